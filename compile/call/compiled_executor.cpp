@@ -1,5 +1,6 @@
 #include "compile/call/compiled_executor.h"
 
+#include "compile/chip/lower_to_chip.h"
 #include "compile/entry/manifest.h"
 
 #include <utility>
@@ -8,8 +9,8 @@ namespace ptl {
 
 CompiledExecutor::CompiledExecutor(const CheckedProgram &program, const SourceManager &sources,
                                    CompilerOptions options, DiagnosticSink &sink)
-    : program_(program), sources_(sources), compiler_(program, sources, std::move(options), sink),
-      level_(compiler_.options().level), quality_(cpu::qualityAt(level_)) {}
+    : program_(program), sources_(sources), context_(program, sources, std::move(options), sink),
+      level_(context_.options().level), quality_(cpu::qualityAt(level_)) {}
 
 const rt::Entry &CompiledExecutor::describe(const CallableDecl &decl) {
   std::unique_ptr<rt::Manifest> &known = described_[&decl];
@@ -29,7 +30,7 @@ ir::EntryBinding CompiledExecutor::wanted(const CallableDecl &decl, const rt::En
                                           const std::map<std::string, int64_t> &tunables) const {
   ir::EntryBinding result;
   result.tunables = tunables;
-  result.checked = !compiler_.options().unchecked;
+  result.checked = !context_.options().unchecked;
   result.decl = &decl;
   result.prefixRank = static_cast<uint32_t>(binding.leading.size());
   for (const std::optional<int32_t> &elem : binding.elems)
@@ -43,12 +44,12 @@ ir::EntryBinding CompiledExecutor::wanted(const CallableDecl &decl, const rt::En
 
 bool CompiledExecutor::compileForCpu(const ir::EntryBinding &concrete, Variant &variant) {
   const std::string symbol = "ptl_entry";
-  if (compiler_.options().manyLevels) {
-    variant.translated = compiler_.translated(concrete, symbol);
-    if (!variant.translated.bytes.empty())
-      variant.code = compiler_.compile(variant.translated, level_, quality_);
+  if (context_.options().manyLevels) {
+    variant.translated = translateEntry(context_, concrete, symbol);
+    if (variant.translated)
+      variant.code = compileTranslated(context_, *variant.translated, level_, quality_);
   } else {
-    variant.code = compiler_.compile(concrete, symbol);
+    variant.code = compileEntry(context_, concrete, symbol);
   }
   if (!variant.code)
     return false;
@@ -76,35 +77,34 @@ void CompiledExecutor::useLevel(int level, cpu::CodeQuality quality) {
   quality_ = quality;
   for (auto &[key, variant] : variants_) {
     variant->code.reset();
-    if (!variant->translated.bytes.empty())
-      variant->code = compiler_.compile(variant->translated, level, quality);
+    if (variant->translated)
+      variant->code = compileTranslated(context_, *variant->translated, level, quality);
     if (variant->code)
       load(*variant);
   }
 }
 
 bool CompiledExecutor::compileForChip(const ir::EntryBinding &concrete, Variant &variant) {
-  mlir::OwningOpRef<mlir::ModuleOp> module =
-      compiler_.build(concrete, "ptl_" + concrete.decl->name);
-  std::optional<ChipProgram> program;
-  if (module)
-    program = compiler_.lowerToChip(*module);
-  if (!program)
+  std::optional<BuiltEntry> built = buildEntry(context_, concrete, "ptl_" + concrete.decl->name);
+  ChipResult lowered;
+  if (built)
+    lowered = lowerToChip(context_, *built);
+  if (!lowered.program)
     return false;
   std::string error;
-  variant.chip = ChipRunner::create(std::move(*program), *compiler_.options().chip, error);
+  variant.chip = ChipRunner::create(std::move(*lowered.program), *context_.options().chip, error);
   if (!variant.chip)
-    compiler_.reportFault("simulator", error);
-  variant.stages = compiler_.takeStages();
+    context_.log().reportFault("simulator", error);
+  variant.stages = std::move(lowered.stages);
   return variant.chip != nullptr;
 }
 
 /// Runs the program after every pass; what differs is the compiler's own fault.
 bool CompiledExecutor::stagesAgree(const Variant &variant, const StageCall &call) {
   std::optional<StageDifference> found =
-      findChange(*variant.stages, &*compiler_.options().chip, call);
+      findChange(*variant.stages, &*context_.options().chip, call);
   if (found)
-    compiler_.reportFault(found->pass, found->text, found->module);
+    context_.log().reportFault(found->pass, found->text, found->module);
   return !found;
 }
 
@@ -120,7 +120,7 @@ CompiledExecutor::runOnChip(const Variant &variant, const rt::CallArguments &inp
   rt::Failure failure = variant.chip->run(arrays, call.scalars, call.lengths, simulation);
   if (failure.code == PTL_ERROR_INTERNAL) {
     std::string at = failure.line ? failure.file + ":" + std::to_string(failure.line) + ": " : "";
-    compiler_.reportFault("simulator", at + failure.message);
+    context_.log().reportFault("simulator", at + failure.message);
   }
   return failure;
 }
@@ -137,7 +137,7 @@ CompiledExecutor::variantFor(const CallableDecl &decl, const rt::Entry &entry,
     return variant->code || variant->chip ? variant.get() : nullptr;
   variant = std::make_unique<Variant>();
   ir::EntryBinding concrete = wanted(decl, entry, binding, tunables);
-  if (compiler_.options().chip)
+  if (context_.options().chip)
     return compileForChip(concrete, *variant) ? variant.get() : nullptr;
   return compileForCpu(concrete, *variant) ? variant.get() : nullptr;
 }
@@ -255,11 +255,11 @@ std::optional<Work> CompiledExecutor::work(const CallableDecl &decl,
   rt::Binding binding;
   if (bind(entry, inputs, elems, binding))
     return std::nullopt;
-  mlir::OwningOpRef<mlir::ModuleOp> module =
-      compiler_.build(wanted(decl, entry, binding, tunables), "ptl_entry");
-  if (!module)
+  std::optional<BuiltEntry> built =
+      buildEntry(context_, wanted(decl, entry, binding, tunables), "ptl_entry");
+  if (!built)
     return std::nullopt;
-  return countWork(*module, knownArguments(decl, inputs, outputs, binding));
+  return countWork(*built->tensor.module, knownArguments(decl, inputs, outputs, binding));
 }
 
 } // namespace ptl

@@ -4,7 +4,7 @@
 
 #include "compile/call/find_change.h"
 #include "compile/call/work.h"
-#include "compile/compiler.h"
+#include "compile/native_code.h"
 #include "compile/simulate/chip_runner.h"
 #include "runtime/library.h"
 #include "runtime/npy/owned_array.h"
@@ -50,7 +50,8 @@ public:
   void useLevel(int level) { useLevel(level, cpu::qualityAt(level)); }
   void useLevel(int level, cpu::CodeQuality quality);
 
-  Compiler &compiler() { return compiler_; }
+  /// True if an error was the compiler's own.
+  bool hadInternalError() const { return context_.log().hadInternalError(); }
 
   /// How the simulated chip runs.
   ChipRun simulation;
@@ -66,8 +67,8 @@ private:
 
   struct Variant {
     std::optional<cpu::JitCode> code;
-    PtlLibrary opened;               ///< the code as callers see it
-    Compiler::Translated translated; ///< for code of another level
+    PtlLibrary opened;                    ///< the code as callers see it
+    std::optional<Translated> translated; ///< for code of another level
     std::string manifest;
     std::unique_ptr<ChipRunner> chip;
     std::unique_ptr<StageRecord> stages; ///< where they are run, too
@@ -87,7 +88,7 @@ private:
 
   const CheckedProgram &program_;
   const SourceManager &sources_;
-  Compiler compiler_;
+  const CompileContext context_;
   int level_;
   cpu::CodeQuality quality_;
   std::map<const CallableDecl *, std::unique_ptr<rt::Manifest>> described_;

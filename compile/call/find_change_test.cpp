@@ -1,6 +1,6 @@
 // Passes that are wrong on purpose are found by their names.
 #include "compile/call/find_change.h"
-#include "compile/compiler.h"
+#include "compile/chip/lower_to_chip.h"
 #include "frontend/sema/check.h"
 #include "ir/dialect/pto_dialect.h"
 #include "runtime/npy/owned_array.h"
@@ -24,12 +24,15 @@ public:
     CompilerOptions options;
     options.chip = findMachine(chip);
     options.keepsStages = true;
-    compiler_ = std::make_unique<Compiler>(*program_, sources_, options, sink_);
+    context_ = std::make_unique<CompileContext>(*program_, sources_, options, sink_);
     ir::EntryBinding binding;
     binding.decl = program_->modules.front()->callables.front();
-    module_ = compiler_->build(binding, "ptl_" + binding.decl->name);
-    if (module_ && compiler_->lowerToChip(*module_))
-      record = compiler_->takeStages();
+    entry_ = buildEntry(*context_, binding, "ptl_" + binding.decl->name);
+    ChipResult lowered;
+    if (entry_)
+      lowered = lowerToChip(*context_, *entry_);
+    if (lowered.program)
+      record = std::move(lowered.stages);
   }
 
   /// The first change of meaning for arrays of these lengths, the last of them the output.
@@ -49,7 +52,7 @@ public:
     for (const PtlArray &view : views)
       call.arrays.push_back(&view);
     call.lengths = std::move(lengths);
-    return findChange(*record, &*compiler_->options().chip, call);
+    return findChange(*record, &*context_->options().chip, call);
   }
 
   /// The stage that a pass made.
@@ -65,8 +68,8 @@ private:
   SourceManager sources_;
   DiagnosticSink sink_;
   std::unique_ptr<CheckedProgram> program_;
-  std::unique_ptr<Compiler> compiler_; // has the context of all modules
-  OwningOpRef<ModuleOp> module_;
+  std::unique_ptr<CompileContext> context_; // has the context of all modules
+  std::optional<BuiltEntry> entry_;
 
 public:
   std::unique_ptr<StageRecord> record;

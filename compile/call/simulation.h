@@ -41,7 +41,7 @@ public:
   const std::vector<AssumedDecision> &decisions() const { return decisions_; }
   const rt::Failure &failure() const { return failure_; }
   /// Whether that was the compiler's own fault; the sink has it.
-  bool hadInternalError() { return executor_.compiler().hadInternalError(); }
+  bool hadInternalError() const { return executor_.hadInternalError(); }
 
 private:
   bool once(rt::sim::TimeOptions how, rt::sim::Timeline &timeline);

@@ -1,29 +1,12 @@
 #include "compile/chip/chip_fixes.h"
 
+#include "compile/source_spans.h"
 #include "frontend/syntax/typed_nodes.h"
 
 #include <algorithm>
 #include <charconv>
 
 namespace ptl {
-
-static bool isWordByte(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-Span spanAt(const SourceManager &sources, const LedgerPlace &place) {
-  for (size_t id = 0; id < sources.size(); ++id) {
-    const SourceFile &file = sources.file(static_cast<FileId>(id));
-    if (file.path() != place.file || place.line == 0 || place.line > file.lineCount())
-      continue;
-    uint32_t begin = file.lineStart(place.line) + std::max(place.column, 1u) - 1, end = begin;
-    std::string_view text = file.text();
-    while (end < text.size() && isWordByte(text[end]))
-      ++end;
-    return {static_cast<FileId>(id), begin, std::max(end, begin + 1)};
-  }
-  return kNoSpan;
-}
 
 /// The node of that kind around a place; kNoNode if there is none.
 static NodeId enclosing(const Tree &tree, uint32_t offset, NodeKind kind) {

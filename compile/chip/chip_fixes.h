@@ -6,9 +6,6 @@
 
 namespace ptl {
 
-/// A place of the ledger in the texts: the word that begins there. `kNoSpan` if no text has it.
-Span spanAt(const SourceManager &sources, const LedgerPlace &place);
-
 /// The edit that gives a tunable of the entry another value: in the schedule that says it, else its
 /// default. Empty where the source alone does not say it (`-D`, several schedules).
 std::vector<TextEdit> tunableEdits(const CheckedProgram &program, const ir::EntryBinding &binding,

@@ -1,12 +1,16 @@
 // What a chip gets of an entry.
 #pragma once
 
-#include "compile/compiler.h"
+#include "frontend/sema/check.h"
 #include "passes/analysis/buffer_ledger.h"
 #include "passes/analysis/statement_parts.h"
+#include "passes/lower_block/lower_block.h"
 #include "passes/prover/prover.h"
 #include "passes/transform/derive_sync.h"
 
+#include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 namespace ptl {
@@ -44,8 +48,5 @@ ChipProgram copyOf(const ChipProgram &program);
 /// Takes away what kernels require of their arguments, which the prover reads and the host checks,
 /// before they are written or run.
 void dropRequirements(mlir::ModuleOp kernel);
-
-/// The innermost place in the source that a location stands for.
-Span spanOf(mlir::Location location);
 
 } // namespace ptl

@@ -2,6 +2,7 @@
 
 #include "compile/entry/manifest.h"
 #include "compile/entry/reach.h"
+#include "compile/native_code.h"
 
 #include <algorithm>
 
@@ -20,12 +21,12 @@ bool isForChips(const CallableDecl &decl) {
 
 std::string chipSymbol(const BoundEntry &entry) { return "ptl_" + entry.name; }
 
-std::optional<ChipProgram> lowerEntry(Compiler &compiler, const BoundEntry &entry,
-                                      const Compiler::OnPhase &onPhase) {
+ChipResult lowerEntry(const CompileContext &context, const BoundEntry &entry,
+                      const OnPhase &onPhase) {
   ir::EntryBinding binding = entry.binding;
-  binding.checked = !compiler.options().unchecked;
-  mlir::OwningOpRef<mlir::ModuleOp> module = compiler.build(binding, chipSymbol(entry));
-  return module ? compiler.lowerToChip(*module, onPhase) : std::nullopt;
+  binding.checked = !context.options().unchecked;
+  std::optional<BuiltEntry> built = buildEntry(context, binding, chipSymbol(entry));
+  return built ? lowerToChip(context, *built, onPhase) : ChipResult();
 }
 
 static bool isBroken(const CallableDecl &decl) {
@@ -96,11 +97,11 @@ bool checkForChip(const CheckedProgram &program, const SourceManager &sources,
                   const OnLowered &onLowered) {
   bool isWell = true;
   eachEntry(program, options.chip->name, wanted, sink, [&](const BoundEntry &entry) {
-    Compiler compiler(program, sources, options, sink);
-    std::optional<ChipProgram> lowered = lowerEntry(compiler, entry);
-    if (lowered && onLowered)
-      onLowered(entry, *lowered);
-    isWell &= !compiler.hadInternalError();
+    CompileContext context(program, sources, options, sink);
+    ChipResult lowered = lowerEntry(context, entry);
+    if (lowered.program && onLowered)
+      onLowered(entry, *lowered.program);
+    isWell &= !context.log().hadInternalError();
   });
   return isWell;
 }
@@ -112,12 +113,17 @@ bool checkForCpu(const CheckedProgram &program, const SourceManager &sources,
   eachEntry(program, "cpu", wanted, sink, [&](const BoundEntry &entry) {
     if (entry.binding.decl->kind == DeclKind::ManualKernel)
       return;
-    Compiler compiler(program, sources, options, sink);
-    mlir::OwningOpRef<mlir::ModuleOp> module = compiler.build(entry.binding, chipSymbol(entry));
-    mlir::OwningOpRef<mlir::ModuleOp> blocks;
-    if (module && compiler.tile(*module) && (blocks = compiler.vectorise(*module)))
-      onLowered(entry, *blocks);
-    isWell &= !compiler.hadInternalError();
+    CompileContext context(program, sources, options, sink);
+    std::optional<BuiltEntry> built = buildEntry(context, entry.binding, chipSymbol(entry));
+    std::optional<TileModule> tiles;
+    if (built)
+      tiles = tileModule(context, std::move(built->tensor));
+    std::optional<VectorModule> vectors;
+    if (tiles)
+      vectors = vectorise(context, *tiles);
+    if (vectors)
+      onLowered(entry, *vectors->module);
+    isWell &= !context.log().hadInternalError();
   });
   return isWell;
 }

@@ -2,7 +2,7 @@
 // language server while one types.
 #pragma once
 
-#include "compile/chip/chip_program.h"
+#include "compile/chip/lower_to_chip.h"
 #include "compile/entry/binding.h"
 
 namespace ptl {
@@ -14,9 +14,9 @@ bool isForChips(const CallableDecl &decl);
 /// build`.
 std::string chipSymbol(const BoundEntry &entry);
 
-/// One entry at the block level of the compiler's chip. Nothing after an error, which is reported.
-std::optional<ChipProgram> lowerEntry(Compiler &compiler, const BoundEntry &entry,
-                                      const Compiler::OnPhase &onPhase = {});
+/// One entry at the block level of the context's chip, built and lowered.
+ChipResult lowerEntry(const CompileContext &context, const BoundEntry &entry,
+                      const OnPhase &onPhase = {});
 
 /// Reports what keeps the kernels and programs of the root file from running on the chip, each with
 /// the values that `wanted`, the calls in the file and the defaults give it. What has errors is

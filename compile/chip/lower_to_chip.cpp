@@ -1,318 +1,147 @@
-// From tile level to the block level of a chip: lowered, placed, synchronised, judged.
-#include "compile/chip/chip_program.h"
-#include "compile/chip/chip_search.h"
-#include "compile/chip/stage_record.h"
-#include "ir/dialect/source_range.h"
-#include "passes/lower_block/cut_statements.h"
-#include "passes/transform/derive_sync.h"
+#include "compile/chip/lower_to_chip.h"
+
+#include "compile/chip/lower_kernels.h"
+#include "compile/chip/room_helps.h"
+#include "compile/source_spans.h"
 #include "passes/transform/peel_stages.h"
-#include "passes/transform/plan_buffers.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
-
-#include <algorithm>
 
 namespace ptl {
 
-Span spanOf(mlir::Location location) {
-  std::vector<Span> spans = ir::rangesOf(location);
-  return spans.empty() ? kNoSpan : spans.front();
-}
-
-ChipProgram copyOf(const ChipProgram &program) {
-  ChipProgram copy;
-  copy.program.host = program.program.host.get().clone();
-  copy.program.grids = program.program.grids.get().clone();
-  for (const mlir::OwningOpRef<mlir::ModuleOp> &kernel : program.program.kernels)
-    copy.program.kernels.push_back(kernel.get().clone());
-  copy.ledger = program.ledger;
-  copy.sync = program.sync;
-  copy.proof = program.proof;
-  copy.halvings = program.halvings;
-  copy.avoid = program.avoid;
-  copy.statements = program.statements;
-  return copy;
-}
-
-void dropRequirements(mlir::ModuleOp kernel) {
-  llvm::SmallVector<mlir::Operation *> open;
-  kernel.walk([&](ir::CheckOp check) { open.push_back(check); });
-  for (bool isCheck = true; !open.empty(); isCheck = false) {
-    llvm::SmallVector<mlir::Operation *> next;
-    for (mlir::Operation *op : open) {
-      if (!isCheck && !mlir::isOpTriviallyDead(op))
-        continue;
-      for (mlir::Value operand : op->getOperands())
-        if (mlir::Operation *made = operand.getDefiningOp();
-            made && !llvm::is_contained(next, made))
-          next.push_back(made);
-      op->erase();
-      llvm::erase(next, op);
-    }
-    open = std::move(next);
-  }
-}
-
-/// That of all kernels, whose buffers are placed.
-static BufferLedger ledgerOf(const block::BlockProgram &program) {
-  BufferLedger all;
-  for (const std::optional<BufferLedger> &one : program.ledgers) {
-    all.machine = one->machine;
-    all.functions.insert(all.functions.end(), one->functions.begin(), one->functions.end());
-  }
-  return all;
-}
-
-static block::KernelTraits traitsOf(const block::BlockProgram &program, size_t kernel) {
-  auto functions = program.kernels[kernel].get().getOps<mlir::func::FuncOp>();
-  return {program.unrolls[kernel], std::distance(functions.begin(), functions.end()) > 1};
-}
-
-/// Places the buffers of the kernels in order. All that do not fit are looked at, so that they are
-/// lowered again together.
-static SearchStep placeBuffers(block::BlockProgram &program, const Machine &machine,
-                               ChipSearch &search) {
-  bool lowersAgain = false;
-  for (size_t i = 0; i < program.kernels.size(); ++i) {
-    if (program.ledgers[i] || search.isHalving(i))
-      continue;
-    BufferLedger ledger;
-    std::optional<Overflow> overflow = block::planBuffers(*program.kernels[i], machine, ledger);
-    if (!overflow) {
-      program.ledgers[i] = std::move(ledger);
-      continue;
-    }
-    SearchStep step = search.afterOverflow(i, *overflow, traitsOf(program, i));
-    if (step == SearchStep::GiveUp)
-      return step;
-    lowersAgain |= step == SearchStep::Lower;
-  }
-  return lowersAgain ? SearchStep::Lower : search.afterPlacing();
-}
-
-/// How kernels that did not fit at once were made to.
-static void tellRoom(ChipProgram &program, ChipSearch &search) {
-  llvm::SmallVector<mlir::func::FuncOp> grids(
-      (*program.program.grids).getOps<mlir::func::FuncOp>());
-  for (size_t i = 0; i < program.program.kernels.size(); ++i) {
-    LedgerKernel kernel;
-    for (auto function : (*program.program.kernels[i]).getOps<mlir::func::FuncOp>())
-      if (auto name = function->getAttrOfType<mlir::StringAttr>("ptl.kernel"))
-        kernel.name = name.str();
-    kernel.givenUp = search.of(i).givenUp();
-    kernel.parts = program.program.parts[i];
-    const std::optional<Overflow> &whole = search.of(i).present().whole;
-    if (whole && kernel.parts) {
-      kernel.parts->memory = whole->space.place;
-      kernel.parts->needed = whole->needed;
-      kernel.parts->usable = whole->space.usable;
-    }
-    for (StatementParts &each : block::statementsInParts(grids[i])) {
-      each.kernel = kernel.name;
-      each.tilesAreChosen = program.program.tileGroups[i] > 0;
-      if (whole) {
-        each.memory = whole->space.place;
-        each.needed = whole->needed;
-        each.usable = whole->space.usable;
-      }
-      program.statements.push_back(std::move(each));
-    }
-    if (kernel.parts || !kernel.givenUp.empty())
-      program.ledger.kernels.push_back(std::move(kernel));
-  }
-}
-
-void Compiler::keepTiles(llvm::StringRef pass, mlir::ModuleOp made) {
-  if (options_.afterPass)
-    options_.afterPass(pass, made);
-  if (stages_)
-    stages_->addTiles(pass.str(), made);
-}
-
-/// What a pass has made of kernels.
-static void keepBlocks(const CompilerOptions &options, StageRecord *stages, const char *pass,
-                       Stage::Level level, ChipProgram &program) {
-  if (options.afterPass) {
-    llvm::SmallVector<mlir::ModuleOp> made;
-    for (mlir::OwningOpRef<mlir::ModuleOp> &kernel : program.program.kernels)
-      made.push_back(*kernel);
-    options.afterPass(pass, made);
-  }
-  if (stages)
-    stages->addBlocks(pass, level, program);
-}
-
-std::unique_ptr<StageRecord> Compiler::takeStages() { return std::move(stages_); }
-
 /// What each pass made, in files by its name: what ptl-opt makes of the file before.
-void Compiler::dumpStages() {
-  if (options_.dumpFolder.empty())
-    return;
+static void dumpStages(const CompileContext &context, const StageRecord &record) {
   mlir::OpPrintingFlags flags;
   flags.enableDebugInfo();
-  for (const Stage &stage : stages_->all()) {
+  for (const Stage &stage : record.all()) {
     std::string text;
     llvm::raw_string_ostream out(text);
     wholeOf(stage)->print(out, flags);
-    dump(stage.pass + ".mlir", text);
+    context.log().dump(stage.pass + ".mlir", text);
   }
-  if (!options_.keepsStages)
-    stages_.reset();
 }
 
-/// Lowers what is tiled as the search says, until all fits or it is to be tiled anew. Nothing after
-/// an error. `result`: what became of the last attempt, whose kernels are taken where they would be
-/// the same.
-std::optional<SearchStep> Compiler::lowerTiled(mlir::ModuleOp module, ChipSearch &search,
-                                               ChipProgram &result) {
-  size_t errors = sink_.errorCount();
-  block::Report report = [&](DiagId id, mlir::Location location,
-                             std::vector<std::string> arguments) {
-    sink_.report(id, spanOf(location), std::move(arguments));
-  };
-  size_t tiled = stages_ ? stages_->size() : 0;
-  block::AfterPass afterPass;
-  if (stages_ || options_.afterPass)
-    afterPass = [&](llvm::StringRef pass, mlir::ModuleOp made) { keepTiles(pass, made); };
-  SearchStep next = SearchStep::Lower;
-  result.program.sites.clear(); // those of another module
-  while (next == SearchStep::Lower) {
-    step("lower-block");
-    if (stages_)
-      stages_->truncate(tiled);
-    std::optional<block::BlockProgram> program = block::lowerToBlocks(
-        module, *options_.chip, search.options(), *simplifier_, report, &result.program, afterPass);
-    if (!program) {
-      if (sink_.errorCount() == errors)
-        reportFault("lower-block", messages_, module);
-      return std::nullopt;
-    }
-    search.see(program->tileGroups);
-    if (program->uncut) {
-      next = search.afterUncut(*program->uncut);
-      continue;
-    }
-    step("plan-buffers");
-    result.program = std::move(*program);
-    keepBlocks(options_, stages_.get(), "ptl-lower-block", Stage::Level::Unplaced, result);
-    next = placeBuffers(result.program, *options_.chip, search);
-  }
-  if (next == SearchStep::GoOn) {
-    result.ledger = ledgerOf(result.program);
-    tellRoom(result, search);
-    keepBlocks(options_, stages_.get(), "pto-plan-buffers", Stage::Level::Placed, result);
-  }
-  return next;
-}
-
-std::optional<ChipProgram> Compiler::lowerToChip(mlir::ModuleOp module, const OnPhase &onPhase) {
-  messages_.clear();
-  overflow_.reset();
-  if (options_.keepsStages || !options_.dumpFolder.empty()) {
-    stages_ = std::make_unique<StageRecord>();
-    stages_->addTiles("build", module);
-  }
-  // Tiles that the author wrote are as they are; those of tensor-level code shrink until they fit.
-  auto function = *module.getOps<mlir::func::FuncOp>().begin();
-  auto kind = function->getAttrOfType<mlir::StringAttr>("ptl.kind");
-  bool isTiled = kind && (kind.getValue() == "kernel" || kind.getValue() == "manual");
-  ChipSearch search(/*mayHalve=*/!isTiled, /*mayCut=*/true);
-  ChipProgram result;
-  SearchStep next = SearchStep::Tile;
-  while (next == SearchStep::Tile) {
-    mlir::OwningOpRef<mlir::ModuleOp> tiled = module.clone();
-    if (stages_)
-      stages_->truncate(1);
-    halvings_ = result.halvings = search.halvings();
-    bool done = tile(*tiled, onPhase);
-    halvings_.clear();
-    std::optional<SearchStep> lowered;
-    if (done)
-      lowered = lowerTiled(*tiled, search, result);
-    if (!lowered)
-      return std::nullopt;
-    next = *lowered;
-  }
-  if (next == SearchStep::GiveUp) {
-    refuse(search.refusal());
-    return std::nullopt;
-  }
-  findWhatAvoidsParts(result);
-  bool isWell = synchronise(result) && judge(result);
-  dumpStages();
-  if (!isWell)
-    return std::nullopt;
-  warnOfParts(result);
-  return result;
-}
-
-/// Puts what depends on each other in order, but for kernels whose author did. False after an
+/// Puts what depends on each other in order, but for kernels whose author did. Nothing after an
 /// error.
-bool Compiler::synchronise(ChipProgram &program) {
-  step("derive-sync");
+static std::optional<ChipProgram> synchronise(const CompileContext &context, ChipProgram program,
+                                              StageRecord *record) {
+  const CompilerOptions &options = context.options();
+  StageMessages messages(context);
+  context.step("derive-sync");
   for (mlir::OwningOpRef<mlir::ModuleOp> &kernel : program.program.kernels)
     if (!(*kernel)->hasAttr("ptl.manual"))
       for (auto each : kernel->getOps<mlir::func::FuncOp>())
         pto::peelStages(each);
-  keepBlocks(options_, stages_.get(), "pto-peel-stages", Stage::Level::Placed, program);
+  keepBlocks(options, record, "pto-peel-stages", Stage::Level::Placed, program);
   for (mlir::OwningOpRef<mlir::ModuleOp> &kernel : program.program.kernels) {
     bool byHand = (*kernel)->hasAttr("ptl.manual");
-    pto::BlockMachine machine(*options_.chip);
+    pto::BlockMachine machine(*options.chip);
     for (auto each : kernel->getOps<mlir::func::FuncOp>()) {
       pto::SyncResult &sync = program.sync.emplace_back();
       if (!byHand)
         pto::deriveSync(each, machine, sync);
     }
     if (mlir::failed(mlir::verify(*kernel))) {
-      reportFault("derive-sync", messages_, *kernel);
-      return false;
+      context.log().reportFault("derive-sync", messages.text, *kernel);
+      return std::nullopt;
     }
   }
-  keepBlocks(options_, stages_.get(), "pto-derive-sync", Stage::Level::Synchronised, program);
-  return true;
+  keepBlocks(options, record, "pto-derive-sync", Stage::Level::Synchronised, program);
+  return program;
+}
+
+static void reportRefuted(const CompileContext &context, const prove::ProofResult &proof,
+                          mlir::ModuleOp kernel) {
+  const prove::Finding &first = proof.findings.front();
+  context.log().reportFault(
+      "prove", "the code that it made is wrong: " + first.message() + " (" + first.code() + ")",
+      kernel, spanOf(first.location), prove::toText(proof));
 }
 
 /// The gate that all code for chips goes through: what the prover refutes leaves the compiler
 /// neither as text nor as a preview, a time or a run. In a manual kernel the fault is its author's,
-/// else the compiler's. What cannot be decided is a warning. False if something was refuted.
-bool Compiler::judge(ChipProgram &program) {
-  step("prove");
+/// else the compiler's. What cannot be decided is a warning. The program with its proof; nothing if
+/// something was refuted.
+static std::optional<ChipProgram> judge(const CompileContext &context, ChipProgram program) {
+  context.step("prove");
   bool holds = true;
   llvm::SmallVector<mlir::ModuleOp> modules;
   for (mlir::OwningOpRef<mlir::ModuleOp> &kernel : program.program.kernels)
     modules.push_back(*kernel);
-  std::vector<prove::ProofResult> proofs = prove::proveBlocks(modules, *options_.chip);
+  std::vector<prove::ProofResult> proofs = prove::proveBlocks(modules, *context.options().chip);
   for (auto [kernel, proof] : llvm::zip(modules, proofs)) {
     holds &= proof.findings.empty();
     if (kernel->hasAttr("ptl.manual") || proof.findings.empty())
-      prove::report(proof, sink_, spanOf);
+      prove::report(proof, context.sink(), spanOf);
     else
-      reportRefuted(proof, kernel);
+      reportRefuted(context, proof, kernel);
     program.proof.add(std::move(proof));
   }
-  return holds;
+  if (!holds)
+    return std::nullopt;
+  return program;
 }
 
-void Compiler::reportRefuted(const prove::ProofResult &proof, mlir::ModuleOp kernel) {
-  const prove::Finding &first = proof.findings.front();
-  reportFault("prove",
-              "the code that it made is wrong: " + first.message() + " (" + first.code() + ")",
-              kernel, spanOf(first.location), prove::toText(proof));
-}
-
-bool Compiler::tileForReading(mlir::ModuleOp module) {
-  if (options_.chip) {
-    std::optional<ChipProgram> program = lowerToChip(module);
-    if (!program)
-      return false;
-    halvings_ = program->halvings;
+/// Tiles and lowers an entry until all kernels fit, or fit in no way. Nothing after an error.
+static std::optional<LoweredKernels> searchForRoom(const CompileContext &context,
+                                                   const TensorModule &tensor, ChipSearch &search,
+                                                   StageRecord *record, const OnPhase &onPhase) {
+  std::optional<LoweredKernels> lowered = LoweredKernels{SearchStep::Tile, {}};
+  while (lowered && lowered->next == SearchStep::Tile) {
+    TileOptions how;
+    how.halvings = search.halvings();
+    how.onPhase = onPhase;
+    if (record) {
+      record->truncate(1); // as built
+      how.afterPass = [&](llvm::StringRef pass, mlir::ModuleOp made) {
+        record->addTiles(pass.str(), made);
+      };
+    }
+    std::optional<TileModule> tiles = tileModule(context, copyOf(tensor), how);
+    if (!tiles)
+      return std::nullopt;
+    lowered = lowerKernels(context, *tiles, search, std::move(lowered->program.program), record);
   }
-  legalizes_ = false;
-  bool done = tile(module);
-  legalizes_ = true;
-  halvings_.clear();
-  return done;
+  return lowered;
+}
+
+/// Whether the tiles are the compiler's choice, which shrink until they fit: those of tensor-level
+/// code. Tiles that the author wrote are as they are.
+static bool tilesAreChosen(const TensorModule &tensor) {
+  auto function = *tensor.module.get().getOps<mlir::func::FuncOp>().begin();
+  auto kind = function->getAttrOfType<mlir::StringAttr>("ptl.kind");
+  return !kind || (kind.getValue() != "kernel" && kind.getValue() != "manual");
+}
+
+ChipResult lowerToChip(const CompileContext &context, const BuiltEntry &entry,
+                       const OnPhase &onPhase) {
+  ChipResult result;
+  std::unique_ptr<StageRecord> record;
+  if (context.options().keepsStages || context.log().dumps()) {
+    record = std::make_unique<StageRecord>();
+    record->addTiles("build", entry.tensor.module.get());
+  }
+  ChipSearch search(/*mayHalve=*/tilesAreChosen(entry.tensor), /*mayCut=*/true);
+  std::optional<LoweredKernels> lowered =
+      searchForRoom(context, entry.tensor, search, record.get(), onPhase);
+  if (!lowered)
+    return result;
+  if (lowered->next == SearchStep::GiveUp) {
+    result.overflow = refuse(context, entry.binding, search.refusal());
+    return result;
+  }
+  result.program = withWhatAvoidsParts(context, entry.binding, std::move(lowered->program));
+  result.program = synchronise(context, std::move(*result.program), record.get());
+  if (result.program)
+    result.program = judge(context, std::move(*result.program));
+  if (context.log().dumps())
+    dumpStages(context, *record);
+  if (result.program)
+    warnOfParts(context, *result.program);
+  if (context.options().keepsStages)
+    result.stages = std::move(record);
+  return result;
 }
 
 } // namespace ptl

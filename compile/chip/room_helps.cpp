@@ -1,8 +1,8 @@
-// What helps where a memory of a chip is too small: values of tunables, and other numbers in the
-// source. Each is tried, and those that help are suggested.
+#include "compile/chip/room_helps.h"
+
 #include "compile/chip/chip_fixes.h"
-#include "compile/chip/chip_program.h"
-#include "compile/chip/chip_search.h"
+#include "compile/chip/lower_kernels.h"
+#include "compile/source_spans.h"
 
 #include <algorithm>
 #include <map>
@@ -10,24 +10,54 @@
 
 namespace ptl {
 
+namespace {
+/// Tries an entry with other numbers, each in a context of its own.
+class Trials {
+public:
+  Trials(const CompileContext &context, const ir::EntryBinding &binding, bool mayCut)
+      : program_(context.program()), sources_(context.sources()), options_(context.options()),
+        binding_(binding), mayCut_(mayCut) {}
+
+  /// What was tried and found to fit, each alone: values of tunables, else numbers of tiles in the
+  /// text. `tried` receives those of which no value fits.
+  std::vector<RoomHelp> helps(std::vector<std::string> &tried) const;
+
+private:
+  bool fits(const CheckedProgram &program, const SourceManager &sources,
+            const ir::EntryBinding &binding) const;
+  std::optional<RoomHelp> helpOf(const Tunable &tunable) const;
+  std::optional<RoomHelp> helpOf(const TileNumber &number) const;
+
+  const CheckedProgram &program_;
+  const SourceManager &sources_;
+  const CompilerOptions &options_;
+  const ir::EntryBinding &binding_;
+  bool mayCut_; ///< tiles may be done in parts
+};
+} // namespace
+
 /// Whether an entry can be placed, with its tiles in parts if they may be; says nothing if not.
-bool Compiler::fits(const CheckedProgram &program, const SourceManager &sources,
-                    const ir::EntryBinding &binding, bool mayCut) {
+bool Trials::fits(const CheckedProgram &program, const SourceManager &sources,
+                  const ir::EntryBinding &binding) const {
   DiagnosticSink quiet;
   CompilerOptions options = options_;
   options.keepFault = nullptr;
   options.dumpFolder.clear();
   options.keepsStages = false;
-  Compiler trial(program, sources, std::move(options), quiet);
-  mlir::OwningOpRef<mlir::ModuleOp> module = trial.build(binding, "ptl_trial");
-  ChipSearch search(/*mayHalve=*/false, mayCut);
-  ChipProgram result;
-  return module && trial.tile(*module) &&
-         trial.lowerTiled(*module, search, result) == SearchStep::GoOn;
+  CompileContext trial(program, sources, std::move(options), quiet);
+  std::optional<BuiltEntry> built = buildEntry(trial, binding, "ptl_trial");
+  std::optional<TileModule> tiles;
+  if (built)
+    tiles = tileModule(trial, std::move(built->tensor));
+  if (!tiles)
+    return false;
+  ChipSearch search(/*mayHalve=*/false, mayCut_);
+  std::optional<LoweredKernels> lowered = lowerKernels(trial, *tiles, search, {}, nullptr);
+  return lowered && lowered->next == SearchStep::GoOn;
 }
 
 /// The largest value of a tunable alone, within its domain, that fits.
-std::optional<RoomHelp> Compiler::helpOf(const Tunable &tunable, bool mayCut) {
+std::optional<RoomHelp> Trials::helpOf(const Tunable &tunable) const {
   const std::string &name = tunable.local->name;
   std::vector<int64_t> candidates = tunable.domain;
   std::sort(candidates.begin(), candidates.end());
@@ -42,7 +72,7 @@ std::optional<RoomHelp> Compiler::helpOf(const Tunable &tunable, bool mayCut) {
   ir::EntryBinding binding = binding_;
   std::optional<int64_t> best = largestThatFits(candidates, [&](int64_t value) {
     binding.tunables[name] = value;
-    return fits(program_, sources_, binding, mayCut);
+    return fits(program_, sources_, binding);
   });
   if (!best)
     return std::nullopt;
@@ -51,7 +81,7 @@ std::optional<RoomHelp> Compiler::helpOf(const Tunable &tunable, bool mayCut) {
 }
 
 /// The same for a number of the text: halves of it.
-std::optional<RoomHelp> Compiler::helpOf(const TileNumber &number, bool mayCut) {
+std::optional<RoomHelp> Trials::helpOf(const TileNumber &number) const {
   std::vector<int64_t> candidates;
   for (int64_t value = number.value / 2; value > 0; value /= 2)
     candidates.insert(candidates.begin(), value);
@@ -71,7 +101,7 @@ std::optional<RoomHelp> Compiler::helpOf(const TileNumber &number, bool mayCut) 
       return false;
     ir::EntryBinding binding = binding_;
     binding.decl = trial->decl;
-    if (!fits(*trial->program, trial->sources, binding, mayCut))
+    if (!fits(*trial->program, trial->sources, binding))
       return false;
     found = std::move(trial);
     return true;
@@ -86,9 +116,7 @@ std::optional<RoomHelp> Compiler::helpOf(const TileNumber &number, bool mayCut) 
                   std::move(found)};
 }
 
-/// What was tried and found to fit, each alone: values of tunables, else numbers of tiles in the
-/// text. `tried` receives those of which no value fits.
-std::vector<RoomHelp> Compiler::helpsFor(bool mayCut, std::vector<std::string> &tried) {
+std::vector<RoomHelp> Trials::helps(std::vector<std::string> &tried) const {
   std::vector<RoomHelp> helps;
   if (!options_.triesHelps)
     return helps;
@@ -100,36 +128,37 @@ std::vector<RoomHelp> Compiler::helpsFor(bool mayCut, std::vector<std::string> &
   };
   for (const Tunable &tunable : binding_.decl->tunables)
     if (!tunable.isBool)
-      add(helpOf(tunable, mayCut), "`" + tunable.local->name + "` has any other value");
+      add(helpOf(tunable), "`" + tunable.local->name + "` has any other value");
   if (!helps.empty() || !options_.recheck || binding_.decl->kind != DeclKind::Kernel)
     return helps;
   constexpr size_t most = 4; // of the numbers: each is tried several times
   std::vector<TileNumber> numbers = tileNumbers(program_, *binding_.decl);
   for (size_t i = 0; i < std::min(numbers.size(), most); ++i)
     if (numbers[i].value > 1)
-      add(helpOf(numbers[i], mayCut),
+      add(helpOf(numbers[i]),
           "`" + numbers[i].before + std::to_string(numbers[i].value) + ")` has a smaller number");
   return helps;
 }
 
-/// What needs no parts, where something is done in parts.
-void Compiler::findWhatAvoidsParts(ChipProgram &program) {
+ChipProgram withWhatAvoidsParts(const CompileContext &context, const ir::EntryBinding &binding,
+                                ChipProgram program) {
   std::vector<LedgerKernel> &kernels = program.ledger.kernels;
   bool any = !program.statements.empty() ||
              std::any_of(kernels.begin(), kernels.end(),
                          [](const LedgerKernel &kernel) { return kernel.parts.has_value(); });
-  if (!any || !options_.tellsParts)
-    return;
+  if (!any || !context.options().tellsParts)
+    return program;
   std::vector<std::string> unused;
-  std::vector<RoomHelp> helps = helpsFor(/*mayCut=*/false, unused);
+  std::vector<RoomHelp> helps = Trials(context, binding, /*mayCut=*/false).helps(unused);
   if (helps.empty())
-    return;
+    return program;
   program.avoid = helps.front();
   for (LedgerKernel &kernel : kernels)
     if (kernel.parts)
       kernel.parts->avoid = helps.front().text;
   for (StatementParts &each : program.statements)
     each.avoid = helps.front().text;
+  return program;
 }
 
 static void addHelp(DiagnosticBuilder &builder, const RoomHelp &help) {
@@ -140,10 +169,10 @@ static void addHelp(DiagnosticBuilder &builder, const RoomHelp &help) {
     builder.fix(FixId::SmallerTile, title, help.edits);
 }
 
-/// Warns of statements that are done in parts, once for each kernel, by the one with most parts:
-/// they have one cause. Tiles of whole arrays are the compiler's own, and nobody can choose them.
-void Compiler::warnOfParts(const ChipProgram &program) {
-  if (!options_.tellsParts)
+void warnOfParts(const CompileContext &context, const ChipProgram &program) {
+  const CompilerOptions &options = context.options();
+  const SourceManager &sources = context.sources();
+  if (!options.tellsParts)
     return;
   std::map<std::string, std::vector<const StatementParts *>> byKernel;
   for (const StatementParts &each : program.statements)
@@ -153,30 +182,30 @@ void Compiler::warnOfParts(const ChipProgram &program) {
     std::stable_sort(all.begin(), all.end(),
                      [](const auto *a, const auto *b) { return a->parts > b->parts; });
     const StatementParts &first = *all.front();
-    DiagnosticBuilder builder =
-        sink_.report(DiagId::DoneInParts, spanAt(sources_, first.place),
-                     {first.isFold ? "fold" : "store", std::to_string(first.parts), first.memory});
+    DiagnosticBuilder builder = context.sink().report(
+        DiagId::DoneInParts, spanAt(sources, first.place),
+        {first.isFold ? "fold" : "store", std::to_string(first.parts), first.memory});
     builder.note(tileText(first) + "; whole, the tiles of the kernel need " +
                  bytesText(first.needed) + " of `" + first.memory + "`, and `" +
-                 options_.chip->name + "` has " + bytesText(first.usable));
+                 options.chip->name + "` has " + bytesText(first.usable));
     for (size_t i = 1; i < all.size(); ++i)
-      builder.label(spanAt(sources_, all[i]->place), partsTitle(*all[i]) + ", too");
+      builder.label(spanAt(sources, all[i]->place), partsTitle(*all[i]) + ", too");
     if (program.avoid)
       addHelp(builder, *program.avoid);
-    else if (options_.triesHelps)
+    else if (options.triesHelps)
       builder.help("make the tiles of the grid smaller, or go through them by a loop of tiles");
   }
 }
 
-/// Says that a memory is too small, what was tried, and what the author can do.
-void Compiler::refuse(const Overflow &found) {
-  overflow_ = std::make_unique<Overflow>(found);
+Overflow refuse(const CompileContext &context, const ir::EntryBinding &binding, Overflow found) {
   std::vector<Fix> fixes;
-  for (const RoomHelp &help : helpsFor(/*mayCut=*/true, overflow_->tried))
+  for (const RoomHelp &help : Trials(context, binding, /*mayCut=*/true).helps(found.tried))
     fixes.emplace_back(FixId::SmallerTile, "`" + help.text + "` is the largest that fits",
                        help.edits);
-  reportOverflow(sink_, spanAt(sources_, overflow_->at), *overflow_, fixes,
-                 pipelineEdits(program_, sources_, *overflow_));
+  const SourceManager &sources = context.sources();
+  reportOverflow(context.sink(), spanAt(sources, found.at), found, fixes,
+                 pipelineEdits(context.program(), sources, found));
+  return found;
 }
 
 } // namespace ptl

@@ -25,4 +25,24 @@ OwningOpRef<ModuleOp> wholeOf(const Stage &stage) {
   return whole;
 }
 
+void keepTiles(const CompilerOptions &options, StageRecord *record, llvm::StringRef pass,
+               ModuleOp made) {
+  if (options.afterPass)
+    options.afterPass(pass, made);
+  if (record)
+    record->addTiles(pass.str(), made);
+}
+
+void keepBlocks(const CompilerOptions &options, StageRecord *record, const char *pass,
+                Stage::Level level, ChipProgram &program) {
+  if (options.afterPass) {
+    llvm::SmallVector<ModuleOp> made;
+    for (OwningOpRef<ModuleOp> &kernel : program.program.kernels)
+      made.push_back(*kernel);
+    options.afterPass(pass, made);
+  }
+  if (record)
+    record->addBlocks(pass, level, program);
+}
+
 } // namespace ptl

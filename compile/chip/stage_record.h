@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compile/chip/chip_program.h"
+#include "compile/compiler_options.h"
 
 #include <algorithm>
 #include <string>
@@ -41,5 +42,13 @@ public:
 private:
   std::vector<Stage> stages_;
 };
+
+/// Hands what a pass has made of tiles to who wants to see it: `CompilerOptions::afterPass`, and a
+/// record where there is one.
+void keepTiles(const CompilerOptions &options, StageRecord *record, llvm::StringRef pass,
+               mlir::ModuleOp made);
+/// The same with what a pass has made of kernels.
+void keepBlocks(const CompilerOptions &options, StageRecord *record, const char *pass,
+                Stage::Level level, ChipProgram &program);
 
 } // namespace ptl

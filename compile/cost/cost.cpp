@@ -1,10 +1,10 @@
 #include "compile/cost/cost.h"
 
-#include "compile/chip/chip_fixes.h"
 #include "compile/chip/feasibility.h"
 #include "compile/cost/statements.h"
 #include "compile/entry/manifest.h"
 #include "compile/entry/reach.h"
+#include "compile/source_spans.h"
 #include "frontend/base/printed.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -199,12 +199,12 @@ static std::optional<Cost> costWithoutParts(const CostQuestion &question,
   options.chip = question.machine;
   options.triesHelps = false;
   DiagnosticSink quiet;
-  Compiler compiler(checked, sources, std::move(options), quiet);
-  std::optional<ChipProgram> other = lowerEntry(compiler, bound);
-  if (!other)
+  CompileContext context(checked, sources, std::move(options), quiet);
+  ChipResult other = lowerEntry(context, bound);
+  if (!other.program)
     return std::nullopt;
-  Cost cost =
-      costOf({checked, sources, bound, question.machine, question.costs, question.sizes}, *other);
+  Cost cost = costOf({checked, sources, bound, question.machine, question.costs, question.sizes},
+                     *other.program);
   return cost.unknown.empty() ? std::optional(std::move(cost)) : std::nullopt;
 }
 

@@ -1,6 +1,6 @@
 #include "compile/simulate/chip_runner.h"
 
-#include "compile/call/compiled_executor.h"
+#include "compile/chip/lower_to_chip.h"
 #include "frontend/sema/check.h"
 #include "ir/dialect/pto_dialect.h"
 
@@ -18,11 +18,11 @@ rt::Failure runWithoutSignals(bool isManual) {
   std::unique_ptr<CheckedProgram> program = checkFile(sources, file, {}, sink);
   CompilerOptions options;
   options.chip = findMachine("a3");
-  Compiler compiler(*program, sources, options, sink);
+  CompileContext context(*program, sources, options, sink);
   ir::EntryBinding binding;
   binding.decl = program->modules.front()->callables.front();
-  auto module = compiler.build(binding, "ptl_k");
-  std::optional<ChipProgram> made = compiler.lowerToChip(*module);
+  std::optional<BuiltEntry> built = buildEntry(context, binding, "ptl_k");
+  std::optional<ChipProgram> made = lowerToChip(context, *built).program;
   for (auto &kernel : made->program.kernels) {
     kernel->walk([](pto::SetFlagOp signal) { signal.erase(); });
     if (isManual)

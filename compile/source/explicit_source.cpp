@@ -3,8 +3,9 @@
 #include "codegen/source/expression.h"
 #include "codegen/source/origins.h"
 #include "codegen/source/tile_source.h"
-#include "compile/chip/chip_program.h"
+#include "compile/chip/lower_to_chip.h"
 #include "compile/source/kept_comments.h"
+#include "compile/source_spans.h"
 #include "frontend/format/format.h"
 #include "frontend/lex/lexer.h"
 #include "frontend/parse/parse.h"
@@ -77,7 +78,8 @@ static std::function<std::string(mlir::Value)> placesOfTiles() {
   };
 }
 
-static std::string formatted(SourceManager &sources, const std::string &text) {
+static std::string formatted(const std::string &text) {
+  SourceManager sources;
   DiagnosticSink quiet;
   const SourceFile &file = sources.file(sources.add("<explicit>", text));
   return format(parse(file, quiet)).text;
@@ -125,16 +127,31 @@ static ExplicitText withOrigins(std::string text, const source::OriginLines &pla
   return result;
 }
 
-/// What the module of the entry, as built, becomes. Nothing after an error of the compiler.
-static std::optional<source::SourceResult> print(Compiler &compiler, mlir::ModuleOp module,
+/// Tiles with what a chip lacks left as it is: what a person would write. Tiles of tensor-level code
+/// are as small as the chip needs them. Nothing after an error.
+static std::optional<TileModule> tileForReading(const CompileContext &context, BuiltEntry entry) {
+  TileOptions how;
+  how.legalizes = false;
+  if (context.options().chip) {
+    ChipResult lowered = lowerToChip(context, entry);
+    if (!lowered.program)
+      return std::nullopt;
+    how.halvings = lowered.program->halvings;
+  }
+  return tileModule(context, std::move(entry.tensor), how);
+}
+
+/// An entry as built, as source. Nothing after an error.
+static std::optional<source::SourceResult> print(const CompileContext &context, BuiltEntry entry,
                                                  const source::EntryFacts &facts,
                                                  ExplicitLevel level) {
   if (level == ExplicitLevel::Tile) {
-    if (!compiler.tileForReading(module))
+    std::optional<TileModule> tiles = tileForReading(context, std::move(entry));
+    if (!tiles)
       return std::nullopt;
-    return source::printTiles(*module.getOps<mlir::func::FuncOp>().begin(), facts);
+    return source::printTiles(*tiles->module->getOps<mlir::func::FuncOp>().begin(), facts);
   }
-  std::optional<ChipProgram> chip = compiler.lowerToChip(module);
+  std::optional<ChipProgram> chip = lowerToChip(context, entry).program;
   if (!chip)
     return std::nullopt;
   std::vector<mlir::ModuleOp> kernels;
@@ -144,13 +161,14 @@ static std::optional<source::SourceResult> print(Compiler &compiler, mlir::Modul
                              facts);
 }
 
-std::optional<ExplicitText> explicitSource(Compiler &compiler, const CheckedProgram &program,
-                                           SourceManager &sources, const ir::EntryBinding &binding,
-                                           const std::string &name, ExplicitLevel level,
-                                           DiagnosticSink &sink) {
+std::optional<ExplicitText> explicitSource(const CompileContext &context,
+                                           const ir::EntryBinding &binding, const std::string &name,
+                                           ExplicitLevel level) {
+  const CheckedProgram &program = context.program();
+  const std::optional<Machine> &chip = context.options().chip;
   const CallableDecl &decl = *binding.decl;
-  mlir::OwningOpRef<mlir::ModuleOp> module = compiler.build(binding, name);
-  if (!module)
+  std::optional<BuiltEntry> built = buildEntry(context, binding, name);
+  if (!built)
     return std::nullopt;
   source::EntryFacts facts;
   facts.name = name;
@@ -159,8 +177,8 @@ std::optional<ExplicitText> explicitSource(Compiler &compiler, const CheckedProg
   facts.wheres = requirementsOf(decl, binding.statics);
   facts.statics = binding.statics;
   facts.strides = stridesOf(decl, *program.dims);
-  facts.target = compiler.options().chip ? compiler.options().chip->name : "cpu";
-  if (compiler.options().chip)
+  facts.target = chip ? chip->name : "cpu";
+  if (chip)
     facts.placeOf = placesOfTiles();
   facts.kernelAt = [&](mlir::Location at) {
     const CallableDecl *kernel = kernelAt(program, decl, at);
@@ -170,17 +188,18 @@ std::optional<ExplicitText> explicitSource(Compiler &compiler, const CheckedProg
     const CallableDecl *kernel = kernelAt(program, decl, at);
     return kernel ? kernel->doc : "";
   };
-  std::optional<source::SourceResult> result = print(compiler, *module, facts, level);
+  std::optional<source::SourceResult> result = print(context, std::move(*built), facts, level);
   if (!result)
     return std::nullopt;
   if (result->problem.empty()) {
     source::OriginLines plain = source::takeOrigins(result->text);
     keepComments(program, decl, name, plain);
-    return withOrigins(formatted(sources, plain.text()), plain);
+    return withOrigins(formatted(plain.text()), plain);
   }
   Span span = spanOf(result->at);
-  sink.report(DiagId::NoSourceForm, span.file == kNoSpan.file ? decl.nameSpan : span,
-              {decl.name, level == ExplicitLevel::Tile ? "tile" : "block", result->problem});
+  context.sink().report(
+      DiagId::NoSourceForm, span.file == kNoSpan.file ? decl.nameSpan : span,
+      {decl.name, level == ExplicitLevel::Tile ? "tile" : "block", result->problem});
   return std::nullopt;
 }
 

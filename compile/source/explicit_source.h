@@ -2,7 +2,8 @@
 // language server's "make explicit".
 #pragma once
 
-#include "compile/compiler.h"
+#include "compile/compile_context.h"
+#include "ir/build/build_ir.h"
 
 #include <optional>
 #include <string>
@@ -19,10 +20,9 @@ struct ExplicitText {
 };
 
 /// The declarations that stand for one entry at that level, formatted. Nothing after an error.
-/// `Manual` needs a chip in the compiler's options.
-std::optional<ExplicitText> explicitSource(Compiler &compiler, const CheckedProgram &program,
-                                           SourceManager &sources, const ir::EntryBinding &binding,
-                                           const std::string &name, ExplicitLevel level,
-                                           DiagnosticSink &sink);
+/// `Manual` needs a chip in the context's options.
+std::optional<ExplicitText> explicitSource(const CompileContext &context,
+                                           const ir::EntryBinding &binding, const std::string &name,
+                                           ExplicitLevel level);
 
 } // namespace ptl

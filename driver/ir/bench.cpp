@@ -132,7 +132,7 @@ ExitCode benchFile(Session &session, const Target &target, const CheckedProgram 
     reference::RunResult result = reference::runBody(program, session.sources(), *decl, options);
     if (!result.ok()) {
       session.sink().report(DiagId::ProgramStopped, result.span, {result.message});
-      return executor.compiler().hadInternalError() ? ExitCode::Internal : ExitCode::ProgramStopped;
+      return executor.hadInternalError() ? ExitCode::Internal : ExitCode::ProgramStopped;
     }
   }
   return ExitCode::Fine;

@@ -1,6 +1,6 @@
 #include "compile/call/drawn_call.h"
-#include "compile/chip/chip_program.h"
-#include "compile/compiler.h"
+#include "compile/chip/lower_to_chip.h"
+#include "compile/native_code.h"
 #include "compile/stage_table.h"
 #include "driver/defines.h"
 #include "driver/ir/command_options.h"
@@ -42,23 +42,24 @@ private:
   StageLevel lastLevel() const;
   std::string pathFor(StageId id) const;
   void emitSource(const std::string &file);
-  void emitInterfaces(const CheckedProgram &program, const std::vector<ManifestEntry> &entries);
-  mlir::OwningOpRef<mlir::ModuleOp> buildAll(Compiler &compiler,
-                                             const std::vector<ManifestEntry> &entries);
-  ExitCode compile(const CheckedProgram &program, const std::vector<ManifestEntry> &entries);
+  std::string emitInterfaces(const CheckedProgram &program,
+                             const std::vector<ManifestEntry> &entries);
+  std::optional<TensorModule> buildAll(const CompileContext &context,
+                                       const std::vector<ManifestEntry> &entries);
+  ExitCode compile(const CheckedProgram &program, const std::vector<ManifestEntry> &entries,
+                   const std::string &manifest);
   std::string printed(mlir::ModuleOp module);
-  void emitPhases(Compiler &compiler, mlir::ModuleOp module);
-  ExitCode emitBlocks(Compiler &compiler, const std::vector<ManifestEntry> &entries);
+  void emitPhases(const CompileContext &context, TensorModule tensor);
+  ExitCode emitBlocks(const CompileContext &context, const std::vector<ManifestEntry> &entries);
   bool runStages(const CheckedProgram &program, const std::vector<ManifestEntry> &entries);
   bool emitTexts(std::vector<ChipProgram> &programs, const Machine &machine);
-  void emitCode(Compiler &compiler, cpu::LlvmModule code);
+  void emitCode(const CompileContext &context, cpu::LlvmModule code, const std::string &manifest);
   void link(const std::string &object);
 
   Session &session_;
   const Target &target_;
   std::string output_;
   std::vector<StageId> kinds_;
-  std::string manifest_;
 };
 
 bool Builder::chooseKinds(std::string *error) {
@@ -135,16 +136,17 @@ void Builder::emitSource(const std::string &file) {
   emit(StageId::Tokens, tokens);
 }
 
-void Builder::emitInterfaces(const CheckedProgram &program,
-                             const std::vector<ManifestEntry> &entries) {
+/// Gives the manifest.
+std::string Builder::emitInterfaces(const CheckedProgram &program,
+                                    const std::vector<ManifestEntry> &entries) {
   bool unchecked = session_.options().has(OptionId::Unchecked);
-  manifest_ = emitManifest(program, session_.sources(), entries, unchecked);
-  emit(StageId::Manifest, manifest_);
+  std::string manifest = emitManifest(program, session_.sources(), entries, unchecked);
+  emit(StageId::Manifest, manifest);
   std::string name = output_.substr(output_.rfind('/') + 1);
   name = name.substr(0, name.find('.'));
   if (wants(StageId::Header)) {
     std::string problem;
-    std::optional<rt::Manifest> parsed = rt::parseManifest(manifest_, problem);
+    std::optional<rt::Manifest> parsed = rt::parseManifest(manifest, problem);
     emit(StageId::Header,
          parsed ? rt::emitHeader(*parsed, name.empty() ? "ptl_library" : name) : "");
   }
@@ -154,27 +156,24 @@ void Builder::emitInterfaces(const CheckedProgram &program,
   for (const ManifestEntry &entry : entries)
     python += entry.decl->name + " = _library." + entry.decl->name + "\n";
   emit(StageId::Python, python);
+  return manifest;
 }
 
-/// One module with all variants; each was built on its own. Null after an error.
-mlir::OwningOpRef<mlir::ModuleOp> Builder::buildAll(Compiler &compiler,
-                                                    const std::vector<ManifestEntry> &entries) {
-  mlir::OwningOpRef<mlir::ModuleOp> all;
+/// One module with all variants; each was built on its own. Nothing after an error.
+std::optional<TensorModule> Builder::buildAll(const CompileContext &context,
+                                              const std::vector<ManifestEntry> &entries) {
+  std::vector<BuiltEntry> all;
   for (const ManifestEntry &entry : entries)
     for (const ManifestVariant &variant : entry.variants) {
       ir::EntryBinding binding = bindingOf(session_, entry, variant);
       if (session_.failed())
-        return nullptr;
-      mlir::OwningOpRef<mlir::ModuleOp> one = compiler.build(binding, variant.symbol);
+        return std::nullopt;
+      std::optional<BuiltEntry> one = buildEntry(context, binding, variant.symbol);
       if (!one)
-        return nullptr;
-      if (!all)
-        all = std::move(one);
-      else
-        all->getBody()->getOperations().splice(all->getBody()->end(),
-                                               one->getBody()->getOperations());
+        return std::nullopt;
+      all.push_back(std::move(*one));
     }
-  return all ? std::move(all) : compiler.emptyModule();
+  return joinEntries(context, std::move(all));
 }
 
 /// With `-g`, every operation says which place in the source it stands for.
@@ -190,15 +189,16 @@ std::string Builder::printed(mlir::ModuleOp module) {
   return text;
 }
 
-void Builder::emitPhases(Compiler &compiler, mlir::ModuleOp module) {
-  mlir::OwningOpRef<mlir::ModuleOp> copy = module.clone();
-  compiler.tile(*copy, [&](const std::string &phase, mlir::ModuleOp done) {
+void Builder::emitPhases(const CompileContext &context, TensorModule tensor) {
+  TileOptions how;
+  how.onPhase = [&](const std::string &phase, mlir::ModuleOp done) {
     emit(phase == "tensor" ? StageId::Tensor : StageId::Tile, printed(done));
-  });
-  if (!wants(StageId::Vector) || session_.failed())
+  };
+  std::optional<TileModule> tiles = tileModule(context, std::move(tensor), how);
+  if (!tiles || !wants(StageId::Vector) || session_.failed())
     return;
-  if (mlir::OwningOpRef<mlir::ModuleOp> blocks = compiler.vectorise(*copy))
-    emit(StageId::Vector, printed(*blocks));
+  if (std::optional<VectorModule> vectors = vectorise(context, *tiles))
+    emit(StageId::Vector, printed(*vectors->module));
 }
 
 static std::string proofText(const std::string &symbol, const prove::ProofResult &result) {
@@ -241,21 +241,22 @@ bool Builder::emitTexts(std::vector<ChipProgram> &programs, const Machine &machi
 }
 
 /// The block level of each variant, one kernel after the other.
-ExitCode Builder::emitBlocks(Compiler &compiler, const std::vector<ManifestEntry> &entries) {
+ExitCode Builder::emitBlocks(const CompileContext &context,
+                             const std::vector<ManifestEntry> &entries) {
   std::string host, blocks, sync, proof;
   std::vector<ChipProgram> programs;
   BufferLedger ledger;
   std::vector<StatementParts> statements;
-  const Machine &machine = *compiler.options().chip;
+  const Machine &machine = *context.options().chip;
   for (const ManifestEntry &entry : entries)
     for (const ManifestVariant &variant : entry.variants) {
       ir::EntryBinding binding = bindingOf(session_, entry, variant);
       if (session_.failed())
         return ExitCode::SourceErrors;
-      mlir::OwningOpRef<mlir::ModuleOp> module = compiler.build(binding, variant.symbol);
+      std::optional<BuiltEntry> built = buildEntry(context, binding, variant.symbol);
       std::optional<ChipProgram> program;
-      if (module)
-        program = compiler.lowerToChip(*module);
+      if (built)
+        program = lowerToChip(context, *built).program;
       if (!program)
         return ExitCode::Fine;
       if (wants(StageId::Host))
@@ -305,21 +306,22 @@ void Builder::link(const std::string &object) {
   }
 }
 
-void Builder::emitCode(Compiler &compiler, cpu::LlvmModule code) {
+void Builder::emitCode(const CompileContext &context, cpu::LlvmModule code,
+                       const std::string &manifest) {
   // The library describes itself: see docs/manifest.md.
-  llvm::Constant *text = llvm::ConstantDataArray::getString(*code.context, manifest_);
+  llvm::Constant *text = llvm::ConstantDataArray::getString(*code.context, manifest);
   new llvm::GlobalVariable(*code.module, text->getType(), true, llvm::GlobalValue::ExternalLinkage,
                            text, "ptl_manifest");
-  auto machine = cpu::makeTargetMachine(compiler.options().processor,
-                                        cpu::qualityAt(compiler.options().level));
+  auto machine =
+      cpu::makeTargetMachine(context.options().processor, cpu::qualityAt(context.options().level));
   if (!machine) {
-    compiler.reportFault("target", llvm::toString(machine.takeError()));
+    context.log().reportFault("target", llvm::toString(machine.takeError()));
     return;
   }
   auto produce = [&](StageId id, cpu::OutputKind kind, const std::string &path) {
     llvm::Expected<std::string> bytes = cpu::emitOutput(*code.module, **machine, kind);
     if (!bytes) {
-      compiler.reportFault("code", llvm::toString(bytes.takeError()));
+      context.log().reportFault("code", llvm::toString(bytes.takeError()));
       return false;
     }
     return session_.write(path, *bytes);
@@ -351,32 +353,32 @@ bool Builder::runStages(const CheckedProgram &program, const std::vector<Manifes
         std::fprintf(stderr, "%s: no arguments were found to run it with\n",
                      entry.decl->name.c_str());
     }
-  return !executor.compiler().hadInternalError();
+  return !executor.hadInternalError();
 }
 
-ExitCode Builder::compile(const CheckedProgram &program,
-                          const std::vector<ManifestEntry> &entries) {
+ExitCode Builder::compile(const CheckedProgram &program, const std::vector<ManifestEntry> &entries,
+                          const std::string &manifest) {
   CompilerOptions options = compilerOptions(session_.options(), target_);
   options.tellsParts = wants(StageId::Ledger) || wants(StageId::Memory);
   options.recheck = std::make_shared<CheckOptions>(session_.checkOptions());
-  Compiler compiler(program, session_.sources(), std::move(options), session_.sink());
-  if (compiler.options().chip && lastLevel() >= StageLevel::Block) {
-    ExitCode code = emitBlocks(compiler, entries);
-    if (compiler.options().keepsStages && !session_.failed() && !runStages(program, entries))
+  const CompileContext context(program, session_.sources(), std::move(options), session_.sink());
+  if (context.options().chip && lastLevel() >= StageLevel::Block) {
+    ExitCode code = emitBlocks(context, entries);
+    if (context.options().keepsStages && !session_.failed() && !runStages(program, entries))
       return ExitCode::Internal;
-    return compiler.hadInternalError() ? ExitCode::Internal : code;
+    return context.log().hadInternalError() ? ExitCode::Internal : code;
   }
-  mlir::OwningOpRef<mlir::ModuleOp> module = buildAll(compiler, entries);
-  if (module) {
+  std::optional<TensorModule> tensor = buildAll(context, entries);
+  if (tensor) {
     if (wants(StageId::Built))
-      emit(StageId::Built, printed(*module));
+      emit(StageId::Built, printed(*tensor->module));
     if (wants(StageId::Tensor) || wants(StageId::Tile) || wants(StageId::Vector))
-      emitPhases(compiler, *module);
+      emitPhases(context, copyOf(*tensor));
     if (lastLevel() == StageLevel::Llvm && !session_.failed())
-      if (std::optional<cpu::LlvmModule> code = compiler.lower(*module))
-        emitCode(compiler, std::move(*code));
+      if (std::optional<cpu::LlvmModule> code = lowerToLlvm(context, std::move(*tensor)))
+        emitCode(context, std::move(*code), manifest);
   }
-  return compiler.hadInternalError() ? ExitCode::Internal : ExitCode::Fine;
+  return context.log().hadInternalError() ? ExitCode::Internal : ExitCode::Fine;
 }
 
 ExitCode Builder::run(const std::string &file) {
@@ -399,8 +401,9 @@ ExitCode Builder::run(const std::string &file) {
                            {entries.front().decl->name, missingDefines(*entries.front().decl)});
   if (session_.failed())
     return session_.finish();
-  emitInterfaces(*program, entries);
-  ExitCode code = lastLevel() > StageLevel::Variants ? compile(*program, entries) : ExitCode::Fine;
+  std::string manifest = emitInterfaces(*program, entries);
+  ExitCode code =
+      lastLevel() > StageLevel::Variants ? compile(*program, entries, manifest) : ExitCode::Fine;
   session_.writeDependencies(output_.empty() ? file : output_);
   return session_.finish(code);
 }

@@ -1,7 +1,7 @@
 // What the command line says of compiling.
 #pragma once
 
-#include "compile/compiler.h"
+#include "compile/compiler_options.h"
 #include "driver/target.h"
 
 namespace ptl {

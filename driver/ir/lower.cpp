@@ -20,7 +20,7 @@ static std::string nameOf(const ManifestEntry &entry, const ManifestVariant &var
 }
 
 static std::optional<std::string> lowerAll(Session &session, const CheckedProgram &program,
-                                           Compiler &compiler, ExplicitLevel level) {
+                                           const CompileContext &context, ExplicitLevel level) {
   std::string text;
   for (const ManifestEntry &entry : chooseVariants(session, program)) {
     if (entry.variants.empty() && !session.failed())
@@ -31,8 +31,7 @@ static std::optional<std::string> lowerAll(Session &session, const CheckedProgra
       if (session.failed())
         break;
       std::optional<ExplicitText> one =
-          explicitSource(compiler, program, session.sources(), binding, nameOf(entry, variant),
-                         level, session.sink());
+          explicitSource(context, binding, nameOf(entry, variant), level);
       if (one)
         text += (text.empty() ? "" : "\n") + one->text;
     }
@@ -60,12 +59,13 @@ ExitCode runLower(const Options &options) {
     return session.finish();
   CompilerOptions compilerOptions = ptl::compilerOptions(options, *target);
   compilerOptions.ranges = true;
-  Compiler compiler(*program, session.sources(), std::move(compilerOptions), session.sink());
-  if (std::optional<std::string> text = lowerAll(session, *program, compiler, level)) {
+  const CompileContext context(*program, session.sources(), std::move(compilerOptions),
+                               session.sink());
+  if (std::optional<std::string> text = lowerAll(session, *program, context, level)) {
     std::string output(options.value(OptionId::Output));
     session.write(output.empty() ? "-" : output, *text);
   }
-  return session.finish(compiler.hadInternalError() ? ExitCode::Internal : ExitCode::Fine);
+  return session.finish(context.log().hadInternalError() ? ExitCode::Internal : ExitCode::Fine);
 }
 
 } // namespace ptl

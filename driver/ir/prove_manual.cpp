@@ -30,11 +30,11 @@ bool proveManual(Session &session, const CheckedProgram &program, const Wanted &
     for (const Machine &machine : machinesOf(*decl, *session.machines())) {
       std::string problem;
       for (const BoundEntry &entry : bindEntries(program, *decl, wanted, problem)) {
-        Compiler compiler(program, session.sources(),
-                          compilerOptions(session.options(), Target{machine.name, machine}),
-                          session.sink());
-        lowerEntry(compiler, entry);
-        isWell &= !compiler.hadInternalError();
+        CompileContext context(program, session.sources(),
+                               compilerOptions(session.options(), Target{machine.name, machine}),
+                               session.sink());
+        lowerEntry(context, entry);
+        isWell &= !context.log().hadInternalError();
       }
       if (!problem.empty())
         session.sink().report(DiagId::BadRunArgument, kNoSpan, {decl->name, problem});

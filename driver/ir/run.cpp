@@ -152,8 +152,8 @@ ExitCode runCompiled(Run &run, CompiledExecutor &executor) {
     return executor.call(run.decl, {arrays, run.inputs.scalars, dims}, tunables);
   });
   if (!result.compiled)
-    return executor.compiler().hadInternalError() ? ExitCode::Internal : ExitCode::SourceErrors;
-  if (executor.compiler().hadInternalError())
+    return executor.hadInternalError() ? ExitCode::Internal : ExitCode::SourceErrors;
+  if (executor.hadInternalError())
     return ExitCode::Internal;
   if (result.failure) {
     reportStop(run.session, result.failure);

@@ -84,7 +84,7 @@ void runFile(Session &session, const CheckedProgram &program, const std::vector<
                     decl->name.c_str());
     }
   for (const Executor &executor : executors)
-    counts.internalError |= executor.compiled && executor.compiled->compiler().hadInternalError();
+    counts.internalError |= executor.compiled && executor.compiled->hadInternalError();
 }
 
 /// What `--executor` and `--target` choose; without them the CPU and the reference executor. Empty

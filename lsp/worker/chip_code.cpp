@@ -23,13 +23,12 @@ static BufferLedger ledgerOf(const std::vector<ChipProgram> &programs) {
 }
 
 /// Keeps what `ptlc` would say. What was made stays, so that looking at it costs nothing.
-void Code::noteOutcome() {
+void Code::noteOutcome(std::optional<Overflow> overflow) {
   auto outcome = std::make_unique<ChipOutcome>();
   outcome->fits = !failed_;
   outcome->ledger = ledgerOf(programs_);
-  outcome->ledger.machine = compiler_->options().chip->name;
-  if (const Overflow *overflow = compiler_->overflow())
-    outcome->overflow = *overflow;
+  outcome->ledger.machine = context_->options().chip->name;
+  outcome->overflow = std::move(overflow);
   for (const ChipProgram &program : programs_)
     outcome->statements.insert(outcome->statements.end(), program.statements.begin(),
                                program.statements.end());
@@ -45,22 +44,24 @@ bool Code::lowerToChip(bool keepsPhases) {
     return false;
   programs_.clear();
   size_t before = checked_->sink.errorCount();
-  Compiler::OnPhase onPhase = [&](const std::string &phase, mlir::ModuleOp module) {
+  OnPhase onPhase = [&](const std::string &phase, mlir::ModuleOp module) {
     if (std::optional<StageId> id = stageByName(phase); id && keepsPhases)
       put(*id, timed("print", [&] { return printModule(module); }));
   };
+  std::optional<Overflow> overflow;
   for (const BoundEntry &entry : entries_) {
-    auto program = timed("lower", [&] { return lowerEntry(*compiler_, entry, onPhase); });
+    ChipResult lowered = timed("lower", [&] { return lowerEntry(*context_, entry, onPhase); });
     if (stopped_) {
       programs_.clear();
       return false;
     }
-    if (!program)
+    overflow = std::move(lowered.overflow);
+    if (!lowered.program)
       break;
-    programs_.push_back(std::move(*program));
+    programs_.push_back(std::move(*lowered.program));
   }
   failed_ = checked_->sink.errorCount() > before || programs_.size() < entries_.size();
-  noteOutcome();
+  noteOutcome(std::move(overflow));
   return !failed_;
 }
 
@@ -68,7 +69,7 @@ const ChipOutcome *Code::outcome(const Watch &watch, Timings &timings) {
   watch_ = &watch;
   timings_ = &timings;
   stopped_ = false;
-  if (!outcome_ && compiler_)
+  if (!outcome_ && context_)
     lowerToChip(/*keepsPhases=*/false);
   watch_ = nullptr;
   timings_ = nullptr;
@@ -76,7 +77,7 @@ const ChipOutcome *Code::outcome(const Watch &watch, Timings &timings) {
 }
 
 bool Code::canRun() {
-  return outcome_ && outcome_->fits && compiler_ && programs_.size() == 1 && entries_.size() == 1;
+  return outcome_ && outcome_->fits && context_ && programs_.size() == 1 && entries_.size() == 1;
 }
 
 static std::string keyOf(const ExampleSizes &sizes, bool hints) {
@@ -96,7 +97,7 @@ const Cost *Code::cost(const ExampleSizes &sizes, bool hints, Timings &timings) 
   timings_ = &timings;
   Cost cost = timed("cost", [&] {
     return costOf({*checked_->program, checked_->sources, entries_.front(),
-                   *compiler_->options().chip, *costs, sizes, hints},
+                   *context_->options().chip, *costs, sizes, hints},
                   programs_.front());
   });
   timings_ = nullptr;
@@ -112,7 +113,7 @@ std::optional<rt::sim::Report> Code::timeline(const ExampleSizes &sizes, uint64_
   timings_ = &timings;
   auto report = timed("timeline", [&] {
     return timelineOf({*checked_->program, checked_->sources, entries_.front(),
-                       *compiler_->options().chip, *costs, sizes, /*hints=*/true},
+                       *context_->options().chip, *costs, sizes, /*hints=*/true},
                       programs_.front(), mostOperations, isPart, problem);
   });
   timings_ = nullptr;
@@ -188,7 +189,7 @@ static std::vector<mlir::ModuleOp> kernelsOf(const std::vector<ChipProgram> &pro
 
 StageText Code::ptoText() {
   std::vector<mlir::Operation *> ops;
-  StageText text = stageText(pto::emitPto(kernelsOf(programs_), *compiler_->options().chip), ops);
+  StageText text = stageText(pto::emitPto(kernelsOf(programs_), *context_->options().chip), ops);
   addNotes(text, ops, programs_);
   return text;
 }
@@ -197,7 +198,7 @@ StageText Code::cppText() {
   StageText all;
   std::vector<mlir::Operation *> ops;
   for (const ChipProgram &program : programs_)
-    all.append(stageText(ptl::cppText(program, *compiler_->options().chip), ops));
+    all.append(stageText(ptl::cppText(program, *context_->options().chip), ops));
   addNotes(all, ops, programs_);
   return all;
 }

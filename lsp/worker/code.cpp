@@ -18,19 +18,19 @@ Code::Code(std::unique_ptr<Checked> checked, std::vector<const CallableDecl *> r
       options_(std::move(options)), functions_(functions) {
   for (const CallableDecl *decl : reach_)
     places_.push_back(decl->span);
-  CompilerOptions compiler;
-  compiler.level = options_.level;
-  compiler.unchecked = options_.unchecked;
-  compiler.ranges = true;
-  compiler.triesHelps = options_.helps;
-  compiler.tellsParts = true;
-  compiler.recheck = checked_->options;
+  CompilerOptions how;
+  how.level = options_.level;
+  how.unchecked = options_.unchecked;
+  how.ranges = true;
+  how.triesHelps = options_.helps;
+  how.tellsParts = true;
+  how.recheck = checked_->options;
   if (!options_.processor.empty())
-    compiler.processor = cpu::Processor::named(options_.processor);
-  compiler.chip = options_.chip;
-  compiler.onStep = [this](const std::string &step) { watch(step); };
-  compiler_ =
-      std::make_unique<Compiler>(*checked_->program, checked_->sources, compiler, checked_->sink);
+    how.processor = cpu::Processor::named(options_.processor);
+  how.chip = options_.chip;
+  how.onStep = [this](const std::string &step) { watch(step); };
+  context_ = std::make_unique<const CompileContext>(*checked_->program, checked_->sources,
+                                                    std::move(how), checked_->sink);
 }
 
 Code::~Code() { settle(); }
@@ -38,9 +38,9 @@ Code::~Code() { settle(); }
 void Code::settle() {
   keys_.clear();
   programs_.clear();
-  blocks_ = nullptr;
-  tiles_ = nullptr;
-  compiler_.reset();
+  vectors_.reset();
+  tiles_.reset();
+  context_.reset();
   checked_.reset();
   reach_.clear();
   for (BoundEntry &entry : entries_)
@@ -77,7 +77,7 @@ const StageText *Code::stage(StageId id, const Watch &watch, Timings &timings) {
 }
 
 bool Code::make(StageId id) {
-  if (!compiler_)
+  if (!context_)
     return false;
   if (id == StageId::Checked) {
     makeChecked();
@@ -98,7 +98,7 @@ bool Code::make(StageId id) {
   case StageId::Vector:
     if (!makeVectors())
       return false;
-    put(id, timed("print", [&] { return printModule(*blocks_); }));
+    put(id, timed("print", [&] { return printModule(*vectors_->module); }));
     return true;
   case StageId::Llvm:
   case StageId::Asm:
@@ -128,42 +128,39 @@ void Code::makeChecked() {
   put(StageId::Checked, std::move(result));
 }
 
-mlir::OwningOpRef<mlir::ModuleOp> Code::makeBuilt() {
-  mlir::OwningOpRef<mlir::ModuleOp> module;
+std::optional<TensorModule> Code::makeBuilt() {
+  std::vector<BuiltEntry> built;
   bool isBuilt = timed("build", [&] {
     for (const BoundEntry &entry : entries_) {
       ir::EntryBinding binding = entry.binding;
       binding.checked = !options_.unchecked;
-      auto one = compiler_->build(binding, "ptl_" + entry.name);
+      std::optional<BuiltEntry> one = buildEntry(*context_, binding, "ptl_" + entry.name);
       if (!one || stopped_)
         return false;
-      if (!module)
-        module = std::move(one);
-      else
-        module->getBody()->getOperations().splice(module->getBody()->end(),
-                                                  one->getBody()->getOperations());
+      built.push_back(std::move(*one));
     }
-    return static_cast<bool>(module);
+    return !built.empty();
   });
   if (!isBuilt)
-    return nullptr;
-  put(StageId::Built, timed("print", [&] { return printModule(*module); }));
-  return module;
+    return std::nullopt;
+  TensorModule tensor = joinEntries(*context_, std::move(built));
+  put(StageId::Built, timed("print", [&] { return printModule(*tensor.module); }));
+  return tensor;
 }
 
 bool Code::makeTiles() {
-  mlir::OwningOpRef<mlir::ModuleOp> module = makeBuilt();
-  if (!module)
+  std::optional<TensorModule> tensor = makeBuilt();
+  if (!tensor)
     return false;
-  bool isTiled = timed("passes", [&] {
-    return compiler_->tile(*module, [&](const std::string &phase, mlir::ModuleOp done) {
-      if (std::optional<StageId> id = stageByName(phase))
-        put(*id, printModule(done));
-    });
-  });
-  if (!isTiled || stopped_)
+  TileOptions how;
+  how.onPhase = [&](const std::string &phase, mlir::ModuleOp done) {
+    if (std::optional<StageId> id = stageByName(phase))
+      put(*id, printModule(done));
+  };
+  auto tiles = timed("passes", [&] { return tileModule(*context_, std::move(*tensor), how); });
+  if (!tiles || stopped_)
     return false;
-  tiles_ = std::move(module);
+  tiles_ = std::move(tiles);
   return true;
 }
 
@@ -172,9 +169,7 @@ bool Code::makeExplicit(StageId id) {
   StageText result;
   ExplicitLevel level = id == StageId::Manual ? ExplicitLevel::Manual : ExplicitLevel::Tile;
   for (const BoundEntry &entry : entries_) {
-    std::optional<ExplicitText> text =
-        explicitSource(*compiler_, *checked_->program, checked_->sources, entry.binding, entry.name,
-                       level, checked_->sink);
+    std::optional<ExplicitText> text = explicitSource(*context_, entry.binding, entry.name, level);
     if (!text || stopped_)
       return false;
     if (!result.text.empty())
@@ -190,20 +185,20 @@ bool Code::makeExplicit(StageId id) {
 }
 
 bool Code::makeVectors() {
-  if (blocks_)
+  if (vectors_)
     return true;
   if (!tiles_ && !makeTiles())
     return false;
-  blocks_ = timed("vectorise", [&] { return compiler_->vectorise(*tiles_); });
-  return blocks_ && !stopped_;
+  vectors_ = timed("vectorise", [&] { return vectorise(*context_, *tiles_); });
+  return vectors_ && !stopped_;
 }
 
 void Code::makeKeys() {
-  const cpu::Processor &processor = compiler_->options().processor;
+  const cpu::Processor &processor = context_->options().processor;
   std::string context = processor.triple + " " + processor.name + " " + processor.features + " " +
                         std::to_string(options_.level) + (options_.intel ? " intel" : " att");
-  FunctionKeys keys(*blocks_);
-  for (auto function : blocks_->getOps<mlir::func::FuncOp>())
+  FunctionKeys keys(*vectors_->module);
+  for (auto function : vectors_->module->getOps<mlir::func::FuncOp>())
     if (!function.isExternal())
       keys_.push_back(keys.of(function, context));
 }
@@ -245,11 +240,11 @@ static mlir::func::FuncOp declarationOf(mlir::func::FuncOp function) {
 }
 
 std::optional<cpu::LlvmModule> Code::translate(const std::vector<size_t> &wanted) {
-  mlir::OwningOpRef<mlir::ModuleOp> part = compiler_->emptyModule();
-  mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(part->getBody());
+  VectorModule part{mlir::ModuleOp::create(mlir::UnknownLoc::get(&context_->mlir()))};
+  mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(part.module->getBody());
   std::vector<std::string> elsewhere;
   size_t number = 0, next = 0;
-  for (mlir::Operation &op : *blocks_->getBody()) {
+  for (mlir::Operation &op : *vectors_->module->getBody()) {
     auto function = mlir::dyn_cast<mlir::func::FuncOp>(op);
     if (!function || function.isExternal()) {
       builder.clone(op);
@@ -262,7 +257,7 @@ std::optional<cpu::LlvmModule> Code::translate(const std::vector<size_t> &wanted
     }
     number += function && !function.isExternal();
   }
-  std::optional<cpu::LlvmModule> code = compiler_->translate(*part, addDebugScopes);
+  std::optional<cpu::LlvmModule> code = translateToLlvm(*context_, std::move(part), addDebugScopes);
   if (code)
     for (const std::string &name : elsewhere)
       if (llvm::Function *function = code->module->getFunction(name))
@@ -289,9 +284,9 @@ bool Code::compile(StageId id, const std::vector<size_t> &wanted,
   setLlvmOption("x86-asm-syntax", options_.intel ? "intel" : "att");
   setLlvmOption("use-unknown-locations", "Enable");
   auto machine =
-      cpu::makeTargetMachine(compiler_->options().processor, cpu::qualityAt(options_.level));
+      cpu::makeTargetMachine(context_->options().processor, cpu::qualityAt(options_.level));
   if (!machine) {
-    compiler_->reportFault("target", llvm::toString(machine.takeError()));
+    context_->log().reportFault("target", llvm::toString(machine.takeError()));
     return false;
   }
   timed("optimise", [&] {
@@ -339,7 +334,7 @@ std::optional<std::string> Code::assemble(cpu::LlvmModule &code, llvm::TargetMac
   llvm::Expected<std::string> text =
       cpu::emitOutput(*code.module, machine, cpu::OutputKind::Assembly);
   if (!text) {
-    compiler_->reportFault("assembly", llvm::toString(text.takeError()));
+    context_->log().reportFault("assembly", llvm::toString(text.takeError()));
     return std::nullopt;
   }
   return stopped_ ? std::nullopt : std::optional(std::move(*text));

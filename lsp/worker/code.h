@@ -2,9 +2,9 @@
 #pragma once
 
 #include "compile/chip/chip_program.h"
-#include "compile/compiler.h"
 #include "compile/cost/cost.h"
 #include "compile/entry/binding.h"
+#include "compile/native_code.h"
 #include "lsp/worker/function_code.h"
 #include "lsp/worker/function_key.h"
 #include "passes/analysis/buffer_overflow.h"
@@ -81,20 +81,20 @@ public:
   size_t bytes() const;
   /// Gives up what further stages would be made from; the texts stay. Entries lose their `decl`.
   void settle();
-  bool isSettled() const { return !compiler_; }
+  bool isSettled() const { return !context_; }
 
 private:
   bool make(StageId id);
   // For chips: chip_code.cpp.
   bool makeForChip(StageId id);
   bool lowerToChip(bool keepsPhases);
-  void noteOutcome();
+  void noteOutcome(std::optional<Overflow> overflow);
   bool canRun();
   StageText blockText();
   StageText ptoText();
   StageText cppText();
   /// As built; puts that stage.
-  mlir::OwningOpRef<mlir::ModuleOp> makeBuilt();
+  std::optional<TensorModule> makeBuilt();
   bool makeTiles();
   bool makeExplicit(StageId id);
   bool makeVectors();
@@ -128,8 +128,9 @@ private:
   bool failed_ = false; ///< an error was reported; no stage that is missing can be made
   std::array<std::unique_ptr<StageText>, stageInfos.size()> texts_;
 
-  std::unique_ptr<Compiler> compiler_;
-  mlir::OwningOpRef<mlir::ModuleOp> tiles_, blocks_;
+  std::unique_ptr<const CompileContext> context_;
+  std::optional<TileModule> tiles_;
+  std::optional<VectorModule> vectors_;
   std::vector<ChipProgram> programs_; ///< one per entry
   std::unique_ptr<ChipOutcome> outcome_;
   std::map<std::string, Cost> costs_; ///< by what was asked

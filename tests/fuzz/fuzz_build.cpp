@@ -4,6 +4,7 @@
 #include "compile/chip/chip_text.h"
 #include "compile/chip/feasibility.h"
 #include "compile/entry/manifest.h"
+#include "compile/native_code.h"
 #include "frontend/base/install.h"
 #include "frontend/sema/check.h"
 #include "tests/fuzz/fuzz_input.h"
@@ -27,11 +28,11 @@ static void buildFor(const std::string &target, const Machine *chip, const Check
   CompilerOptions options;
   if (chip)
     options.chip = *chip;
-  Compiler compiler(program, sources, options, sink);
+  CompileContext context(program, sources, options, sink);
   if (!chip) {
-    if (auto module = compiler.build(entry.binding, "entry"))
-      (void)compiler.lower(*module);
-  } else if (std::optional<ChipProgram> lowered = lowerEntry(compiler, entry)) {
+    if (auto built = buildEntry(context, entry.binding, "entry"))
+      (void)lowerToLlvm(context, std::move(built->tensor));
+  } else if (std::optional<ChipProgram> lowered = lowerEntry(context, entry).program) {
     std::vector<mlir::ModuleOp> kernels;
     for (auto &kernel : lowered->program.kernels)
       kernels.push_back(*kernel);

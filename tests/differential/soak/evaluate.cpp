@@ -299,7 +299,7 @@ bool Evaluation::compareCall(CompiledExecutor &native, Expected &expected, const
   if (!entryProblem(*expected.request.callee).empty())
     return observe(Kind::Refused, "the executor does not take the call", &expected), false;
   CallResult made = expected.run(native);
-  bool isSame = expected.isSame(made) && !native.compiler().hadInternalError();
+  bool isSame = expected.isSame(made) && !native.hadInternalError();
   std::optional<RunResult> actual;
   if (!isSame)
     actual = expected.resultOf(std::move(made), sources_);
@@ -318,7 +318,7 @@ bool Evaluation::compareCall(CompiledExecutor &native, Expected &expected, const
   if (tooLarge_ >= kTooLarge &&
       said.find("took more than " + std::to_string(kMostSteps)) != said.npos)
     return observe(Kind::Refused, said, &expected), false;
-  if (native.compiler().hadInternalError()) {
+  if (native.hadInternalError()) {
     bool isRefuted = said.find("failed in `prove`") != said.npos;
     observe(isRefuted ? Kind::Refuted : Kind::Internal, said.empty() ? actual->message : said,
             &expected);
@@ -446,15 +446,17 @@ void compileSharedCode(const std::string &stdPath) {
     std::unique_ptr<CheckedProgram> program = checkFile(sources, file, check, sink);
     CompilerOptions options;
     options.functionObjects = sharedObjects();
-    Compiler compiler(*program, sources, options, sink);
+    CompileContext context(*program, sources, options, sink);
     ir::EntryBinding binding;
     binding.decl = program->modules.front()->callables.front();
-    Compiler::Translated translated = compiler.translated(binding, "ptl_entry");
+    std::optional<Translated> translated = translateEntry(context, binding, "ptl_entry");
+    if (!translated)
+      continue;
     for (int level : {0, 2, 3})
       for (auto quality : {cpu::CodeQuality::Full, cpu::CodeQuality::Quick})
         if (level > 0 || quality == cpu::CodeQuality::Quick)
           llvm::consumeError(sharedObjects()
-                                 ->objects(translated.functions, options.processor, level, quality)
+                                 ->objects(translated->functions, options.processor, level, quality)
                                  .takeError());
   }
 }

@@ -1,0 +1,53 @@
+// From tile level to native code, stage by stage.
+#pragma once
+
+#include "codegen/cpu/function_objects.h"
+#include "codegen/cpu/lower.h"
+#include "compile/tile_module.h"
+
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace ptl {
+
+/// Code as loops and vectors: never null.
+struct VectorModule {
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+};
+
+/// From tile level to loops and vectors, for the processor of the options. Nothing after an error.
+std::optional<VectorModule> vectorise(const CompileContext &context, const TileModule &tiles);
+
+/// LLVM IR before optimisation. `onLowered` sees the code in the LLVM dialect. Nothing after an
+/// error.
+std::optional<cpu::LlvmModule>
+translateToLlvm(const CompileContext &context, VectorModule vectors,
+                const std::function<void(mlir::ModuleOp)> &onLowered = {});
+
+/// From tensor level to LLVM IR that is optimised as the options say. Nothing after an error.
+std::optional<cpu::LlvmModule> lowerToLlvm(const CompileContext &context, TensorModule tensor);
+
+/// From a checked entry to code in this process. Nothing after an error.
+std::optional<cpu::JitCode> compileEntry(const CompileContext &context,
+                                         const ir::EntryBinding &binding,
+                                         const std::string &symbol);
+
+/// LLVM IR before optimisation. It holds bytes alone, and may outlive the context.
+struct Translated {
+  std::string bytes;
+  /// Functions that are not in `bytes`, since compilations share their code: with
+  /// `CompilerOptions::functionObjects`.
+  cpu::FunctionTexts functions;
+};
+
+/// The way of `compileEntry` in two stages, of which only the second depends on level and quality.
+/// Nothing after an error.
+std::optional<Translated> translateEntry(const CompileContext &context,
+                                         const ir::EntryBinding &binding,
+                                         const std::string &symbol);
+std::optional<cpu::JitCode> compileTranslated(const CompileContext &context,
+                                              const Translated &translated, int level,
+                                              cpu::CodeQuality quality);
+
+} // namespace ptl
