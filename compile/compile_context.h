@@ -17,7 +17,7 @@ namespace ptl {
 /// The surroundings of a compilation of entries of one program: the program, the options, and where
 /// MLIR keeps types and attributes. Stages are functions of it and of a value, give the next value
 /// or nothing, and leave nothing here. Values that hold IR (`TensorModule` and what is made of it)
-/// must not outlive the context.
+/// must not outlive the context. One thread at a time may use it.
 ///
 /// A stage that gives nothing has reported why; where no message in the source says so, the error is
 /// the compiler's own (E0808).

@@ -9,9 +9,10 @@
 
 namespace ptl {
 
-/// The program with what needs no parts, where something is done in parts
-/// (`CompilerOptions::tellsParts`; else as it is). `binding`: what the entry was built with, here
-/// and below.
+/// The same program; where something of it is done in parts, it says with which other number
+/// nothing is (`ChipProgram::avoid`, and in the ledger and the statements), if one was found. Looks
+/// for none unless `CompilerOptions::tellsParts`. `binding`: what the entry was built with, here and
+/// below.
 ChipProgram withWhatAvoidsParts(const CompileContext &context, const ir::EntryBinding &binding,
                                 ChipProgram program);
 

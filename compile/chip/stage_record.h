@@ -43,8 +43,8 @@ private:
   std::vector<Stage> stages_;
 };
 
-/// Hands what a pass has made of tiles to who wants to see it: `CompilerOptions::afterPass`, and a
-/// record where there is one.
+/// Hands what a pass has made of tiles to `CompilerOptions::afterPass`, which may change it, and
+/// then to the record. Both may be null.
 void keepTiles(const CompilerOptions &options, StageRecord *record, llvm::StringRef pass,
                mlir::ModuleOp made);
 /// The same with what a pass has made of kernels.

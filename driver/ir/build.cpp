@@ -52,7 +52,7 @@ private:
   void emitPhases(const CompileContext &context, TensorModule tensor);
   ExitCode emitBlocks(const CompileContext &context, const std::vector<ManifestEntry> &entries);
   bool runStages(const CheckedProgram &program, const std::vector<ManifestEntry> &entries);
-  bool emitTexts(std::vector<ChipProgram> &programs, const Machine &machine);
+  bool emitTexts(std::vector<ChipProgram> programs, const Machine &machine);
   void emitCode(const CompileContext &context, cpu::LlvmModule code, const std::string &manifest);
   void link(const std::string &object);
 
@@ -216,7 +216,7 @@ static std::string proofText(const std::string &symbol, const prove::ProofResult
 }
 
 /// `.pto` and C++ of all entries. False if a tool that should judge them is missing.
-bool Builder::emitTexts(std::vector<ChipProgram> &programs, const Machine &machine) {
+bool Builder::emitTexts(std::vector<ChipProgram> programs, const Machine &machine) {
   bool verified = true;
   std::vector<mlir::ModuleOp> kernels;
   for (ChipProgram &program : programs)
@@ -289,7 +289,7 @@ ExitCode Builder::emitBlocks(const CompileContext &context,
     emit(StageId::MemorySvg, memoryMapSvg(ledger));
   emit(StageId::Host, host);
   emit(StageId::Block, blocks);
-  return emitTexts(programs, machine) ? ExitCode::Fine : ExitCode::Missing;
+  return emitTexts(std::move(programs), machine) ? ExitCode::Fine : ExitCode::Missing;
 }
 
 void Builder::link(const std::string &object) {
