@@ -5,7 +5,7 @@
 #include "ir/dialect/ptl_dialect.h"
 #include "passes/analysis/lengths.h"
 #include "passes/analysis/source_place.h"
-#include "passes/transform/groups/chunk_group.h"
+#include "passes/transform/groups/op_kinds.h"
 #include "passes/transform/legalize/legalize.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

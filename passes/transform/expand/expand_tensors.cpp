@@ -1,10 +1,10 @@
 #include "passes/transform/expand/expand_tensors.h"
 
-#include "ir/dialect/ptl_dialect.h"
 #include "passes/analysis/lengths.h"
 #include "passes/analysis/op_info.h"
-#include "passes/transform/groups/chunk_group.h"
+#include "passes/transform/groups/access.h"
 #include "passes/transform/groups/group_schedule.h"
+#include "passes/transform/groups/op_kinds.h"
 #include "passes/transform/groups/root_storage.h"
 #include "passes/transform/legalize/legalize.h"
 

@@ -1,14 +1,13 @@
 // Tensor level to tile level for chips: groups of operations become grids over tiles of two axes,
 // and long axes are gone along in chunks.
 #include "passes/passes.h"
-#include "passes/transform/groups/group_schedule.h"
 
 #include "passes/analysis/lengths.h"
 #include "passes/transform/expand/expand_tensors.h"
 #include "passes/transform/expand/whole_values.h"
 #include "passes/transform/forward_storage.h"
 #include "passes/transform/groups/chunk_emit.h"
-#include "passes/transform/groups/root_storage.h"
+#include "passes/transform/groups/find_groups.h"
 #include "passes/transform/groups/schedule_effects.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -23,109 +22,6 @@ namespace ptl::ir {
 #include "passes/passes.h.inc"
 
 namespace {
-
-/// Finds the groups of one block and replaces each by its grid.
-class BlockChunker {
-public:
-  /// `sizesOf`: the sizes of the group with that number.
-  using SizesOf = llvm::function_ref<ChunkSizes(unsigned number)>;
-  BlockChunker(Block &block, SizesOf sizesOf, unsigned &number)
-      : block_(block), sizesOf_(sizesOf), number_(number) {}
-  void run();
-
-private:
-  bool isCandidate(Operation &op) const { return isTiled(&op) || isView(&op) || isFill(&op); }
-  bool mustBeStored(Operation &op) const;
-  bool collectUsers(Operation &op, ChunkGroup *&group) const;
-  void emitGroups();
-
-  Block &block_;
-  SizesOf sizesOf_;
-  unsigned &number_;
-  std::vector<std::unique_ptr<ChunkGroup>> groups_; ///< in reverse program order
-  llvm::DenseMap<Operation *, ChunkGroup *> groupOf_;
-};
-
-/// Views and constants are looked through, unless somebody wants them in memory.
-bool BlockChunker::mustBeStored(Operation &op) const {
-  if (isTiled(&op))
-    return true;
-  return llvm::any_of(op.getUsers(), [](Operation *user) {
-    if (isa<DimOp>(user))
-      return false;
-    // Grids that are there already read what is in memory.
-    bool looksThrough = (isTiled(user) || isView(user)) && !user->getParentOfType<ParallelOp>();
-    return !looksThrough;
-  });
-}
-
-/// The group of all users, those of views of the value included; false if there is none.
-bool BlockChunker::collectUsers(Operation &op, ChunkGroup *&group) const {
-  for (Operation *user : op.getUsers()) {
-    ChunkGroup *own = groupOf_.lookup(user);
-    if (!own && !isView(user))
-      return false;
-    if (own && group && own != group)
-      return false;
-    if (own)
-      group = own;
-    if (isView(user) && !collectUsers(*user, group))
-      return false;
-  }
-  return true;
-}
-
-/// Whether two groups can share a grid: the same tiles along the same lengths, or the same
-/// positions one by one.
-static bool sameGrid(const ChunkGroup &a, const ChunkGroup &b) {
-  AxisMap own = a.mapOf(a.root()), other = b.mapOf(b.root());
-  if (own.size() != other.size() || a.hasProduct() != b.hasProduct())
-    return false;
-  for (auto [left, right] : llvm::zip(own, other)) {
-    if ((left == kWhole) != (right == kWhole))
-      return false;
-    if (left != kWhole &&
-        (a.isParallel(left) != b.isParallel(right) || a.isBatch(left) != b.isBatch(right) ||
-         !sameLength(a.axis(left).extent, b.axis(right).extent)))
-      return false;
-  }
-  return true;
-}
-
-void BlockChunker::emitGroups() {
-  auto mayFuse = [](const ChunkGroup &a, const ChunkGroup &b) {
-    return b.isFeasible() && sameGrid(a, b);
-  };
-  llvm::DenseSet<ChunkGroup *> done;
-  for (auto &group : llvm::reverse(groups_)) {
-    if (!group->isFeasible() || done.count(group.get()))
-      continue;
-    std::vector<ChunkGroup *> fused = fusedWith(group.get(), groups_, block_, mayFuse);
-    done.insert(fused.begin(), fused.end());
-    ChunkEmitter(fused, sizesOf_(number_), number_).emit();
-    ++number_;
-  }
-}
-
-void BlockChunker::run() {
-  for (Operation &op : llvm::reverse(block_)) {
-    if (!isCandidate(op) || op.use_empty() || !mustBeStored(op))
-      continue;
-    ChunkGroup *group = nullptr;
-    if (isTiled(&op) && collectUsers(op, group) && group && !keptApart(&op, group->root()) &&
-        group->tryJoin(&op)) {
-      groupOf_[&op] = group;
-      continue;
-    }
-    groups_.push_back(std::make_unique<ChunkGroup>(&op));
-    groupOf_[&op] = groups_.back().get();
-  }
-  emitGroups();
-  // What only the grids' copies replaced is dead now.
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block_)))
-    if (isCandidate(op) && op.use_empty())
-      op.erase();
-}
 
 /// Lengths are asked of what made them, so that no array stays for its length alone.
 void forwardLengths(func::FuncOp function) {
@@ -169,22 +65,15 @@ struct ChunkPass : impl::ChunkBase<ChunkPass> {
     storeCarried(getOperation());
     forwardStorage(getOperation()); // of what loops carry
     auto halvingsOf = [&](size_t group) { return group < halvings.size() ? halvings[group] : 0; };
-    ChunkSizes sizes{productM, productN, tileBytes};
+    TileSizes sizes{productM, productN, tileBytes};
     expandTensors(getOperation(), sizes.halved(halvingsOf(0)).bytes);
     forwardStorage(getOperation()); // of what boxes are replaced in
     dropEmptyStores(getOperation());
     bringIntoGrids(getOperation());
     forwardLengths(getOperation());
-    llvm::SmallVector<Block *> blocks;
-    getOperation()->walk([&](Block *block) {
-      if (!block->getParentOp()->getParentOfType<ParallelOp>() &&
-          !isa<ParallelOp>(block->getParentOp()))
-        blocks.push_back(block);
+    makeGrids(getOperation(), kChipLimits, [&](llvm::ArrayRef<OpGroup *> groups, unsigned number) {
+      ChunkEmitter(groups, sizes.halved(halvingsOf(number + 1)), number).emit();
     });
-    auto sizesOf = [&](unsigned number) { return sizes.halved(halvingsOf(number + 1)); };
-    unsigned number = 0;
-    for (Block *block : blocks)
-      BlockChunker(*block, sizesOf, number).run();
     forwardLengths(getOperation());
     effects.check();
   }

@@ -1,7 +1,7 @@
 #include "passes/transform/groups/chunk_emit.h"
-#include "passes/transform/combiners.h"
 
-#include "passes/transform/groups/group_schedule.h"
+#include "ir/dialect/schedule_attributes.h"
+#include "passes/transform/combiners.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -10,52 +10,19 @@ using namespace mlir;
 
 namespace ptl::ir {
 
-/// The axis stands at this position: how much of it is there.
-void ChunkEmitter::place(int64_t id, Value position) {
-  ChunkAxis &own = axis(id);
+bool ChunkEmitter::hasEqualTiles(int64_t id) const {
   const Extent &whole = group_->axis(id).extent;
-  own.position = position;
-  if (own.step == 1 || (whole.isConstant() && whole.length % own.step == 0)) {
-    own.tile = constant(own.step);
-    own.extent = Extent::constant(own.step);
-    return;
-  }
-  Value rest = b_.createOrFold<arith::SubIOp>(loc_, own.length, position);
-  own.tile = b_.createOrFold<arith::MinSIOp>(loc_, rest, constant(own.step));
-  // Each loop has names of its own, so that a name is one length wherever it is seen.
-  std::string name = "t" + std::to_string(number_) + "." + std::to_string(names_++);
-  own.extent = Extent::named(b_.getStringAttr(name), own.step);
+  int64_t step = axis(id).step;
+  return step == 1 || (whole.isConstant() && whole.length % step == 0);
 }
 
-void ChunkEmitter::openGrid() {
-  Loops ids = chunked(group_->parallel());
-  llvm::SmallVector<Value> lower, upper, steps;
-  for (int64_t id : ids) {
-    lower.push_back(constant(0));
-    upper.push_back(axis(id).length);
-    steps.push_back(constant(axis(id).step));
-  }
-  if (ids.empty()) {
-    lower.push_back(constant(0));
-    upper.push_back(constant(1));
-    steps.push_back(constant(1));
-  }
-  auto grid = b_.create<ParallelOp>(loc_, lower, upper, steps);
-  takeMarks(grid, groups_.front()->root());
+/// Each loop has names of its own, so that a name is one length wherever it is seen.
+std::string ChunkEmitter::tileName(int64_t) {
+  return "t" + std::to_string(number_) + "." + std::to_string(names_++);
+}
+
+void ChunkEmitter::mark(ParallelOp grid) {
   grid->setAttr(kTileGroupAttribute, b_.getI64IntegerAttr(number_ + 1));
-  NamedAttrList scheduled;
-  for (size_t i = 0; i < axes_.size(); ++i)
-    if (auto id = static_cast<int64_t>(i);
-        group_->find(id) == id && scheduledStep(*group_, id) == axis(id).step)
-      scheduled.set(lengthName(group_->axis(id).extent), b_.getI64IntegerAttr(axis(id).step));
-  if (!scheduled.empty())
-    grid->setAttr(kTiledAttribute, scheduled.getDictionary(b_.getContext()));
-  gridOp_ = grid;
-  llvm::SmallVector<Type> types(lower.size(), b_.getIndexType());
-  llvm::SmallVector<Location> locs(lower.size(), loc_);
-  Block *body = b_.createBlock(&grid.getBody(), {}, types, locs);
-  for (auto [i, id] : llvm::enumerate(ids))
-    place(id, body->getArgument(static_cast<unsigned>(i)));
 }
 
 ChunkEmitter::Loops ChunkEmitter::chunked(llvm::ArrayRef<int64_t> ids) const {
@@ -120,7 +87,7 @@ void ChunkEmitter::hoist(Operation *op, llvm::ArrayRef<int64_t> ids,
 }
 
 /// Steps of the group: a reduction comes one step after those that its operand needs.
-static int64_t levelOf(Operation *op, const ChunkGroup &group,
+static int64_t levelOf(Operation *op, const OpGroup &group,
                        llvm::DenseMap<Operation *, int64_t> &levels) {
   if (auto known = levels.find(op); known != levels.end())
     return known->second;
@@ -245,7 +212,7 @@ Value ChunkEmitter::withoutOnes(Value tile, int64_t kept) {
   Type type = elem;
   if (kept >= 0) {
     const Extent &extent = extents[static_cast<size_t>(kept)];
-    for (const ChunkAxis &own : axes_)
+    for (const TileAxis &own : axes_)
       if (own.tile && own.extent == extent)
         lengths[static_cast<size_t>(kept)] = own.tile;
     type = ArrayType::get(b_.getContext(), elem, {extent}, Place::Inferred);
@@ -256,32 +223,22 @@ Value ChunkEmitter::withoutOnes(Value tile, int64_t kept) {
 
 /// A tile has its rows first; memory may have them last, or lack them.
 void ChunkEmitter::storeTile(Value tile, StoreOp into) {
-  AxisMap map = group_->mapOf(group_->root());
+  TileBox box = boxOfTile(into);
   llvm::SmallVector<int64_t> dropped(into.getDropped());
-  llvm::SmallVector<Value> offsets(into.getOffsets()), lengths(into.getLengths()),
-      steps(into.getSteps());
-  size_t rank = offsets.size(), next = 0;
-  llvm::SmallVector<ChunkAxis::Role> roles(rank, ChunkAxis::Single);
-  for (size_t base = 0; base < rank; ++base) {
-    if (llvm::is_contained(into.getDropped(), static_cast<int64_t>(base)))
-      continue;
-    int64_t id = map[next++];
-    if (id != kWhole) {
-      Value shift = axis(id).position;
-      if (!steps.empty())
-        shift = b_.createOrFold<arith::MulIOp>(loc_, shift, steps[base]);
-      offsets[base] = b_.createOrFold<arith::AddIOp>(loc_, offsets[base], shift);
-      lengths[base] = axis(id).tile;
-      roles[base] = axis(id).extent.isOne() ? ChunkAxis::Single : axis(id).role;
-    }
-    if (roles[base] == ChunkAxis::Single)
+  size_t rank = box.ids.size();
+  llvm::SmallVector<TileAxis::Role> roles(rank, TileAxis::Single);
+  for (auto [base, id] : llvm::enumerate(box.ids)) {
+    if (id != kWhole && !axis(id).extent.isOne())
+      roles[base] = axis(id).role;
+    if (roles[base] == TileAxis::Single &&
+        !llvm::is_contained(into.getDropped(), static_cast<int64_t>(base)))
       dropped.push_back(static_cast<int64_t>(base));
   }
-  auto at = [&](ChunkAxis::Role role) {
+  auto at = [&](TileAxis::Role role) {
     return static_cast<int64_t>(llvm::find(roles, role) - roles.begin());
   };
   auto size = static_cast<int64_t>(rank);
-  int64_t row = at(ChunkAxis::Row), col = at(ChunkAxis::Col);
+  int64_t row = at(TileAxis::Row), col = at(TileAxis::Col);
   bool turned = row < size && col < size && col < row;
   // A tile that lacks an axis keeps one of extent 1 of memory for it.
   int64_t kept = size;
@@ -304,8 +261,8 @@ void ChunkEmitter::storeTile(Value tile, StoreOp into) {
   if (rank < 2)
     tile = withoutOnes(tile, rank == 0 ? -1 : row < size ? 0 : 1);
   llvm::sort(dropped);
-  b_.create<StoreOp>(into.getLoc(), tile, into.getRef(), offsets, lengths, steps, Value(),
-                     b_.getDenseI64ArrayAttr(dropped), IntegerAttr(), StringAttr());
+  b_.create<StoreOp>(into.getLoc(), tile, into.getRef(), box.offsets, box.lengths, box.steps,
+                     Value(), b_.getDenseI64ArrayAttr(dropped), IntegerAttr(), StringAttr());
 }
 
 void ChunkEmitter::emitGroup(StoreOp into) {
@@ -316,50 +273,6 @@ void ChunkEmitter::emitGroup(StoreOp into) {
   storeRoot(into);
   members_.clear();
   operands_.clear();
-}
-
-void ChunkEmitter::emit() {
-  // A fused grid stands behind the last root, a single one where its root is stored.
-  Operation *last = groups_.front()->root();
-  for (ChunkGroup *group : groups_)
-    if (last->isBeforeInBlock(group->root()))
-      last = group->root();
-  b_.setInsertionPointAfter(last);
-  llvm::SmallVector<RootStorage> storages;
-  for (ChunkGroup *group : groups_)
-    storages.push_back(allocateFor(b_, group->root()));
-  for (ChunkGroup *group : groups_)
-    if (groups_.size() > 1)
-      bringStore(b_, group->root());
-  llvm::SmallVector<StoreOp> stores;
-  for (auto [group, storage] : llvm::zip(groups_, storages))
-    stores.push_back(storeFor(b_, group->root(), storage,
-                              [&](Operation *user) { return group->contains(user); }));
-  for (StoreOp store : stores)
-    written_.push_back(store.getRef());
-  b_.setInsertionPoint(
-      *llvm::min_element(stores, [](StoreOp a, StoreOp b) { return a->isBeforeInBlock(b); }));
-  chooseSizes();
-  openGrid();
-  ParallelOp grid = cast<ParallelOp>(gridOp_);
-  std::vector<ChunkAxis> first = axes_;
-  AxisMap firstMap = group_->mapOf(group_->root());
-  for (auto [group, store] : llvm::zip(groups_, stores)) {
-    loc_ = group->root()->getLoc();
-    if (group != groups_.front()) {
-      group_ = group;
-      OpBuilder::InsertionGuard guard(b_);
-      b_.setInsertionPoint(grid);
-      chooseSizes();
-      AxisMap map = group_->mapOf(group_->root()); // the same tiles as the first group
-      for (size_t i = 0; i < map.size(); ++i)
-        if (map[i] != kWhole && firstMap[i] != kWhole)
-          axis(map[i]) = first[static_cast<size_t>(firstMap[i])];
-    }
-    emitGroup(store);
-    store.erase();
-  }
-  b_.create<YieldOp>(loc_);
 }
 
 } // namespace ptl::ir

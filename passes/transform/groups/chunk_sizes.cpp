@@ -15,8 +15,8 @@ static int64_t roundDown(int64_t value, int64_t to) { return value / to * to; }
 namespace {
 class ChunkChooser {
 public:
-  ChunkChooser(llvm::ArrayRef<ChunkGroup *> groups, ChunkGroup &group, const ChunkSizes &sizes,
-               std::vector<ChunkAxis> &axes)
+  ChunkChooser(llvm::ArrayRef<OpGroup *> groups, OpGroup &group, const TileSizes &sizes,
+               std::vector<TileAxis> &axes)
       : groups_(groups), group_(&group), sizes_(sizes), axes_(axes) {}
 
   void chooseRoles();
@@ -26,12 +26,12 @@ private:
   void chooseProductSteps(int64_t row, int64_t col);
   bool readsTransposed(int64_t row, int64_t col) const;
   int64_t elementBudget() const;
-  ChunkAxis &axis(int64_t id) { return axes_[static_cast<size_t>(id)]; }
+  TileAxis &axis(int64_t id) { return axes_[static_cast<size_t>(id)]; }
 
-  llvm::ArrayRef<ChunkGroup *> groups_;
-  ChunkGroup *group_;
-  const ChunkSizes &sizes_;
-  std::vector<ChunkAxis> &axes_;
+  llvm::ArrayRef<OpGroup *> groups_;
+  OpGroup *group_;
+  const TileSizes &sizes_;
+  std::vector<TileAxis> &axes_;
 };
 } // namespace
 
@@ -42,20 +42,13 @@ int64_t ChunkChooser::elementBudget() const {
     Type elem = elementTypeOf(value.getType());
     bits = std::max<int64_t>(bits, elem.isIndex() ? 64 : elem.getIntOrFloatBitWidth());
   };
-  for (const ChunkGroup *group : groups_)
+  for (const OpGroup *group : groups_)
     for (Operation *op : group->members())
       for (Value value : llvm::concat<Value>(llvm::to_vector(op->getOperands()),
                                              llvm::to_vector(op->getResults())))
         if (isa<ArrayType>(value.getType()))
           consider(value);
   return std::max<int64_t>(64, sizes_.bytes * 8 / std::max<int64_t>(bits, 32));
-}
-
-std::optional<int64_t> scheduledStep(const ChunkGroup &group, int64_t id) {
-  const SpaceAxis &space = group.axis(id);
-  if (space.isWhole)
-    return std::nullopt;
-  return ir::scheduledStep(group.members(), space.extent);
 }
 
 /// Whether something has the columns before the rows in memory.
@@ -118,9 +111,9 @@ void ChunkChooser::chooseRoles() {
         id != col)
       row = id;
   if (col != kWhole)
-    axis(col).role = ChunkAxis::Col;
+    axis(col).role = TileAxis::Col;
   if (row != kWhole)
-    axis(row).role = ChunkAxis::Row;
+    axis(row).role = TileAxis::Row;
   if (group_->hasProduct())
     chooseProductSteps(row, col);
   else
@@ -167,13 +160,13 @@ void ChunkChooser::chooseSteps(int64_t row, int64_t col) {
   axis(row).step = scheduledStep(*group_, row).value_or(std::max<int64_t>(step, 1));
 }
 
-void chooseChunks(llvm::ArrayRef<ChunkGroup *> groups, ChunkGroup &group, const ChunkSizes &sizes,
-                  std::vector<ChunkAxis> &axes) {
+void chooseChunks(llvm::ArrayRef<OpGroup *> groups, OpGroup &group, const TileSizes &sizes,
+                  std::vector<TileAxis> &axes) {
   ChunkChooser(groups, group, sizes, axes).chooseRoles();
 }
 
 /// Also the lengths of all axes, before the grid.
-void ChunkEmitter::chooseSizes() {
+void ChunkEmitter::chooseSizes(bool) {
   axes_.assign(group_->numAxes(), {});
   chooseChunks(groups_, *group_, sizes_, axes_);
   for (size_t i = 0; i < axes_.size(); ++i) {
@@ -181,12 +174,12 @@ void ChunkEmitter::chooseSizes() {
     if (group_->find(id) != id)
       continue;
     const SpaceAxis &space = group_->axis(id);
-    ChunkAxis &own = axis(id);
+    TileAxis &own = axis(id);
     own.length = lengthOf(b_, space.like, space.axis);
     // What is gone along by single positions has a loop unless there is one: there may be none.
-    bool fits = own.role == ChunkAxis::Single ? space.extent.isOne()
-                                              : space.extent.capacity != Extent::kUnknown &&
-                                                    space.extent.capacity <= own.step;
+    bool fits = own.role == TileAxis::Single ? space.extent.isOne()
+                                             : space.extent.capacity != Extent::kUnknown &&
+                                                   space.extent.capacity <= own.step;
     own.isChunked = !space.isWhole && !fits;
     if (own.isChunked)
       continue;
@@ -195,9 +188,7 @@ void ChunkEmitter::chooseSizes() {
     own.tile = own.length;
     own.extent = space.extent;
     if (!space.isWhole && !space.extent.isConstant())
-      own.extent = Extent::named(
-          b_.getStringAttr("t" + std::to_string(number_) + "." + std::to_string(names_++)),
-          space.extent.capacity);
+      own.extent = Extent::named(b_.getStringAttr(tileName(id)), space.extent.capacity);
   }
 }
 

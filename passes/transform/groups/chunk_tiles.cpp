@@ -21,15 +21,15 @@ namespace ptl::ir {
 llvm::SmallVector<Extent> ChunkEmitter::extentsOf(const AxisMap &map) const {
   llvm::SmallVector<Extent> extents(2, Extent::constant(1));
   for (int64_t id : map)
-    if (id != kWhole && axis(id).role != ChunkAxis::Single)
-      extents[axis(id).role == ChunkAxis::Col] = axis(id).extent;
+    if (id != kWhole && axis(id).role != TileAxis::Single)
+      extents[axis(id).role == TileAxis::Col] = axis(id).extent;
   return extents;
 }
 
 /// One for each extent that is not a number.
 llvm::SmallVector<Value> ChunkEmitter::lengthsOf(const AxisMap &map) const {
   llvm::SmallVector<Value> lengths;
-  for (ChunkAxis::Role role : {ChunkAxis::Row, ChunkAxis::Col})
+  for (TileAxis::Role role : {TileAxis::Row, TileAxis::Col})
     for (int64_t id : map)
       if (id != kWhole && axis(id).role == role && !axis(id).extent.isConstant())
         lengths.push_back(axis(id).tile);
@@ -89,7 +89,7 @@ Value ChunkEmitter::cloneScan(Operation *op) {
       return filled(b_.create<arith::ConstantOp>(op->getLoc(), b_.getZeroAttr(type)), map);
     return spread(operandTile(op, 0), map);
   }
-  bool isRow = axis(id).role == ChunkAxis::Row;
+  bool isRow = axis(id).role == TileAxis::Row;
   if (along)
     state.attributes.set("axis", b_.getI64IntegerAttr(isRow ? 0 : 1));
   for (unsigned i = 0; i < op->getNumOperands(); ++i) {
@@ -122,15 +122,15 @@ Value ChunkEmitter::cloneProduct(Operation *op) {
   llvm::SmallVector<Extent> extents;
   for (int64_t id : map)
     extents.push_back(id == kWhole ? Extent::constant(1)
-                                   : extentsOf({id})[axis(id).role == ChunkAxis::Col]);
+                                   : extentsOf({id})[axis(id).role == TileAxis::Col]);
   Type elem = elementTypeOf(op->getResult(0).getType());
   state.addTypes(ArrayType::get(b_.getContext(), elem, extents, Place::Inferred));
   Value product = b_.create(state)->getResult(0);
-  auto hasRole = [&](int64_t id, ChunkAxis::Role role) {
+  auto hasRole = [&](int64_t id, TileAxis::Role role) {
     return id != kWhole && axis(id).role == role;
   };
   // The rows of a product may be the columns of the group that it is part of.
-  bool isTurned = hasRole(map.front(), ChunkAxis::Col) || hasRole(map.back(), ChunkAxis::Row);
+  bool isTurned = hasRole(map.front(), TileAxis::Col) || hasRole(map.back(), TileAxis::Row);
   return isTurned ? transposed(product) : product;
 }
 
@@ -202,7 +202,7 @@ Value ChunkEmitter::fill(Operation *op, const Access &access) {
     Value number = b_.createOrFold<arith::IndexCastOp>(loc_, elem, start);
     return filled(number, {});
   }
-  const ChunkAxis &along = axis(own.id);
+  const TileAxis &along = axis(own.id);
   OperationState state(op->getLoc(), op->getName());
   state.addAttributes(op->getAttrs());
   // Positions are numbered from 0 and scaled where a slice takes every n-th.
@@ -211,7 +211,7 @@ Value ChunkEmitter::fill(Operation *op, const Access &access) {
     state.addOperands(along.tile);
   state.addTypes(ArrayType::get(b_.getContext(), elem, {along.extent}, Place::Inferred));
   Value row = b_.create(state)->getResult(0);
-  int64_t added = along.role == ChunkAxis::Col ? 0 : 1;
+  int64_t added = along.role == TileAxis::Col ? 0 : 1;
   Value tile = b_.create<NewAxisOp>(loc_, typeOf(elem, map), row, b_.getDenseI64ArrayAttr(added));
   if (!own.step)
     return tile;
@@ -292,7 +292,7 @@ static bool isUnchanged(LoadOp load, Operation *grid) {
 /// what the grid writes each tile reads only its own place.
 bool ChunkEmitter::readsStorage(LoadOp load, const Access &access) {
   if (!load.getSteps().empty() || !load.getDropped().empty() || load.getOutside() ||
-      !isUnchanged(load, gridOp_))
+      !isUnchanged(load, grid_))
     return false;
   if (!llvm::is_contained(written_, load.getRef()))
     return true;
@@ -343,9 +343,9 @@ Value ChunkEmitter::fold(Operation *reduction) {
   llvm::SmallVector<int64_t> axes;
   llvm::SmallVector<Extent> extents(ir::extentsOf(tile.getType()));
   for (int64_t id : group_->foldedBy(reduction)) {
-    if (axis(id).role == ChunkAxis::Single || axis(id).extent.isOne())
+    if (axis(id).role == TileAxis::Single || axis(id).extent.isOne())
       continue;
-    axes.push_back(axis(id).role == ChunkAxis::Col);
+    axes.push_back(axis(id).role == TileAxis::Col);
     extents[static_cast<size_t>(axes.back())] = Extent::constant(1);
   }
   Type elem = elementTypeOf(reduction->getResult(0).getType());
@@ -373,7 +373,7 @@ Value ChunkEmitter::foldScanned(Operation *scan) {
   auto along = scan->getAttrOfType<IntegerAttr>("axis");
   int64_t id = map[along ? static_cast<size_t>(along.getInt()) : map.size() - 1];
   llvm::SmallVector<Extent> extents(ir::extentsOf(tile.getType()));
-  int64_t axis = this->axis(id).role == ChunkAxis::Col;
+  int64_t axis = this->axis(id).role == TileAxis::Col;
   if (extents[static_cast<size_t>(axis)].isOne())
     return tile;
   extents[static_cast<size_t>(axis)] = Extent::constant(1);
@@ -421,10 +421,10 @@ llvm::SmallVector<Value> ChunkEmitter::combine(Operation *reduction,
   bool largest = combiner == "ptl.max";
   Value part = fold(reduction);
   Value best = spread(operandTile(reduction, 0), group_->operandMap(reduction, 0));
-  if (axis(id).role != ChunkAxis::Single && !axis(id).extent.isOne()) {
+  if (axis(id).role != TileAxis::Single && !axis(id).extent.isOne()) {
     OperationState state(loc_, largest ? "ptl.reduce_max" : "ptl.reduce_min");
     state.addOperands(best);
-    state.addAttribute("axes", b_.getDenseI64ArrayAttr(axis(id).role == ChunkAxis::Col));
+    state.addAttribute("axes", b_.getDenseI64ArrayAttr(axis(id).role == TileAxis::Col));
     state.addTypes(
         ArrayType::get(b_.getContext(), elem, ir::extentsOf(part.getType()), Place::Inferred));
     best = b_.create(state)->getResult(0);

@@ -2,35 +2,25 @@
 // them: `tile` and `fuse` arrive as attributes of the operations that they name.
 #pragma once
 
+#include "ir/dialect/ptl_dialect.h"
 #include "ir/dialect/schedule_attributes.h"
 #include "ir/dialect/task_attribute.h"
-#include "passes/transform/groups/root_storage.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
-#include "llvm/ADT/STLExtras.h"
 
 #include <optional>
-#include <vector>
 
 namespace ptl::ir {
+
+class OpGroup;
 
 /// A length as schedules name it: `B`, or its number.
 inline std::string lengthName(const Extent &extent) {
   return extent.symbol ? extent.symbol.str() : std::to_string(extent.length);
 }
 
-/// A size that a schedule gives for an axis of that extent: `tile B by 128`.
-template <typename Members>
-std::optional<int64_t> scheduledStep(const Members &members, const Extent &extent) {
-  for (mlir::Operation *member : members) {
-    auto sizes = member->template getAttrOfType<mlir::DictionaryAttr>("ptl.tile");
-    auto size = sizes ? mlir::dyn_cast_or_null<mlir::IntegerAttr>(sizes.get(lengthName(extent)))
-                      : mlir::IntegerAttr();
-    if (size)
-      return size.getInt();
-  }
-  return std::nullopt;
-}
+/// A size that a schedule gives for an axis of a group: `tile B by 128`.
+std::optional<int64_t> scheduledStep(const OpGroup &group, int64_t axis);
 
 /// Whether an operation must not be computed with the root of a group: `split` after it, or one is
 /// of a `task` block that the other is not of, or other cores do it.
@@ -58,41 +48,6 @@ template <typename Rewrite> void keepingMarks(mlir::Operation *op, Rewrite rewri
   mlir::Operation *made = before ? before->getNextNode() : &block->front();
   for (; made && made != behind; made = made->getNextNode())
     takeMarks(made, marks);
-}
-
-/// What the groups that `fuse` joins have in common; null: nothing is said of this one.
-template <typename Group> mlir::Attribute fuseLabel(const Group &group) {
-  for (mlir::Operation *member : group.members())
-    if (mlir::Attribute label = member->getAttr("ptl.fuse"))
-      return label;
-  return {};
-}
-
-/// The group, and those behind it that a schedule fuses with it and that nothing in between keeps
-/// apart. `groups`: those of `block`, last ones first; `mayShare`: whether two can share a grid.
-template <typename Group, typename Groups, typename MayShare>
-std::vector<Group *> fusedWith(Group *group, const Groups &groups, mlir::Block &block,
-                               MayShare mayShare) {
-  std::vector<Group *> fused{group};
-  mlir::Attribute label = fuseLabel(*group);
-  if (!label)
-    return fused;
-  for (auto &other : llvm::reverse(groups)) {
-    if (other.get() == group || fuseLabel(*other) != label || !mayShare(*group, *other) ||
-        !group->root()->isBeforeInBlock(other->root()))
-      continue;
-    bool apart = llvm::any_of(fused, [&](Group *earlier) {
-      return llvm::any_of(earlier->root()->getUsers(), [&](mlir::Operation *user) {
-        mlir::Operation *inBlock = block.findAncestorOpInBlock(*user);
-        return !earlier->contains(user) && user != onlyStore(earlier->root()) && inBlock &&
-               (inBlock == other->root() || inBlock->isBeforeInBlock(other->root()));
-      });
-    });
-    auto maySettle = [&](Group *each) { return mayStoreBehind(each->root(), other->root()); };
-    if (!apart && llvm::all_of(fused, maySettle) && maySettle(other.get()))
-      fused.push_back(other.get());
-  }
-  return fused;
 }
 
 } // namespace ptl::ir

@@ -1,4 +1,6 @@
-#include "passes/transform/groups/chunk_access.h"
+#include "passes/transform/groups/access.h"
+
+#include "passes/transform/groups/op_kinds.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -13,14 +15,6 @@ AxisMap Access::map() const {
     ids.push_back(axis.id);
   return ids;
 }
-
-bool isView(Operation *op) {
-  if (auto slice = dyn_cast<SliceOp>(op))
-    return !slice.getOutside() && isa<ArrayType>(slice.getType());
-  return isa<CastOp, NewAxisOp, TransposeOp, BroadcastOp>(op);
-}
-
-bool isFill(Operation *op) { return isa<ZerosOp, OnesOp, FullOp, IndexOp>(op); }
 
 bool sameLength(const Extent &a, const Extent &b) {
   return a.isConstant() || b.isConstant() ? a.length == b.length : a.symbol == b.symbol;
@@ -97,12 +91,16 @@ Access originOf(Access access, OpBuilder *builder) {
   return access;
 }
 
-Access originOf(Value value, const AxisMap &map, OpBuilder *builder) {
+Access accessTo(Value value, const AxisMap &map) {
   Access access;
   access.origin = value;
   for (int64_t id : map)
     access.axes.push_back({id, {}, {}, 0});
-  return originOf(access, builder);
+  return access;
+}
+
+Access originOf(Value value, const AxisMap &map, OpBuilder *builder) {
+  return originOf(accessTo(value, map), builder);
 }
 
 } // namespace ptl::ir

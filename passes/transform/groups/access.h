@@ -25,11 +25,8 @@ struct Access {
   AxisMap map() const;
 };
 
-/// Operations whose results are looked through.
-bool isView(mlir::Operation *op);
-/// Arrays of one value or of positions: made anew for each tile.
-bool isFill(mlir::Operation *op);
-
+/// The access to `value` itself: its axes run along these of the space.
+Access accessTo(mlir::Value value, const AxisMap &map);
 /// From an access to `value` to one to its origin. Offsets are computed with `builder`; without one
 /// `isBox` says that there would be some.
 Access originOf(mlir::Value value, const AxisMap &map, mlir::OpBuilder *builder = nullptr);
