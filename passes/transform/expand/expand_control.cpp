@@ -3,6 +3,7 @@
 
 #include "ir/dialect/ptl_dialect.h"
 #include "passes/analysis/lengths.h"
+#include "passes/transform/whole_storage.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -14,43 +15,6 @@ using namespace mlir;
 namespace ptl::ir {
 
 static bool isArray(Value value) { return isa<ArrayType>(value.getType()); }
-
-Value storageLike(OpBuilder &builder, Location loc, Value value) {
-  auto type = cast<ArrayType>(value.getType());
-  llvm::SmallVector<Value> named;
-  for (int64_t axis = 0; axis < type.getRank(); ++axis)
-    if (!type.getExtents()[axis].isConstant())
-      named.push_back(lengthOf(builder, value, axis));
-  auto ref = RefType::get(type.getContext(), type.getElementType(), type.getExtents(), Place::Gm);
-  return builder.create<AllocOp>(loc, ref, named);
-}
-
-namespace {
-struct WholeBox {
-  llvm::SmallVector<Value> offsets, lengths;
-};
-} // namespace
-
-static WholeBox wholeOf(OpBuilder &builder, Location loc, Value ref) {
-  WholeBox box;
-  for (int64_t axis = 0; axis < rankOf(ref.getType()); ++axis) {
-    box.offsets.push_back(builder.create<arith::ConstantIndexOp>(loc, 0));
-    box.lengths.push_back(lengthOf(builder, ref, axis));
-  }
-  return box;
-}
-
-void storeWhole(OpBuilder &builder, Location loc, Value value, Value ref) {
-  WholeBox box = wholeOf(builder, loc, ref);
-  builder.create<StoreOp>(loc, value, ref, box.offsets, box.lengths, ValueRange(), Value(),
-                          builder.getDenseI64ArrayAttr({}), IntegerAttr(), StringAttr());
-}
-
-Value loadWhole(OpBuilder &builder, Location loc, Value ref, Type type) {
-  WholeBox box = wholeOf(builder, loc, ref);
-  return builder.create<LoadOp>(loc, type, ref, box.offsets, box.lengths, ValueRange(), Value(),
-                                builder.getDenseI64ArrayAttr({}));
-}
 
 /// The end of a loop's or branch's body: arrays go to their storage (`refs`, null for other
 /// values).
@@ -185,8 +149,7 @@ static void storeCarriedByIf(scf::IfOp branch) {
       if (!type.getExtents()[axis].isConstant()) {
         named.push_back(lengthBefore(branch, static_cast<unsigned>(i), axis));
       }
-    auto ref = RefType::get(type.getContext(), type.getElementType(), type.getExtents(), Place::Gm);
-    refs.push_back(b.create<AllocOp>(loc, ref, named));
+    refs.push_back(allocateStorage(b, loc, type, named));
   }
   auto made = b.create<scf::IfOp>(loc, types, branch.getCondition(), /*addThenBlock=*/false,
                                   /*addElseBlock=*/false);

@@ -5,6 +5,8 @@
 
 #include "ir/dialect/ptl_dialect.h"
 #include "passes/analysis/lengths.h"
+#include "passes/transform/make_grid.h"
+#include "passes/transform/whole_storage.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -32,7 +34,6 @@ private:
   DenseI64ArrayAttr firstAxes(int64_t count) {
     return b_.getDenseI64ArrayAttr(llvm::to_vector(llvm::seq<int64_t>(0, count)));
   }
-  Block *openGrid(ValueRange upper, ValueRange steps);
   Value turned(Value value, int64_t axis);
   void gatherRows(Value x, Value ids, Value ref);
   Value element(Value array, ValueRange at);
@@ -41,15 +42,6 @@ private:
   OpBuilder b_;
   Location loc_;
 };
-
-/// The builder goes on in the body.
-Block *Positions::openGrid(ValueRange upper, ValueRange steps) {
-  llvm::SmallVector<Value> lower(upper.size(), constant(0));
-  auto grid = b_.create<ParallelOp>(loc_, lower, upper, steps);
-  llvm::SmallVector<Type> types(upper.size(), b_.getIndexType());
-  llvm::SmallVector<Location> locs(upper.size(), loc_);
-  return b_.createBlock(&grid.getBody(), {}, types, locs);
-}
 
 /// With `axis` and the last axis exchanged, as an array of its own.
 Value Positions::turned(Value value, int64_t axis) {
@@ -73,9 +65,8 @@ void Positions::gatherRows(Value x, Value ids, Value ref) {
   }
   Value whole = lengthOf(b_, x, last);
   OpBuilder::InsertionGuard guard(b_);
-  Block *body = openGrid(upper, steps);
-  llvm::SmallVector<Value> at(body->args_begin(), body->args_end()),
-      lengths(at.size(), constant(1));
+  ParallelOp grid = openGrid(b_, loc_, upper, steps, loc_);
+  llvm::SmallVector<Value> at(grid.getBody().getArguments()), lengths(at.size(), constant(1));
   Value rest = b_.createOrFold<arith::SubIOp>(loc_, upper.back(), at.back());
   lengths.back() = b_.createOrFold<arith::MinSIOp>(loc_, rest, constant(kPositions));
   auto tile = [&](Type elem, const Extent &extent) {
@@ -110,8 +101,7 @@ void Positions::gather(GatherOp gather) {
   for (int64_t along = 0; along < type.getRank(); ++along)
     if (!type.getExtents()[along].isConstant())
       named.push_back(lengthOf(b_, ids, along));
-  auto refType = RefType::get(b_.getContext(), type.getElementType(), type.getExtents(), Place::Gm);
-  Value ref = b_.create<AllocOp>(loc_, refType, named);
+  Value ref = allocateStorage(b_, loc_, type, named);
   gatherRows(x, ids, ref);
   Value made = loadWhole(b_, loc_, ref, type);
   if (turns)
@@ -152,11 +142,12 @@ void Positions::scatter(ScatterOp scatter) {
     upper.push_back(static_cast<size_t>(along) == axis ? constant(1) : lengthOf(b_, ids, along));
   {
     OpBuilder::InsertionGuard guard(b_);
-    Block *body = openGrid(upper, llvm::SmallVector<Value>(upper.size(), constant(1)));
+    llvm::SmallVector<Value> steps(upper.size(), constant(1));
+    ParallelOp grid = openGrid(b_, loc_, upper, steps, loc_);
     auto loop = b_.create<scf::ForOp>(loc_, constant(0), count, constant(1));
     b_.create<YieldOp>(loc_);
     b_.setInsertionPointToStart(loop.getBody());
-    llvm::SmallVector<Value> at(body->args_begin(), body->args_end()), ones(at.size(), constant(1));
+    llvm::SmallVector<Value> at(grid.getBody().getArguments()), ones(at.size(), constant(1));
     at[axis] = loop.getInductionVar();
     Value value = element(scatter.getV(), at);
     at[axis] = asPosition(b_, loc_, element(ids, at));
@@ -180,10 +171,11 @@ void Positions::store(StoreOp store) {
       kept.push_back(axis);
       upper.push_back(store.getLengths()[axis]);
     }
-  Block *body = openGrid(upper, llvm::SmallVector<Value>(upper.size(), constant(1)));
+  llvm::SmallVector<Value> steps(upper.size(), constant(1));
+  ParallelOp grid = openGrid(b_, loc_, upper, steps, loc_);
   llvm::SmallVector<Value> from, to(store.getOffsets()), ones(to.size(), constant(1));
   for (auto [number, axis] : llvm::enumerate(kept)) {
-    Value position = body->getArgument(static_cast<unsigned>(number));
+    Value position = grid.getBody().getArgument(static_cast<unsigned>(number));
     if (size_t behind = kept.size() - number; own.size() >= behind)
       from.push_back(own[own.size() - behind].isOne() ? constant(0) : position);
     if (axis == static_cast<size_t>(*store.getIndexAxis()))

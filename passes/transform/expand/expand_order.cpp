@@ -7,6 +7,8 @@
 #include "passes/analysis/source_place.h"
 #include "passes/transform/groups/op_kinds.h"
 #include "passes/transform/legalize/legalize.h"
+#include "passes/transform/make_grid.h"
+#include "passes/transform/whole_storage.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -120,27 +122,23 @@ private:
 /// A grid over the leading axes, one position of each, or `rowsAtOnce` of the last one, and over
 /// the last axis in steps; 0: not over that one.
 void Ordering::inGrid(int64_t rowsAtOnce, int64_t step, llvm::function_ref<void(Value)> body) {
-  llvm::SmallVector<Value> lower, upper, steps;
+  llvm::SmallVector<Value> upper, steps;
   for (int64_t lead = 0; lead + 1 < rank_; ++lead) {
-    lower.push_back(constant(0));
     upper.push_back(lengthOf(b_, x_, lead));
     steps.push_back(constant(lead + 2 == rank_ ? rowsAtOnce : 1));
   }
-  if (step || lower.empty()) {
-    lower.push_back(constant(0));
+  if (step || upper.empty()) {
     upper.push_back(step ? length_ : constant(1));
     steps.push_back(constant(std::max<int64_t>(step, 1)));
   }
-  auto grid = b_.create<ParallelOp>(loc_, lower, upper, steps);
   OpBuilder::InsertionGuard guard(b_);
-  llvm::SmallVector<Type> types(lower.size(), b_.getIndexType());
-  llvm::SmallVector<Location> locs(lower.size(), loc_);
-  Block *block = b_.createBlock(&grid.getBody(), {}, types, locs);
-  row_.assign(block->args_begin(), block->args_begin() + (rank_ - 1));
+  ParallelOp grid = openGrid(b_, loc_, upper, steps, loc_);
+  Block::BlockArgListType positions = grid.getBody().getArguments();
+  row_.assign(positions.begin(), positions.begin() + (rank_ - 1));
   rowLengths_.assign(row_.size(), constant(1));
   if (rowsAtOnce > 1)
     rowLengths_.back() = least(minus(upper[row_.size() - 1], row_.back()), constant(rowsAtOnce));
-  body(block->getArguments().back());
+  body(positions.back());
   b_.create<YieldOp>(loc_);
 }
 
@@ -186,7 +184,8 @@ Value Ordering::storage(Type elem, const Extent &last, Value length) {
       lengths.push_back(lengthOf(b_, x_, lead));
   if (!last.isConstant())
     lengths.push_back(length);
-  return b_.create<AllocOp>(loc_, RefType::get(b_.getContext(), elem, extents, Place::Gm), lengths);
+  auto type = ArrayType::get(b_.getContext(), elem, extents, Place::Inferred);
+  return allocateStorage(b_, loc_, type, lengths);
 }
 
 // ---- tiles --------------------------------------------------------------------------------------

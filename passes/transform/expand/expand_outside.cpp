@@ -3,6 +3,8 @@
 #include "passes/analysis/lengths.h"
 #include "passes/transform/expand/expand_tensors.h"
 
+#include "passes/transform/whole_storage.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;

@@ -3,6 +3,7 @@
 #include "passes/transform/expand/expand_tensors.h"
 
 #include "passes/transform/groups/op_kinds.h"
+#include "passes/transform/whole_storage.h"
 
 #include "mlir/IR/Matchers.h"
 

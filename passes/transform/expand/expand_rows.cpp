@@ -4,6 +4,8 @@
 
 #include "ir/dialect/ptl_dialect.h"
 #include "passes/analysis/lengths.h"
+#include "passes/transform/make_grid.h"
+#include "passes/transform/whole_storage.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -21,14 +23,11 @@ public:
       : b_(b), loc_(loc), elem_(elem), extents_(extents), lengths_(lengths) {
     size_t rank = extents.size();
     bool cuts = static_cast<size_t>(axis) + 1 != rank;
-    llvm::SmallVector<Value> lower(rank, constant(0)), steps(rank, constant(1));
+    llvm::SmallVector<Value> steps(rank, constant(1));
     if (cuts)
       steps.back() = constant(kColumns);
-    auto grid = b.create<ParallelOp>(loc, lower, lengths, steps);
-    llvm::SmallVector<Type> types(rank, b.getIndexType());
-    llvm::SmallVector<Location> locs(rank, loc);
-    Block *body = b.createBlock(&grid.getBody(), {}, types, locs);
-    for (Value position : body->getArguments()) {
+    ParallelOp grid = openGrid(b, loc, lengths, steps, loc);
+    for (Value position : grid.getBody().getArguments()) {
       offsets.push_back(position);
       sizes.push_back(constant(1));
     }
@@ -101,15 +100,10 @@ void expandTake(TakeOp take) {
   OpBuilder b(take);
   Location loc = take.getLoc();
   auto type = cast<ArrayType>(take.getType());
-  llvm::SmallVector<Value> lengths, named;
-  for (int64_t axis = 0; axis < type.getRank(); ++axis) {
+  llvm::SmallVector<Value> lengths;
+  for (int64_t axis = 0; axis < type.getRank(); ++axis)
     lengths.push_back(lengthOf(b, take.getResult(), axis));
-    if (!type.getExtents()[axis].isConstant())
-      named.push_back(lengths.back());
-  }
-  auto refType =
-      RefType::get(type.getContext(), type.getElementType(), type.getExtents(), Place::Gm);
-  Value ref = b.create<AllocOp>(loc, refType, named);
+  Value ref = storageLike(b, loc, take.getResult());
   {
     OpBuilder::InsertionGuard guard(b);
     RowGrid grid(b, loc, take.getIndex(), type.getElementType(), type.getExtents(), lengths,

@@ -7,6 +7,7 @@
 #include "passes/transform/groups/op_kinds.h"
 #include "passes/transform/groups/root_storage.h"
 #include "passes/transform/legalize/legalize.h"
+#include "passes/transform/whole_storage.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
@@ -139,8 +140,7 @@ Value Expansion::storageOf(Type whole, llvm::ArrayRef<Value> parts, int64_t alon
         length = b_.createOrFold<arith::AddIOp>(loc_, length, lengthOf(b_, part, axis));
     named.push_back(length);
   }
-  auto ref = RefType::get(type.getContext(), type.getElementType(), type.getExtents(), Place::Gm);
-  return b_.create<AllocOp>(loc_, ref, named);
+  return allocateStorage(b_, loc_, type, named);
 }
 
 /// Each part is stored where it goes, after what is computed from the whole element by element.
@@ -253,9 +253,7 @@ void Expansion::interleave() {
       named.push_back(axis < last ? lengths[static_cast<size_t>(axis)]
                                   : b_.createOrFold<arith::MulIOp>(
                                         loc_, lengths[static_cast<size_t>(axis)], constant(2)));
-  auto refType =
-      RefType::get(type.getContext(), type.getElementType(), type.getExtents(), Place::Gm);
-  Value ref = b_.create<AllocOp>(loc_, refType, named);
+  Value ref = allocateStorage(b_, loc_, type, named);
   llvm::SmallVector<Value> steps(lengths.size(), constant(1)), offsets(lengths.size(), constant(0));
   steps.back() = constant(2);
   for (Value part : op_->getOperands()) {

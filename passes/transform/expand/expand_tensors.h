@@ -46,10 +46,4 @@ void serialiseAtomics(mlir::func::FuncOp function);
 /// storage.
 void expandOrder(mlir::Operation *op, int64_t tileBytes);
 
-/// Storage of the lengths of `value`.
-mlir::Value storageLike(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value);
-void storeWhole(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, mlir::Value ref);
-mlir::Value loadWhole(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value ref,
-                      mlir::Type type);
-
 } // namespace ptl::ir

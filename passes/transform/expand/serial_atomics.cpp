@@ -3,6 +3,7 @@
 #include "passes/transform/expand/expand_tensors.h"
 
 #include "ir/dialect/ptl_dialect.h"
+#include "passes/transform/make_grid.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -72,11 +73,8 @@ static void serialise(StoreOp store, size_t number) {
 static void makeSerial(ParallelOp grid) {
   OpBuilder b(grid);
   Location loc = grid.getLoc();
-  Value zero = b.create<arith::ConstantIndexOp>(loc, 0),
-        one = b.create<arith::ConstantIndexOp>(loc, 1);
-  auto made = b.create<ParallelOp>(loc, ValueRange{zero}, ValueRange{one}, ValueRange{one});
-  llvm::SmallVector<Location> names{NameLoc::get(b.getStringAttr("_once"), loc)};
-  b.createBlock(&made.getBody(), {}, TypeRange(b.getIndexType()), names);
+  Value one = b.create<arith::ConstantIndexOp>(loc, 1);
+  openGrid(b, loc, one, one, NameLoc::get(b.getStringAttr("_once"), loc));
   b.setInsertionPoint(b.create<YieldOp>(loc));
   Block &points = grid.getBody().front();
   scf::ForOp inner; // the innermost

@@ -2,6 +2,7 @@
 
 #include "passes/transform/groups/group_schedule.h"
 #include "passes/transform/groups/root_storage.h"
+#include "passes/transform/make_grid.h"
 
 using namespace mlir;
 
@@ -39,18 +40,16 @@ llvm::SmallVector<StoreOp> GridEmitter::settle() {
 
 void GridEmitter::openGrid() {
   llvm::SmallVector<int64_t> ids = gridAxes();
-  llvm::SmallVector<Value> lower, upper, steps;
+  llvm::SmallVector<Value> upper, steps;
   for (int64_t id : ids) {
-    lower.push_back(constant(0));
     upper.push_back(axis(id).length);
     steps.push_back(axis(id).stepValue ? axis(id).stepValue : constant(axis(id).step));
   }
   if (ids.empty()) {
-    lower.push_back(constant(0));
     upper.push_back(constant(1));
     steps.push_back(constant(1));
   }
-  grid_ = b_.create<ParallelOp>(loc_, lower, upper, steps);
+  grid_ = ir::openGrid(b_, loc_, upper, steps, positionLoc());
   takeMarks(grid_, groups_.front()->root());
   mark(grid_);
   NamedAttrList scheduled;
@@ -60,11 +59,8 @@ void GridEmitter::openGrid() {
       scheduled.set(lengthName(group_->axis(id).extent), b_.getI64IntegerAttr(axis(id).step));
   if (!scheduled.empty())
     grid_->setAttr(kTiledAttribute, scheduled.getDictionary(b_.getContext()));
-  llvm::SmallVector<Type> types(lower.size(), b_.getIndexType());
-  llvm::SmallVector<Location> locs(lower.size(), positionLoc());
-  Block *body = b_.createBlock(&grid_.getBody(), {}, types, locs);
   for (auto [i, id] : llvm::enumerate(ids))
-    place(id, body->getArgument(static_cast<unsigned>(i)));
+    place(id, grid_.getBody().getArgument(static_cast<unsigned>(i)));
 }
 
 void GridEmitter::place(int64_t id, Value position) {

@@ -1,6 +1,7 @@
 #include "passes/transform/groups/root_storage.h"
 
 #include "passes/analysis/lengths.h"
+#include "passes/transform/whole_storage.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -72,8 +73,7 @@ RootStorage allocateFor(OpBuilder &builder, Operation *root) {
     if (!type.getExtents()[axis].isConstant())
       named.push_back(length);
   }
-  auto ref = RefType::get(type.getContext(), type.getElementType(), type.getExtents(), Place::Gm);
-  storage.ref = builder.create<AllocOp>(loc, ref, named);
+  storage.ref = allocateStorage(builder, loc, type, named);
   return storage;
 }
 
