@@ -4,8 +4,8 @@
 
 #include "ir/dialect/ptl_dialect.h"
 #include "passes/analysis/lengths.h"
+#include "passes/analysis/op_kinds.h"
 #include "passes/analysis/source_place.h"
-#include "passes/transform/groups/op_kinds.h"
 #include "passes/transform/legalize/legalize.h"
 #include "passes/transform/make_grid.h"
 #include "passes/transform/whole_storage.h"

@@ -2,7 +2,7 @@
 // lie apart in memory, and every column of tiles would gather them again.
 #include "passes/transform/expand/expand_tensors.h"
 
-#include "passes/transform/groups/op_kinds.h"
+#include "passes/analysis/op_kinds.h"
 #include "passes/transform/whole_storage.h"
 
 #include "mlir/IR/Matchers.h"

@@ -2,9 +2,9 @@
 
 #include "passes/analysis/lengths.h"
 #include "passes/analysis/op_info.h"
+#include "passes/analysis/op_kinds.h"
 #include "passes/transform/groups/access.h"
 #include "passes/transform/groups/group_schedule.h"
-#include "passes/transform/groups/op_kinds.h"
 #include "passes/transform/groups/root_storage.h"
 #include "passes/transform/legalize/legalize.h"
 #include "passes/transform/whole_storage.h"

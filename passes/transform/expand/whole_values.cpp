@@ -2,7 +2,7 @@
 
 #include "ir/dialect/ptl_dialect.h"
 #include "passes/analysis/lengths.h"
-#include "passes/transform/groups/op_kinds.h"
+#include "passes/analysis/op_kinds.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Transforms/RegionUtils.h"

@@ -1,6 +1,6 @@
 #include "passes/transform/groups/access.h"
 
-#include "passes/transform/groups/op_kinds.h"
+#include "passes/analysis/op_kinds.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"

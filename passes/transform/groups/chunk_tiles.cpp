@@ -81,8 +81,7 @@ Value ChunkEmitter::cloneScan(Operation *op) {
   OperationState state(op->getLoc(), op->getName());
   state.addAttributes(op->getAttrs());
   AxisMap map = group_->mapOf(op);
-  auto along = op->getAttrOfType<IntegerAttr>("axis");
-  int64_t id = map[along ? static_cast<size_t>(along.getInt()) : map.size() - 1];
+  int64_t id = map[axisAlong(op)];
   if (id == kWhole) { // along one position: nothing changes
     Type type = elementTypeOf(op->getResult(0).getType());
     if (isa<ArgsortOp>(op))
@@ -90,7 +89,7 @@ Value ChunkEmitter::cloneScan(Operation *op) {
     return spread(operandTile(op, 0), map);
   }
   bool isRow = axis(id).role == TileAxis::Row;
-  if (along)
+  if (op->hasAttr("axis"))
     state.attributes.set("axis", b_.getI64IntegerAttr(isRow ? 0 : 1));
   for (unsigned i = 0; i < op->getNumOperands(); ++i) {
     Value tile = operandTile(op, i);
@@ -370,8 +369,7 @@ Value ChunkEmitter::fold(Operation *reduction) {
 Value ChunkEmitter::foldScanned(Operation *scan) {
   AxisMap map = group_->mapOf(scan);
   Value tile = spread(operandTile(scan, 0), map);
-  auto along = scan->getAttrOfType<IntegerAttr>("axis");
-  int64_t id = map[along ? static_cast<size_t>(along.getInt()) : map.size() - 1];
+  int64_t id = map[axisAlong(scan)];
   llvm::SmallVector<Extent> extents(ir::extentsOf(tile.getType()));
   int64_t axis = this->axis(id).role == TileAxis::Col;
   if (extents[static_cast<size_t>(axis)].isOne())

@@ -2,7 +2,7 @@
 
 #include "ir/dialect/ptl_dialect.h"
 #include "passes/analysis/op_info.h"
-#include "passes/transform/groups/op_kinds.h"
+#include "passes/analysis/op_kinds.h"
 
 #include <limits>
 

@@ -4,9 +4,9 @@
 // let it (`isSound`; they are the same for all targets).
 #pragma once
 
+#include "passes/analysis/op_kinds.h"
 #include "passes/transform/groups/access.h"
 #include "passes/transform/groups/group_limits.h"
-#include "passes/transform/groups/op_kinds.h"
 
 #include "llvm/ADT/MapVector.h"
 

@@ -1,4 +1,4 @@
-#include "passes/transform/groups/op_kinds.h"
+#include "passes/analysis/op_kinds.h"
 
 #include "ir/dialect/ptl_dialect.h"
 #include "passes/analysis/op_info.h"

@@ -1,4 +1,4 @@
-// What tensor operations are to groups of them, on every target.
+// What operations on arrays are to passes that compute them in parts, on every target.
 #pragma once
 
 #include "mlir/IR/Operation.h"
