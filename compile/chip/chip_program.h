@@ -6,7 +6,7 @@
 #include "passes/analysis/statement_parts.h"
 #include "passes/lower_block/lower_block.h"
 #include "passes/prover/prover.h"
-#include "passes/transform/derive_sync.h"
+#include "passes/transform/sync/derive_sync.h"
 
 #include <memory>
 #include <optional>
