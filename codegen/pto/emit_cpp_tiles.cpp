@@ -1,6 +1,7 @@
 // Buffers, views, queues, synchronisation and instructions as C++.
 #include "codegen/pto/cpp_emitter.h"
 #include "ir/dialect/cross_core.h"
+#include "ir/ops/instruction_attributes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -335,25 +336,16 @@ std::string CppFunctionEmitter::operandType(Value value) {
 }
 
 namespace {
+/// A call that is not `LIBRARY(outs..., ins...)`, as `Cpp` in
+/// ir/ops/instructions/instruction_base.td says.
 struct CppForm {
   InstructionId id;
   llvm::StringLiteral when, text;
 };
-enum class Spelling : uint8_t { Same, Upper, Camel, Cast, Plain };
-struct CppAttribute {
-  llvm::StringLiteral name, prefix;
-  Spelling spelling;
-  llvm::StringLiteral otherwise;
-};
 } // namespace
 
 static constexpr CppForm cppForms[] = {
-#define CPP(ID, WHEN, TEXT) {InstructionId::ID, WHEN, TEXT},
-#include "codegen/pto/cpp_instructions.def"
-};
-static constexpr CppAttribute cppAttributes[] = {
-#define ATTRIBUTE(NAME, PREFIX, SPELLING, OTHERWISE) {NAME, PREFIX, Spelling::SPELLING, OTHERWISE},
-#include "codegen/pto/cpp_attributes.def"
+#include "ir/ops/instruction_calls.inc"
 };
 
 /// The enumerator at the end of `#pto<cmp lt>` or `#pto.mask_pattern<P0101>`, the digits of a
@@ -368,27 +360,27 @@ static std::string enumerator(Attribute attribute) {
   return name.substr(name.find_last_of(" <") + 1).str();
 }
 
-static std::string spelled(const CppAttribute &row, Operation *op) {
-  Attribute attribute = op->getAttr(row.name);
+static std::string spelled(const InstructionAttribute &row, Operation *op) {
+  Attribute attribute = op->getAttr(row.ptoas);
   if (!attribute)
-    return row.otherwise.str();
+    return std::string(row.cppDefault);
   std::string name = enumerator(attribute);
-  switch (row.spelling) {
-  case Spelling::Upper:
+  switch (row.cppSpelling) {
+  case CppSpelling::Upper:
     name = llvm::StringRef(name).upper();
     break;
-  case Spelling::Camel:
+  case CppSpelling::Camel:
     name = llvm::convertToCamelFromSnakeCase(name, /*capitalizeFirst=*/true);
     break;
-  case Spelling::Cast:
+  case CppSpelling::Cast:
     if (!llvm::StringRef(name).starts_with("CAST_"))
       name = "CAST_" + name;
     break;
-  case Spelling::Same:
-  case Spelling::Plain:
+  case CppSpelling::Same:
+  case CppSpelling::Plain:
     break;
   }
-  return row.prefix.str() + name;
+  return std::string(row.cppPrefix) + name;
 }
 
 /// Replaces the `$` words of a form.
@@ -416,8 +408,8 @@ std::string CppFunctionEmitter::fill(Instruction instruction, llvm::StringRef fo
     } else if (numbered && word[0] == 'E') {
       result += cppElement(cast<TileBufType>(outs[number].getType()).getElementType());
     } else {
-      for (const CppAttribute &row : cppAttributes)
-        if (row.name == word)
+      for (const InstructionAttribute &row : instructionAttributes())
+        if (row.ptoas == std::string_view(word))
           result += spelled(row, op);
     }
   }

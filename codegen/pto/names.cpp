@@ -82,9 +82,8 @@ static CppWords readCppWords() {
 #define USED(NAME) words.keywords.insert(NAME);
 #define LIBRARY(NAME) words.functions.insert(NAME);
 #include "codegen/pto/cpp_names.def"
-#define INSTRUCTION(ID, MNEMONIC, LIBRARY, PIPE, INS, OUTS, FLAGS, SUMMARY)                        \
-  words.keywords.insert(LIBRARY);
-#include "ir/ops/instructions.def"
+  for (const InstructionInfo &info : instructions)
+    words.keywords.insert(info.cppName);
   return words;
 }
 

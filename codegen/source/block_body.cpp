@@ -2,6 +2,7 @@
 
 #include "ir/dialect/instruction_op.h"
 #include "ir/dialect/source_name.h"
+#include "ir/ops/instruction_attributes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -112,42 +113,27 @@ static std::string callName(std::string_view mnemonic) {
   return name;
 }
 
-namespace {
-/// One row of the attributes that instructions take.
-struct AttributeRow {
-  std::string_view name, irName, values;
-};
-constexpr AttributeRow kAttributes[] = {
-#define INSTRUCTION_ATTRIBUTE(NAME, PTOAS, IR, VALUES, INSTRUCTIONS) {#NAME, PTOAS, VALUES},
-#include "ir/ops/instruction_attributes.def"
-};
-} // namespace
-
-/// The word of a row for an attribute as it prints: `rint` for `#pto<round_mode RINT>`.
-static std::string wordFor(const AttributeRow &row, Attribute attribute) {
+/// The word of an attribute as it prints: `rint` for `#pto<round_mode RINT>`.
+static std::string wordFor(const InstructionAttribute &row, Attribute attribute) {
   if (auto flag = dyn_cast<BoolAttr>(attribute))
     return flag.getValue() ? "true" : "false";
-  if (auto number = dyn_cast<IntegerAttr>(attribute); number && row.values == "int")
+  if (auto number = dyn_cast<IntegerAttr>(attribute); number && row.kind == AttributeKind::Int)
     return std::to_string(number.getInt());
   std::string printed;
   llvm::raw_string_ostream(printed) << attribute;
   llvm::StringRef text = printed;
   text = text.rtrim('>');
   text = text.substr(text.find_last_of(" <") + 1);
-  llvm::SmallVector<llvm::StringRef> words;
-  llvm::StringRef(row.values).split(words, ' ');
-  for (llvm::StringRef word : words) {
-    auto [name, spelled] = word.split('=');
-    if ((spelled.empty() ? name : spelled) == text)
-      return "." + name.str();
-  }
+  for (const AttributeWord &each : row.words)
+    if (each.enumerator == std::string_view(text))
+      return "." + std::string(each.word);
   return "." + text.lower();
 }
 
 std::string BlockBody::attributes(Operation *op) const {
   std::string text;
-  for (const AttributeRow &row : kAttributes)
-    if (Attribute attribute = op->getAttr(row.irName))
+  for (const InstructionAttribute &row : instructionAttributes())
+    if (Attribute attribute = op->getAttr(row.ptoas))
       text += ", " + std::string(row.name) + ": " + wordFor(row, attribute);
   return text;
 }

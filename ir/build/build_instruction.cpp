@@ -13,11 +13,11 @@ using namespace mlir;
 
 namespace ptl::ir {
 
-static Attribute attributeOf(OpBuilder &builder, const AttributeInfo &info,
+static Attribute attributeOf(OpBuilder &builder, const InstructionAttribute &info,
                              const std::string &value) {
-  if (info.values == "bool")
+  if (info.kind == AttributeKind::Bool)
     return builder.getBoolAttr(value == "true");
-  if (info.values == "int")
+  if (info.kind == AttributeKind::Int)
     return builder.getI32IntegerAttr(std::atoi(value.c_str()));
   std::string text(info.ir);
   text.replace(text.find('$'), 1, value);

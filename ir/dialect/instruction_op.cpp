@@ -1,4 +1,4 @@
-// Tile instructions: one operation per row of the table, with one spelling for all.
+// Tile instructions: one operation per record, with one spelling for all.
 #include "ir/dialect/instruction_op.h"
 #include "ir/dialect/held_values.h"
 
@@ -74,8 +74,8 @@ static LogicalResult verifyInstruction(Operation *op, const InstructionInfo &inf
   if (numOperands !=
       info.maxIns() + numOuts) // which optional inputs are there follows from their types
     return success();
-  // A quotient takes its tile and its scalar in either order.
-  bool turned = info.id == InstructionId::TDivs && !isa<TileBufType>(op->getOperand(0).getType());
+  bool turned =
+      info.has(InstructionInfo::EitherOrder) && !isa<TileBufType>(op->getOperand(0).getType());
   for (size_t i = 0; i < info.maxIns(); ++i)
     if (failed(
             verifyOperand(op, op->getOperand(static_cast<unsigned>(i)).getType(),
@@ -97,7 +97,7 @@ addEffects(Operation *op,
   }
 }
 
-// The operation class of a row.
+// The operation class of an instruction.
 template <InstructionId id>
 class InstructionOp : public Op<InstructionOp<id>, OpTrait::ZeroRegions, OpTrait::ZeroResults,
                                 OpTrait::ZeroSuccessors, OpTrait::VariadicOperands,
@@ -135,15 +135,16 @@ static const InstructionInfo *infoOf(Operation *op) {
 }
 
 void PtoDialect::registerInstructions() {
-#define INSTRUCTION(id, mnemonic, library, pipe, ins, outs, flags, summary)                        \
-  addOperations<InstructionOp<InstructionId::id>>();
-#include "ir/ops/instructions.def"
+#define PTL_INSTRUCTION(ID, MNEMONIC) addOperations<InstructionOp<InstructionId::ID>>();
+#include "ir/ops/instruction_ids.inc"
+#undef PTL_INSTRUCTION
 }
 
 llvm::StringRef operationName(InstructionId id) {
   static constexpr llvm::StringLiteral names[] = {
-#define INSTRUCTION(id, mnemonic, library, pipe, ins, outs, flags, summary) "pto." mnemonic,
-#include "ir/ops/instructions.def"
+#define PTL_INSTRUCTION(ID, MNEMONIC) "pto." MNEMONIC,
+#include "ir/ops/instruction_ids.inc"
+#undef PTL_INSTRUCTION
   };
   return names[static_cast<size_t>(id)];
 }
@@ -199,16 +200,14 @@ static Pipe pipeOfMove(std::optional<ir::Place> from, std::optional<ir::Place> t
 }
 
 Pipe Instruction::pipe() const {
-  if (!info_->byPlace)
+  if (info_->pipeRule == PipeRule::Fixed)
     return info_->pipe;
   Value source = ins().front();
   std::optional<ir::Place> to = outs().empty() ? std::nullopt : placeOf(outs().front());
-  switch (info_->id) {
-  case InstructionId::TStore:
+  switch (info_->pipeRule) {
+  case PipeRule::OfStore:
     return placeOf(source) == ir::Place::Acc ? Pipe::FIX : Pipe::MTE3;
-  case InstructionId::MGather:
-  case InstructionId::TFillPad:
-  case InstructionId::TExpands:
+  case PipeRule::OfFill:
     return to == ir::Place::Mat ? Pipe::MTE2 : Pipe::V;
   default:
     return pipeOfMove(placeOf(source), to);

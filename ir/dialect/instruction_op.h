@@ -1,5 +1,5 @@
-// Tile instructions as operations: `pto.tadd ins(%a, %b : T, T) outs(%d : T)`. One row of
-// `ir/ops/instructions.def` is one operation; `Instruction` reads any of them.
+// Tile instructions as operations: `pto.tadd ins(%a, %b : T, T) outs(%d : T)`. One record of
+// `ir/ops/instructions/*.td` is one operation; `Instruction` reads any of them.
 #pragma once
 
 #include "ir/dialect/pto_dialect.h"

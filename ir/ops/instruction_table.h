@@ -1,4 +1,5 @@
-// The table of PTO instructions (`instructions.def`) for all its readers. Standard library only.
+// The tile instructions of PTO as all their readers see them: the records of
+// `ir/ops/instructions/*.td`, turned into constant data by `ptl-tblgen`. Standard library only.
 #pragma once
 
 #include <cstddef>
@@ -18,19 +19,34 @@ inline constexpr std::string_view pipeName(Pipe pipe) {
   return pipeNames[static_cast<size_t>(pipe)];
 }
 
+/// How the pipe of an instruction follows from the places of its operands, if it does: as that of
+/// moves, of stores, or of what fills a tile.
+enum class PipeRule : uint8_t { Fixed, OfMove, OfStore, OfFill };
+
 enum class InstructionId : uint8_t {
-#define INSTRUCTION(id, mnemonic, library, pipe, ins, outs, flags, summary) id,
-#include "ir/ops/instructions.def"
+#define PTL_INSTRUCTION(ID, MNEMONIC) ID,
+#include "ir/ops/instruction_ids.inc"
+#undef PTL_INSTRUCTION
 };
 
 struct InstructionInfo {
-  enum Flag : uint8_t { InPlace = 1, ReadsOut = 2, AttrsInside = 4 };
+  enum Flag : uint8_t {
+    InPlace = 1,     ///< a tile of `outs` may be the same bytes as an input of its size
+    ReadsOut = 2,    ///< the result also depends on what `outs` held
+    AttrsInside = 4, ///< attributes are written inside `ins(...)`
+    WritesPart = 8,  ///< some of what is valid of `outs` may stay as it was
+    Move = 16,       ///< which types and layouts it takes stands under `moves` of a machine
+    EitherOrder = 32 ///< its tile and its scalar may change places
+  };
 
   InstructionId id;
-  std::string_view mnemonic;
-  std::string_view cppName; ///< of its function in the PTO-ISA library
-  Pipe pipe;                ///< meaningful unless `byPlace`
-  bool byPlace;             ///< the pipe follows from the places of the operands
+  std::string_view mnemonic; ///< as PTOAS spells it; manual kernels have `_` for `.`
+  std::string_view cppName;  ///< of its function in the PTO-ISA library
+  Pipe pipe;                 ///< meaningful if the rule is `Fixed`
+  PipeRule pipeRule;
+  /// One letter per operand: `t` tile, `x` scratch tile (contents do not matter before or after),
+  /// `s` scalar of the element type, `i` position or count, `v` view of global memory; `?` after a
+  /// letter makes it optional.
   std::string_view ins, outs;
   uint8_t flags;
   std::string_view summary;
@@ -59,27 +75,8 @@ private:
   }
 };
 
-namespace detail {
-enum class RowPipe : uint8_t { S, V, M, MTE1, MTE2, MTE3, FIX, ByPlace };
-constexpr InstructionInfo row(InstructionId id, std::string_view mnemonic, std::string_view library,
-                              RowPipe pipe, std::string_view ins, std::string_view outs, int flags,
-                              std::string_view summary) {
-  bool byPlace = pipe == RowPipe::ByPlace;
-  return {id,      mnemonic, library, byPlace ? Pipe::S : static_cast<Pipe>(pipe),
-          byPlace, ins,      outs,    static_cast<uint8_t>(flags),
-          summary};
-}
-inline constexpr int InPlace = InstructionInfo::InPlace, ReadsOut = InstructionInfo::ReadsOut,
-                     AttrsInside = InstructionInfo::AttrsInside;
-} // namespace detail
-
 inline constexpr InstructionInfo instructions[] = {
-#define INSTRUCTION(id, mnemonic, library, pipe, ins, outs, flags, summary)                        \
-  [] {                                                                                             \
-    using namespace detail;                                                                        \
-    return row(InstructionId::id, mnemonic, library, RowPipe::pipe, ins, outs, flags, summary);    \
-  }(),
-#include "ir/ops/instructions.def"
+#include "ir/ops/instruction_table.inc"
 };
 
 inline constexpr const InstructionInfo &instructionInfo(InstructionId id) {

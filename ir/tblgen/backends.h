@@ -1,6 +1,7 @@
 // What ptl-tblgen makes of the records. Each backend writes one file.
 #pragma once
 
+#include "ir/tblgen/instruction_record.h"
 #include "ir/tblgen/op_record.h"
 
 namespace llvm {
@@ -20,5 +21,19 @@ void emitWords(const std::vector<Op> &ops, llvm::raw_ostream &os);
 /// One line per record: mnemonic, name, class and the support of each target, separated by tabs.
 /// Coverage tests compare it with what the lowerings, the reference functions and the goldens hold.
 void emitCoverage(const std::vector<Op> &ops, llvm::raw_ostream &os);
+
+/// `PTL_INSTRUCTION(Id, "mnemonic")` per instruction.
+void emitInstructionIds(const InstructionSet &set, llvm::raw_ostream &os);
+/// Initialisers of `InstructionInfo` (ir/ops/instruction_table.h).
+void emitInstructionTable(const InstructionSet &set, llvm::raw_ostream &os);
+/// `instructionShapes`, an array of `InstructionShape` (frontend/sema/block/instruction_shapes.h).
+void emitInstructionShapes(const InstructionSet &set, llvm::raw_ostream &os);
+/// `attributeTable`, an array of `InstructionAttribute` (ir/ops/instruction_attributes.h).
+void emitInstructionAttributes(const InstructionSet &set, llvm::raw_ostream &os);
+/// For the simulator: `SEMANTICS(Id, function)`, and rows `<EXECUTOR>(Id, facts...)` of the
+/// executors that know facts. A macro that is not defined has no rows.
+void emitInstructionSemantics(const InstructionSet &set, llvm::raw_ostream &os);
+/// Initialisers `{id, "when", "text"}` of the calls in C++ that records spell out.
+void emitInstructionCalls(const InstructionSet &set, llvm::raw_ostream &os);
 
 } // namespace ptl::tblgen

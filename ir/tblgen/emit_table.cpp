@@ -1,4 +1,5 @@
 #include "ir/tblgen/backends.h"
+#include "ir/tblgen/cpp_text.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -9,41 +10,6 @@ using namespace llvm;
 
 namespace ptl::tblgen {
 namespace {
-
-std::string quoted(StringRef text) {
-  std::string result;
-  raw_string_ostream os(result);
-  os << '"';
-  for (char c : text) {
-    if (c == '\n')
-      os << "\\n";
-    else if (c == '"' || c == '\\')
-      os << '\\' << c;
-    else
-      os << c; // UTF-8 passes through
-  }
-  os << '"';
-  return os.str();
-}
-
-const char *flag(bool value) { return value ? "true" : "false"; }
-
-/// Writes `static constexpr <type> <name>[] = {items};`, and returns what refers to it: the name,
-/// or `{}` when empty.
-std::string array(raw_ostream &os, StringRef type, const std::string &name,
-                  const std::vector<std::string> &items) {
-  if (items.empty())
-    return "{}";
-  os << "static constexpr " << type << ' ' << name << "[] = {" << join(items, ", ") << "};\n";
-  return name;
-}
-
-std::vector<std::string> quotedAll(const std::vector<std::string> &texts) {
-  std::vector<std::string> result;
-  for (const std::string &text : texts)
-    result.push_back(quoted(text));
-  return result;
-}
 
 std::string emitParams(const Op &op, raw_ostream &os) {
   std::vector<std::string> items;

@@ -1,8 +1,9 @@
 #include "ir/tblgen/op_record.h"
 
+#include "ir/tblgen/record_fields.h"
+
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/TableGen/Error.h"
-#include "llvm/TableGen/Record.h"
 
 #include <cctype>
 
@@ -10,17 +11,6 @@ using namespace llvm;
 
 namespace ptl::tblgen {
 namespace {
-
-std::string str(const Record &record, StringRef field) {
-  return record.getValueAsString(field).str();
-}
-
-std::vector<std::string> strings(const Record &record, StringRef field) {
-  std::vector<std::string> result;
-  for (StringRef text : record.getValueAsListOfStrings(field))
-    result.push_back(text.str());
-  return result;
-}
 
 /// Drops the empty lines around a `[{ … }]` text.
 std::string trimmed(const std::string &text) { return StringRef(text).trim().str(); }
@@ -112,12 +102,8 @@ Op readOp(const Record &record) {
 } // namespace
 
 std::vector<Op> readOps(const RecordKeeper &records) {
-  // By place in the files, so that tables and pages follow the order in which the records are
-  // written.
-  std::vector<Record *> all = records.getAllDerivedDefinitions("Ptl_Record");
-  llvm::sort(all, [](const Record *a, const Record *b) { return a->getID() < b->getID(); });
   std::vector<Op> ops;
-  for (const Record *record : all)
+  for (const Record *record : recordsOf(records, "Ptl_Record"))
     ops.push_back(readOp(*record));
   return ops;
 }

@@ -279,25 +279,6 @@ bool Core::delaysVector() const {
   return launch.chip.vectorBarrier && launch.options.schedule != Schedule::Program;
 }
 
-/// Whether an instruction writes all that is valid of its result.
-static bool writesWhole(InstructionId id) {
-  switch (id) {
-  case InstructionId::TInsert:
-  case InstructionId::TScatter:
-  case InstructionId::TSetVal:
-  case InstructionId::MScatter:
-  case InstructionId::TCmp:
-  case InstructionId::TCmps:
-  case InstructionId::TGatherMask:
-  case InstructionId::TSort32:
-  case InstructionId::TMrgSort:
-  case InstructionId::TMrgSortLists:
-    return false;
-  default:
-    return true;
-  }
-}
-
 bool Core::runInstruction(Issued &issued, HeldWrites *held) {
   LaunchState &launch = group_.launch();
   if (!launch.options.values)
@@ -312,7 +293,7 @@ bool Core::runInstruction(Issued &issued, HeldWrites *held) {
     return fail(issued, x.fault());
   if (held)
     for (size_t i = 0; i < x.numOuts(); ++i)
-      held->watch(x.out(i), writesWhole(x.id()));
+      held->watch(x.out(i), !instructionInfo(x.id()).has(InstructionInfo::WritesPart));
   if (!x.execute())
     return fail(issued, x.fault());
   if (held)

@@ -20,10 +20,10 @@ struct Form {
 std::optional<Form> formOf(InstructionId id) {
   using I = InstructionId;
   switch (id) {
-#define ROW(instruction, op, repeat)                                                               \
+#define BINARY(instruction, op, repeat)                                                            \
   case I::instruction:                                                                             \
     return Form{Binary::op, Repeat::repeat};
-#include "runtime/sim/binary_forms.def"
+#include "ir/ops/instruction_semantics.inc"
   default:
     return std::nullopt;
   }
@@ -154,21 +154,20 @@ bool executeBinary(Execution &x) {
   return scalarForm ? runScalarForm(x, *form) : runTileForm(x, *form);
 }
 
-static Binary partOp(InstructionId id) {
+static std::optional<Binary> partOp(InstructionId id) {
   switch (id) {
-  case InstructionId::TPartAdd:
-    return Binary::Add;
-  case InstructionId::TPartMul:
-    return Binary::Mul;
-  case InstructionId::TPartMax:
-    return Binary::Max;
+#define PART(instruction, op)                                                                      \
+  case InstructionId::instruction:                                                                 \
+    return Binary::op;
+#include "ir/ops/instruction_semantics.inc"
   default:
-    return Binary::Min;
+    return std::nullopt;
   }
 }
 
 bool executePart(Execution &x) {
   const Plane &out = x.out(), &first = x.in(0), &second = x.in(1);
+  Binary op = *partOp(x.id());
   return visitCompute(out.elem, [&](auto zero) {
     using C = decltype(zero);
     std::vector<C> a(static_cast<size_t>(out.cols)), b(a.size());
@@ -177,7 +176,7 @@ bool executePart(Execution &x) {
       int64_t nb = row < second.rows ? std::min(second.cols, out.cols) : 0;
       loadRow(first, row, 0, na, a.data());
       loadRow(second, row, 0, nb, b.data());
-      apply(partOp(x.id()), a.data(), b.data(), std::min(na, nb));
+      apply(op, a.data(), b.data(), std::min(na, nb));
       if (nb > na)
         std::copy(b.begin() + na, b.begin() + nb, a.begin() + na);
       storeRow(out, row, 0, std::max(na, nb), a.data());

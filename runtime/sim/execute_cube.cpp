@@ -46,13 +46,25 @@ struct Product {
   const Plane *left, *right;
 };
 
+/// What a product is added to: the first input, or the last, which is a row.
+enum class Start : uint8_t { Nothing, Sum, Row };
+
+Start startOf(InstructionId id) {
+  switch (id) {
+#define MATMUL(instruction, start)                                                                 \
+  case InstructionId::instruction:                                                                 \
+    return Start::start;
+#include "ir/ops/instruction_semantics.inc"
+  default:
+    return Start::Nothing;
+  }
+}
+
 Product productOf(Execution &x) {
-  switch (x.id()) {
-  case InstructionId::TMatmulAcc:
-  case InstructionId::TGemvAcc:
+  switch (startOf(x.id())) {
+  case Start::Sum:
     return {&x.in(0), false, &x.in(1), &x.in(2)};
-  case InstructionId::TMatmulBias:
-  case InstructionId::TGemvBias:
+  case Start::Row:
     return {&x.in(2), true, &x.in(0), &x.in(1)};
   default:
     return {nullptr, false, &x.in(0), &x.in(1)};

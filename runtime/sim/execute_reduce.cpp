@@ -2,43 +2,28 @@
 #include "runtime/sim/arithmetic.h"
 #include "runtime/sim/execution.h"
 
+#include <optional>
+
 namespace ptl::rt::sim {
 namespace {
 
 enum class Kind : uint8_t { Sum, Max, Min, Prod };
+enum class Axis : uint8_t { Rows, Columns };
+enum class Gives : uint8_t { Value, Position };
 struct Reduction {
   Kind kind;
   bool ofRows;
   bool position; ///< gives where, not what
 };
 
-Reduction reductionOf(InstructionId id) {
-  using enum InstructionId;
+std::optional<Reduction> reductionOf(InstructionId id) {
   switch (id) {
-  case TRowSum:
-    return {Kind::Sum, true, false};
-  case TRowMax:
-    return {Kind::Max, true, false};
-  case TRowMin:
-    return {Kind::Min, true, false};
-  case TRowProd:
-    return {Kind::Prod, true, false};
-  case TRowArgMax:
-    return {Kind::Max, true, true};
-  case TRowArgMin:
-    return {Kind::Min, true, true};
-  case TColSum:
-    return {Kind::Sum, false, false};
-  case TColMax:
-    return {Kind::Max, false, false};
-  case TColMin:
-    return {Kind::Min, false, false};
-  case TColProd:
-    return {Kind::Prod, false, false};
-  case TColArgMax:
-    return {Kind::Max, false, true};
+#define REDUCTION(instruction, kind, axis, gives)                                                  \
+  case InstructionId::instruction:                                                                 \
+    return Reduction{Kind::kind, Axis::axis == Axis::Rows, Gives::gives == Gives::Position};
+#include "ir/ops/instruction_semantics.inc"
   default:
-    return {Kind::Min, false, true};
+    return std::nullopt;
   }
 }
 
@@ -109,7 +94,7 @@ template <typename C> void reduceCols(const Plane &out, const Plane &in, Reducti
 } // namespace
 
 bool executeReduction(Execution &x) {
-  Reduction how = reductionOf(x.id());
+  Reduction how = *reductionOf(x.id());
   const Plane &out = x.out(), &in = x.in(0);
   if (how.ofRows ? out.tile->rows < in.rows || out.tile->cols < 1
                  : out.tile->cols < in.cols || out.tile->rows < 1)

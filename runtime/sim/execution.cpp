@@ -82,7 +82,7 @@ using Semantics = bool (*)(Execution &);
 static constexpr auto semanticsTable = [] {
   std::array<Semantics, std::size(instructions)> table{};
 #define SEMANTICS(id, function) table[static_cast<size_t>(InstructionId::id)] = function;
-#include "runtime/sim/semantics.def"
+#include "ir/ops/instruction_semantics.inc"
   return table;
 }();
 static Semantics semanticsOf(InstructionId id) { return semanticsTable[static_cast<size_t>(id)]; }

@@ -16,19 +16,6 @@ static std::string layoutOn(const Machine &machine, const Type &type) {
   return space ? std::string(space->usualLayout()) : "";
 }
 
-static bool isMove(InstructionId id) {
-  switch (id) {
-  case InstructionId::TLoad:
-  case InstructionId::TStore:
-  case InstructionId::TMov:
-  case InstructionId::TExtract:
-  case InstructionId::TInsert:
-    return true;
-  default:
-    return false;
-  }
-}
-
 /// A part of a view lies as the view does.
 static const Type &lyingType(const Expr *operand) {
   while (operand->kind == ExprKind::Index)
@@ -67,11 +54,11 @@ static std::string whyNoMove(const Machine &machine, const BlockExpr &call,
 }
 
 std::string whyNotOn(const Machine &machine, const BlockExpr &call, const ElemNamer &elemName) {
-  if (isMove(call.info->id))
+  if (call.info->has(InstructionInfo::Move))
     return whyNoMove(machine, call, elemName);
   std::vector<std::string_view> types;
   const InstructionShape &shape = instructionShape(call.info->id);
-  auto add = [&](const std::vector<Expr *> &operands, const std::vector<OperandShape> &shapes) {
+  auto add = [&](const std::vector<Expr *> &operands, std::span<const OperandShape> shapes) {
     for (size_t i = 0; i < operands.size() && i < shapes.size(); ++i)
       if (operands[i] && shapes[i].counts && !shapes[i].isScalar)
         types.push_back(elemName(operands[i]->type->elem));

@@ -26,8 +26,10 @@ class Checker {
 public:
   Checker(Context &ctx, NodeId node, const InstructionInfo &info,
           const std::vector<CallArgument> &args)
-      : ctx_(ctx), info_(info), shape_(instructionShape(info.id)), args_(args),
-        name_(surfaceName(info)), call_(newBlock(ctx, node, BlockOp::Instruction, voidType(ctx))) {
+      : ctx_(ctx), info_(info), outShapes_(instructionShape(info.id).outs),
+        inShapes_(instructionShape(info.id).ins.begin(), instructionShape(info.id).ins.end()),
+        args_(args), name_(surfaceName(info)),
+        call_(newBlock(ctx, node, BlockOp::Instruction, voidType(ctx))) {
     call_->info = &info;
   }
 
@@ -50,7 +52,7 @@ private:
     bool isOut;
   };
 
-  void addSlots(std::string_view letters, const std::vector<OperandShape> &shapes, bool isOut) {
+  void addSlots(std::string_view letters, std::span<const OperandShape> shapes, bool isOut) {
     size_t next = 0;
     for (size_t i = 0; i < letters.size(); ++i) {
       if (letters[i] == '?')
@@ -64,8 +66,8 @@ private:
 
   /// The arguments by position; attributes aside.
   void collect() {
-    addSlots(info_.outs, shape_.outs, true);
-    addSlots(info_.ins, shape_.ins, false);
+    addSlots(info_.outs, outShapes_, true);
+    addSlots(info_.ins, inShapes_, false);
     for (const CallArgument &arg : args_)
       if (arg.name.empty())
         positional_.push_back(&arg);
@@ -75,7 +77,7 @@ private:
     bool accumulates = info_.mnemonic.ends_with(".acc");
     if (accumulates && positional_.size() + 1 == slots_.size() && !positional_.empty())
       positional_.insert(positional_.begin() + 1, positional_.front());
-    if (info_.id == InstructionId::TDivs && positional_.size() == 3)
+    if (info_.has(InstructionInfo::EitherOrder) && positional_.size() == 3)
       turnQuotient();
   }
 
@@ -88,39 +90,30 @@ private:
       return;
     }
     std::swap(slots_[1].letter, slots_[2].letter);
-    std::swap(shape_.ins[0], shape_.ins[1]);
+    std::swap(inShapes_[0], inShapes_[1]);
   }
 
   void takeAttribute(const CallArgument &arg) {
-    auto listed = [](std::string_view list, std::string_view word) {
-      while (!list.empty()) {
-        size_t end = std::min(list.find(' '), list.size());
-        if (list.substr(0, end) == word)
-          return true;
-        list.remove_prefix(std::min(end + 1, list.size()));
-      }
-      return false;
-    };
-    for (const AttributeInfo &info : attributeInfos())
-      if (info.name == arg.name && listed(info.instructions, info_.mnemonic))
+    for (const InstructionAttribute &info : instructionAttributes())
+      if (info.name == arg.name && info.isTakenBy(info_.id))
         return takeValue(info, arg);
     ctx_.sink.report(DiagId::UnknownArgument, arg.span, {name_, std::string(arg.name)});
     failed_ = true;
   }
 
-  void takeValue(const AttributeInfo &info, const CallArgument &arg) {
-    if (info.values == "bool" || info.values == "int") {
+  void takeValue(const InstructionAttribute &info, const CallArgument &arg) {
+    if (info.kind != AttributeKind::Word) {
       auto value = evalConst(ctx_, arg.value);
-      bool isBool = value && value->kind == ConstKind::Bool;
-      if (value && isBool == (info.values == "bool")) {
+      bool isBool = value && value->kind == ConstKind::Bool,
+           wantsBool = info.kind == AttributeKind::Bool;
+      if (value && isBool == wantsBool) {
         std::string text =
             isBool ? (value->boolean ? "true" : "false") : std::string(ctx_.text(arg.value));
         call_->attributes.emplace_back(&info, text);
         return;
       }
-      ctx_.sink.report(
-          DiagId::NotConstantArgument, ctx_.span(arg.value),
-          {std::string(info.name), info.values == "bool" ? "`true` or `false`" : "a number"});
+      ctx_.sink.report(DiagId::NotConstantArgument, ctx_.span(arg.value),
+                       {std::string(info.name), wantsBool ? "`true` or `false`" : "a number"});
       failed_ = true;
       return;
     }
@@ -128,18 +121,12 @@ private:
                                ? ctx_.text(DotNameView(ctx_.tree, arg.value).name())
                                : std::string_view();
     std::string known;
-    std::string_view list = info.values;
-    while (!list.empty()) {
-      size_t end = std::min(list.find(' '), list.size());
-      std::string_view item = list.substr(0, end);
-      size_t equals = std::min(item.find('='), item.size());
-      if (item.substr(0, equals) == tag) {
-        call_->attributes.emplace_back(
-            &info, std::string(equals == item.size() ? item : item.substr(equals + 1)));
+    for (const AttributeWord &each : info.words) {
+      if (each.word == tag) {
+        call_->attributes.emplace_back(&info, std::string(each.enumerator));
         return;
       }
-      known += (known.empty() ? "`." : " `.") + std::string(item.substr(0, equals)) + "`";
-      list.remove_prefix(std::min(end + 1, list.size()));
+      known += (known.empty() ? "`." : " `.") + std::string(each.word) + "`";
     }
     ctx_.sink.report(DiagId::UnknownEnumValue, ctx_.span(arg.value),
                      {std::string(tag), std::string(info.name), known});
@@ -277,15 +264,15 @@ private:
 
   template <typename Visit> void eachOperand(Visit visit) {
     for (size_t i = 0; i < call_->outs.size(); ++i)
-      if (call_->outs[i] && i < shape_.outs.size())
-        visit(*call_->outs[i], shape_.outs[i], i + 1);
+      if (call_->outs[i] && i < outShapes_.size())
+        visit(*call_->outs[i], outShapes_[i], i + 1);
     for (size_t i = 0; i < call_->ins.size(); ++i)
-      if (call_->ins[i] && i < shape_.ins.size())
-        visit(*call_->ins[i], shape_.ins[i], call_->outs.size() + i + 1);
+      if (call_->ins[i] && i < inShapes_.size())
+        visit(*call_->ins[i], inShapes_[i], call_->outs.size() + i + 1);
   }
 
   void checkPlaces() {
-    bool onVector = !info_.byPlace && info_.pipe == Pipe::V;
+    bool onVector = info_.pipeRule == PipeRule::Fixed && info_.pipe == Pipe::V;
     std::string_view core;
     eachOperand([&](Expr &operand, const OperandShape &shape, size_t number) {
       if (!isTile(operand.type))
@@ -367,7 +354,8 @@ private:
 
   Context &ctx_;
   const InstructionInfo &info_;
-  InstructionShape shape_;
+  std::span<const OperandShape> outShapes_;
+  std::vector<OperandShape> inShapes_; ///< its own, since a quotient may turn them round
   const std::vector<CallArgument> &args_;
   std::string name_;
   BlockExpr *call_;

@@ -4,14 +4,6 @@
 
 namespace ptl {
 
-static constexpr AttributeInfo attributeTable[] = {
-#define INSTRUCTION_ATTRIBUTE(NAME, PTOAS, IR, VALUES, INSTRUCTIONS)                               \
-  {#NAME, PTOAS, IR, VALUES, INSTRUCTIONS},
-#include "ir/ops/instruction_attributes.def"
-};
-
-std::span<const AttributeInfo> attributeInfos() { return attributeTable; }
-
 std::string surfaceName(const InstructionInfo &info) {
   std::string name(info.mnemonic);
   std::replace(name.begin(), name.end(), '.', '_');

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "frontend/sema/checked_stmt.h"
+#include "ir/ops/instruction_attributes.h"
 #include "ir/ops/instruction_table.h"
 
 namespace ptl {
@@ -28,12 +29,6 @@ struct BlockObject {
 
   bool crosses() const { return from.core != to.core; }
 };
-
-/// A named argument of instructions: a row of `instruction_attributes.def`.
-struct AttributeInfo {
-  std::string_view name, ptoas, ir, values, instructions;
-};
-std::span<const AttributeInfo> attributeInfos();
 
 enum class BlockOp : uint8_t {
   Instruction,
@@ -67,7 +62,7 @@ struct BlockExpr : ExprOf<ExprKind::Block> {
   Pipe pipe = Pipe::All;
   std::vector<Dim> offsets; ///< Window: row, column
   std::string core;         ///< of the section or kernel that it stands in
-  std::vector<std::pair<const AttributeInfo *, std::string>>
+  std::vector<std::pair<const InstructionAttribute *, std::string>>
       attributes; ///< IR enumerator or number
 };
 

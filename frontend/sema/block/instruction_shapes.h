@@ -1,11 +1,10 @@
-// The rows of `ir/ops/instruction_shapes.def`, read.
+// What the operands of instructions must be, for the checker of manual kernels.
 #pragma once
 
 #include "frontend/sema/types.h"
 #include "ir/ops/instruction_table.h"
 
-#include <string>
-#include <vector>
+#include <span>
 
 namespace ptl {
 
@@ -16,7 +15,7 @@ struct OperandShape {
   bool counts = true; ///< its element type is one of those that machines list
 };
 struct InstructionShape {
-  std::vector<OperandShape> outs, ins;
+  std::span<const OperandShape> outs, ins; ///< optional ones, too
 };
 
 const InstructionShape &instructionShape(InstructionId id);
