@@ -262,8 +262,8 @@ uint32_t Analyser::endOfBlock(uint32_t number, Cycles until) {
     return endAlike(block->launch, until);
   noteTask(block->launch);
   // For a block that did not run itself: the block that ran in its place.
-  for (uint32_t other = number; block->standsBack && other-- > 0;)
-    if (t_.blocks[other].launch == block->launch && !t_.blocks[other].standsBack &&
+  for (uint32_t other = number; block->isRepresented && other-- > 0;)
+    if (t_.blocks[other].launch == block->launch && !t_.blocks[other].isRepresented &&
         t_.blocks[other].end <= until)
       block = &t_.blocks[other];
   if (block->last != noRecord) {

@@ -53,11 +53,11 @@ void chooseGroups(Engine &e, LaunchClock &launch) {
         static_cast<int64_t>(launch.sharing->chosen().size());
 }
 
-bool standsBack(Engine &e, LaunchClock &launch, uint32_t span) {
+bool skipRepresented(Engine &e, LaunchClock &launch, uint32_t span) {
   BlockSpan &block = e.timeline.blocks[span];
   if (const auto &like = launch.turn.like) {
     const LaunchResult::Block &other = like->blocks[static_cast<size_t>(block.block)];
-    block.standsBack = true;
+    block.isRepresented = true;
     block.works = other.works;
     releaseBlock(e, span, e.now + other.took);
     return true;
@@ -69,7 +69,7 @@ bool standsBack(Engine &e, LaunchClock &launch, uint32_t span) {
   bool isFirst = after == chosen.begin();
   if (!isFirst && *std::prev(after) == block.block)
     return false;
-  block.standsBack = true;
+  block.isRepresented = true;
   block.works = launch.sharing->working().count(block.block) && !isFirst;
   if (!block.works) {
     releaseBlock(e, span, e.now + 2 * e.model.costs().control.issue);

@@ -117,7 +117,7 @@ static bool beginBlocks(Engine &e) {
         last = number;
       }
     e.dispatches.push_back(std::move(*dispatch));
-    if (!standsBack(e, launch, number))
+    if (!skipRepresented(e, launch, number))
       beginBlock(e, launch, number);
   }
   return true;
@@ -177,7 +177,7 @@ bool blockReleased(Engine &e, uint32_t number) {
   const BlockSpan &block = e.timeline.blocks[number];
   LaunchClock &launch = *e.launches[block.launch];
   LaunchSpan &span = e.timeline.launches[block.launch];
-  if (block.works && !block.standsBack)
+  if (block.works && !block.isRepresented)
     span.lastBlock = number;
   e.lanes->finish(e.dispatches[number]);
   if (--launch.open == 0 && !complete(e, launch))
