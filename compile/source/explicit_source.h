@@ -1,5 +1,5 @@
-// What the compiler infers of an entry, as PTL source that it accepts: `ptlc lower` and the
-// language server's "make explicit".
+// Writes what the compiler infers about an entry as PTL source that it accepts, for `ptlc lower`
+// and for the language server's "make explicit".
 #pragma once
 
 #include "compile/compiler.h"
@@ -9,17 +9,17 @@
 
 namespace ptl {
 
-/// How far down: loops over tiles, or buffers, events and instructions of a chip.
+/// The level to write: loops over tiles, or buffers, events and instructions of a chip.
 enum class ExplicitLevel : uint8_t { Tile, Manual };
 
 struct ExplicitText {
   std::string text;
-  /// Of each line the places in the source that it came from, innermost first.
+  /// For each line the places in the source that it came from, innermost first.
   std::vector<std::vector<Span>> origins;
 };
 
-/// The declarations that stand for one entry at that level, formatted. Nothing after an error.
-/// `Manual` needs a chip in the compiler's options.
+/// The declarations that replace one entry at that level, formatted. Returns nothing after an
+/// error. `Manual` needs a chip in the compiler's options.
 std::optional<ExplicitText> explicitSource(Compiler &compiler, const CheckedProgram &program,
                                            SourceManager &sources, const ir::EntryBinding &binding,
                                            const std::string &name, ExplicitLevel level,
