@@ -10,8 +10,9 @@ namespace ptl::ide {
 
 enum class FoldKind : uint8_t { Code, Comment, Imports };
 
-/// The first and the last line of a fold, from 0, both of which stay visible except for the last. A
-/// closing bracket that begins a line stays, too.
+/// The lines of a fold, from 0, both included. When it is folded the first stays visible and the
+/// others are hidden. A line that begins with a closing bracket is no part of the fold, so that it
+/// stays visible, too.
 struct Fold {
   uint32_t first = 0;
   uint32_t last = 0;
