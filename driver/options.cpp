@@ -51,7 +51,8 @@ struct Spelled {
   std::optional<std::string_view> joined;
 };
 
-/// Of options with one name the one that the commands `self` have, else any of them.
+/// Finds the option of an argument. If several options have the name, it is the one that the
+/// commands in `self` have, otherwise any of them.
 Spelled matchArgument(std::string_view argument, CommandSet self) {
   bool isLong = argument.substr(0, 2) == "--";
   std::string_view name = argument.substr(isLong ? 2 : 1);

@@ -7,7 +7,7 @@ namespace {
 
 /// Programs that take longer gain from threads, or lose too little to be worth a slow run.
 constexpr int64_t longEnough = 1'000'000;
-/// Of the first runs one sets things up, and two measure each way.
+/// The first run sets things up; then two runs measure each way.
 constexpr uint32_t firstWithThreads = 3, firstInOrder = 5;
 /// So often the slower way is tried again.
 constexpr uint32_t period = 64;

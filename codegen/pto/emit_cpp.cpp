@@ -85,7 +85,8 @@ public:
   bool signalsCores() const {
     return llvm::any_of(functions_, [](func::FuncOp function) { return hasCoreEvents(function); });
   }
-  /// One hub holds the flags between cores, for queues too: kernels are told where it is.
+  /// Whether kernels get the address of the hub that holds the flags between cores, which queues
+  /// use, too.
   bool needsFlagsBase() const { return mixed() && !machine_.exchange.throughBuffer; }
   bool traps() const {
     return llvm::any_of(functions_, [](func::FuncOp function) {

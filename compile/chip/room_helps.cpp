@@ -112,13 +112,13 @@ std::vector<RoomHelp> Compiler::helpsFor(bool mayCut, std::vector<std::string> &
   return helps;
 }
 
-/// What needs no parts, where something is done in parts.
+/// If something is done in parts, finds a change with which it is not.
 void Compiler::findWhatAvoidsParts(ChipProgram &program) {
   std::vector<LedgerKernel> &kernels = program.ledger.kernels;
   bool any = !program.statements.empty() ||
              std::any_of(kernels.begin(), kernels.end(),
                          [](const LedgerKernel &kernel) { return kernel.parts.has_value(); });
-  if (!any || !options_.tellsParts)
+  if (!any || !options_.reportsParts)
     return;
   std::vector<std::string> unused;
   std::vector<RoomHelp> helps = helpsFor(/*mayCut=*/false, unused);
@@ -140,10 +140,11 @@ static void addHelp(DiagnosticBuilder &builder, const RoomHelp &help) {
     builder.fix(FixId::SmallerTile, title, help.edits);
 }
 
-/// Warns of statements that are done in parts, once for each kernel, by the one with most parts:
-/// they have one cause. Tiles of whole arrays are the compiler's own, and nobody can choose them.
+/// Warns of statements that are done in parts, once for each kernel and at the one with most parts,
+/// since all have the same cause. Tiles of whole arrays are left out, because the author cannot
+/// choose them.
 void Compiler::warnOfParts(const ChipProgram &program) {
-  if (!options_.tellsParts)
+  if (!options_.reportsParts)
     return;
   std::map<std::string, std::vector<const StatementParts *>> byKernel;
   for (const StatementParts &each : program.statements)

@@ -185,7 +185,7 @@ std::string Binder::bind() {
   for (const auto &[name, value] : wanted_)
     if (std::none_of(entry_.choices.begin(), entry_.choices.end(),
                      [&name = name](const Choice &each) { return each.name == name; }) &&
-        !isExampleName(decl_, name)) // of which only times are told
+        !isExampleName(decl_, name)) // examples only concern times
       problem_ = "`" + decl_.name + "` has no `" + name + "` to bind";
   return problem_;
 }

@@ -126,10 +126,12 @@ private:
     }
   }
 
-  /// A number of the caller that nobody gave: kernels see 1, and it decides nothing here.
+  /// Stands for a number that the caller did not give. Kernels see 1, and nothing is decided by it
+  /// here.
   static Attribute assumed(mlir::Type type) { return UnitAttr::get(type.getContext()); }
 
-  /// A scalar that comes from data which nobody gave, where only times are wanted.
+  /// Whether a scalar comes from data that the caller did not give, in a run that only computes
+  /// times.
   bool isUnknown(Value value) const { return isa_and_nonnull<UnitAttr>(values_.lookup(value)); }
 
   /// What stands for a scalar that is not known: the example that was given for it, if any.
@@ -510,7 +512,8 @@ private:
       stopInTime(launch);
   }
 
-  /// A kernel's own memory: who keeps the time has it, else it is poison again for each launch.
+  /// Makes a kernel's own memory. The timer has one for all launches, if there is a timer;
+  /// otherwise each launch gets new memory full of poison.
   void takeWorkspace(const rt::sim::Kernel &kernel, const rt::sim::Parameter &parameter,
                      rt::sim::TaskRequest &request) {
     int64_t bytes = parameter.bytes * request.blocks;

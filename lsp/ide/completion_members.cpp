@@ -104,7 +104,7 @@ void Collector::tags() {
 
 // ---- Members ------------------------------------------------------------------------------------
 
-/// Of the value that ends with a token.
+/// The type of the value that ends with a token.
 const Type *Collector::typeBefore(TokenIndex last) {
   const ChunkCheck &check = workspace.check(file, index);
   const Type *type = nullptr;

@@ -201,7 +201,7 @@ std::string Writer::declarationHead(const Symbol &symbol) {
   }
   const Tree &tree = symbol.tree();
   std::string_view text = tree.text(symbol.declNode);
-  // Of what has a body, the head.
+  // A declaration with a body is shown by its head.
   return (symbol.type == SymbolType::Tunable ? "tune " : "") +
          std::string(text.substr(0, std::min(text.find('{'), text.find('\n'))));
 }

@@ -126,7 +126,7 @@ void Workspace::close(const std::string &path) {
   takeFromDisk(*file, readFile(file->path()));
 }
 
-/// Who imports a file that is gone finds out.
+/// Takes the text from disk. Files that import one that is gone are checked again.
 void Workspace::takeFromDisk(File &file, const std::optional<std::string> &text) {
   bool wasMissing = std::exchange(file.isMissing, !text);
   if (text)

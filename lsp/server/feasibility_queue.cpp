@@ -100,7 +100,7 @@ void FeasibilityQueue::pump() {
   ask(std::move(task));
 }
 
-/// Of the values for previews those that are for one declaration: others need not fit all.
+/// The preview's values that name one declaration. The others need not fit every declaration.
 static json ownBindings(const json &bindings) {
   json own = json::object();
   for (const auto &[name, value] : bindings.items())

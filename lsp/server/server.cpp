@@ -195,7 +195,7 @@ bool Server::takeStep() {
     handle(message);
     return true;
   }
-  // What somebody asked for goes before what nobody waits for.
+  // Work that a request waits for goes before work that no request waits for.
   return project_.step() || publishDue();
 }
 

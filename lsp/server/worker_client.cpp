@@ -135,8 +135,8 @@ void WorkerClient::finish(Task &task, WorkerAnswer answer) {
   deliver();
 }
 
-/// Who gets an answer may ask the next question, which may be answered at once: one after the
-/// other, not one within the other.
+/// Delivers answers one after the other. A callback may send the next request, which may be
+/// answered at once, and that answer must not be delivered within this one.
 void WorkerClient::deliver() {
   if (std::exchange(isDelivering_, true))
     return;
@@ -148,7 +148,7 @@ void WorkerClient::deliver() {
   isDelivering_ = false;
 }
 
-/// Of a request, whatever its number.
+/// A hash of a request without its number.
 static size_t fingerprintOf(const std::string &method, const json &params) {
   return std::hash<std::string>()(method +
                                   params.dump(-1, ' ', false, json::error_handler_t::replace));

@@ -31,7 +31,7 @@ BlockNotes::BlockNotes(ModuleOp kernel, const BufferLedger &ledger) {
 
 namespace {
 
-/// An event: who sets it, who waits for it, its number.
+/// An event: the pipe that sets it, the pipe that waits for it, and its number.
 struct Flag {
   Pipe from, to; ///< of events between cores only the own end is known, and stands for both
   bool isWait;
@@ -300,7 +300,7 @@ const LedgerBuffer *BlockNotes::Writer::bufferOf(Operation *maker, std::string &
   }
   if (!address)
     return nullptr;
-  // Buffers that are not live together may share an address; the place tells them apart.
+  // Buffers that are not live together may share an address, so the place is compared, too.
   LedgerPlace at = block::placeOf(maker->getLoc());
   const LedgerBuffer *best = nullptr;
   for (const LedgerSpace &each : function_.ledger->spaces)

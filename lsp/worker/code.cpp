@@ -23,7 +23,7 @@ Code::Code(std::unique_ptr<Checked> checked, std::vector<const CallableDecl *> r
   compiler.unchecked = options_.unchecked;
   compiler.ranges = true;
   compiler.triesHelps = options_.helps;
-  compiler.tellsParts = true;
+  compiler.reportsParts = true;
   compiler.recheck = checked_->options;
   if (!options_.processor.empty())
     compiler.processor = cpu::Processor::named(options_.processor);

@@ -222,7 +222,8 @@ void DependenceScan::flush(const Touch &touch) {
 }
 
 void DependenceScan::queryGlobal(const Touch &touch) {
-  // So far back an author's boxes are told apart; beyond, they are taken to overlap.
+  // An author's boxes are compared with this number of earlier accesses; those before are assumed
+  // to overlap, which bounds the time.
   constexpr int farthest = 64;
   auto lookThrough = [&](const std::vector<Entry> &entries, bool writes) {
     int looked = 0;

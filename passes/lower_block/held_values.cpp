@@ -140,7 +140,8 @@ void HeldValues::mark(Operation *made, const Values &read, const Values &written
     Value root = pto::rootOf(operand), value;
     auto liesThere = [&](Value each) { return bufferOf(each) == root; };
     bool isRead = i < numIns, isInPlace = llvm::any_of(written, liesThere);
-    // A product that goes on in an accumulator reads what is no operand of it: nobody knows that.
+    // A product that continues in an accumulator reads a value that is no operand of it, so that
+    // value is not known.
     if (!isRead || (isInPlace && llvm::any_of(read, liesThere)))
       value = only(written, root);
     else if (!isInPlace)

@@ -221,8 +221,8 @@ static void loadRow(KernelContext &c, const ShapedTile &to, Indices at, Value po
                length)});
 }
 
-/// Of a box that lies partly outside: everything is filled, then rows that are inside are loaded,
-/// and elements of those that are partly.
+/// Loads a box that lies partly outside: the whole tile is filled, then rows that are inside are
+/// loaded, and single elements of rows that are partly inside.
 static void loadInside(KernelContext &c, const GlobalBox &box, const ShapedTile &to,
                        Value outside) {
   Value length = box.axes.back().length, acrossInside = allInside(c, box.axes.back());

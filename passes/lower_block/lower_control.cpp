@@ -136,7 +136,7 @@ bool lowerGrid(KernelContext &c, ir::ParallelOp grid) {
   lowerPoints(c, grid);
   c.b.setInsertionPointToEnd(entry);
   c.b.create<func::ReturnOp>(c.loc);
-  if (c.isFirst && c.isFirst.use_empty()) // who is asked who it is, without need
+  if (c.isFirst && c.isFirst.use_empty()) // the question which vector core this is was not needed
     c.isFirst.getDefiningOp()->erase();
   if (c.subblock && c.subblock.use_empty()) {
     Operation *cast = c.subblock.getDefiningOp(), *index = cast->getOperand(0).getDefiningOp();

@@ -167,8 +167,8 @@ private:
     return unique(isArray(value) ? "t" : "s");
   }
 
-  /// The name, or the first of `name1`, `name2`, ... that nothing else has: what reads a kernel
-  /// tells its arrays apart by their names.
+  /// The name, or the first of `name1`, `name2`, ... that is free. Arguments need different names
+  /// because readers of a kernel identify its arrays by them.
   std::string unique(const std::string &name) {
     std::string free = name;
     for (unsigned count = 1; !taken_.insert(free).second; ++count)

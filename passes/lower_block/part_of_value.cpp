@@ -115,7 +115,7 @@ static int64_t reshapedAxis(ReshapeOp op, int64_t axis) {
     ++front;
   while (front + back < most && same(fromEnd(from, back), fromEnd(to, back)))
     ++back;
-  // Of one axis that is left on each side the length follows.
+  // If one axis is left on each side, its length follows from the others.
   if (from.size() == to.size() && front + back + 1 == most)
     ++front;
   for (int64_t i = 0; i < front; ++i)

@@ -29,8 +29,8 @@ static int64_t saidOf(Value value, llvm::StringRef what, int64_t usual) {
   return said && said.getInt() > 0 ? said.getInt() : usual;
 }
 
-/// Of so many slots, those that are free for certain when so many values less one wait in them: the
-/// consumer signals free ones in groups.
+/// The number of slots of which the producer can count on: the consumer signals free slots in
+/// groups, so some that are free may not be signalled yet.
 static int64_t usableSlots(int64_t slots) { return slots - freedAtOnce(slots) + 1; }
 
 /// The slots of the queue that a value goes through, of which so many are usable: the numbers that
@@ -215,7 +215,7 @@ static Groups groupsOf(const CoreAssignment &cores, const Machine &machine, bool
   return queues;
 }
 
-/// Of the pairs of flags, those that queues may have: meetings of the cores take one.
+/// The number of pairs of flags for queues; meetings of the cores take one pair.
 static size_t flagsForQueues(const CoreAssignment &cores, const Machine &machine) {
   size_t pairs = firstFlags(machine).size();
   return cores.meetings.empty() ? pairs : pairs - std::min<size_t>(pairs, 1);

@@ -90,7 +90,7 @@ private:
   std::map<uint64_t, uint32_t> known_; ///< hash of a box → its place
   uint32_t lanes_ = 0;
   bool written_ = false, atomics_ = false;
-  /// Of a place and a core: what it writes there, one after the other.
+  /// The values that a core writes at a place, one after the other.
   std::map<std::pair<uint32_t, unsigned>, std::vector<uint64_t>> writes_;
 };
 
@@ -160,9 +160,10 @@ const std::vector<uint64_t> &PointerJudge::writesOf(uint32_t place, unsigned cor
   return writes_[{place, core}];
 }
 
-// Whether it does not matter which of two vector cores comes first: both write the same to the same
-// elements, one after the other; who reads has written them before, and they do not change, or does
-// nothing with them (a core that has no rows computes one that nobody stores).
+// Whether the order of two vector cores does not matter. This is so if both write the same values
+// to the same elements in the same order. A core that reads the elements has then written them
+// before, and they do not change; or it does not use what it reads (a core without rows computes
+// one that is never stored).
 bool PointerJudge::agree(const Touch &first, const Touch &second) {
   for (const Touch *each : {&first, &second})
     if (each->reads && !each->writes &&

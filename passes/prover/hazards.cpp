@@ -13,7 +13,7 @@ namespace ptl::prove {
 
 namespace {
 
-/// Bytes of one memory that no access tells apart, next to each other or not.
+/// Bytes of one memory, adjacent or not, that every access covers all together or not at all.
 struct Atom {
   uint32_t writer = kNone;
   bool undefined = false; ///< the writer used it as scratch
@@ -57,7 +57,7 @@ private:
   uint32_t ownerOf(uint32_t writer, uint32_t atom) const;
   std::string name(uint32_t buffer) const { return judged_.bufferName(buffer); }
   uint32_t &lastWrite(uint32_t buffer, uint32_t atom);
-  /// Those that an access touches; none of global memory.
+  /// The atoms that an access touches; none for global memory.
   llvm::ArrayRef<uint32_t> atomsOf(uint32_t access) const {
     uint32_t part = partOf_[access];
     if (part == kNone)

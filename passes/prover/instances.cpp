@@ -399,7 +399,7 @@ bool Chooser::meet(Inputs &values) const {
   return true;
 }
 
-/// Of the core group.
+/// The number of points of the grid that the core group has.
 int64_t Chooser::pointsOf(const Inputs &values) const {
   int64_t points = 0;
   for (const Decision &loop : points_)
@@ -466,8 +466,8 @@ bool Chooser::runsLess(const Inputs &values, uint32_t input, int64_t value) cons
   return less && failing(tried) <= failing(values);
 }
 
-/// Of the inputs that are as usual the one whose loops then take the fewest operations gets the
-/// next smaller choice. False if there is none.
+/// Among the inputs that still have their usual value, gives the one whose loops then take the
+/// fewest operations its next smaller choice. False if there is none.
 bool Chooser::cheapen(Inputs &values) {
   std::optional<Inputs> best;
   int64_t fewest = costOf(values).events;

@@ -26,7 +26,8 @@ static void proveKernel(const Kernel &kernel, const Kernel &chosen, const Machin
   unsigned skipped = findings.result().skipped, tried = findings.result().instances;
   forEachExecution(kernel, instances, ranges, findings, judge,
                    chosen.byHand ? Effort::Most : Effort::All);
-  // By hand, sizes that take too long to try are told as such as long as others were tried.
+  // For kernels written by hand, sizes that need too many operations are only counted. If no other
+  // size could be tried, they are reported as not proved.
   if (chosen.byHand && tried == findings.result().instances)
     forEachExecution(kernel, instances, ranges, findings, judge);
   skipped = findings.result().skipped - skipped;

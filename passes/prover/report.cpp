@@ -19,7 +19,7 @@ static std::string edge(unsigned from, unsigned to, const char *what) {
   return std::string(what) + "[<" + pipeText(from) + ">, <" + pipeText(to) + ">, <id>]";
 }
 
-/// Of kernels that are written in the language, not in IR.
+/// Whether the kernel is written in the language, not in IR.
 static bool byHand(mlir::Operation *op) {
   auto module = op->getParentOfType<mlir::ModuleOp>();
   return module && module->hasAttr("ptl.manual");

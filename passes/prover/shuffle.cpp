@@ -515,7 +515,7 @@ Agents Run::agentsOf(uint64_t turn, Random &random) const {
   return agents;
 }
 
-// Those that the last act may have let go on.
+// The agents that the last action may have unblocked.
 uint64_t Run::woken(const Agents &agents, const Agent &acted) const {
   uint64_t bits = reachesOwn_ ? agents.ofCore[acted.core] : 0;
   bits |= agents.ofIssue[acted.core] | agents.ofPipe[acted.core][acted.pipe];

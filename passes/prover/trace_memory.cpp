@@ -279,7 +279,8 @@ void Runner::touchGlobal(const AccessSpec &spec, Access &access) {
   access.bytes = box(place);
 }
 
-// What the instruction does before it starts: another pipe fills its scratch, and tells it so.
+// What an instruction does before it starts: another pipe fills its scratch, and signals that by an
+// event.
 void Runner::runInside(const Step &step) {
   const Inside &inside = kernel_.inside[step.inside];
   if (inside.scratchPipe != kNoPipe) {
@@ -367,8 +368,8 @@ void Runner::runOpen(const Step &step) {
                               begin + side.slots * side.slotSize});
 }
 
-/// Tiles that follow each other in a slot are told apart, so that reading one after the next has
-/// been popped is found.
+/// Tiles that follow each other in a slot have different turns, so that reading one after the next
+/// has been popped is detected.
 static constexpr uint32_t kTurns = 8;
 
 void Runner::runQueue(const Step &step) {

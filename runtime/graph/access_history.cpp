@@ -172,7 +172,7 @@ uint32_t AccessHistory::cellOf(Storage &storage, Box box) {
   return cells.findOrAdd(box);
 }
 
-// --- who waits for whom ---------------------------------------------------------------------
+// --- Predecessors ----------------------------------------------------------------------------
 
 /// Whether something in the lists that is newer than the writer of `written` has waited for it
 /// where it meets `box`. What the task itself has read says nothing.
@@ -194,8 +194,9 @@ bool AccessHistory::isHiddenByList(const Storage &storage, TaskRef task, TaskRef
   return false;
 }
 
-/// The found writes of the list that nothing newer hides: neither the lists, nor `newestReader` of
-/// all of the box, nor the found cells. Readers hide only from who waits for them.
+/// Takes the found writes of the list that no newer access hides. A write is hidden by a later one
+/// in the lists or in the found cells, and by `newestReader` of the whole box. Readers hide writes
+/// only from tasks that wait for the readers.
 void AccessHistory::takeWrites(const Storage &storage, TaskRef task, Box box, AccessMode mode,
                                uint64_t newestReader, Tasks &out) {
   const AccessList &writes = storage.writes;

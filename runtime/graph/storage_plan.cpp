@@ -53,7 +53,7 @@ public:
 private:
   struct Block {
     int64_t offset, bytes;
-    std::vector<TaskId> users; ///< of whom had it last
+    std::vector<TaskId> users; ///< of the intermediate that had it last
   };
   using Intermediate = GraphBuilder::Intermediate;
 

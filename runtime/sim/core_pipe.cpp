@@ -400,7 +400,7 @@ bool Core::run(Pipe pipe, Issued &issued) {
   case StepKind::Free:
     group_.signal(QueueSignal::Freed, issued.step->queue, index_);
     break;
-  case StepKind::JumpUnlessLess: // a mark, for who keeps time
+  case StepKind::JumpUnlessLess: // a mark, for drivers that keep time
     break;
   default: {
     bool hold = holds(pipe, issued);

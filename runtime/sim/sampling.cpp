@@ -150,7 +150,8 @@ SampleAction LoopSampler::visit(const LoopVisit &at) {
     enter(state, at);
   } else {
     ++state.run->round;
-    // Of what is within this loop those around it hear once, since rounds may be left out here.
+    // The loop around this one notes the loops inside this one once only, because rounds may be
+    // left out here.
     if (state.run->round == 1 && active_.size() > 1)
       active_[active_.size() - 2]->note(state.inside);
     state.varies |= state.run->round > 1 && state.inside != state.before;
@@ -304,7 +305,7 @@ SampleAction LoopSampler::follow(State &state) {
     return round(state);
   ++run.agreed;
   run.first = run.round;
-  // Else the cores do not agree; who waits for whom will tell.
+  // Otherwise the cores do not agree, and the run will show which one waits in vain.
   bool canFollow = run.round >= agreed.action.window && agreed.action.skip < run.left;
   return canFollow ? agreed.action : round(state);
 }

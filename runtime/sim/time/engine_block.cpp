@@ -98,7 +98,7 @@ static void makeCore(Engine &e, GroupClock &clock, Core &core) {
   clock.cores.push_back(std::move(made));
 }
 
-/// A core tells the others of its group something.
+/// Sends a signal from a core to the others of its group.
 static void send(Engine &e, GroupClock &clock, QueueSignal signal, int32_t queue, int32_t core) {
   if (signal == QueueSignal::Popped) // nobody waits for it
     return clock.group->apply(signal, queue, core);

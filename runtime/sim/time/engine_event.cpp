@@ -67,7 +67,8 @@ static bool takeEvent(Engine &e) {
   bool all = event.kind == EventKind::Signal;
   if (!all && !progress(e, *clock))
     return false;
-  if (all || clock->core->isFinished()) // who is left out of a queue holds nobody up
+  // A core that has finished without using a queue does not hold up the others, so they go on, too.
+  if (all || clock->core->isFinished())
     for (const std::unique_ptr<CoreClock> &core : group.cores)
       if (!progress(e, *core))
         return false;

@@ -14,7 +14,8 @@ static void wake(Engine &e, CoreClock &clock, PipeClock &pipe, Cycles time) {
   e.push(event);
 }
 
-/// Whether the head of a pipe may begin now; if only time is missing, somebody will look again.
+/// Whether the head of a pipe may begin now. If only its time has not come, an event will check
+/// again.
 static bool ready(Engine &e, CoreClock &clock, Pipe pipe, const Issued &head) {
   PipeClock &state = clock.pipes[at(pipe)];
   Cycles earliest = std::max(state.free, head.time);
@@ -58,7 +59,7 @@ static void explain(const Engine &e, const CoreClock &clock, Pipe pipe, const Is
     record.cause = cause;
     record.waitedFor = who;
   };
-  // Of a signal the larger part of the wait counts.
+  // For a signal, the cause is the larger part of the wait.
   auto hear = [&](const GroupClock::Arrival &signal, Cause cause) {
     Cycles wait = signal.time - latest;
     if (wait <= 0)

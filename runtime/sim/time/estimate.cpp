@@ -40,7 +40,7 @@ static bool isWhole(const Timeline &timeline) {
                      });
 }
 
-/// Those that others stood for included.
+/// The number of operations, those that others represented included.
 static uint64_t operationsOf(const Timeline &timeline) {
   uint64_t sum = 0;
   for (const SiteTotal &total : timeline.totals)
