@@ -126,12 +126,10 @@ private:
     }
   }
 
-  /// Stands for a number that the caller did not give. Kernels see 1, and nothing is decided by it
-  /// here.
+  /// Stands for a number that the caller did not give. Kernels see 1; nothing here depends on it.
   static Attribute assumed(mlir::Type type) { return UnitAttr::get(type.getContext()); }
 
-  /// Whether a scalar comes from data that the caller did not give, in a run that only computes
-  /// times.
+  /// Whether a scalar comes from data that was not given, in a run that only computes times.
   bool isUnknown(Value value) const { return isa_and_nonnull<UnitAttr>(values_.lookup(value)); }
 
   /// What stands for a scalar that is not known: the example that was given for it, if any.
@@ -512,8 +510,7 @@ private:
       stopInTime(launch);
   }
 
-  /// Makes a kernel's own memory. The timer has one for all launches, if there is a timer;
-  /// otherwise each launch gets new memory full of poison.
+  /// Gives a kernel memory of its own. A timer provides it; without one each launch gets poison.
   void takeWorkspace(const rt::sim::Kernel &kernel, const rt::sim::Parameter &parameter,
                      rt::sim::TaskRequest &request) {
     int64_t bytes = parameter.bytes * request.blocks;

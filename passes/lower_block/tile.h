@@ -66,12 +66,12 @@ public:
     auto found = tiles_.find(value);
     return found == tiles_.end() ? nullptr : found->second.get();
   }
-  void set(mlir::Value value, Tile tile) {
+  void set(mlir::Value value, const Tile &tile) {
     std::unique_ptr<Tile> &place = tiles_[value];
     if (place)
-      *place = std::move(tile);
+      *place = tile;
     else
-      place = std::make_unique<Tile>(std::move(tile));
+      place = std::make_unique<Tile>(tile);
   }
   void erase(mlir::Value value) { tiles_.erase(value); }
 

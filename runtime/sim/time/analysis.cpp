@@ -1,6 +1,7 @@
 #include "runtime/sim/time/analysis.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <tuple>
 
@@ -528,9 +529,7 @@ std::string describeGap(const Timeline &timeline, const GapGroup &group) {
   return text;
 }
 
-static std::string percent(double share) {
-  return std::to_string(static_cast<int>(share * 100 + 0.5)) + " %";
-}
+static std::string percent(double share) { return std::to_string(std::lround(share * 100)) + " %"; }
 
 std::string describeBound(const Analysis &analysis) {
   if (analysis.pipes.empty())
