@@ -19,7 +19,7 @@ constexpr CommandSet Code = of(CommandId::Build) | of(CommandId::Run) | of(Comma
 constexpr CommandSet Sources =
     Code | of(CommandId::Check) | of(CommandId::Fmt) | of(CommandId::Doc);
 
-/// What `--emit=` knows, by the table of stages: `tokens tree …; chips: host block …`.
+/// The values of `--emit=`, from the table of stages: `tokens tree …; chips: host block …`.
 constexpr std::array emittedStages = [] {
   std::array<char, 256> text{};
   size_t size = 0;

@@ -319,7 +319,7 @@ static void addHeader(TextLines &text, const std::string &name, const char *star
   text.add(std::string("// (-D__CPU_SIM). `") + starts + name + "` starts it.");
 }
 
-/// What the files of a program use beside the library.
+/// The features beside the library that the files of a program use.
 struct CppUses {
   bool host, threads, coreEvents, traps, flagsBase;
 };

@@ -83,7 +83,7 @@ RangeValue Machine::indexRange(const OpExpr &expr) {
   return range;
 }
 
-/// What the parameters of the record say that are no operands.
+/// Adds the values of the record's parameters that are no operands.
 void Machine::addParameters(const OpExpr &expr, BuiltinCall &call) {
   for (size_t i = 0; i < expr.op->params.size(); ++i) {
     const OpParam &param = expr.op->params[i];

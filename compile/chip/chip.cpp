@@ -54,7 +54,7 @@ void dropRequirements(mlir::ModuleOp kernel) {
   }
 }
 
-/// That of all kernels, whose buffers are placed.
+/// The ledger of all kernels, whose buffers are placed.
 static BufferLedger ledgerOf(const block::BlockProgram &program) {
   BufferLedger all;
   for (const std::optional<BufferLedger> &one : program.ledgers) {
@@ -130,7 +130,7 @@ void Compiler::keepTiles(llvm::StringRef pass, mlir::ModuleOp made) {
     stages_->addTiles(pass.str(), made);
 }
 
-/// What a pass has made of kernels.
+/// Keeps the result of a pass on kernels.
 static void keepBlocks(const CompilerOptions &options, StageRecord *stages, const char *pass,
                        Stage::Level level, ChipProgram &program) {
   if (options.afterPass) {
@@ -145,7 +145,8 @@ static void keepBlocks(const CompilerOptions &options, StageRecord *stages, cons
 
 std::unique_ptr<StageRecord> Compiler::takeStages() { return std::move(stages_); }
 
-/// What each pass made, in files by its name: what ptl-opt makes of the file before.
+/// Writes the result of each pass to a file with the pass's name; ptl-opt makes each file from the
+/// one before.
 void Compiler::dumpStages() {
   if (options_.dumpFolder.empty())
     return;

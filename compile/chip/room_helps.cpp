@@ -1,5 +1,5 @@
-// What helps where a memory of a chip is too small: values of tunables, and other numbers in the
-// source. Each is tried, and those that help are suggested.
+// Searches for changes that help where a memory of a chip is too small: values of tunables, and
+// other numbers in the source. Each is tried, and those that help are suggested.
 #include "compile/chip/chip.h"
 #include "compile/chip/chip_fixes.h"
 #include "compile/chip/chip_search.h"
@@ -50,7 +50,7 @@ std::optional<RoomHelp> Compiler::helpOf(const Tunable &tunable, bool mayCut) {
                   tunableEdits(program_, binding_, tunable, *best), nullptr};
 }
 
-/// The same for a number of the text: halves of it.
+/// Does the same for a number in the text, by halving it.
 std::optional<RoomHelp> Compiler::helpOf(const TileNumber &number, bool mayCut) {
   std::vector<int64_t> candidates;
   for (int64_t value = number.value / 2; value > 0; value /= 2)
@@ -86,8 +86,8 @@ std::optional<RoomHelp> Compiler::helpOf(const TileNumber &number, bool mayCut) 
                   std::move(found)};
 }
 
-/// What was tried and found to fit, each alone: values of tunables, else numbers of tiles in the
-/// text. `tried` receives those of which no value fits.
+/// The changes that were tried and found to fit, each alone: values of tunables, otherwise numbers
+/// of tiles in the text. `tried` receives those of which no value fits.
 std::vector<RoomHelp> Compiler::helpsFor(bool mayCut, std::vector<std::string> &tried) {
   std::vector<RoomHelp> helps;
   if (!options_.triesHelps)

@@ -94,7 +94,7 @@ struct LoopTime {
 
 static std::string number(double us) { return printed("%.3g", us); }
 
-/// What is left of `us` beside the rounds of loops, and these.
+/// The formula of the rest of `us` beside the rounds of loops, and of these.
 static std::string timeOnce(double us, const std::vector<LoopTime> &inner, double times);
 
 /// A formula for one round of a loop that is entered `times` times and takes `us` in all. Subtracts

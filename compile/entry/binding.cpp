@@ -210,7 +210,7 @@ std::string signatureProblem(const CallableDecl &decl) {
   return "";
 }
 
-/// What a test calls, each declaration once with the bindings of its first call.
+/// The callees of a test, each once with the bindings of its first call.
 std::vector<Call> calledBy(const CallableDecl &block) {
   std::vector<Call> calls;
   forEachExprOf(block, [&](const Expr &expr) {

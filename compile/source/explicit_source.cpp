@@ -125,7 +125,7 @@ static ExplicitText withOrigins(std::string text, const source::OriginLines &pla
   return result;
 }
 
-/// What the module of the entry, as built, becomes. Nothing after an error of the compiler.
+/// The source of an entry's module as built. Returns nothing after an error of the compiler.
 static std::optional<source::SourceResult> print(Compiler &compiler, mlir::ModuleOp module,
                                                  const source::EntryFacts &facts,
                                                  ExplicitLevel level) {

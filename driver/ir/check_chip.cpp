@@ -34,7 +34,7 @@ static Wanted wantedOf(const Options &options) {
   return wanted;
 }
 
-/// What `--cost` asks for, as it becomes known.
+/// Collects the answers to `--cost`.
 namespace {
 class Costs {
 public:

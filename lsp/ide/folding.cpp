@@ -189,7 +189,7 @@ struct Selection {
 
 } // namespace
 
-/// What is between the brackets of a node that has them.
+/// Adds the range between the brackets of a node that has them.
 static void addInside(const Tree &tree, NodeId id, uint32_t offset, uint32_t base,
                       Selection &selection) {
   const Node &node = tree.node(id);

@@ -354,7 +354,7 @@ std::string Writer::hardware(const Symbol &symbol) {
   }
 }
 
-/// What a field of a range means.
+/// Explains a field of a range.
 std::string rangeField(std::string_view name) {
   constexpr std::pair<std::string_view, std::string_view> fields[] = {
       {"start", "the first position of the range"},

@@ -29,7 +29,7 @@ std::string entryAt(const ide::File &file, uint32_t offset) {
   return name;
 }
 
-/// What the client gets now, and what is kept of it.
+/// The answer that the client gets now; it is also kept for later.
 static const PreviewAnswer &settle(Server &server, Preview &preview, const json &result) {
   ide::File &file = server.session.fileStill(preview.key.path);
   PreviewAnswer answer = previewAnswer(server.session, file, preview.key, result);

@@ -9,7 +9,7 @@
 
 namespace ptl::lsp {
 
-/// What nobody has edited is asked about again when the file was left alone for so long, in ms.
+/// The pause in ms after which declarations that were not edited themselves are asked about again.
 static constexpr uint64_t kPause = 300;
 
 /// Sending a long text takes time that a keystroke should have.
@@ -154,7 +154,7 @@ void FeasibilityQueue::ask(Task task) {
   server_.worker.ask("feasibility", request, "", {onAnswer, onProblem});
 }
 
-/// What is shown within the text.
+/// The parts of a cost that are shown within the text.
 static json dominantOf(const ChipVerdict &verdict) {
   json shown = json::array();
   for (const PlacedCost &each : verdict.statements)

@@ -48,7 +48,7 @@ void Code::settle() {
 }
 
 size_t Code::bytes() const {
-  // What is not settled holds a context, its modules and the checked program.
+  // Code that is not settled holds a context, its modules and the checked program.
   size_t total = isSettled() ? 0 : size_t(8) << 20;
   for (const auto &text : texts_)
     total += text ? text->bytes() : 0;

@@ -68,7 +68,7 @@ private:
   void visitRegions(Operation &op, State &state) {
     bool isBranch = isa<scf::IfOp>(op);
     State before = state;
-    // What a round of a loop leaves meets the next one; after two of them there is nothing new.
+    // Accesses of one round conflict with those of the next; two rounds show all conflicts.
     for (int round = 0; round < (isBranch ? 1 : 2); ++round)
       for (Region &region : op.getRegions()) {
         State own = isBranch ? before : state;

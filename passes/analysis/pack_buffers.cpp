@@ -63,7 +63,7 @@ private:
   std::vector<int64_t> raised_;  ///< where all of the part is at least that high
 };
 
-/// What is free at the present position, by address and by size.
+/// The free blocks at the present position, by address and by size.
 class FreeBlocks {
 public:
   explicit FreeBlocks(int64_t bytes) { insert(0, bytes); }

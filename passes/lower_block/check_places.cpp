@@ -14,7 +14,7 @@ using ir::Place;
 
 static bool isView(Operation *op) { return isa<ir::CastOp, ir::TransposeOp, ir::NewAxisOp>(op); }
 
-/// What reads a tile, views of it included.
+/// Collects the operations that read a tile, also through views.
 static void collectReaders(Value tile, llvm::SetVector<Operation *> &readers) {
   for (Operation *user : tile.getUsers())
     if (isView(user))

@@ -20,7 +20,7 @@ static bool hasAxis(Type type, StringAttr axis) {
   return llvm::any_of(extentsOf(type), [&](const Extent &e) { return e.symbol == axis; });
 }
 
-/// What is outside of the grid is in global memory, where nothing is cut.
+/// Whether a value is cut. Values from outside the grid are in global memory, where nothing is cut.
 static bool isCut(Value value, ParallelOp grid, StringAttr axis) {
   return hasAxis(value.getType(), axis) && grid->isAncestor(value.getParentRegion()->getParentOp());
 }
@@ -537,7 +537,7 @@ ParallelOp cutInsideLoops(ParallelOp grid, const TileAxis &axis, int64_t parts, 
   return Cutter(grid, axis, size, count).run();
 }
 
-/// What does not have the axis would be stored by every part.
+/// Whether all stores have the axis; a store without it would be repeated by every part.
 static bool storesApart(ParallelOp grid, StringAttr axis) {
   bool all = true;
   grid.walk([&](StoreOp store) { all &= hasAxis(store.getValue().getType(), axis); });

@@ -44,7 +44,7 @@ void HeldValues::flow(Value from, Value to) {
     all.push_back(source);
 }
 
-/// What the blocks of an operation hand on at their ends.
+/// The values that the blocks of an operation pass on at their ends.
 static SmallVector<OperandRange> handedOn(Operation *op) {
   SmallVector<OperandRange> all;
   for (Region &region : op->getRegions())
@@ -98,7 +98,7 @@ void HeldValues::end(Operation *op, BufferOf bufferOf) {
     made_.truncate(start);
     return;
   } else {
-    // What stays in the buffer of an operand holds that where nothing is written.
+    // A result may hold the values of the operand in whose buffer it is, where nothing is written.
     for (Value result : written)
       for (Value operand : read)
         if (Value buffer = bufferOf(result); buffer && buffer == bufferOf(operand))

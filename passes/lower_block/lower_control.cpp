@@ -42,7 +42,7 @@ static bool hasOpenLengths(ir::ParallelOp grid) {
   return open;
 }
 
-/// What a length is at most, as far as its value says.
+/// The bound of a length, as far as its value has one.
 static int64_t boundOf(Value length) {
   IntegerAttr number;
   if (matchPattern(length, m_Constant(&number)))
@@ -210,7 +210,7 @@ void lowerBlock(KernelContext &c, Block &block) {
     popFor(c, &op);
     if (c.cores.meetings.contains(&op))
       meet(c, c.loc);
-    // What a region says of lengths anew are no values behind it.
+    // Lengths that are bound inside a region are not valid behind it.
     auto known = op.getNumRegions() ? c.lengths : decltype(c.lengths)();
     lowerOp(c, &op);
     for (auto [symbol, length] : known)
@@ -224,7 +224,8 @@ void lowerBlock(KernelContext &c, Block &block) {
     return;
   Operation *end = block.getTerminator();
   popFor(c, end);
-  // What the block hands on is copied first, by who lowers what the block is of.
+  // The values that the block passes on are copied first, by the function that lowers the operation
+  // around the block.
   if (llvm::all_of(end->getOperands(), [&](Value value) { return isScalar(c, value); }))
     freeSlots(c, end);
 }
