@@ -251,7 +251,7 @@ uint64_t Call::runInOrder() const {
   return run.submitted();
 }
 
-/// Nothing if there is no graph of the program for these arguments; then nothing has happened.
+/// Returns nothing if there is no graph of the program for these arguments; then nothing has run.
 std::optional<uint64_t> Call::runStatic(const ProgramGraph::Key &wanted, int threads) const {
   std::unique_ptr<ProgramGraph> graph = ProgramGraphs::take(wanted);
   if (!graph) {

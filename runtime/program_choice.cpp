@@ -9,9 +9,9 @@ namespace {
 constexpr int64_t longEnough = 1'000'000;
 /// The first run sets things up; then two runs measure each way.
 constexpr uint32_t firstWithThreads = 3, firstInOrder = 5;
-/// So often the slower way is tried again.
+/// The slower way is tried again every so many runs.
 constexpr uint32_t period = 64;
-/// What has been measured counts a little less with each run that is slower.
+/// A measurement is weighted a little less after each slower run.
 constexpr double forgetting = 1.02;
 
 } // namespace

@@ -65,7 +65,7 @@ void ProgramGraph::finish(const std::vector<std::optional<StorageId>> &storages,
       offsets_.push_back(placeOf[*storages[i]]);
       continue;
     }
-    // What no task names still has an address of its own.
+    // A storage that no task names still gets an address of its own.
     offsets_.push_back(plan_.bytes);
     plan_.bytes += alignedBytes(sizes[i]);
   }

@@ -80,7 +80,7 @@ private:
       }
   }
 
-  /// Where parts began in a round says nothing of where they begin in the next.
+  /// The places where parts begin in one round are not those of the next, so they are forgotten.
   static void forget(Operation &loop, State &state) {
     for (GlobalAccess &access : state)
       if (auto from = dyn_cast_if_present<Value>(access.partsFrom);

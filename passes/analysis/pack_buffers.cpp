@@ -301,7 +301,8 @@ void Packer::packOnSkyline(const Order &order) {
   keep(std::move(addresses));
 }
 
-/// As an allocator would that sees only what has begun, smallest fitting block first.
+/// Packs as an allocator would that only knows buffers that have begun: into the smallest free
+/// block that fits.
 void Packer::packInTime() {
   int64_t total = std::accumulate(bytes_.begin(), bytes_.end(), int64_t(0));
   FreeBlocks blocks(total + 1);

@@ -1,4 +1,4 @@
-// Which values instructions read and leave.
+// Records which values instructions read and write.
 #include "passes/lower_block/held_values.h"
 
 #include "ir/dialect/held_values.h"

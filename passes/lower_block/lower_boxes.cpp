@@ -67,7 +67,7 @@ std::optional<GlobalBox> globalBox(KernelContext &c, Operation *op, const BoxOpe
           Value first = times(c, c.subblock, constant(c, capacityOf(c, extent)));
           made.offset = plus(c, made.offset, times(c, first, made.step));
         }
-        // As in `boxOf` a part that is not there is loaded from the end of the array.
+        // As in `boxOf`, a part that does not exist is loaded from the end of the array.
         if (deals && present && !in.outside && !store && !c.cores.written.contains(in.array))
           made.offset = minimum(c, made.offset,
                                 c.b.createOrFold<arith::SubIOp>(

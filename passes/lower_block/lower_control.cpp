@@ -440,7 +440,8 @@ void keep(KernelContext &c, Value value, const Tile &into, Location loc) {
     copy(c, source, into, loc);
 }
 
-/// As if at once: what is kept in a buffer that is written before is copied aside.
+/// Writes the values as if at once: one whose buffer is overwritten before it is read is copied
+/// aside.
 void keepAll(KernelContext &c, ValueRange values, CarriedTiles tiles, Location loc) {
   llvm::SmallDenseSet<Value> written;
   llvm::SmallVector<std::pair<Value, Tile>> before; // where what goes aside lies else
@@ -513,7 +514,7 @@ static void lowerIf(KernelContext &c, scf::IfOp branch) {
   auto made =
       c.b.create<scf::IfOp>(loc, types, scalarOf(c, branch.getCondition()), /*addThenBlock=*/true,
                             /*addElseBlock=*/!branch.getElseRegion().empty());
-  // What one arm says of lengths holds neither in the other one nor behind the branch.
+  // Lengths that one arm binds are valid neither in the other arm nor behind the branch.
   const auto known = c.lengths;
   for (unsigned arm = 0; arm < 2 && !branch->getRegion(arm).empty(); ++arm) {
     OpBuilder::InsertionGuard guard(c.b);

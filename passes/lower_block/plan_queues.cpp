@@ -22,7 +22,8 @@ static int64_t slotsOf(const Machine &machine) {
   return exchange.throughBuffer ? exchange.slotsTwoWay : exchange.slotsOneWay;
 }
 
-/// What the pipe that a value goes through says of it (`ptl.slots`, `ptl.held`), else `usual`.
+/// The number that the source sets for the pipe that a value goes through (`ptl.slots`,
+/// `ptl.held`), otherwise `usual`.
 static int64_t saidOf(Value value, llvm::StringRef what, int64_t usual) {
   Operation *op = value.getDefiningOp();
   auto said = op ? op->getAttrOfType<IntegerAttr>(what) : nullptr;

@@ -38,7 +38,8 @@ struct Place {
   Last readers, writers;
 };
 
-/// What both vector cores do, and the contents of each where they are asked for.
+/// Compares what both vector cores do. The contents of a core's memories are computed when they are
+/// needed.
 class VectorCores {
 public:
   explicit VectorCores(const Case &judged) : judged_(judged) {
@@ -199,7 +200,7 @@ void PointerJudge::judgePair(const Touch &first, const Touch &second, HazardKind
   reportHazard(judged_, kind, first.ref, second.ref, name, name);
 }
 
-// What is added twice changes the sum, in whatever order.
+// An element that both cores add is added twice, whatever the order.
 void PointerJudge::judgeAtomics() {
   std::vector<EventRef> byCore[2];
   for (const Touch &touch : touches_)

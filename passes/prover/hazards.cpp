@@ -373,7 +373,8 @@ void TileJudge::checkInPlace(uint32_t number, const Event &event) {
 void judgeTiles(const Case &judged) {
   const std::vector<Core> &cores = judged.execution.cores;
   for (uint32_t core = 0; core < cores.size(); ++core) {
-    // What one vector core does right, the other one does, too.
+    // If one vector core has no fault, the other one, which runs the same code on the same bytes,
+    // has none.
     bool again = core > 0 && cores[core].function == cores[core - 1].function &&
                  cores[core].hash == cores[core - 1].hash;
     if (!again)

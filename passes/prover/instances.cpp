@@ -20,7 +20,7 @@ static constexpr int64_t kEventsOfOne = 40000, kEventsInAll = 300000;
 
 namespace {
 
-/// What a decision comes to for different values of one input.
+/// The value of a decision as a function of one input.
 class Along {
 public:
   Along(const Decision &decision, uint32_t input, Inputs values)
@@ -296,7 +296,7 @@ void Chooser::combine(uint32_t a, uint32_t b, std::set<Inputs> &instances) const
     }
 }
 
-// As far as they are run: of long loops some are left out.
+// The number of iterations that are executed: some of those of long loops are left out.
 int64_t Chooser::turnsOf(const Kernel &kernel, const Function &function, Evaluator &evaluator,
                          const Step &step, const Inputs &values) {
   int64_t turns = Decision{&evaluator, &step, {}}.measure(values);
@@ -338,7 +338,7 @@ Chooser::Cost Chooser::costOf(const Inputs &values) {
   return cost;
 }
 
-/// How many requirements do not hold.
+/// The number of requirements that do not hold.
 size_t Chooser::failing(const Inputs &values) const {
   return static_cast<size_t>(
       std::count_if(requirements_.begin(), requirements_.end(),
@@ -377,7 +377,7 @@ bool Chooser::meet(Inputs &values) const {
           }
         for (uint32_t other : requirement.inputs)
           candidates.push_back(values[other]);
-        // As near to what was wanted as may be.
+        // Candidates nearest to the wanted number come first.
         std::sort(candidates.begin(), candidates.end(), [&](int64_t a, int64_t b) {
           return std::pair(std::abs(a - values[input]), a) <
                  std::pair(std::abs(b - values[input]), b);
@@ -422,9 +422,9 @@ void Chooser::spread(Inputs &values, int64_t fewest) {
     values[group_] = 0;
 }
 
-// Where points have many operations, few of them are run, and so not every state of the rotations:
-// then the instance that has enough points with the fewest operations has them once. `whole`:
-// before points were dealt out.
+// If points have many operations, few points are run, and these may not reach every state of the
+// rotations. Then this adds the instance that has enough points with the fewest operations. `whole`
+// has the instances before points were dealt to core groups.
 void Chooser::addRotation(const std::vector<Inputs> &whole, std::vector<Inputs> &instances,
                           std::vector<Cost> &costs) {
   int64_t wanted = kernel_.rotation + 1;
@@ -496,8 +496,8 @@ bool Chooser::cheapen(Inputs &values) {
   return best.has_value();
 }
 
-// Where loops are nested deeply, two turns of each around the long one are more than can be run:
-// the most expensive executions have one turn of some of them.
+// In deep loop nests, two iterations of each loop around the long one are too many to run; the most
+// expensive executions then have one iteration of some of these loops.
 void Chooser::keepBudget(std::vector<Inputs> &instances, std::vector<Cost> &costs) {
   auto fewer = [](const Cost &a, const Cost &b) { return a.events < b.events; };
   for (;;) {

@@ -14,7 +14,8 @@ constexpr auto kVector = static_cast<uint8_t>(Pipe::V);
 constexpr auto kAll = static_cast<uint8_t>(Pipe::All);
 constexpr auto kLoad = static_cast<uint8_t>(Pipe::MTE2);
 
-/// What a pipe still has to do: an event, and what the scalar unit knew when it issued it.
+/// An event that a pipe still has to execute, with what the scalar unit knew to be complete when it
+/// issued it.
 struct Item {
   uint32_t event, known;
 };
@@ -134,7 +135,7 @@ private:
 
 // ---- before the run -----------------------------------------------------------------------------
 
-// Which pipes read the slot between a pop and its free: those give the slot back.
+// Finds the pipes that read the slot between a pop and its free, since these give the slot back.
 void Simulation::prepareFrees(uint32_t index) {
   CoreState &state = states_[index];
   struct Popped {
@@ -231,7 +232,7 @@ bool Simulation::advance(uint32_t index) {
   return progress;
 }
 
-// What is complete at either.
+// Makes `moment` the join of both: what is complete at either.
 void Simulation::join(Moment &moment, const Moment &other) {
   if (moment.lane != kNoPipe)
     moment.done = std::max(moment.done, order_.complete(other, moment.lane));
@@ -478,8 +479,9 @@ void Simulation::finishFree(uint32_t index, uint32_t number, const Moment &done)
 
 // ---- what went wrong ----------------------------------------------------------------------------
 
-// What is stuck for a reason of its own: its partner never comes. What waits for others that are
-// stuck is a consequence; if there is nothing else, they wait for each other.
+// Reports events that are stuck for a reason of their own, because the partner never comes. Events
+// that wait for these are only consequences; if there is no event of the first kind, they wait for
+// each other.
 void Simulation::judgeStuck() {
   std::vector<EventRef> stuck;
   size_t before = order_.faults.size();

@@ -6,7 +6,7 @@
 namespace ptl::rt {
 namespace {
 
-// So few cells are given up for another grid.
+// A grid with at most this number of cells is given up when another grid begins.
 constexpr size_t fewCells = 2;
 constexpr size_t fewestToSweep = 64;
 

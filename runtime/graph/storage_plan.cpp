@@ -10,7 +10,7 @@ constexpr int64_t alignment = 64;
 // Above this the order of tasks is not asked for: a bit per pair of tasks would take too much.
 constexpr size_t mostForOrder = 32768;
 
-/// Which tasks each task waits for, directly or not.
+/// Tells which tasks each task waits for, directly or not.
 class Order {
 public:
   explicit Order(const std::vector<std::vector<TaskId>> &predecessors)
@@ -138,7 +138,7 @@ void StoragePlanner::place(const Intermediate &array) {
   Block taken{plan_.bytes, bytes, {}};
   if (block != free_.end()) {
     taken.offset = block->offset;
-    // What is left over still was its last owner's.
+    // The rest of the block keeps the users of its last owner.
     Block rest{block->offset + bytes, block->bytes - bytes, std::move(block->users)};
     free_.erase(block);
     if (rest.bytes > 0)

@@ -48,7 +48,7 @@ uint64_t TileCells::hashOf(Box box) {
   return hash ^ (hash >> 32);
 }
 
-/// Where the cell of a box with these starts stands, or would stand.
+/// The place in the table of the cell of a box with these starts, or the place where it would be.
 size_t TileCells::placeOf(Box wanted) const {
   size_t mask = places_.size() - 1;
   size_t at = hashOf(wanted) & mask;

@@ -10,7 +10,7 @@ namespace {
 // More than a task can have predecessors; keeps it from starting while edges are added.
 constexpr int32_t guard = 1 << 30;
 
-// How many predecessors of predecessors are looked at.
+// The number of indirect predecessors that are examined.
 constexpr size_t pruneEffort = 32;
 constexpr int looksBeforeAsking = 200;
 

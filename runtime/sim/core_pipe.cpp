@@ -167,7 +167,7 @@ void Core::fill(Issued &issued, const Step &step) {
     else
       issued.operands[i] = view(r);
   }
-  // What leaves the accumulator for a vector core lands in that core's memory.
+  // A tile that goes from the accumulator to a vector core arrives in that core's memory.
   if (step.modifiers.accToVec)
     for (size_t i = step.numIns(); i < step.operands.size(); ++i)
       if (Tile *tile = std::get_if<Tile>(&issued.operands[i]))
@@ -369,7 +369,8 @@ bool Core::signalCores(Pipe pipe, const Issued &issued) {
   return true;
 }
 
-/// What the other core has seen of this one's vector pipe, that pipe sees too.
+/// Takes a signal from another core. That core has seen the results of this core's vector pipe, so
+/// the pipe itself sees them, too.
 void Core::takeSignal(Pipe pipe, const Issued &issued) {
   ++awaited_[issued.flag.id];
   if (pipe == Pipe::V)

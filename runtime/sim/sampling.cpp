@@ -119,8 +119,8 @@ void LoopSampler::enter(State &state, const LoopVisit &at) {
     state.shared->members.push_back({state.run, control ? &*control : nullptr, at.scalars});
     state.shared->halves |= isCube_ ? 2 : 1;
   }
-  // What a loop does when it is come to again may be something else: more and more seldom that is
-  // looked at.
+  // A loop may behave differently when it is entered again, so this is measured, but ever more
+  // rarely.
   state.isMeasured = std::has_single_bit(++times_[step]);
   if (trips > 0 && state.run->pipes && shapes_.period())
     passing_[state.number] = {state.run, state.shared, true, state.isMeasured, state.run->pipes};
@@ -259,8 +259,9 @@ static bool areAlike(const LoopMember &core, int64_t window, int64_t one, int64_
   return true;
 }
 
-/// How many windows after a round go the same ways as the one before it, of `most`, for a core:
-/// where they differ is searched for between some that are spread over the loop.
+/// The number of windows after a round, at most `most`, whose rounds take the same branches as the
+/// window before it, for a core. Windows spread over the loop are compared first, then the first
+/// difference between them is searched for.
 static int64_t alike(const LoopMember &core, int64_t round, int64_t window, int64_t most) {
   if (!core.control || most <= 0)
     return most;

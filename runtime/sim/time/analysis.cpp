@@ -47,7 +47,7 @@ private:
   std::map<uint32_t, Cycles> alike_; ///< on the path, of tasks that ran like this one
 };
 
-/// What a waiting operation waited for, as an instruction.
+/// The instruction for which a waiting operation waited.
 uint32_t Analyser::blockerOf(uint32_t wait) const {
   uint32_t other = t_.records[wait].waitedFor;
   // The scalar unit was held up by something itself.
@@ -131,7 +131,8 @@ void Analyser::endPiece(uint32_t record, Cycles until) {
   piece(PathPiece::Kind::Latency, record, last.end, settled);
 }
 
-/// What stands for others counts as often as they are, and the pieces that they were do not.
+/// A piece for repeated rounds passes its time on, as weight, to the pieces of the rounds that it
+/// repeats, and has no weight itself.
 void Analyser::weighRepeats() {
   std::vector<PathPiece> &path = result_.path;
   for (size_t i = 0; i < path.size(); ++i) {
@@ -247,8 +248,9 @@ void Analyser::noteTask(uint32_t task) {
     path.push_back(task);
 }
 
-/// What came before the first operation of a block: the block that had its core before it, or what
-/// its task had waited for. The operation from which the path goes on, if there is one.
+/// The operation before the first one of a block: it belongs to the block that had the core before,
+/// or to what its task had waited for. Returns the operation from which the path continues, if
+/// there is one.
 uint32_t Analyser::beforeBlock(uint32_t number) {
   const BlockSpan &block = t_.blocks[number];
   if (!block.waited || block.before == noTask)
@@ -344,7 +346,7 @@ void Analyser::group() {
                    [](const GapGroup &a, const GapGroup &b) { return a.total > b.total; });
 }
 
-/// How long some core had a task.
+/// The time in which some core had a task.
 Cycles timeAtWork(const Timeline &t) {
   std::vector<std::pair<Cycles, Cycles>> spans;
   for (const LaunchSpan &launch : t.launches)

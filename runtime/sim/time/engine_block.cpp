@@ -123,7 +123,7 @@ static void send(Engine &e, GroupClock &clock, QueueSignal signal, int32_t queue
   e.push(event);
 }
 
-/// How many core groups signal while one does.
+/// The number of core groups that signal at the same time as this one.
 static double groupsInTurn(const Engine &e, const LaunchClock &launch, uint32_t span) {
   if (launch.sharing)
     return launch.sharing->groupsInTurn(e.timeline.blocks[span].block);

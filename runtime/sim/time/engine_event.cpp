@@ -1,4 +1,4 @@
-// What happens next, of cores, transfers and tasks.
+// Processes the next event of cores, transfers and tasks.
 #include "runtime/sim/time/engine_event.h"
 #include "runtime/sim/time/engine_block.h"
 #include "runtime/sim/time/engine_core.h"

@@ -18,7 +18,7 @@ uint32_t addArray(Engine &e, int64_t bytes, size_t rank, std::string name, bool 
   return number;
 }
 
-/// As the task graph wants them, valid until the next call.
+/// The accesses in the form of the task graph; they are valid until the next call.
 static std::span<const Access> accessesOf(Engine &e, std::span<const ArrayAccess> from) {
   e.accesses.clear();
   e.axes.clear();

@@ -1,4 +1,4 @@
-// What would be gained: the run again, with something that costs nothing.
+// Computes possible gains by repeating the run with something at no cost.
 #include "runtime/sim/time/analysis.h"
 
 #include <algorithm>
