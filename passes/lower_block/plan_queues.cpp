@@ -309,6 +309,7 @@ static std::optional<QueuePlan> plan(ir::ParallelOp grid, const CoreAssignment &
             machine.name});
     return std::nullopt;
   }
+  // Queues take the first pairs of flags, and meetings the next one.
   if (!cores.meetings.empty())
     result.meetingFlag = flags[groups.size()];
   llvm::DenseMap<StringAttr, int64_t> bounds = capacitiesOf(grid);
@@ -330,6 +331,7 @@ static std::optional<QueuePlan> plan(ir::ParallelOp grid, const CoreAssignment &
             : heldAtOnce(values, queue.toVector ? CoreKind::Vector : CoreKind::Cube, cores);
     queue.held = std::max(saidOf(first, "ptl.held", usuallyHeld), read);
     int64_t queued = result.merges ? 1 : queuedAtOnce(values, cores);
+    // In the consumer's own memory the producer needs a slot beside those that are still read.
     queue.slots = numSlotsOf(first, machine, isDirect ? std::max(read + 1, queued) : queued);
     queue.bytes = *bytes;
     queue.flag = flags[number];

@@ -99,6 +99,8 @@ void Runner::leaveOut(LongLoop &loop, int64_t &turn, std::vector<Scalar> &carrie
   if (turn < loop.first() || events.size() < 3 || count <= 0)
     return;
   size_t last = events.size() - 1;
+  // The other side of a queue has to leave out the same events, which is only known if this
+  // rotation repeats the one before.
   if (loop.hasQueue && !repeats(*core_, events[last - 2], events[last - 1]))
     return;
   int64_t times = count / loop.rotation;
@@ -107,6 +109,8 @@ void Runner::leaveOut(LongLoop &loop, int64_t &turn, std::vector<Scalar> &carrie
     core_->leftOut += times;
   }
   for (size_t i = 0; i < carried.size(); ++i)
+    // Carried values, such as counters and addresses, are taken to change by the same amount in
+    // each rotation.
     carried[i].value += (carried[i].value - loop.carried[last - 1][i].value) * times;
   loop.isDone = !loop.hasQueue;
   loop.events.clear();

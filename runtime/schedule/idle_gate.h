@@ -33,6 +33,9 @@ public:
           return stopSearching();
         relax(i);
       }
+      // A lane counts as a sleeper before it stops counting as a searcher, and looks once more
+      // after that: work that is announced in between is either found here, or its announcer sees
+      // the sleeper.
       sleepers_.fetch_add(1, std::memory_order_seq_cst);
       searchers_.fetch_sub(1, std::memory_order_seq_cst);
       uint32_t seen = epoch_.load(std::memory_order_seq_cst);
@@ -62,6 +65,8 @@ private:
   static constexpr int looksBeforeSleep = 400;
 
   void stopSearching() {
+    // The last searcher has found work. There may be more, for which nobody was woken while it
+    // searched.
     if (searchers_.fetch_sub(1, std::memory_order_seq_cst) == 1)
       announce();
   }

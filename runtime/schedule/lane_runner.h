@@ -99,8 +99,11 @@ private:
   TaskId complete(LaneId lane, TaskId task) {
     TaskId best = noTask;
     graph_.release(lane, task, [&](TaskId ready) {
+      // A wide task goes to the queue so that other lanes can take part at once.
       if (isWide(ready) || !queues_.accepts(lane, graph_.kindOf(ready)))
         return push(lane, ready);
+      // The last one is run next, while its operands are in the cache. In a finished graph it is
+      // the one with the longest path to the end.
       if (best != noTask)
         enqueue(lane, best);
       best = ready;

@@ -6,6 +6,7 @@
 namespace ptl::rt::sim {
 
 static void wake(Engine &e, CoreClock &clock, PipeClock &pipe, Cycles time) {
+  // The same event is pending already.
   if (pipe.wakeAt == time)
     return;
   pipe.wakeAt = time;
@@ -20,6 +21,8 @@ static bool ready(Engine &e, CoreClock &clock, Pipe pipe, const Issued &head) {
   PipeClock &state = clock.pipes[at(pipe)];
   Cycles earliest = std::max(state.free, head.time);
   StepKind kind = head.step->kind;
+  // These operations promise that earlier results are there, so they also wait for the latency of
+  // the last operation. Instructions follow each other without it.
   bool settles = kind == StepKind::SetFlag || kind == StepKind::SignalCores ||
                  kind == StepKind::Barrier || kind == StepKind::Free;
   if (settles)
@@ -191,6 +194,7 @@ static bool beginOperation(Engine &e, CoreClock &clock, Pipe pipe) {
     explain(e, clock, pipe, head, record);
   state.site = record.site;
   state.started = e.now;
+  // The head of a cost is paid only if the pipe was idle.
   bool follows = state.filled && state.free == e.now;
   state.ownEnd = e.now + cost.busy + (follows ? 0 : cost.head);
   state.tail = record.tail = cost.tail;
@@ -205,6 +209,7 @@ static bool beginOperation(Engine &e, CoreClock &clock, Pipe pipe) {
     joinShared(e, clock, pipe, cost, head);
   if (!clock.core->startHead(pipe))
     return e.fail(*clock.group);
+  // Otherwise the end depends on the other transfers of that time; `leaveShared` pushes it.
   if (state.pending == 0) {
     Event event{state.ownEnd, 0, EventKind::End};
     event.core = clock.number;
