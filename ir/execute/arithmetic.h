@@ -1,4 +1,4 @@
-// Operations of the `arith` dialect on scalars.
+// Evaluates operations of the `arith` dialect on scalars.
 #pragma once
 
 #include "codegen/reference/value.h"
@@ -17,8 +17,8 @@ ElemKind kindOf(mlir::Type scalar);
 /// A constant as a value.
 std::optional<Scalar> scalarOf(mlir::Attribute constant);
 
-/// The result of an operation on scalars of `arith`, or of another dialect that folds. Nothing, and
-/// why, for what does not fold, such as a division by zero.
+/// The result of an operation on scalars of `arith`, or of another dialect that folds. Returns
+/// nothing, and the reason, for an operation that does not fold, such as a division by zero.
 std::optional<Scalar> evaluateArithmetic(mlir::Operation *op, std::span<const Scalar> operands,
                                          std::string &why);
 
