@@ -50,6 +50,7 @@ bool ProgramChoice::runsInOrder(Key key) {
 void ProgramChoice::note(Key key, bool inOrder, int64_t nanoseconds, uint64_t tasks) {
   std::lock_guard lock(mutex_);
   Entry &entry = entryOf(key);
+  // The first run is not typical: caches are cold and the graph is recorded.
   if (entry.runs <= 1)
     return;
   entry.isLong = nanoseconds > longEnough;

@@ -187,6 +187,7 @@ bool PointerJudge::agree(const Touch &first, const Touch &second) {
 
 void PointerJudge::judgePair(const Touch &first, const Touch &second, HazardKind kind) {
   const Order &order = judged_.order;
+  // Additions commute, so two of them need no order.
   if ((first.atomic && second.atomic) ||
       order.before(first.ref.core, first.pipe, first.ref.event, second.ref.core,
                    second.ref.event) ||
@@ -234,6 +235,7 @@ void PointerJudge::judge() {
       if (touch.writes)
         against(places_[near].readers, HazardKind::WriteAfterRead);
     }
+    // The last access of each pipe is enough: earlier ones of the same pipe come before it.
     Place &own = places_[touch.place];
     (touch.writes ? own.writers : own.readers).set(touch.lane(), number);
   }

@@ -30,6 +30,7 @@ public:
   void run() {
     findAtoms();
     for (uint32_t i = 0; i < core_.events.size() && !judged_.enough(); ++i) {
+      // An allocation begins the life of a buffer anew: what an earlier one wrote is undefined.
       const Event &event = core_.events[i];
       if (event.kind == Event::Alloc)
         epoch_[event.number] = i;
@@ -134,6 +135,7 @@ void TileJudge::findAtoms() {
     partOf_.push_back(kNone);
     if (access.global)
       continue;
+    // Equal parts are cut and judged once.
     auto [entry, isNew] = known.try_emplace(
         {static_cast<uint64_t>(access.base), access.bytes * 256ull + access.place}, parts.size());
     if (isNew)
@@ -198,6 +200,8 @@ void TileJudge::judge(uint32_t number, const Event &event) {
         checkWrite(number, access, atoms_[i]);
     }
   }
+  // All accesses of an event are checked before any of them is entered, since an instruction reads
+  // before it writes.
   for (uint32_t a = event.access; a < event.access + event.accesses; ++a) {
     const Access &access = core_.accesses[a];
     for (uint32_t i : atomsOf(a)) {

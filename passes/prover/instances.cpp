@@ -127,6 +127,7 @@ void Chooser::addDecision(const Step &step) {
     decision.rotation = kernel_.functions[evaluators_.size() - 1].bodies[step.body].rotation;
   for (size_t i = 0; i < (step.kind == StepKind::For ? 3 : 1); ++i)
     decision.inputs.merge(evaluators_.back().inputsOf(step.args[i]));
+  // A loop whose bounds depend on the number of core groups goes over the points of the grid.
   if (step.kind == StepKind::For && decision.inputs.count(groups_))
     points_.push_back(decision);
   decision.inputs.erase(group_);
@@ -136,6 +137,7 @@ void Chooser::addDecision(const Step &step) {
 }
 
 std::optional<int64_t> Along::reaching(int64_t turns) {
+  // The search takes it that more of an input never gives fewer iterations.
   int64_t high = 1;
   while (measure(high) < turns) {
     high *= 2;
@@ -417,6 +419,7 @@ void Chooser::spread(Inputs &values, int64_t fewest) {
   if (points <= wanted || groups_ == kNone || group_ == kNone)
     return;
   values[groups_] = (points + wanted - 1) / wanted;
+  // This group has the last point, where tiles may be cut.
   values[group_] = (points - 1) % values[groups_];
   if (pointsOf(values) == 0)
     values[group_] = 0;
@@ -459,6 +462,7 @@ bool Chooser::runsLess(const Inputs &values, uint32_t input, int64_t value) cons
     if (decision.step->kind != StepKind::For || !decision.inputs.count(input))
       continue;
     int64_t before = decision.measure(values), after = decision.measure(tried);
+    // A loop that does not run at all would hide the faults in it.
     if (before > 0 && after == 0)
       return false;
     less |= after < before;

@@ -12,6 +12,8 @@ namespace {
 constexpr int64_t kLongestRotation = 16;
 
 void lengthen(int64_t &rotation, int64_t by) {
+  // Rotations that go by the same loop have all returned to their start after their least common
+  // multiple.
   if (by > 1 && std::lcm(rotation, by) <= kLongestRotation)
     rotation = std::lcm(rotation, by);
 }

@@ -50,6 +50,7 @@ template <class Keep> void AccessList::retain(Keep keep) {
 }
 
 void AccessList::removeCovered(Box outer, const std::vector<uint32_t> &entries) {
+  // Most writes cover nothing; then the list is not rewritten.
   if (std::none_of(entries.begin(), entries.end(),
                    [&](uint32_t entry) { return contains(outer, box(entry)); }))
     return;
@@ -99,6 +100,7 @@ void AccessHistory::addReader(Storage &storage, Cell &cell, TaskRef task) {
   // A task that reads the same again is entered once.
   if (cell.firstReader != none) {
     TaskRef &first = readers_[cell.firstReader].task;
+    // A complete reader makes room for the new one, so that lists of readers stay short.
     if (first == task || completed_.has(first)) {
       first = task;
       return;
@@ -239,6 +241,7 @@ void AccessHistory::writeTile(Storage &storage, Cell &cell, TaskRef task, Box bo
     addUnique(known, out);
     newest = std::max(newest, known.sequence);
   }
+  // The readers have waited for the writer of the tile, so an edge to it would be implied.
   bool isHidden = newest != 0;
   if (storage.reads.size() + storage.writes.size() != 0) {
     foundCells_.clear();
@@ -322,6 +325,7 @@ void AccessHistory::sweep(Storage &storage) {
     dropCompleteReaders(storage, cell);
     return isLive(cell.writer) || cell.firstReader != none;
   });
+  // Sweeping only when the number has doubled keeps its cost per access constant.
   storage.sweepAt = std::max(fewestToSweep, 2 * storage.held());
 }
 
@@ -344,6 +348,7 @@ void AccessHistory::record(TaskRef task, std::span<const Access> accesses, Tasks
     sweep(storage);
     held_ += storage.held() - before;
   }
+  // A task that reads what it writes finds itself.
   std::erase(predecessors, task);
   peak_ = std::max(peak_, held_);
 }

@@ -92,6 +92,7 @@ bool StoragePlanner::isOrdered(const Block &block, const Intermediate &array) co
 
 std::vector<StoragePlanner::Block>::iterator StoragePlanner::choose(const Intermediate &array,
                                                                     int64_t bytes, bool ordered) {
+  // The smallest block that fits is taken, so that large ones stay for large arrays.
   auto best = free_.end();
   for (auto block = free_.begin(); block != free_.end(); ++block)
     if (block->bytes >= bytes && (best == free_.end() || block->bytes < best->bytes) &&
@@ -132,6 +133,7 @@ void StoragePlanner::place(const Intermediate &array) {
   plan_.unshared += bytes;
   freeUntil(array.users.front());
   auto block = choose(array, bytes, true);
+  // Reuse that needs new edges costs parallelism, so more memory is taken before, up to the limit.
   bool fits = plan_.bytes + bytes <= limit_;
   if (block == free_.end() && !fits && (block = choose(array, bytes, false)) != free_.end())
     addEdges(*block, array);

@@ -66,6 +66,7 @@ uint32_t TileCells::find(Box wanted) const {
 
 uint32_t TileCells::findOrAdd(Box wanted) {
   if (cells_.empty()) {
+    // The first tile fixes the size of all tiles of the grid.
     if (!isTile(wanted))
       return none;
     tile_.clear();
