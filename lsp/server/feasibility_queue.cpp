@@ -58,6 +58,7 @@ void FeasibilityQueue::collect() {
   uint64_t now = uv_now(server_.loop());
   for (auto edit = edited_.begin(); edit != edited_.end();) {
     const ide::File *file = session.workspace.find(edit->first);
+    // The last edit is so recent that the next keystroke may follow at once.
     if (uint64_t delay = file ? delayFor(*file) : 0; now < edit->second + delay) {
       wakeIn(edit->second + delay - now);
       ++edit;
@@ -74,6 +75,8 @@ void FeasibilityQueue::collect() {
             bool isKnown = verdict && isFresh(session, reader->path(), *verdict);
             bool hadHelps = isKnown && verdict->result.contains("overflow");
             bool hadHints = isKnown && !verdict->result.contains("overflow");
+            // An entry with a verdict about the present text is asked about again without haste,
+            // because something that it imports may have changed.
             add(isKnown ? later_ : due_, {reader->path(), entry.name, target, hadHelps, hadHints});
           }
   }
@@ -82,6 +85,7 @@ void FeasibilityQueue::collect() {
 void FeasibilityQueue::pump() {
   if (isAsking_)
     return;
+  // Clients ask for all lenses of a file at once, so they are told only when no answer is due.
   if (due_.empty() && std::exchange(lensesChanged_, false))
     server_.refreshLenses();
   if (due_.empty() && std::exchange(hintsChanged_, false))

@@ -100,6 +100,7 @@ void LoopSampler::enter(State &state, const LoopVisit &at) {
   int64_t trips = at.left;
   if (!active_.empty())
     active_.back()->note(static_cast<uint64_t>(trips));
+  // Only loops that no other loop contains are counted.
   outermost_ += active_.empty() ? trips : 0;
   state = {};
   state.run = std::make_shared<LoopRun>();
@@ -237,6 +238,7 @@ std::optional<Pace> LoopSampler::paceOf(State &state, uint64_t effort) {
   int64_t last = run.lastPassed();
   if (last <= std::max(state.lookedAt, run.first))
     return std::nullopt;
+  // Looking for a pace costs time, so it is done only when another round has passed all pipes.
   state.lookedAt = last;
   return look(run, state.shared, toleranceAfter(effort - state.effort));
 }
@@ -289,10 +291,12 @@ bool LoopSampler::goesOnAlike(State &state, const LoopVisit &at) const {
 /// The last rounds represent all rounds like them, except for the end of the loop.
 SampleAction LoopSampler::skipAlike(State &state, const LoopVisit &at) {
   QueueLoop *shared = state.shared;
+  // The other kind of core has not entered the loop yet, and it has to take part in the decision.
   if (shared && static_cast<int64_t>(std::popcount(shared->halves)) < shapes_.halves())
     return round(state);
   if (shared && state.run->agreed < shared->agreed.size())
     return follow(state);
+  // Some core has not left out the rounds of the last decision; until then there is no new one.
   if (shared && shared->isPending())
     return round(state);
   std::optional<Pace> pace = paceOf(state, at.effort);
@@ -331,6 +335,8 @@ SampleAction LoopSampler::propose(State &state, const LoopVisit &at, const Pace 
   // Other rounds of the loop have another pace, and another time that is gone through it may have.
   action.cycles = run.first > 0 ? 0 : pace.cycles;
   action.isMost = !state.isMeasured;
+  // The rounds that have shown the pace, and those that are left out, have to take the same
+  // branches on every core.
   action.factor = most;
   for (const LoopMember &each : members) {
     int64_t ahead = (when - pace.last) / pace.window * pace.window; // of what has shown the pace
