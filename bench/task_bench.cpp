@@ -1,5 +1,5 @@
-// What a task costs: ptl_task_bench [options of Google Benchmark]. All contestants take turns in
-// one run; medians and their ratios stand at the end.
+// Measures what a task costs: ptl_task_bench [options of Google Benchmark]. All contestants take
+// turns in one run; medians and their ratios are printed at the end.
 #include "bench/task_shapes.h"
 
 #include <benchmark/benchmark.h>

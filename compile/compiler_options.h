@@ -36,7 +36,7 @@ struct CompilerOptions {
   cpu::Processor processor = cpu::Processor::host();
   bool ranges = false;     ///< locations carry source ranges
   bool triesHelps = true;  ///< what does not fit a chip is tried with other values
-  bool tellsParts = false; ///< reports what is done in parts, with values that avoid it
+  bool reportsParts = false; ///< reports what is done in parts, with values that avoid it
   /// How the program was checked, to try other numbers in its text; null: these are not tried.
   std::shared_ptr<const CheckOptions> recheck;
   bool manyLevels = false; ///< `CompiledExecutor::useLevel` is going to be called

@@ -1,5 +1,5 @@
-// The table of stages: what a program can be looked at as, for `ptlc build --emit=`, for editors,
-// and for those who list the names.
+// The table of stages, that is, of the forms in which a program can be shown, for `ptlc build
+// --emit=` and for editors.
 #pragma once
 
 #include <array>
@@ -20,13 +20,13 @@ enum class StageLevel : uint8_t { Source, Checked, Variants, Tensor, Tile, Block
 /// What a stage is made for.
 enum class StageMachine : uint8_t { Cpu, Any, Chip };
 
-/// What `--emit=` calls a stage. Empty texts: as the row says.
+/// How `--emit=` names a stage and its files. Empty texts stand for those of the row.
 struct EmittedAs {
   bool isEmitted = false;
   std::string_view name = {}, extension = {};
 };
 
-/// How editors show a stage. Empty texts: not at all.
+/// How editors show a stage; with empty texts they do not show it.
 struct ShownAs {
   std::string_view title = {}, language = {};
 };
@@ -42,7 +42,7 @@ struct StageInfo {
 
   constexpr bool isShown() const { return !shown.title.empty(); }
   constexpr bool isEmitted() const { return emitted.isEmitted; }
-  /// Of what is emitted the name in `--emit=`, and what its files end in.
+  /// The name in `--emit=` of a stage that can be emitted, and the ending of its files.
   constexpr std::string_view emittedName() const {
     return emitted.name.empty() ? name : emitted.name;
   }
@@ -51,7 +51,7 @@ struct StageInfo {
   }
 };
 
-/// What the last two columns of the rows say.
+/// Constants for the last two columns of the rows.
 namespace stage_row {
 inline constexpr EmittedAs NotEmitted{}, ByName{true};
 constexpr EmittedAs As(std::string_view name, std::string_view extension = {}) {
@@ -76,7 +76,7 @@ inline constexpr std::array stageInfos = [] {
 constexpr size_t numberOf(StageId id) { return static_cast<size_t>(id); }
 constexpr const StageInfo &stageInfo(StageId id) { return stageInfos[numberOf(id)]; }
 
-/// The stage that editors show by that name.
+/// The stage that editors show under that name.
 constexpr std::optional<StageId> stageByName(std::string_view name) {
   for (const StageInfo &info : stageInfos)
     if (info.isShown() && info.name == name)

@@ -1,4 +1,4 @@
-// What someone else needs to see an internal error again, as a folder of files.
+// Writes a folder of files with everything that someone else needs to reproduce an internal error.
 #pragma once
 
 #include "frontend/base/source.h"
@@ -17,8 +17,8 @@ struct Bundle {
 std::string bundleFolder();
 
 /// Writes `report.txt` (version, stage, message, command line), every source under its path with
-/// `/` as `_`, and `failing.mlir` into `folder`, which is made. Gives why not in words; empty if
-/// all was written.
+/// `/` as `_`, and `failing.mlir` into `folder`, which is made. Returns an empty string, or the
+/// reason why not all was written.
 std::string writeBundle(const std::string &folder, const SourceManager &sources,
                         const Bundle &bundle);
 

@@ -30,7 +30,8 @@ static std::map<FileId, std::vector<Fix>> certainFixes(const Session &session,
     if (!fix || fix->edits.empty())
       continue;
     FileId file = fix->edits.front().span.file;
-    // What a file imports belongs to others: the library, other projects.
+    // Fixes in imported files are not applied, since these belong to others: the library, other
+    // projects.
     if (!files.named.contains(file))
       continue;
     if (!isSyntaxError(diagnostic.id) && broken.contains(file))

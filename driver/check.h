@@ -7,10 +7,11 @@
 
 namespace ptl {
 
-/// What is looked for in a checked file beside errors of the language.
+/// More checks of a checked file, beside those of the language.
 using CheckMore = std::function<void(Session &session, const CheckedProgram &program)>;
 
-/// `forManual` checks files with manual kernels, which the prover judges; empty: it does not.
+/// `forManual` checks files with manual kernels, which the prover judges; if it is empty, they are
+/// not judged.
 ExitCode runCheck(const Options &options, const CheckMore &more = {},
                   const std::function<ExitCode()> &forManual = {});
 

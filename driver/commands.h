@@ -1,5 +1,5 @@
-// The commands of the executable. Each takes its command line and gives the exit code; messages
-// were printed.
+// The commands of the executable. Each takes its command line, prints its messages and returns the
+// exit code.
 #pragma once
 
 #include "driver/session.h"

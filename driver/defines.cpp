@@ -54,7 +54,7 @@ static std::vector<std::string> known(const Define &define, const CheckedProgram
 
 void reportUnknownDefines(const Options &options, const CheckedProgram &program,
                           DiagnosticSink &sink) {
-  // Of several files each has its own names.
+  // With several files each has names of its own, so nothing is reported.
   auto isSource = [](const std::string &word) { return word.ends_with(".ptl"); };
   if (std::ranges::count_if(options.positional(), isSource) > 1)
     return;

@@ -1,4 +1,4 @@
-// What `-D NAME=VALUE` speaks of.
+// Relates `-D NAME=VALUE` to the declarations of a program.
 #pragma once
 
 #include "driver/options.h"
@@ -18,11 +18,11 @@ namespace ptl {
 void reportUnknownDefines(const Options &options, const CheckedProgram &program,
                           DiagnosticSink &sink);
 
-/// What `-D` gives as examples of what data decides (`exampleNames`), by name.
+/// The examples that `-D` gives for values that depend on data (`exampleNames`), by name.
 std::map<std::string, int64_t> examplesGiven(const Options &options, const CallableDecl &decl);
 
-/// The words `name=value` of the command line, and those that `-D` gives as lengths of the entry's
-/// dimensions where no word does.
+/// The arguments `name=value` of the command line, and those that `-D` gives as lengths of the
+/// entry's dimensions where no argument does.
 std::vector<std::string> callWords(const Options &options, const CallableDecl &entry);
 
 } // namespace ptl

@@ -9,8 +9,8 @@
 
 namespace ptl {
 
-/// What compiling takes comes in large pages, where the system has them: of small ones there would
-/// be a thousand, and the first touch of each costs microseconds.
+/// Asks the system for large pages for the compiler's memory: it would need a thousand small ones,
+/// and the first access to each costs microseconds.
 static void useLargePages() {
   constexpr size_t page = 2 << 20, ahead = 64 << 20;
   mallopt(M_TOP_PAD, ahead);

@@ -19,7 +19,7 @@ constexpr CommandSet Code = of(CommandId::Build) | of(CommandId::Run) | of(Comma
 constexpr CommandSet Sources =
     Code | of(CommandId::Check) | of(CommandId::Fmt) | of(CommandId::Doc);
 
-/// What `--emit=` knows, by the table of stages: `tokens tree …; chips: host block …`.
+/// The values of `--emit=`, from the table of stages: `tokens tree …; chips: host block …`.
 constexpr std::array emittedStages = [] {
   std::array<char, 256> text{};
   size_t size = 0;
@@ -51,7 +51,8 @@ struct Spelled {
   std::optional<std::string_view> joined;
 };
 
-/// Of options with one name the one that the commands `self` have, else any of them.
+/// Finds the option of an argument. If several options have the name, it is the one that the
+/// commands in `self` have, otherwise any of them.
 Spelled matchArgument(std::string_view argument, CommandSet self) {
   bool isLong = argument.substr(0, 2) == "--";
   std::string_view name = argument.substr(isLong ? 2 : 1);

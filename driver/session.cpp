@@ -119,7 +119,7 @@ void Session::writeDependencies(const std::string &target) {
   write(path.empty() ? target + ".d" : path, text + "\n");
 }
 
-/// What `-W` says about one flag: off, an error, or as the table has it.
+/// Applies `-W` to one flag: off, an error, or as the table says.
 static void applyWarningOptions(const std::vector<std::string> &options, Diagnostic &diagnostic,
                                 bool &shown) {
   std::string_view flag = diagInfo(diagnostic.id).flag;

@@ -31,7 +31,7 @@ public:
   /// read; those that cannot be (E0001) or are no machine (E0803) are reported.
   const std::shared_ptr<const MachineSet> &machines();
 
-  /// What the checker needs from the command line (`-I`, `-D`, `--machine`, the place of `std`).
+  /// The checker's options from the command line (`-I`, `-D`, `--machine`, the place of `std`).
   CheckOptions checkOptions();
 
   /// Loads and checks an input. Null if it cannot be read.

@@ -1,4 +1,4 @@
-// What `--target` and `--machine` choose.
+// Finds the target that `--target` and `--machine` choose.
 #pragma once
 
 #include "driver/session.h"
@@ -20,11 +20,11 @@ struct Target {
   std::optional<Machine> chip() const { return isChip() ? machine : std::nullopt; }
 };
 
-/// The target of that name, `a2:910b3` a variant; empty: the machine of the last `--machine`, else
-/// the CPU. Reports a name that there is not (E0813); nothing after a file of `--machine` was
-/// reported.
+/// The target of that name; `a2:910b3` is a variant, and an empty name stands for the machine of
+/// the last `--machine`, otherwise the CPU. An unknown name is reported (E0813). Returns nothing if
+/// a file of `--machine` was reported.
 std::optional<Target> findTarget(Session &session, std::string_view name);
-/// What `--target` says.
+/// The target of `--target`.
 std::optional<Target> chosenTarget(Session &session);
 
 } // namespace ptl

@@ -1,4 +1,4 @@
-// What `ptlc --version` says, which reports of internal errors begin with.
+// The text of `ptlc --version`, with which reports of internal errors begin.
 #pragma once
 
 #include <string>

@@ -79,7 +79,7 @@ static MachineCosts costsOf(const Json &json) {
   return costs;
 }
 
-/// Those that the description of a machine has.
+/// The costs in the description of a machine.
 static std::optional<MachineCosts> costsIn(const Json &machine) {
   auto costs = machine.find("costs");
   return costs == machine.end() || costs->is_null() ? std::nullopt : std::optional(costsOf(*costs));

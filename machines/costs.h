@@ -1,5 +1,5 @@
-// What things cost on a machine, in cycles of its clock, as `costs` of its file says. 0 is nothing,
-// or not published.
+// The costs of operations on a machine, in cycles of its clock, from `costs` of its file. 0 means
+// that there is no cost, or that it is not published.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,15 @@ namespace ptl {
 
 struct MachineFile;
 
-/// An instruction on tiles: `head` if its pipe was idle, `slope` per repeat of the vector unit,
-/// `row` per row, and `tail` until what waits for it may begin.
+/// The cost of an instruction on tiles: `head` if its pipe was idle, `slope` per repeat of the
+/// vector unit, `row` per row, and `tail` until operations that wait for it may begin.
 struct InstructionCost {
   std::string name; ///< as PTOAS spells it; `default` is for those without a row
   double head = 0, slope = 0, row = 0, tail = 0;
 };
 
-/// A move: `latency` if its pipe was idle (behind another move it has passed by then), `head`
-/// always.
+/// The cost of a move: `latency` if its pipe was idle (behind another move it has passed by then),
+/// and `head` always.
 struct PathCost {
   std::string from, to;
   double latency = 0, head = 0, bytesPerCycle = 0;
@@ -37,7 +37,7 @@ struct ProductCost {
   double cyclesOf(std::string_view element) const;
 };
 
-/// What all cores of a chip share. Rates are bytes per cycle of all cores together.
+/// The memory that all cores of a chip share. Rates are bytes per cycle of all cores together.
 struct SharedMemoryCost {
   int64_t l2Bytes = 0, lineBytes = 0;
   double l2Rate = 0;
@@ -45,7 +45,7 @@ struct SharedMemoryCost {
   double missLatency = 0; ///< of a transfer that finds something not in L2
 };
 
-/// The scalar unit and what orders pipes and cores.
+/// The costs of the scalar unit, and of operations that order pipes and cores.
 struct ControlCost {
   double scalar = 0;     ///< an operation of the scalar unit
   double issue = 0;      ///< putting an instruction into the queue of its pipe
@@ -68,9 +68,9 @@ struct MachineCosts {
   SharedMemoryCost memory;
   ControlCost control;
 
-  /// False for machines of which nothing is known.
+  /// False for machines without known costs.
   bool known() const { return !paths.empty(); }
-  /// Its row, or that of `default`; null if there is neither.
+  /// The row of an instruction, or that of `default`; null if there is neither.
   const InstructionCost *instruction(std::string_view name) const;
   const PathCost *path(std::string_view from, std::string_view to) const;
 };

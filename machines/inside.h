@@ -1,4 +1,4 @@
-// What instructions of the library do beside their work (`inside.def`).
+// Side effects of the library's instructions (`inside.def`).
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ inline constexpr InsideInstruction insideInstructions[] = {
 #include "machines/inside.def"
 };
 
-/// What an instruction of a machine's library does beside its work; null: nothing.
+/// The side effects of an instruction of a machine's library; null if there are none.
 inline constexpr const InsideInstruction *insideOf(std::string_view isaMacro,
                                                    std::string_view instruction) {
   for (const InsideInstruction &each : insideInstructions)

@@ -15,7 +15,8 @@ struct CallArguments {
   std::span<const PtlDim> dims;
 };
 
-/// What the names of a signature stand for in one call, and which argument said so.
+/// The values that one call gives to the names of a signature, and for each name the argument that
+/// decided it.
 struct Binding {
   struct Origin {
     const Param *param = nullptr; // nullptr: given by name

@@ -6,12 +6,12 @@
 
 namespace ptl::rt {
 
-/// Large blocks of memory between uses: a program that runs often would else ask the system for its
-/// intermediates each time, and find every page unmapped.
+/// Keeps large blocks of memory between uses. Without it a program that runs often would ask the
+/// system for its intermediates each time, and find every page unmapped.
 class BlockPool {
 public:
-  /// PTL_RT_ALIGNMENT-aligned memory of at least `bytes` >= 0, and how much it is; nullptr if there
-  /// is none. For any thread.
+  /// Gives PTL_RT_ALIGNMENT-aligned memory of at least `bytes` >= 0, and in `capacity` how much it
+  /// is; nullptr if there is none. Any thread may call it.
   void *take(int64_t bytes, int64_t &capacity);
   void giveBack(void *memory, int64_t capacity);
 

@@ -15,7 +15,8 @@ struct Failure {
   std::string message;
   std::string file;
   int32_t line = 0;
-  /// When program order reaches the place: that failure is reported which comes first.
+  /// The place in program order at which the call failed. Tasks fail in any order, and the failure
+  /// that comes first in program order is reported.
   uint64_t order = 0;
 
   explicit operator bool() const { return code != PTL_OK; }
@@ -35,22 +36,23 @@ struct PtlContext {
   PtlContext(const PtlContext &) = delete;
   PtlContext &operator=(const PtlContext &) = delete;
 
-  /// Memory of the call, freed with it at the latest; nullptr with a recorded failure if there is
-  /// none. For any thread.
+  /// Allocates memory that is freed with the call at the latest; returns nullptr, with a failure
+  /// recorded, if there is none. Any thread may call it.
   void *allocate(int64_t bytes);
   void free(void *memory);
   static int64_t bytesOf(const void *memory);
-  /// As if nothing had failed: of a program that was run to see what it submits.
+  /// Makes the context as if nothing had failed. A program that was run only to see what it submits
+  /// may have failed on memory that has no contents.
   void forgetFailure();
 
   // Compiled code reads these bits, so they come first.
   std::atomic<int32_t> status{PTL_OK};
   ptl::rt::ThreadPool *pool;
-  /// While a program runs.
+  /// Set while a program runs.
   ptl::rt::ProgramRun *program = nullptr;
-  /// Of the thread that made this, usually null.
+  /// The recorder of the thread that made this context; usually null.
   ptl::rt::Recorder *recorder;
-  // Guards what follows.
+  // Guards all members below.
   std::mutex mutex;
   ptl::rt::Failure failure;
   struct Allocation *allocations = nullptr;

@@ -1,4 +1,4 @@
-// What one run of a program learns for the next.
+// Keeps what one run of a program learns, so that the next run can use it.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,14 @@
 
 namespace ptl::rt {
 
-/// Things with a `key()` and a size in `bytes()`, the last ones used. A run takes one, so that no
-/// other has it, and gives it back. For any thread.
+/// Holds objects that have a `key()` and a size of `bytes()`, and drops the least recently used
+/// ones. A run takes an object out, so that no other run can use it at the same time, and gives it
+/// back. Any thread may call it.
 template <class T> class KeptBetweenRuns {
 public:
   KeptBetweenRuns(size_t most, int64_t mostBytes) : most_(most), mostBytes_(mostBytes) {}
 
-  /// Nothing if there is none, or another run has it.
+  /// Returns null if there is no such object, or if another run has it.
   std::unique_ptr<T> take(const std::vector<int64_t> &key) {
     std::lock_guard lock(mutex_);
     for (auto at = kept_.begin(); at != kept_.end(); ++at)

@@ -63,7 +63,7 @@ std::string joinAxis(const Json &operands, std::string_view sign, bool inside) {
   return inside && operands.size() > 1 && sign != "*" ? "(" + text + ")" : text;
 }
 
-/// How an axis reads in messages.
+/// The text of an axis in messages.
 std::string axisText(const Json &json, bool inside) {
   if (json.is_string())
     return json.get<std::string>();

@@ -32,6 +32,7 @@ uint64_t ProgramRun::failAt() {
   // The program's own code stands between what it has submitted and what it has not.
   if (runningTask == 0)
     return 2 * submitted_ + 1;
+  // Tasks fail in any order, so the smallest number among them is kept.
   uint64_t present = stopAfter_.load(std::memory_order_relaxed);
   while (runningTask < present && !stopAfter_.compare_exchange_weak(present, runningTask))
     ;
@@ -44,6 +45,7 @@ int64_t ProgramRun::grainOf(int64_t count) const {
 
 void ProgramRun::runPoints(const TaskHeader &header, const void *cells, int64_t begin,
                            int64_t end) {
+  // In program order this task comes after the failure, so it would not have run.
   if (header.number > stopAfter_.load(std::memory_order_relaxed))
     return;
   uint64_t outer = std::exchange(runningTask, header.number);
@@ -139,6 +141,7 @@ void WindowRun::await(const int64_t *access) {
 void *WindowRun::allocate(int64_t bytes) {
   window_.helpUntil([&] {
     int64_t live = live_.load(std::memory_order_relaxed);
+    // A single array that is larger than the limit is still allowed.
     return live == 0 || live + bytes <= mostRunAhead;
   });
   void *memory = context_.allocate(bytes);
@@ -235,6 +238,7 @@ ProgramGraph::Key Call::key(int threads) const {
   int64_t own = number.load(std::memory_order_relaxed), none = 0;
   if (own == 0) {
     own = programs.fetch_add(1, std::memory_order_relaxed) + 1;
+    // Another thread may have numbered the program at the same time; then its number counts.
     if (!number.compare_exchange_strong(none, own, std::memory_order_relaxed))
       own = none;
   }
@@ -251,11 +255,12 @@ uint64_t Call::runInOrder() const {
   return run.submitted();
 }
 
-/// Nothing if there is no graph of the program for these arguments; then nothing has happened.
+/// Returns nothing if there is no graph of the program for these arguments; then nothing has run.
 std::optional<uint64_t> Call::runStatic(const ProgramGraph::Key &wanted, int threads) const {
   std::unique_ptr<ProgramGraph> graph = ProgramGraphs::take(wanted);
   if (!graph) {
     graph = std::make_unique<ProgramGraph>(wanted, threads);
+    // The first run of the code only records, and executes nothing.
     RecordRun record(*context, *graph);
     runCode();
     record.finish();
@@ -300,6 +305,8 @@ uint64_t Call::runDynamic(const ProgramGraph::Key &wanted, int threads) const {
 /// In the way that has been faster, where it may choose. What is recorded is how threads run.
 void Call::runOnThreads(int threads) const {
   ProgramGraph::Key wanted = key(threads);
+  // Measurements with a pool of one's own would not be comparable, and a recorded run should show
+  // threads.
   bool chooses = context->pool == &ThreadPool::shared() && !context->recorder;
   bool inOrder = chooses && ProgramChoice::shared().runsInOrder(wanted);
   auto start = std::chrono::steady_clock::now();

@@ -8,7 +8,7 @@
 
 namespace ptl::rt {
 
-/// What compiled code says of a task.
+/// A task as compiled code describes it.
 struct Submission {
   PtlBody body;
   int64_t count; ///< of points, at least 1
@@ -26,8 +26,8 @@ struct alignas(PTL_RT_ALIGNMENT) TaskHeader {
   uint64_t number; ///< in program order, from 1
 };
 
-/// One run of a program's code: what it calls to submit tasks, wait for them and have memory. How
-/// tasks then run is up to the kinds below.
+/// One run of a program's code, with the functions that it calls to submit tasks, wait for them and
+/// have memory. The subclasses decide how the tasks run.
 class ProgramRun {
 public:
   explicit ProgramRun(PtlContext &context) : context_(context) { context.program = this; }
@@ -39,14 +39,14 @@ public:
   virtual void await(const int64_t *access) = 0;
   /// Memory that tasks use; nullptr if there is none.
   virtual void *allocate(int64_t bytes) = 0;
-  /// To be freed when those are done with it who use it.
+  /// Frees memory as soon as the tasks submitted so far that use it have ended.
   virtual void release(void *memory) = 0;
 
   PtlContext &context() { return context_; }
-  /// Tasks so far.
+  /// The number of tasks submitted so far.
   uint64_t submitted() const { return submitted_; }
-  /// Stops what comes later in program order than the code that asks, and gives that place: larger
-  /// is later.
+  /// Stops everything that comes later in program order than the calling code, and returns the
+  /// calling code's place in that order: a larger number is later.
   uint64_t failAt();
   /// Whether the calling thread runs the program's code, rather than a task.
   static bool isProgramCode();
@@ -64,7 +64,7 @@ private:
   std::atomic<uint64_t> stopAfter_{UINT64_MAX};
 };
 
-/// Accesses as words of compiled code, as the graph wants them.
+/// Converts accesses from the words of compiled code to the form that graphs take.
 class AccessWords {
 public:
   /// Storages that have no number yet get one by `add(address, rank)`.
@@ -91,7 +91,8 @@ std::span<const Access> AccessWords::read(const int64_t *words, size_t count,
       auto wanted = static_cast<uint32_t>(rank < 0 ? 0 : rank);
       storage = &storages.add({address, add(address, wanted), wanted});
     }
-    // A storage is known by one rank; who counts otherwise means all of it.
+    // A storage has one rank. An access that counts axes otherwise is taken to touch all of it,
+    // which is always safe.
     bool isWhole = rank < 0 || static_cast<uint32_t>(rank) != storage->rank;
     for (int64_t axis = 0; !isWhole && axis < rank; ++axis)
       axes_.push_back({words[3 * axis], words[3 * axis + 1], words[3 * axis + 2]});

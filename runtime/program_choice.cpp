@@ -7,11 +7,11 @@ namespace {
 
 /// Programs that take longer gain from threads, or lose too little to be worth a slow run.
 constexpr int64_t longEnough = 1'000'000;
-/// Of the first runs one sets things up, and two measure each way.
+/// The first run sets things up; then two runs measure each way.
 constexpr uint32_t firstWithThreads = 3, firstInOrder = 5;
-/// So often the slower way is tried again.
+/// The slower way is tried again every so many runs.
 constexpr uint32_t period = 64;
-/// What has been measured counts a little less with each run that is slower.
+/// A measurement is weighted a little less after each slower run.
 constexpr double forgetting = 1.02;
 
 } // namespace
@@ -50,6 +50,7 @@ bool ProgramChoice::runsInOrder(Key key) {
 void ProgramChoice::note(Key key, bool inOrder, int64_t nanoseconds, uint64_t tasks) {
   std::lock_guard lock(mutex_);
   Entry &entry = entryOf(key);
+  // The first run is not typical: caches are cold and the graph is recorded.
   if (entry.runs <= 1)
     return;
   entry.isLong = nanoseconds > longEnough;

@@ -1,6 +1,6 @@
-// Whether a program's tasks run one after another on the calling thread, or on all threads: what
-// has been faster so far. Handing a task from thread to thread costs more than many a small one
-// takes.
+// Chooses whether a program's tasks run one after another on the calling thread, or on all threads,
+// by what has been faster so far. Handing a small task to another thread often costs more than
+// running it.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,14 @@ namespace ptl::rt {
 
 class ProgramChoice {
 public:
-  /// Of which program, with which arguments.
+  /// Identifies a program and its arguments.
   using Key = std::span<const int64_t>;
 
-  /// Chooses for a run that begins. All threads at first; then each way is tried for programs that
-  /// are short, and now and again the slower one, since what decides may change.
+  /// Chooses for a run that begins. The first run uses all threads. Afterwards each way is tried
+  /// for programs that are short, and now and again the slower way, since which one is faster may
+  /// change.
   bool runsInOrder(Key key);
-  /// A run so chosen took so long.
+  /// Notes how long a run took that went the chosen way.
   void note(Key key, bool inOrder, int64_t nanoseconds, uint64_t tasks);
 
   static ProgramChoice &shared();
@@ -29,7 +30,7 @@ private:
     bool isLong = false;
     double threads = 0, inOrder = 0; ///< nanoseconds of a task; 0: not known
   };
-  static constexpr uint64_t entryCount = 256; ///< programs that meet in one forget what they know
+  static constexpr uint64_t entryCount = 256; ///< programs that collide overwrite each other
   Entry &entryOf(Key key);
 
   std::mutex mutex_;

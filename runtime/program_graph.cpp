@@ -65,7 +65,7 @@ void ProgramGraph::finish(const std::vector<std::optional<StorageId>> &storages,
       offsets_.push_back(placeOf[*storages[i]]);
       continue;
     }
-    // What no task names still has an address of its own.
+    // A storage that no task names still gets an address of its own.
     offsets_.push_back(plan_.bytes);
     plan_.bytes += alignedBytes(sizes[i]);
   }
@@ -94,6 +94,7 @@ void *RecordRun::allocate(int64_t bytes) {
   return reinterpret_cast<void *>(addresses_.back());
 }
 
+// A program that waits for data has no graph before it runs.
 void RecordRun::await(const int64_t *) { isRefused_ = true; }
 
 void RecordRun::submit(const Submission &task) {
@@ -148,6 +149,8 @@ void FillRun::submit(const Submission &task) {
     return;
   }
   const ProgramGraph::Node &node = graph_.nodes_[number];
+  // The program claims to be static. If it submits something else after all, it runs without a
+  // graph.
   if (node.body != task.body || node.count != task.count ||
       node.closureBytes != task.closureBytes) {
     isOther_ = true;
@@ -172,6 +175,7 @@ std::unique_ptr<ProgramGraph> ProgramGraphs::take(const ProgramGraph::Key &key) 
 }
 
 void ProgramGraphs::giveBack(std::unique_ptr<ProgramGraph> graph) {
+  // A graph whose block is larger than all that may be kept would drive out every other graph.
   if (graph->bytes() > mostBytesKept)
     graph->releaseBlock();
   kept().giveBack(std::move(graph));

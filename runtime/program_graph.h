@@ -8,11 +8,11 @@
 
 namespace ptl::rt {
 
-/// What a static program submits for certain dimensions and scalars, linked once. A run then only
-/// fills in the closures and places its intermediates in one block of memory.
+/// The tasks that a static program submits for certain dimensions and scalars, linked once. A run
+/// then only fills in the closures and places its intermediates in one block of memory.
 class ProgramGraph {
 public:
-  /// Of which program, for which arguments.
+  /// Identifies the program and its arguments.
   using Key = std::vector<int64_t>;
 
   ProgramGraph(Key key, int threads) : key_(std::move(key)), threads_(threads) {}
@@ -20,9 +20,10 @@ public:
   ProgramGraph(const ProgramGraph &) = delete;
 
   const Key &key() const { return key_; }
-  /// Without a graph: it would have too many tasks, or the program fails before it starts any.
+  /// False if there is no graph: it would have too many tasks, or the program fails before it
+  /// starts any.
   bool isUsable() const { return replay_.has_value(); }
-  /// Memory that it holds between runs.
+  /// The memory that it holds between runs.
   int64_t bytes() const { return blockCapacity_ + closureBytes_; }
   /// Gives up the block of intermediates; the next run takes another.
   void releaseBlock();
@@ -57,7 +58,8 @@ private:
   std::optional<Replay> replay_;
 };
 
-/// Runs a program's code to see what it submits: nothing is executed, memory has addresses only.
+/// Runs a program's code to see what it submits. No task is executed, and memory that the code asks
+/// for has an address but no contents.
 class RecordRun : public ProgramRun {
 public:
   RecordRun(PtlContext &context, ProgramGraph &graph)
@@ -67,7 +69,7 @@ public:
   void await(const int64_t *access) override;
   void *allocate(int64_t bytes) override;
   void release(void *) override {}
-  /// After the program's code: links the graph, unless it cannot be one.
+  /// Links the graph after the program's code has run, unless it cannot be a graph.
   void finish();
 
 private:
@@ -81,7 +83,7 @@ private:
   bool isRefused_ = false;
 };
 
-/// Runs a program's code to fill in the closures of a graph; then runs the graph.
+/// Runs a program's code to fill in the closures of a graph, then runs the graph.
 class FillRun : public ProgramRun {
 public:
   FillRun(PtlContext &context, ProgramGraph &graph) : ProgramRun(context), graph_(graph) {}
@@ -89,7 +91,8 @@ public:
   void await(const int64_t *) override { isOther_ = true; }
   void *allocate(int64_t bytes) override;
   void release(void *) override {}
-  /// False if the program has not submitted what the graph has; nothing has run then.
+  /// Returns false if the program has not submitted the tasks that the graph has; nothing has run
+  /// then.
   bool execute();
 
 private:
@@ -98,10 +101,10 @@ private:
   bool isOther_ = false;
 };
 
-/// Graphs between runs, the last ones used. For any thread.
+/// Keeps the graphs that were used last between runs. Any thread may call it.
 class ProgramGraphs {
 public:
-  /// Nothing if there is none, or another run has it.
+  /// Returns null if there is no such graph, or if another run has it.
   static std::unique_ptr<ProgramGraph> take(const ProgramGraph::Key &key);
   static void giveBack(std::unique_ptr<ProgramGraph> graph);
 };

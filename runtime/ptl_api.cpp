@@ -12,7 +12,7 @@ using namespace ptl::rt;
 
 namespace {
 
-/// What the last call of this thread left behind, as ptl.h promises.
+/// The last failure of this thread, which ptl.h lets callers read until the next call.
 struct LastFailure {
   Failure failure;
   std::string text; // with file and line

@@ -9,9 +9,9 @@
 
 namespace ptl::rt {
 
-/// What ran when during one call, for traces. Calls of a thread are recorded while it has one as
-/// `Recorder::ofThread`. Tasks are added by the thread that runs the program, spans by any thread
-/// of the pool.
+/// Records for traces what ran when during one call. The calls of a thread are recorded while
+/// `Recorder::ofThread` is set. Tasks are added by the thread that runs the program, spans by any
+/// thread of the pool.
 class Recorder {
 public:
   /// A task, or the grid of a kernel, in program order.
@@ -30,20 +30,20 @@ public:
     int64_t begin, end;
     int64_t start, stop; ///< nanoseconds since the beginning
   };
-  /// The code of the program waited for data.
+  /// A time in which the program's code waited for data.
   struct Wait {
     int64_t start, stop;
   };
 
-  /// Of a static program: bytes of its intermediates as they are placed, without sharing memory,
-  /// and as live at once in program order.
+  /// The bytes of a static program's intermediates: as they are placed, without sharing memory, and
+  /// as live at once in program order.
   struct Storage {
     int64_t bytes = 0, unshared = 0, leastLive = 0;
   };
 
   explicit Recorder(int threads);
 
-  /// Numbers are given from 1.
+  /// Adds a task and gives its number, counted from 1.
   uint64_t addTask(const PtlPlace *place, int64_t points, const int64_t *words, size_t accesses,
                    bool isLoop);
   void addRelease(const void *memory);
@@ -51,12 +51,12 @@ public:
   void addWait(int64_t start, int64_t stop) { waits_.push_back({start, stop}); }
   void setStorage(const Storage &storage) { storage_ = storage; }
   int64_t now() const { return clock() - origin_; }
-  /// A call begins: times count from now, and nothing has been recorded.
+  /// Begins a call: times count from now, and nothing has been recorded.
   void begin() {
     restart();
     origin_ = clock();
   }
-  /// As if nothing had been recorded since the call began.
+  /// Forgets all that has been recorded since the call began.
   void restart();
 
   const std::vector<Task> &tasks() const { return tasks_; }

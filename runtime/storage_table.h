@@ -7,8 +7,8 @@
 
 namespace ptl::rt {
 
-/// The storages of a running program by the address of their memory. Open addressing; what is
-/// removed leaves no trace.
+/// Finds the storages of a running program by the address of their memory. It is a hash table with
+/// open addressing that needs no marks for removed entries.
 class StorageTable {
 public:
   struct Entry {
@@ -23,7 +23,7 @@ public:
     const Entry &entry = entries_[placeOf(address)];
     return entry.address == address ? &entry : nullptr;
   }
-  /// An address that is not there yet, and not 0.
+  /// Adds an address that is not there yet, and not 0.
   const Entry &add(const Entry &entry) {
     if (2 * ++size_ > entries_.size())
       grow();
@@ -60,7 +60,8 @@ private:
   size_t size_ = 0;
 };
 
-/// What stands behind the gap moves up as far as its home allows.
+/// Entries behind the gap move towards it as far as their home slot allows, so that searches never
+/// end early at the gap.
 inline void StorageTable::remove(int64_t address) {
   size_t mask = entries_.size() - 1, gap = placeOf(address);
   if (entries_[gap].address != address)

@@ -21,7 +21,7 @@ View carriedBuffer(Lowering &l, Operation *op, Value initial) {
   return buffer;
 }
 
-// What an address was computed from.
+// The memory from which an address was computed.
 static Value memoryOf(Value pointer) {
   while (auto step = pointer.getDefiningOp<LLVM::GEPOp>())
     pointer = step.getBase();
@@ -52,7 +52,7 @@ static bool staysInPlace(Operation *op, Value operand) {
 }
 
 namespace {
-/// What a value that is still to be computed reads of a carried buffer.
+/// Finds how a value that is still to be computed reads a carried buffer.
 class BufferReads {
 public:
   BufferReads(Lowering &lowering, const View &buffer) : l_(lowering), buffer_(buffer) {}

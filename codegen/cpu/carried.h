@@ -1,14 +1,15 @@
-// Arrays that loops and branches hand on: each has one buffer.
+// Arrays that loops and branches carry: each has one buffer.
 #pragma once
 
 #include "codegen/cpu/lowering.h"
 
 namespace ptl::cpu {
 
-/// Memory for what a region carries, filled with the initial value.
+/// Allocates the buffer for a value that a region carries, and fills it with the initial value.
 View carriedBuffer(Lowering &l, mlir::Operation *op, mlir::Value initial);
-/// Moves what a region yields to the memory of what it carries, in place where it reads nothing
-/// that is overwritten before. Gives the scalars among the values, which have no buffer.
+/// Writes the yielded values of a region to the buffers of the values it carries, in place unless
+/// that would overwrite something that is read later. Returns the scalars among the values, which
+/// have no buffer.
 void yieldInto(Lowering &l, mlir::Operation *yield, mlir::ValueRange values,
                llvm::ArrayRef<std::optional<View>> buffers, Values &scalars);
 

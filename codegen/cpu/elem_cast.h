@@ -37,9 +37,9 @@ mlir::Value roundTo(const Emit &e, mlir::Value value, mlir::Type logical);
 enum class Rounding : uint8_t { Even, Zero, Down, Up, Away };
 std::optional<Rounding> parseRounding(llvm::StringRef name);
 
-/// Converts a register value of logical type `from` to one of `to`. Float to integer rounds as
-/// told, saturates, and gives 0 for NaN; integer narrowing wraps unless `saturate`; to bool is "not
-/// zero".
+/// Converts a register value of logical type `from` to one of `to`. Float to integer uses
+/// `rounding`, saturates, and gives 0 for NaN; integer narrowing wraps unless `saturate`; to bool
+/// is "not zero".
 mlir::Value convertElem(const Emit &e, mlir::Value value, mlir::Type from, mlir::Type to,
                         Rounding rounding = Rounding::Zero, bool saturate = false);
 

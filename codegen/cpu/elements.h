@@ -1,11 +1,12 @@
-// Single elements: the code of a scalar, and of one element of an array or of a vector of them.
+// Emits single elements: the code of a scalar, and of one element of an array or of a vector of
+// them.
 #pragma once
 
 #include "codegen/cpu/lowering.h"
 
 namespace ptl::cpu {
 
-/// What a scalar of the source has become, in register form.
+/// The register value of a scalar of the source.
 mlir::Value scalarOf(Lowering &l, mlir::Value value);
 /// The register value at a position: a vector if a coordinate varies by lane, else a scalar. The
 /// value has been prepared (lower_value.h). While hoisting it is null.

@@ -1,4 +1,5 @@
-// Machine code of functions that are the same in many modules: products and what they pack.
+// Shares the machine code of functions that are equal in many modules: products, and the packing
+// that they need.
 #pragma once
 
 #include "codegen/cpu/native.h"
@@ -9,19 +10,19 @@
 
 namespace ptl::cpu {
 
-/// Modules of one function each, as text. Functions that are the same have the same text.
+/// Modules of one function each, as text. Equal functions have equal texts.
 using FunctionTexts = std::vector<std::string>;
 
-/// Takes the functions out of a module before optimisation that are called by it alone, refer to no
-/// data and are not to be inlined (declarations stay).
+/// Moves functions out of a module before optimisation, leaving declarations. It moves those that
+/// only the module calls, that refer to no data, and that are not to be inlined.
 FunctionTexts takeFunctions(llvm::Module &module);
 
-/// Object code by what functions are, for those who compile many programs for one processor, one
-/// after the other.
+/// Caches object code by the function's text, for callers that compile many programs for one
+/// processor, one after the other.
 class FunctionObjects {
 public:
-  /// The code of what `takeFunctions` took, optimised to this level: the same that it would have
-  /// become in its module.
+  /// The object code of functions that `takeFunctions` has moved, optimised to this level. It is
+  /// the same code that they would have got in their module.
   llvm::Expected<JitCode::Objects> objects(const FunctionTexts &texts, const Processor &processor,
                                            int level, CodeQuality quality);
 

@@ -1,4 +1,4 @@
-// The CPU target's way in: tile-level `ptl` to native code.
+// The entry points of the CPU target: from tile-level `ptl` to native code.
 #pragma once
 
 #include "codegen/cpu/native.h"
@@ -21,8 +21,8 @@ struct LlvmModule {
   std::unique_ptr<llvm::Module> module;
 };
 
-/// From what `lowerToBlocks` made, which is used up, to LLVM IR before optimisation. `onLowered`
-/// sees it in between, in the LLVM dialect.
+/// Lowers the result of `lowerToBlocks`, which is used up, to LLVM IR before optimisation.
+/// `onLowered` gets it in between, in the LLVM dialect.
 llvm::Expected<LlvmModule> blocksToLlvm(mlir::ModuleOp blocks,
                                         const std::function<void(mlir::ModuleOp)> &onLowered = {});
 

@@ -50,7 +50,7 @@ Coords boxCoords(Lowering &l, ValueRange offsets, ValueRange steps, ArrayRef<int
   return result;
 }
 
-// Nothing is loaded beyond the edges.
+// Reads an element in a branch, so that nothing beyond the edges is loaded.
 Value boxElementOutside(Lowering &l, const View &base, ValueRange offsets, ValueRange steps,
                         ArrayRef<int64_t> dropped, Value outside, const Coords &at) {
   const Emit &e = l.e;

@@ -12,7 +12,7 @@ using arith::CmpIPredicate;
 namespace ptl::cpu {
 
 namespace {
-/// What a row sees: operands in register form (all of one shape), logical types, the operation.
+/// The input of a row: operands in register form (all of one shape), logical types, the operation.
 struct Element {
   const Emit &e;
   Operation *op;

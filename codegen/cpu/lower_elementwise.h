@@ -6,8 +6,7 @@
 namespace ptl::cpu {
 
 bool isElementwise(mlir::Operation *op);
-/// About how many instructions an element of the operation takes beside those of its operands; of
-/// any operation.
+/// About how many instructions an element of any operation takes, without those for its operands.
 int64_t costOfOp(mlir::Operation *op);
 /// The operation on operands in register form: scalars, or vectors of as many lanes each.
 mlir::Value emitElementwise(const Emit &e, mlir::Operation *op, mlir::ValueRange operands);

@@ -12,7 +12,7 @@ using namespace mlir;
 namespace ptl::cpu {
 
 namespace {
-/// What a loop carries: a buffer for each array, and scalars.
+/// The values that a loop carries: a buffer for each array, and scalars.
 struct Carried {
   SmallVector<std::optional<View>> buffers; ///< by value; none for scalars
   SmallVector<Value> initial;               ///< of the scalars
@@ -104,7 +104,8 @@ void lowerWhile(Lowering &l, scf::WhileOp op) {
       Operation *yield = after->getTerminator();
       asHost(l, [&] { yieldInto(l, yield, yield->getOperands(), carried.buffers, scalars); });
     });
-    // What the first region has made is still in use where the loop is left.
+    // Memory of the first region is still in use where the loop is left, so it is released behind
+    // the loop.
     SmallVector<Value> made(ArrayRef<Value>(l.program.owned).slice(owned, first - owned));
     releaseOwned(l, owned);
     l.program.owned.append(made);

@@ -5,7 +5,7 @@
 
 namespace ptl::cpu {
 
-/// In a program a task; inside of another grid a loop.
+/// Lowers a grid: in a program to a task, inside another grid to a loop.
 void lowerParallel(Lowering &l, ir::ParallelOp op);
 
 } // namespace ptl::cpu

@@ -5,9 +5,10 @@
 
 namespace ptl::cpu {
 
-/// Writes what a product gives, or adds it to what is there. False: the operation is none.
+/// Writes the result of a product, or adds it to what is there. False if the operation is no
+/// product.
 bool produceProduct(Lowering &l, mlir::Operation *op, const View &dest, bool accumulate);
-/// Whether the operation is `base + a @ b` where nothing else wants the product, so that it is
+/// Whether the operation is `base + a @ b` and the product has no other use, so that it can be
 /// accumulated on top of the base.
 bool isProductInto(mlir::Operation *op, mlir::Value &base, mlir::Operation *&product);
 

@@ -64,7 +64,7 @@ void asHost(Lowering &l, llvm::function_ref<void()> body, bool inTasks) {
   };
   forEmitted(block, before, last, [&](Operation *op) {
     emitted.insert(op);
-    // What a branch hands on is touched under another name.
+    // A value that a branch passes on is accessed under the name of a block argument.
     bool handsOn = isa<cf::BranchOp, cf::CondBranchOp>(op);
     if (op->hasAttr("ptl.task") || !(handsOn || touchesMemory(op) || isa<func::CallOp>(op)))
       return;

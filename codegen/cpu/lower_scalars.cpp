@@ -50,7 +50,7 @@ static Value scalarBox(Lowering &l, Operation *op) {
   return elementAt(l, slice.getSource(), at);
 }
 
-// What reduces arrays to one number or answer.
+// Lowers reductions of arrays to one number or truth value.
 static Value scalarResult(Lowering &l, Operation *op) {
   if (isa<ir::SortedOp>(op))
     return sortedFact(l, op);

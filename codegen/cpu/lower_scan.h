@@ -5,7 +5,7 @@
 
 namespace ptl::cpu {
 
-/// Writes what a scan gives. False: the operation is none.
+/// Writes the result of a scan. False if the operation is none.
 bool produceScan(Lowering &l, mlir::Operation *op, const View &dest);
 
 } // namespace ptl::cpu

@@ -6,16 +6,17 @@
 
 namespace ptl::cpu {
 
-/// The view of the operation's result if its source is one; null if it is no view of anything.
+/// The view of the operation's result if it is a view of its source, and the source has a view;
+/// otherwise nothing.
 std::optional<View> viewOfOp(Lowering &l, mlir::Operation *op);
-/// Operand and coordinates that an element of a pure reordering comes from.
+/// The operand and coordinates that an element of a pure reordering comes from.
 std::optional<std::pair<mlir::Value, Coords>> sourceOf(Lowering &l, mlir::Operation *op,
                                                        unsigned result, const Coords &at);
-/// The element of a constant, a count, a triangle, a reshape … `handled` is false if it is none of
-/// these.
+/// The element of a constant, a count, a triangle, a reshape …; `handled` is false if the operation
+/// is none of these.
 mlir::Value shapeElement(Lowering &l, mlir::Operation *op, unsigned result, const Coords &at,
                          bool &handled);
-/// Writes concatenations, padded arrays and the like. False: it is none of these.
+/// Writes concatenations, padded arrays and the like. False if the operation is none of these.
 bool produceShape(Lowering &l, mlir::Operation *op, llvm::ArrayRef<View> dests);
 
 } // namespace ptl::cpu

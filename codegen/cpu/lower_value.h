@@ -1,25 +1,25 @@
-// Arrays as values: when each is computed, and where to.
+// Decides when each array value is computed, and where it is stored.
 #pragma once
 
 #include "codegen/cpu/lowering.h"
 
 namespace ptl::cpu {
 
-/// Takes notice of an operation that gives arrays. They stay pending unless they have to be
+/// Registers an operation whose results are arrays. They stay pending unless they have to be
 /// computed now.
 void defineValue(Lowering &l, mlir::Operation *op);
 
-/// The view of a materialised value, or of a part, reordering … of one.
+/// The view of a materialised value, or of a part or a reordering of one.
 std::optional<View> viewOf(Lowering &l, mlir::Value array);
 /// Computes the value into memory of its own.
 View materialise(Lowering &l, mlir::Value array);
-/// A view in any case, by materialising when needed.
+/// A view of the value, which is materialised if it has none.
 View requireView(Lowering &l, mlir::Value array);
 
 /// About how many operations one element of the value takes.
 int64_t costOf(Lowering &l, mlir::Value value);
-/// Makes sure that `elementAt` of the value needs no producer: materialises what is inside it.
-/// `repeated`: each element is asked for several times.
+/// Makes sure that `elementAt` of the value needs no producer, by materialising the values inside
+/// it that have one. `repeated`: each element is read several times.
 void prepare(Lowering &l, mlir::Value array, bool repeated = false);
 /// Writes all elements of the value to `dest`.
 void evaluateInto(Lowering &l, mlir::Value array, const View &dest);

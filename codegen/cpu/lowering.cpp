@@ -33,7 +33,8 @@ void Lowering::bindView(Value key, const View &view) {
     tellBytes(view.data, key.getType());
   if (program.ownViews && !views.count(key))
     program.ownViews->push_back({key, extents.lookup(key)});
-  // What is computed within a loop or an arm is not there behind it, whoever asks next.
+  // A value that is computed within a loop or an arm is not available behind it, so it is forgotten
+  // at the end of the scope.
   if (scopeDepth > 0 && !views.count(key))
     remember([this, key, known = extents.count(key) > 0, before = extents.lookup(key)] {
       views.erase(key);

@@ -1,11 +1,11 @@
-// The context of the lowering of the `ptl` dialect to blocks, vectors and memory: what the
-// functions of this folder read and add to while they lower a module, one header per theme.
+// The state of the lowering of the `ptl` dialect to blocks, vectors and memory. The functions of
+// this folder, with one header per theme, read and change it while they lower a module.
 //
 // Code is generated from expressions at positions. An array value is either *materialised*, a
 // `View` of memory, or *pending*: `elementAt` (elements.h) then emits the code of one element (or
 // of a vector of elements along one axis) from its operands. Reductions, products, scans, sorts and
-// the like have a *producer* that writes all elements to a view; so has, by a loop nest around
-// `elementAt`, every pending value (lower_value.h).
+// the like have a *producer* that writes all elements to a view. Every pending value can be
+// produced by a loop nest around `elementAt` (lower_value.h).
 #pragma once
 
 #include "codegen/cpu/elem_cast.h"
@@ -58,36 +58,37 @@ inline ir::ArrayType arrayType(mlir::Value value) {
   return mlir::dyn_cast<ir::ArrayType>(value.getType());
 }
 
-/// What is known of a program, whose own code submits grids as tasks.
+/// The state of a program, whose own code submits grids as tasks.
 struct ProgramState {
   bool isStatic = false; ///< its own code touches no array
-  /// How many scopes were open where the present code of the program began, for memory that
-  /// outlives it and for tasks; -1 if it has none.
+  /// The number of scopes that were open where the present code of the program began; -1 if it has
+  /// none. The first is for memory that outlives this code, the second for tasks.
   int allocationDepth = 0, hostDepth = -1;
   unsigned submissions = 0;                      ///< so far
   mlir::Value taskWords;                         ///< memory for the accesses of one submission
   llvm::DenseSet<mlir::Value> writtenArguments;  ///< addresses
   llvm::DenseMap<mlir::Value, mlir::Value> refs; ///< by address of the storage
   llvm::SmallVector<mlir::Value> owned; ///< memory that the open blocks release at their ends
-  /// Views that a task makes of values of the program are its own: what they were before.
+  /// Set while a task is emitted. The views that a task makes of values of the program are its own;
+  /// here are the earlier ones, which are restored after it.
   std::vector<std::pair<mlir::Value, Values>> *ownViews = nullptr;
 };
 
-/// What is known while a module is lowered. Every part of the lowering is functions that read it
-/// and add to it.
+/// The state while a module is lowered. Every part of the lowering is functions that read and
+/// change it.
 struct Lowering {
   Lowering(mlir::ModuleOp source, mlir::ModuleOp target, int vectorBytes);
 
   mlir::Value index(int64_t value) const { return e.index(value); }
-  /// Says that `op` cannot be lowered, so that there is no result.
+  /// Reports that `op` cannot be lowered, so that there is no result.
   void fail(mlir::Operation *op, const llvm::Twine &message);
-  /// Says what a scalar of the source has become, or where an array or storage of it lies.
+  /// Sets the register value of a scalar of the source, or the view of an array or storage.
   void bindScalar(mlir::Value key, mlir::Value value) { scalars[key] = value; }
   void bindView(mlir::Value key, const View &view);
   bool isMaterialised(mlir::Value value) const { return views.count(value); }
   /// Whether this is code of a program that submits grids as tasks.
   bool isOrchestrating() const { return isProgram && !inBody; }
-  /// Has `undo` run at the end of the present scope.
+  /// Registers `undo` to run at the end of the present scope.
   void remember(std::function<void()> undo) { undos.push_back(std::move(undo)); }
 
   mlir::OpBuilder builder;
@@ -108,7 +109,7 @@ struct Lowering {
   bool isProgram = false;
   ProgramState program;
 
-  // What values of the source became.
+  // What values of the source have been lowered to.
   llvm::DenseMap<mlir::Value, mlir::Value> scalars;
   llvm::DenseMap<mlir::Value, View> views;
   llvm::DenseMap<mlir::Value, Values> extents;
@@ -122,13 +123,13 @@ struct Lowering {
   std::vector<std::function<void()>> undos;
   int scopeDepth = 0;
 
-  // How elements are emitted at present.
+  // The form in which elements are emitted at present.
   int64_t lanes = 0; ///< 0: scalars
   mlir::Value mask;  ///< of the lanes; null: all
   bool hoisting = false;
 };
 
-/// Remembered elements and views are forgotten at the end of the scope they are emitted in.
+/// A scope, at whose end the elements and views that were remembered in it are forgotten.
 class Scope {
 public:
   explicit Scope(Lowering &lowering) : l_(lowering), size_(lowering.undos.size()) {

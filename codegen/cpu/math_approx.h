@@ -23,7 +23,8 @@ mlir::Value emitTan(const Emit &e, mlir::Value x);
 mlir::Value emitRsqrt(const Emit &e, mlir::Value x);
 mlir::Value emitPow(const Emit &e, mlir::Value x, mlir::Value y);
 
-/// The C library's function of this name (`atan`, `cbrt` …) on each lane: for what is rarely hot.
+/// Calls the C library's function of this name (`atan`, `cbrt` …) for each lane. It is for
+/// functions that are rarely hot.
 mlir::Value emitLibm(const Emit &e, llvm::StringRef name, mlir::ValueRange operands);
 
 } // namespace ptl::cpu

@@ -24,7 +24,7 @@ mlir::Value laneMask(const Emit &e, mlir::Value count, int64_t lanes);
 /// The vector 0, 1, … of index type.
 mlir::Value laneNumbers(const Emit &e, int64_t lanes);
 
-/// Gathers base[indices[l]] (vector of index), scatters likewise.
+/// `gatherRaw` loads base[indices[l]] (a vector of index values), and `scatterRaw` stores there.
 mlir::Value gatherRaw(const Emit &e, mlir::Value base, mlir::Type element, mlir::Value indices,
                       mlir::Value mask = {});
 void scatterRaw(const Emit &e, mlir::Value base, mlir::Value value, mlir::Value indices,

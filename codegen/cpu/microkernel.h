@@ -14,8 +14,8 @@ struct MatrixView {
   mlir::Value data, rowStride, columnStride;
 };
 
-/// What products of `a` and `b` accumulate in, as C must be stored: f32, f64, or a 32/64-bit
-/// integer.
+/// The type in which products of `a` and `b` accumulate, and in which C must be stored: f32, f64,
+/// or a 32/64-bit integer.
 mlir::Type accumulatorType(mlir::Type a, mlir::Type b);
 
 /// Emits (once per combination of types) a blocked product for the vector width and calls it. `c`

@@ -112,14 +112,14 @@ static void preferWideVectors(Module &module, TargetMachine &machine) {
   }
 }
 
-// What code needs that is already vectorised, unrolled and inlined: what the lowering says twice is
-// said once, and what a loop does not change leaves it. The rest of LLVM's pipeline finds nothing
-// to do and takes two thirds of its time.
+// The passes that code needs which is already vectorised, unrolled and inlined: they merge repeated
+// computations of the lowering and hoist what a loop does not change. The rest of LLVM's pipeline
+// finds nothing to do and takes two thirds of its time.
 static constexpr StringRef kPipeline =
     "sroa<modify-cfg>,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,"
     "loop-mssa(loop-rotate,licm),gvn,dse,instcombine<no-verify-fixpoint>,simplifycfg";
 
-// What is left of it for functions that are too large.
+// The part of these passes that functions get which are too large for the others.
 static constexpr StringRef kPipelineOfLargeFunctions =
     "sroa<preserve-cfg>,early-cse,simplifycfg,dse";
 

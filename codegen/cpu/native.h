@@ -28,13 +28,13 @@ struct Processor {
   static Processor named(const std::string &name);
 };
 
-/// How much the code generator does for good machine code of what it is given.
+/// How much effort the code generator makes for good machine code.
 enum class CodeQuality : uint8_t {
   Quick, ///< instruction by instruction, registers block by block: a fourth of the time
   Full,
 };
 
-/// What code of a level gets: at `-O0` it is wanted soon.
+/// The quality for a level: at `-O0` code is wanted soon.
 inline CodeQuality qualityAt(int level) {
   return level == 0 ? CodeQuality::Quick : CodeQuality::Full;
 }
@@ -42,13 +42,13 @@ inline CodeQuality qualityAt(int level) {
 llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
 makeTargetMachine(const Processor &processor, CodeQuality quality = CodeQuality::Full);
 
-/// Told the name of each pass before it runs; false skips what can be skipped, for those who do not
-/// want the result any more.
+/// Gets the name of each pass before it runs. If it returns false, passes that can be skipped are
+/// skipped, because the result is not wanted any more.
 using OnPass = std::function<bool(llvm::StringRef pass)>;
 
-/// Optimises already vectorised code: `level` 0 … 3, 3 being all that LLVM does to functions. What
-/// becomes of a function depends on itself and on the signatures of what it calls, not on the rest
-/// of the module; so does the machine code that is made of it.
+/// Optimises already vectorised code: `level` 0 … 3, where 3 has all of LLVM's function passes. The
+/// result for a function depends on the function and on the signatures of its callees, not on the
+/// rest of the module; so does its machine code.
 void optimise(llvm::Module &module, llvm::TargetMachine &machine, int level,
               const OnPass &onPass = {});
 
@@ -70,7 +70,7 @@ public:
   JitCode &operator=(JitCode &&) noexcept;
   ~JitCode();
 
-  /// Object code that modules call.
+  /// Object code that modules may call.
   using Objects = std::vector<std::shared_ptr<const std::string>>;
   /// Compiles an optimised module. Calls resolve to `symbols` first, then to `objects` and to this
   /// process.

@@ -1,21 +1,20 @@
-// Functions of their own for what threads of the runtime run: the bodies of grids and tasks.
+// Outlines the bodies of grids and tasks, which the runtime's threads run, into functions.
 #pragma once
 
 #include "codegen/cpu/lowering.h"
 
 namespace ptl::cpu {
 
-/// A function for the points [begin, end) of a grid or task: `emit` makes its code. What that uses
-/// of the function around it, `captureInto` has to hand over.
+/// Makes a function for the points [begin, end) of a grid or task, whose code `emit` emits. Values
+/// that it uses from the surrounding function have to be passed by `captureInto`.
 mlir::func::FuncOp bodyFunction(Lowering &l,
                                 llvm::function_ref<void(mlir::Value begin, mlir::Value end)> emit);
 
-/// Values of the present function that a body uses, in memory: cells of their own sizes, one after
-/// the other.
+/// Values of the present function that a body uses, stored in memory one after the other.
 struct Captured {
   mlir::Value cells;
   int64_t bytes = 0;
-  /// Each value as the present function and as the body knows it.
+  /// Each value in the present function and in the body.
   llvm::SmallVector<std::pair<mlir::Value, mlir::Value>> values;
 };
 Captured captureInto(Lowering &l, mlir::func::FuncOp body);

@@ -1,4 +1,4 @@
-// What a program allocates, as its code says: which arrays are live at once.
+// Finds in the code of a program which arrays it allocates and which of them are live at once.
 #include "codegen/cpu/program_storage.h"
 
 #include "ir/dialect/ptl_dialect.h"
@@ -77,7 +77,7 @@ void AllocationScan::number(func::CallOp call) {
   ir::ArrayBytes bytes{cast<IntegerAttr>(said[0]).getInt(), {}};
   for (Attribute length : said.getValue().drop_front())
     bytes.lengths.push_back(cast<StringAttr>(length).str());
-  // What a branch hands on may be there once more: of the round before, and of this one.
+  // A value that a branch passes on may exist twice: from the round before, and from this one.
   Value address = call.getResult(0);
   bool isHandedOn = llvm::any_of(address.getUsers(), [](Operation *user) {
     return isa<cf::BranchOp, cf::CondBranchOp>(user);

@@ -1,4 +1,5 @@
-// How much memory the intermediate arrays of a program take on this processor, before it runs.
+// Computes the memory that the intermediate arrays of a program take on this processor, before it
+// runs.
 #pragma once
 
 #include "passes/analysis/program_storage.h"
@@ -9,18 +10,18 @@
 
 namespace ptl::cpu {
 
-/// On the function that holds a program's own code.
+/// An attribute of the function that holds a program's own code.
 inline constexpr llvm::StringLiteral kProgramAttribute = "ptl.program";
-/// Of a call that allocates an array: a number and the names of lengths, whose product its bytes
-/// are.
+/// An attribute of a call that allocates an array: a number and the names of lengths, whose product
+/// is its size in bytes.
 inline constexpr llvm::StringLiteral kBytesAttribute = "ptl.storage";
 
-/// Has the call that gives `address`, if one does, say how many bytes an array of that type takes,
-/// unless it does.
+/// Sets that attribute on the call that returns `address`, if a call does, for an array of that
+/// type, unless it is set.
 void tellBytes(mlir::Value address, mlir::Type array);
 
-/// Of a program as `lowerToBlocks` made it: what it allocates from each allocation to its release.
-/// No arrays where there is no program, nothing where the bytes of some array are not known.
+/// The allocations of a program after `lowerToBlocks`, each from its allocation to its release.
+/// Empty where there is no program; nothing where the size of some array is not known.
 std::optional<ir::ProgramStorage> storageOf(mlir::ModuleOp blocks);
 
 } // namespace ptl::cpu

@@ -1,4 +1,4 @@
-// Values that are handed to the runtime to be printed or reported: texts, scalars and arrays.
+// Passes values to the runtime to be printed or reported: texts, scalars and arrays.
 #pragma once
 
 #include "codegen/cpu/lowering.h"

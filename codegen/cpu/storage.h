@@ -1,4 +1,4 @@
-// Memory for arrays: scratch of the present thread, and memory that all threads share.
+// Allocates memory for arrays: scratch of the present thread, and memory that all threads share.
 #pragma once
 
 #include "codegen/cpu/lowering.h"
@@ -11,9 +11,9 @@ View denseView(Lowering &l, mlir::Type element, mlir::Value data, const Values &
 View allocate(Lowering &l, mlir::Type element, const Values &extents);
 /// Dense memory that all threads share.
 View allocateShared(Lowering &l, mlir::Type element, const Values &extents);
-/// Scratch that `body` allocates is released behind it.
+/// Runs `body`, and releases the scratch that it allocates at the end.
 void withScratchScope(Lowering &l, llvm::function_ref<void()> body);
-/// What a program's block has allocated is released at its end: all of `owned` since `from`.
+/// Releases what a block of a program has allocated, at its end: all of `owned` since `from`.
 void releaseOwned(Lowering &l, size_t from);
 
 } // namespace ptl::cpu

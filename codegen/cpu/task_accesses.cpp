@@ -1,4 +1,4 @@
-// What tasks touch, as words that the runtime reads.
+// Writes the accesses of tasks as words that the runtime reads.
 #include "codegen/cpu/task_accesses.h"
 #include "codegen/cpu/task_regions.h"
 

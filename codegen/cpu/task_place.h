@@ -1,11 +1,11 @@
-// Where a grid or task stands in the source, for what the runtime tells of it.
+// The place of a grid or task in the source, which the runtime reports.
 #pragma once
 
 #include "codegen/cpu/lowering.h"
 
 namespace ptl::cpu {
 
-/// The address of a constant `PtlPlace` with the name and place of what an operation makes.
+/// The address of a constant `PtlPlace` with the name and place of an operation's result.
 mlir::Value placeOfTask(Lowering &l, mlir::Operation *op);
 
 } // namespace ptl::cpu

@@ -1,4 +1,4 @@
-// What a grid of a program reads and writes, in code of the function that submits it.
+// Computes what a grid of a program reads and writes, in the code of the function that submits it.
 #pragma once
 
 #include "codegen/cpu/elements.h"

@@ -1,4 +1,4 @@
-// Helpers of the tests: run emitted straight-line code over arrays.
+// A helper for tests: runs emitted straight-line code over arrays.
 #pragma once
 
 #include "codegen/cpu/elem_cast.h"

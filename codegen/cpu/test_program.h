@@ -1,4 +1,5 @@
-// Tile-level IR, as text, compiled and run on arrays through the real runtime.
+// A helper for tests: compiles tile-level IR, as text, and runs it on arrays through the real
+// runtime.
 #pragma once
 
 #include "codegen/cpu/lower.h"

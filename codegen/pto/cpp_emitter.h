@@ -1,4 +1,4 @@
-// The printer behind `emitCpp`.
+// Implements `emitCpp`.
 #pragma once
 
 #include "codegen/pto/cpp_types.h"
@@ -13,7 +13,7 @@
 
 namespace ptl::pto {
 
-/// How tightly an expression holds together; smaller is tighter.
+/// How tightly an expression binds; smaller is tighter.
 enum class Precedence : uint8_t {
   Primary,
   Unary,
@@ -31,7 +31,7 @@ enum class Precedence : uint8_t {
 struct CppExpression {
   std::string text;
   Precedence precedence = Precedence::Primary;
-  /// In parentheses unless it holds together at least that tightly.
+  /// The text, in parentheses unless it binds at least as tightly as `outer`.
   std::string within(Precedence outer) const {
     return precedence <= outer ? text : "(" + text + ")";
   }
@@ -45,7 +45,8 @@ struct CppHelpers {
 /// Adds the definitions of the helpers; `before` each, `AICORE ` for code of the device.
 void addCppHelpers(TextLines &text, const CppHelpers &helpers, const std::string &before);
 
-/// Adds what signals other cores of a group and waits for them, for devices and for CPU simulation.
+/// Adds the functions by which the cores of a group signal each other and wait, for devices and for
+/// CPU simulation.
 void addCoreEvents(TextLines &text, const Machine &machine);
 
 class CppFunctionEmitter {
@@ -65,13 +66,14 @@ public:
   std::string parameterName(unsigned index) { return names_.of(function_.getArgument(index)); }
 
 protected:
-  /// Statements and expressions that only some functions have; false and nothing: not one of them.
+  /// Emits statements and expressions that only some functions have; false, or nothing, if the
+  /// operation is none of these.
   virtual bool emitOther(mlir::Operation *) { return false; }
   virtual std::optional<CppExpression> otherExpression(mlir::Operation *) { return std::nullopt; }
-  /// After the statements of an operation.
+  /// Called after the statements of an operation.
   virtual void leave(mlir::Operation *) {}
 
-  // expressions: cpp_expressions.cpp
+  // Expressions: cpp_expressions.cpp
   CppExpression expression(mlir::Value value);
   CppExpression operationExpression(mlir::Operation *op);
   CppExpression binaryExpression(mlir::Operation *op, const struct CppScalarRow &row);
@@ -81,7 +83,7 @@ protected:
   std::string text(mlir::Value value) { return expression(value).text; }
   bool isInlined(mlir::Operation *op) const;
 
-  // statements: emit_cpp_function.cpp
+  // Statements: emit_cpp_function.cpp
   void emitBlock(mlir::Block &block);
   void emitOp(mlir::Operation *op);
   void emitFor(mlir::scf::ForOp loop);
@@ -94,7 +96,7 @@ protected:
   void close(mlir::Operation *op);
   void missing(mlir::Operation *op, const std::string &what);
 
-  // tiles, views, queues: emit_cpp_tiles.cpp
+  // Tiles, views, queues: emit_cpp_tiles.cpp
   bool emitBuffer(mlir::Operation *op);
   bool emitView(mlir::Operation *op);
   bool emitQueue(mlir::Operation *op);

@@ -1,4 +1,4 @@
-// The printer of what the host does around kernels.
+// Writes the host code around kernels as C++.
 #pragma once
 
 #include "codegen/pto/cpp_emitter.h"
@@ -6,24 +6,24 @@
 
 namespace ptl::pto {
 
-/// What a kernel's `launch_name` wants.
+/// The parameters of a kernel's `launch_name`.
 struct CppLaunch {
   std::string name;
   bool onGroups = true; ///< `blocks` are core groups (or their cube cores), else vector cores
-  /// Of each parameter, the memory for each core group; 0: the caller gives the argument.
+  /// For each parameter, the bytes for each core group; 0 if the caller gives the argument.
   std::vector<int64_t> groupBytes;
 };
 
-/// What the entry is called: `flash_attention_D128`.
+/// The name of the entry: `flash_attention_D128`.
 std::string hostName(mlir::func::FuncOp host);
-/// Whether more is to be done than one launch with the arguments as they are.
+/// Whether the host does more than one launch with the arguments as they are.
 bool needsHost(mlir::func::FuncOp host);
 
 class CppHostEmitter : public CppFunctionEmitter {
 public:
   CppHostEmitter(mlir::func::FuncOp host, const Machine &machine,
                  llvm::ArrayRef<CppLaunch> launches, std::vector<Finding> &findings);
-  /// A namespace with `run_name`.
+  /// Emits a namespace with `run_name`.
   void emit(TextLines &text);
 
 private:
@@ -44,12 +44,12 @@ private:
   void emitLaunch(ir::LaunchOp launch);
   void emitCheck(ir::CheckOp check);
   void emitStore(ir::StoreOp store);
-  /// A box: a scalar, an array that is not written any more, or a copy.
+  /// Emits a box: as a scalar, as a part of an array that is not written any more, or as a copy.
   bool emitBox(mlir::Operation *op, mlir::ValueRange offsets, mlir::ValueRange lengths,
                llvm::ArrayRef<int64_t> dropped, bool isPlain);
   void emitView(mlir::Operation *op);
   CppExpression elementAt(const Array &array, mlir::ValueRange offsets);
-  /// The length, reported as missing where it has no spelling.
+  /// The length; one that cannot be written is reported.
   CppExpression known(const CppExpression &extent);
   std::string bytesOf(const Array &array, mlir::Type element);
   llvm::SmallVector<CppExpression> extentsOf(mlir::Type type, mlir::ValueRange lengths);

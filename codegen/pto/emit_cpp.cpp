@@ -85,7 +85,8 @@ public:
   bool signalsCores() const {
     return llvm::any_of(functions_, [](func::FuncOp function) { return hasCoreEvents(function); });
   }
-  /// One hub holds the flags between cores, for queues too: kernels are told where it is.
+  /// Whether kernels get the address of the hub that holds the flags between cores, which queues
+  /// use, too.
   bool needsFlagsBase() const { return mixed() && !machine_.exchange.throughBuffer; }
   bool traps() const {
     return llvm::any_of(functions_, [](func::FuncOp function) {
@@ -318,7 +319,7 @@ static void addHeader(TextLines &text, const std::string &name, const char *star
   text.add(std::string("// (-D__CPU_SIM). `") + starts + name + "` starts it.");
 }
 
-/// What the files of a program use beside the library.
+/// The features beside the library that the files of a program use.
 struct CppUses {
   bool host, threads, coreEvents, traps, flagsBase;
 };

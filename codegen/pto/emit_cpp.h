@@ -1,4 +1,4 @@
-// C++ on the PTO-ISA library.
+// Emits C++ on the PTO-ISA library.
 #pragma once
 
 #include "codegen/pto/line_map.h"
@@ -23,12 +23,12 @@ struct CppOptions {
 /// (`__CPU_SIM`) and for devices.
 Emitted emitCpp(mlir::ModuleOp kernel, const Machine &machine, const CppOptions &options = {});
 
-/// The kernels of an entry as one text, and with them what runs on the host: `run_name(stream,
-/// groups, ...)` with the arguments that the source names, which takes the storage of
-/// intermediates, starts the kernels in order and returns 0 when all is done. It is there where one
-/// call of `launch_name` does not do: where there are several kernels, and where a kernel wants
-/// what the source does not name. `host`: the host's function with scalars lowered to `arith` and
-/// `math`; may be null.
+/// The kernels of an entry as one text together with the code that runs on the host:
+/// `run_name(stream, groups, ...)` with the arguments that the source names. It takes the storage
+/// of intermediates, starts the kernels in order and returns 0 when all is done. It is emitted
+/// where one call of `launch_name` is not enough: where there are several kernels, and where a
+/// kernel needs arguments that the source does not name. `host` is the host's function with scalars
+/// lowered to `arith` and `math`; it may be null.
 Emitted emitCpp(llvm::ArrayRef<mlir::ModuleOp> kernels, mlir::func::FuncOp host,
                 const Machine &machine, const CppOptions &options = {});
 

@@ -1,4 +1,4 @@
-// What the host does around kernels, as C++: storage, scalars, control flow, launches.
+// Emits the host code around kernels as C++: storage, scalars, control flow, launches.
 #include "codegen/pto/cpp_host_emitter.h"
 #include "ir/dialect/host_views.h"
 

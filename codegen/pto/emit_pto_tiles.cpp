@@ -178,7 +178,7 @@ void PtoFunctionEmitter::emitWindow(SubsetOp op) {
   emitTileAt(op, address, windowType(source, window), op.getValidRow(), op.getValidCol());
 }
 
-/// The same bytes as another type: a tile at the same address, where that is known.
+/// Emits an alias of a tile with another type: a tile at the same address, where that is known.
 void PtoFunctionEmitter::emitAlias(Operation *op, Value source, Value rows, Value cols) {
   auto type = cast<TileBufType>(op->getResult(0).getType());
   if (auto known = addresses_.find(source); known != addresses_.end()) {

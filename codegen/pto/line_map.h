@@ -1,4 +1,4 @@
-// Lines of emitted text and the places in the source they came from.
+// Maps lines of emitted text to the places in the source that they came from.
 #pragma once
 
 #include "mlir/IR/Location.h"
@@ -16,21 +16,21 @@ namespace ptl::pto {
 struct SourcePlace {
   std::string file;
   unsigned line = 0, column = 0;
-  /// That the line of text was printed for; lives as long as the kernel.
+  /// The operation for which the line was printed; it lives as long as the kernel.
   mlir::Operation *operation = nullptr;
 };
 
 /// The innermost place that a location names, if any.
 std::optional<SourcePlace> placeOf(mlir::Location location);
-/// That of an operation.
+/// The place of an operation.
 std::optional<SourcePlace> placeOf(mlir::Operation *operation);
 
 /// For each line of a text, counted from 1, where it came from.
 class LineMap {
 public:
   unsigned numLines() const { return static_cast<unsigned>(places_.size()); }
-  /// Null for lines that stand for nothing in the source, and for those that the text does not
-  /// have.
+  /// Null for lines that correspond to nothing in the source, and for line numbers that the text
+  /// does not have.
   const SourcePlace *at(unsigned line) const {
     return line > 0 && line <= places_.size() && places_[line - 1] ? &*places_[line - 1] : nullptr;
   }
@@ -43,7 +43,7 @@ private:
   std::vector<std::optional<SourcePlace>> places_;
 };
 
-/// Something wrong with an emitted text, or that has no spelling in it.
+/// An error in an emitted text, or an operation that cannot be expressed in it.
 struct Finding {
   std::optional<SourcePlace> place; ///< in the source
   unsigned line = 0;                ///< in the text; 0: not known
@@ -51,7 +51,7 @@ struct Finding {
   bool isError = true; ///< else a warning
 };
 
-/// An emitted text. It is always whole; where something could not be spelled, `findings` says so.
+/// An emitted text. It is always complete; `findings` lists what could not be expressed.
 struct Emitted {
   std::string text;
   LineMap lines;
@@ -78,8 +78,8 @@ public:
                     std::make_move_iterator(other.lines_.end()));
   }
   bool empty() const { return lines_.empty(); }
-  /// For lines that outlive what they were printed for: what stands for an operation instead, null
-  /// for nothing.
+  /// Replaces the operations of lines, for lines that outlive the operations they were printed for;
+  /// `to` may return null.
   void mapOperations(llvm::function_ref<mlir::Operation *(mlir::Operation *)> to) {
     for (Line &line : lines_)
       if (line.place)
@@ -88,7 +88,7 @@ public:
   void forgetOperations() {
     mapOperations([](mlir::Operation *) { return nullptr; });
   }
-  /// The text; the lines are taken from here.
+  /// Returns the text; the lines are moved out of this object.
   Emitted finish(std::vector<Finding> findings);
 
 private:

@@ -23,7 +23,7 @@ std::string reasonOf(Operation *op) {
   return why && !(before && before->getAttr("ptl.why") == why) ? why.str() : std::string();
 }
 
-/// What a number without a name is for, by its first telling use.
+/// A word for the purpose of a number without a name, from the first use that shows one.
 static std::string purpose(Value value) {
   for (OpOperand &use : value.getUses()) {
     Operation *user = use.getOwner();

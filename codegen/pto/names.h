@@ -1,4 +1,4 @@
-// Names of values in emitted text: those of the source where values have them.
+// Names values in emitted text: by their names in the source where they have them.
 #pragma once
 
 #include "mlir/IR/Operation.h"
@@ -9,12 +9,12 @@
 
 namespace ptl::pto {
 
-/// Why a synchronisation is there (`ptl.why`); empty if the operation before it has the same
+/// The reason for a synchronisation (`ptl.why`); empty if the operation before it has the same
 /// reason.
 std::string reasonOf(mlir::Operation *op);
 
-/// What a function is called in texts that are C++ or become it: its symbol, or more than that
-/// where C++ or the library of C has this name.
+/// The name of a function in texts that are C++ or become C++: its symbol, with an addition where
+/// C++ or the C library has this name.
 std::string functionName(llvm::StringRef symbol);
 
 /// Names of one function; each is given once.
@@ -24,15 +24,15 @@ public:
   enum class Style { Pto, Cpp };
   explicit NameTable(Style style) : style_(style) {}
 
-  /// Leaves the names of the tiles and arrays of a function to them: numbers beside one have its
-  /// name in their location, too.
+  /// Reserves the names of tiles and arrays of a function for these, because the location of a
+  /// number beside a tile has the tile's name, too.
   void keepForTiles(mlir::Operation *function);
 
-  /// The name of a value, made at the first call.
+  /// The name of a value, which is chosen at the first call.
   const std::string &of(mlir::Value value);
   bool has(mlir::Value value) const { return names_.contains(value); }
   void set(mlir::Value value, std::string name) { names_[value] = std::move(name); }
-  /// A name like `wanted` that nothing else has.
+  /// A name like `wanted` that is not used yet.
   std::string fresh(llvm::StringRef wanted);
 
 private:

@@ -1,4 +1,4 @@
-// The printer behind `emitPto`.
+// Implements `emitPto`.
 #pragma once
 
 #include "codegen/pto/emit_pto.h"
@@ -26,11 +26,11 @@ public:
 private:
   std::string nameOf(TileBufType tile, bool onlyOfPlace) const;
   llvm::MapVector<mlir::Type, std::string> aliases_;
-  /// Of types without an alias: to print one alone takes long.
+  /// Caches texts of types without an alias, because printing a type takes long.
   mutable llvm::DenseMap<mlir::Type, std::string> texts_;
 };
 
-/// A type without its sign: scalars have none in PTOAS.
+/// The type without its sign, since scalars have none in PTOAS.
 mlir::Type signless(mlir::Type type);
 
 /// The byte address of a tile: a value that is computed, and a constant.
@@ -55,7 +55,7 @@ private:
   struct Operand {
     std::string name, type;
   };
-  // functions, control, scalars: emit_pto.cpp
+  // Functions, control flow, scalars: emit_pto.cpp
   std::string signature();
   void emitBlock(mlir::Block &block);
   void emitLabel(mlir::Block &block);
@@ -78,10 +78,10 @@ private:
   std::string longConstant(int64_t value);
   std::string constantOfBits(mlir::FloatAttr value, const std::string &wanted);
   bool has(PtoasChange change) const { return hasChanged(version_, machine_.tools.ptoas, change); }
-  /// `pto.load`, of an operation of ours.
+  /// The operation's name in PTOAS: `pto.load`.
   std::string spelled(mlir::Operation *op) const;
 
-  // buffers, queues, instructions: emit_pto_tiles.cpp
+  // Buffers, queues, instructions: emit_pto_tiles.cpp
   bool emitBuffer(mlir::Operation *op);
   bool emitView(mlir::Operation *op);
   bool emitQueue(mlir::Operation *op);
@@ -104,7 +104,7 @@ private:
   Operand asBits(mlir::Operation *op, mlir::Value tile, mlir::Type element);
   Operand asTile(mlir::Operation *op, mlir::Value tile, TileBufType type);
 
-  // instructions: emit_pto_instructions.cpp
+  // Instructions: emit_pto_instructions.cpp
   void emitInstructionOp(Instruction instruction);
   bool emitBits(Instruction fill);
   void emitNumbers(Instruction tci);

@@ -1,4 +1,4 @@
-// Outside tools as judges of emitted text, their errors at lines of the source.
+// Checks emitted text by outside tools, and reports their errors at lines of the source.
 #pragma once
 
 #include "codegen/pto/line_map.h"
@@ -16,12 +16,13 @@ struct Verification {
 };
 
 /// Compiles C++ (the syntax only) with `clang++` in CPU-simulation mode, on the headers of the
-/// PTO-ISA library in `folder`, or in `folder`/include. An error inside a header counts where the
-/// text asked for it. `compiler`: a path; empty: the newest clang++ on the PATH.
+/// PTO-ISA library in `folder`, or in `folder`/include. An error inside a header is reported at the
+/// line of the text that caused it. `compiler` is a path; empty stands for the newest clang++ on
+/// the PATH.
 Verification verifyCpp(const Emitted &text, const std::string &folder,
                        const std::string &compiler = {});
 
-/// Gives `.pto` to the PTOAS at `path`. `arch`: what `--pto-arch` gets.
+/// Runs the PTOAS at `path` on `.pto`. `arch` is the value of `--pto-arch`.
 Verification verifyPto(const Emitted &text, const std::string &path, const std::string &arch);
 
 } // namespace ptl::pto

@@ -1,18 +1,18 @@
-// Windows into tiles as tiles of their own, and slots.
+// Represents windows into tiles, and slots, as tiles of their own.
 #pragma once
 
 #include "ir/dialect/pto_dialect.h"
 
 namespace ptl::pto {
 
-/// Bytes from one row, and from one column, of a tile to the next; for boxed layouts true at
-/// multiples of the box.
+/// The distance in bytes from one row, and from one column, of a tile to the next; for boxed
+/// layouts it holds at multiples of the box.
 struct WindowStrides {
   int64_t row, col;
 };
 WindowStrides windowStrides(TileBufType tile);
 
-/// The type of a tile that stands for a window: its buffer reaches as far as that of the source in
+/// The type of a tile that represents a window. Its buffer reaches as far as that of the source in
 /// the direction in which elements follow each other, so that the distances are the same.
 TileBufType windowType(TileBufType source, TileBufType window);
 

@@ -1,4 +1,4 @@
-// Whether two executors' results are the same, up to what rounding may do.
+// Compares the results of two executors, with tolerance for rounding.
 #pragma once
 
 #include "codegen/reference/value.h"
@@ -7,16 +7,17 @@
 
 namespace ptl::reference {
 
-/// How near results have to be.
+/// How close results have to be.
 struct Agreement {
-  /// The shortest float type that took part decides; errors may be relative to a tenth of the
-  /// largest magnitude of the result.
+  /// The shortest float type that took part in the computation; it determines the tolerance. Errors
+  /// may be relative to a tenth of the largest magnitude of the result.
   ElemKind shortest = ElemKind::F64;
   double scale = 0;        ///< a magnitude that errors may be relative to all the same
   bool hasRounded = false; ///< floats may have been rounded to short integers: these differ by one
 };
 
-/// Where `actual` first differs from `expected`, as `element [1, 2] is 3, not 4`; empty if nowhere.
+/// The first place where `actual` differs from `expected`, as `element [1, 2] is 3, not 4`; empty
+/// if there is none.
 std::string firstDifference(const RefArray &expected, const RefArray &actual,
                             const Agreement &agreement);
 

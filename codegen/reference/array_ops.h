@@ -1,5 +1,5 @@
-// The built-ins on whole values. Shapes have been checked statically; what depends on values
-// (positions, division) throws `Stop` without a place. Axes are positions from the front.
+// Built-ins on whole values. Shapes have been checked statically; errors that depend on values
+// (positions, division) throw `Stop` without a place. Axes are positions from the front.
 #pragma once
 
 #include "codegen/reference/scalar_ops.h"
@@ -70,14 +70,14 @@ template <typename Row> void forRows(Walk walk, size_t operands, Row row) {
   }
 }
 
-/// Copies elements (and what is known of them being written) between strided places of two arrays.
+/// Copies elements, and whether they have been written, between strided places of two arrays.
 void copyStrided(RefArray &to, int64_t toOffset, std::span<const int64_t> toStrides,
                  const RefArray &from, int64_t fromOffset, std::span<const int64_t> fromStrides,
                  std::span<const int64_t> shape);
 /// A scalar as an array without axes; an array is shared.
 const RefArray &asArray(const Value &value, RefArray &storage);
 
-/// Rounds each to what `elem` holds.
+/// Rounds each element to the values of `elem`.
 void roundAll(double *values, int64_t count, ElemKind elem);
 
 // ---- Groups ------------------------------------------------------------------------------------

@@ -342,8 +342,7 @@ void Machine::bindEntry(const CallableDecl &decl, std::vector<Value> &args) {
   bindTunables(decl, options_.tunables);
 }
 
-/// What the caller bound agrees with what it passed: shapes of the arguments are those of the
-/// signature.
+/// Checks that the dimensions that the caller bound agree with the shapes of the arguments.
 void Machine::checkShapes(const CallableDecl &decl) {
   for (const Local *param : decl.params) {
     const Type &type = *param->type;

@@ -1,5 +1,5 @@
-// Built-ins on values that have been computed, whoever computed them: the walk over the checked
-// tree here, the walk over IR in `ir/execute`.
+// Applies built-ins to computed values, both for the walk over the checked tree here and for the
+// walk over IR in `ir/execute`.
 #pragma once
 
 #include "codegen/reference/status.h"
@@ -13,7 +13,7 @@
 
 namespace ptl::reference {
 
-/// One use of a built-in: the operands of its record, and whatever else its parameters say.
+/// One use of a built-in: the operands of its record, and the values of its other parameters.
 struct BuiltinCall {
   OpId op{};
   std::vector<Value> operands;   ///< the `Value` parameters in order; none for one left out
@@ -28,11 +28,11 @@ struct BuiltinCall {
   std::string text; ///< the equation of `einsum`, how `scatter` combines
 };
 
-/// The value of a built-in other than effects and `load`; of several results a tuple. Throws `Stop`
-/// without a place, so for this folder only.
+/// The result of a built-in other than effects and `load`; a tuple if it has several results.
+/// Throws `Stop` without a place, so it is only for this folder.
 Value applyBuiltin(const BuiltinCall &call);
 
-/// The same for others. Nothing where it stops, for the reason in `why` and `status`.
+/// The same for other folders. Returns nothing if it stops, with the reason in `why` and `status`.
 std::optional<Value> evalBuiltin(const BuiltinCall &call, RunStatus &status, std::string &why);
 
 } // namespace ptl::reference

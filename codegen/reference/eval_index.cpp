@@ -241,7 +241,7 @@ Value Machine::evalIndex(const IndexExpr &expr) {
 
 // ---- Writing -----------------------------------------------------------------------------------
 
-/// The same for writing.
+/// Evaluates an expression to a place that can be written.
 Value &Machine::place(const Expr &expr) {
   if (expr.kind == ExprKind::LocalRef)
     return local(*cast<LocalRefExpr>(expr).local);

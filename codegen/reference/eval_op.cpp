@@ -12,8 +12,8 @@ Value Machine::operand(const OpExpr &expr, size_t index) {
   return arg ? eval(*arg) : Value();
 }
 
-/// Of each `Value` parameter in order, the variadic ones at the place of theirs; none for one left
-/// out.
+/// The operands in the order of the `Value` parameters, with variadic ones at the place of theirs,
+/// and none for one that is left out.
 std::vector<Value> Machine::operandsOf(const OpExpr &expr) {
   std::vector<Value> values;
   for (size_t i = 0; i < expr.op->params.size(); ++i) {
@@ -83,7 +83,7 @@ RangeValue Machine::indexRange(const OpExpr &expr) {
   return range;
 }
 
-/// What the parameters of the record say that are no operands.
+/// Adds the values of the record's parameters that are no operands.
 void Machine::addParameters(const OpExpr &expr, BuiltinCall &call) {
   for (size_t i = 0; i < expr.op->params.size(); ++i) {
     const OpParam &param = expr.op->params[i];

@@ -80,7 +80,7 @@ void Machine::bindLocal(const Local &which, Value value) {
   local(which) = std::move(value);
 }
 
-/// What a variable without a value holds: every read of it stops.
+/// The value of a variable without an initial value: every read of it stops the run.
 Value Machine::undefinedOf(const Type &type) {
   if (type.isArray())
     return Value::array(undefinedArray(elemOf(type.elem), shapeOf(type)));

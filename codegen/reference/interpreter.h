@@ -1,6 +1,6 @@
-// The reference executor: interprets the checked tree, with every check on. Floats accumulate in
-// `f64` and every operation rounds to its element type; integers wrap. It is what all other
-// executors are compared with.
+// The reference executor: it interprets the checked tree, with every check on. Floats accumulate in
+// `f64` and every operation rounds to its element type; integers wrap. All other executors are
+// compared with it.
 #pragma once
 
 #include "codegen/reference/status.h"
@@ -43,9 +43,9 @@ struct CallRequest {
   Span span;                               ///< of the call
 };
 
-/// Executes a call elsewhere. Nothing: the interpreter does it. A result that is not ok stops the
-/// body; of an ok one `outputs` and `inouts` are used. Requirements (`where`) have been checked
-/// before.
+/// Executes a call elsewhere. If it returns nothing, the interpreter executes the call. A result
+/// that is not ok stops the body; of one that is ok, `outputs` and `inouts` are used. Requirements
+/// (`where`) have been checked before.
 using CallHandler = std::function<std::optional<RunResult>(const CallRequest &)>;
 
 struct RunOptions {
@@ -57,7 +57,7 @@ struct RunOptions {
   CallHandler handler; ///< for calls of test bodies
   std::function<void(const std::string &)>
       print; ///< takes lines of `print`; standard output if empty
-  /// Of all arrays that operations give: more is `RunStatus::Memory`.
+  /// The most elements that all arrays of the run may have together; more is `RunStatus::Memory`.
   int64_t mostElements = std::numeric_limits<int64_t>::max();
 };
 
@@ -72,11 +72,11 @@ RunResult runEntry(const CheckedProgram &program, const SourceManager &sources,
 RunResult runBody(const CheckedProgram &program, const SourceManager &sources,
                   const CallableDecl &decl, const RunOptions &options = {});
 
-/// Why a declaration cannot run here; empty when it can.
+/// The reason why a declaration cannot run here; empty when it can.
 std::string unsupportedReason(const CallableDecl &decl);
 
-/// Whether the executor knows a built-in; `reason` says where it is handled when it is none of
-/// `evalOp`.
+/// Whether the executor implements a built-in; if it is not handled by `evalOp`, `reason` says
+/// where it is.
 bool isImplemented(OpId op, std::string *reason = nullptr);
 
 } // namespace ptl::reference

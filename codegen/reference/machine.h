@@ -19,8 +19,8 @@ struct Frame {
 /// How a statement ends.
 enum class Flow : uint8_t { Next, Break, Continue, Return };
 
-/// What an index expression selects: one entry per axis of the base in order, and where new axes
-/// come in.
+/// The elements that an index expression selects: one entry per axis of the base in order, and the
+/// places of new axes.
 struct Region {
   struct Axis {
     int64_t base = -1; ///< axis of the base; -1: a new axis

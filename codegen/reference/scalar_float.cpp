@@ -103,7 +103,7 @@ std::optional<double> trigonometric(OpId op, double x) {
   }
 }
 
-/// The larger value; a NaN wins, and zeros are told apart by their sign.
+/// The larger value. A NaN wins over numbers, and +0 counts as larger than -0.
 double maxNan(double a, double b) {
   if (std::isnan(a) || std::isnan(b))
     return std::isnan(a) ? a : b;

@@ -1,6 +1,6 @@
-// The meaning of every elementwise built-in on scalars, of the steps of reductions, and of the
-// random streams: what all other executors are compared with. Floats are computed in `double` and
-// not yet rounded to the element type; `roundScalar` does that.
+// Defines every elementwise built-in on scalars, the steps of reductions, and the random streams.
+// All other executors are compared with these. Floats are computed in `double` and not yet rounded
+// to the element type; `roundScalar` does that.
 #pragma once
 
 #include "frontend/base/elem_convert.h"
@@ -22,13 +22,13 @@ enum class EvalStatus : uint8_t {
 /// `select` that of the values; its condition is a `bool`). Integer results are wrapped, float
 /// results are not rounded.
 EvalStatus evalScalar(OpId op, ElemKind elem, std::span<const Scalar> args, Scalar &result);
-/// Whether `evalScalar` knows the record.
+/// Whether `evalScalar` handles the record.
 bool isScalarOp(OpId op);
 /// The element type of the result for operands of type `elem`: `bool` for comparisons, else `elem`.
 ElemKind scalarResult(OpId op, ElemKind elem);
 
-/// What a reduction or scan starts from, in the accumulator type `acc` (for `max`, `min`: of the
-/// element type itself). Nothing for records that do not fold.
+/// The identity element of a reduction or scan, in the accumulator type `acc` (for `max`, `min`: in
+/// the element type itself). Nothing for records that do not fold.
 std::optional<Scalar> foldStart(OpId op, ElemKind acc);
 /// One step of a reduction or scan: not rounded, integers wrapped to `acc`.
 Scalar foldStep(OpId op, ElemKind acc, Scalar total, Scalar next);

@@ -1,4 +1,4 @@
-// How a run ends.
+// The ways in which a run ends.
 #pragma once
 
 #include "frontend/base/span.h"

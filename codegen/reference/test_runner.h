@@ -1,4 +1,4 @@
-// Runs `test` and `property` blocks. Their bodies are always interpreted; what they call may run
+// Runs `test` and `property` blocks. Their bodies are always interpreted; their calls may run
 // elsewhere.
 #pragma once
 
@@ -39,19 +39,19 @@ struct TestOptions {
   std::function<void(const CallableDecl &)> onStart;
 };
 
-/// The blocks of the root file, and the `fn`s that say that they are associative, that `filter`
+/// The blocks of the root file, and the `fn`s that are declared associative, whose names `filter`
 /// admits, in order.
 std::vector<const CallableDecl *> findTests(const CheckedProgram &program,
                                             const std::string &filter = {});
 TestOutcome runTest(const CheckedProgram &program, const SourceManager &sources,
                     const CallableDecl &decl, const TestOptions &options);
-/// All of them; `onOutcome` hears of each as it ends.
+/// Runs all of them; `onOutcome` is called as each ends.
 std::vector<TestOutcome> runTests(const CheckedProgram &program, const SourceManager &sources,
                                   const TestOptions &options,
                                   const std::function<void(const TestOutcome &)> &onOutcome = {});
 
 /// The shapes to try: the ends of the ranges, 0 and 1, primes, neighbours of powers of two, random
-/// ones. The same for the same seed. `ranges` are half open.
+/// ones. They are the same for the same seed. `ranges` are half open.
 std::vector<std::vector<int64_t>>
 sampleShapes(const std::vector<std::pair<int64_t, int64_t>> &ranges, unsigned count, uint64_t seed);
 

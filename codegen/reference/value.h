@@ -1,5 +1,5 @@
-// What the reference executor computes with. Values are cheap to copy: arrays, tuples and lists are
-// shared and copied when they are written while shared.
+// The values of the reference executor. They are cheap to copy: arrays, tuples and lists are
+// shared, and copied when they are written while shared.
 #pragma once
 
 #include "frontend/base/elem_convert.h"
@@ -86,14 +86,14 @@ public:
   const RangeValue &asRange() const { return std::get<RangeValue>(data_); }
   const Parts &asParts() const { return *std::get<std::shared_ptr<Parts>>(data_); }
   const std::string &asText() const { return *std::get<std::shared_ptr<std::string>>(data_); }
-  /// For writing: the content becomes this value's own first.
+  /// The array for writing; if its content is shared, it is copied first.
   RefArray &mutableArray();
   Parts &mutableParts();
 
-  /// Of a scalar or an array.
+  /// The element type of a scalar or an array.
   ElemKind elem() const { return isScalar() ? asScalar().elem : asArray().elem; }
   std::span<const int64_t> shape() const;
-  /// Whether an element was never written. Tuples and structs: any of theirs.
+  /// Whether an element was never written; for tuples and structs, whether any part has one.
   bool hasUndefined() const;
 
 private:

@@ -167,7 +167,8 @@ void BlockBody::instruction(Operation *op) {
   };
   for (Value out : instruction.outs())
     add(out);
-  // What an accumulating product adds to is what it writes.
+  // An accumulating product writes to the tile that it adds to, so that operand is not written
+  // twice.
   bool repeats = instruction.info().has(InstructionInfo::InPlace) &&
                  llvm::StringRef(instruction.info().mnemonic).ends_with(".acc") &&
                  instruction.ins().front() == instruction.outs().front();

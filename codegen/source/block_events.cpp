@@ -135,7 +135,7 @@ void BlockBody::collectEvents() {
 }
 
 namespace {
-/// What an event between two pipes says has happened.
+/// A word for what has happened when an event between two pipes is set.
 struct EventWord {
   Pipe from, to;
   const char *word;

@@ -1,4 +1,4 @@
-// What is written more than once gets a name.
+// Gives names to expressions that are written more than once.
 #include "codegen/source/block_body.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -20,7 +20,7 @@ static Operation *commonAnchor(Operation *first, Operation *second) {
   return first;
 }
 
-/// What a condition is computed from stands in no statement.
+/// Operations that compute a condition are in no statement.
 static bool isInCondition(Operation *anchor) {
   auto loop = dyn_cast_or_null<scf::WhileOp>(anchor->getParentOp());
   return loop && anchor->getBlock() == loop.getBeforeBody();

@@ -226,7 +226,7 @@ static ir::LaunchOp onlyLaunch(func::FuncOp host) {
   return isPlain ? only : ir::LaunchOp();
 }
 
-/// What the prover alone reads goes, and what is computed twice is computed once.
+/// Removes operations that only the prover reads, and merges repeated computations.
 static void tidy(ModuleOp kernel) {
   llvm::SmallVector<ir::CheckOp> requirements;
   kernel.walk([&](ir::CheckOp check) { requirements.push_back(check); });
@@ -237,8 +237,8 @@ static void tidy(ModuleOp kernel) {
   eliminateCommonSubExpressions(rewriter, dominance, kernel);
 }
 
-/// What only requirements and checks of bounds are computed with goes: the ones stand in the
-/// header, the others are about what kernels do, as is what they require of positions.
+/// Removes operations that only requirements and checks of bounds use. Requirements are in the
+/// header, and bounds are checked by kernels, as are requirements on positions.
 static void dropRequirements(func::FuncOp host, const EntryFacts &facts,
                              const std::map<std::string, BlockKernel> &kernels) {
   Entry entry(host, facts);

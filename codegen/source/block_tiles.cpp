@@ -46,7 +46,7 @@ static bool isSameTile(Operation *op) {
   return to.withValid(to.getRows(), to.getCols()) == from.withValid(from.getRows(), from.getCols());
 }
 
-/// What an instruction makes, in a word.
+/// A word for the result of an instruction.
 static std::string resultName(llvm::StringRef mnemonic) {
   static constexpr std::pair<const char *, const char *> words[] = {
       {"texpands", "filled"}, {"tcvt", "converted"}, {"tmov", "copy"}, {"tci", "numbers"}};

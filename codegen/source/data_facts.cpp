@@ -1,6 +1,6 @@
-// What data must be for a kernel to be right: which arrays of positions hold each value once, so
-// that points of a grid write different elements; which positions that a program computes are in
-// bounds.
+// Finds the facts about data that a kernel needs to be right: which arrays of positions hold each
+// value once, so that points of a grid write different elements; and which positions that a program
+// computes are in bounds.
 #include "codegen/source/entry.h"
 #include "codegen/source/position_text.h"
 
@@ -8,7 +8,7 @@ using namespace mlir;
 
 namespace ptl::source {
 
-/// What an array is a description, or all, of.
+/// The array behind views that describe all of its elements.
 static Value rootOf(Value array) {
   for (;;) {
     Operation *op = array.getDefiningOp();
@@ -189,8 +189,8 @@ std::vector<std::string> factsOfIndices(ir::ParallelOp grid,
   return facts;
 }
 
-/// What follows the array in `all(array …)`, which a requirement that a check is of says; empty: it
-/// says something else.
+/// The condition in `all(array …)` of a requirement that belongs to a check, behind the array;
+/// empty if the requirement has another form.
 static std::string factOfAll(ir::CheckOp check) {
   llvm::StringRef clause = check.getMessage().split("needs `all(").second.split('`').first;
   if (check.getStatus() != "where" || !clause.consume_back(")"))

@@ -144,7 +144,7 @@ void ProgramEntry::allocate(ir::AllocOp alloc) {
       writers, [&](Operation *writer) { return writer->getBlock() != alloc->getBlock(); });
   if (!isInside || beginsInside(alloc))
     return;
-  // What the first grid fills needs no zeros.
+  // An output that the first grid fills needs no initial zeros.
   Operation *first = nullptr;
   for (Operation *writer : writers) {
     Operation *here = alloc->getBlock()->findAncestorOpInBlock(*writer);
@@ -342,7 +342,7 @@ llvm::SmallVector<Value> ProgramEntry::writtenBy(ir::LaunchOp launch) const {
   return refs;
 }
 
-/// What a kernel before has written is written further.
+/// Makes outputs that an earlier kernel has written `inout`.
 static void keepWritten(OutlinedKernel &kernel, llvm::function_ref<bool(Value)> isWritten) {
   for (size_t i = 0; i < kernel.outputs.size();) {
     auto [ref, type] = kernel.outputs[i];

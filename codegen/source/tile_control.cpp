@@ -185,7 +185,7 @@ void TileBody::assignAll(ValueRange targets, ValueRange values) {
   }
 }
 
-/// What the end of a block gives to the next turn.
+/// Assigns the values that a block passes to the next iteration.
 void TileBody::yield(mlir::Block &block, ValueRange targets) {
   Operation *outer = std::exchange(statement_, block.getTerminator());
   before(statement_);

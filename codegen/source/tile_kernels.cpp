@@ -210,8 +210,8 @@ static std::string lengthOfLoop(Value position) {
   return dim ? dim.str() : "";
 }
 
-/// What a loop of the program says of a position that the kernel is given: without it the kernel
-/// would check what it indexes with it.
+/// Adds requirements for positions that a loop of the program passes to the kernel; without them
+/// the kernel would check every index computed from these.
 void KernelBody::findBounds(OutlinedKernel &kernel) {
   for (ir::ParallelOp grid : grids_)
     for (const std::string &bound : boundsOf(grid, inTypes_))

@@ -1,5 +1,5 @@
-// What must have a name so that the text computes things in the order of the IR: expressions are
-// computed where they are written, operands from left to right.
+// Finds the values that need a name so that the text computes everything in the order of the IR:
+// expressions are computed where they are written, operands from left to right.
 #include "codegen/source/tile_body.h"
 
 #include "passes/analysis/source_place.h"
@@ -21,7 +21,7 @@ public:
   explicit Pending(llvm::DenseSet<Operation *> &named) : named_(named) {}
 
   void add(Operation *op) { open_.push_back(op); }
-  /// What is written in the present operation, from left to right.
+  /// Takes the operands that are written in the present operation, from left to right.
   void take(llvm::ArrayRef<Operation *> wanted) {
     llvm::SmallVector<Operation *> left(wanted);
     while (!left.empty()) {

@@ -35,7 +35,7 @@ Expression TileBody::compared(Value operand, Value other) {
 
 Expression TileBody::comparison(arith::CmpIOp op, arith::CmpIPredicate predicate) {
   using P = arith::CmpIPredicate;
-  // What is less than 0 is large as an unsigned number.
+  // A negative number is large when compared as an unsigned one.
   if (op.getLhs().getType().isIndex() && (predicate == P::ult || predicate == P::ule)) {
     Expression first = compared(op.getLhs(), {}), again = compared(op.getLhs(), {}); // both count
     return binary(binary(first, ">=", {"0"}), "and",

@@ -62,7 +62,7 @@ public:
   }
 
 private:
-  /// What only a schedule can say.
+  /// The items that only a schedule can express.
   std::string schedule() {
     std::vector<std::string> items;
     entry_.function.walk([&](ir::MatmulOp product) {
@@ -167,8 +167,8 @@ private:
 
 } // namespace
 
-/// What only requirements and checks of bounds are computed with goes: the ones stand in the
-/// header, the others are made again.
+/// Removes operations that only requirements and checks of bounds use. Requirements are in the
+/// header, and checks of bounds are made again.
 static void dropRequirements(func::FuncOp function, Entry &entry) {
   llvm::SmallVector<Operation *> checks;
   function.walk([&](ir::CheckOp check) {

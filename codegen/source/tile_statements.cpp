@@ -45,7 +45,7 @@ constexpr unsigned kMaxWeight = 8; ///< operations in one expression
 
 bool isTransparent(Operation *op) {
   if (auto cast = dyn_cast<ir::CastOp>(op)) {
-    // What the author pins has a name.
+    // A value that the author pinned to a place gets a name.
     ir::Place place = cast.getType().getPlace();
     return place == ir::Place::Inferred || place == ir::Place::Gm ||
            block::nameOf(op->getLoc()).empty();
@@ -161,12 +161,12 @@ bool TileBody::decideInlined(Operation *op) {
       uses, [](OpOperand *use) { return isa<arith::AndIOp, arith::OrIOp>(use->getOwner()); });
   if (uses.empty() || isa<ir::CastOp>(op) || isJoined)
     return false;
-  // What is staged for products says so.
+  // A value that is staged for products gets its place written.
   bool isPinned =
       llvm::all_of(uses, [](OpOperand *use) { return isa<ir::CastOp>(use->getOwner()); });
   if (isa<ir::SliceOp, ir::LoadOp>(op) && !isPinned && placeOf(op->getResult(0)) == "mat")
     return false;
-  // What is stored under its own name needs no second one.
+  // A value that is stored under its own name needs no other one.
   std::string name = block::nameOf(op->getLoc());
   auto store = dyn_cast<ir::StoreOp>(uses.front()->getOwner());
   bool isStored = store && uses.size() == 1 && block::nameOf(store.getRef().getLoc()) == name;

@@ -1,4 +1,5 @@
-// The `name=value` arguments of `ptlc run`: arrays from files or made up, scalars, dimensions.
+// Reads the `name=value` arguments of `ptlc run`: arrays from files or made up, scalars,
+// dimensions.
 #pragma once
 
 #include "compile/call/assumed_elements.h"
@@ -21,8 +22,9 @@ struct RunInputs {
   std::vector<AssumedElements> elements; ///< of arrays that nobody gave and that may decide
 };
 
-/// What arguments have to say. `Times`: arrays that are not given have a shape, and values only
-/// where these may decide (`assumeElements`); scalars that are not integers need no value.
+/// How complete the arguments have to be. With `Times` an array that is not given has a shape, and
+/// has values only if they may decide how long the entry takes (`assumeElements`); scalars that are
+/// not integers need no value.
 enum class RunNeeds : uint8_t { Values, Times };
 
 struct RunArgumentError {
@@ -31,8 +33,8 @@ struct RunArgumentError {
 };
 
 /// Resolves the words for an entry. With `convert`, `f32` and `f64` files are rounded to the
-/// parameter's float type. Gives the errors, none if all is well.
-/// Element types are those that the declaration's parameters may have.
+/// parameter's float type. Returns the errors, none if all words are right. The element types are
+/// those that the declaration's parameters may have.
 std::vector<RunArgumentError> resolveRunArguments(const CallableDecl &decl, const rt::Entry &entry,
                                                   const std::vector<std::string> &words,
                                                   uint64_t seed, bool convert, RunInputs &inputs,

@@ -11,7 +11,7 @@ static constexpr int64_t kMostElements = 1 << 22;
 
 namespace {
 
-/// What elements may be.
+/// The possible values of an element.
 struct Range {
   bool arePositions = false;
   int64_t low = 0, high = 0; ///< the least and the largest

@@ -1,5 +1,6 @@
-// Elements of arrays that nobody gave, where only times are wanted: lengths and positions among
-// data decide how long a kernel takes. What the requirements of an entry say of them is a guide.
+// Assumes elements of arrays that the caller did not give, for runs that only compute times:
+// lengths and positions among the data decide how long a kernel takes. The requirements of the
+// entry tell which values are possible.
 #pragma once
 
 #include "runtime/manifest.h"
@@ -10,7 +11,7 @@
 
 namespace ptl {
 
-/// The elements of an array, as long as nothing else is known of them.
+/// The elements that an array is assumed to have.
 struct AssumedElements {
   std::string name; ///< of the parameter
   std::string text; ///< `512`: all of them; `0, 1, 2 ...`
@@ -21,9 +22,10 @@ struct AssumedArray {
   AssumedElements elements;
 };
 
-/// An array of which `where` requires `all(a < E)` is taken to hold positions, one after another
-/// over and over; one of which `all(a <= E)`, counts, each as large as it may be. Nothing where E
-/// does not come out of `dims`, of what is no integer, and of very large arrays.
+/// An array for which `where` requires `all(a < E)` is assumed to hold positions: 0, 1, 2 … up to
+/// the limit, and again. One for which it requires `all(a <= E)` is assumed to hold counts, each as
+/// large as it may be. Returns nothing where E cannot be computed from `dims`, for elements that
+/// are no integers, and for very large arrays.
 std::optional<AssumedArray> assumeElements(const rt::Entry &entry, const rt::Param &param,
                                            std::span<const std::optional<int64_t>> dims,
                                            const std::vector<int64_t> &extents);

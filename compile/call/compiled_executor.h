@@ -31,29 +31,29 @@ public:
   /// The entry as callers see it. Precondition: `entryProblem(decl)` is empty.
   const rt::Entry &describe(const CallableDecl &decl);
 
-  /// Allocates the outputs, unless `again` brings those of an earlier call, and calls.
+  /// Calls an entry. The outputs are allocated, unless `again` brings those of an earlier call.
   /// `inputs.arrays` are the array parameters only. `elems`, if not empty, holds the element types
   /// of the type parameters, for those that no array fixes.
   CallResult call(const CallableDecl &decl, const rt::CallArguments &inputs,
                   const std::map<std::string, int64_t> &tunables = {},
                   const std::vector<ElemKind> &elems = {}, std::vector<rt::OwnedArray> again = {});
 
-  /// How much such a call computes, by the records of the operations; nothing when data decides it.
-  /// `outputs` are those of a call that went well.
+  /// How much such a call computes, by the records of the operations; nothing when that depends on
+  /// data. `outputs` are those of a call that succeeded.
   std::optional<Work> work(const CallableDecl &decl, const rt::CallArguments &inputs,
                            const std::map<std::string, int64_t> &tunables,
                            const std::vector<ElemKind> &elems,
                            const std::vector<rt::OwnedArray> &outputs);
 
-  /// Calls from here on run code of that level. What comes before LLVM's passes is done once for
-  /// all levels. Precondition: `CompilerOptions::manyLevels`, and no chip.
+  /// Makes later calls run code of that level. Everything before LLVM's passes is done once for all
+  /// levels. Precondition: `CompilerOptions::manyLevels`, and no chip.
   void useLevel(int level) { useLevel(level, cpu::qualityAt(level)); }
   void useLevel(int level, cpu::CodeQuality quality);
 
   /// True if an error was the compiler's own.
   bool hadInternalError() const { return context_.log().hadInternalError(); }
 
-  /// How the simulated chip runs.
+  /// The settings of the simulated chip.
   ChipRun simulation;
 
 private:
@@ -77,7 +77,7 @@ private:
   bool compileForCpu(const ir::EntryBinding &concrete, Variant &variant);
   void load(Variant &variant);
   bool compileForChip(const ir::EntryBinding &concrete, Variant &variant);
-  /// Nothing where a pass has changed what the program means, which is reported.
+  /// Returns nothing where a pass has changed what the program means, which is reported.
   std::optional<rt::Failure> runOnChip(const Variant &variant, const rt::CallArguments &inputs,
                                        const rt::Binding &binding,
                                        const std::vector<const PtlArray *> &arrays);

@@ -13,14 +13,14 @@ class CompiledCall {
 public:
   explicit CompiledCall(const reference::CallRequest &request);
 
-  /// Calls once. May be called again, with the outputs of the call before as `again` so that no
-  /// memory is taken; `inout` arguments then go on from their last values.
+  /// Calls the entry. It may be called again, with the outputs of the call before as `again` so
+  /// that no memory is allocated; `inout` arguments then start from their last values.
   CallResult call(CompiledExecutor &executor, std::vector<rt::OwnedArray> again = {});
 
-  /// How much each call computes, after one with those outputs; see `CompiledExecutor::work`.
+  /// How much each call computes, given the outputs of a call; see `CompiledExecutor::work`.
   std::optional<Work> work(CompiledExecutor &executor, const std::vector<rt::OwnedArray> &outputs);
 
-  /// What the interpreter goes on with. Takes the arrays of `result`.
+  /// The result in the form that the interpreter continues with. Takes the arrays of `result`.
   reference::RunResult resultOf(CallResult result, const SourceManager &sources);
 
   const reference::CallRequest &request() const { return request_; }

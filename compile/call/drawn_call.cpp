@@ -14,7 +14,7 @@ static bool isGiven(const std::vector<std::string> &words, const std::string &na
                      [&](const std::string &word) { return word.starts_with(name + "="); });
 }
 
-/// What is left out: lengths of so much, arrays of random numbers, ones.
+/// Completes the arguments that are left out: lengths of `size`, arrays of random numbers, ones.
 static std::vector<std::string> completed(const rt::Entry &entry, std::vector<std::string> words,
                                           int64_t length) {
   auto add = [&](const std::string &name, const std::string &value) {

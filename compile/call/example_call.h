@@ -20,10 +20,11 @@ struct ExampleSize {
 /// Lengths by name: `S`, or `f.S` for the declaration `f` alone.
 using ExampleSizes = std::map<std::string, int64_t>;
 
-/// Of all sizes those that fix static dimensions, to be bound with the rest of what is wanted.
+/// The sizes that fix static dimensions, which are bound together with everything else in `wanted`.
 Wanted staticSizes(const CallableDecl &decl, const ExampleSizes &wanted);
 
-/// The arguments of an entry on a chip, arrays without data but where it may decide.
+/// The arguments of an entry on a chip. Arrays have no data unless it may decide how long the entry
+/// takes.
 struct ExampleCall {
   std::vector<ExampleSize> sizes;
   std::vector<AssumedElements> elements;     ///< of the arrays in `data`
@@ -36,12 +37,12 @@ struct ExampleCall {
   std::map<std::string, int64_t> examples; ///< see `ChipRun`
   int64_t bytes = 0;                       ///< of all arrays
 
-  /// Runs it; `how` says the rest.
+  /// Runs the call; `how` has the other settings.
   rt::Failure run(ChipRunner &runner, const ChipRun &how) const;
 };
 
 /// The call for which an entry's cost is estimated. `entry` describes the declaration of `bound`.
-/// Nothing, and why, where a length does not come out.
+/// Returns nothing, and the reason, where a length cannot be computed.
 std::optional<ExampleCall> exampleCall(const CheckedProgram &program, const BoundEntry &bound,
                                        const rt::Entry &entry, const ExampleSizes &wanted,
                                        std::string &problem);

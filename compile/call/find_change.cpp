@@ -24,7 +24,7 @@ using reference::RunStatus;
 
 namespace {
 
-/// What a stage gave.
+/// The result of a stage.
 struct Outcome {
   bool isRun = true; ///< false: nothing here executes it
   bool isStopped = false;

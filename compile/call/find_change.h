@@ -1,5 +1,5 @@
-// The program run as it is after every pass: the first pass that changed what the program means is
-// found by its name.
+// Runs the program as it is after every pass, to find the first pass that changed what the program
+// means.
 #pragma once
 
 #include "compile/chip/stage_record.h"
@@ -11,22 +11,22 @@
 
 namespace ptl {
 
-/// What an entry is called with: array parameters and outputs as they are before the call.
+/// The arguments of an entry: array parameters and outputs as they are before the call.
 struct StageCall {
   std::vector<const PtlArray *> arrays;
   std::vector<PtlScalar> scalars;
   std::vector<int64_t> lengths; ///< leading axes, then dimensions
 };
 
-/// A stage whose results are others than those of the first.
+/// A stage whose results differ from those of the first stage.
 struct StageDifference {
   std::string pass; ///< that made the stage
   std::string text; ///< `y: element [3] is 256, not 16`
   mlir::ModuleOp module;
 };
 
-/// Runs the stages, on copies of the arguments. Stages that nothing executes (kernels by hand at
-/// tile level) are left out. `machine`: of the block level.
+/// Runs the stages on copies of the arguments. Stages that nothing can execute (kernels written by
+/// hand at tile level) are left out. `machine` is that of the block level.
 std::optional<StageDifference> findChange(const StageRecord &record, const Machine *machine,
                                           const StageCall &call);
 

@@ -1,4 +1,4 @@
-// One entry of a program with its arguments on a simulated chip in time, as often as somebody asks.
+// Runs one entry of a program with its arguments on a simulated chip in time, any number of times.
 #pragma once
 
 #include "compile/call/arguments.h"
@@ -29,7 +29,7 @@ public:
   bool run(rt::sim::Report &report);
   /// Runs once for each kind of cost with that cost set to zero, and fills in what would be gained.
   void explain(rt::sim::Report &report);
-  /// The time without running all of it. Nothing after an error.
+  /// Estimates the time without running everything. Returns nothing after an error.
   std::optional<rt::sim::Estimate> estimate();
 
   /// The bytes of the arrays that are passed.
@@ -37,7 +37,7 @@ public:
   const RunInputs &inputs() const { return inputs_; }
   const SimulationOptions &options() const { return options_; }
 
-  /// What was assumed where data decides that the caller did not give.
+  /// The decisions that were assumed where they depend on data that the caller did not give.
   const std::vector<AssumedDecision> &decisions() const { return decisions_; }
   const rt::Failure &failure() const { return failure_; }
   /// Whether that was the compiler's own fault; the sink has it.

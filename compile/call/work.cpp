@@ -105,7 +105,7 @@ public:
   std::optional<Work> count(func::FuncOp function, const std::vector<KnownArgument> &arguments);
 
 private:
-  /// What a loop's work depends on from outside of it.
+  /// The values from outside that a loop's work depends on.
   struct Context {
     llvm::SetVector<Value> values;
     llvm::SetVector<StringAttr> symbols;

@@ -21,15 +21,16 @@ struct Work {
   bool operator==(const Work &) const = default;
 };
 
-/// What is known of an argument of the function: the extents of an array, the value of an integer.
+/// The known properties of an argument of the function: the extents of an array, the value of an
+/// integer.
 struct KnownArgument {
   std::vector<int64_t> extents;
   std::optional<int64_t> value;
 };
 
-/// The work of one call of the only function of a tensor-level module with those arguments. Follows
-/// loops, lengths and branches that the arguments decide; nothing when the count depends on data,
-/// or when following takes longer than a measurement is worth.
+/// The work of one call of the only function of a tensor-level module with those arguments. Loops,
+/// lengths and branches that depend on the arguments are followed. Returns nothing when the count
+/// depends on data, or when following would take longer than a measurement is worth.
 std::optional<Work> countWork(mlir::ModuleOp module, const std::vector<KnownArgument> &arguments);
 
 } // namespace ptl

@@ -1,4 +1,5 @@
-// Where the source says how much of a chip's memory is needed: edits that would need less.
+// Finds the places in the source that decide how much of a chip's memory is needed, and edits there
+// with which less is needed.
 #pragma once
 
 #include "ir/build/build_ir.h"
@@ -11,13 +12,15 @@ namespace ptl {
 std::vector<TextEdit> tunableEdits(const CheckedProgram &program, const ir::EntryBinding &binding,
                                    const Tunable &tunable, int64_t value);
 
-/// A number that says how large the tiles of a loop are: the last argument of `tiles(M, 64)`.
+/// A number in the source that decides how large the tiles of a loop are: the last argument of
+/// `tiles(M, 64)`.
 struct TileNumber {
   Span span;
   int64_t value;
   std::string before; ///< `tiles(M, `
 };
-/// Those of the declaration, in the order of its text. None unless it stands in the root file.
+/// The tile numbers of the declaration, in the order of its text. There are none unless it is in
+/// the root file.
 std::vector<TileNumber> tileNumbers(const CheckedProgram &program, const CallableDecl &decl);
 
 /// The edits that give `pipeline` loops around buffers with more copies than `overflow.pipeline`

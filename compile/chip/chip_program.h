@@ -1,4 +1,4 @@
-// What a chip gets of an entry.
+// The code of an entry for a chip, and the facts about it.
 #pragma once
 
 #include "frontend/sema/check.h"
@@ -15,14 +15,15 @@
 
 namespace ptl {
 
-/// A program with another text, and the entry in it.
+/// A program with a changed text, and the entry in it.
 struct TrialSource {
   SourceManager sources;
   std::unique_ptr<CheckedProgram> program;
   const CallableDecl *decl = nullptr;
 };
 
-/// A number that was tried where a memory is too small, and helps.
+/// A changed value with which the tiles fit a memory that is too small otherwise; it has been
+/// tried.
 struct RoomHelp {
   const Tunable *tunable; ///< whose value it is; null: it stands in the text
   int64_t value;
@@ -42,11 +43,11 @@ struct ChipProgram {
   std::optional<RoomHelp> avoid;          ///< where tiles are done in parts: needs none
 };
 
-/// The same kernels and host code again, for who changes them.
+/// A deep copy of the kernels and the host code, for callers that change them.
 ChipProgram copyOf(const ChipProgram &program);
 
-/// Takes away what kernels require of their arguments, which the prover reads and the host checks,
-/// before they are written or run.
+/// Removes the requirements of kernels on their arguments, before the kernels are written or run:
+/// the prover has read them, and the host checks them.
 void dropRequirements(mlir::ModuleOp kernel);
 
 } // namespace ptl

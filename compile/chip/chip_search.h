@@ -1,5 +1,6 @@
-// The search for a way in which all kernels of an entry fit a chip: each kernel by its own list of
-// changes (`passes/lower_block/lower_choices.h`), the tiles of tensor-level code for all of them.
+// Searches for a way to lower an entry so that all its kernels fit a chip. Each kernel goes through
+// its own list of changes (`passes/lower_block/lower_choices.h`); the tiles of tensor-level code
+// change for all of them.
 #pragma once
 
 #include "passes/lower_block/lower_choices.h"
@@ -8,36 +9,38 @@
 
 namespace ptl {
 
-/// What is to be done next: place other kernels, lower what is tiled again, tile it again, or give
-/// up, since a kernel fits in no way.
+/// What has to be done next: place other kernels, lower again what has been tiled, tile again, or
+/// give up because some kernel cannot fit.
 enum class SearchStep : uint8_t { GoOn, Lower, Tile, GiveUp };
 
 class ChipSearch {
 public:
-  /// `mayHalve`: the tiles are the compiler's own, of tensor-level code. `mayCut`: tiles may be
-  /// done in parts, these once they are as small as they become.
+  /// `mayHalve`: the tiles are of tensor-level code, so the compiler chose them and may halve them.
+  /// `mayCut`: tiles may be done in parts; tiles that may be halved only when they are as small as
+  /// possible.
   ChipSearch(bool mayHalve, bool mayCut) : mayHalve_(mayHalve), mayCut_(mayCut) {}
 
-  /// How tiles of tensor-level code are to be made (`ir::PipelineOptions::halvings`).
+  /// How often each group's tiles are halved (`ir::PipelineOptions::halvings`).
   const std::vector<int64_t> &halvings() const { return byGroup_; }
-  /// How the kernels are to be lowered.
+  /// The options with which the kernels are lowered.
   std::vector<block::LowerOptions> options() const;
 
-  /// The group of each kernel of what has been lowered, as `block::BlockProgram` says.
+  /// Notes the group of each kernel that has been lowered, as `block::BlockProgram` gives it.
   void see(const std::vector<size_t> &groups) { groups_ = groups; }
-  /// A kernel's buffers do not fit.
+  /// Notes that a kernel's buffers do not fit.
   SearchStep afterOverflow(size_t kernel, const Overflow &overflow,
                            const block::KernelTraits &traits);
-  /// Its tiles cannot be cut as its options say.
+  /// Notes that a kernel's tiles cannot be cut as its options require.
   SearchStep afterUncut(size_t kernel);
-  /// All kernels fit but for those whose tiles are going to be halved. `GoOn`: there are none.
+  /// Notes that all kernels fit except for those whose tiles will be halved. `GoOn` if there are
+  /// none of these.
   SearchStep afterPlacing();
 
-  /// Its tiles are going to be halved: there is no need to place it.
+  /// Whether a kernel's tiles will be halved, so that there is no need to place it now.
   bool isHalving(size_t kernel) const;
-  /// What is known of the way of a kernel.
+  /// The state of the search for a kernel.
   const block::KernelSearch &of(size_t kernel) { return at(kernel); }
-  /// Why there is none, after `GiveUp`.
+  /// After `GiveUp`, the reason.
   const Overflow &refusal() const { return refusal_; }
 
 private:

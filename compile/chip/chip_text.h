@@ -1,4 +1,4 @@
-// Lowered entries as C++.
+// Writes lowered entries as C++.
 #pragma once
 
 #include "codegen/pto/emit_cpp.h"
@@ -6,8 +6,8 @@
 
 namespace ptl {
 
-/// The kernels of an entry and what its host does around them, as one text. What kernels require of
-/// their arguments has to be dropped before.
+/// The kernels of an entry and its host code as one text. The requirements of kernels on their
+/// arguments have to be dropped before.
 pto::Emitted cppText(const ChipProgram &program, const Machine &machine,
                      const pto::CppOptions &options = {});
 

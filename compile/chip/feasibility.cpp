@@ -52,7 +52,7 @@ static bool isLength(const CallableDecl &decl, std::string_view name) {
                      [&](const DimParam &dim) { return !dim.isStatic && dim.name == name; });
 }
 
-/// What concerns a declaration, once for each combination of values: `C=512,1024` are two.
+/// The wanted values for a declaration, once for each combination: `C=512,1024` are two.
 static std::vector<Wanted> variantsOf(const CallableDecl &decl, const Wanted &wanted) {
   std::vector<Wanted> variants(1);
   for (const auto &[name, values] : wanted) {

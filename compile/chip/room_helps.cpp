@@ -146,7 +146,7 @@ ChipProgram withWhatAvoidsParts(const CompileContext &context, const ir::EntryBi
   bool any = !program.statements.empty() ||
              std::any_of(kernels.begin(), kernels.end(),
                          [](const LedgerKernel &kernel) { return kernel.parts.has_value(); });
-  if (!any || !context.options().tellsParts)
+  if (!any || !context.options().reportsParts)
     return program;
   std::vector<std::string> unused;
   std::vector<RoomHelp> helps = Trials(context, binding, /*mayCut=*/false).helps(unused);
@@ -172,7 +172,7 @@ static void addHelp(DiagnosticBuilder &builder, const RoomHelp &help) {
 void warnOfParts(const CompileContext &context, const ChipProgram &program) {
   const CompilerOptions &options = context.options();
   const SourceManager &sources = context.sources();
-  if (!options.tellsParts)
+  if (!options.reportsParts)
     return;
   std::map<std::string, std::vector<const StatementParts *>> byKernel;
   for (const StatementParts &each : program.statements)

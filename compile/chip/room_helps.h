@@ -11,14 +11,14 @@ namespace ptl {
 
 /// The same program; where something of it is done in parts, it says with which other number
 /// nothing is (`ChipProgram::avoid`, and in the ledger and the statements), if one was found. Looks
-/// for none unless `CompilerOptions::tellsParts`. `binding`: what the entry was built with, here and
+/// for none unless `CompilerOptions::reportsParts`. `binding`: what the entry was built with, here and
 /// below.
 ChipProgram withWhatAvoidsParts(const CompileContext &context, const ir::EntryBinding &binding,
                                 ChipProgram program);
 
 /// Warns of statements that are done in parts, once for each kernel, by the one with most parts:
 /// they have one cause. Tiles of whole arrays are the compiler's own, and nobody can choose them.
-/// Does nothing unless `CompilerOptions::tellsParts`.
+/// Does nothing unless `CompilerOptions::reportsParts`.
 void warnOfParts(const CompileContext &context, const ChipProgram &program);
 
 /// Reports that a memory is too small, with what the author can do. Gives `found` back with what

@@ -1,4 +1,4 @@
-// The program after every pass on its way to a target.
+// Keeps the program after every pass on its way to a target.
 #pragma once
 
 #include "compile/chip/chip_program.h"
@@ -24,16 +24,16 @@ struct Stage {
   ChipProgram blocks; ///< from `Unplaced` on
 };
 
-/// The code of a stage: of the host, at block level.
+/// The code of a stage; at block level that of the host.
 mlir::ModuleOp moduleOf(const Stage &stage);
-/// All that a stage is as one module: at block level the host with the modules of its kernels.
+/// Everything in a stage as one module: at block level the host with the modules of its kernels.
 mlir::OwningOpRef<mlir::ModuleOp> wholeOf(const Stage &stage);
 
 /// The stages of one compilation, in order.
 class StageRecord {
 public:
   size_t size() const { return stages_.size(); }
-  /// Forgets what an attempt that failed has made.
+  /// Forgets the stages that an attempt made which failed.
   void truncate(size_t size) { stages_.resize(std::min(size, stages_.size())); }
   void addTiles(std::string pass, mlir::ModuleOp module);
   void addBlocks(std::string pass, Stage::Level level, const ChipProgram &program);

@@ -22,7 +22,7 @@ static constexpr uint64_t kMostSteps = 200'000'000;
 
 namespace {
 
-/// What each instruction of a kernel comes to.
+/// The cost of each instruction of a kernel.
 struct SiteCost {
   sim::Cycles path = 0, busy = 0;
   uint64_t count = 0;
@@ -182,7 +182,8 @@ static void tellParts(Cost &cost, const SourceManager &sources,
   }
 }
 
-/// The same call with the value of a tunable that needs no parts, where that was found.
+/// The cost of the same call with the value of a tunable with which nothing is done in parts, if
+/// there is one.
 static std::optional<Cost> costWithoutParts(const CostQuestion &question,
                                             const ChipProgram &program) {
   if (!program.avoid)
@@ -208,7 +209,8 @@ static std::optional<Cost> costWithoutParts(const CostQuestion &question,
   return cost.unknown.empty() ? std::optional(std::move(cost)) : std::nullopt;
 }
 
-/// What would be saved by needing no parts, at the statement that has most of them.
+/// Adds a hint with the time that would be saved without parts, at the statement that has most of
+/// them.
 static void hintAtParts(Cost &cost, const CostQuestion &question, const ChipProgram &program) {
   std::optional<Cost> other = costWithoutParts(question, program);
   if (!other || other->us >= cost.us)

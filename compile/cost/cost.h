@@ -1,5 +1,5 @@
-// What an entry costs on a chip, by the places of its source: what lenses, hints and hovers of
-// editors show, `ptl/cost` answers and `ptlc check --cost` prints.
+// Computes what an entry costs on a chip, by the places of its source. Editors show it in lenses,
+// hints and hovers, `ptl/cost` answers with it, and `ptlc check --cost` prints it.
 #pragma once
 
 #include "compile/call/example_call.h"
@@ -32,7 +32,8 @@ struct CostHint {
       0; ///< share of the time that would be saved, computed by running again; 0: not known
 };
 
-/// The least time that the work itself would take if every core had its even share of it.
+/// A lower bound of the time: what the work itself would take if every core had its even share of
+/// it.
 struct Roofline {
   double us = 0;
   std::string by; ///< `cube`, `vector`, `L2`, `memory`
@@ -74,27 +75,27 @@ struct CostQuestion {
   bool hints = false; ///< what would be better, too: takes several runs
 };
 
-/// The cost of an entry that was lowered for the machine. `reach`: the declarations that it is made
-/// of, whose statements are told of.
+/// The cost of an entry that was lowered for the machine. `reach` has the declarations that it
+/// calls, whose statements are listed.
 Cost costOf(const CostQuestion &question, const ChipProgram &program);
 
-/// When everything happens in such a call, with what would be gained if there is `hints`. Runs of
-/// more than `mostOperations` are told of from the first rounds of their loops, and `isPart` says
-/// so. Nothing, and why, where no time is known.
+/// A simulated run of such a call, with what would be gained if `hints` is set. Runs of more than
+/// `mostOperations` operations show only the first rounds of their loops, and `isPart` is set.
+/// Returns nothing, and the reason, where no time is known.
 std::optional<rt::sim::Report> timelineOf(const CostQuestion &question, const ChipProgram &program,
                                           uint64_t mostOperations, bool &isPart,
                                           std::string &problem);
 
-/// Tells a cost of a run for the sizes in it. `bytes`: of all arguments.
+/// Fills in a cost from a run for the sizes in it. `bytes` is the size of all arguments.
 void tellCost(Cost &cost, const rt::sim::Estimate &estimate, const CheckedProgram &program,
               const ir::EntryBinding &binding, const Machine &machine, const MachineCosts &costs,
               int64_t bytes);
 
-/// As docs/cost-schema.json says; `place` gives members that say where a span is.
+/// The cost in the form of docs/cost-schema.json; `place` returns the members that describe a span.
 nlohmann::json costJson(const Cost &cost, const std::function<nlohmann::json(Span)> &place);
 /// Several costs as one document: `{"costs": […]}`, with `file`, `line`, `column` … as places.
 std::string costDocument(const std::vector<Cost> &costs, const SourceManager &sources);
-/// `softmax on a3: 41.2 us · cube-bound 87 %`, what dominates it, hints: for people.
+/// The cost for people: `softmax on a3: 41.2 us · cube-bound 87 %`, what dominates it, and hints.
 std::string costText(const Cost &cost, const SourceManager &sources);
 
 } // namespace ptl

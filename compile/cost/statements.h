@@ -1,4 +1,4 @@
-// The statements of a declaration that views describe one by one.
+// Lists the statements of a declaration that views describe one by one.
 #pragma once
 
 #include "frontend/sema/checked_tree.h"

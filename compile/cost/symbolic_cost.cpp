@@ -94,11 +94,11 @@ struct LoopTime {
 
 static std::string number(double us) { return printed("%.3g", us); }
 
-/// What is left of `us` beside the rounds of loops, and these.
+/// The formula of the rest of `us` beside the rounds of loops, and of these.
 static std::string timeOnce(double us, const std::vector<LoopTime> &inner, double times);
 
-/// Of a loop that is gone through `times` times and takes `us` in all: a round, as a formula. Takes
-/// its rounds from `rest`.
+/// A formula for one round of a loop that is entered `times` times and takes `us` in all. Subtracts
+/// the time of its rounds from `rest`.
 static std::string roundOf(const LoopTime &loop, double us, double times, double &rest) {
   double rounds = static_cast<double>(*loop.loop->rounds.value);
   double round = us / (times * rounds);

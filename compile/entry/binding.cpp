@@ -185,7 +185,7 @@ std::string Binder::bind() {
   for (const auto &[name, value] : wanted_)
     if (std::none_of(entry_.choices.begin(), entry_.choices.end(),
                      [&name = name](const Choice &each) { return each.name == name; }) &&
-        !isExampleName(decl_, name)) // of which only times are told
+        !isExampleName(decl_, name)) // examples only concern times
       problem_ = "`" + decl_.name + "` has no `" + name + "` to bind";
   return problem_;
 }
@@ -210,7 +210,7 @@ std::string signatureProblem(const CallableDecl &decl) {
   return "";
 }
 
-/// What a test calls, each declaration once with the bindings of its first call.
+/// The callees of a test, each once with the bindings of its first call.
 std::vector<Call> calledBy(const CallableDecl &block) {
   std::vector<Call> calls;
   forEachExprOf(block, [&](const Expr &expr) {

@@ -1,5 +1,5 @@
-// What makes a generic declaration concrete for a preview: element types, the rank of `..`, values
-// of `static` dimensions and tunables. Values that are not given get defaults, which are reported.
+// Makes a generic declaration concrete for a preview: element types, the rank of `..`, values of
+// `static` dimensions and tunables. Values that are not given get defaults, which are reported.
 #pragma once
 
 #include "frontend/sema/checked_tree.h"
@@ -15,8 +15,8 @@ namespace ptl {
 /// declaration `f` alone.
 using Wanted = std::map<std::string, std::string>;
 
-/// The part of a request that is about one declaration: `f.C` is the `C` of `f`, and stronger than
-/// a mere `C`.
+/// The part of a request that is about one declaration: `f.C` is the `C` of `f`, and takes
+/// precedence over `C` alone.
 Wanted wantedBy(const CallableDecl &decl, const Wanted &wanted);
 
 struct Choice {
@@ -37,19 +37,20 @@ struct CallSite {
   const CallableDecl *caller = nullptr;
   const CallExpr *expr = nullptr;
 };
-/// The calls of a declaration: those of benches first, since they have the sizes that matter, then
-/// those of tests.
+/// The calls of a declaration. Those of benches come first, because their sizes are the ones that
+/// matter, then those of tests.
 std::vector<CallSite> callsOf(const CheckedProgram &program, const CallableDecl &callee);
-/// `bench "…"`, ``the call in `f` ``: for those who read where a value comes from.
+/// A caller in messages that say where a value comes from: `bench "…"`, ``the call in `f` ``.
 std::string describeCaller(const CallableDecl &caller);
 
-/// What is wrong with an element type by this name for a parameter; empty if it may have it.
+/// Says why a parameter cannot have the element type of this name; empty if it can.
 std::string elementProblem(const TypeParam &param, const std::string &name);
-/// The element type for who names none: the first of the usual ones that the parameter may have.
+/// The element type that is used if none is named: the first of the usual ones that the parameter
+/// may have.
 ElemKind usualElement(const TypeParam &param);
 
-/// The entries that a preview of `decl` compiles: itself, or what a test, property or bench calls.
-/// Says in `problem` what does not fit; the result is empty then.
+/// The entries that a preview of `decl` compiles: itself, or the callees of a test, property or
+/// bench. If something does not fit, `problem` describes it and the result is empty.
 std::vector<BoundEntry> bindEntries(const CheckedProgram &program, const CallableDecl &decl,
                                     const Wanted &wanted, std::string &problem);
 

@@ -44,7 +44,8 @@ public:
   explicit Expressions(const CheckedProgram &program) : dims_(*program.dims) {}
 
   std::string dim(Dim value) const;
-  /// Nothing for what the manifest cannot say; compiled code then checks it itself.
+  /// Returns nothing for an expression that the manifest cannot express; compiled code then checks
+  /// it itself.
   std::optional<std::string> expr(const Expr *expr) const;
 
 private:

@@ -1,4 +1,4 @@
-// What an entry is made of: the declarations that it calls, directly or not.
+// Finds the declarations that an entry calls, directly or not.
 #pragma once
 
 #include "frontend/base/diagnostic.h"
@@ -14,13 +14,13 @@ void forEachExprOf(const CallableDecl &decl, const std::function<void(const Expr
 /// The entry and all that it calls, each once, the entry first, in the order met.
 std::vector<const CallableDecl *> reachableFrom(const CallableDecl &entry);
 
-/// A text that is the same exactly when everything that the entry is compiled from is the same,
-/// up to where the declarations begin on their line.
+/// A text that is equal exactly when everything that the entry is compiled from is equal; the
+/// columns at which declarations begin do not count.
 std::string sourceKey(const CheckedProgram &program, const SourceManager &sources,
                       const std::vector<const CallableDecl *> &reach);
 
-/// The declaration of that name; where several have it, the one that holds `offset` of the root
-/// file. With an empty name the one that holds `offset`. Null if there is none.
+/// The declaration of that name. If several have it, or the name is empty, it is the one that holds
+/// `offset` of the root file. Null if there is none.
 const CallableDecl *findDeclaration(const CheckedProgram &program, const std::string &name,
                                     std::optional<uint32_t> offset);
 

@@ -126,13 +126,13 @@ private:
     }
   }
 
-  /// A number of the caller that nobody gave: kernels see 1, and it decides nothing here.
+  /// Stands for a number that the caller did not give. Kernels see 1; nothing here depends on it.
   static Attribute assumed(mlir::Type type) { return UnitAttr::get(type.getContext()); }
 
-  /// A scalar that comes from data which nobody gave, where only times are wanted.
+  /// Whether a scalar comes from data that was not given, in a run that only computes times.
   bool isUnknown(Value value) const { return isa_and_nonnull<UnitAttr>(values_.lookup(value)); }
 
-  /// What stands for a scalar that is not known: the example that was given for it, if any.
+  /// The value for a scalar that is not known: the example that was given for it, if any.
   Attribute unknown(Value value) const {
     auto name = dyn_cast<NameLoc>(value.getDefiningOp()->getLoc());
     auto example = name ? how_.examples.find(name.getName().str()) : how_.examples.end();
@@ -208,7 +208,7 @@ private:
       return;
     }
     if (auto check = dyn_cast<ir::CheckOp>(op)) {
-      // What data would have to be like is taken for granted.
+      // Checks of data that is not there are assumed to hold.
       if (!isUnknown(check.getCondition()) && number(check.getCondition()) == 0)
         stop(rt::statusOfCheck(check.getStatus()), op, messageOf(check));
       return;
@@ -301,7 +301,7 @@ private:
     bind(loop.getResults(), loop.getAfterArguments());
   }
 
-  /// The same elements under another description.
+  /// Describes the same elements with another shape.
   void describe(Operation *op) {
     HostArray array = arrays_[op->getOperand(0)];
     array.isReshaped |= !isa<ir::CastOp>(op);
@@ -510,7 +510,7 @@ private:
       stopInTime(launch);
   }
 
-  /// A kernel's own memory: who keeps the time has it, else it is poison again for each launch.
+  /// Gives a kernel memory of its own. A timer provides it; without one each launch gets poison.
   void takeWorkspace(const rt::sim::Kernel &kernel, const rt::sim::Parameter &parameter,
                      rt::sim::TaskRequest &request) {
     int64_t bytes = parameter.bytes * request.blocks;

@@ -15,38 +15,41 @@
 
 namespace ptl {
 
-/// What host code would do by data that nobody gave.
+/// A decision of the host code that depends on data that the caller did not give.
 struct AssumedDecision {
   std::string place; ///< `FILE:LINE` in the program
   std::string text;  ///< `the loop runs once`
   bool operator==(const AssumedDecision &) const = default;
 };
 
-/// How a program runs on the simulated chip.
+/// The settings of a run on the simulated chip.
 struct ChipRun {
   rt::sim::Options options;
   int64_t groups = 0;              ///< core groups; 0: as many as the chip has for a kernel
   rt::sim::Timer *timer = nullptr; ///< keeps the time; null: there is none
   bool values = true;              ///< false: only times are wanted
   std::vector<const void *> known; ///< the data of arrays that have values all the same
-  /// Values of integers that come from data the caller did not give, by the names of their `let`s.
+  /// Values for integers that come from data that the caller did not give, by the names of their
+  /// `let`s.
   std::map<std::string, int64_t> examples;
-  /// Where only times are wanted, by number: scalars the caller did not give. Kernels see 1.
+  /// For runs that only compute times, by number: the scalars that the caller did not give. Kernels
+  /// see 1 for them.
   std::vector<bool> assumedScalars;
-  /// Where only times are wanted and missing data decides: branches are taken, `while` loops run
-  /// once, or end where the data first decides, and each such decision is recorded here. Null: such
-  /// a program stops.
+  /// For runs that only compute times, what happens where missing data decides: branches are taken,
+  /// `while` loops run once, or end where the data first decides, and each such decision is
+  /// recorded here. With null such a program stops.
   std::vector<AssumedDecision> *decisions = nullptr;
 };
 
 class ChipRunner {
 public:
-  /// Nothing, and the reason in `error`, for kernels that the simulator does not know.
+  /// Returns null, and the reason in `error`, for kernels that the simulator cannot run.
   static std::unique_ptr<ChipRunner> create(ChipProgram program, const Machine &machine,
                                             std::string &error);
 
-  /// `arrays`: the array parameters, then the outputs, row-major. `scalars` and `lengths`
-  /// (dimensions in order, those of `..` first) as the entry declares them.
+  /// Runs the program. `arrays` are the array parameters, then the outputs, row-major. `scalars`
+  /// and `lengths` (dimensions in order, those of `..` first) are in the order of the entry's
+  /// declaration.
   rt::Failure run(const std::vector<const PtlArray *> &arrays,
                   const std::vector<PtlScalar> &scalars, const std::vector<int64_t> &lengths,
                   const ChipRun &how);

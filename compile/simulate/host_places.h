@@ -1,4 +1,4 @@
-// Where the source has what the host program of a chip does, and what it calls it.
+// Finds the places and names in the source that belong to operations of a chip's host program.
 #pragma once
 
 #include "mlir/IR/Location.h"
@@ -8,7 +8,8 @@
 
 namespace ptl {
 
-/// Where the program itself has an operation that it may have from something that it calls.
+/// The place in the program itself of an operation, which may come from something that the program
+/// calls.
 mlir::Location placeInProgram(mlir::Location location);
 
 /// The name of an array's parameter, output or `let`; empty if it has none.

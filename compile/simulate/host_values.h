@@ -33,17 +33,17 @@ bool copyBox(const HostArray &from, const HostBox &box, int64_t elementBytes, ui
 /// The element that a box of one element names; null when it does not lie inside.
 uint8_t *elementAt(const HostArray &array, const HostBox &box, int64_t elementBytes);
 
-/// The scalar in memory as a constant, and back.
+/// `readHostScalar` returns a scalar in memory as a constant; `writeHostScalar` is the opposite.
 mlir::Attribute readHostScalar(const uint8_t *memory, mlir::Type type);
 void writeHostScalar(uint8_t *memory, mlir::Type type, mlir::Attribute value);
-/// As messages show it.
+/// The value as messages show it.
 PtlValue hostValue(mlir::Type type, mlir::Attribute value);
 
 /// An operation on scalars with these operands, a built-in or one of ir/ops/evaluate_arith.h; null when it
 /// is none, or has no value.
 mlir::Attribute evaluateHostScalar(mlir::Operation *op, llvm::ArrayRef<mlir::Attribute> operands);
 
-/// A fact about the data of an array (`unique`, `sorted`); null when it is none.
+/// Evaluates a fact about the data of an array (`unique`, `sorted`); null if the operation is none.
 mlir::Attribute evaluateHostFact(mlir::Operation *op, const HostArray &array);
 
 } // namespace ptl

@@ -1,5 +1,5 @@
-// What a launch touches, for who orders launches: the boxes of its grid, with the numbers that its
-// arguments have.
+// Computes the array regions that a launch touches, by which launches are ordered: the boxes of its
+// grid, with the numbers that its arguments have.
 #pragma once
 
 #include "compile/simulate/host_values.h"
@@ -21,11 +21,12 @@ struct LaunchArgument {
   bool isWhole = true; ///< boxes of the grid say nothing: it is described otherwise there
 };
 
-/// `grid`: the function of `block::BlockProgram::grids` that the kernel was made of.
+/// The accesses of a launch. `grid` is the function of `block::BlockProgram::grids` that the kernel
+/// was made of.
 std::vector<rt::sim::ArrayAccess> accessesOfLaunch(mlir::func::FuncOp grid,
                                                    llvm::ArrayRef<LaunchArgument> arguments);
 
-/// What the host touches of an array: a box of it.
+/// The access of the host to a box of an array.
 rt::sim::ArrayAccess accessOf(const HostArray &array, const HostBox &box, bool writes);
 
 } // namespace ptl

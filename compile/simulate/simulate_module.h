@@ -1,4 +1,4 @@
-// Kernels of the block level that were written as such, on a simulated chip in time.
+// Runs kernels that were written at block level on a simulated chip in time.
 #pragma once
 
 #include "machines/costs.h"
@@ -17,7 +17,8 @@ struct BlockSimulation {
   bool warm = false;
 };
 /// Times the kernel of that name (empty: the only one) of a module of the block level, on all core
-/// groups of the machine. `words` give its scalars, by name. What is wrong, or empty.
+/// groups of the machine. `words` give its scalars, by name. Returns a message if something is
+/// wrong, or an empty string.
 std::string simulateBlockModule(std::string_view text, const std::string &path,
                                 const std::string &kernel, const std::vector<std::string> &words,
                                 const BlockSimulation &how, rt::sim::Report &report);

@@ -1,5 +1,5 @@
-// What the compiler infers of an entry, as PTL source that it accepts: `ptlc lower` and the
-// language server's "make explicit".
+// Writes what the compiler infers about an entry as PTL source that it accepts, for `ptlc lower`
+// and for the language server's "make explicit".
 #pragma once
 
 #include "compile/compile_context.h"
@@ -10,12 +10,12 @@
 
 namespace ptl {
 
-/// How far down: loops over tiles, or buffers, events and instructions of a chip.
+/// The level to write: loops over tiles, or buffers, events and instructions of a chip.
 enum class ExplicitLevel : uint8_t { Tile, Manual };
 
 struct ExplicitText {
   std::string text;
-  /// Of each line the places in the source that it came from, innermost first.
+  /// For each line the places in the source that it came from, innermost first.
   std::vector<std::vector<Span>> origins;
 };
 

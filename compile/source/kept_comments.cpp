@@ -128,8 +128,8 @@ CommentWriter::CommentWriter(source::OriginLines &text, const std::string &name)
   }
 }
 
-/// What is declared at the top of a manual kernel, and what orders its pipes, is not what a
-/// statement says.
+/// Whether a line declares something at the top of a manual kernel or orders pipes, so that it does
+/// not correspond to a statement.
 static bool isPreparation(const std::string &line) {
   for (const char *word :
        {"buffer ", "event ", "pipe ", "initialize_pipe(", "signal(", "wait(", "barrier("})
@@ -183,7 +183,8 @@ size_t CommentWriter::endOf(size_t line, Span statement) const {
   return end;
 }
 
-/// That of the statement, else of the next one behind it, else of the one that it stands in.
+/// The line of the statement, otherwise that of the next statement, otherwise that of the statement
+/// around it.
 size_t CommentWriter::lineFor(const Tree &tree, NodeId decl, NodeId statement) const {
   for (NodeId node = statement; node != decl && node != tree.root(); node = tree.parent(node)) {
     NodeId block = tree.parent(node);
@@ -196,7 +197,7 @@ size_t CommentWriter::lineFor(const Tree &tree, NodeId decl, NodeId statement) c
   }
   if (std::optional<size_t> line = lineFrom(tree.span(decl)))
     return *line;
-  // Nothing came from it: before the first line of any body.
+  // No line came from it, so its comment goes before the first line of any body.
   for (size_t line = 0; line < spans_.size(); ++line)
     if (!spans_[line].empty())
       return line;

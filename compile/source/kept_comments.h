@@ -1,4 +1,4 @@
-// Comments of a source in the text that is written out for it.
+// Puts the comments of a source into the text that is written for it.
 #pragma once
 
 #include "codegen/source/origins.h"
@@ -6,11 +6,11 @@
 
 namespace ptl {
 
-/// Puts the comments in the body of the entry, and in those of what it calls in the same file,
-/// before or behind the first line that came from the statement at which they stand; all in the
-/// order in which they stood there. None is lost: where a statement has left no line, its comments
-/// stand at the next one that has. Lines have their locations as source ranges.
-/// `name`: that the entry has in the text.
+/// Puts the comments in the body of the entry, and in the bodies of what it calls in the same file,
+/// before or behind the first line that came from the statement to which they belong; they keep
+/// their order. None is lost: where a statement has left no line, its comments move to the next
+/// statement that has one. The locations of lines are source ranges. `name` is the name of the
+/// entry in the text.
 void keepComments(const CheckedProgram &program, const CallableDecl &entry, const std::string &name,
                   source::OriginLines &text);
 

@@ -19,7 +19,7 @@ static bool write(const std::filesystem::path &path, const std::string &text) {
   return bool(file);
 }
 
-/// What a program prints when it is asked for help; empty if it cannot be asked.
+/// The text that a program prints for `--help`; empty if it cannot be run.
 static std::string helpOf(const std::string &program) {
   std::string text;
   if (FILE *pipe = ::popen(("'" + program + "' --help").c_str(), "r")) {

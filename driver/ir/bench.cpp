@@ -26,7 +26,7 @@ struct Measurement {
   std::optional<Work> work; ///< nothing when data decides it
 };
 
-/// What stands between a call and a shorter time, and how near the call comes to it.
+/// The limit that keeps a call from being shorter, and how near the call comes to it.
 struct Limit {
   const char *name;
   double share; ///< of the machine's rate; above 1 when data stayed in a cache

@@ -359,7 +359,7 @@ bool Builder::runStages(const CheckedProgram &program, const std::vector<Manifes
 ExitCode Builder::compile(const CheckedProgram &program, const std::vector<ManifestEntry> &entries,
                           const std::string &manifest) {
   CompilerOptions options = compilerOptions(session_.options(), target_);
-  options.tellsParts = wants(StageId::Ledger) || wants(StageId::Memory);
+  options.reportsParts = wants(StageId::Ledger) || wants(StageId::Memory);
   options.recheck = std::make_shared<CheckOptions>(session_.checkOptions());
   const CompileContext context(program, session_.sources(), std::move(options), session_.sink());
   if (context.options().chip && lastLevel() >= StageLevel::Block) {

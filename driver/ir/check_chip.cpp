@@ -34,7 +34,7 @@ static Wanted wantedOf(const Options &options) {
   return wanted;
 }
 
-/// What `--cost` asks for, as it becomes known.
+/// Collects the answers to `--cost`.
 namespace {
 class Costs {
 public:
@@ -106,7 +106,7 @@ ExitCode runCheckForChips(const Options &options) {
     for (const Target &target : targetsOf(session)) {
       Costs own(session, program, target);
       CompilerOptions how = compilerOptions(options, target);
-      how.tellsParts = true;
+      how.reportsParts = true;
       how.recheck = std::make_shared<CheckOptions>(session.checkOptions());
       if (target.isChip())
         isWell &= checkForChip(program, session.sources(), how, wantedOf(options), session.sink(),

@@ -1,4 +1,4 @@
-// What the command line says of compiling.
+// Translates the options of the command line to those of the compiler.
 #pragma once
 
 #include "compile/compiler_options.h"
@@ -6,7 +6,8 @@
 
 namespace ptl {
 
-/// What shows an internal error again is written to a folder beside the caller's files.
+/// The compiler's options. They make an internal error write what reproduces it to a folder beside
+/// the caller's files.
 CompilerOptions compilerOptions(const Options &options, const Target &target);
 
 } // namespace ptl

@@ -1,5 +1,5 @@
-// The commands of libptlc-ir. Each takes its command line and gives the exit code; messages were
-// printed.
+// The commands of libptlc-ir. Each takes its command line, prints its messages and returns the exit
+// code.
 #pragma once
 
 #include "driver/session.h"
@@ -8,7 +8,7 @@
 
 namespace ptl {
 
-/// `check` for the chips of `--target`.
+/// Runs `check` for the chips of `--target`.
 ExitCode runCheckForChips(const Options &options);
 ExitCode runBuild(const Options &options);
 ExitCode runRun(const Options &options);
@@ -17,7 +17,7 @@ ExitCode runBench(const Options &options);
 ExitCode runLower(const Options &options);
 ExitCode runSim(const Options &options);
 
-/// Whether a declaration is a `fn`, `kernel` or `program`: what can be an entry.
+/// Whether a declaration is a `fn`, `kernel` or `program`, and so can be an entry.
 bool isCallable(const CallableDecl &decl);
 
 /// The entry that `--entry` names, or the only one that could be meant. Null after reporting why

@@ -1,4 +1,4 @@
-// What the prover says of kernels that are written at block level, when they are checked.
+// Runs the prover on kernels that are written at block level, when they are checked.
 #pragma once
 
 #include "compile/entry/binding.h"

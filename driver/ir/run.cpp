@@ -24,7 +24,7 @@ struct NamedResult {
   bool isInout = false;
 };
 
-/// What `-o` says: paths by result name; an empty name is the only output.
+/// The path that `-o` gives for a result, by its name; an empty name is for the only output.
 std::string pathFor(const Options &options, const std::string &name, bool onlyOne) {
   std::string path;
   for (const std::string &word : options.values(OptionId::Output)) {

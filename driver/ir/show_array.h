@@ -1,4 +1,4 @@
-// Results for people and for files.
+// Converts results to texts for people and to arrays for files.
 #pragma once
 
 #include "runtime/npy/owned_array.h"

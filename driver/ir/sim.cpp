@@ -19,7 +19,7 @@ namespace {
 
 namespace sim = rt::sim;
 
-/// What to simulate, `a3` unless something else is said; nothing after reporting why not.
+/// The chip to simulate, by default `a3`; nothing after reporting an error.
 std::optional<Target> targetOf(Session &session) {
   std::string_view name = session.options().value(OptionId::Target);
   bool unsaid = name.empty() && session.machines()->ownFiles().empty();

@@ -87,8 +87,8 @@ void runFile(Session &session, const CheckedProgram &program, const std::vector<
     counts.internalError |= executor.compiled && executor.compiled->hadInternalError();
 }
 
-/// What `--executor` and `--target` choose; without them the CPU and the reference executor. Empty
-/// after an error.
+/// The executors of `--executor` and `--target`; without them the CPU and the reference executor.
+/// Empty after an error.
 std::vector<Target> chosenExecutors(Session &session) {
   const Options &options = session.options();
   std::vector<std::string> lists = options.values(OptionId::Executor);

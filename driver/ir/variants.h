@@ -1,4 +1,5 @@
-// Which variants of which entries `ptlc build` compiles: what `-D entry.NAME=value,…` asks for.
+// Decides from the command line (`-D entry.NAME=value,…`) which variants of which entries `ptlc
+// build` compiles.
 #pragma once
 
 #include "compile/entry/manifest.h"
@@ -12,19 +13,19 @@ namespace ptl {
 
 /// The entries to compile: the one of `--entry`, else all that are `pub` or named in a `-D`, else
 /// all. An entry has one variant per combination of values for its static dimensions, element types
-/// (`-D softmax.T=f32`) and number of leading axes (`-D softmax...=1`); one for which some value is
-/// not given has none. Reports what is wrong.
+/// (`-D softmax.T=f32`) and number of leading axes (`-D softmax...=1`). An entry for which some
+/// value is not given has none. Errors are reported.
 std::vector<ManifestEntry> chooseVariants(Session &session, const CheckedProgram &program);
 
-/// What a caller must add to get a variant of `decl`: `-D softmax_rows.C=…`.
+/// The options that a caller has to add to get a variant of `decl`: `-D softmax_rows.C=…`.
 std::string missingDefines(const CallableDecl &decl);
 
-/// The tunables of an entry that `-D BK=256` or `-D attention.BK=256` gives. Reports values that
-/// are none.
+/// The values of an entry's tunables by `-D BK=256` or `-D attention.BK=256`. Values that are not
+/// numbers are reported.
 std::map<std::string, int64_t> tunablesGiven(Session &session, const CallableDecl &decl);
 
-/// What makes one variant concrete, with the tunables that `-D BK=256` or `-D attention.BK=256`
-/// gives. Reports values that are none.
+/// The binding of one variant, with the tunables that `-D BK=256` or `-D attention.BK=256` gives.
+/// Values that are not numbers are reported.
 ir::EntryBinding bindingOf(Session &session, const ManifestEntry &entry,
                            const ManifestVariant &variant);
 

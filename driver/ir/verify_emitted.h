@@ -1,4 +1,4 @@
-// `.pto` and C++ as files, and `--verify`: outside tools as judges of them.
+// Writes `.pto` and C++ as files, and checks them with outside tools for `--verify`.
 #pragma once
 
 #include "codegen/pto/line_map.h"
@@ -13,17 +13,17 @@
 
 namespace ptl {
 
-/// The kernels as one `.pto` for the PTOAS of `--ptoas-version`. What has no spelling is reported;
-/// nothing if the version is none (reported, too).
+/// The kernels as one `.pto` for the PTOAS of `--ptoas-version`. Operations that it cannot express
+/// are reported. Returns nothing if there is no such version, which is reported, too.
 std::optional<pto::Emitted> emitPtoText(Session &session, llvm::ArrayRef<mlir::ModuleOp> kernels,
                                         const Machine &machine);
 
-/// An entry as C++, with `#line` if `-g` was given; what has no spelling is reported.
+/// An entry as C++, with `#line` if `-g` was given. Operations that it cannot express are reported.
 pto::Emitted emitCppText(Session &session, const ChipProgram &program, const Machine &machine,
                          const std::string &fileName);
 
-/// `--verify`: what PTOAS (of `--ptoas`) and Clang (with the headers of `--pto-isa`) refuse is
-/// reported at the source. Does nothing without the flag. False: a tool is missing.
+/// For `--verify`: reports at the source what PTOAS (of `--ptoas`) and Clang (with the headers of
+/// `--pto-isa`) reject. Does nothing without the option. False if a tool is missing.
 bool verifyPtoText(Session &session, const pto::Emitted &text, const Machine &machine);
 bool verifyCppText(Session &session, const ChipProgram &program, const Machine &machine);
 

@@ -48,6 +48,10 @@ public:
   }
 
 private:
+  // Only a walk can be the base of itself: `class A : StmtVisitor<B>` does not compile.
+  friend Walk;
+  StmtVisitor() = default;
+
   Walk &walk() { return static_cast<Walk &>(*this); }
 };
 

@@ -1,4 +1,4 @@
-// Bindings and assignments of locals, and stores to what is storage.
+// Builds bindings and assignments of locals, and stores to storage.
 #pragma once
 
 #include "ir/build/build_index.h"
@@ -8,7 +8,8 @@ namespace ptl::ir {
 void buildLet(BuildContext &c, const LetStmt &stmt);
 void buildAssign(BuildContext &c, const AssignStmt &stmt);
 
-/// Says what a local stands for, which gets its name, and its symbol this value.
+/// Binds a local to a value. The value gets the local's name, and the local's symbol stands for
+/// this value.
 void bindLocal(BuildContext &c, Local &local, Bound value);
 Bound zeroOf(BuildContext &c, const Type &type, mlir::Location loc);
 /// Stores a value to a box of storage.

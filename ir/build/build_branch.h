@@ -1,4 +1,4 @@
-// Branches: `if` as a statement and as a value, `and` and `or`.
+// Builds branches: `if` as a statement and as a value, `and` and `or`.
 #pragma once
 
 #include "ir/build/build_context.h"
@@ -8,7 +8,7 @@ namespace ptl::ir {
 void buildIf(BuildContext &c, const IfStmt &stmt);
 Bound buildIfExpr(BuildContext &c, const IfExpr &expr);
 Bound buildLogical(BuildContext &c, const LogicalExpr &expr);
-/// What a condition is known to be when compiling.
+/// The value of a condition, if it is known when compiling.
 std::optional<bool> constantCondition(mlir::Value condition);
 
 } // namespace ptl::ir

@@ -1,4 +1,4 @@
-// Calls: the callee's body is built in place, with its dimensions expressed in the entry's.
+// Builds calls: the callee's body is inlined, with its dimensions expressed in the entry's.
 #pragma once
 
 #include "ir/build/build_context.h"

@@ -1,4 +1,4 @@
-// Conditions that are checked when the program runs.
+// Builds conditions that are checked when the program runs.
 #pragma once
 
 #include "ir/build/build_context.h"
@@ -6,10 +6,10 @@
 namespace ptl::ir {
 
 void buildAssert(BuildContext &c, const AssertStmt &stmt);
-/// `values` stand in the message where it says `{0}`, `{1}` …
+/// Emits a check. `values` replace `{0}`, `{1}` … in the message.
 void emitCheck(BuildContext &c, mlir::Value condition, const char *status,
                const std::string &message, llvm::ArrayRef<mlir::Value> values, mlir::Location loc);
-/// A condition of the source: the message goes on with the values that it is about.
+/// Emits the check of a condition of the source; the message ends with the values of its operands.
 void emitCondition(BuildContext &c, const Expr &condition, const char *status,
                    const std::string &message, mlir::Location loc);
 

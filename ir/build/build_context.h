@@ -1,5 +1,5 @@
-// The context of building one entry: what the functions of this folder read and add to, one header
-// per theme.
+// The state of building one entry, which the functions of this folder read and change; each of
+// their headers has one theme.
 #pragma once
 
 #include "frontend/sema/block/checked_block.h"
@@ -21,18 +21,18 @@ namespace ptl::ir {
 
 struct ManualState;
 
-/// `break` and `continue` are flags (build_exit.h).
+/// The flags that replace `break` and `continue` (build_exit.h).
 struct ExitFlags {
   mlir::Value broke, continued; ///< `i1`
 };
 
-/// What a loop with a `return` in it carries (build_return.h).
+/// The values that a loop with a `return` in it carries (build_return.h).
 struct ReturnSlot {
   mlir::Value flag; ///< `i1`: a `return` was reached
   Bound value;
 };
 
-/// What is known while an entry is built.
+/// The state while an entry is built.
 struct BuildContext {
   BuildContext(mlir::MLIRContext &context, const CheckedProgram &program,
                const SourceManager &sources, const EntryBinding &binding, DiagnosticSink &sink);
@@ -42,19 +42,19 @@ struct BuildContext {
   }
   /// A constant of type `index`.
   mlir::Value index(int64_t value);
-  /// Where something stands in the source. What stands nowhere there belongs to what it is built
-  /// for.
+  /// The location of a place in the source. Code without a place of its own has that of the code
+  /// for which it is built.
   mlir::Location location(Span span);
   mlir::Location here(const Expr &expr) { return location(expr.span); }
-  /// What a local of the present declaration stands for.
+  /// The value of a local of the present declaration.
   Bound &bound(const Local &local) { return frame->locals[local.index]; }
-  /// Reports; gives nothing.
+  /// Reports an error, and returns an empty bound.
   Bound fail(DiagId id, Span span, std::vector<std::string> args);
-  /// Whether more has been built than the source allows; reported once, where it is multiplied.
-  /// What multiplies (rounds of static loops, calls) builds nothing more then.
+  /// Whether more has been built than the source allows. It is reported once, where code is
+  /// multiplied; static loops and calls then build nothing more.
   bool isTooLarge(Span span, const std::string &what);
 
-  // What is built, and where to.
+  // The module that is built, and the place where code is added.
   mlir::MLIRContext &context;
   const CheckedProgram &program;
   const SourceManager &sources;
@@ -70,12 +70,12 @@ struct BuildContext {
   // Lengths.
   DimContext &dims;
   LengthNames names; ///< by the `where`s of the entry and of what it calls, and assertions
-  /// Bounds of lengths that the entry's `where`s give, for machines that need them on chip.
+  /// Bounds of lengths from the entry's `where`s, for machines that need them on chip.
   std::map<SymbolId, int64_t> capacities;
   std::map<SymbolId, mlir::Value> rootValues;
   std::map<std::string, unsigned> nameCounts;
 
-  // Where in that declaration.
+  // The position inside that declaration.
   std::optional<ExitFlags> exits;               ///< of the innermost loop with exits
   std::optional<ReturnSlot> returnSlot;         ///< while inside a loop that has a `return`
   Bound returned;                               ///< value of the `return` just built

@@ -15,7 +15,7 @@ Dim rootDim(BuildContext &c, Dim dim) { return c.dims.substitute(dim, c.frame->r
 std::optional<int64_t> constantDim(BuildContext &c, Dim dim) { return rootDim(c, dim).constant(); }
 
 SymbolId freshSymbol(BuildContext &c, const std::string &name, SymbolKind kind, mlir::Value value) {
-  // What the source has no name for is no name of its own.
+  // A length without a name in the source gets the name `_length`.
   std::string base = name.empty() || name.starts_with("(") ? "_length" : name;
   if (kind == SymbolKind::RangeLen && base.ends_with(".len"))
     base.resize(base.size() - 4);

@@ -1,4 +1,4 @@
-// Dimensions as index values, and the symbols that lengths of the entry have.
+// Builds dimensions as index values, and manages the symbols of the entry's lengths.
 #pragma once
 
 #include "ir/build/build_context.h"
@@ -7,20 +7,20 @@ namespace ptl::ir {
 
 /// A dimension of the present declaration in terms of the entry's symbols.
 Dim rootDim(BuildContext &c, Dim dim);
-/// Its value if it is a number.
+/// The dimension as a number, if it is one.
 std::optional<int64_t> constantDim(BuildContext &c, Dim dim);
 mlir::Value emitRoot(BuildContext &c, Dim root);
 inline mlir::Value emitDim(BuildContext &c, Dim dim) { return emitRoot(c, rootDim(c, dim)); }
 
 /// A name for a run-time length that no other length of this entry has.
 SymbolId freshSymbol(BuildContext &c, const std::string &name, SymbolKind kind, mlir::Value value);
-/// Says what a symbol of the present declaration is.
+/// Sets the value of a symbol of the present declaration.
 void bindSymbol(BuildContext &c, SymbolId symbol, mlir::Value value);
 void bindSymbolConstant(BuildContext &c, SymbolId symbol, int64_t value);
 
-/// Takes a condition for true from here on: lengths that are equal by it have one name.
+/// Assumes a condition from here on: lengths that are equal by it have one name.
 void assume(BuildContext &c, const Expr &condition);
-/// Those that the declaration being built asks for.
+/// Assumes the `where`s of the declaration being built.
 void assumeWheres(BuildContext &c);
 
 } // namespace ptl::ir

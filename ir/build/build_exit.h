@@ -1,6 +1,6 @@
-// `break`, `continue` and `return` inside loops: structured control flow has no jumps, so each sets
-// a flag that the loop carries, and what follows in the same iteration runs only while no flag is
-// set.
+// Builds `break`, `continue` and `return` inside loops. Structured control flow has no jumps, so
+// each sets a flag that the loop carries, and later code of the same iteration runs only while no
+// flag is set.
 #pragma once
 
 #include "ir/build/build_context.h"
@@ -14,11 +14,11 @@ bool mayReturn(const Stmt &stmt);
 
 /// Sets a flag of the innermost loop.
 void setExit(BuildContext &c, mlir::Value ExitFlags::*flag, mlir::Location loc);
-/// A `return` in an inner loop leaves the outer one too.
+/// Leaves the outer loop after a `return` in an inner loop.
 void leaveOuterLoop(BuildContext &c, mlir::Location loc);
-/// The statements from there on, which run only while no flag is set.
+/// Builds the statements from `from` on, which run only while no flag is set.
 void buildGuarded(BuildContext &c, const std::vector<Stmt *> &stmts, size_t from);
-/// `build` makes the block's code, which runs only while no flag is set.
+/// Calls `build` for a block that runs only while no flag is set.
 void buildUnlessExited(BuildContext &c, const ptl::Block &block, mlir::Location loc,
                        llvm::function_ref<void()> build);
 

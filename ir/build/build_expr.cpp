@@ -150,7 +150,7 @@ mlir::Value buildValue(BuildContext &c, const Expr &expr) {
 Bound buildExpr(BuildContext &c, const Expr &expr) {
   llvm::SaveAndRestore place(c.place, c.here(expr));
   ++c.built;
-  // What is known as a dimension needs no second computation.
+  // A value that is known as a dimension need not be computed again.
   if (expr.dim.isKnown() && expr.type->isInt())
     return Bound::of(emitDim(c, expr.dim));
   switch (expr.kind) {

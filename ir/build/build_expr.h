@@ -1,4 +1,4 @@
-// Expressions, and which function builds which.
+// Builds expressions, each by the function for its kind.
 #pragma once
 
 #include "ir/build/build_context.h"
@@ -6,14 +6,14 @@
 namespace ptl::ir {
 
 Bound buildExpr(BuildContext &c, const Expr &expr);
-/// An expression that is one value; the content of storage.
+/// Builds an expression that is one value; storage is read.
 mlir::Value buildValue(BuildContext &c, const Expr &expr);
 /// A number of an element type.
 mlir::Value buildConstant(BuildContext &c, ElemKind elem, double floatValue, int64_t intValue,
                           mlir::Location loc);
-/// The content of storage as a value; anything else as it is.
+/// Reads storage; any other bound is returned unchanged.
 Bound readRef(BuildContext &c, Bound bound, mlir::Location loc);
-/// Likewise each part of a tuple or struct.
+/// Does the same for each part of a tuple or struct.
 Bound readRefs(BuildContext &c, Bound bound, mlir::Location loc);
 
 } // namespace ptl::ir

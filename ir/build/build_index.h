@@ -1,5 +1,5 @@
-// Indexing: items become the box of `ptl.load`, `ptl.slice`, `ptl.store`, `ptl.insert`, with checks
-// before where the checker could not prove the bounds.
+// Builds index expressions: items become the box of `ptl.load`, `ptl.slice`, `ptl.store`,
+// `ptl.insert`, with checks before it where the checker could not prove the bounds.
 #pragma once
 
 #include "ir/build/build_context.h"
@@ -22,7 +22,8 @@ struct Box {
 
 /// The value of an index expression: a box, then positions taken by arrays, then new axes.
 Bound buildIndex(BuildContext &c, const IndexExpr &expr);
-/// `isTarget`: it is assigned to, so an index array scatters.
+/// Builds the box of an index expression. `isTarget`: the expression is assigned to, so an index
+/// array scatters.
 Box buildBox(BuildContext &c, const IndexExpr &expr, mlir::Value base, bool isTarget);
 Box wholeBox(BuildContext &c, mlir::Value base);
 /// Whether a position is that number.

@@ -1,4 +1,4 @@
-// Instructions and events of manual kernels.
+// Builds instructions and events of manual kernels.
 #pragma once
 
 #include "ir/build/build_context.h"
@@ -6,7 +6,7 @@
 namespace ptl::ir {
 
 void buildInstruction(BuildContext &c, const BlockExpr &call);
-/// Sets an event or waits for it.
+/// Builds a signal of an event, or a wait for it.
 void buildSignal(BuildContext &c, const BlockExpr &call);
 
 } // namespace ptl::ir

@@ -1,7 +1,7 @@
-// From checked tree to `ptl` IR: the only bridge. One entry (kernel, program or fn) is made
-// concrete: element types, the rank of `..`, values of `static` dimensions and tunables are
-// constants; other dimensions stay `index` values. Callees are built in place, so a module holds
-// one function per entry.
+// Builds `ptl` IR from the checked tree; this is the only bridge between them. One entry (kernel,
+// program or fn) is made concrete: element types, the rank of `..`, values of `static` dimensions
+// and tunables are constants; other dimensions stay `index` values. Callees are inlined, so a
+// module holds one function per entry.
 #pragma once
 
 #include "frontend/base/diagnostic.h"
@@ -20,7 +20,7 @@ struct Machine;
 
 namespace ptl::ir {
 
-/// What makes an entry concrete.
+/// The values that make an entry concrete.
 struct EntryBinding {
   const CallableDecl *decl = nullptr;
   std::vector<ElemKind> elems;            ///< one per `decl->typeParams`

@@ -194,7 +194,7 @@ static void buildRound(BuildContext &c, const ForStmt &stmt, llvm::function_ref<
 }
 
 static void buildStaticFor(BuildContext &c, const ForStmt &stmt) {
-  // What leaves it, or a round of it, does not leave the loop around it.
+  // A `break` or `continue` in this loop does not affect the loop around it.
   llvm::SaveAndRestore<std::optional<ExitFlags>> outer(c.exits);
   if (mayExit(*stmt.body)) {
     mlir::Value no = c.make<arith::ConstantIntOp>(c.location(stmt.span), 0, 1);

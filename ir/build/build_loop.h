@@ -1,4 +1,4 @@
-// Loops: over positions, over tiles, over lists; static ones; `while`.
+// Builds loops: over positions, over tiles, over lists; static ones; `while`.
 #pragma once
 
 #include "ir/build/build_context.h"
@@ -8,7 +8,7 @@ namespace ptl::ir {
 void buildFor(BuildContext &c, const ForStmt &stmt);
 void buildWhile(BuildContext &c, const WhileStmt &stmt);
 
-// What grids have too.
+// The functions below are for grids, too.
 
 struct LoopBounds {
   mlir::Value lower, upper, step;

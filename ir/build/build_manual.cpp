@@ -120,7 +120,8 @@ static bool isHostLet(const Stmt &stmt) {
   });
 }
 
-/// What does not run on this machine, where no `for` says which ones the kernel is for.
+/// Reports what this machine cannot run of a kernel whose header does not say for which machines it
+/// is.
 static void checkMachine(BuildContext &c, const CallableDecl &decl) {
   auto namer = [&c](const Elem &elem) { return elemName(elemKind(c, elem)); };
   auto exprs = [&](const Expr *root) {

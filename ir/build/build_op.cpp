@@ -6,6 +6,7 @@
 #include "ir/build/scalar_forms.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/Support/ErrorHandling.h"
 
 using namespace mlir;
 
@@ -97,7 +98,7 @@ static void addAxes(BuildContext &c, const OpExpr &expr, const OpParam &param, i
   parts.attributes.push_back(c.b.getNamedAttr("axis", c.b.getI64IntegerAttr(axis)));
 }
 
-/// What a parameter gives as operands; nothing: it gives none.
+/// The operands that a parameter becomes; nothing if it becomes an attribute, or neither.
 static std::optional<llvm::SmallVector<mlir::Value>>
 paramOperands(BuildContext &c, const OpExpr &expr, const OpParam &param, const Expr *arg) {
   llvm::SmallVector<mlir::Value> values;
@@ -126,12 +127,22 @@ paramOperands(BuildContext &c, const OpExpr &expr, const OpParam &param, const E
       values.push_back(emitRoot(c, length));
     return values;
   }
-  default:
+  case ParamKind::Axis:
+  case ParamKind::Axes:
+  case ParamKind::IntConst:
+  case ParamKind::BoolConst:
+  case ParamKind::ElemType:
+  case ParamKind::Range:
+  case ParamKind::Region:
+  case ParamKind::Function:
+  case ParamKind::Enum:
+  case ParamKind::Text:
     return std::nullopt;
   }
+  llvm_unreachable("not a kind of parameter");
 }
 
-/// What a parameter other than an axis gives as an attribute; null: it gives none.
+/// The attribute that a parameter other than an axis becomes; null if it becomes none.
 static Attribute paramAttribute(BuildContext &c, const OpExpr &expr, const OpParam &param,
                                 const Expr *arg) {
   switch (param.kind) {
@@ -158,9 +169,21 @@ static Attribute paramAttribute(BuildContext &c, const OpExpr &expr, const OpPar
       text = cast<StringExpr>(arg)->value;
     return c.b.getStringAttr(text);
   }
-  default:
+  // These are operands, or axes (`addAxes`), or show in the type of the result, or have a builder
+  // of their own.
+  case ParamKind::Value:
+  case ParamKind::Axis:
+  case ParamKind::Axes:
+  case ParamKind::Dim:
+  case ParamKind::Dims:
+  case ParamKind::ElemType:
+  case ParamKind::ArrayType:
+  case ParamKind::Range:
+  case ParamKind::Region:
+  case ParamKind::Function:
     return {};
   }
+  llvm_unreachable("not a kind of parameter");
 }
 
 static void addParam(BuildContext &c, const OpExpr &expr, size_t position, int64_t rank,

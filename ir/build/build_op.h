@@ -1,5 +1,5 @@
-// Built-ins: the record says which arguments are operands and which are attributes, so no built-in
-// is named here but those whose operands are made otherwise.
+// Builds built-ins. Their records say which arguments are operands and which are attributes, so
+// only built-ins whose operands are made otherwise are named here.
 #pragma once
 
 #include "ir/build/build_context.h"

@@ -1,4 +1,4 @@
-// Grids of kernels and programs. Those of manual kernels are in build_manual.h.
+// Builds grids of kernels and programs. Those of manual kernels are in build_manual.h.
 #pragma once
 
 #include "ir/build/build_context.h"
@@ -6,7 +6,7 @@
 namespace ptl::ir {
 
 /// Variables whose bounds do not depend on earlier ones share one grid; a dependent one starts a
-/// nested grid. `from`: the first variable that has none yet.
+/// nested grid. `from` is the first variable that is not built yet.
 void buildParallel(BuildContext &c, const ParallelStmt &stmt, size_t from = 0);
 /// Whether the bounds of the variable `to` depend on one of `from` up to it.
 bool dependsOnHeads(const ParallelStmt &stmt, size_t from, size_t to);

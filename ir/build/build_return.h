@@ -1,17 +1,19 @@
-// `return`: what follows it moves into the arms of a branch, and loops carry whether it was reached.
+// Builds `return`: the statements after it move into the arms of a branch, and loops carry whether
+// it was reached.
 #pragma once
 
 #include "ir/build/build_context.h"
 
 namespace ptl::ir {
 
-/// Inside a loop the value goes to the slot that the loop carries, and the loop is left.
+/// Builds a `return`. Inside a loop the value goes to the slot that the loop carries, and the loop
+/// is left.
 void buildReturn(BuildContext &c, const ReturnStmt &stmt);
 /// `if c { return a } rest` is `if c { a } else { rest }`, as a value. `rest` are the statements
 /// from `next` on.
 void buildReturningIf(BuildContext &c, const IfStmt &stmt, const std::vector<Stmt *> &stmts,
                       size_t next);
-/// The outermost loop with a `return` carries whether it was reached, and its value.
+/// Builds the outermost loop with a `return`, which carries whether it was reached, and its value.
 void buildReturningLoop(BuildContext &c, const Stmt &loop, const std::vector<Stmt *> &stmts,
                         size_t next);
 

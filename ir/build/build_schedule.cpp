@@ -1,5 +1,5 @@
-// What the schedule that applies says of values, tasks and grids: in place, or as attributes for
-// the passes. Items that can have no effect on this machine are reported.
+// Applies the schedule to values, tasks and grids: in place, or as attributes for the passes. Items
+// that can have no effect on this machine are reported.
 #include "ir/build/build_schedule.h"
 #include "ir/build/build_dim.h"
 #include "ir/dialect/schedule_attributes.h"
@@ -111,7 +111,7 @@ static void scheduleValue(BuildContext &c, const ScheduleDirective &directive, c
   }
 }
 
-/// What shares a kernel has the same mark, and everything else another one.
+/// Marks values that share a kernel with the same number; all other values have other numbers.
 static void fuseValue(BuildContext &c, const Local &local, Operation *op) {
   for (const ScheduleLabels &labels : c.frame->schedule->fuses) {
     auto named = llvm::find(labels.names, local.name);

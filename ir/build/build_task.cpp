@@ -36,19 +36,19 @@ void buildTask(BuildContext &c, const TaskStmt &stmt) {
 }
 
 namespace {
-/// What is computed for one label, and what that needs, in one block.
+/// The operations that compute the value of one label, and their operands, as one block.
 class Unit {
 public:
   explicit Unit(llvm::ArrayRef<Operation *> ops) : block_(ops.front()->getBlock()) {
     for (Operation *op : ops)
       add(op);
-    // What is only stored is computed where it is stored.
+    // A value that is only stored is computed where it is stored.
     for (Operation *op : ops)
       if (op->getNumResults() == 1 && op->getResult(0).hasOneUse())
         if (auto store = dyn_cast<StoreOp>(*op->getResult(0).user_begin());
             store && store->getBlock() == block_)
           add(store);
-    // What kernels write is written by the grids that stand before.
+    // Outputs of kernels are written by the grids before.
     for (size_t i = 0; i < ops_.size(); ++i)
       if (auto load = dyn_cast<LoadOp>(ops_[i]))
         for (Operation *writer : writersOf(load.getRef(), load))

@@ -1,15 +1,15 @@
-// Tasks: statements with a name, and the order that a schedule asks for.
+// Builds tasks, that is, statements with a name, and orders them as a schedule asks.
 #pragma once
 
 #include "ir/build/build_context.h"
 
 namespace ptl::ir {
 
-/// What it computes is kept apart from what is around it, and bears its name. It is a unit that
-/// `order` of a schedule moves.
+/// Builds a task. Its computations are kept apart from those around it and have its name, and
+/// `order` of a schedule moves it as a unit.
 void buildTask(BuildContext &c, const TaskStmt &stmt);
-/// Puts tasks into the order that the schedule asks for: program order is the order in which they
-/// are handed to the scheduler.
+/// Puts tasks into the order of the schedule. Program order is the order in which they are
+/// submitted.
 void orderTasks(BuildContext &c, mlir::Block &in);
 
 } // namespace ptl::ir

@@ -1,4 +1,4 @@
-// Tiles of manual kernels: their types, slots of rotating ones, windows.
+// Builds tiles of manual kernels: their types, slots of rotating ones, windows.
 #pragma once
 
 #include "ir/build/build_context.h"

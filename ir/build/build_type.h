@@ -1,4 +1,4 @@
-// Types of the language as types of the IR.
+// Converts types of the language to types of the IR.
 #pragma once
 
 #include "ir/build/build_context.h"

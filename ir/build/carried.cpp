@@ -1,4 +1,4 @@
-// What regions of control flow assign.
+// Finds the locals that regions of control flow assign.
 #include "ir/build/carried.h"
 
 #include <set>

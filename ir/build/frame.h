@@ -1,4 +1,4 @@
-// What is known of one declaration while it is built.
+// The state of one declaration while it is built.
 #pragma once
 
 #include "frontend/sema/block/checked_block.h"
@@ -14,7 +14,7 @@
 
 namespace ptl::ir {
 
-/// What a local stands for while its declaration is being built.
+/// The value of a local while its declaration is being built.
 struct Bound {
   enum class Kind : uint8_t { None, Value, Range, Parts };
   Kind kind = Kind::None;
@@ -31,7 +31,7 @@ struct Bound {
   }
 };
 
-/// Appends the values of a bound and its parts, in order; `refill` puts others in their places.
+/// `flatten` appends the values of a bound and its parts, in order; `refill` replaces them.
 void flatten(const Bound &bound, llvm::SmallVectorImpl<mlir::Value> &values);
 void refill(Bound &bound, mlir::ValueRange values, size_t &next);
 

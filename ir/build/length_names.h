@@ -1,4 +1,4 @@
-// Names of lengths in types: one for lengths that are known to be equal.
+// Names lengths in types: lengths that are known to be equal have one name.
 #pragma once
 
 #include "frontend/sema/analysis/condition_facts.h"
@@ -7,8 +7,8 @@
 
 namespace ptl::ir {
 
-/// What is known of lengths at one place of a program, and how those that quotients hide behind are
-/// called there. A copy is what is known in a scope.
+/// The facts about lengths at one place of a program, and the names of lengths that are equal by
+/// them. A copy has the facts of a scope.
 class LengthNames {
 public:
   explicit LengthNames(DimContext &dims) : facts_(dims) {}
@@ -18,7 +18,7 @@ public:
   }
   /// The second half `N - N/2` of an even length is `N/2`, as the first one is.
   Dim nameOf(Dim length);
-  /// The least constant found to bound a length from above.
+  /// The least constant that is known to bound a length from above.
   std::optional<int64_t> upperBound(Dim length) const { return facts_.upperBound(length); }
 
 private:

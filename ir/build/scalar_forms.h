@@ -1,4 +1,4 @@
-// Built-ins on scalars whose records speak of arrays.
+// Builds built-ins on scalars whose records are about arrays.
 #ifndef PTL_IR_BUILD_SCALAR_FORMS_H
 #define PTL_IR_BUILD_SCALAR_FORMS_H
 

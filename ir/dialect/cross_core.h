@@ -1,5 +1,5 @@
-// Events between the cube core and the vector cores of a group. Manual kernels have them,
-// and kernels whose cores reach the same global memory, so few need to know.
+// Events between the cube core and the vector cores of a group. Only manual kernels have them, and
+// kernels whose cores access the same global memory.
 #pragma once
 
 #include "ir/dialect/pto_dialect.h"

@@ -1,4 +1,4 @@
-// What a grid takes from outside.
+// The values that a grid uses from outside.
 #pragma once
 
 #include "ir/dialect/ptl_dialect.h"

@@ -19,7 +19,7 @@ public:
   mlir::Operation *operation() const { return op_; }
   mlir::OperandRange ins() const;
   mlir::OperandRange outs() const;
-  /// The pipe it runs on; follows from the places of the operands where the table says so.
+  /// The pipe on which it runs; it follows from the places of the operands where the table says so.
   Pipe pipe() const;
   /// Whether the `index`-th operand of `ins` is scratch.
   bool isScratch(unsigned index) const;
@@ -37,7 +37,7 @@ mlir::Operation *emitInstruction(mlir::OpBuilder &builder, mlir::Location loc, I
                                  mlir::ValueRange ins, mlir::ValueRange outs,
                                  llvm::ArrayRef<mlir::NamedAttribute> attributes = {});
 
-/// How an operation of the block level touches a value that stands for memory: a tile, a view or a
+/// How an operation of the block level accesses a value that stands for memory: a tile, a view or a
 /// pointer.
 struct Access {
   mlir::Value value;

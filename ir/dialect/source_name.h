@@ -1,4 +1,4 @@
-// What values of the block level are called in the source.
+// The names of values of the block level in the source.
 #pragma once
 
 #include "mlir/IR/Value.h"
@@ -7,8 +7,8 @@
 
 namespace ptl::pto {
 
-/// What a value is called in the source (`ptl.name` of arguments, names in locations), else what it
-/// is (`block`, `i`); empty if neither says anything.
+/// The name of a value in the source (`ptl.name` of arguments, names in locations), otherwise a
+/// word for what it is (`block`, `i`); empty if there is neither.
 std::string sourceName(mlir::Value value);
 
 } // namespace ptl::pto

@@ -1,6 +1,6 @@
-// Source ranges in IR locations. A location of MLIR has a line and a column; with ranges asked for
-// (`EntryBinding::ranges`) it also says where in the source it ends, and in a callee built in place
-// where the call stands.
+// Source ranges in IR locations. A location of MLIR has a line and a column. If ranges are asked
+// for (`EntryBinding::ranges`) it also has the end in the source, and inside an inlined callee the
+// place of the call.
 #pragma once
 
 #include "frontend/base/span.h"

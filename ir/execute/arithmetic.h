@@ -1,4 +1,4 @@
-// Operations of the `arith` dialect on scalars.
+// Evaluates operations of the `arith` dialect on scalars.
 #pragma once
 
 #include "codegen/reference/value.h"

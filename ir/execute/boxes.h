@@ -1,4 +1,4 @@
-// Boxes of arrays: reading and writing.
+// Reads and writes boxes of arrays.
 #pragma once
 
 #include "codegen/reference/value.h"
@@ -9,7 +9,8 @@
 
 namespace ptl::execute {
 
-/// Per axis of a base where a box begins, how many positions it has and how far they are apart.
+/// A box: for each axis of the base its beginning, the number of positions and the distance between
+/// them.
 struct Box {
   std::vector<int64_t> offsets, lengths, steps;
   std::span<const int64_t> dropped; ///< axes that the content does not have
@@ -19,15 +20,15 @@ struct Box {
   std::vector<int64_t> shape() const;
 };
 
-/// How elements that are written meet those that are there.
+/// How written elements are combined with those that are there.
 enum class Meeting : uint8_t { Replace, Add, Max, Min };
 
 /// The content of a box, a scalar where all axes are dropped. Positions beyond the edges hold
-/// `outside`. Nothing where they have to lie inside and do not.
+/// `outside`; without `outside` the result is nothing if there are any.
 std::optional<reference::Value> readBox(const reference::RefArray &base, const Box &box,
                                         const std::optional<Scalar> &outside);
 
-/// What goes where: with `index`, position p of `indexAxis` goes to `index[p]`.
+/// A write to a box: with `index`, position p of `indexAxis` goes to `index[p]`.
 struct BoxWrite {
   Box box;
   reference::Value value; ///< broadcasts to the box
@@ -36,7 +37,8 @@ struct BoxWrite {
   Meeting meeting = Meeting::Replace;
 };
 
-/// Writes a box; false, and what comes after not written, at a position outside of the base.
+/// Writes a box. Returns false at a position outside the base, and elements after it are not
+/// written.
 bool writeBox(reference::RefArray &base, const BoxWrite &write);
 
 } // namespace ptl::execute

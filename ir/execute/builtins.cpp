@@ -12,7 +12,7 @@ namespace ptl::execute {
 using reference::BuiltinCall;
 using reference::RunStatus;
 
-/// What attributes say of the parameters of the record.
+/// Adds the values of the record's parameters that are attributes.
 static void addAttributes(Operation *op, BuiltinCall &call) {
   if (auto axes = op->getAttrOfType<DenseI64ArrayAttr>("axes"))
     call.axes.assign(axes.asArrayRef().begin(), axes.asArrayRef().end());

@@ -204,7 +204,7 @@ void Interpreter::runGridOnCores(ir::ParallelOp grid) {
 
 // ---- loops in two stages ------------------------------------------------------------------------
 
-/// What each kind of core knows of some values.
+/// The values that each kind of core has of some IR values.
 struct Interpreter::Kept {
   std::array<llvm::DenseMap<mlir::Value, reference::Value>, 2> known;
 };
@@ -219,7 +219,7 @@ Interpreter::Kept Interpreter::keep(llvm::ArrayRef<mlir::Value> values) {
   return kept;
 }
 
-/// The same again; what was not known then is not known.
+/// Restores these values; a value that a core did not have then is removed.
 void Interpreter::restore(llvm::ArrayRef<mlir::Value> values, const Kept &kept) {
   onEach([&] {
     for (mlir::Value value : values)
@@ -243,7 +243,7 @@ static llvm::StringRef stageOf(mlir::Value value, Block *body) {
   return isBehind ? "behind" : "ahead";
 }
 
-/// What belongs to one stage and what says nothing, at one position.
+/// Runs the operations of one stage, and those that belong to no stage, at one position.
 void Interpreter::runStage(scf::ForOp loop, llvm::StringRef stage, int64_t position) {
   ElemKind kind = kindOf(loop.getInductionVar().getType());
   onEach([&] {

@@ -133,7 +133,7 @@ void Interpreter::runOp(Operation *op) {
     runHere(op);
 }
 
-/// What is no control flow, on what is known here.
+/// Runs an operation that is no control flow, on the values that this core has.
 void Interpreter::runHere(Operation *op) {
   if (runStructure(op) || runBuiltin(op))
     return;

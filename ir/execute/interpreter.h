@@ -1,4 +1,4 @@
-// The state of one run of a function, and what its operations do.
+// The state of one run of a function, and the execution of its operations.
 #pragma once
 
 #include "codegen/reference/builtin.h"
@@ -22,7 +22,7 @@ public:
 private:
   using Storage = std::shared_ptr<reference::RefArray>;
 
-  // control: interpreter.cpp
+  // Control flow: interpreter.cpp
   void runBlock(mlir::Block &block);
   void runOp(mlir::Operation *op);
   void runHere(mlir::Operation *op);
@@ -39,7 +39,7 @@ private:
   void stop(reference::RunStatus status, mlir::Operation *op, std::string message);
   bool isStopped() const { return !result_.ok(); }
 
-  // values: interpreter.cpp
+  // Values: interpreter.cpp
   void bind(mlir::ValueRange targets, mlir::ValueRange sources);
   void set(mlir::Value value, reference::Value content);
   int64_t number(mlir::Value value) const;
@@ -47,7 +47,7 @@ private:
   std::vector<int64_t> shapeOf(mlir::Type type, mlir::ValueRange named) const;
   const reference::RefArray &baseOf(mlir::Value base);
 
-  // both kinds of cores: cores.cpp
+  // Both kinds of cores: cores.cpp
   enum Core : uint8_t { Vector, Cube };
   struct Kept;
   void on(Core core);
@@ -67,7 +67,7 @@ private:
   Kept keep(llvm::ArrayRef<mlir::Value> values);
   void restore(llvm::ArrayRef<mlir::Value> values, const Kept &kept);
 
-  // structure: structure.cpp
+  // Structure: structure.cpp
   bool runStructure(mlir::Operation *op);
   template <typename OpT> Box boxOf(OpT op) const;
   template <typename OpT> void read(OpT op);
@@ -76,7 +76,7 @@ private:
   void runInsert(ir::InsertOp insert);
   void runScalar(mlir::Operation *op);
 
-  // built-ins: builtins.cpp
+  // Built-ins: builtins.cpp
   bool runBuiltin(mlir::Operation *op);
   reference::BuiltinCall callOf(mlir::Operation *op, OpId id) const;
   void addLengths(mlir::Operation *op, reference::BuiltinCall &call) const;
@@ -86,7 +86,8 @@ private:
   uint64_t operations_ = 0;
   llvm::DenseMap<mlir::Value, reference::Value> values_;
   llvm::DenseMap<mlir::Value, Storage> storage_;
-  /// In a grid of both kinds of cores: `values_` are those of `core_`, here are the other one's.
+  /// In a grid of both kinds of cores, `values_` are those of `core_`, and these are those of the
+  /// other one.
   llvm::DenseMap<mlir::Value, reference::Value> others_;
   Core core_ = Vector;
   bool onCores_ = false;

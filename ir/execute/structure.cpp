@@ -13,7 +13,8 @@ namespace ptl::execute {
 using reference::RefArray;
 using reference::RunStatus;
 
-/// What storage holds before it is written: shows where it is read.
+/// The contents of storage before it is written. They are conspicuous, so that a read of them shows
+/// in the results.
 static RefArray poisoned(ElemKind elem, std::vector<int64_t> shape) {
   RefArray array = reference::zeroArray(elem, std::move(shape));
   std::fill(array.floats.begin(), array.floats.end(), std::numeric_limits<double>::quiet_NaN());

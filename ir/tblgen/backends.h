@@ -1,4 +1,4 @@
-// What ptl-tblgen makes of the records. Each backend writes one file.
+// The backends of ptl-tblgen. Each writes one file from the records.
 #pragma once
 
 #include "ir/tblgen/instruction_record.h"

@@ -31,7 +31,8 @@ static int depthOf(TokenKind kind) {
   }
 }
 
-/// What ends the search for an opening bracket: a new statement or declaration.
+/// Whether a token ends the search for an opening bracket: it begins a new statement or
+/// declaration.
 static bool endsSearch(const Token &token) {
   if (!token.newlineBefore)
     return false;

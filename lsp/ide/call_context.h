@@ -1,4 +1,5 @@
-// The call that is being written at a place, by its tokens: works where the text is not complete.
+// Finds the call that is being written at a place. It looks at tokens, so it works where the text
+// is not complete.
 #pragma once
 
 #include "lsp/ide/symbol.h"
@@ -21,13 +22,13 @@ struct CallContext {
 /// The innermost call around a byte of a chunk, whose text has no bracket of another kind between.
 std::optional<CallContext> callAround(const Tree &tree, uint32_t offset);
 
-/// What may be called: a declaration, or the records of a built-in.
+/// The meaning of a callee: a declaration, or the records of a built-in.
 struct Callee {
   std::optional<Symbol> symbol;
   std::vector<const OpRecord *> ops;
   std::string name;
 };
-/// Of the call whose `(` is given; all empty if unknown.
+/// The callee of the call whose `(` is given; all empty if unknown.
 Callee calleeOf(Workspace &workspace, File &file, size_t place, const CallContext &call);
 
 /// The token behind which a byte stands: the last that ends at or before it.

@@ -1,4 +1,4 @@
-// Who calls whom: callables, and the tests and benches that call them.
+// Lists callers and callees of callables; tests and benches are callers, too.
 #pragma once
 
 #include "lsp/ide/navigation.h"
@@ -23,7 +23,7 @@ std::optional<CallItem> callItemAt(Workspace &workspace, File &file, uint32_t of
 /// Its callers, in the files that are known and in `paths`.
 std::vector<Calls> incomingCalls(Workspace &workspace, File &file, uint32_t offset,
                                  std::span<const std::string> paths);
-/// What is called in it, in the order of the first calls.
+/// The callables that are called in it, in the order of the first calls.
 std::vector<Calls> outgoingCalls(Workspace &workspace, File &file, uint32_t offset);
 
 } // namespace ptl::ide

@@ -161,7 +161,7 @@ std::vector<FileEdit> located(const Workspace &workspace, const File &file, cons
 
 bool touches(Range a, Range b) { return a.begin <= b.end && b.begin <= a.end; }
 
-/// What is reported within a range, by the checks of its chunks and of the file.
+/// The diagnostics within a range, from the checks of its chunks and of the file.
 std::vector<FileDiagnostic> diagnosticsIn(Workspace &workspace, File &file, Range range) {
   std::vector<FileDiagnostic> found;
   size_t last = file.document.placeAt(range.end);

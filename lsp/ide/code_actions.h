@@ -1,5 +1,5 @@
-// Code actions: the fixes of diagnostics, and refactorings. Listing looks at the chunks under the
-// range alone; what an action changes is found out when it is resolved.
+// Code actions: the fixes of diagnostics, and refactorings. Listing them looks only at the chunks
+// under the range; the edits of an action are computed when it is resolved.
 #pragma once
 
 #include "lsp/ide/actions/trial.h"
@@ -30,7 +30,7 @@ struct FileEdit {
   std::string text;
 };
 
-/// What tells an action from the others of its file, until the file changes.
+/// Identifies an action among those of its file, until the file changes.
 struct ActionKey {
   std::string id;   ///< of a refactoring, `fix`, `fixCode` or `fixAll`
   Range range;      ///< for which it was listed

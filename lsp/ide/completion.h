@@ -1,4 +1,4 @@
-// What can be written at a place.
+// Lists what can be written at a place.
 #pragma once
 
 #include "lsp/ide/actions/trial.h"

@@ -1,4 +1,5 @@
-// What may be written at a place, by the tokens before it: works where the text is not complete.
+// Finds out what kind of thing may be written at a place, by the tokens before it, so that it works
+// where the text is not complete.
 #pragma once
 
 #include "lsp/ide/chunk.h"

@@ -79,7 +79,7 @@ std::string_view Collector::coreAround() const {
   return core;
 }
 
-/// Those of a core; with `others`, behind them those of the other one.
+/// Adds the pipes of a core; with `others`, the pipes of the other kind of core behind them.
 void Collector::pipes(std::string_view core, bool others) {
   words(WordGroup::Pipe, -60);
   if (others || core != "aiv")

@@ -1,4 +1,4 @@
-// The items of a completion, by where they come from. See completion.h.
+// Collects the items of a completion; one function per source of items. See completion.h.
 #pragma once
 
 #include "lsp/ide/call_context.h"
@@ -24,7 +24,7 @@ public:
 
   /// Collects what fits the site and the prefix.
   void collect();
-  /// Adds what takes longer to an item that is shown.
+  /// Adds to an item that is shown what takes longer to compute.
   void complete(CompletionItem &item);
 
   const CompletionContext &context;
@@ -74,7 +74,7 @@ private:
   void scheduleTargets();
   void scheduleItems();
 
-  /// What the argument that is being written should be, as far as its parameter says it.
+  /// What the argument that is being written should be, as far as its parameter determines it.
   struct Expected {
     bool isArray = false;
     std::string_view elem; ///< as written; empty: any

@@ -1,4 +1,5 @@
-// What belongs to something that is named already: members, arguments, exports, parts of schedules.
+// Completes parts of something that is named already: members, arguments, exports, parts of
+// schedules.
 #include "lsp/ide/completion_items.h"
 
 #include "frontend/sema/checked_tree.h"
@@ -26,7 +27,8 @@ void Collector::argumentsOf(const Symbol &callee, const CallContext &call) {
   }
 }
 
-/// What the type of a parameter says: the word of the element type, and whether it has axes.
+/// Notes what the type of a parameter requires: the element type as written, and whether it has
+/// axes.
 void Collector::expect(const Symbol &callee, const CallContext &call) {
   const Tree &own = callee.tree();
   if (!isCallable(callee.type))
@@ -104,7 +106,7 @@ void Collector::tags() {
 
 // ---- Members ------------------------------------------------------------------------------------
 
-/// Of the value that ends with a token.
+/// The type of the value that ends with a token.
 const Type *Collector::typeBefore(TokenIndex last) {
   const ChunkCheck &check = workspace.check(file, index);
   const Type *type = nullptr;

@@ -1,5 +1,5 @@
-// Types, sizes, declarations and built-ins in words, for hovers, hints, completion and signature
-// help.
+// Describes types, sizes, declarations and built-ins in words, for hovers, hints, completion and
+// signature help.
 #pragma once
 
 #include "lsp/ide/workspace.h"
@@ -17,27 +17,28 @@ struct LabelPart {
 };
 std::string joined(const std::vector<LabelPart> &parts);
 
-/// What `toString` of types.h gives, with the places of structs, ranges and dimensions.
+/// The text that `toString` of types.h returns, with the places of structs, ranges and dimensions.
 std::vector<LabelPart> typeParts(const DimContext &dims, const Type &type);
 
-/// The values that tunables have where nobody sets them.
+/// The values that tunables have where no schedule sets them.
 DimSubstitution tunableDefaults(DimContext &dims, const CallableDecl *callable);
 
-/// Bytes of a value, by capacity where that is known; unknown if it is not of fixed size.
+/// The bytes of a value, by capacity where that is known; unknown if the value is not of fixed
+/// size.
 Dim byteSize(DimContext &dims, const Type &type);
 /// `128 KiB`, `2,000 B`.
 std::string bytesText(int64_t bytes);
 /// The size of a value as text, tunables at their defaults: `128 KiB`, `256*D B`; empty if unknown.
 std::string sizeText(DimContext &dims, const Type &type, const DimSubstitution &defaults);
-/// Whether all of a size is known then.
+/// The size as a number, if all of it is known with these defaults.
 std::optional<int64_t> constantSize(DimContext &dims, const Type &type,
                                     const DimSubstitution &defaults);
 
 /// The callable of a checked chunk around a byte of it; null if there is none.
 const CallableDecl *callableAt(const CheckedProgram &program, uint32_t offset);
 
-/// How many buffers a local has: what the body of a pipelined loop loads has one per iteration that
-/// overlaps. `name` and `value` are those of its `let`.
+/// The number of buffers that a local has. A value that the body of a pipelined loop loads has one
+/// buffer per iteration that overlaps. `name` and `value` are those of its `let`.
 int64_t pipelineCopies(const CheckedProgram &program, const Tree &tree, NodeId name, NodeId value);
 
 /// Value of a constant as PTL writes it; empty if it has none.

@@ -81,6 +81,7 @@ DocumentChange Document::replace(Range range, std::string_view text) {
   while (edit.first + 1 < places_.size() &&
          places_[edit.first].begin + places_[edit.first].chunk->reach < range.begin)
     ++edit.first;
+  // One chunk behind the edit is parsed along, to see whether a new chunk ends where it begins.
   edit.lastEdited = placeAt(range.end);
   edit.last = std::min(edit.lastEdited + 1, places_.size() - 1);
   uint32_t begin = places_[edit.first].begin;
@@ -139,6 +140,8 @@ DocumentChange Document::reparse(Reparse &edit) {
     size_t lastSize = places_[edit.last].chunk->size();
     bool isAll = edit.last + 1 == places_.size();
     bool atOldBoundary = edit.last > edit.lastEdited && at + lastSize == edit.text.size();
+    // A new chunk ends where the last old one begins, so that one and all behind it stay as they
+    // are.
     if (atOldBoundary && !added.empty()) {
       end = edit.last;
     } else if (at == edit.text.size() && !added.empty()) {

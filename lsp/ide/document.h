@@ -20,7 +20,7 @@ struct LineByte {
   bool operator==(const LineByte &) const = default;
 };
 
-/// A chunk where it stands, with what its check said.
+/// A chunk at its place in the document, with the result of its check.
 struct Place {
   std::shared_ptr<const Chunk> chunk;
   uint32_t begin = 0;                      ///< byte in the document
@@ -46,7 +46,7 @@ struct DocumentChange {
 
 class Document {
 public:
-  /// `newId` gives file ids for chunks, which no two chunks in use share.
+  /// `newId` returns file ids for chunks, which are unique among all chunks in use.
   Document(std::string path, std::function<FileId()> newId);
 
   const std::string &path() const { return path_; }
@@ -55,7 +55,7 @@ public:
   void setCheck(size_t place, std::shared_ptr<const ChunkCheck> check);
   void markStale(size_t place) { places_[place].isStale = true; }
 
-  /// In bytes.
+  /// The number of bytes.
   uint32_t size() const;
   /// At least 1.
   uint32_t lineCount() const;
@@ -67,7 +67,7 @@ public:
   /// Offsets and positions outside the text give its end.
   LineByte position(uint32_t offset) const;
   uint32_t offset(LineByte position) const;
-  /// The chunk that holds a byte; one at the boundary of two lies in the second.
+  /// The chunk that holds a byte. An offset between two chunks belongs to the second.
   size_t placeAt(uint32_t offset) const;
   size_t placeAtLine(uint32_t line) const;
   /// The place of a chunk by its file id; nothing if it is no longer there.
@@ -77,7 +77,7 @@ public:
   DocumentChange replace(Range range, std::string_view text);
 
 private:
-  /// An edit on its way: `text` stands for the places `[first, last]`.
+  /// An edit in progress: `text` replaces the places `[first, last]`.
   struct Reparse {
     size_t first = 0;
     size_t last = 0;

@@ -4,7 +4,7 @@
 
 namespace ptl::ide {
 
-/// What is open in a declaration that is compiled for each value of it.
+/// The part of a declaration that has no value yet, so that it is compiled for each value of it.
 static std::string openPart(const CallableDecl &decl) {
   for (const DimParam &dim : decl.dims)
     if (dim.isStatic)

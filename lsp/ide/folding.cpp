@@ -189,7 +189,7 @@ struct Selection {
 
 } // namespace
 
-/// What is between the brackets of a node that has them.
+/// Adds the range between the brackets of a node that has them.
 static void addInside(const Tree &tree, NodeId id, uint32_t offset, uint32_t base,
                       Selection &selection) {
   const Node &node = tree.node(id);
@@ -203,7 +203,7 @@ static void addInside(const Tree &tree, NodeId id, uint32_t offset, uint32_t bas
     depth += each == TokenKind::RBrace || each == TokenKind::RParen || each == TokenKind::RBracket;
     depth -= each == TokenKind::LBrace || each == TokenKind::LParen || each == TokenKind::LBracket;
     if (depth == 0) {
-      // Of a block without the space around its statements.
+      // This is the range of the block without the white space around its statements.
       uint32_t begin = tree.token(i).end, end = tree.token(closing).begin;
       if (begin <= offset && offset <= end && i + 1 < closing) {
         selection.add(base + tree.token(i + 1).begin, base + tree.token(closing - 1).end);

@@ -1,5 +1,5 @@
-// What can be folded and selected: declarations, brackets over several lines, runs of comments,
-// imports; and the nodes around a byte.
+// Finds the ranges that can be folded and selected: declarations, brackets over several lines, runs
+// of comments, imports; and the nodes around a byte.
 #pragma once
 
 #include "lsp/ide/document.h"
@@ -10,8 +10,9 @@ namespace ptl::ide {
 
 enum class FoldKind : uint8_t { Code, Comment, Imports };
 
-/// Lines from 0, both visible ones included: the first stays, the last goes. A closing bracket that
-/// begins a line stays too.
+/// The lines of a fold, from 0, both included. When it is folded the first stays visible and the
+/// others are hidden. A line that begins with a closing bracket is no part of the fold, so that it
+/// stays visible, too.
 struct Fold {
   uint32_t first = 0;
   uint32_t last = 0;

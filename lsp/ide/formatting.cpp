@@ -132,7 +132,7 @@ std::vector<Edit> formatDocument(const Document &document) {
   return textEdits(file.text(), format(tree).text);
 }
 
-/// Those that lie within `lines`, a range of whole lines.
+/// Keeps the edits that lie within `lines`, a range of whole lines.
 static void keepWithin(Range lines, std::vector<Edit> &edits) {
   std::erase_if(edits, [&](const Edit &edit) {
     return edit.range.end < lines.begin || edit.range.begin > lines.end ||

@@ -11,13 +11,13 @@ namespace ptl::ide {
 std::vector<Edit> formatDocument(const Document &document);
 /// Those of them on the lines that a range touches.
 std::vector<Edit> formatRange(const Document &document, Range range);
-/// After `typed` went in before `offset`: behind `}`, `)` or `]` its line and what it closes;
-/// behind a line end the indentation of the new line and the line before it. Looks at one chunk
-/// alone.
+/// Formats after `typed` has been inserted before `offset`. After `}`, `)` or `]` these are its
+/// line and what it closes; after a line end the indentation of the new line and the line before
+/// it. Looks at one chunk alone.
 std::vector<Edit> formatOnType(const Document &document, uint32_t offset, char typed);
 
-/// The edits that make `after` of `before`, where the two differ in white space, `;` and `,` alone;
-/// line by line where they do not.
+/// The edits that turn `before` into `after`: single ones where the two differ only in white space,
+/// `;` and `,`, otherwise line by line.
 std::vector<Edit> textEdits(std::string_view before, std::string_view after);
 
 } // namespace ptl::ide

@@ -201,7 +201,7 @@ std::string Writer::declarationHead(const Symbol &symbol) {
   }
   const Tree &tree = symbol.tree();
   std::string_view text = tree.text(symbol.declNode);
-  // Of what has a body, the head.
+  // A declaration with a body is shown by its head.
   return (symbol.type == SymbolType::Tunable ? "tune " : "") +
          std::string(text.substr(0, std::min(text.find('{'), text.find('\n'))));
 }
@@ -354,7 +354,7 @@ std::string Writer::hardware(const Symbol &symbol) {
   }
 }
 
-/// What a field of a range means.
+/// Explains a field of a range.
 std::string rangeField(std::string_view name) {
   constexpr std::pair<std::string_view, std::string_view> fields[] = {
       {"start", "the first position of the range"},

@@ -1,4 +1,4 @@
-// What is known of the name, operator or expression at a place of a file.
+// Describes the name, operator or expression at a place of a file.
 #pragma once
 
 #include "lsp/ide/workspace.h"

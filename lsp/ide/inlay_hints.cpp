@@ -194,7 +194,7 @@ void Finder::visit(NodeId node, Range range) {
 
 } // namespace
 
-/// Those of the bytes `range` of a chunk, and perhaps others.
+/// The hints in the bytes `range` of a chunk, and perhaps others.
 static std::vector<InlayHint> hintsNear(Workspace &workspace, File &file, size_t index, Range range,
                                         const HintOptions &options) {
   Finder finder(workspace, file, index, options);

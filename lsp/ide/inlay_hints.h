@@ -1,5 +1,5 @@
-// What the source leaves out, shown beside it: inferred types with sizes, capacities of tiles,
-// names of parameters, copies that a pipeline keeps.
+// Shows beside the source what it leaves out: inferred types with sizes, capacities of tiles, names
+// of parameters, and the copies that a pipeline keeps.
 #pragma once
 
 #include "lsp/ide/describe.h"
@@ -29,22 +29,22 @@ struct HintOptions {
   bool operator==(const HintOptions &) const = default;
 };
 
-/// Those of one chunk, by position; offsets count from its beginning. Checks the chunk.
+/// The hints of one chunk, by position; offsets count from its beginning. Checks the chunk.
 std::vector<InlayHint> chunkHints(Workspace &workspace, File &file, size_t place,
                                   const HintOptions &options);
 
-/// Those whose place lies in a range of bytes, by position. Checks the chunks of the range.
+/// The hints in a range of bytes, by position. Checks the chunks of the range.
 std::vector<InlayHint> inlayHints(Workspace &workspace, File &file, Range range,
                                   const HintOptions &options);
 
-/// What takes longer to say about a hint.
+/// The parts of a hint that take longer to compute.
 struct HintDetails {
   std::vector<LabelPart> label;
   std::string tooltip; ///< Markdown
   /// Writes the hint into the source; nothing where that would be an error.
   std::optional<std::string> insertion;
 };
-/// Of the hint that stands at a byte now; nothing if there is none of that kind.
+/// The details of the hint that is now at a byte; nothing if there is none of that kind.
 std::optional<HintDetails> hintDetails(Workspace &workspace, File &file, uint32_t offset,
                                        HintKind kind);
 

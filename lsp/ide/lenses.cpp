@@ -14,7 +14,7 @@ const LensInfo &lensInfo(LensKind kind) {
   return infos[static_cast<size_t>(kind)];
 }
 
-/// What the header of a kernel names behind `for`.
+/// The machines that the header of a kernel names behind `for`.
 static std::vector<std::string> targetsOf(const Tree &tree, NodeId item) {
   std::vector<std::string> targets;
   NodeId clause = CallableView(tree, item).clause();

@@ -1,4 +1,4 @@
-// Lenses: what can be done with a declaration, shown above it.
+// Lenses: the actions that are possible with a declaration, shown above it.
 #pragma once
 
 #include "lsp/ide/document.h"

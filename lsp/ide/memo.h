@@ -1,5 +1,5 @@
-// What has been found out about something that never changes: each kind of answer once, on first
-// use. Not for several threads.
+// Caches answers about an object that never changes: one answer of each type, computed on first
+// use. It is not safe for several threads.
 #pragma once
 
 #include <memory>
@@ -21,7 +21,7 @@ public:
   }
 
 private:
-  /// Stands for the type by its address.
+  /// The key of a type is the address of its instance of this variable.
   template <typename T> static constexpr char keyOf = 0;
 
   mutable std::vector<std::pair<const void *, std::shared_ptr<const void>>> entries_;

@@ -1,4 +1,4 @@
-// What other files export, and how this one imports it.
+// Finds out what other files export, and how a file imports it.
 #pragma once
 
 #include "frontend/sema/declarations/import_edit.h"
@@ -31,13 +31,14 @@ struct ImportableModule {
 /// The library and the files that are known, without this one.
 std::vector<ImportableModule> importableModules(Workspace &workspace, const File &file);
 
-/// How the names of a module come into a file.
+/// A way in which the names of a module can be imported into a file.
 struct ImportWay {
   std::string path;      ///< as an import writes it
   std::string qualifier; ///< `nn.` where the whole module is imported
   ImportSites sites;     ///< else where the edit goes in
 
-  /// Of a name, of several (`silu, gelu`), or, where it is empty, of the module itself.
+  /// The edits for one name, for several (`silu, gelu`), or, with an empty text, for the module
+  /// itself.
   std::vector<Edit> edits(std::string_view name) const;
 };
 ImportWay importWay(Workspace &workspace, File &file, const ImportableModule &module);

@@ -1,4 +1,4 @@
-// What has to be written elsewhere when files get other paths: the imports that name them.
+// Finds the imports that have to be changed when files get other paths.
 #pragma once
 
 #include "lsp/ide/workspace.h"
@@ -16,9 +16,9 @@ struct FileMove {
   std::string to;
 };
 
-/// Edits, of the texts before the moves, after which each import of the files at `paths` and of
-/// those that are known means the file that it means now. Names of modules follow the names of
-/// their files. The files are still where they were.
+/// Edits, relative to the texts before the moves, after which each import of the files at `paths`
+/// and of the files that are known refers to the same file as now. Names of modules follow the
+/// names of their files. When this is called the files are still at their old places.
 std::vector<std::pair<Location, std::string>> editsForMoves(Workspace &workspace,
                                                             std::span<const FileMove> moves,
                                                             std::span<const std::string> paths);

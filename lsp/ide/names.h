@@ -1,6 +1,7 @@
-// The names in one chunk: where each stands and, as far as the chunk alone says it, what it means.
-// Follows the rules of look-up of frontend/sema/scope.h on the syntax tree, so it works on broken
-// text too. What a chunk cannot know (declarations elsewhere, fields) is left to symbol.h.
+// Finds the names in one chunk: the place of each and, as far as the chunk alone determines it, its
+// meaning. It follows the look-up rules of frontend/sema/scope.h on the syntax tree, so it works on
+// broken text, too. Meanings that depend on more than the chunk (declarations elsewhere, fields)
+// are found by symbol.h.
 #pragma once
 
 #include "lsp/ide/chunk.h"
@@ -31,7 +32,7 @@ enum class NameSpace : uint8_t {
   Word,         ///< a word of the language that is a name by its form: places, cores, machines
 };
 
-/// What happens to the thing that is named.
+/// How the named thing is used.
 enum class Access : uint8_t { Declare, Read, Write };
 
 struct NameUse {
@@ -71,10 +72,10 @@ std::vector<NodeId> localsAt(const Chunk &chunk, uint32_t offset);
 
 /// The declaration of the file around a node, a child of the root; `kNoNode` for the root.
 NodeId enclosingDecl(const Tree &tree, NodeId node);
-/// What a name node declares: the `Param`, `LetStmt`, `LoopBinding`, `KernelDecl` … that it names.
+/// The declaration that a name node belongs to: a `Param`, `LetStmt`, `LoopBinding`, `KernelDecl` …
 /// Patterns are looked through.
 NodeId declarationOf(const Tree &tree, NodeId name);
-/// Whether an argument names a `fn`: a built-in takes one there, as `scan` does.
+/// Whether an argument names a `fn`, as built-ins such as `scan` take one.
 bool namesFunction(const Tree &tree, NodeId argument);
 /// The names of the labels of a callable: lets, tasks, loops. In the order written.
 std::vector<NodeId> labelsOf(const Tree &tree, NodeId callable);

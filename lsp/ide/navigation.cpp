@@ -39,7 +39,7 @@ static NodeId writtenType(const Tree &tree, NodeId decl) {
   }
 }
 
-/// What a type names: a struct, alias or type parameter.
+/// The declaration that a type names: a struct, alias or type parameter.
 static std::optional<Symbol> namedType(Workspace &workspace, File &file, size_t place,
                                        NodeId type) {
   const Chunk &chunk = *file.document.places()[place].chunk;
@@ -113,7 +113,7 @@ static void findInPlace(Workspace &workspace, File &file, size_t index, const Sy
   }
 }
 
-/// What no other declaration can name.
+/// Whether no other declaration can name such a symbol.
 static bool isPrivate(SymbolType type) {
   switch (type) {
   case SymbolType::Output:

@@ -1,4 +1,5 @@
-// Ways from a name to other places: its declaration, its type, everything that means the same.
+// Leads from a name to other places: its declaration, its type, and all places with the same
+// meaning.
 #pragma once
 
 #include "lsp/ide/symbol.h"
@@ -9,16 +10,17 @@
 
 namespace ptl::ide {
 
-/// A way from a range of the file that was asked to a declaration.
+/// A link from a range of the file that was asked to a declaration.
 struct Link {
   Range origin;
   Location name;  ///< there; the beginning of a file for a module
   Location whole; ///< the declaration that has the name
 };
 
-/// What the name at a byte was declared by. Nothing for what is built in.
+/// The declaration of the name at a byte; nothing for built-ins.
 std::optional<Link> definition(Workspace &workspace, File &file, uint32_t offset);
-/// The struct or alias that is the type of what stands at a byte; of a type itself, it.
+/// The struct or alias that is the type of the expression at a byte; for a type, its own
+/// declaration.
 std::optional<Link> typeDefinition(Workspace &workspace, File &file, uint32_t offset);
 
 /// A place that names something.
@@ -29,7 +31,7 @@ struct Mention {
   NodeId node = kNoNode;
 };
 
-/// All places in one file that mean what stands at a byte of it.
+/// All places in one file that mean the same as the name at a byte of it.
 std::vector<Mention> highlights(Workspace &workspace, File &file, uint32_t offset);
 
 /// All places that mean the same as `symbol`, the declaration among them: in the files that are
@@ -44,8 +46,8 @@ struct ImportLink {
 };
 std::vector<ImportLink> importLinks(Workspace &workspace, File &file);
 
-/// The places that change together when the name at a byte, which must be that of a declaration
-/// inside of a declaration, is edited; empty where there are none or some are elsewhere.
+/// The places that change together when the name at a byte is edited, which must be the name in a
+/// declaration inside another declaration. Empty where there are none or some are in other files.
 std::vector<Range> linkedRanges(Workspace &workspace, File &file, uint32_t offset);
 
 } // namespace ptl::ide

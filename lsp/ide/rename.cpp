@@ -75,7 +75,8 @@ struct Renaming {
 
 } // namespace
 
-/// What a file declares or imports by the new name, in a name space that the symbol is in.
+/// A declaration or import of the file that has the new name already, in a name space of the
+/// symbol.
 std::string Renaming::clashInFile(File &file) const {
   bool isCalled = isCallable(symbol.type) || symbol.type == SymbolType::Struct;
   bool isType = symbol.type == SymbolType::Struct || symbol.type == SymbolType::Alias;

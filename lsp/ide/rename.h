@@ -1,4 +1,4 @@
-// Renaming what stands at a byte, everywhere. A new name that would change what any name means is
+// Renames the symbol at a byte, everywhere. A new name that would change the meaning of any name is
 // refused, with the reason.
 #pragma once
 

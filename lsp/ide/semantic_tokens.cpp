@@ -254,7 +254,7 @@ std::vector<SemanticToken> tokensOf(const ModuleIndex &index, const Chunk &chunk
   return found;
 }
 
-/// Of names in no order.
+/// A hash of a set of names, which does not depend on their order.
 struct NamesHash {
   uint64_t sum = 0;
   void add(std::string_view name, uint64_t kind) {

@@ -1,4 +1,4 @@
-// Names and contextual words of a file with what they are, for highlighting.
+// Classifies the names and contextual words of a file, for highlighting.
 #pragma once
 
 #include "lsp/ide/workspace.h"
@@ -56,10 +56,10 @@ struct SemanticToken {
   uint32_t modifiers = 0; ///< bits of `TokenModifier`
 };
 
-/// Those of one chunk, by position.
+/// The tokens of one chunk, by position.
 std::vector<SemanticToken> semanticTokens(const File &file, const Chunk &chunk);
-/// A hash of all that names outside their chunk could mean: while it stays, so do the tokens of
-/// chunks that stay.
+/// A hash of everything that names can mean outside their chunk. As long as it stays the same,
+/// unchanged chunks keep their tokens.
 uint64_t meaningOfNames(File &file);
 
 } // namespace ptl::ide

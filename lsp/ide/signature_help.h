@@ -17,7 +17,7 @@ struct SignatureHelp {
   size_t active = 0;
 };
 
-/// Nothing outside of the parentheses of calls.
+/// Returns nothing outside the parentheses of calls.
 std::optional<SignatureHelp> signatureHelpAt(Workspace &workspace, File &file, uint32_t offset);
 
 } // namespace ptl::ide

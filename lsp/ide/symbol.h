@@ -1,6 +1,6 @@
-// What a name or operator means. Names are found by the syntax (names.h) and the indices of the
-// files, so they have a meaning in broken text too; what the check of the chunk says about them is
-// there when there is one.
+// Finds the meaning of a name or operator. Names are found by the syntax (names.h) and the indices
+// of the files, so they have a meaning in broken text, too; the result of the chunk's check is
+// added where there is one.
 #pragma once
 
 #include "lsp/ide/names.h"
@@ -44,7 +44,8 @@ struct Symbol {
   const OpRecord *op = nullptr;        ///< built-ins, their parameters and tags
   const ptl::OpParam *param = nullptr; ///< `OpParam`, `Tag`
 
-  // From the check of the chunk that was asked, which `check` keeps; null where it has none.
+  // These are from the check of the chunk that was asked, which `check` keeps alive; null where it
+  // has none.
   std::shared_ptr<const ChunkCheck> check;
   const Expr *expr = nullptr; ///< that the name or operator stands for; of a callee: the call
   const Local *local = nullptr;
@@ -52,31 +53,31 @@ struct Symbol {
   const StructDecl *structDecl = nullptr;
   const Type *valueType = nullptr; ///< of the expression, local or field
 
-  // Where it was found.
+  // The place where it was found.
   size_t place = 0;      ///< in the document that was asked
   NodeId node = kNoNode; ///< in the tree of that place: `Name`, `NameExpr`, operator node …
   const Tree &tree() const { return *chunk->tree; } ///< of the declaration
 };
 
-/// What stands at a byte of a file, or ends there.
+/// The symbol that covers a byte of a file, or ends there.
 std::optional<Symbol> symbolAt(Workspace &workspace, File &file, uint32_t offset);
 
-/// What one name of a chunk means, without what its check says. Checks the chunk only where that
-/// alone tells a field.
+/// The meaning of one name of a chunk, without the result of the chunk's check. The chunk is
+/// checked only where the meaning of a field depends on it.
 std::optional<Symbol> resolve(Workspace &workspace, File &file, size_t place, const NameUse &use);
 
 /// The declaration of a file that a name refers to in a name space; imports included.
 std::optional<Symbol> findDeclared(Workspace &workspace, File &file, DeclSpace space,
                                    std::string_view name);
-/// What is declared by the name at a span of a chunk, as `CallableDecl::nameSpan` and others say.
+/// The symbol whose name is at a span of a chunk, such as `CallableDecl::nameSpan`.
 std::optional<Symbol> declaredAt(Workspace &workspace, Span nameSpan);
-/// The callable of a schedule.
+/// The callable that a schedule is for.
 std::optional<Symbol> targetOf(Workspace &workspace, File &file, size_t place, NodeId schedule);
 
 /// Whether both mean the same declaration, module or built-in.
 bool isSame(const Symbol &a, const Symbol &b);
 
-/// The file that an import means; null if there is none.
+/// The file that an import refers to; null if there is none.
 File *importedFile(Workspace &workspace, File &file, const Tree &tree, NodeId importDecl);
 
 } // namespace ptl::ide

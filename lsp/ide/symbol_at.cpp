@@ -1,4 +1,5 @@
-// What stands at a byte of a file: a name, an operator or a word, with what the check says of it.
+// Finds the symbol at a byte of a file: a name, an operator or a word, with the result of the
+// check.
 #include "lsp/ide/symbol.h"
 
 #include <algorithm>
@@ -129,8 +130,8 @@ static std::optional<Symbol> tokenSymbol(const Tree &tree, TokenIndex token) {
   return symbol;
 }
 
-/// What a name means in text that could not be parsed: a local that is visible there, else a
-/// declaration of any kind.
+/// The meaning of a name in text that could not be parsed: a local that is visible there, otherwise
+/// a declaration of any kind.
 static std::optional<Symbol> unparsedName(Workspace &workspace, File &file, const Place &place,
                                           TokenIndex token) {
   const Tree &tree = *place.chunk->tree;

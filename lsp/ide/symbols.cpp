@@ -104,7 +104,7 @@ void OutlineMaker::nested(NodeId node) {
 
 void OutlineMaker::callable(OutlineKind kind, NodeId node) {
   CallableView view(tree, node);
-  // What comes behind the types says how, not what.
+  // The parts behind the types are left out: they say how it is done, not what it is.
   NodeId next = kNoNode;
   for (NodeId part : {view.clause(), view.where(), view.tune(), view.sources(), view.body()})
     if (part != kNoNode && (next == kNoNode || tree.span(part).begin < tree.span(next).begin))

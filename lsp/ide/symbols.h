@@ -1,4 +1,5 @@
-// What a file declares, as a tree, and declarations of all files by a few letters of their names.
+// Lists the declarations of a file as a tree, and finds declarations of all files by a few letters
+// of their names.
 #pragma once
 
 #include "lsp/ide/workspace.h"

@@ -1,4 +1,4 @@
-// The words of the language as the editor explains them (words.def).
+// The words of the language, as the editor explains them (words.def).
 #pragma once
 
 #include <cstdint>
@@ -30,11 +30,11 @@ struct Word {
 };
 
 std::span<const Word> allWords();
-/// The word as the language has it by itself: no names of hardware. Null if there is none.
+/// The word as part of the language; names of hardware do not count. Null if there is none.
 const Word *findWord(std::string_view text);
 /// The word of one group.
 const Word *findWord(std::string_view text, WordGroup group);
-/// Names of hardware and constraints: words where a name is expected.
+/// Whether words of the group (names of hardware, constraints) are used where a name is expected.
 bool isNameWord(WordGroup group);
 
 } // namespace ptl::ide

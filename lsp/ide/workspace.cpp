@@ -126,7 +126,7 @@ void Workspace::close(const std::string &path) {
   takeFromDisk(*file, readFile(file->path()));
 }
 
-/// Who imports a file that is gone finds out.
+/// Takes the text from disk. Files that import one that is gone are checked again.
 void Workspace::takeFromDisk(File &file, const std::optional<std::string> &text) {
   bool wasMissing = std::exchange(file.isMissing, !text);
   if (text)
@@ -420,7 +420,7 @@ void Assembly::addOfChunk(const Diagnostic &diagnostic, uint32_t begin) {
   add(file.tooMany.all().front(), begin);
 }
 
-/// What is wrong on the line of a syntax error says nothing more.
+/// Whether a diagnostic is on the line of a syntax error, and so probably only a consequence of it.
 bool Assembly::isConsequence(const Place &place, Span span) const {
   auto lineOf = [&](Span each) { return place.chunk->file.lineColumn(each.begin).line; };
   for (const Diagnostic &syntax : place.chunk->syntax.all())

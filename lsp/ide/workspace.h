@@ -1,5 +1,6 @@
-// All files that are open or imported, with what is known of them. The one owner of state in the
-// language server's engine: features (features.h) are functions of it. Not for several threads.
+// All files that are open or imported, with everything that has been found out about them. It is
+// the one owner of state in the language server's engine; features (features.h) are functions of
+// it. It is not safe for several threads.
 #pragma once
 
 #include "lsp/ide/document.h"
@@ -50,7 +51,7 @@ struct FileDiagnostic {
   Range range;
 };
 
-/// The text of a regular file; nothing if there is none. For any thread.
+/// The text of a regular file; nothing if there is none. Any thread may call it.
 std::optional<std::string> readFile(const std::string &path);
 
 class Workspace {
@@ -58,16 +59,16 @@ public:
   explicit Workspace(CheckOptions options = {});
 
   const CheckOptions &options() const { return options_; }
-  /// Everything is checked again with other options.
+  /// Sets other options; everything is checked again.
   void setOptions(CheckOptions options);
 
   /// Takes the client's text of a file.
   File &open(const std::string &path, std::string text, int64_t version);
   void edit(File &file, Range range, std::string_view text);
-  /// The file is what the disk says again.
+  /// Returns to the text on disk.
   void close(const std::string &path);
-  /// The disk's text of a file, or the existence of one, has changed. `text` is what it has now,
-  /// nothing if it is gone.
+  /// Notes that the text of a file on disk has changed, or that it has been created or deleted.
+  /// `text` is its present text, nothing if it is gone.
   void fileChanged(const std::string &path, const std::optional<std::string> &text);
   void fileChanged(const std::string &path);
   /// Takes a file that was read from disk, unless it is known.
@@ -75,7 +76,7 @@ public:
 
   /// A file that is open or imported; null if unknown.
   File *find(const std::string &path);
-  /// The same, or one read from disk; null if there is none.
+  /// Like `find`, but reads the file from disk if necessary; null if there is none.
   File *load(const std::string &path);
   std::vector<File *> openFiles();
   const std::map<std::string, std::unique_ptr<File>> &files() const { return files_; }
@@ -86,7 +87,7 @@ public:
   bool checkNext(File &file);
   bool hasStale(const File &file) const;
 
-  /// Where a span of a chunk lies now; nothing if the chunk is gone.
+  /// The present place of a span of a chunk; nothing if the chunk is gone.
   Location locate(Span span) const;
 
   /// All diagnostics of a file, as far as it is checked, by position. They live until the file

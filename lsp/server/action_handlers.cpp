@@ -239,7 +239,7 @@ static PlacedText lensText(const Session &session, const std::string &uri,
   return out;
 }
 
-/// What is kept with a chunk, for the settings and the name that the file has.
+/// The lenses that are cached with a chunk, for the settings and the name of the file.
 struct ChunkLenses {
   mutable std::string key;
   mutable PlacedText text;
@@ -266,7 +266,7 @@ json codeLens(Session &session, const json &params) {
   return rawArray(parts);
 }
 
-/// What the chip said last; a click shows its memories.
+/// The last verdict of a chip as the title of a lens; a click shows the chip's memories.
 static json chipCommand(Session &session, const json &data) {
   std::string uri = data.at("uri"), entry = data.at("entry"), target = data.at("target");
   ide::Lens lens{ide::LensKind::Chip, {}, entry};

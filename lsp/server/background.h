@@ -1,5 +1,5 @@
-// Work beside the loop, on libuv's threads: for pure functions that take longer than a keystroke
-// may wait.
+// Runs pure functions on libuv's threads, beside the loop, if they take longer than a keystroke may
+// wait.
 #pragma once
 
 #include "lsp/server/callback.h"
@@ -16,21 +16,21 @@
 
 namespace ptl::lsp {
 
-/// A lane of work. Its results come on the loop's thread, in the order in which the work was
-/// given, however long each took. All members are for the loop's thread alone.
+/// A lane of background work. Results are delivered on the loop's thread, in the order in which the
+/// work was started, however long each piece took. Only the loop's thread calls the members.
 ///
-/// Work runs on another thread. It owns what it reads, or shares what nobody changes any more: the
-/// texts and trees of a copied `ide::Document`, not what is kept with them (`Chunk::memo`).
+/// The work runs on another thread. It may read what it owns, and shared objects that never change:
+/// the texts and trees of a copied `ide::Document`, but not their caches (`Chunk::memo`).
 class Background {
   struct Job;
 
 public:
   explicit Background(uv_loop_t *loop) : loop_(loop) {}
-  /// What still runs goes on by itself; its results go nowhere.
+  /// Running work continues, but its results are dropped.
   ~Background();
   Background(const Background &) = delete;
 
-  /// Asked by long work between its steps: nobody wants the result any more.
+  /// Long work asks this between its steps; true once nobody wants the result any more.
   class Stop {
   public:
     bool operator()() const { return flag_->load(std::memory_order_relaxed); }
@@ -40,7 +40,8 @@ public:
     explicit Stop(std::shared_ptr<std::atomic<bool>> flag) : flag_(std::move(flag)) {}
     std::shared_ptr<std::atomic<bool>> flag_;
   };
-  /// One piece of work, to cancel it: its result does not come then. Harmless when it has come.
+  /// Cancels one piece of work, so that its result is not delivered. It has no effect after the
+  /// result has been delivered.
   class Handle {
   public:
     void cancel();
@@ -50,7 +51,7 @@ public:
     std::weak_ptr<Job> job_;
   };
 
-  /// Runs `work` and gives its result to `then`, which is told what `work` throws in its place.
+  /// Runs `work` and passes its result to `then`. If `work` throws, `then` gets the error instead.
   template <typename Result>
   Handle run(std::function<Result(const Stop &)> work, Callback<Result> then) {
     auto result = std::make_shared<std::optional<Result>>();
@@ -59,7 +60,7 @@ public:
     return start([work = std::move(work), result](const Stop &stop) { *result = work(stop); },
                  std::move(onEnd));
   }
-  /// Waits for everything, and gives the results.
+  /// Waits for all work, and delivers the results.
   void finish();
   bool isIdle() const { return jobs_.empty(); }
 

@@ -1,11 +1,10 @@
-// Nothing that is thrown leaves a step of the loop.
+// Keeps exceptions inside the steps of the loop.
 //
-// libuv is C: an exception that reaches it ends the process. So the functions that libuv is given
-// are each an `Entry`, and what the server itself keeps to be called later (when the worker
-// replies, a thread has ended, a time has come, a file has changed) is a `Callback`. Calling either
-// cannot throw, and a `Callback` cannot be made without saying who is told when it fails, which for
-// what answers a request is `Reply::onProblem`. tests/lint/entries.py looks that libuv gets nothing
-// else.
+// libuv is C, so an exception that reaches it ends the process. Therefore every function that is
+// passed to libuv is an `Entry`, and every function that the server keeps to call later (when the
+// worker replies, a thread has ended, a timer fires, a file has changed) is a `Callback`. Calling
+// either cannot throw. A `Callback` needs a receiver for its errors; for callbacks that answer a
+// request this is `Reply::onProblem`. tests/lint/entries.py checks that libuv gets nothing else.
 #pragma once
 
 #include "lsp/server/request_error.h"
@@ -17,26 +16,28 @@
 
 namespace ptl::lsp {
 
-/// Told of what was thrown.
+/// Receives the exceptions of a callback.
 using OnProblem = std::function<void(const RequestError &)>;
 
-/// The exception that is being handled, as an answer. Only called within `catch`.
+/// The exception that is being handled, as an answer. Call it only within `catch`.
 RequestError currentProblem();
-/// The same where the parameters of a request are read: what they lack is the client's fault.
+/// The same where the parameters of a request are read: missing members are the client's fault.
 RequestError problemOfParams();
-/// The same where an answer of the worker is read: what it lacks is a request that failed, as the
-/// worker is another program, which may have been replaced or may die.
+/// The same where an answer of the worker is read. Missing members mean that the request failed,
+/// since the worker is another program, which may have been replaced or may die.
 RequestError problemOfAnswer();
-/// For what no request waits for: writes it to the log, which is the standard error stream.
+/// Handles an error that no request waits for: writes it to the log, which is the standard error
+/// stream.
 void reportProblem(const RequestError &problem);
-/// Gives the exception that is being handled to `onProblem`, or to the log, as `asProblem` reads it.
+/// Passes the exception that is being handled to `onProblem`, or to the log, after `asProblem` has
+/// converted it.
 void tellProblem(const OnProblem &onProblem, RequestError (*asProblem)() = currentProblem) noexcept;
 
-/// How an exception is read that a call with such arguments throws; specialised for arguments that
-/// come from outside.
+/// Converts exceptions of callbacks with such arguments; specialised for arguments that come from
+/// outside.
 template <typename... Args> inline constexpr RequestError (*problemOfCall)() = currentProblem;
 
-/// Runs `action` and tells what it throws.
+/// Runs `action` and reports the exceptions that it throws.
 template <typename Action>
 void guarded(const Action &action, const OnProblem &onProblem = reportProblem) noexcept {
   try {
@@ -46,12 +47,13 @@ void guarded(const Action &action, const OnProblem &onProblem = reportProblem) n
   }
 }
 
-/// A function that is kept to be called later; copies are cheap and the same.
+/// A function that is kept to be called later. Copies are cheap and share the function.
 template <typename... Args> class Callback {
 public:
   Callback() = default;
   Callback(std::nullptr_t) {}
-  /// `onProblem` gets what `action` throws, or why it will not be called (`fail`).
+  /// `onProblem` receives the exceptions of `action`, or the reason why it will not be called
+  /// (`fail`).
   template <typename Action>
     requires std::is_invocable_v<const Action &, Args...>
   Callback(Action action, OnProblem onProblem)
@@ -60,7 +62,7 @@ public:
   void operator()(Args... args) const noexcept {
     if (!parts_)
       return;
-    // What is called may drop this.
+    // A copy, because the function may destroy this callback.
     std::shared_ptr<const Parts> parts = parts_;
     try {
       parts->action(std::forward<Args>(args)...);
@@ -68,7 +70,7 @@ public:
       tellProblem(parts->onProblem, problemOfCall<Args...>);
     }
   }
-  /// In place of the call: there is nothing to call it with.
+  /// Replaces the call when there is nothing to call the function with.
   void fail(const RequestError &problem) const noexcept {
     if (!parts_)
       return;
@@ -85,7 +87,7 @@ private:
   std::shared_ptr<const Parts> parts_;
 };
 
-/// What libuv is given for a function without captures.
+/// Wraps a function without captures for libuv.
 template <typename Action> class Entry {
 public:
   explicit constexpr Entry(Action) {}

@@ -1,4 +1,4 @@
-// What client and server tell each other before they work: abilities and settings.
+// Exchanges abilities and settings between client and server before they work.
 #pragma once
 
 #include "lsp/server/session.h"
@@ -7,9 +7,9 @@ namespace ptl::lsp {
 
 /// Reads `capabilities` of `initialize`.
 ClientAbilities abilitiesOf(const json &capabilities);
-/// What the server can do: the rows of the method tables, no more.
+/// The abilities of the server, which are the rows of the method tables.
 json serverCapabilities(const ClientAbilities &client);
-/// Takes over what `settings` (`ptl.…`) says; members of other types than expected are ignored.
+/// Applies the client's `settings` (`ptl.…`); members of other types than expected are ignored.
 void applySettings(const json &settings, Settings &own, CheckOptions &options);
 
 } // namespace ptl::lsp

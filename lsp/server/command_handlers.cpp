@@ -16,7 +16,7 @@ static std::string argument(const json &arguments, size_t index) {
   return isText ? arguments[index].get<std::string>() : "";
 }
 
-/// What to type to get what a command does; empty for an unknown one.
+/// The command line with the effect of a command; empty for an unknown command.
 static std::string commandLine(const std::string &command, const json &arguments) {
   std::string file = shellQuoted(Session::pathOfUri(argument(arguments, 0)));
   std::string name = argument(arguments, 1), stage = argument(arguments, 2);

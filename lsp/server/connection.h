@@ -19,7 +19,7 @@ using json = nlohmann::json;
 class Connection {
 public:
   using OnBytes = Callback<std::string_view>;
-  /// `onEnd`: the client has gone.
+  /// `onEnd` is called when the client has gone.
   Connection(uv_loop_t *loop, OnBytes onBytes, Callback<> onEnd);
   ~Connection();
   Connection(const Connection &) = delete;
@@ -27,20 +27,20 @@ public:
   /// Reads standard input, which may be a pipe, a socket, a terminal or a file, and writes to
   /// standard output.
   void useStandardStreams();
-  /// Waits for one client on 127.0.0.1. Gives the port, which `port` 0 leaves to the system;
-  /// negative: an error of libuv.
+  /// Waits for one client on 127.0.0.1. Returns the port, which the system chooses if `port` is 0;
+  /// a negative number is an error of libuv.
   int listen(int port);
 
   void send(const json &message);
-  /// Stops reading; what was sent is still written.
+  /// Stops reading. Data that was sent before is still written.
   void stop();
-  /// Bytes that the client has not taken yet.
+  /// The number of bytes that the client has not taken yet.
   size_t unsent() const;
 
 private:
   void startReading();
   void readFile();
-  /// The pieces one after the other; empties them.
+  /// Writes the pieces one after the other, and empties them.
   void writeAll(std::span<std::string_view> pieces);
 
   uv_loop_t *loop_;

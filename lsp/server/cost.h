@@ -1,5 +1,5 @@
-// What chips cost: times of kernels, loops and statements, beside the verdicts of feasibility.h
-// that bring them. Shown in lenses, hints and hovers.
+// Shows costs on chips, that is, times of kernels, loops and statements, in lenses, hints and
+// hovers. They are part of the verdicts of feasibility.h.
 #pragma once
 
 #include "lsp/server/feasibility.h"
@@ -13,11 +13,12 @@ std::string costTitle(const ChipVerdict &verdict);
 
 /// The end of the line on which something begins, where hints stand.
 uint32_t endOfLine(const ide::File &file, uint32_t offset);
-/// Inlay hints in a range: the loop and the statement that dominate a kernel, one text for all.
+/// Inlay hints in a range at the loop and the statement that take the most time of a kernel, as one
+/// text.
 std::string costHints(Session &session, const ide::File &file, ide::Range range);
 
-/// What a hover over a range says: of the name of a kernel all, else the statement or loop around
-/// it. Markdown.
+/// The text of a hover over a range, in Markdown: over the name of a kernel its whole cost,
+/// otherwise that of the statement or loop around it.
 std::string kernelCostText(const ChipVerdict &verdict);
 std::string statementCostText(Session &session, const ide::File &file, const ChipVerdict &verdict,
                               ide::Range range);

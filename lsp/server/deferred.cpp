@@ -29,7 +29,7 @@ std::string entryAt(const ide::File &file, uint32_t offset) {
   return name;
 }
 
-/// What the client gets now, and what is kept of it.
+/// The answer that the client gets now; it is also kept for later.
 static const PreviewAnswer &settle(Server &server, Preview &preview, const json &result) {
   ide::File &file = server.session.fileStill(preview.key.path);
   PreviewAnswer answer = previewAnswer(server.session, file, preview.key, result);
@@ -101,7 +101,8 @@ void preview(Server &server, const json &params, const Reply &reply) {
     key.entry = entryAt(file, server.session.offsetIn(file, params));
   if (key.entry.empty())
     throw RequestError{kInvalidParams, "there is no declaration at this position"};
-  // The name of a preview ends like a file of its language, which the table of stages tells.
+  // The name of a preview has the extension of its language, which is in the table of stages, so
+  // that table is needed first.
   auto ask = [&server, asked = key, reply] {
     PreviewKey key = asked;
     key.stage = wholeStage(server.previews, server.session.settings, key.stage);

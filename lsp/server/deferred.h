@@ -1,6 +1,5 @@
-// The handlers of requests that are answered later, declared from their table. Previews are virtual
-// documents `ptl-ir:/FILE.ENTRY.STAGE.EXT?uri=…&entry=…&stage=…`; see
-// docs/editor-requests.md.
+// Handlers of requests that are answered later, declared from their table. Previews are virtual
+// documents `ptl-ir:/FILE.ENTRY.STAGE.EXT?uri=…&entry=…&stage=…`; see docs/editor-requests.md.
 #pragma once
 
 #include "lsp/server/server.h"
@@ -12,17 +11,17 @@ namespace ptl::lsp {
 #include "lsp/server/deferred_methods.def"
 #undef METHOD
 
-/// Fills `Previews::stages`; `then` fails with what kept it from that.
+/// Fills `Previews::stages`; if that fails, `then` fails with the reason.
 void askStages(Server &server, Callback<> then);
-/// The declaration at a byte: its name, or the text of a test.
+/// The name of the declaration at a byte; for a test its text.
 std::string entryAt(const ide::File &file, uint32_t offset);
-/// Whether a file is the other or imports it, directly or not.
+/// Whether `file` is `other`, or imports it, directly or not.
 bool readsFile(const ide::File &file, const ide::File &other);
-/// Hover in an open file of IR.
+/// Answers a hover in an open file of IR.
 void irDocumentHover(Server &server, const std::string &uri, const json &params,
                      const Reply &reply);
-/// A preview that the client shows: it is computed again after edits, and the client told when it
-/// has changed.
+/// Opens a preview that the client shows. It is computed again after edits, and the client is
+/// notified when it has changed.
 void openPreview(Server &server, const json &params);
 void closePreview(Server &server, const json &params);
 /// Computes the open previews of a file again, and those of files that import it.

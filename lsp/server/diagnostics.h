@@ -1,17 +1,17 @@
-// Diagnostics as the protocol has them, and the requests that ask for them.
+// Converts diagnostics to the protocol, and answers the requests for them.
 #pragma once
 
 #include "lsp/server/session.h"
 
 namespace ptl::lsp {
 
-/// All diagnostics of a file, which is checked as far as it is not.
+/// All diagnostics of a file. Parts of it that are not checked yet are checked now.
 json diagnosticsOf(Session &session, ide::File &file);
 
 /// A folder of ours in the user's cache, made if it is missing; empty when there is none.
 std::string cacheFolder(const std::string &name);
-/// Writes a request that the worker died of, to run it again with (`ptl-lsp-worker`); gives the
-/// path, empty when it cannot be written.
+/// Writes the request because of which the worker died to a file, to run it again with
+/// `ptl-lsp-worker`. Returns the path, or an empty string if it cannot be written.
 std::string writeCrashFile(const std::string &entry, const json &request);
 
 } // namespace ptl::lsp

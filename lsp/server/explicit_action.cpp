@@ -4,7 +4,7 @@
 
 namespace ptl::lsp {
 
-/// What the worker says is wrong, in one line.
+/// The error in an answer of the worker, as one line.
 static std::string reasonOf(const json &result) {
   for (const json &diagnostic : result.value("diagnostics", json::array()))
     return diagnostic.value("message", "");

@@ -221,7 +221,7 @@ json partsOf(const ChipVerdict &verdict) {
   return all;
 }
 
-/// What a verdict says in a few words, behind the name of the chip.
+/// A verdict in a few words, without the name of the chip.
 static std::string summaryOf(const ChipVerdict &verdict) {
   if (!verdict.problem.empty())
     return verdict.problem;

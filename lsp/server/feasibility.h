@@ -1,6 +1,6 @@
-// What chips say of kernels and programs: whether they fit, what stands in which memory. Asked of
-// the worker (feasibility_queue.h), kept while the text is the same, shown in diagnostics, lenses
-// and hovers.
+// Asks the worker (through feasibility_queue.h) whether kernels and programs fit the chips and what
+// they keep in which memory. The answers, called verdicts, are kept while the text is the same, and
+// shown in diagnostics, lenses and hovers.
 #pragma once
 
 #include "lsp/ide/workspace.h"
@@ -20,22 +20,23 @@ namespace ptl::lsp {
 using json = nlohmann::json;
 class Session;
 
-/// A part of a cost, and where it is.
+/// A part of a cost, with its place.
 struct PlacedCost {
   Span span; ///< in a chunk
   json item; ///< as the worker says it
 };
 
-/// What one chip says of one kernel or program.
+/// The answer for one kernel or program and one chip.
 struct ChipVerdict {
   json result;         ///< the worker's last good answer; null: there is none
   std::string problem; ///< there is no such chip
-  /// Lines of `result` count from that of this declaration's chunk.
+  /// The lines in `result` are relative to this line, the first of the declaration's chunk.
   uint32_t line = 0;
-  /// With places in chunks.
+  /// The diagnostics, with places in chunks.
   std::vector<Diagnostic> diagnostics;
   std::vector<PlacedCost> statements, hints;
-  /// The chunks that it was made from, as far as it names them; the first has the declaration.
+  /// The chunks that the verdict was made from, as far as it names them; the first has the
+  /// declaration.
   std::vector<std::weak_ptr<const ide::Chunk>> chunks;
 
   bool isNone() const { return result.is_null() && problem.empty(); }
@@ -60,24 +61,24 @@ std::vector<ChipEntry> chipEntries(const ide::Document &document);
 
 /// Whether a verdict is about the present text.
 bool isFresh(Session &session, const std::string &path, const ChipVerdict &verdict);
-/// What the ledger says of tiles that are done in parts.
+/// The tiles that are done in parts, from the ledger.
 json partsOf(const ChipVerdict &verdict);
-/// Null if nobody has answered yet.
+/// Null if no answer has arrived yet.
 const ChipVerdict *verdictOf(const Session &session, const std::string &path,
                              const std::string &entry, const std::string &target);
 
 /// `a3: fits · vec 96/184 KiB`, for a lens.
 std::string verdictTitle(Session &session, const std::string &path, const std::string &entry,
                          const std::string &target);
-/// What a hover over a range says: of the name of a kernel all memories, of others the buffers made
-/// there. Markdown, empty if there is nothing to say.
+/// The text of a hover over a range, in Markdown: over the name of a kernel all memories, over
+/// other names the buffers made there. Empty if there is nothing to show.
 std::string ledgerText(Session &session, const ide::File &file, ide::Range range);
-/// Hints at tiles that are done in parts, within a range: JSON without brackets.
+/// Hints within a range at tiles that are done in parts, as JSON without brackets.
 std::string partHints(Session &session, const ide::File &file, ide::Range range);
-/// The range of the `let` or `var` that a name is declared by; else the range itself.
+/// The range of the `let` or `var` that declares a name; otherwise the range itself.
 ide::Range statementOf(const ide::File &file, ide::Range range);
 
-/// What a request asks about one kernel or program of a file and one chip.
+/// The question of a request about one kernel or program of a file and one chip.
 struct ChipQuestion {
   ChipEntry entry;
   std::string target;
@@ -86,11 +87,11 @@ struct ChipQuestion {
 /// `params`: `entry` or `position`, `target`, `bindings`, `sizes`. Throws `RequestError`.
 ChipQuestion chipQuestion(Session &session, const ide::File &file, const json &params);
 
-/// The verdict that an answer of the worker's about `document` becomes.
+/// Converts an answer of the worker about `document` to a verdict.
 ChipVerdict readVerdict(Session &session, const ide::Document &document, const ChipEntry &entry,
                         json result);
 
-/// Calls `visit` with the diagnostics of a file that are about its present text, and their chip.
+/// Calls `visit` with the diagnostics of a file that belong to its present text, and their chip.
 using VisitVerdict =
     std::function<void(const ide::FileDiagnostic &diagnostic, const std::string &target)>;
 void forEachVerdict(Session &session, const ide::File &file, const VisitVerdict &visit);

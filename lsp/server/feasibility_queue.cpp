@@ -9,7 +9,7 @@
 
 namespace ptl::lsp {
 
-/// What nobody has edited is asked about again when the file was left alone for so long, in ms.
+/// The pause in ms after which declarations that were not edited themselves are asked about again.
 static constexpr uint64_t kPause = 300;
 
 /// Sending a long text takes time that a keystroke should have.
@@ -58,6 +58,7 @@ void FeasibilityQueue::collect() {
   uint64_t now = uv_now(server_.loop());
   for (auto edit = edited_.begin(); edit != edited_.end();) {
     const ide::File *file = session.workspace.find(edit->first);
+    // The last edit is so recent that the next keystroke may follow at once.
     if (uint64_t delay = file ? delayFor(*file) : 0; now < edit->second + delay) {
       wakeIn(edit->second + delay - now);
       ++edit;
@@ -74,6 +75,8 @@ void FeasibilityQueue::collect() {
             bool isKnown = verdict && isFresh(session, reader->path(), *verdict);
             bool hadHelps = isKnown && verdict->result.contains("overflow");
             bool hadHints = isKnown && !verdict->result.contains("overflow");
+            // An entry with a verdict about the present text is asked about again without haste,
+            // because something that it imports may have changed.
             add(isKnown ? later_ : due_, {reader->path(), entry.name, target, hadHelps, hadHints});
           }
   }
@@ -82,6 +85,7 @@ void FeasibilityQueue::collect() {
 void FeasibilityQueue::pump() {
   if (isAsking_)
     return;
+  // Clients ask for all lenses of a file at once, so they are told only when no answer is due.
   if (due_.empty() && std::exchange(lensesChanged_, false))
     server_.refreshLenses();
   if (due_.empty() && std::exchange(hintsChanged_, false))
@@ -100,7 +104,7 @@ void FeasibilityQueue::pump() {
   ask(std::move(task));
 }
 
-/// Of the values for previews those that are for one declaration: others need not fit all.
+/// The preview's values that name one declaration. The others need not fit every declaration.
 static json ownBindings(const json &bindings) {
   json own = json::object();
   for (const auto &[name, value] : bindings.items())
@@ -154,7 +158,7 @@ void FeasibilityQueue::ask(Task task) {
   server_.worker.ask("feasibility", request, "", {onAnswer, onProblem});
 }
 
-/// What is shown within the text.
+/// The parts of a cost that are shown within the text.
 static json dominantOf(const ChipVerdict &verdict) {
   json shown = json::array();
   for (const PlacedCost &each : verdict.statements)

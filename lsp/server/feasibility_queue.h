@@ -1,5 +1,5 @@
-// Asks the worker what chips say of the kernels of open files: one request at a time, so that
-// whoever waits for a preview waits for one of them at most; those that were edited first.
+// Asks the worker for verdicts about the kernels of open files. It sends one request at a time, so
+// that a preview has to wait for one of them at most; files that were edited come first.
 #pragma once
 
 #include "lsp/server/feasibility.h"
@@ -18,11 +18,11 @@ class FeasibilityQueue {
 public:
   explicit FeasibilityQueue(Server &server) : server_(server) {}
 
-  /// A file was opened or edited, or what it imports was.
+  /// Notes that a file, or one that it imports, was opened or edited.
   void edited(const ide::File &file);
-  /// Other chips, or other values for previews: everything is asked again.
+  /// Notes that the chips, or the values for previews, have changed; everything is asked again.
   void settingsChanged();
-  /// How many answers are still to come; 0 when all verdicts are about the present texts.
+  /// The number of answers still to come; 0 when all verdicts belong to the present texts.
   size_t pending() const {
     return edited_.size() + due_.size() + later_.size() + (isAsking_ ? 1 : 0);
   }

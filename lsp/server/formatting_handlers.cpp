@@ -13,7 +13,7 @@ static json editsJson(const ide::Document &document, const std::vector<ide::Edit
   return result;
 }
 
-/// What a request to format asks for: all of the document without a range.
+/// The edits for a request to format; without a range for the whole document.
 static json formatted(const ide::Document &document, std::optional<ide::Range> range,
                       Encoding encoding) {
   return editsJson(document,

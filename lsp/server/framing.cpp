@@ -75,7 +75,7 @@ bool FrameReader::readHeader(std::string &error) {
       return false;
     }
     error = "a header without Content-Length";
-    // What is broken ends somewhere: the next header follows it without a line end.
+    // A broken frame ends somewhere, and the next header follows it without a line end.
     if (size_t next = lastHeaderIn(header); next != header.npos)
       if (auto length = contentLength(header.substr(next)); length && *length <= kMaxMessage) {
         length_ = length;

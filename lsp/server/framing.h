@@ -1,5 +1,5 @@
-// The frames around messages: `Content-Length: N`, an empty line, N bytes. What is broken costs the
-// bytes up to the next header and nothing else.
+// The frames around messages: `Content-Length: N`, an empty line, N bytes. After a broken frame,
+// bytes are skipped up to the next header, and reading continues there.
 #pragma once
 
 #include <optional>
@@ -15,10 +15,10 @@ public:
   static constexpr size_t kMaxMessage = size_t(256) << 20;
 
   void feed(std::string_view bytes) { buffer_ += bytes; }
-  /// The next whole message, in order; nothing until more is fed. `error` is set to what was broken
+  /// The next whole message; nothing until more bytes are fed. `error` describes a broken frame
   /// before it.
   std::optional<std::string> next(std::string &error);
-  /// Bytes that wait for the rest of their message.
+  /// The number of bytes that wait for the rest of their message.
   size_t pending() const { return buffer_.size() - at_; }
 
 private:
@@ -33,7 +33,7 @@ private:
 
 /// A message with its frame.
 std::string frame(std::string_view message);
-/// What stands before a message of so many bytes.
+/// The header of a message of this size.
 std::string frameHeader(size_t size);
 
 } // namespace ptl::lsp

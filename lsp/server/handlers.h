@@ -1,4 +1,5 @@
-// The handlers of requests, declared from the table of methods. See session.h for what they get.
+// The handlers of requests, declared from the table of methods. session.h describes their
+// arguments.
 #pragma once
 
 #include "lsp/server/session.h"

@@ -29,7 +29,7 @@ struct ChunkHints {
   bool leadsAway = false; ///< into other chunks, which move apart from this one
 };
 
-/// What is kept with a chunk, for the last settings.
+/// The hints that are cached with a chunk, for the last settings.
 struct KeptHints {
   mutable ChunkHints hints;
 };
@@ -196,7 +196,7 @@ struct MeantHint {
 };
 } // namespace
 
-/// Nothing when the chunk has another text now.
+/// Returns nothing when the chunk has another text now.
 static std::optional<MeantHint> meantHint(Session &session, const json &data) {
   FileId id = data.at(0).get<FileId>();
   uint32_t hash = data.at(1).get<uint32_t>(), offset = data.at(2).get<uint32_t>();

@@ -161,7 +161,7 @@ void hoverWithIr(Server &server, const json &params, const Reply &reply) {
   request["limit"] = 6;
   request["timeoutMs"] = 3000;
   auto waiting = std::make_shared<IrHover>(server, reply, std::move(plain), std::move(request));
-  // What comes later is kept by the worker, for the next look.
+  // An answer that arrives later is kept by the worker, for the next hover.
   constexpr uint64_t patience = 60; // ms
   later(server.loop(), patience, {[waiting] { waiting->answer(); }, reply.onProblem()});
   askStage(waiting, hoverStages(session, file, range.begin), false);

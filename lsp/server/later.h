@@ -1,4 +1,4 @@
-// Doing something once, after a while.
+// Calls a function once, after a delay.
 #pragma once
 
 #include "lsp/server/callback.h"
@@ -7,7 +7,7 @@
 
 namespace ptl::lsp {
 
-/// Calls `action` on the loop after so many ms.
+/// Calls `action` on the loop after this number of milliseconds.
 void later(uv_loop_t *loop, uint64_t milliseconds, Callback<> action);
 
 } // namespace ptl::lsp

@@ -52,7 +52,7 @@ int serve(int port) {
       std::fflush(stdout);
     }
     uv_run(&loop, UV_RUN_DEFAULT);
-    // What was answered last may still be on its way.
+    // The last answers may not have been written yet.
     while (server.connection.unsent() > 0 && uv_run(&loop, UV_RUN_ONCE) != 0) {
     }
     code = server.exitCode();

@@ -1,5 +1,5 @@
-// The answer about one chunk as JSON text that is kept with the chunk, but for the numbers of its
-// lines, which depend on where the chunk stands.
+// An answer about one chunk as JSON text, cached with the chunk. The numbers of its lines are
+// inserted on use, because they depend on the chunk's place in the document.
 #pragma once
 
 #include "lsp/server/session.h"
@@ -17,9 +17,9 @@ struct PlacedText {
   };
   std::vector<Hole> holes;
 
-  /// The whole text where the first line of the chunk is `line`.
+  /// The whole text if the first line of the chunk is `line`.
   const std::string &at(uint32_t line) const;
-  /// The bytes of `text` from `begin` to `end` with their numbers.
+  /// The bytes of `text` from `begin` to `end`, with their line numbers.
   std::string part(size_t begin, size_t end, uint32_t line) const;
 
   void position(const Session &session, const ide::Chunk &chunk, ide::LineByte position);
@@ -27,14 +27,14 @@ struct PlacedText {
              ide::LineByte end);
 
 private:
-  // Where the chunk stood last: most edits move no lines.
+  // The last result of `at`, since most edits move no lines.
   mutable std::string placed_;
   mutable uint32_t placedAt_ = ~0u;
 };
 
 /// A text as JSON.
 std::string jsonText(std::string_view text);
-/// The parts as one JSON array, as an answer; empty ones are left out.
+/// The parts as one JSON array; empty parts are left out.
 json rawArray(const std::vector<const std::string *> &parts);
 
 } // namespace ptl::lsp

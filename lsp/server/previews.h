@@ -1,4 +1,4 @@
-// What previews are made of: their names, what the worker is asked, what its answers become.
+// Names previews, builds the requests to the worker for them, and converts its answers.
 #pragma once
 
 #include "lsp/server/session.h"
@@ -11,7 +11,7 @@
 
 namespace ptl::lsp {
 
-/// What a preview shows.
+/// Identifies a preview.
 struct PreviewKey {
   std::string path;  ///< of the source
   std::string entry; ///< name of the declaration
@@ -20,12 +20,12 @@ struct PreviewKey {
 
   /// `ptl-ir:/FILE.ENTRY.STAGE.EXT?…`; the extension is that of the stage, with its dot.
   std::string uri(const std::string &extension) const;
-  /// Throws `RequestError` for what is no such URI.
+  /// Throws `RequestError` if the text is not such a URI.
   static PreviewKey ofUri(const std::string &uri);
 };
 
-/// An answer of `ptl/preview`. A preview has thousands of lines, so what belongs to its text is
-/// written once and shared by those who hold it.
+/// An answer of `ptl/preview`. A preview has thousands of lines, so the part that depends on its
+/// text is written once and shared.
 struct PreviewAnswer {
   struct Body {
     std::string text;
@@ -39,12 +39,12 @@ struct PreviewAnswer {
   std::shared_ptr<const Body> body; ///< never null when there is an answer
 
   bool isNone() const { return head.is_null(); }
-  /// As the client gets it.
+  /// The answer in the form that the client receives.
   json raw() const;
   bool looksLike(const PreviewAnswer &other) const;
 };
 
-/// An answer about a preview, kept while it is the last good one.
+/// A preview with its answers, of which the last one with a text is kept.
 struct Preview {
   PreviewKey key;
   std::string uri; ///< as the client writes it
@@ -53,7 +53,8 @@ struct Preview {
   bool isOpen = false;
 };
 
-/// Those that clients have asked for, by their URI. Few: old ones that are not open go.
+/// The previews that clients have asked for, by their URI. They are few, since old ones that are
+/// not open are dropped.
 struct Previews {
   std::map<std::string, Preview> byUri;
   json stages;             ///< of the worker, once known; those of chips without one
@@ -61,9 +62,9 @@ struct Previews {
   Preview &get(const std::string &uri, const PreviewKey &key);
 };
 
-/// The stages that there are for the chips of the settings, as `ptl/stages` answers.
+/// The stages for the chips of the settings, as `ptl/stages` lists them.
 json stagesFor(const Previews &previews, const Settings &settings);
-/// A stage with its chip: `block` is that of the first chip of the settings.
+/// The stage together with its chip: `block` means that of the first chip of the settings.
 std::string wholeStage(const Previews &previews, const Settings &settings,
                        const std::string &stage);
 
@@ -73,7 +74,7 @@ json entryRequest(const Session &session, const ide::File &file, const PreviewKe
 /// The places of a worker's answer as `[{uri, range}]`.
 json sourcesOf(Session &session, const json &places);
 
-/// The answer of `ptl/preview` that the worker's `preview` becomes.
+/// Converts an answer of the worker to `preview` into the answer of `ptl/preview`.
 PreviewAnswer previewAnswer(Session &session, const ide::File &file, const PreviewKey &key,
                             const json &result);
 

@@ -1,4 +1,4 @@
-// Telling the client what the worker does when it takes long (work-done progress).
+// Reports to the client what the worker does when it takes long (work-done progress).
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -10,12 +10,12 @@ namespace ptl::lsp {
 
 class Server;
 
-/// One for the server: the worker does one thing at a time.
+/// The server needs only one, since the worker does one thing at a time.
 class Progress {
 public:
   explicit Progress(Server &server);
 
-  /// The worker has begun with something, is in a step of it, has ended.
+  /// The worker begins a request, is in a step of it, or has ended it.
   void begin(const std::string &title);
   void step(const std::string &name);
   void end();

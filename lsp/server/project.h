@@ -1,4 +1,4 @@
-// The `.ptl` files in the folders of the workspace, looked for and read beside the loop.
+// Finds and reads the `.ptl` files in the folders of the workspace, beside the loop.
 #pragma once
 
 #include "lsp/server/background.h"
@@ -14,17 +14,19 @@ namespace ptl::lsp {
 class Project {
 public:
   Project(uv_loop_t *loop, Session &session) : session_(session), lane_(loop) {}
-  /// Called when there is something for `step`.
+  /// Called when `step` has something to do.
   Callback<> onWork;
 
-  /// Looks into the folders, and calls `then` when all files there are known to the workspace;
-  /// `Session::workspaceFiles` looks nowhere meanwhile. Those who ask while it looks share it.
+  /// Lists the folders, and calls `then` when all files there are known to the workspace. Callers
+  /// that come while it is listing share the result. `Session::workspaceFiles` does not list
+  /// folders meanwhile.
   void whenKnown(Callback<> then);
   /// Reads files that have changed on disk; `then` is called when the workspace knows their texts.
   void changed(std::vector<std::string> paths, Callback<> then);
-  /// Takes in one file that was read, or lets one go on who waits; false when there is none.
+  /// Adopts one file that was read, or continues one caller that waits; false when there is
+  /// neither.
   bool step();
-  /// Brings everything to its end.
+  /// Waits until nothing is left to do.
   void finish();
 
 private:

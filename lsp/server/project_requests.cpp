@@ -1,5 +1,4 @@
-// What the server does with the files of the workspace: requests that look into all of them, and
-// changes on disk.
+// Requests that look into all files of the workspace, and changes of these files on disk.
 #include "lsp/server/server.h"
 
 #include <algorithm>

@@ -8,7 +8,7 @@ json errorMessage(const json &id, const RequestError &error) {
           {"error", {{"code", error.code}, {"message", error.message}}}};
 }
 
-/// An answer that somebody has to give.
+/// An answer that is still due. When it is destroyed without an answer, the request fails.
 struct Reply::Owed {
   Connection &connection;
   std::weak_ptr<OpenRequests> open; ///< gone with the server

@@ -1,4 +1,4 @@
-// The answer to one request, given by whoever comes to know it.
+// The answer to one request, which may be given later and from anywhere.
 #pragma once
 
 #include "lsp/server/callback.h"
@@ -13,9 +13,9 @@ namespace ptl::lsp {
 /// The requests that are being answered, by their ids as text: what to do when they are cancelled.
 using OpenRequests = std::map<std::string, Callback<>>;
 
-/// Completes a request once, with `result(...)` or `error(...)`; later calls do nothing. Copies are
-/// the same. When the last is gone, the request has its answer: whoever drops one unanswered has
-/// failed, and the client is told.
+/// Completes a request once, with `result(...)` or `error(...)`; later calls do nothing. Copies
+/// share the request. If the last copy is destroyed without an answer, that is an error, and the
+/// client is told so.
 class Reply {
 public:
   Reply(const std::shared_ptr<OpenRequests> &open, Connection &connection, json id);
@@ -23,11 +23,11 @@ public:
   void error(const RequestError &error) const;
   /// False when it was answered, or cancelled.
   bool isOpen() const;
-  /// Called when the client takes the request back.
+  /// `action` is called when the client cancels the request.
   void onCancel(std::function<void()> action) const;
   /// Answers with what `answer` returns or throws.
   void with(const std::function<json()> &answer) const;
-  /// Who is told when something that this waits for fails: the client.
+  /// Reports errors of code that has to answer this request to the client.
   OnProblem onProblem() const {
     return [reply = *this](const RequestError &problem) { reply.error(problem); };
   }

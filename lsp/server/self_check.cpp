@@ -60,7 +60,7 @@ const Row *rowOf(std::string_view method) {
 /// Every `{start, end}` of an answer lies in the file and is in order.
 void SelfCheck::checkRanges(const json &value, const ide::File &file, const std::string &where) {
   if (value.is_array() || value.is_object()) {
-    // What names another file speaks of that.
+    // An answer that names another file has ranges in that file.
     const json &named =
         value.is_object() && value.contains("textDocument") ? value["textDocument"] : value;
     if (named.is_object() && named.contains("uri") &&
@@ -87,7 +87,7 @@ void SelfCheck::checkRanges(const json &value, const ide::File &file, const std:
     fail(where, "a range outside the file or out of order: " + value.dump());
 }
 
-/// What the answer's items give when they are resolved.
+/// Resolves the items of an answer and checks the results.
 void SelfCheck::resolve(const std::string &method, const json &answer, const std::string &where) {
   struct Pair {
     const char *list, *resolve;

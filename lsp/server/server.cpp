@@ -107,7 +107,8 @@ void Server::onBytes(std::string_view bytes) {
 }
 
 void Server::onEnd() {
-  // What was asked before the client went is still done: it may only have closed its side.
+  // Requests that came before the client went are still answered, because it may only have closed
+  // its side of the connection.
   while (!isStopped_ && !queue_.empty())
     step();
   if (!isStopped_) {
@@ -195,7 +196,7 @@ bool Server::takeStep() {
     handle(message);
     return true;
   }
-  // What somebody asked for goes before what nobody waits for.
+  // Work that a request waits for goes before work that no request waits for.
   return project_.step() || publishDue();
 }
 
@@ -561,7 +562,7 @@ bool Server::publishDue() {
       request("workspace/diagnostic/refresh", nullptr);
     return false;
   }
-  // What a check fails on is not due any more.
+  // A file whose check fails is not due any more; it would fail again at once.
   auto due = unpublished_.extract(unpublished_.begin());
   ide::File *file = session.workspace.find(due.key());
   if (!file || !file->isOpen)

@@ -1,10 +1,10 @@
-// The language server: the life of a session, the queue of messages, what is done between them.
+// The language server: the life of a session, the queue of messages, and the work between messages.
 //
-// One thread owns the workspace and answers in order; an answer takes well under a millisecond,
-// because an edit checks one declaration and answers are made of what is cached by declaration.
-// What takes longer is cut into such steps, done while no message waits, or goes to another thread
-// with a copy of what it reads (background.h). What needs IR is asked of the worker process
-// (worker_client.h). Such requests are answered when that is done.
+// One thread owns the workspace and answers in order. An answer takes well under a millisecond,
+// because an edit checks one declaration and answers are assembled from what is cached by
+// declaration. Longer work is cut into such steps, which are done while no message waits, or runs
+// on another thread with a copy of what it reads (background.h). Requests that need IR are sent to
+// the worker process (worker_client.h) and answered when it replies.
 #pragma once
 
 #include "lsp/server/background.h"
@@ -45,21 +45,21 @@ public:
   int exitCode() const { return exitCode_; }
 
   void notify(std::string_view method, json params);
-  /// Asks the client; `onAnswer` gets the result, null after an error.
+  /// Sends a request to the client; `onAnswer` gets the result, null after an error.
   void request(std::string_view method, json params, Callback<const json &> onAnswer = {});
-  /// Answers what is no request that can be answered.
+  /// Answers a message that is no valid request.
   void refuse(const json &id, const RequestError &error);
-  /// The state of all of the server, for `ptl/status`.
+  /// The state of the whole server, for `ptl/status`.
   json status() const;
   uv_loop_t *loop() const { return loop_; }
   /// An open file in a language that PTL becomes (`.mlir`); its text is kept and not checked.
   bool isIrDocument(const std::string &uri) const { return irDocuments_.contains(uri); }
   const std::string &irDocument(const std::string &uri) const { return irDocuments_.at(uri); }
-  /// The worker died of a request: a diagnostic at the declaration names the step and a file with
-  /// the request, until the text changes.
+  /// Notes that the worker died because of a request. A diagnostic at the declaration names the
+  /// step and a file with the request, until the text changes.
   void compilerFailed(const std::string &path, const std::string &entry, const std::string &message,
                       const json &request);
-  /// Diagnostics of a file are others although its text is the same.
+  /// Notes that a file has other diagnostics although its text is the same.
   void diagnosticsChanged(const std::string &path);
   void refreshLenses();
   void refreshHints();
@@ -103,7 +103,8 @@ private:
   void filesChanged(const json &params);
   void fileChanged(const std::string &path); ///< seen by `watcher_`
   bool isMachineFile(const std::string &path) const;
-  /// Reads the machine files of the settings into `options`; tells the user what is none.
+  /// Reads the machine files of the settings into `options`, and tells the user about files that
+  /// are not valid.
   void readMachines(CheckOptions &options);
   void machineFilesChanged();
   void readAgain(std::vector<std::string> paths, bool refreshes);
@@ -125,7 +126,7 @@ private:
   bool isStopped_ = false;
   int64_t nextId_ = 1;
   std::map<int64_t, Callback<const json &>> asked_;
-  /// Files whose diagnostics the client does not have, and since when, in ms of the loop.
+  /// The files whose diagnostics the client does not have yet, and since when, in ms of the loop.
   std::map<std::string, uint64_t> unpublished_;
   std::set<std::string> published_; ///< files that the client knows diagnostics of
   bool refreshDue_ = false;
@@ -135,8 +136,8 @@ private:
   Project project_;
 };
 
-/// Whether two copies of a document have the same text, as far as that is known without reading:
-/// false says nothing.
+/// Whether two copies of a document have the same text, as far as that is known without comparing
+/// them; false means that it is not known.
 bool sameText(const ide::Document &a, const ide::Document &b);
 
 } // namespace ptl::lsp

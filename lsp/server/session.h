@@ -1,5 +1,5 @@
-// What the handlers of requests share: the workspace, what the client can do and has set, and the
-// way between the protocol's JSON and the engine's bytes.
+// What the handlers of requests share: the workspace, the client's abilities and settings, and the
+// conversion between the protocol's JSON and the engine's bytes.
 #pragma once
 
 #include "lsp/ide/workspace.h"
@@ -26,7 +26,7 @@ enum class Encoding : uint8_t { Utf8, Utf16, Utf32 };
 json positionIn(const ide::Document &document, uint32_t offset, Encoding encoding);
 json rangeIn(const ide::Document &document, ide::Range range, Encoding encoding);
 
-/// What the client can do, as far as answers depend on it.
+/// The client's abilities on which answers depend.
 struct ClientAbilities {
   Encoding encoding = Encoding::Utf16;
   bool pullsDiagnostics = false;
@@ -52,7 +52,7 @@ struct ClientAbilities {
   bool refreshesTokens = false;
 };
 
-/// Settings, `ptl.…` of the client's configuration; defaults where it says nothing.
+/// The settings `ptl.…` of the client's configuration, with their defaults.
 struct Settings {
   bool typeHints = true;
   bool parameterHints = true;
@@ -69,7 +69,7 @@ struct Settings {
   json sizes = json::object();       ///< lengths that costs are told for
 };
 
-/// A declaration that the compiler's own process failed on.
+/// A declaration on which the compiler's process failed.
 struct CompilerFailure {
   std::string path, entry, message;
 };
@@ -80,7 +80,7 @@ public:
   ClientAbilities client;
   Settings settings;
   std::vector<std::string> folders = {}; ///< of the workspace
-  /// The files in them, while a request is answered that has had them looked for.
+  /// The files in the folders, while a request is answered for which they were listed.
   std::optional<std::vector<std::string>> projectFiles = {};
   std::vector<CompilerFailure> failures = {};
   Verdicts verdicts = {}; ///< of chips
@@ -89,13 +89,13 @@ public:
   /// The paths of all `.ptl` files: those in the workspace's folders and those that are open.
   std::vector<std::string> workspaceFiles() const;
 
-  // ---- From the protocol. All throw `RequestError` for what is no file, no position … ----------
+  // ---- From the protocol. All throw `RequestError` if something is no file, no position … -------
 
   /// The file of `params.textDocument.uri`.
   ide::File &file(const json &params);
   ide::File &fileOfUri(const std::string &uri);
-  /// The file of a request that was answered elsewhere meanwhile: one that was closed or deleted
-  /// since is no fault of the request, but `ContentModified`.
+  /// The file of a request that was answered elsewhere meanwhile. If it was closed or deleted
+  /// since, that is no fault of the request, and the error is `ContentModified`.
   ide::File &fileStill(const std::string &path);
   uint32_t offset(const ide::File &file, const json &position) const;
   ide::Range range(const ide::File &file, const json &range) const;
@@ -113,17 +113,17 @@ public:
   static std::string pathOfUri(std::string_view uri);
   /// Edits by file, as a `WorkspaceEdit`.
   json workspaceEdit(const std::vector<std::pair<ide::Location, std::string>> &edits) const;
-  /// Markdown where the client shows it, else the same text without its marks.
+  /// Markdown where the client shows it, otherwise the same text without its marks.
   json markup(const std::string &markdown) const;
 };
 
-/// An answer that is JSON text already, for those that are long and made of parts that are kept.
-/// It stands as bytes, which no other answer holds, until it is sent.
+/// An answer that is JSON text already, because it is long and assembled from cached parts. It is
+/// stored as bytes, which no other answer contains, until it is sent.
 using RawText = std::vector<uint8_t>;
 inline json rawJson(RawText bytes) { return json::binary(std::move(bytes)); }
 inline json rawJson(const std::string &text) { return rawJson(RawText(text.begin(), text.end())); }
 inline void add(RawText &text, std::string_view more) {
-  // As bytes, which are copied in one go; characters would be converted one by one.
+  // Bytes are copied in one go; characters would be converted one by one.
   auto *bytes = reinterpret_cast<const uint8_t *>(more.data());
   text.insert(text.end(), bytes, bytes + more.size());
 }

@@ -1,4 +1,4 @@
-// What is kept between requests for semantic tokens.
+// The state that is kept between requests for semantic tokens.
 #pragma once
 
 #include "lsp/ide/semantic_tokens.h"
@@ -18,7 +18,8 @@
 
 namespace ptl::lsp {
 
-/// Tokens in an answer: those of a chunk, the first of them so many lines behind the token before.
+/// A part of an answer: the tokens of one chunk, and the number of lines from the token before it
+/// to the first of them.
 struct TokenPart {
   uint64_t serial = 0; ///< of these tokens, in this process
   uint32_t lead = 0;

@@ -1,4 +1,4 @@
-// Watching the folders of the files that were read: what other programs write shows at once.
+// Watches the folders of the files that were read, so that changes by other programs show at once.
 #pragma once
 
 #include "lsp/server/callback.h"

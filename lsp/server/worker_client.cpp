@@ -44,6 +44,7 @@ WorkerClient::~WorkerClient() { end(); }
 void WorkerClient::end() {
   if (!process_)
     return;
+  // The worker keeps no state that is worth an orderly end, and it may be in a long computation.
   uv_process_kill(&process_->process, SIGKILL);
   process_->close();
   process_ = nullptr;
@@ -135,8 +136,8 @@ void WorkerClient::finish(Task &task, WorkerAnswer answer) {
   deliver();
 }
 
-/// Who gets an answer may ask the next question, which may be answered at once: one after the
-/// other, not one within the other.
+/// Delivers answers one after the other. A callback may send the next request, which may be
+/// answered at once, and that answer must not be delivered within this one.
 void WorkerClient::deliver() {
   if (std::exchange(isDelivering_, true))
     return;
@@ -148,7 +149,7 @@ void WorkerClient::deliver() {
   isDelivering_ = false;
 }
 
-/// Of a request, whatever its number.
+/// A hash of a request without its number.
 static size_t fingerprintOf(const std::string &method, const json &params) {
   return std::hash<std::string>()(method +
                                   params.dump(-1, ' ', false, json::error_handler_t::replace));
@@ -158,6 +159,7 @@ void WorkerClient::ask(std::string method, json params, std::string topic, OnAns
   Task task{nextId_++, std::move(method), std::move(params), std::move(topic), std::move(onAnswer)};
   if (isStopped_)
     return finish(task, failure("ended", "the server ends"));
+  // The same text would make the worker die again.
   if (!poison_.empty() && poison_.contains(fingerprintOf(task.method, task.params)))
     return finish(task, failure("crash", "the compiler failed on this text before"));
   if (!task.topic.empty()) {
@@ -167,6 +169,8 @@ void WorkerClient::ask(std::string method, json params, std::string topic, OnAns
       std::swap(*older, task);
       return finish(task, failure("superseded", "a newer request took its place"));
     }
+    // The running request is cancelled, but its answer is awaited: the worker does one thing at a
+    // time.
     if (process_ && current_ && current_->topic == task.topic)
       send({{"cancel", current_->id}});
   }
@@ -212,6 +216,7 @@ void WorkerClient::receive(const json &message) {
     return;
   }
   auto id = message.find("id");
+  // A message for no request is what a dying worker still wrote.
   if (!current_ || id == message.end() || *id != json(current_->id)) {
     lastWords_ = message;
     return;
@@ -238,6 +243,7 @@ void WorkerClient::onExit(int64_t status, int signal) {
   process_ = nullptr;
   ++crashes_;
   constexpr uint64_t longestPause = 30000;
+  // A worker that dies at once would otherwise be started again and again without a pause.
   notBefore_ = uv_now(loop_) + std::min<uint64_t>(100u << std::min(crashes_, 9u), longestPause);
   if (auto task = std::move(current_)) {
     constexpr size_t mostPoison = 1000;

@@ -1,5 +1,5 @@
-// The server's side of the worker process (lsp/worker): starts it when it is first asked, again
-// with a pause when it died, and sends it one request at a time.
+// The server's side of the worker process (lsp/worker). It starts the worker on the first request,
+// starts it again after a pause if it died, and sends it one request at a time.
 #pragma once
 
 #include "lsp/server/callback.h"
@@ -17,9 +17,9 @@ namespace ptl::lsp {
 
 using json = nlohmann::json;
 
-/// What became of a request: `result`, or `error` with `code` and `message` (those of the worker;
-/// also `unavailable`: there is no worker to ask, `superseded`: a newer request took its place,
-/// `ended`: the server ends).
+/// The outcome of a request: `result`, or `error` with `code` and `message`. The codes are those of
+/// the worker and `unavailable` (there is no worker), `superseded` (a newer request replaced it)
+/// and `ended` (the server is ending).
 struct WorkerAnswer {
   json result;
   json error;
@@ -37,13 +37,15 @@ public:
   ~WorkerClient();
   WorkerClient(const WorkerClient &) = delete;
 
-  /// Sends a request when those before it are answered. A request with the same `topic` that still
-  /// waits is superseded; one that runs is cancelled. An empty topic supersedes nothing. What made
-  /// the worker die is not asked again until its text changes. `onAnswer` is called once.
+  /// Sends a request when those before it are answered. It supersedes a waiting request with the
+  /// same `topic`, and cancels one that is running; an empty topic supersedes nothing. A request
+  /// because of which the worker died is not sent again until its text changes. `onAnswer` is
+  /// called once.
   void ask(std::string method, json params, std::string topic, OnAnswer onAnswer);
-  /// Called when a request is begun (with its method), is in a step, has ended (both empty).
+  /// Called with the method and the step of the running request whenever one of them changes; both
+  /// are empty when it has ended.
   Callback<const std::string &, const std::string &> onProgress;
-  /// Ends the worker. Those who wait are told.
+  /// Ends the worker. Waiting requests are answered with `ended`.
   void stop();
   json status() const;
 

@@ -1,4 +1,4 @@
-// What helps while writing and reading code: hover, completion, signature help.
+// Requests that help while writing and reading code: hover, completion, signature help.
 #include "lsp/ide/completion.h"
 #include "lsp/ide/hover.h"
 #include "lsp/ide/signature_help.h"

@@ -31,7 +31,7 @@ BlockNotes::BlockNotes(ModuleOp kernel, const BufferLedger &ledger) {
 
 namespace {
 
-/// An event: who sets it, who waits for it, its number.
+/// An event: the pipe that sets it, the pipe that waits for it, and its number.
 struct Flag {
   Pipe from, to; ///< of events between cores only the own end is known, and stands for both
   bool isWait;
@@ -174,7 +174,7 @@ std::vector<BlockNotes::Writer::Placed> BlockNotes::Writer::partners(const Flag 
   return found;
 }
 
-/// What an access goes to: a buffer of the function, or an array in global memory by its name.
+/// The memory of an access: a buffer of the function, or an array in global memory by its name.
 static std::pair<Value, std::string> targetOf(const Access &access, func::FuncOp function) {
   Value root = rootOf(access.value);
   auto argument = dyn_cast<BlockArgument>(root);
@@ -185,8 +185,9 @@ static std::pair<Value, std::string> targetOf(const Access &access, func::FuncOp
   return {name ? Value() : root, name ? name.str() : ""};
 }
 
-/// What an event orders that was set by hand: something that the one pipe did just before it is
-/// set, and the other does just behind the wait, to the same bytes. Empty: nothing is near.
+/// Describes what an event that was set by hand orders: an access of the one pipe just before the
+/// event is set, and an access of the other just behind the wait, to the same bytes. Empty if there
+/// is nothing near.
 std::string BlockNotes::Writer::handedOver(Placed set, Pipe from, Placed wait, Pipe to) const {
   constexpr unsigned nearby = 4;
   auto verb = [](const Access &access) {
@@ -300,7 +301,7 @@ const LedgerBuffer *BlockNotes::Writer::bufferOf(Operation *maker, std::string &
   }
   if (!address)
     return nullptr;
-  // Buffers that are not live together may share an address; the place tells them apart.
+  // Buffers that are not live together may share an address, so the place is compared, too.
   LedgerPlace at = block::placeOf(maker->getLoc());
   const LedgerBuffer *best = nullptr;
   for (const LedgerSpace &each : function_.ledger->spaces)
@@ -357,7 +358,7 @@ void BlockNotes::Writer::instruction(Operation *op, Pipe pipe) {
     text = std::string(instruction.info().summary) + "; " + text;
   add(text);
   accesses(op);
-  // What its own pipe waited for since the instruction before.
+  // The events that its own pipe waited for since the instruction before.
   size_t at = function_.numbers.lookup(op);
   Operation *previous = neighbour(op, pipe, true);
   size_t first = previous ? function_.numbers.lookup(previous) + 1 : 0;

@@ -1,5 +1,5 @@
-// What there is to say about operations of the block level beside their text: which pipe they run
-// on, what they touch, who waits for whom and why.
+// Describes operations of the block level beyond their text: the pipe on which they run, the memory
+// that they touch, the operations that they wait for and why.
 #pragma once
 
 #include "passes/analysis/buffer_ledger.h"
@@ -14,15 +14,16 @@
 
 namespace ptl::worker {
 
-/// Of one module of a kernel, placed or not, with events that were derived or written by hand.
+/// The notes of one module of a kernel, placed or not, with events that were derived or written by
+/// hand.
 class BlockNotes {
 public:
   /// `ledger` may lack the kernel.
   BlockNotes(mlir::ModuleOp kernel, const BufferLedger &ledger);
 
-  /// Where another operation stands in the text that is shown, from 0; nothing if it has no line.
+  /// The line of an operation in the text that is shown, from 0; nothing if it has no line.
   using LineOf = std::function<std::optional<size_t>(mlir::Operation *)>;
-  /// Paragraphs of Markdown about an operation; none for what speaks for itself.
+  /// Paragraphs of Markdown about an operation; none if there is nothing to explain.
   std::vector<std::string> of(mlir::Operation *op, const LineOf &lineOf) const;
 
 private:

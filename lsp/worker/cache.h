@@ -15,7 +15,7 @@ public:
   Code *find(const std::string &key);
   Code *add(std::string key, std::unique_ptr<Code> code);
   void remove(const Code *code);
-  /// Gives up what is over the limits, oldest first: what further stages are made from, then texts.
+  /// Drops what exceeds the limits, oldest first: first the inputs of further stages, then texts.
   void trim();
 
   size_t size() const { return entries_.size(); }
@@ -24,7 +24,7 @@ public:
   uint64_t hits = 0, misses = 0;
 
 private:
-  /// How many keep what further stages are made from.
+  /// The number of entries that keep the inputs of further stages.
   static constexpr size_t kLive = 6;
   static constexpr size_t kEntries = 256;
 

@@ -23,7 +23,7 @@ Code::Code(std::unique_ptr<Checked> checked, std::vector<const CallableDecl *> r
   how.unchecked = options_.unchecked;
   how.ranges = true;
   how.triesHelps = options_.helps;
-  how.tellsParts = true;
+  how.reportsParts = true;
   how.recheck = checked_->options;
   if (!options_.processor.empty())
     how.processor = cpu::Processor::named(options_.processor);
@@ -48,7 +48,7 @@ void Code::settle() {
 }
 
 size_t Code::bytes() const {
-  // What is not settled holds a context, its modules and the checked program.
+  // Code that is not settled holds a context, its modules and the checked program.
   size_t total = isSettled() ? 0 : size_t(8) << 20;
   for (const auto &text : texts_)
     total += text ? text->bytes() : 0;

@@ -25,7 +25,8 @@ struct CodeOptions {
   bool helps = false;                ///< what does not fit it is tried with other values
 };
 
-/// Whether the entries run on a chip, and what they need of it. Keeps nothing of the compiler's.
+/// Whether the entries run on a chip, and the memory that they need there. It keeps no state of the
+/// compiler alive.
 struct ChipOutcome {
   bool fits = false;
   BufferLedger ledger;                    ///< of all kernels that were placed
@@ -51,35 +52,35 @@ using Timings = std::vector<std::pair<std::string, double>>;
 
 class Code {
 public:
-  /// `functions` outlives it; code that is there is not made again.
+  /// `functions` has to outlive this; code that it has is not compiled again.
   Code(std::unique_ptr<Checked> checked, std::vector<const CallableDecl *> reach,
        std::vector<BoundEntry> entries, CodeOptions options, FunctionCache &functions);
   ~Code();
 
-  /// The stage, made if it is not there. Null after an error, which is in `sink()`, or when `watch`
-  /// stopped it. Adds what it took to `timings`.
+  /// The stage, which is made if it is not there. Null after an error, which is in `sink()`, or
+  /// when `watch` stopped it. The times taken are added to `timings`.
   const StageText *stage(StageId id, const Watch &watch, Timings &timings);
   bool has(StageId id) const { return texts_[numberOf(id)] != nullptr; }
-  /// What the chip says; found out if it is not known. Null when `watch` stopped it, or it is
-  /// settled without. Precondition: made for a chip.
+  /// The outcome for the chip, which is computed if it is not known. Null when `watch` stopped it,
+  /// or when this was settled without it. Precondition: made for a chip.
   const ChipOutcome *outcome(const Watch &watch, Timings &timings);
   bool hasOutcome() const { return outcome_ != nullptr; }
-  /// What it takes on the chip, and with `hints` what would be better. Null when it does not run
-  /// there, it is settled, or nothing is known of the chip's costs.
+  /// The cost on the chip, with hints if `hints` is set. Null when the entry does not run there,
+  /// when this is settled, or when the chip's costs are not known.
   const Cost *cost(const ExampleSizes &sizes, bool hints, Timings &timings);
-  /// When everything happens; nothing as for `cost`, or with a `problem`.
+  /// A simulated run; nothing as for `cost`, or with a `problem`.
   std::optional<rt::sim::Report> timeline(const ExampleSizes &sizes, uint64_t mostOperations,
                                           bool &isPart, std::string &problem, Timings &timings);
 
   const std::vector<BoundEntry> &entries() const { return entries_; }
-  /// Where the entry and what it calls stand in the texts that this was made from.
+  /// The places of the entry and of its callees in the texts that this was made from.
   const std::vector<Span> &places() const { return places_; }
-  /// Precondition of both: not settled.
+  /// Precondition of both functions: not settled.
   const SourceManager &sources() const { return checked_->sources; }
   const DiagnosticSink &sink() const { return checked_->sink; }
   bool wasStopped() const { return stopped_; }
   size_t bytes() const;
-  /// Gives up what further stages would be made from; the texts stay. Entries lose their `decl`.
+  /// Drops the inputs of further stages; the texts stay. The `decl` of entries becomes null.
   void settle();
   bool isSettled() const { return !context_; }
 
@@ -100,9 +101,9 @@ private:
   bool makeVectors();
   bool makeFunctions(StageId id);
   void makeKeys();
-  /// LLVM IR before optimisation of the functions that `wanted` names.
+  /// The LLVM IR before optimisation of the functions with these numbers.
   std::optional<cpu::LlvmModule> translate(const std::vector<size_t> &wanted);
-  /// `Llvm` or `Asm` of these functions goes into `codes` and the cache; false when it was stopped
+  /// Puts `Llvm` or `Asm` of these functions into `codes` and the cache; false when it was stopped
   /// or failed.
   bool compile(StageId id, const std::vector<size_t> &wanted, std::vector<FunctionCodePtr> &codes);
   std::optional<std::string> assemble(cpu::LlvmModule &code, llvm::TargetMachine &machine);

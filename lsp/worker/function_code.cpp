@@ -42,7 +42,7 @@ namespace {
 class Joiner {
 public:
   Joiner(StageId id, const std::vector<PlacedCode> &functions) : id_(id) {
-    // What is defined here needs no declaration.
+    // A function that is defined here needs no declaration.
     for (const PlacedCode &each : functions)
       added_.emplace(FunctionCode::Need::Kind::Declaration, each.name);
   }

@@ -1,4 +1,4 @@
-// What LLVM made of functions, one by one, and a stage's text made of that.
+// The code that LLVM made for single functions, and stages' texts that are assembled from it.
 #pragma once
 
 #include "lsp/worker/stage.h"
@@ -15,7 +15,7 @@ namespace ptl::worker {
 
 /// One function as LLVM IR or assembly.
 struct FunctionCode {
-  /// Something outside of the function that its text names.
+  /// A symbol or attribute outside the function that its text names.
   struct Need {
     enum class Kind : uint8_t { Header, Data, Declaration } kind;
     std::string name, text;

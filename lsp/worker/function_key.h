@@ -1,4 +1,4 @@
-// What identifies the code of a function.
+// Identifies the code of a function.
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -12,13 +12,13 @@
 
 namespace ptl::worker {
 
-/// A function's content as a digest: its operations and the constants that it reads. Where it comes
-/// from is no part of it, but which operations come from the same place is.
+/// A digest of a function's content: its operations and the constants that it reads. Source places
+/// are no part of it, but the grouping of operations by place is.
 struct FunctionKey {
   std::string name;
   llvm::XXH128_hash_t digest{};
-  /// The places that operations come from are numbered from 1 in the order of the function;
-  /// 0 is none.
+  /// The numbers of the places that operations come from, counted from 1 in the order of the
+  /// function; 0 is none.
   llvm::DenseMap<mlir::Location, unsigned> numbers;
   std::vector<mlir::Location> locations; ///< of number `i + 1`
 };
@@ -27,7 +27,7 @@ struct FunctionKey {
 class FunctionKeys {
 public:
   explicit FunctionKeys(mlir::ModuleOp module) : symbols_(module) {}
-  /// `context` is what the code depends on beside the function.
+  /// `context` describes everything else that the code depends on.
   FunctionKey of(mlir::func::FuncOp function, const std::string &context);
 
 private:

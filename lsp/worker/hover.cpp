@@ -182,7 +182,8 @@ Json hoverJson(const StageText &stage, StageId id, const StageText *built, Span 
   for (size_t line : lines)
     if (line < text.size())
       result["lines"].push_back({{"line", line}, {"text", shownLine(text[line], id)}});
-  // Of a chip: which pipe, which buffers, who waits for whom. One line stands for all.
+  // For a chip the notes say which pipe the instruction uses, which buffers, and what it waits for.
+  // One line represents all.
   for (size_t line : lines)
     if (line < stage.facts.size() && !stage.facts[line].notes.empty()) {
       result["notes"] = stage.facts[line].notes;

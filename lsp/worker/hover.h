@@ -1,4 +1,4 @@
-// What an expression became at one stage.
+// Shows what an expression became at one stage.
 #pragma once
 
 #include "lsp/worker/channel.h"
@@ -9,9 +9,9 @@
 namespace ptl::worker {
 
 /// `{stage, languageId, lines: [{line, text}], total}`, or `{stage, languageId, lines: [], reason}`
-/// when nothing stands for the expression there. `built` is the first stage with operations (null:
-/// not there), which tells why; `now` gives the present place of a range of the map; `range` is a
-/// present place.
+/// when no line belongs to the expression. `built` is the first stage with operations (null: not
+/// there), from which the reason is found; `now` returns the present place of a range of the map;
+/// `range` is a present place.
 Json hoverJson(const StageText &stage, StageId id, const StageText *built, Span range,
                const std::function<Span(Span)> &now, size_t limit);
 

@@ -1,5 +1,5 @@
-// The worker's limits: memory, time per request, a last word when it dies, and its end when nobody
-// is left to read its answers.
+// The limits of the worker: memory, time per request, a last message when it dies, and its end when
+// nobody reads its answers any more.
 #pragma once
 
 #include <cstdint>
@@ -7,17 +7,17 @@
 
 namespace ptl::worker {
 
-/// Limits the address space, and makes every fatal signal answer the request that is being worked
-/// on with an error that names the step, on `out`, before the process ends.
+/// Limits the address space, and makes every fatal signal answer the current request on `out` with
+/// an error that names the step, before the process ends.
 void installLimits(int out, uint64_t memoryBytes);
 
-/// Ends the process as soon as nobody reads `out` any more, whatever it computes then: a server
-/// that was killed leaves no worker behind. A file as `out` has no reader to lose.
+/// Ends the process as soon as nobody reads `out` any more, whatever it is computing, so that a
+/// killed server leaves no worker behind. This does nothing if `out` is a file.
 void endWithReader(int out);
 
-/// The request that an answer on death is for (JSON text of its id), and how long it may take.
+/// Sets the request that such an answer is for (JSON text of its id), and the time limit.
 void beginRequest(const std::string &id, unsigned milliseconds);
-/// The step that the last word names.
+/// Sets the step that the last message names.
 void noteStep(const std::string &step);
 void endRequest();
 

@@ -101,7 +101,7 @@ int runOnce(const Arguments &arguments, WorkerOptions options) {
 }
 
 int serve(const Arguments &arguments, WorkerOptions options) {
-  // What libraries print must not come between the answers.
+  // Libraries may print to standard output, which must not get between the answers.
   int out = ::dup(STDOUT_FILENO);
   ::dup2(STDERR_FILENO, STDOUT_FILENO);
   Channel channel(STDIN_FILENO, out);
@@ -121,7 +121,7 @@ int serve(const Arguments &arguments, WorkerOptions options) {
     return !channel.wasCancelled(id);
   });
   while (std::optional<Json> request = channel.read()) {
-    // Nothing is worked on that this could cancel.
+    // No request is being worked on that this could cancel.
     if (request->is_object() && request->contains("cancel"))
       continue;
     id = request->is_object() && request->contains("id") ? (*request)["id"] : Json();

@@ -98,7 +98,7 @@ Json describeMlir(const std::string &text) {
     problems.push_back(std::move(problem));
     return success();
   });
-  // What is wrong with a part of the IR does not take the sources of the rest away.
+  // An error in a part of the IR must not remove the sources of the rest, so nothing is verified.
   ParserConfig config(&context, /*verifyAfterParse=*/false);
   mlir::Block block;
   AsmParserState state;

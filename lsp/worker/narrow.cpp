@@ -119,7 +119,8 @@ void Reach::need(const std::string &entry, std::optional<uint32_t> offset) {
     add(i);
   }
   spread();
-  // Who calls the wanted says for which values; whoever stands elsewhere does not matter.
+  // Callers of the wanted declaration are needed, because they give the values for which it is
+  // compiled. Other uses are not.
   for (size_t i = 0; i < items_.size(); ++i) {
     const std::vector<std::string_view> &words = items_[i].item->words;
     bool names = std::any_of(wanted.begin(), wanted.end(), [&](std::string_view word) {

@@ -1,5 +1,5 @@
-// A file with nothing in it but what one declaration needs, so that checking it takes as long as
-// the declaration is and not as long as the file.
+// Reduces a file to what one declaration needs, so that checking takes as long as the declaration
+// needs and not as long as the whole file does.
 #pragma once
 
 #include "lsp/ide/document.h"
@@ -11,13 +11,14 @@
 
 namespace ptl::worker {
 
-/// Remembers the texts that it has seen: of one that comes again, a little changed, only what
-/// changed is parsed.
+/// Remembers the texts that it has seen. When a text returns with a small change, only the change
+/// is parsed.
 class Narrower {
 public:
-  /// `text` with spaces for the declarations that are neither the wanted ones, nor named by these,
-  /// directly or not, nor by blocks that name them. All else keeps its place. The wanted ones have
-  /// the name `entry` (a test: its text), or hold the byte `offset`.
+  /// `text` with blanks in place of the declarations that are not needed. Needed are the wanted
+  /// declarations, what these name, directly or not, and blocks that name them. Everything else
+  /// keeps its place. The wanted declarations have the name `entry` (a test: its text), or hold the
+  /// byte `offset`.
   std::string narrowed(const std::string &path, std::string text, const std::string &entry,
                        std::optional<uint32_t> offset);
 

@@ -1,4 +1,4 @@
-// IR as text without locations, which go into the map instead.
+// Prints IR as text without locations, which are put into the map instead.
 #pragma once
 
 #include "lsp/worker/function_code.h"
@@ -9,12 +9,12 @@
 
 namespace ptl::worker {
 
-/// `ops`, if asked for, gets what begins on each line, null where nothing does.
+/// `ops`, if not null, receives the operation that begins on each line; null where none does.
 StageText printModule(mlir::ModuleOp module, std::vector<mlir::Operation *> *ops = nullptr);
 
-// LLVM carries a line and nothing else through its passes, so the number of a place is the line.
+// LLVM's passes keep only the line of a location, so the number of a place becomes the line.
 
-/// Makes the numbers of places in a function's key its locations.
+/// Replaces the locations of a function by the numbers of places in its key.
 void numberPlaces(mlir::func::FuncOp function, const FunctionKey &key);
 /// Gives the functions of a module of the LLVM dialect debug information, without which LLVM loses
 /// the lines.
@@ -22,10 +22,10 @@ void addDebugScopes(mlir::ModuleOp module);
 
 using FunctionCodes = std::map<std::string, FunctionCode>; ///< by name
 
-/// The functions of a module as LLVM IR. Takes the debug information out of the module.
+/// The functions of a module as LLVM IR. Removes the debug information from the module.
 FunctionCodes printFunctions(llvm::Module &module);
 
-/// What of its module a function names.
+/// The symbols and attributes of its module that a function names.
 using Needs = std::map<std::string, std::set<std::string>>;
 Needs needsOf(const llvm::Module &module);
 

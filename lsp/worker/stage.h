@@ -1,4 +1,4 @@
-// What a preview shows: a stage as text with the source of each of its lines.
+// A stage as text with the source of each of its lines, as previews show it.
 #pragma once
 
 #include "compile/stage_table.h"
@@ -17,19 +17,20 @@ struct StageWish {
   StageId id = StageId::Tile;
   std::string target; ///< empty: the CPU
 };
-/// Nothing for a name that is none. Of chips only stages that every machine has need to say which.
+/// Returns nothing if the text is no stage's name. Without a chip in the text, a stage that only chips
+/// have is made for `kUsualChip`, and one that every machine has for the CPU.
 std::optional<StageWish> stageWish(std::string_view text);
-/// For which chip stages of chips are made that do not say it.
+/// The chip for which stages of chips are made if none is named.
 inline constexpr std::string_view kUsualChip = "a3";
 
-/// What is known of one line beside its text.
+/// Facts about one line, beside its text.
 struct LineFacts {
   std::string op; ///< name of the operation or instruction; empty: none begins here
   std::vector<std::string> operands, results; ///< types
   std::vector<std::string> notes;             ///< paragraphs of Markdown
 };
 
-/// Lines of a text and where they come from. Lines with the same origin share it.
+/// Maps the lines of a text to their origins. Lines with the same origin share it.
 class LineMap {
 public:
   static constexpr uint32_t kNone = ~uint32_t(0);
@@ -39,7 +40,7 @@ public:
   /// `line` counts from 0.
   void set(size_t line, uint32_t origin);
   uint32_t originOf(size_t line) const { return line < lines_.size() ? lines_[line] : kNone; }
-  /// Empty for a line that comes from nowhere.
+  /// Empty for a line that has no origin.
   const std::vector<Span> &spans(size_t line) const;
   const std::vector<Span> &origin(uint32_t number) const { return origins_[number]; }
   size_t lineCount() const { return lines_.size(); }
@@ -61,13 +62,13 @@ struct StageText {
   std::vector<LineFacts> facts; ///< per line; may be shorter than the text
 
   size_t bytes() const { return text.size() * 2 + map.lineCount() * 80; }
-  /// Puts another text behind this one.
+  /// Appends another text.
   void append(const StageText &more);
 };
 
 std::vector<std::string_view> linesOf(std::string_view text);
 
-/// From brackets at line ends, and from labels in assembly.
+/// Finds folds by brackets at line ends, and by labels in assembly.
 std::vector<Fold> foldsOf(std::string_view text, StageId stage);
 
 } // namespace ptl::worker

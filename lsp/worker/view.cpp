@@ -201,7 +201,7 @@ static std::string chipNames(const MachineSet &machines) {
   return names;
 }
 
-/// Those that came with the compiler and those of the request.
+/// The machines that came with the compiler, and those of the request.
 static std::shared_ptr<const MachineSet> machinesOf(const Json &request) {
   std::vector<MachineFile> own;
   for (const auto &[path, text] : objectOf(request, "machines").items())

@@ -1,4 +1,4 @@
-// What one request asks for, found: the compiled form and where its declarations stand now.
+// Resolves a request: its compiled form, and the present places of its declarations.
 #pragma once
 
 #include "lsp/worker/worker.h"
@@ -14,15 +14,16 @@ struct Worker::View {
   Timings timings;
 
   const SourceManager &sources() const { return checked ? checked->sources : code->sources(); }
-  /// A range of the compiled form in the present texts.
+  /// The present place of a range of the compiled form.
   Span now(Span span) const;
-  /// The same as JSON; null for what is in none.
+  /// The same as JSON; null if it has no present place.
   Json place(Span span) const;
 };
 
 /// The answer to a request that is wrong or was cancelled.
 Json error(const char *code, const std::string &message);
-/// An answer of `open` that is an error of the request itself, or a result that is not ok.
+/// Turns a failure of `open` into an answer: an error of the request itself, or a result that is
+/// not ok.
 Json openFailure(Json failure);
 
 /// `{path, begin, end, line, col, endLine, endCol}`; lines and columns count from 0, columns in
@@ -30,9 +31,9 @@ Json openFailure(Json failure);
 Json placeJson(const SourceManager &sources, Span span);
 Json diagnosticsJson(const SourceManager &sources, const DiagnosticSink &sink,
                      const std::vector<const CallableDecl *> &reach);
-/// All of a diagnostic; `place` gives null for what is no place of the present text.
+/// All parts of a diagnostic; `place` returns null for a span that is not in the present text.
 Json wholeDiagnosticJson(const Diagnostic &diagnostic, const std::function<Json(Span)> &place);
-/// `sizes` of a request: lengths that a cost is told for.
+/// The `sizes` of a request: lengths for which the cost is computed.
 ExampleSizes sizesOf(const Json &request);
 Json timingsJson(const Timings &timings);
 Json choicesJson(const std::vector<BoundEntry> &entries);

@@ -174,7 +174,7 @@ Json foldsJson(const StageText &stage, StageId id) {
 
 } // namespace
 
-/// What is said when a stage could not be made.
+/// The answer when a stage could not be made.
 Json Worker::stageFailure(const View &view) {
   const Code &code = *view.code;
   if (code.wasStopped())

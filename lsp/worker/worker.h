@@ -17,18 +17,18 @@ struct WorkerOptions {
 
 class Worker {
 public:
-  /// `watch` is told each step of a request; false cancels it.
+  /// `watch` is called at each step of a request; false cancels the request.
   Worker(WorkerOptions options, Watch watch);
 
-  /// The answer to one request: the members beside its id. Never fails.
+  /// The answer to one request: the members beside its id. Never throws.
   Json answer(const Json &request);
-  /// Makes room, when nobody waits.
+  /// Frees memory while no request waits.
   void tidy();
   bool shouldStop() const { return shouldStop_; }
 
 private:
-  /// A declaration as the request sees it: the compiled form may be from an older text in which
-  /// the same declarations stood elsewhere.
+  /// A declaration as the request sees it. The compiled form may come from an older text in which
+  /// the same declarations were at other places.
   struct View;
 
   Json preview(const Json &request);
@@ -41,8 +41,8 @@ private:
   Json status() const;
   Json mlir(const Json &request) const;
 
-  /// Checks, binds and looks up. On failure `view.failure` is the answer.
-  /// `target`: a chip; empty: the CPU.
+  /// Checks, binds and looks up the declaration of a request. On failure `view.failure` is the
+  /// answer. `target` is a chip; empty is the CPU.
   View open(const Json &request, const std::string &target);
   Json stageFailure(const View &view);
   bool step(const std::string &name);

@@ -1,6 +1,6 @@
-// Which axes of an operation's operands its result's axes run along. A group of operations can be
-// tiled along an axis when each of them computes a part of its result from that part of its
-// operands.
+// Tells along which axes of its operands the axes of an operation's result run. A group of
+// operations can be tiled along an axis when each of them computes a part of its result from that
+// part of its operands.
 #pragma once
 
 #include "mlir/IR/Operation.h"
@@ -10,8 +10,8 @@
 
 namespace ptl::ir {
 
-/// For each axis of a value the axis of the group's root along which it runs, or `kWhole`: needed
-/// whole.
+/// For each axis of a value the axis of the group's root along which it runs, or `kWhole` if the
+/// axis is needed whole.
 using AxisMap = llvm::SmallVector<int64_t, 4>;
 inline constexpr int64_t kWhole = -1;
 

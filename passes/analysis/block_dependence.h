@@ -1,6 +1,6 @@
-// Which instructions of a function at the block level must not change places: the program as a tree
-// of bodies and items, with the bytes that each item touches, and the dependences between the items
-// of one body.
+// Finds the instructions of a function at the block level that must keep their order: the program
+// as a tree of bodies and items, with the bytes that each item touches, and the dependences between
+// the items of one body.
 #pragma once
 
 #include "ir/dialect/instruction_op.h"
@@ -18,7 +18,7 @@
 
 namespace ptl::pto {
 
-/// What the order of instructions depends on, of a machine.
+/// The properties of a machine on which the order of instructions depends.
 struct BlockMachine {
   bool vectorBarrier = true; ///< dependent instructions of the vector pipe need a barrier
   int64_t eventIds = 8;      ///< of an ordered pair of pipes
@@ -48,7 +48,8 @@ private:
   unsigned next_ = 0;
 };
 
-/// How slots of equal size are used in turn: by a computed number, or by the pops of a queue.
+/// Slots of equal size that are used in turn, either by a computed number or by the pops of a
+/// queue.
 struct Rotation {
   int64_t begin, end; ///< bytes of all slots
   int64_t count;
@@ -61,7 +62,7 @@ struct Rotation {
   }
 };
 
-/// Slots of equal size one behind the other; none: `count` is 0.
+/// Slots of equal size one behind the other; there are none if `count` is 0.
 struct Ring {
   int64_t begin = 0, end = 0, count = 0;
   bool operator==(const Ring &other) const {
@@ -73,7 +74,7 @@ inline constexpr unsigned kFirstGlobalSpace = 16; ///< below: the places of on-c
 inline constexpr unsigned kEventSpace = 15;       ///< the events that instructions use inside
 
 /// Bytes that an item touches from one pipe. In global memory `space` is the array, and `box` the
-/// part where it is known.
+/// part of it, where that is known.
 struct Touch {
   mlir::Operation *first, *last; ///< first and last instruction of the item that does so
   mlir::Value value;             ///< the tile, view or pointer
@@ -106,8 +107,8 @@ struct Item {
   bool has(Pipe which) const { return instructions[static_cast<size_t>(which)] != 0; }
 };
 
-/// A number of a loop's iteration that says which slots it uses: iterations of equal numbers may
-/// touch the same bytes.
+/// The number in a loop's iteration that decides which slots it uses: iterations with equal numbers
+/// may touch the same bytes.
 struct Frame {
   unsigned slotKey;
   int64_t count;
@@ -127,8 +128,8 @@ struct Body {
 
 enum class Hazard : uint8_t { RAW, WAR, WAW };
 
-/// `dst` must run after `src`. Between iterations: `src` of an earlier iteration, `dst` of a later
-/// one; with a frame: of iterations with equal slots.
+/// A dependence: `dst` must run after `src`. Between iterations `src` belongs to an earlier
+/// iteration and `dst` to a later one; with a frame, to iterations with equal slots.
 struct Dependence {
   const Touch *src, *dst;
   int srcItem, dstItem;
@@ -147,17 +148,19 @@ public:
   const std::vector<Rotation> &rotations() const { return rotations_; }
   unsigned numberOf(mlir::Value expression) { return expressions_.idOf(expression); }
 
-  /// The dependences between the items of a body, latest producers only: what earlier ones order is
-  /// left out. Same pipe pairs are given for the vector pipe alone. For a loop, also those between
-  /// iterations.
+  /// The dependences between the items of a body, and for a loop also those between iterations.
+  /// Only the latest producers are given, since the order of earlier ones follows. Dependences
+  /// within one pipe are given only for the vector pipe.
   std::vector<Dependence> dependencesOf(const Body &body);
-  /// The same of an `scf.while`: its two bodies are one sequence, numbered through.
+  /// The dependences of an `scf.while`, whose two bodies are treated as one sequence with
+  /// consecutive numbers.
   std::vector<Dependence> dependencesOfWhile(const Item &loop);
 
-  /// Of its instructions, those that do something beside their work.
+  /// The instructions of the program that do something beside their work.
   const std::set<const InsideInstruction *> &inside() const { return inside_; }
 
-  /// The number modulo `count`, without operations that do not change that.
+  /// The value whose remainder modulo `count` is the same, with the operations removed that do not
+  /// change the remainder.
   mlir::Value stripModulo(mlir::Value slot, int64_t count) const;
 
 private:

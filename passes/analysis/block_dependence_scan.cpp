@@ -66,7 +66,8 @@ static std::optional<int64_t> boundOf(Value size) {
   return std::nullopt;
 }
 
-// What is defined in a nested body has another value each time.
+// Whether a value is the same throughout a block; one that is defined in a nested body changes each
+// time.
 static bool isFixedIn(Value value, Block *block) {
   return block == value.getParentBlock() ||
          !block->getParentOp()->isAncestor(value.getParentBlock()->getParentOp());
@@ -222,7 +223,8 @@ void DependenceScan::flush(const Touch &touch) {
 }
 
 void DependenceScan::queryGlobal(const Touch &touch) {
-  // So far back an author's boxes are told apart; beyond, they are taken to overlap.
+  // An author's boxes are compared with this number of earlier accesses; those before are assumed
+  // to overlap, which bounds the time.
   constexpr int farthest = 64;
   auto lookThrough = [&](const std::vector<Entry> &entries, bool writes) {
     int looked = 0;
@@ -233,8 +235,8 @@ void DependenceScan::queryGlobal(const Touch &touch) {
       if (!far && program_.disjoint(*entry.touch, touch, body_, entry.round != round_))
         continue;
       consider(touch, entry, writes);
-      // What an item with bodies may not have done in this iteration does not stand for those
-      // before.
+      // An item with bodies may not execute this access in each iteration, so it does not replace
+      // earlier ones.
       if (far || entry.round != round_ || round_ == 0 ||
           items_[static_cast<size_t>(entry.item)]->pipe)
         return;

@@ -1,5 +1,5 @@
-// What stands where in the memories of a machine, for people and tools: the result of buffer
-// planning as plain data. Standard library only.
+// The result of buffer planning as plain data for people and tools: which buffer is where in the
+// memories of a machine. Standard library only.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 
 namespace ptl {
 
-/// A place in a source text; line 0: none.
+/// A place in a source text; line 0 stands for no place.
 struct LedgerPlace {
   std::string file;
   uint32_t line = 0, column = 0;
 };
 
-/// A buffer, or the slots of one, or those of a queue between cores.
+/// A buffer, or the slots of one, or the slots of a queue between cores.
 struct LedgerBuffer {
   enum class Kind : uint8_t { Tile, Slots, Queue };
   std::string name;
@@ -30,8 +30,8 @@ struct LedgerBuffer {
   std::vector<std::string> pipes; ///< that touch it
 };
 
-/// How far buffers were kept from sharing bytes. Each has less need of synchronisation than the
-/// next, and needs more bytes; planning takes the first that fits.
+/// How strictly buffers were kept from sharing bytes. Each value needs less synchronisation than
+/// the next, and more bytes; planning takes the first that fits.
 enum class Sharing : uint8_t {
   None,  ///< each buffer has bytes of its own
   Pipe,  ///< only buffers of one and the same pipe share
@@ -45,7 +45,8 @@ struct LedgerSpace {
   int64_t bytes = 0, reserved = 0, usable = 0, alignment = 1;
   int64_t peak = 0;       ///< end of the highest buffer
   int64_t lowerBound = 0; ///< largest sum of live bytes: no placement needs less
-  /// What packing lost: the peak less the largest sum of what `sharing` keeps apart.
+  /// The bytes lost in packing: the peak less the largest sum of buffers that `sharing` keeps
+  /// apart.
   int64_t waste = 0;
   uint32_t fullest = 0; ///< position of the lower bound
   Sharing sharing = Sharing::None;
@@ -66,8 +67,8 @@ struct LedgerParts {
   LedgerPlace place;      ///< of that tile
   int64_t capacity = 0;   ///< of the whole
   int64_t parts = 1, size = 0;
-  /// Each part is handed on within its loops, and what does not have the axis is loaded once;
-  /// else a part is done with all that a point of the grid does.
+  /// With this, each part is handed on within the loops of the kernel, and tiles without the axis
+  /// are loaded once. Without it, a part goes through everything that a point of the grid does.
   bool insideLoops = false;
   std::vector<std::string> loadedAgain; ///< tiles that every part loads
   int64_t bytesAgain = 0;               ///< of them, for each further part and turn of their loops
@@ -102,7 +103,7 @@ struct BufferLedger {
 
 /// `4 parts of 32`.
 std::string partsTitle(const LedgerParts &parts);
-/// What is cut, why, what it costs and what would avoid it, in sentences.
+/// Explains in sentences what is cut, why, what it costs and how it could be avoided.
 std::string partsText(const LedgerParts &parts);
 
 /// `204 KiB`, `20.5 KiB`, `96 B`.

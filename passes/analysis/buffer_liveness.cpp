@@ -59,7 +59,7 @@ static std::optional<ir::Place> placeByName(llvm::StringRef name) {
   return name == "scaling" ? std::optional(ir::Place::Scale) : std::nullopt;
 }
 
-/// How many slots a queue has in the memory of its consumer.
+/// The number of slots of a queue in the memory of its consumer.
 static int64_t slotsOf(ReserveBufferOp reserve) {
   for (Operation *user : reserve.getAddr().getUsers()) {
     if (auto pipe = dyn_cast<InitializeL2LPipeOp>(user))

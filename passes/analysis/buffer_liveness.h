@@ -1,4 +1,4 @@
-// When the buffers of a function at block level are live, in program order.
+// Computes when the buffers of a function at block level are live, in program order.
 #pragma once
 
 #include "ir/dialect/pto_dialect.h"
@@ -13,10 +13,10 @@ struct LiveRange {
   bool contains(const LiveRange &other) const { return begin <= other.begin && other.end <= end; }
 };
 
-/// A buffer. Slots that are used in turn are one buffer that is live through every loop in which
-/// they turn; what a queue reserves is live throughout, since the producer writes when it likes.
-/// A buffer that was made outside of a loop and is used in it is live through the loop; one that is
-/// made in the body from its first to its last use.
+/// A buffer. Slots that are used in turn are one buffer, which is live through every loop in which
+/// they rotate. A queue's buffer is live throughout, since the producer writes at any time. A
+/// buffer that was made outside a loop and is used in it is live through the loop; one that is made
+/// in the body is live from its first to its last use.
 struct LiveBuffer {
   mlir::Operation *op = nullptr; ///< `alloc_tile`, `alloc_multi_tile`, `reserve_buffer`
   ir::Place place = ir::Place::Vec;
@@ -28,8 +28,8 @@ struct LiveBuffer {
   bool onePipe() const { return (pipes & (pipes - 1)) == 0; }
 };
 
-/// The output of an instruction may be the same bytes as this input, if that is not needed after
-/// it.
+/// Allows the output of an instruction to have the same bytes as this input, if the input is not
+/// needed after it.
 struct InPlacePair {
   uint32_t input = 0, output = 0; ///< buffers
   uint32_t position = 0;

@@ -4,7 +4,7 @@
 
 namespace ptl {
 
-// What people call the memories.
+// The names of the memories in messages.
 static std::string spaceName(std::string_view place) {
   static constexpr std::pair<std::string_view, std::string_view> names[] = {
       {"vec", "vector buffer"},        {"mat", "matrix buffer"},

@@ -68,7 +68,7 @@ private:
   void visitRegions(Operation &op, State &state) {
     bool isBranch = isa<scf::IfOp>(op);
     State before = state;
-    // What a round of a loop leaves meets the next one; after two of them there is nothing new.
+    // Accesses of one round conflict with those of the next; two rounds show all conflicts.
     for (int round = 0; round < (isBranch ? 1 : 2); ++round)
       for (Region &region : op.getRegions()) {
         State own = isBranch ? before : state;
@@ -80,7 +80,7 @@ private:
       }
   }
 
-  /// Where parts began in a round says nothing of where they begin in the next.
+  /// The places where parts begin in one round are not those of the next, so they are forgotten.
   static void forget(Operation &loop, State &state) {
     for (GlobalAccess &access : state)
       if (auto from = dyn_cast_if_present<Value>(access.partsFrom);

@@ -1,5 +1,5 @@
-// Dependence through global memory between the cores of a group: a cube core and its vector cores
-// share control flow, but each goes through it at its own pace.
+// Finds dependences through global memory between the cores of a group: a cube core and its vector
+// cores share control flow, but each runs through it at its own pace.
 #pragma once
 
 #include "mlir/IR/OpDefinition.h"
@@ -10,7 +10,7 @@
 
 namespace ptl::ir {
 
-/// Which cores of a group do an operation.
+/// The cores of a group that execute an operation.
 enum class Doer : uint8_t {
   Cube,
   FirstVector,  ///< one of the vector cores, always the same
@@ -18,27 +18,28 @@ enum class Doer : uint8_t {
   VectorInParts ///< each vector core another part of the box
 };
 
-/// What an operation does to an array in global memory.
+/// The access of an operation to an array in global memory.
 struct GlobalAccess {
   mlir::Operation *op = nullptr;
   mlir::Value array;
   Doer doer = Doer::Cube;
   bool writes = false;   ///< else it reads
   bool commutes = false; ///< adds: in any order with others that do
-  /// Of `VectorInParts`: where the axis that is dealt out begins, its number, and the name of its
-  /// length. Boxes that agree in all three are cut alike.
+  /// For `VectorInParts`: where the axis that is dealt out begins, its number, and the name of its
+  /// length. Boxes that agree in all three are cut in the same way.
   mlir::OpFoldResult partsFrom = {};
   int64_t partsAxis = -1;
   mlir::Attribute partsName = {};
 };
 
 using AccessesOf = llvm::function_ref<llvm::SmallVector<GlobalAccess, 2>(mlir::Operation *)>;
-/// Whether an access is over before another one begins for another reason than program order.
+/// Whether an access is known to end before another one begins, for another reason than program
+/// order.
 using IsOver = llvm::function_ref<bool(const GlobalAccess &before, const GlobalAccess &after)>;
 
-/// The operations of `block`, nested ones too, before which all cores of a group have to have done
-/// what stands before: else one might reach memory before another one that program order puts
-/// first. Arrays that are different values do not overlap.
+/// The operations of `block`, nested ones included, before which all cores of a group have to have
+/// finished everything before. Without such a meeting one core might access memory before another
+/// one whose access comes first in program order. Arrays that are different values do not overlap.
 llvm::SetVector<mlir::Operation *> findMeetings(mlir::Block &block, AccessesOf accessesOf,
                                                 IsOver isOver);
 

@@ -1,4 +1,4 @@
-// Scalars by what they are computed from.
+// Writes scalars as formulas of what they are computed from.
 #pragma once
 
 #include "mlir/IR/Value.h"
@@ -7,11 +7,11 @@
 
 namespace ptl::ir {
 
-/// What a scalar is computed from, as the checker prints lengths: `N*D`, `cdiv(N, 64)`. Empty where
-/// that is not lengths, integer parameters and constants alone.
+/// The formula of a scalar, as the checker prints lengths: `N*D`, `cdiv(N, 64)`. Empty unless it
+/// has only lengths, integer parameters and constants.
 std::string formulaOf(mlir::Value scalar);
 
-/// What a condition says, where that is of such scalars: `N <= 128`, `or(not(0 < B), 0 < C)`.
+/// The formula of a condition over such scalars: `N <= 128`, `or(not(0 < B), 0 < C)`.
 std::string relationOf(mlir::Value condition);
 
 } // namespace ptl::ir

@@ -1,5 +1,5 @@
-// What a grid reads and writes, as boxes of arrays in terms of values that are known where it
-// stands. How those are computed is up to who asks: by code, or at once.
+// Computes what a grid reads and writes, as boxes of arrays in terms of values that are known
+// before the grid. The caller provides the arithmetic: it may emit code, or compute at once.
 #pragma once
 
 #include "ir/dialect/ptl_dialect.h"
@@ -12,7 +12,7 @@
 
 namespace ptl::ir {
 
-/// Start, count and step of an axis; without a start, all positions.
+/// Start, count and step of an axis; without a start they stand for all positions.
 struct AxisBounds {
   mlir::OpFoldResult start, count, step;
 };
@@ -28,7 +28,7 @@ public:
   using Number = mlir::OpFoldResult;
   virtual ~PositionArithmetic() = default;
   virtual Number constant(int64_t value) = 0;
-  /// Of a value from outside of the grid; null when it is not known.
+  /// The number of a value from outside the grid; null when it is not known.
   virtual Number outside(mlir::Value value) = 0;
   virtual Number add(Number x, Number y) = 0;
   virtual Number sub(Number x, Number y) = 0;
@@ -37,7 +37,7 @@ public:
   virtual Number max(Number x, Number y) = 0;
 };
 
-/// What arrays from outside of a grid are.
+/// What arrays from outside a grid are.
 enum class OutsideArrays : uint8_t {
   Computed, ///< in the grid where they are used, or views of what they read
   Stored,   ///< arrays themselves
@@ -49,12 +49,13 @@ class GridRegions {
 public:
   GridRegions(PositionArithmetic &arithmetic, OutsideArrays outside, mlir::Operation *grid);
 
-  /// Nothing if it is not known.
+  /// Returns nothing if the boxes are not known.
   std::optional<llvm::SmallVector<RegionBounds, 4>> of(mlir::Value array);
 
-  /// The box of a load that stands outside of grids.
+  /// The box of a load outside grids.
   static RegionBounds ofLoad(PositionArithmetic &arithmetic, ir::LoadOp load);
-  /// The boxes of an array that a store outside of grids writes, and reads by what it stores.
+  /// The boxes of an array that a store outside grids writes, and those that the stored value
+  /// reads.
   static std::optional<llvm::SmallVector<RegionBounds, 4>>
   ofStore(PositionArithmetic &arithmetic, ir::StoreOp store, mlir::Value array);
 
@@ -72,7 +73,7 @@ private:
   Range rangeOf(mlir::Value value);
   Range rangeOfOp(mlir::Operation *op);
   Range rangeOfPosition(mlir::BlockArgument position);
-  /// One past the last position that a range reaches, for step 1.
+  /// One past the last position of a range with step 1.
   Number endOf(mlir::Value offset, mlir::Value length);
   Number endOfTail(mlir::Value offset, mlir::Value length);
   AxisBounds axisOf(mlir::Value offset, mlir::Value length, mlir::Value step);

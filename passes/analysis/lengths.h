@@ -1,4 +1,5 @@
-// Lengths of arrays as index values, found from what made them instead of from the array.
+// Finds lengths of arrays as index values, from the operations that made the arrays instead of from
+// the arrays.
 #pragma once
 
 #include "ir/dialect/ptl_dialect.h"
@@ -10,8 +11,9 @@ namespace ptl::ir {
 /// operands dominate.
 mlir::Value lengthOf(mlir::OpBuilder &builder, mlir::Value value, int64_t axis);
 
-/// The same, if it is there already: what slices and built-ins were told, looked for through
-/// operations, loops and branches. Nothing for a constant, and where only the array tells.
+/// The length of an axis, if a value for it exists: it is an operand of a slice or a built-in, and
+/// is searched for through operations, loops and branches. Returns nothing for a constant, and if
+/// only the array itself has the length.
 mlir::Value findLength(mlir::Value value, int64_t axis);
 
 } // namespace ptl::ir

@@ -1,6 +1,6 @@
-// The memory map over time: what stands at which address while the program runs. Across: positions
-// in the program, with source lines; upwards: addresses. Standard library only; the same ledger
-// gives the same bytes.
+// Draws the memory map over time: which buffer is at which address while the program runs.
+// Positions in the program, with source lines, go across, and addresses go up. Standard library
+// only; the same ledger gives the same bytes.
 #pragma once
 
 #include "passes/analysis/buffer_ledger.h"

@@ -1,4 +1,4 @@
-// What the op records say of an operation of the IR.
+// Finds the op record of an operation of the IR.
 #pragma once
 
 #include "ir/ops/op_table.h"

@@ -63,7 +63,7 @@ private:
   std::vector<int64_t> raised_;  ///< where all of the part is at least that high
 };
 
-/// What is free at the present position, by address and by size.
+/// The free blocks at the present position, by address and by size.
 class FreeBlocks {
 public:
   explicit FreeBlocks(int64_t bytes) { insert(0, bytes); }
@@ -301,7 +301,8 @@ void Packer::packOnSkyline(const Order &order) {
   keep(std::move(addresses));
 }
 
-/// As an allocator would that sees only what has begun, smallest fitting block first.
+/// Packs as an allocator would that only knows buffers that have begun: into the smallest free
+/// block that fits.
 void Packer::packInTime() {
   int64_t total = std::accumulate(bytes_.begin(), bytes_.end(), int64_t(0));
   FreeBlocks blocks(total + 1);

@@ -1,5 +1,5 @@
-// Packing of buffers into one memory: each has a number of bytes and an interval of positions at
-// which it is live; two that are live at one position do not share bytes. Standard library only.
+// Packs buffers into one memory: each has a number of bytes and an interval of positions at which
+// it is live; two that are live at one position do not share bytes. Standard library only.
 #pragma once
 
 #include <cstdint>

@@ -17,7 +17,7 @@ static bool isSame(Value a, Value b) {
   return a == b || (constant && constant == getConstantIntValue(b));
 }
 
-/// What a loop or grid counts to; null for what is no counter.
+/// The end of the range of a loop's or grid's variable; null for other values.
 static Value endOf(Value counter) {
   auto argument = dyn_cast<BlockArgument>(counter);
   if (!argument)

@@ -1,5 +1,5 @@
-// How much memory the intermediate arrays of a program take, before it runs: by the lengths of its
-// dimensions.
+// Computes the memory that the intermediate arrays of a program take before it runs, as formulas of
+// its dimensions.
 #pragma once
 
 #include "mlir/IR/Operation.h"
@@ -14,12 +14,12 @@ struct ProgramStorage {
   /// Bytes that are live at once when its tasks run in order, each array from its first to its last
   /// use: `max(4*N*F, 8*N)`. Empty if there are none.
   std::string inOrder;
-  /// Bytes of all, which no order exceeds. Empty where arrays are made in loops: then each round
-  /// that runs ahead adds its own.
+  /// The bytes of all arrays together, which no order of the tasks exceeds. Empty where arrays are
+  /// made in loops, because then each round that runs ahead adds its own.
   std::string most;
 };
 
-/// Bytes of an array: a number times lengths, by name.
+/// The bytes of an array: a number times lengths, by name.
 struct ArrayBytes {
   int64_t factor = 0;
   std::vector<std::string> lengths; ///< ascending
@@ -29,15 +29,16 @@ ArrayBytes bytesOf(mlir::Type array);
 /// Numbers of arrays, ascending.
 using LiveSet = std::vector<unsigned>;
 
-/// Adds a set of arrays that are live at once; of sets of which one holds another only the larger
-/// stays.
+/// Adds a set of arrays that are live at once. If one of two sets contains the other, only the
+/// larger is kept.
 void keepLarger(std::vector<LiveSet> &sets, LiveSet set);
 
-/// By the sets of arrays that are live at once. `inLoops`: some array is made in a loop.
+/// The storage, from the sets of arrays that are live at once. `inLoops`: some array is made in a
+/// loop.
 ProgramStorage storageOf(llvm::ArrayRef<ArrayBytes> arrays, llvm::ArrayRef<LiveSet> sets,
                          bool inLoops);
 
-/// Of the host code of a chip: storage, and the copies that it makes of parts of arrays.
+/// The storage of the host code of a chip, with the copies that it makes of parts of arrays.
 ProgramStorage storageOf(mlir::Operation *host);
 
 } // namespace ptl::ir

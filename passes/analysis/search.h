@@ -1,6 +1,6 @@
-// A search for a way that works, from the one that is wanted most to the one that asks for least: a
-// list of changes, each with when it may help, what it does, and words for it. After a failure the
-// first change that may help is made. Standard library only.
+// A search for a configuration that works. It starts from the one that is wanted most and goes
+// through a list of changes; each has a condition under which it may help, an effect, and a
+// description. After each failure the first change that may help is made. Standard library only.
 #pragma once
 
 #include <cstddef>
@@ -12,17 +12,17 @@
 
 namespace ptl {
 
-/// One thing that can be done otherwise. A state holds what is tried and what is known of why that
-/// failed.
+/// One change of the configuration. A state holds the configuration that is being tried and what is
+/// known about why the last one failed.
 template <typename State> struct Change {
   bool (*mayHelp)(const State &);
   void (*make)(State &);
-  /// In words, how far it is made; empty where it is not.
+  /// Describes how far the change is made; empty where it is not made.
   std::string (*text)(const State &);
 };
 
-/// Goes through the ways, of which `state` is the next to be tried. Each row of the list is to come
-/// to an end: after some changes it does not help any more, unless a later row has begun it anew.
+/// Goes through configurations; `state` is the next to be tried. Every change has to stop helping
+/// after some repetitions, unless a later change resets it, so that the search ends.
 template <typename State> class Search {
 public:
   using Changes = std::span<const Change<State>>;
@@ -32,7 +32,8 @@ public:
     note();
   }
 
-  /// After a failure, which the state knows of: makes the next change. False: none may help.
+  /// After a failure, which has been noted in the state, makes the next change. False if none may
+  /// help.
   bool next() {
     for (const Change<State> &each : changes_)
       if (each.mayHelp(state)) {
@@ -44,7 +45,7 @@ public:
     return false;
   }
 
-  /// Takes the last change back, which turned out to be none that can be made: it was not tried.
+  /// Undoes the last change, which turned out to be impossible, so that it was not tried.
   void takeBack() {
     if (!before_)
       return;
@@ -53,7 +54,7 @@ public:
     before_.reset();
   }
 
-  /// What was done otherwise in some attempt, each as far as that went last, in the order of the
+  /// Describes the changes made in any attempt, each as far as it went last, in the order of the
   /// list.
   std::vector<std::string> tried() const {
     std::vector<std::string> texts;

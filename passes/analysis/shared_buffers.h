@@ -1,4 +1,5 @@
-// Which values lie in the same buffer, and when an operation may write its result over one.
+// Tracks which values share a buffer, and decides when an operation may write its result over a
+// value.
 #pragma once
 
 #include "mlir/IR/Operation.h"
@@ -8,18 +9,18 @@
 
 namespace ptl::ir {
 
-/// Values in value semantics and the buffers that they became. A buffer is named by any value of
-/// the lower level; who asks uses the same name for all views of one.
+/// The buffers of values in value semantics. A buffer is named by any value of the lower level; the
+/// caller uses one name for all views of a buffer.
 class SharedBuffers {
 public:
-  /// From here on `value` lies in `buffer`, and no longer where it lay before.
+  /// Puts `value` into `buffer`, from here on; it is no longer where it was before.
   void bind(mlir::Value value, mlir::Value buffer);
 
   llvm::ArrayRef<mlir::Value> valuesIn(mlir::Value buffer) const;
 
-  /// Whether `op` may write to `buffer` while it runs: none of what lies there is read behind it
-  /// (`isReadAfter`), nor inside of its regions. Of its operands only those at `inPlace` may lie
-  /// there: what `op` reads of them it reads where it writes, and not later.
+  /// Whether `op` may write to `buffer` while it runs. No value there may be read behind it
+  /// (`isReadAfter`), nor inside its regions. Of its operands, only those at `inPlace` may be
+  /// there: the operation reads these where it writes, and not later.
   bool mayOverwrite(mlir::Value buffer, mlir::Operation *op,
                     llvm::ArrayRef<unsigned> inPlace = {}) const;
 

@@ -1,4 +1,4 @@
-// Where in the source an operation came from, and the name it has there.
+// Finds the place in the source that an operation came from, and its name there.
 #pragma once
 
 #include "passes/analysis/buffer_ledger.h"
@@ -7,11 +7,12 @@
 
 namespace ptl::block {
 
-/// The place in the file of the kernel: for what was built in place of a call, that of the call.
+/// The place in the file of the kernel. For code that was inlined from a callee it is the place of
+/// the call.
 LedgerPlace placeOf(mlir::Location location);
 /// The name in the location; empty if it has none.
 std::string nameOf(mlir::Location location);
-/// The place alone.
+/// The location without its name.
 mlir::Location withoutName(mlir::Location location);
 
 } // namespace ptl::block

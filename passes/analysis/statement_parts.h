@@ -1,5 +1,5 @@
-// Statements of kernels that go through their tiles in parts, for people and tools: as plain data.
-// Standard library only.
+// Describes statements of kernels that go through their tiles in parts, as plain data for people
+// and tools. Standard library only.
 #pragma once
 
 #include "passes/analysis/buffer_ledger.h"
@@ -30,7 +30,7 @@ struct StatementParts {
 std::string partsTitle(const StatementParts &statement);
 /// `` `d` is `f32[8, 64, 128]`, 256 KiB``.
 std::string tileText(const StatementParts &statement);
-/// Which tile does not fit, why, and what would avoid it, in sentences.
+/// Explains in sentences which tile does not fit, why, and how it could be avoided.
 std::string partsText(const StatementParts &statement);
 
 /// The document of a ledger (`ledgerJson`) with a further member, `"statements": […]`.

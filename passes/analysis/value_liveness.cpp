@@ -18,7 +18,7 @@ bool isReadInside(Value value, Operation *op) {
 
 bool isReadAfter(Value value, Operation *op) {
   Block *home = value.getParentBlock();
-  // What was made in a region that is over is made anew before anybody reads it again.
+  // A value that was made in a region which has ended is made again before it is read again.
   if (!home->getParent()->isAncestor(op->getParentRegion()))
     return false;
   for (Operation *at = op;; at = at->getParentOp()) {

@@ -319,7 +319,7 @@ bool isGlobal(Value array) {
   Operation *op = array.getDefiningOp();
   if (op)
     return !op->getParentOfType<ParallelOp>();
-  // What loops of a grid carry is none of the function's.
+  // An array that a loop of a grid carries is not an array of the function.
   return !isa<ParallelOp>(array.getParentBlock()->getParentOp()) &&
          !array.getParentBlock()->getParentOp()->getParentOfType<ParallelOp>();
 }

@@ -1,4 +1,4 @@
-// Which kind of core computes what in a grid.
+// Decides which kind of core computes which operations of a grid.
 #pragma once
 
 #include "ir/dialect/ptl_dialect.h"
@@ -11,25 +11,27 @@ namespace ptl::block {
 
 enum class CoreKind { Cube, Vector };
 
-/// The split of a grid. Products run on the cube core, with the accumulation of products, the
-/// conversion of a finished accumulator and its store; everything else on the vector cores. Loads,
-/// constants, scalars and control flow belong to whoever uses them.
+/// The assignment of a grid's operations to kinds of cores. Products run on the cube core, with the
+/// accumulation of products, the conversion of a finished accumulator and its store; everything
+/// else runs on the vector cores. Loads, constants, scalars and control flow belong to each core
+/// that uses them.
 struct CoreAssignment {
   llvm::DenseSet<mlir::Operation *> cube;          ///< operations on tiles that the cube core does
   llvm::DenseSet<mlir::Operation *> vector;        ///< and that the vector cores do
   llvm::DenseSet<mlir::Value> accumulators;        ///< values that live in the accumulator
   llvm::SmallVector<mlir::Value> toVector, toCube; ///< values that cross, in program order
   /// The names of the lengths whose axis is dealt to the two vector cores: one, or those of its
-  /// parts; none: one of the cores does all.
+  /// parts. If there is none, one vector core does everything.
   llvm::SmallVector<mlir::StringAttr, 4> dealt;
-  /// Operations before which all cores of the group have to have done what stands before, since
-  /// both kinds reach the same global memory, and the arrays that this is about.
+  /// The operations before which all cores of the group wait for each other, since both kinds
+  /// access the same global memory; and the arrays concerned.
   llvm::DenseSet<mlir::Operation *> meetings;
   llvm::SmallVector<mlir::Value> metOver;
-  /// Names of lengths that may be 0, because what they are parts of is shorter.
+  /// The names of lengths that may be 0, because they are parts of a shorter length.
   llvm::SmallVector<mlir::StringAttr, 4> mayBeEmpty;
 
-  /// Arrays that the grid stores to: what is read from them is read where the program says so.
+  /// The arrays that the grid stores to. What is read from them has to be read at its place in the
+  /// program.
   llvm::DenseSet<mlir::Value> written;
 
   bool usesCube() const { return !cube.empty(); }
@@ -45,29 +47,30 @@ struct CoreAssignment {
   bool crossesToCube(mlir::Value value) const { return llvm::is_contained(toCube, value); }
 };
 
-/// Decides it. `core_marks.h` writes it down.
+/// Assigns the cores. `core_marks.h` records the result in the IR.
 CoreAssignment assignCores(ir::ParallelOp grid);
 
 /// Whether an array lies in global memory: storage, or a value that was not made in the grid.
 bool isGlobal(mlir::Value array);
-/// Whether a box of global memory serves only to take parts by position from. Where the kernel
-/// writes that array, it is loaded where it stands.
+/// Whether a box of global memory is only used to take parts by position. If the kernel writes that
+/// array, the box is loaded at its place.
 bool isTakenFrom(mlir::Value box, const CoreAssignment &cores);
-/// Whether a product reads a loaded value, and whether a vector operation does, under any name.
+/// Whether a product reads a loaded value, and whether a vector operation does; aliases count.
 bool isUsedOnCube(mlir::Value value, const CoreAssignment &cores);
 bool isUsedOnVector(mlir::Value value, const CoreAssignment &cores);
 
-/// The part of what it was cut from that an operation's result is.
+/// The part that an operation's result is of the operation it was cut from.
 struct PartOf {
   int64_t group = -1, number = 0;
   bool isPart() const { return group >= 0; }
 };
 PartOf partOf(mlir::Value value);
 
-/// What a product reads: looks through transposes, casts and new axes to the value that is loaded
-/// or computed.
+/// The value behind an operand of a product: looks through transposes, casts and new axes to the
+/// value that is loaded or computed.
 mlir::Value productSource(mlir::Value operand);
-/// Whether the cube core loads an operand of a product itself: it is a matrix in global memory.
+/// Whether the cube core loads an operand of a product itself, because it is a matrix in global
+/// memory.
 bool isLoadedOperand(mlir::Value operand);
 
 } // namespace ptl::block

@@ -145,7 +145,7 @@ std::pair<Extents2, Type> storage(KernelContext &c, const Tile &tile) {
   }
   if (tile.form != Tile::Form::Mask)
     return {extents, tile.element};
-  // As many words as rows of the operand have bits, all of its columns counted.
+  // The words that the bits of a row need, for all of its columns.
   extents.validCols = constant(c, (extents.cols + 15) / 16 * 2);
   extents.cols = maskBytes(c, extents.cols);
   return {extents, c.b.getI8Type()};
@@ -173,8 +173,8 @@ static bool mayWrite(KernelContext &c, Operation *op, Value buffer,
   return c.sharing.mayOverwrite(pto::rootOf(buffer), op, aligned);
 }
 
-// Where the result of `op` goes: the buffer that is wanted for it, that of an operand which dies
-// here, or a new one. `inPlace`: the operands that the instruction may write over.
+// The buffer for the result of `op`: the one that is wanted for it, that of an operand which is not
+// needed afterwards, or a new one. `inPlace` lists the operands that the instruction may overwrite.
 Value destination(KernelContext &c, Operation *op, const Tile &like,
                   llvm::ArrayRef<unsigned> inPlace) {
   Value result = op->getResult(0);

@@ -14,7 +14,7 @@ using ir::Place;
 
 static bool isView(Operation *op) { return isa<ir::CastOp, ir::TransposeOp, ir::NewAxisOp>(op); }
 
-/// What reads a tile, views of it included.
+/// Collects the operations that read a tile, also through views.
 static void collectReaders(Value tile, llvm::SetVector<Operation *> &readers) {
   for (Operation *user : tile.getUsers())
     if (isView(user))
@@ -100,7 +100,7 @@ bool takePlaces(ir::ParallelOp grid, const Machine &machine, const Report &repor
     auto type = pinned ? dyn_cast<ir::ArrayType>(pinned.getType()) : ir::ArrayType();
     if (!type || ir::extentsOf(type) != ir::extentsOf(pinned.getSource().getType()))
       return;
-    // Those without a name go from one place to another where variables are assigned.
+    // Casts without a name only move values from place to place where variables are assigned.
     bool isSaid = type.getPlace() != Place::Inferred && type.getPlace() != Place::Gm;
     if (std::string name = nameOf(op->getLoc()); isSaid && !name.empty())
       check(pinned.getResult(), ir::placeName(type.getPlace()), name);

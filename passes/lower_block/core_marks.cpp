@@ -91,8 +91,8 @@ static void readOperations(ParallelOp grid, CoreAssignment &cores) {
   });
 }
 
-/// What crosses: to the vector cores in the order of the program, to the cube core in that of the
-/// products.
+/// Reads the values that cross: to the vector cores in the order of the program, to the cube core
+/// in that of the products.
 static void readCrossings(ParallelOp grid, CoreAssignment &cores) {
   grid.walk<WalkOrder::PreOrder>([&](Operation *op) {
     for (OpResult result : op->getResults())
@@ -173,7 +173,7 @@ private:
     return verifyCrossing(op);
   }
 
-  /// What an accumulator is handed on as stays one.
+  /// A value that an accumulator is passed on as is an accumulator, too.
   LogicalResult verifyLoop(scf::ForOp loop) {
     auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
     for (auto [argument, next] : llvm::zip(loop.getRegionIterArgs(), yield.getOperands()))

@@ -1,5 +1,5 @@
-// What `assign_cores` found, written down in the code: the split of a grid over the kinds of cores,
-// as a person reads it, as tests compare it, and as the lowering takes it.
+// Records the core assignment of a grid as attributes, which people read, tests compare, and the
+// lowering uses.
 #pragma once
 
 #include "ir/dialect/core_attributes.h"
@@ -12,21 +12,22 @@ namespace ptl::block {
 using ir::kAccumulatesAttr;
 using ir::kCoreAttr;
 using ir::kCrossesAttr;
-/// On a grid: the names of the lengths whose axis is dealt to the two vector cores.
+/// An attribute of a grid: the names of the lengths whose axis is dealt to the two vector cores.
 inline constexpr llvm::StringLiteral kDealtAttr = "ptl.dealt";
-/// An operation before which the cores of a group meet.
+/// An attribute of an operation before which the cores of a group wait for each other.
 inline constexpr llvm::StringLiteral kMeetsAttr = "ptl.meets";
 
-/// Assigns cores to what a grid does, and says so by these attributes. Manual kernels say it
-/// themselves, by their sections.
+/// Assigns cores to the operations of a grid, and records the result. The sections of manual
+/// kernels determine it there.
 void markCores(ir::ParallelOp grid);
 
-/// What the attributes of a grid say.
+/// Reads the assignment from the attributes of a grid.
 CoreAssignment markedCores(ir::ParallelOp grid);
 
-/// Whether they are there and right, errors if not: products and what accumulates them are the cube
-/// core's; what has an effect belongs to one kind of core; a core reads what it makes, what it
-/// loads and what is handed to it, nothing else; what is handed over has the axis that is dealt.
+/// Checks that the attributes are there and right. Products and the operations that accumulate them
+/// are on the cube core; an operation with an effect is on one kind of core; a core reads only what
+/// it computes, what it loads and what is handed to it; and a value that is handed over has the
+/// axis that is dealt.
 mlir::LogicalResult verifyCores(ir::ParallelOp grid);
 
 } // namespace ptl::block

@@ -131,7 +131,7 @@ Value Handing::asMatrix(NewAxisOp line) {
                                 b_.getDenseI64ArrayAttr({1, 0}));
 }
 
-/// The same for another side of such a vector.
+/// Does the same for a view of such a vector.
 Value Handing::asMatrix(Value operand) {
   Operation *op = operand.getDefiningOp();
   if (!op || !isViewOfOperand(op))

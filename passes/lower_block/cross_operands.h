@@ -1,30 +1,30 @@
-// Operands of products that the vector cores make, as values of their own.
+// Makes operands of products that the vector cores compute into values of their own.
 #pragma once
 
 #include "ir/dialect/ptl_dialect.h"
 
 namespace ptl::block {
 
-/// The attribute of a `ptl.cast` whose result is what the cube core is handed: a matrix that the
-/// vector cores hold as products read it.
+/// The attribute of a `ptl.cast` whose result is handed to the cube core: a matrix of the vector
+/// cores in the layout that products read.
 inline constexpr llvm::StringLiteral kHandedAttr = "ptl.handed";
 
 /// Whether the operation hands a value to the cube core.
 inline bool isHanded(mlir::Operation *op) { return op->hasAttr(kHandedAttr); }
 
-/// Whether the operation only shows another side of a value, which stays where it is.
+/// Whether the result is a view of the operand, which stays where it is.
 inline bool isViewOfOperand(mlir::Operation *op) {
   return mlir::isa<ir::TransposeOp, ir::CastOp, ir::NewAxisOp>(op) && !isHanded(op);
 }
 
-/// Names what crosses to the cube core in a grid: an operand that is no matrix in global memory,
-/// and that is a variable of a loop, a product or another side of a value (a transpose, an added
-/// axis), is cast to a value of its own where it is made. A vector in global memory that is a
-/// column becomes the transpose of a row, as memory has it.
+/// Casts operands that cross to the cube core to values of their own where they are made. This is
+/// necessary for an operand that is no matrix in global memory and that is a variable of a loop, a
+/// product or a view of a value (a transpose, an added axis). A vector in global memory that is a
+/// column becomes the transpose of a row, which is its layout in memory.
 void handOperands(ir::ParallelOp grid);
 
-/// Hands each operand of each product over once more, right before the product: what shares a queue
-/// with others is read before the next one comes.
+/// Adds another cast of each operand right before its product: a value that shares a queue with
+/// others has to be read before the next one arrives.
 void handBeforeUse(ir::ParallelOp grid);
 
 } // namespace ptl::block

@@ -76,7 +76,7 @@ void Needs::enter(Operation *op) {
     entered_.push_back(op);
 }
 
-/// What decides where a loop or a branch goes.
+/// Adds the scalars that decide which way a loop or a branch goes.
 void Needs::seedControl(Operation *op) {
   if (isa<scf::WhileOp>(op)) {
     want(op->getOperands());
@@ -91,7 +91,7 @@ void Needs::seedControl(Operation *op) {
   }
 }
 
-/// What an operation says of lengths and positions.
+/// Adds the lengths and positions that an operation uses.
 void Needs::seed(Operation *op) {
   auto indices = [&](ValueRange values) {
     for (Value value : values)
@@ -115,7 +115,7 @@ void Needs::seed(Operation *op) {
   }
 }
 
-/// What a needed scalar is computed from.
+/// Adds the operands of a needed scalar.
 void Needs::follow(Value value) {
   auto carried = [&](Operation *loop, unsigned index) {
     if (auto counted = dyn_cast<scf::ForOp>(loop)) {

@@ -1,5 +1,5 @@
-// What the cube core of a mixed kernel computes for itself: scalars, and the control flow around
-// its products.
+// Finds what the cube core of a mixed kernel computes for itself: scalars, and the control flow
+// around its products.
 #pragma once
 
 #include "ir/dialect/ptl_dialect.h"
@@ -12,15 +12,15 @@ struct CubeNeeds {
   /// Bounds of loops, conditions of branches, lengths, and positions of what it loads and stores;
   /// and the checks that depend on nothing that the vector cores compute.
   llvm::DenseSet<mlir::Value> scalars;
-  /// The loops, branches and grids around what concerns it. The vector cores go through the others
-  /// alone.
+  /// The loops, branches and grids around its operations. Only the vector cores go through the
+  /// others.
   llvm::DenseSet<mlir::Operation *> control;
 };
 
 CubeNeeds needsOfCube(ir::ParallelOp grid, const CoreAssignment &cores);
 
-/// Whether a scalar is an element or a fold of tiles, so that only the vector cores have it. What
-/// lies in global memory is read by every core that needs it.
+/// Whether a scalar is an element or a fold of tiles, so that only the vector cores have it. A
+/// scalar in global memory is read by every core that needs it.
 bool isNumberOfTiles(mlir::Value scalar);
 
 } // namespace ptl::block

@@ -1,4 +1,4 @@
-// Along which axis the tiles of a kernel are cut, and into how many parts.
+// Chooses the axis along which the tiles of a kernel are cut, and the number of parts.
 #pragma once
 
 #include "passes/lower_block/lower_block.h"
@@ -7,9 +7,9 @@
 
 namespace ptl::block {
 
-/// The grid with its tiles in parts as the options say: itself if they ask for none, null if that
-/// cannot be. Only what products take part in is cut; other tiles are the author's.
-/// `told`: what was cut.
+/// Cuts the tiles of a grid into parts as the options require, and returns the new grid: the same
+/// one if the options require nothing, null if they cannot be cut. Only tiles that products use are
+/// cut; other tiles are the author's. `told` describes what was cut.
 ir::ParallelOp cutTiles(ir::ParallelOp grid, const LowerOptions &options,
                         std::optional<LedgerParts> &told);
 

@@ -22,7 +22,8 @@ static Type elementOf(ir::MatmulOp product) {
   return ir::elementTypeOf(product->getOperand(0).getType());
 }
 
-/// Nothing for what is no product of matrices, or has no bounds: the lowering reports these.
+/// Returns nothing for an operation that is no product of matrices or has no bounds; the lowering
+/// reports these.
 static std::optional<ProductShape> shapeOf(ir::MatmulOp product,
                                            const llvm::DenseMap<StringAttr, int64_t> &capacities,
                                            int64_t numProducts) {

@@ -1,5 +1,5 @@
-// How far products go along their contracted axis at a time: through the operand buffers, and where
-// an operand is loaded piece by piece, from global memory.
+// Chooses how far products go along their contracted axis at a time: through the operand buffers,
+// and, where an operand is loaded piece by piece, from global memory.
 #pragma once
 
 #include "passes/lower_block/lower_block.h"
@@ -10,20 +10,21 @@
 
 namespace ptl::block {
 
-/// On a product: contracted positions that go through the operand buffers at a time.
+/// An attribute of a product: the contracted positions that go through the operand buffers at a
+/// time.
 inline constexpr llvm::StringLiteral kStepAttr = "ptl.step";
-/// On a product with an operand in pieces: contracted positions of a piece.
+/// An attribute of a product with an operand in pieces: the contracted positions of a piece.
 inline constexpr llvm::StringLiteral kPieceAttr = "ptl.piece";
 
-/// Decides both for the products of a grid, by predicted time, or as a schedule says (`l0`). False
-/// after an error, which is reported: what the schedule says cannot be.
+/// Chooses both for the products of a grid, by predicted time, or as a schedule requires (`l0`).
+/// False after an error, which is reported, if the schedule cannot be followed.
 bool markProducts(ir::ParallelOp grid, const Machine &machine, const Report &report);
 
-/// Whether every product of matrices with bounds has a step of whole boxes, and a piece if an
-/// operand goes in pieces; errors if not.
+/// Checks that every product of matrices with bounds has a step of whole boxes, and a piece if an
+/// operand goes in pieces.
 mlir::LogicalResult verifyProducts(ir::ParallelOp grid);
 
-/// How a product is cut; 0: nothing is said.
+/// How a product is cut; 0 where there is no attribute.
 struct ProductCut {
   int64_t step = 0, piece = 0;
 };

@@ -20,8 +20,8 @@ using namespace ptl::ir;
 
 namespace ptl::block {
 
-/// Of a loop over the parts of a statement: `fold` (else a store), the `tile` that is too large,
-/// its `type` and `bytes`, and how many `parts` there are.
+/// An attribute of a loop over the parts of a statement: `fold` (otherwise a store), the `tile`
+/// that is too large, its `type` and `bytes`, and the number of `parts`.
 static constexpr llvm::StringLiteral kInPartsAttr = "ptl.in_parts";
 
 namespace {

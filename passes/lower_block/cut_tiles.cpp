@@ -20,7 +20,7 @@ static bool hasAxis(Type type, StringAttr axis) {
   return llvm::any_of(extentsOf(type), [&](const Extent &e) { return e.symbol == axis; });
 }
 
-/// What is outside of the grid is in global memory, where nothing is cut.
+/// Whether a value is cut. Values from outside the grid are in global memory, where nothing is cut.
 static bool isCut(Value value, ParallelOp grid, StringAttr axis) {
   return hasAxis(value.getType(), axis) && grid->isAncestor(value.getParentRegion()->getParentOp());
 }
@@ -33,7 +33,7 @@ static bool touchesAxis(Operation *op, ParallelOp grid, StringAttr axis) {
 // ---- boxes --------------------------------------------------------------------------------------
 
 namespace {
-/// Where the operands of a load, slice or store stand, and which axis of its box is cut.
+/// The index of the operands of a load, slice or store, and the axis of its box that is cut.
 struct BoxAxis {
   unsigned offset = 0, length = 0; ///< numbers of operands
   bool moves = true;               ///< the offset counts from the start of the axis
@@ -269,7 +269,8 @@ Value Cutter::mapped(Value value, const Part *part) const {
   return kept_.lookupOrDefault(value);
 }
 
-/// Where each part begins and how long it is; those behind the end of the axis are of length 0.
+/// Computes where each part begins and how long it is; parts behind the end of the axis have length
+/// 0.
 void Cutter::makeParts() {
   if (numParts_ == 0)
     return makeLoop();
@@ -285,7 +286,7 @@ void Cutter::makeParts() {
   }
 }
 
-/// All that follows goes into a loop over the parts.
+/// Moves everything that follows into a loop over the parts.
 void Cutter::makeLoop() {
   Value whole = kept_.lookupOrDefault(length_), size = constant(size_);
   auto loop = b_.create<scf::ForOp>(loc(), constant(0), whole, size);
@@ -537,7 +538,7 @@ ParallelOp cutInsideLoops(ParallelOp grid, const TileAxis &axis, int64_t parts, 
   return Cutter(grid, axis, size, count).run();
 }
 
-/// What does not have the axis would be stored by every part.
+/// Whether all stores have the axis; a store without it would be repeated by every part.
 static bool storesApart(ParallelOp grid, StringAttr axis) {
   bool all = true;
   grid.walk([&](StoreOp store) { all &= hasAxis(store.getValue().getType(), axis); });

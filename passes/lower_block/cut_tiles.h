@@ -1,16 +1,16 @@
-// Tiles that are too large for the memories of a core, computed in parts: along an axis whose
-// positions all operations of a grid keep apart, each part is a smaller tile of its own.
+// Computes tiles that are too large for the memories of a core in parts. The axis that is cut is
+// one whose positions no operation of the grid combines, so each part is a smaller tile of its own.
 #pragma once
 
 #include "ir/dialect/ptl_dialect.h"
 
 namespace ptl::block {
 
-/// Attribute of the operations of a part: `[group, part]`. Operations of one group were one
-/// operation, so their results may share a queue and the operand buffers.
+/// An attribute of the operations of a part: `[group, part]`. The operations of one group were one
+/// operation before, so their results may share a queue and the operand buffers.
 inline constexpr llvm::StringLiteral kPartAttr = "ptl.part";
-/// Attribute of a grid whose tiles were cut: the names of the parts' lengths, in order. All but the
-/// first may be 0.
+/// An attribute of a grid whose tiles were cut: the names of the parts' lengths, in order. All but
+/// the first may be 0.
 inline constexpr llvm::StringLiteral kPartsAttr = "ptl.parts";
 
 /// An axis of tiles, by the name of its length.
@@ -20,19 +20,21 @@ struct TileAxis {
   explicit operator bool() const { return static_cast<bool>(name); }
 };
 
-/// Whether every operation of the grid that has tiles along the axis computes each of its positions
-/// by itself.
+/// Whether every operation of the grid with tiles along the axis computes each position of it
+/// separately.
 bool keepsApart(ir::ParallelOp grid, mlir::StringAttr axis);
 
-/// Every tile along the axis as `parts` tiles of a multiple of `unit` positions, which follow each
-/// other inside loops: what does not have the axis is loaded once for all of them. Operations
-/// between two products are done part by part, so that a part is handed on before the next is
-/// begun. The new grid; the old one is gone. Null, and nothing changes, if that cannot be.
+/// Cuts every tile along the axis into `parts` tiles of a multiple of `unit` positions, which
+/// follow each other inside loops; tiles without the axis are loaded once for all of them.
+/// Operations between two products are done part by part, so that a part is handed on before the
+/// next is begun. Returns the new grid, and the old one is erased; null, with nothing changed, if
+/// that is impossible.
 ir::ParallelOp cutInsideLoops(ir::ParallelOp grid, const TileAxis &axis, int64_t parts,
                               int64_t unit);
 
-/// A loop over parts of the axis around all that a point of the grid does with it. What does not
-/// have the axis is loaded again for each part. `buffers`: slots of what a part loads.
+/// Makes a loop over parts of the axis around everything that a point of the grid does with it.
+/// Tiles without the axis are loaded again for each part. `buffers` is the number of slots of loads
+/// of a part.
 ir::ParallelOp cutPoints(ir::ParallelOp grid, const TileAxis &axis, int64_t parts, int64_t unit,
                          int64_t buffers);
 

@@ -1,5 +1,5 @@
-// What has no instruction on whole tiles: rows that move by windows, and elements that the scalar
-// unit moves one by one.
+// Moves elements where no instruction works on whole tiles: rows by windows, and single elements by
+// the scalar unit.
 #include "passes/lower_block/elements.h"
 #include "passes/analysis/machine_types.h"
 #include "passes/analysis/source_place.h"

@@ -1,4 +1,4 @@
-// Elements of tiles by position, and boxes of them that move row by row or one by one.
+// Accesses elements of tiles by position, and moves boxes of elements row by row or one by one.
 #pragma once
 
 #include "passes/lower_block/kernel_context.h"
@@ -15,18 +15,19 @@ Value times(KernelContext &c, Value a, Value b);
 Value asPosition(KernelContext &c, Value scalar);
 /// The row of the matrix that a tile is: rows of several axes lie one behind the other.
 Value rowAt(KernelContext &c, const ShapedTile &shape, Indices at);
-/// A loop for each axis around what `body` makes of the positions.
+/// Makes a loop for each axis around what `body` emits for the positions.
 void forEach(KernelContext &c, Indices lengths, llvm::function_ref<void(Indices)> body);
-/// One element, by the scalar unit.
+/// Reads one element on the scalar unit.
 Value readElement(KernelContext &c, const ShapedTile &shape, Indices at);
-/// The same for writing.
+/// Writes one element on the scalar unit.
 void writeElement(KernelContext &c, const ShapedTile &shape, Indices at, Value value);
 /// A part of a buffer that begins at this row and column, as a tile.
 Value window(KernelContext &c, Value buffer, Value row, Value col, int64_t rows, int64_t cols,
              Value validRows, Value validCols);
-/// Whether parts of rows that begin at this column may be windows: those begin at whole blocks.
+/// Whether parts of rows that begin at this column may be windows, which have to begin at whole
+/// blocks.
 bool movesInRows(const KernelContext &c, const ShapedTile &shape, Value firstCol);
-/// Moves a box of elements: row by row through windows where that goes, else one by one.
+/// Moves a box of elements: row by row through windows where possible, otherwise one by one.
 void move(KernelContext &c, const ShapedTile &from, const ShapedTile &to, const Movement &movement,
           Location loc);
 /// Whether a machine has this instruction for operands of these element types.

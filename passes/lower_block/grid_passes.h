@@ -1,5 +1,5 @@
-// The passes on tiles that stand between what is legal for a chip and the instructions: their
-// order, and what each needs to know.
+// The passes on tiles between legalisation for a chip and instruction selection: their order, and
+// the state that they share.
 #pragma once
 
 #include "passes/lower_block/lower_block.h"
@@ -10,14 +10,14 @@
 
 namespace ptl::block {
 
-/// How a grid is to be lowered, as an attribute of it: what is as usual is left out.
+/// Records as an attribute how a grid is to be lowered; defaults are left out.
 void setChoices(ir::ParallelOp grid, const LowerOptions &options);
 LowerOptions choicesOf(ir::ParallelOp grid);
-/// Reads one choice: `0.parts=2` is that the first grid does its tiles in two parts. False: it is
-/// none.
+/// Reads one choice: `0.parts=2` makes the first grid do its tiles in two parts. False if the text
+/// is no choice.
 bool readChoice(llvm::StringRef text, std::vector<LowerOptions> &byGrid);
 
-/// What such passes read and tell.
+/// The input and the output of such passes.
 struct GridContext {
   const Machine &machine;
   const Report &report;
@@ -33,11 +33,11 @@ struct GridPass {
   bool (*run)(ir::ParallelOp grid, size_t number, GridContext &context);
 };
 
-/// Those on grids where they stand, in their order.
+/// The passes on grids at their places in the function, in their order.
 llvm::ArrayRef<GridPass> gridPasses();
-/// Those on functions that `outlineGrid` has made, in their order.
+/// The passes on functions that `outlineGrid` has made, in their order.
 llvm::ArrayRef<GridPass> kernelPasses();
-/// Runs one on every grid of a function that becomes a kernel.
+/// Runs a pass on every grid of a function that becomes a kernel.
 bool runGridPass(const GridPass &pass, mlir::func::FuncOp function, GridContext &context);
 
 } // namespace ptl::block

@@ -49,7 +49,8 @@ public:
   Value number() const { return number_; }
 
 private:
-  /// Of the length: what it is computed from, so that equal names are equal lengths.
+  /// The name of the length. It is the formula that computes the length, so that equal names are
+  /// equal lengths.
   std::string name() {
     std::string formula = formulaOf(total_);
     return formula.empty() ? "points." + std::to_string(of_) : formula;

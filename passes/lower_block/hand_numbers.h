@@ -1,4 +1,4 @@
-// Numbers that the vector cores compute and the cube core needs: conditions, bounds of loops and
+// Passes numbers that the vector cores compute to the cube core: conditions, bounds of loops and
 // positions that come from tiles.
 #pragma once
 
@@ -7,10 +7,10 @@
 
 namespace ptl::block {
 
-/// Each such number is stored to global memory and read from there, before its first use, by all
-/// cores of a group: the scalar unit of the cube core reaches nothing else that the vector cores
-/// write, and what all read is the same for all. There is a place for each point of the grid, in
-/// blocks of their own. `number`: of the grid in its function.
+/// Each such number is stored to global memory, and all cores of a group read it from there before
+/// its first use. The scalar unit of the cube core cannot read anything else that the vector cores
+/// write, and all cores then have the same number. Each point of the grid has a place, in blocks of
+/// their own. `number` is the grid's number in its function.
 void handNumbers(ir::ParallelOp grid, size_t number, const Machine &machine);
 
 } // namespace ptl::block

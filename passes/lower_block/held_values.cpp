@@ -1,4 +1,4 @@
-// Which values instructions read and leave.
+// Records which values instructions read and write.
 #include "passes/lower_block/held_values.h"
 
 #include "ir/dialect/held_values.h"
@@ -44,7 +44,7 @@ void HeldValues::flow(Value from, Value to) {
     all.push_back(source);
 }
 
-/// What the blocks of an operation hand on at their ends.
+/// The values that the blocks of an operation pass on at their ends.
 static SmallVector<OperandRange> handedOn(Operation *op) {
   SmallVector<OperandRange> all;
   for (Region &region : op->getRegions())
@@ -98,7 +98,7 @@ void HeldValues::end(Operation *op, BufferOf bufferOf) {
     made_.truncate(start);
     return;
   } else {
-    // What stays in the buffer of an operand holds that where nothing is written.
+    // A result may hold the values of the operand in whose buffer it is, where nothing is written.
     for (Value result : written)
       for (Value operand : read)
         if (Value buffer = bufferOf(result); buffer && buffer == bufferOf(operand))
@@ -140,7 +140,8 @@ void HeldValues::mark(Operation *made, const Values &read, const Values &written
     Value root = pto::rootOf(operand), value;
     auto liesThere = [&](Value each) { return bufferOf(each) == root; };
     bool isRead = i < numIns, isInPlace = llvm::any_of(written, liesThere);
-    // A product that goes on in an accumulator reads what is no operand of it: nobody knows that.
+    // A product that continues in an accumulator reads a value that is no operand of it, so that
+    // value is not known.
     if (!isRead || (isInPlace && llvm::any_of(read, liesThere)))
       value = only(written, root);
     else if (!isInPlace)

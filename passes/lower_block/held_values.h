@@ -1,6 +1,6 @@
-// Writes down which values of the tile level the instructions read and leave
-// (`ir/dialect/held_values.h`), while they are made. What shares a buffer is decided elsewhere, by
-// other rules; so the judge of the result can tell where that went wrong.
+// Records which values of the tile level the instructions read and write
+// (`ir/dialect/held_values.h`), while the instructions are made. Buffers are shared by other rules
+// elsewhere, so the prover can detect errors there.
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -13,19 +13,21 @@
 
 namespace ptl::block {
 
-/// Of one function that is made. Listens to its builder.
+/// Records this for one function that is being made. It listens to the function's builder.
 class HeldValues : public mlir::OpBuilder::Listener {
 public:
-  /// The buffer behind what a value became; null where it has none.
+  /// The buffer of a value's lowered form; null where it has none.
   using BufferOf = llvm::function_ref<mlir::Value(mlir::Value)>;
 
-  /// The cores meet before these operations of a grid, over what lies behind these pointers.
+  /// Notes that the cores wait for each other before these operations of a grid, because of the
+  /// memory behind these pointers.
   void setMeetings(mlir::Operation *grid, const llvm::DenseSet<mlir::Operation *> &meetings,
                    llvm::ArrayRef<mlir::Value> pointers);
-  /// An operation of the tile level is lowered; those inside of it come in between.
+  /// Begins the lowering of an operation of the tile level; operations inside it may follow before
+  /// it ends.
   void begin() { starts_.push_back(made_.size()); }
   void end(mlir::Operation *op, BufferOf bufferOf);
-  /// All is lowered: what is known is written into the instructions.
+  /// Writes the result into the instructions, after everything is lowered.
   void write(mlir::func::FuncOp function);
 
   void notifyOperationInserted(mlir::Operation *op, mlir::OpBuilder::InsertPoint) override;
@@ -33,11 +35,11 @@ public:
 private:
   using Values = llvm::SmallVector<mlir::Value, 4>;
   int32_t numberOf(mlir::Value value);
-  /// `to` may hold what `from` held.
+  /// Notes that `to` may hold what `from` held.
   void flow(mlir::Value from, mlir::Value to);
   void flowAround(mlir::Operation *op);
   void mark(mlir::Operation *made, const Values &read, const Values &written, BufferOf bufferOf);
-  /// All that a value may hold; nothing where some of it is not known.
+  /// All values that a value may hold; empty where some of them are not known.
   const llvm::SmallVector<int32_t> &sourcesOf(int32_t value);
 
   llvm::DenseMap<mlir::Operation *, int32_t> met_; ///< meetings before an operation

@@ -1,6 +1,6 @@
-// What the lowering of one kernel knows, for one kind of core; of a mixed kernel, for both. Each
-// side makes its own instructions; what crosses is pushed and popped at the same place: both agree
-// on the order.
+// The state of the lowering of one kernel for one kind of core; a mixed kernel is lowered once for
+// each. Each side makes its own instructions. A value that crosses is pushed and popped at the same
+// place of the program, so both sides agree on the order.
 #pragma once
 
 #include "ir/dialect/instruction_op.h"
@@ -19,8 +19,8 @@
 
 namespace ptl::block {
 
-/// What is known of the function that is made, and of the values of its grid. Every part of the
-/// lowering is functions that read it and add to it.
+/// The state of the function that is made, and of the values of its grid. Every part of the
+/// lowering is functions that read and change it.
 struct KernelContext {
   KernelContext(mlir::func::FuncOp function, CoreKind core, const CoreAssignment &cores,
                 const QueuePlan &plan, const Machine &machine, const LowerOptions &options,
@@ -37,7 +37,7 @@ struct KernelContext {
     lengths[symbol] = argument;
     globalLengths[symbol] = argument;
   }
-  /// Global memory of the queues: `bytes` per core group.
+  /// Sets the global memory of the queues; `bytes` is its size per core group.
   void bindWorkspace(mlir::Value pointer, int64_t bytes) {
     workspace = pointer;
     workspaceBytes = bytes;
@@ -67,7 +67,8 @@ struct KernelContext {
   llvm::DenseMap<mlir::Value, mlir::StringAttr> pointerNames;
   llvm::DenseMap<mlir::StringAttr, mlir::Value> globalLengths;
   llvm::DenseMap<mlir::Value, mlir::Value> dealtLengths, dealtPresent;
-  /// Where the range ends that a variable of a loop or of the grid goes along: it is before that.
+  /// The end of the range that a variable of a loop or of the grid goes along; the variable is
+  /// always below it.
   llvm::DenseMap<mlir::Value, mlir::Value> rangeEnds;
   llvm::SmallVector<Waiting> waiting;
   llvm::SmallVector<Popped> popped;
@@ -76,7 +77,8 @@ struct KernelContext {
   int64_t workspaceBytes = 0;
   CubeNeeds cubeNeeds; ///< of a mixed kernel: what the cube core computes and goes through
   mlir::StringAttr peer;
-  /// Slots of values that a stage of a loop makes for a later one, before what they stand.
+  /// The slots of values that one stage of a loop makes for a later one, the operation before which
+  /// they are made, and their number.
   llvm::DenseMap<mlir::Value, mlir::Value> keptSlots;
   mlir::Operation *keptBefore = nullptr;
   int64_t keptCount = 2;
@@ -86,7 +88,8 @@ struct KernelContext {
   ProductCut cut;                                     ///< of that product
   size_t productRotations = 0;                        ///< rotations around that product
   llvm::DenseMap<mlir::Type, int64_t> productBuffers; ///< that it has made, by type
-  /// Buffers that the parts of a product use in turn, by group, type, which of that type, and turn.
+  /// The buffers that the parts of a product use in turn, by group, type, number among those of the
+  /// type, and turn.
   llvm::DenseMap<std::tuple<int64_t, mlir::Type, int64_t, int64_t>, mlir::Value> partBuffers;
   bool dynamicValid = false, failed = false;
 };

@@ -19,8 +19,8 @@ HostOperations::HostOperations(func::FuncOp host) {
 
 std::vector<LaunchSite> HostOperations::sites(func::FuncOp host) const {
   std::vector<LaunchSite> sites;
-  // What is allocated decides which lengths are arguments of the kernels around
-  // (`Outliner::isFromDimensions`).
+  // Allocations decide which lengths are arguments of the kernels around them
+  // (`Outliner::isFromDimensions`), so with them kernels are not separate.
   bool isSeparate = !gridsAllocate_;
   size_t brought = 0, added = 0;
   host.walk<WalkOrder::PreOrder>([&](Operation *op) {

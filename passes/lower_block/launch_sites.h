@@ -1,5 +1,5 @@
-// Where the host launches kernels, and what it does for each of them alone: so a kernel can be made
-// again without the others.
+// Finds where the host launches kernels, and which host operations serve one kernel alone, so that
+// a kernel can be lowered again without the others.
 #pragma once
 
 #include "passes/lower_block/lower_block.h"
@@ -14,8 +14,8 @@ class HostOperations {
 public:
   explicit HostOperations(mlir::func::FuncOp host);
 
-  /// Once its grids are outlined: the launches in their order. Empty if a kernel depends on more of
-  /// the host than its grid and what it brought to it.
+  /// The launches in their order, once the grids are outlined. Empty if a kernel depends on more of
+  /// the host than its grid and the operations that it brought.
   std::vector<LaunchSite> sites(mlir::func::FuncOp host) const;
 
 private:

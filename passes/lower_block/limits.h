@@ -1,4 +1,4 @@
-// What grids need of a machine, and small questions about operations that several files ask.
+// Limits that machines set to grids, and small queries about operations that several files need.
 #pragma once
 
 #include "passes/lower_block/assign_cores.h"
@@ -12,19 +12,20 @@ namespace ptl::block {
 /// Positions in an operand that broadcasts to a box, from those in the box.
 llvm::SmallVector<mlir::Value, 4>
 broadcastPositions(mlir::Type operand, llvm::ArrayRef<mlir::Value> at, mlir::Value zero);
-/// `add`, `mul`, `max` or `min`: what a scan or a reduction does; empty for others.
+/// `add`, `mul`, `max` or `min`: how a scan or a reduction combines elements; empty for others.
 llvm::StringRef combinationOf(mlir::Operation *op);
-/// What may have more positions than this fits in no memory of a chip. It counts as so many, so
-/// that sizes do not overflow.
+/// A tile with more positions than this fits in no memory of a chip. Larger counts are cut to it,
+/// so that sizes do not overflow.
 inline constexpr int64_t kMostCapacity = int64_t(1) << 26;
 /// The bounds of lengths by name, as the types of a grid have them.
 llvm::DenseMap<mlir::StringAttr, int64_t> capacitiesOf(ir::ParallelOp grid);
-/// The most positions of an axis, of which some types name only the length; `Extent::kUnknown`:
+/// The most positions of an axis, also where types only name its length; `Extent::kUnknown` if
 /// there is no bound.
 int64_t capacityIn(const ir::Extent &extent,
                    const llvm::DenseMap<mlir::StringAttr, int64_t> &capacities);
-/// Bytes of its own memory that a consumer needs for the tiles it holds of a queue through global
-/// memory: PTO-ISA puts them as far apart as the slots of the ring, of which a tile may be a part.
+/// The bytes of its own memory that a consumer needs for the tiles that it holds of a queue through
+/// global memory. PTO-ISA puts them as far apart as the slots of the ring, although a tile may be
+/// only a part of a slot.
 inline int64_t heldBytes(int64_t held, int64_t slot, int64_t tile) {
   return (held - 1) * slot + tile;
 }

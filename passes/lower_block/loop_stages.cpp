@@ -70,7 +70,7 @@ private:
   bool isSplit_ = false; ///< some core does something in either stage
 };
 
-/// Nothing for what does not belong to one of the cores.
+/// Returns nothing for an operation that does not belong to one of the cores.
 std::optional<Owner> Splitter::ownerOf(Operation *op) const {
   if (isa<CheckOp, PrintOp, scf::WhileOp, ParallelOp>(op))
     return std::nullopt;
@@ -96,7 +96,8 @@ std::optional<Owner> Splitter::ownerOf(Operation *op) const {
   }
   if (cores_.cube.contains(op))
     return Owner::Cube;
-  // What crosses to the cube core the vector cores make, also where each could read it by itself.
+  // The vector cores make the values that cross to the cube core, even if each core could read them
+  // by itself.
   if (llvm::any_of(op->getResults(),
                    [&](Value value) { return llvm::is_contained(cores_.toCube, value); }))
     return Owner::Vector;
@@ -330,7 +331,7 @@ void Splitter::write(int64_t turns) {
     op->setAttr(kTurnAttr, b.getStringAttr(turn));
 }
 
-/// What has been said. Nothing where that cannot be.
+/// Reads the stages from the attributes. Returns nothing where they are not possible.
 std::optional<LoopStages> Splitter::read(CoreKind core) {
   Owner own = ownerFor(core);
   if (!findOwners())

@@ -1,6 +1,6 @@
-// Loops whose iterations the cube and the vector cores hand to each other several times: which of
-// its operations run an iteration ahead of the others, so that no core waits for what the other one
-// makes of what it has just handed over.
+// Splits loops in whose iterations the cube and the vector cores hand values to each other several
+// times into stages: some operations run an iteration ahead of the others, so that no core waits
+// for a result that the other one computes from what it has just handed over.
 #pragma once
 
 #include "ir/dialect/core_attributes.h"
@@ -14,15 +14,17 @@
 
 namespace ptl::block {
 
-/// What one kind of core does of a loop's body: ahead (0) and an iteration behind (1).
+/// The operations of one kind of core in a loop's body, by stage: ahead (0) and an iteration behind
+/// (1).
 struct LoopStages {
-  /// Operations of each stage, with the loads, constants and scalars that they read.
+  /// The operations of each stage, with the loads, constants and scalars that they read.
   std::array<llvm::DenseSet<mlir::Operation *>, 2> operations;
   /// Values that are made ahead and read behind.
   llvm::SetVector<mlir::Value> kept;
-  /// By variable that this core carries: the stage that reads and writes it; -1: another core's.
+  /// For each variable that this core carries, the stage that reads and writes it; -1 for another
+  /// core's.
   llvm::SmallVector<int> stageOfVariable;
-  /// By value that comes from another core: the stage that takes it.
+  /// For each value that comes from another core, the stage that reads it.
   llvm::DenseMap<mlir::Value, int> arrivals;
 
   bool isSplit() const { return !operations[0].empty() && !operations[1].empty(); }
@@ -31,17 +33,16 @@ struct LoopStages {
 using ir::kTurnAttr;
 using ir::kTurnsAttr;
 
-/// Says so for the loops of a grid that go in stages: those with `pipeline`, whose values cross
-/// often enough for that to help and whose iterations can be split on both kinds of cores. In
-/// queues that several values share, their order is that of the program, and so it is where cores
-/// meet.
+/// Marks the loops of a grid that are split into stages: those with `pipeline`, whose values cross
+/// often enough for that to help and whose iterations can be split on both kinds of cores. Values
+/// that share a queue, and meetings of the cores, keep the order of the program.
 void markLoopStages(ir::ParallelOp grid, const Machine &machine);
 
-/// Whether what is said can be done, errors if not: nothing that is ahead reads what is behind, on
-/// either core, a variable belongs to one stage, and what crosses is taken by one stage.
+/// Checks that the marked loops can be split: nothing ahead reads anything behind, on either core,
+/// a variable belongs to one stage, and a value that crosses is read by one stage.
 mlir::LogicalResult verifyLoopStages(ir::ParallelOp grid);
 
-/// The stages of a loop on one kind of core, as they are said; nothing where it has none.
+/// The marked stages of a loop on one kind of core; nothing where it has none.
 std::optional<LoopStages> markedStages(mlir::scf::ForOp loop, const CoreAssignment &cores,
                                        CoreKind core);
 int64_t turnsOf(mlir::scf::ForOp loop);

@@ -47,7 +47,7 @@ private:
 
 } // namespace
 
-/// What follows a launch up to the first `End`, with that.
+/// The operations behind a launch up to and including the first `End`.
 template <typename End> static std::vector<Operation *> behind(Operation *launch) {
   std::vector<Operation *> found;
   do
@@ -76,7 +76,7 @@ Again::Again(ModuleOp module, const Machine &machine, llvm::ArrayRef<LowerOption
   }
 }
 
-/// What the host has of the values that a grid of the module uses.
+/// The host's values for those that a grid of the module uses.
 IRMapping Again::valuesFor(ir::ParallelOp grid) const {
   IRMapping mapping;
   auto take = [&](Value value) { mapping.map(value, program_.fromModule.lookup(value)); };

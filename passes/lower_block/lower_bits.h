@@ -7,13 +7,13 @@ namespace ptl::block {
 
 /// Logic, shifts, remainders and bit casts.
 InstructionPatterns bitPatterns();
-/// A buffer seen as words of another type.
+/// The words of another type at the buffer of a tile.
 Value wordsOf(KernelContext &c, Value buffer, Type element);
 /// A tile's buffer under an element type of the same width, with the same valid part.
 Value sameWidth(KernelContext &c, const Tile &tile, Type element);
 /// Fills a tile with one scalar.
 void fillWith(KernelContext &c, const Tile &tile, Value scalar, Location loc);
-/// A whole tile to another buffer of its type.
+/// Copies a whole tile to another buffer of its type.
 void copy(KernelContext &c, const Tile &from, const Tile &to, Location loc);
 
 } // namespace ptl::block

@@ -57,7 +57,7 @@ public:
   }
 
 private:
-  /// What the passes before have said is there, and is right.
+  /// Checks that the attributes of the passes before are there and right.
   bool isPrepared() {
     return succeeded(verifyCores(grid_)) && succeeded(verifyQueues(grid_, machine_)) &&
            succeeded(verifyOperands(grid_)) && succeeded(verifyLoopStages(grid_)) &&
@@ -80,8 +80,8 @@ private:
 
   static bool isArray(Value value) { return isa<ir::ArrayType, ir::RefType>(value.getType()); }
 
-  /// What a function of the kernel is given: what the grid's function is given, and after its
-  /// arrays memory of its own for queues.
+  /// Collects the parameters of the kernel's functions: those of the grid's function, and after its
+  /// arrays memory for queues.
   void collectParameters() {
     workspace_ = cores_.isMixed() && !machine_.exchange.throughBuffer
                      ? plan_.workspaceBytes() + queueBytes(grid_, machine_)
@@ -251,7 +251,7 @@ static bool isMadeOf(const BlockProgram &before, size_t i, func::FuncOp function
                                                     OperationEquivalence::None);
 }
 
-/// What is known of the grids before passes change them.
+/// Records the facts about the grids that are needed later, before passes change the grids.
 static void beginGrids(func::FuncOp function, llvm::ArrayRef<LowerOptions> options,
                        BlockProgram &program) {
   for (auto [i, grid] : llvm::enumerate(kernelGrids(function))) {

@@ -38,47 +38,50 @@ struct LowerOptions {
   bool operator==(const LowerOptions &) const = default;
 };
 
-/// Where the host launches a kernel.
+/// The place where the host launches a kernel.
 struct LaunchSite {
   mlir::Operation *launch = nullptr;
   std::vector<mlir::Operation *> brought; ///< what stands in the host for its sake alone
 };
 
-/// A module as host code: what is outside of grids, with a `ptl.launch` for each grid. One module
-/// per kernel, in the order of the launches.
+/// The result of the lowering: the module as host code, which has a `ptl.launch` for each grid and
+/// everything outside grids, and one module per kernel, in the order of the launches.
 struct BlockProgram {
   mlir::OwningOpRef<mlir::ModuleOp> host;
   std::vector<mlir::OwningOpRef<mlir::ModuleOp>> kernels;
-  /// The grids that the kernels were made of, to ask what they touch: a function for each, with its
-  /// name, that takes the operands of its launch.
+  /// The grids that the kernels were made of, from which the accesses of launches are computed: a
+  /// function for each, with its name, that takes the operands of its launch.
   mlir::OwningOpRef<mlir::ModuleOp> grids;
-  /// By kernel: its tiles in parts, if they are.
+  /// For each kernel, its tiles in parts, if they are.
   std::vector<std::optional<LedgerParts>> parts;
   std::vector<bool> unrolls;         ///< by kernel: some loop says that it is unrolled
   std::vector<LowerOptions> options; ///< by kernel: how it was lowered
-  /// By kernel: the group of tensor operations whose tiles it computes, from 1; 0: there is none.
+  /// For each kernel, the group of tensor operations whose tiles it computes, from 1; 0 if there is
+  /// none.
   std::vector<size_t> tileGroups;
-  /// By kernel: where its buffers are, once somebody has placed them.
+  /// For each kernel, the places of its buffers, once they have been placed.
   std::vector<std::optional<BufferLedger>> ledgers;
   /// The kernel whose tiles cannot be cut as its options say; then there are no kernels.
   std::optional<size_t> uncut;
-  /// By kernel, to lower some of them again and leave the others; empty where that cannot be.
+  /// For each kernel, its launch, so that some kernels can be lowered again without the others;
+  /// empty where that is impossible.
   std::vector<LaunchSite> sites;
   mlir::IRMapping fromModule; ///< to `host` from what it was made of
 };
 
-/// Says that something cannot be lowered: a diagnostic, where, and its arguments.
+/// Reports that something cannot be lowered: a diagnostic, its location, and its arguments.
 using Report = std::function<void(DiagId, mlir::Location, std::vector<std::string>)>;
 
-/// Called after a pass on tiles with its name and what it made.
+/// Called after a pass on tiles with its name and its result.
 using AfterPass = std::function<void(llvm::StringRef pass, mlir::ModuleOp)>;
 
-/// Lowers a module at tile level that holds one function. Nothing after an error, which is
-/// reported. `module` stays as it is; its context has the `pto` dialect loaded. `options`: by
-/// kernel; those that are not there have the defaults. `before`: the same module with other
-/// options, if there is one; kernels whose options are as they were are taken from it, and where it
-/// has `sites`, which are those of this very module, only the others are looked at. `afterPass`:
-/// sees what the passes before the instructions make of all kernels.
+/// Lowers a module at tile level that holds one function. Returns nothing after an error, which is
+/// reported. `module` stays as it is; its context has the `pto` dialect loaded. `options` are those
+/// of each kernel; missing ones are the defaults. `before` is the result for the same module with
+/// other options, if there is one; kernels whose options are unchanged are taken from it. If it has
+/// `sites`, which are those of this very module, the other kernels are lowered and nothing else is
+/// visited. `afterPass` receives the results of the passes before instruction selection, for all
+/// kernels.
 std::optional<BlockProgram> lowerToBlocks(mlir::ModuleOp module, const Machine &machine,
                                           llvm::ArrayRef<LowerOptions> options,
                                           const ir::Simplifier &simplifier, const Report &report,

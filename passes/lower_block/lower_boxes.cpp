@@ -67,7 +67,7 @@ std::optional<GlobalBox> globalBox(KernelContext &c, Operation *op, const BoxOpe
           Value first = times(c, c.subblock, constant(c, capacityOf(c, extent)));
           made.offset = plus(c, made.offset, times(c, first, made.step));
         }
-        // As in `boxOf` a part that is not there is loaded from the end of the array.
+        // As in `boxOf`, a part that does not exist is loaded from the end of the array.
         if (deals && present && !in.outside && !store && !c.cores.written.contains(in.array))
           made.offset = minimum(c, made.offset,
                                 c.b.createOrFold<arith::SubIOp>(
@@ -221,8 +221,8 @@ static void loadRow(KernelContext &c, const ShapedTile &to, Indices at, Value po
                length)});
 }
 
-/// Of a box that lies partly outside: everything is filled, then rows that are inside are loaded,
-/// and elements of those that are partly.
+/// Loads a box that lies partly outside: the whole tile is filled, then rows that are inside are
+/// loaded, and single elements of rows that are partly inside.
 static void loadInside(KernelContext &c, const GlobalBox &box, const ShapedTile &to,
                        Value outside) {
   Value length = box.axes.back().length, acrossInside = allInside(c, box.axes.back());

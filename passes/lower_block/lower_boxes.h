@@ -1,4 +1,4 @@
-// Boxes of global memory that are no matrix: row by row, or element by element.
+// Lowers boxes of global memory that are no matrix: row by row, or element by element.
 #pragma once
 
 #include "passes/lower_block/kernel_context.h"
@@ -8,13 +8,13 @@ namespace ptl::block {
 /// The box of a load or store in global memory, by axes. Nothing after an error.
 std::optional<GlobalBox> globalBox(KernelContext &c, Operation *op, const BoxOperands &in,
                                    Type boxType);
-/// A load of a box that is no matrix.
+/// Loads a box that is no matrix.
 void loadBox(KernelContext &c, Operation *op, const BoxOperands &in);
-/// `take` from a box that stays in global memory.
+/// Lowers a `take` from a box that stays in global memory.
 void takeGlobal(KernelContext &c, Operation *op, Operation *box);
 /// The elements of a column, each in a row of its own.
 Value apart(KernelContext &c, Value column, int64_t rows, Value count, Type element);
-/// A store to a box that is no matrix.
+/// Stores to a box that is no matrix.
 void storeBox(KernelContext &c, ir::StoreOp store, const BoxOperands &in,
               llvm::ArrayRef<mlir::NamedAttribute> attributes);
 

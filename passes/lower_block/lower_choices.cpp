@@ -98,8 +98,8 @@ static constexpr FitChange kNextPart = {
                  : "";
     }};
 
-// What is kept for other statements is the author's; the rest needs no more than it is given.
-// Points are cut anew on top of that.
+// Computes statements in parts. Tiles that are kept for other statements are the author's and stay
+// whole; the rest needs no more bytes than it is given. The points of the grid are then cut anew.
 static constexpr FitChange kStatements = {
     [](const KernelFit &fit) {
       return fit.mayCut && fit.tooSmall.space.place == "vec" &&

@@ -1,5 +1,5 @@
-// How a kernel is made to fit: what can be done otherwise where a memory is too small, as a list of
-// changes, each with when that may help, what it changes, and words for it.
+// The list of changes by which a kernel is made to fit where a memory is too small: when each may
+// help, what it changes, and how it is described.
 #pragma once
 
 #include "passes/lower_block/lower_block.h"
@@ -9,13 +9,13 @@
 
 namespace ptl::block {
 
-/// What of a kernel there is to give up.
+/// The features of a kernel that can be given up.
 struct KernelTraits {
   bool unrolls = false; ///< some loop says that it is unrolled
   bool isMixed = false; ///< cores of both kinds work
 };
 
-/// The way in which a kernel is lowered, and what is known of why others did not fit.
+/// The configuration in which a kernel is lowered, and what is known about why others did not fit.
 struct KernelFit {
   LowerOptions options;
   int64_t halvings = 0;    ///< how often its tiles of tensor-level code have been halved
@@ -27,30 +27,31 @@ struct KernelFit {
   bool streamsHelp = true; ///< loading in pieces has left less to be found
   bool insideLeft = true, pointsLeft = true; ///< tiles can be cut further, in loops and as points
   bool wholeInside = false, wholePoint = false; ///< they could not be cut at all
-  /// The memory that was too small for tiles as a whole, when everything else had been given up.
+  /// The memory that was too small for whole tiles, when everything else had been given up.
   std::optional<Overflow> whole;
 };
 
-/// What is given up, from what costs least.
+/// The changes, in the order of their cost.
 std::span<const Change<KernelFit>> fitChanges();
 
-/// The search of one kernel, from the way with most overlap to the one that needs least room. Those
-/// that cannot help are left out.
+/// The search of one kernel, from the configuration with most overlap to the one that needs least
+/// memory. Configurations that cannot help are skipped.
 class KernelSearch {
 public:
-  /// `halvings`: of its tiles so far. `mayHalve`: they may be halved once more, and only after that
-  /// done in parts, if at all (`mayCut`).
+  /// `halvings` is the number of times that its tiles have been halved. `mayHalve`: they may be
+  /// halved once more, and only after that done in parts, if at all (`mayCut`).
   KernelSearch(int64_t halvings, bool mayHalve, bool mayCut);
 
-  /// The way that is to be tried.
+  /// The configuration to be tried.
   const KernelFit &present() const { return search_.state; }
-  /// Goes on to the next way after a memory was too small. False: there is none.
+  /// Goes on to the next configuration after a memory was too small. False if there is none.
   bool afterOverflow(const Overflow &overflow, const KernelTraits &traits);
   /// The same after the tiles could not be cut as the options say.
   bool afterUncut();
-  /// What was given up for room, in words. The ledger tells the parts of tiles besides.
+  /// Describes what was given up to save memory, except for the parts of tiles, which the ledger
+  /// has.
   std::vector<std::string> givenUp() const;
-  /// The memory that was too small last, and what was tried, in words.
+  /// The memory that was too small last, and descriptions of what was tried.
   Overflow refusal() const;
 
 private:

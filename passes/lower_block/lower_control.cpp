@@ -42,7 +42,7 @@ static bool hasOpenLengths(ir::ParallelOp grid) {
   return open;
 }
 
-/// What a length is at most, as far as its value says.
+/// The bound of a length, as far as its value has one.
 static int64_t boundOf(Value length) {
   IntegerAttr number;
   if (matchPattern(length, m_Constant(&number)))
@@ -136,7 +136,7 @@ bool lowerGrid(KernelContext &c, ir::ParallelOp grid) {
   lowerPoints(c, grid);
   c.b.setInsertionPointToEnd(entry);
   c.b.create<func::ReturnOp>(c.loc);
-  if (c.isFirst && c.isFirst.use_empty()) // who is asked who it is, without need
+  if (c.isFirst && c.isFirst.use_empty()) // the question which vector core this is was not needed
     c.isFirst.getDefiningOp()->erase();
   if (c.subblock && c.subblock.use_empty()) {
     Operation *cast = c.subblock.getDefiningOp(), *index = cast->getOperand(0).getDefiningOp();
@@ -210,7 +210,7 @@ void lowerBlock(KernelContext &c, Block &block) {
     popFor(c, &op);
     if (c.cores.meetings.contains(&op))
       meet(c, c.loc);
-    // What a region says of lengths anew are no values behind it.
+    // Lengths that are bound inside a region are not valid behind it.
     auto known = op.getNumRegions() ? c.lengths : decltype(c.lengths)();
     lowerOp(c, &op);
     for (auto [symbol, length] : known)
@@ -224,7 +224,8 @@ void lowerBlock(KernelContext &c, Block &block) {
     return;
   Operation *end = block.getTerminator();
   popFor(c, end);
-  // What the block hands on is copied first, by who lowers what the block is of.
+  // The values that the block passes on are copied first, by the function that lowers the operation
+  // around the block.
   if (llvm::all_of(end->getOperands(), [&](Value value) { return isScalar(c, value); }))
     freeSlots(c, end);
 }
@@ -439,7 +440,8 @@ void keep(KernelContext &c, Value value, const Tile &into, Location loc) {
     copy(c, source, into, loc);
 }
 
-/// As if at once: what is kept in a buffer that is written before is copied aside.
+/// Writes the values as if at once: one whose buffer is overwritten before it is read is copied
+/// aside.
 void keepAll(KernelContext &c, ValueRange values, CarriedTiles tiles, Location loc) {
   llvm::SmallDenseSet<Value> written;
   llvm::SmallVector<std::pair<Value, Tile>> before; // where what goes aside lies else
@@ -512,7 +514,7 @@ static void lowerIf(KernelContext &c, scf::IfOp branch) {
   auto made =
       c.b.create<scf::IfOp>(loc, types, scalarOf(c, branch.getCondition()), /*addThenBlock=*/true,
                             /*addElseBlock=*/!branch.getElseRegion().empty());
-  // What one arm says of lengths holds neither in the other one nor behind the branch.
+  // Lengths that one arm binds are valid neither in the other arm nor behind the branch.
   const auto known = c.lengths;
   for (unsigned arm = 0; arm < 2 && !branch->getRegion(arm).empty(); ++arm) {
     OpBuilder::InsertionGuard guard(c.b);

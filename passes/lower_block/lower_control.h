@@ -1,17 +1,17 @@
-// Points of the grid, blocks of operations, loops and branches.
+// Lowers points of the grid, blocks of operations, loops and branches.
 #pragma once
 
 #include "passes/lower_block/kernel_context.h"
 
 namespace ptl::block {
 
-/// The operations of a block, with the crossings between them.
+/// Lowers the operations of a block, with the crossings between them.
 void lowerBlock(KernelContext &c, mlir::Block &block);
-/// One operation, by who lowers its kind.
+/// Lowers one operation by the function for its kind.
 void lowerOp(KernelContext &c, Operation *op);
-/// Brings a value into the buffer that a loop carries or a branch leaves.
+/// Writes a value into the buffer that a loop carries or a branch returns.
 void keep(KernelContext &c, mlir::Value value, const Tile &into, mlir::Location loc);
-/// The same for several, as if at once.
+/// Does so for several values as if at once, so that none is overwritten before it is read.
 void keepAll(KernelContext &c, mlir::ValueRange values, CarriedTiles tiles, mlir::Location loc);
 /// The number of the iteration of a loop, from 0.
 mlir::Value iterationOf(KernelContext &c, mlir::scf::ForOp loop);

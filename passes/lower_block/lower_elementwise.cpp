@@ -78,7 +78,7 @@ static void lowerCompare(KernelContext &c, mlir::Operation *op, pto::CmpMode mod
 static void lowerSelect(KernelContext &c, Operation *op);
 static void lowerConvert(KernelContext &c, Operation *op);
 
-/// What instructions are chosen by: the element type of the last operand.
+/// The element type by which instructions are chosen: that of the last operand.
 static Type elementOf(Operation *op) {
   return ir::elementTypeOf(op->getOperands().back().getType());
 }

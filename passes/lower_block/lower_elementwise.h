@@ -1,4 +1,4 @@
-// Vector instructions.
+// Lowers elementwise operations to vector instructions.
 #pragma once
 
 #include "passes/lower_block/select_instructions.h"
@@ -7,7 +7,7 @@ namespace ptl::block {
 
 /// Elementwise operations that the machine has an instruction for on their element types.
 InstructionPatterns elementwisePatterns();
-/// Operands as tiles of the result's shape, or narrower; scalars as splats.
+/// The operand as a tile of the result's shape, or narrower; a scalar as a splat.
 std::optional<Tile> operandTile(KernelContext &c, mlir::Operation *op, mlir::Value operand);
 /// The result of an operation as a tile that has no buffer yet.
 std::optional<Tile> resultTile(KernelContext &c, mlir::Operation *op);

@@ -1,4 +1,4 @@
-// The kernel of one outlined grid.
+// Lowers one outlined grid to a kernel.
 #pragma once
 
 #include "passes/lower_block/lower_block.h"
@@ -7,22 +7,22 @@
 
 namespace ptl::block {
 
-/// A module with one or two functions of the block level, of a function that `outlineGrid` made.
-/// Null after an error, which is reported.
+/// A module with one or two functions of the block level, lowered from a function that
+/// `outlineGrid` made. Null after an error, which is reported.
 mlir::OwningOpRef<mlir::ModuleOp> lowerKernel(mlir::func::FuncOp outlined, const Machine &machine,
                                               const LowerOptions &options,
                                               const ir::Simplifier &simplifier,
                                               const Report &report);
 
-/// The program with other options for kernels than `before` has, which was made of the same module
-/// and is taken from: the kernels whose options are others are made again where they are launched.
-/// `uncut` (`before` stays) or nothing after an error as in `lowerToBlocks`.
+/// The program with other options for some kernels. `before` was made of the same module and is
+/// used up: only kernels with changed options are lowered again. As in `lowerToBlocks`, the result
+/// may have `uncut`, and then `before` stays; it is nothing after an error.
 std::optional<BlockProgram> lowerAgain(mlir::ModuleOp module, const Machine &machine,
                                        llvm::ArrayRef<LowerOptions> options,
                                        const ir::Simplifier &simplifier, const Report &report,
                                        BlockProgram &before);
 
-/// Names what the host cannot do of what is left to it. False if there is such.
+/// Reports operations that the host cannot execute. False if there are any.
 bool checkHost(mlir::func::FuncOp host, const Machine &machine, const Report &report);
 
 } // namespace ptl::block

@@ -21,7 +21,7 @@ namespace ptl::block {
 
 namespace {
 
-/// What a queue is on this machine where the kernel does not say it.
+/// The properties of a queue on this machine where the kernel does not state them.
 struct QueueShape {
   QueueShape(ir::QueueOp queue, const Machine &machine, int64_t usualHeld)
       : slots(queue.getSlots().value_or(machine.exchange.throughBuffer
@@ -173,7 +173,7 @@ private:
     });
     for (Operation *op : ops) {
       if (auto check = dyn_cast<ir::CheckOp>(op)) {
-        // What the kernel requires stays for the prover; the host checks it.
+        // Requirements of the kernel stay for the prover; the host checks them.
         if (op->getBlock() != &function_.getBody().front())
           lowerCheck(check);
         continue;
@@ -195,7 +195,7 @@ private:
     }
   }
 
-  /// What the author asserts inside of the kernel stops it; bounds are the prover's.
+  /// An assertion inside the kernel stops it; bounds are left to the prover.
   void lowerCheck(ir::CheckOp check) {
     if (check.getStatus() == "assert") {
       b_.setInsertionPoint(check);
@@ -209,7 +209,7 @@ private:
     check.erase();
   }
 
-  /// What was declared for both cores and is used on the other one.
+  /// Removes declarations for both cores that only the other core uses.
   void dropUnused() {
     llvm::SmallVector<Operation *> ops;
     function_.walk([&](Operation *op) {

@@ -20,16 +20,17 @@ struct ManualOptions {
   mlir::Value workspace;      ///< an argument of the function; null: none
 };
 
-/// Fills the body of a function; `arguments` maps what the grid takes from outside, other than
-/// constants. False after an error, which is reported.
+/// Fills the body of a function. `arguments` maps the values that the grid uses from outside, other
+/// than constants. False after an error, which is reported.
 bool lowerManual(mlir::func::FuncOp function, ir::ParallelOp grid, mlir::IRMapping &arguments,
                  const ManualOptions &options, const Report &report);
 
-/// Bytes of global memory that the queues of a grid written at block level need, per core group.
+/// The bytes of global memory that the queues of a grid written at block level need, per core
+/// group.
 int64_t queueBytes(ir::ParallelOp grid, const Machine &machine);
 
-/// Adds waits for events that may be set at the end of a point, or of the function: signals whose
-/// wait is not certain are counted while the kernel runs.
+/// Adds waits for events that may be set at the end of a point, or of the function. Signals are
+/// counted while the kernel runs where it is not certain that a wait follows.
 void drainEvents(mlir::func::FuncOp function, const Report &report);
 
 } // namespace ptl::block

@@ -130,14 +130,14 @@ static bool isMatrix(KernelContext &c, const BoxOperands &in, Type boxType) {
 }
 
 namespace {
-/// What a box has of one axis of its array.
+/// A box's part of one axis of its array.
 struct BoxAxis {
   int64_t capacity;
   Value valid, offset;
 };
 } // namespace
 
-/// What this core has of an axis, whose extent is `extent`; `present` as `dealt` says it.
+/// The part of an axis with the extent `extent` that this core has; `present` is set as in `dealt`.
 static BoxAxis takeAxis(KernelContext &c, Operation *op, size_t axis, const ir::Extent &extent,
                         Value &present) {
   BoxOperands in = operandsOf(op);
@@ -447,7 +447,7 @@ static void storeScalar(KernelContext &c, ir::StoreOp store, const BoxOperands &
 
 // ---- parts of tiles -----------------------------------------------------------------------------
 
-/// The same elements, without axes of extent 1.
+/// Whether the result has all elements of the box's array, without axes of extent 1.
 static bool isWholeWithoutOnes(const BoxOperands &in, Value result) {
   if (!in.steps.empty() || in.outside ||
       !llvm::all_of(in.offsets, [](Value v) { return matchPattern(v, m_Zero()); }))

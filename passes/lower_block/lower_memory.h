@@ -1,13 +1,13 @@
-// Loads and stores of matrices in global memory.
+// Lowers loads and stores of matrices in global memory.
 #pragma once
 
 #include "passes/lower_block/kernel_context.h"
 
 namespace ptl::block {
 
-/// A load, or a part of a tile.
+/// Lowers a load, or a part of a tile.
 void lowerSlice(KernelContext &c, mlir::Operation *op);
-/// A store, by the core that holds the value.
+/// Lowers a store on the core that holds the value.
 void lowerStore(KernelContext &c, ir::StoreOp store);
 /// Elements from one position of an axis to the next.
 llvm::SmallVector<mlir::Value> stridesOf(KernelContext &c, mlir::Value array);
@@ -19,14 +19,15 @@ mlir::Type storeBoxType(KernelContext &c, ir::StoreOp store);
 mlir::Value partition(KernelContext &c, const MemoryBox &box, const Extents2 &extents,
                       mlir::Type element, mlir::Location loc, bool transposed = false,
                       bool asRow = false);
-/// What has an effect and is not dealt out is done by one of the vector cores.
+/// The condition under which this core executes an operation on a box: `present`, and if the
+/// operation has an effect and is not dealt out, also that this is the first vector core.
 Value onceOnly(KernelContext &c, Operation *op, Value present, llvm::ArrayRef<ir::Extent> extents);
-/// In a branch where the box may be empty.
+/// Runs `body` in a branch if the box may be empty.
 void whenPresent(KernelContext &c, const MemoryBox &box, mlir::Location loc,
                  llvm::function_ref<void()> body);
-/// Into the vector memory.
+/// Loads a tile into the vector memory.
 Tile load(KernelContext &c, const Tile &memory, mlir::Location loc);
-/// Bytes of conditions, as they lie in global memory, as packed bits.
+/// Packs conditions, which are bytes in global memory, into bits.
 Tile conditionsOf(KernelContext &c, const Tile &bytes, Location loc);
 /// The bits of a mask as bytes.
 Tile bytesOf(KernelContext &c, const Tile &mask, Location loc);

@@ -1,4 +1,4 @@
-// Operations that move elements.
+// Lowers operations that move elements.
 #pragma once
 
 #include "passes/lower_block/select_instructions.h"
@@ -7,19 +7,19 @@ namespace ptl::block {
 
 /// Operations that move elements.
 InstructionPatterns movePatterns();
-/// The lengths that a load or slice gives names to, for a core that does not load it.
+/// Binds the lengths that a load or slice gives names to, for a core that does not load it.
 void bindLengths(KernelContext &c, Operation *op);
 /// An operand as a tile with lengths. Nothing after an error.
 std::optional<ShapedTile> sourceOf(KernelContext &c, Operation *op, Value operand);
 /// The result as a tile with lengths in a buffer of its own. Nothing after an error.
 std::optional<ShapedTile> newResult(KernelContext &c, Operation *op, unsigned number = 0);
-/// A part of a tile, by moving its elements.
+/// Lowers a part of a tile by moving its elements.
 void sliceByMoves(KernelContext &c, Operation *op, const Tile &source);
-/// Another shape of the same elements.
+/// Lowers a reshape of elements in the same order.
 void lowerReshape(KernelContext &c, Operation *op);
-/// Axes in another order, or elements in the opposite one.
+/// Lowers a permutation of axes, or a reversal of elements.
 void lowerPermutation(KernelContext &c, Operation *op);
-/// A tile of one type of array as one of another: axes of extent 1 repeated.
+/// Converts a tile from one array type to another by repeating axes of extent 1.
 Tile spread(KernelContext &c, const Tile &tile, Type from, Type to, Operation *op);
 
 } // namespace ptl::block

@@ -39,7 +39,7 @@ static IndexVector columnPosition(KernelContext &c, const ShapedTile &shape, Val
 static void sortByElements(KernelContext &c, Operation *op, const ShapedTile &from,
                            const ShapedTile *keys, const ShapedTile *places, bool descending);
 
-/// What does not change a sum, a product, a largest or a smallest value.
+/// The identity element of a sum, a product, a maximum or a minimum.
 Value identityOf(KernelContext &c, llvm::StringRef how, Type element) {
   if (how == "add" || how == "mul")
     return scalarConstant(c, element, how == "add" ? 0 : 1);

@@ -1,4 +1,4 @@
-// Orderings, scans and reductions by elements.
+// Lowers orderings, scans and reductions by elements.
 #pragma once
 
 #include "passes/lower_block/select_instructions.h"
@@ -7,9 +7,9 @@ namespace ptl::block {
 
 /// Sorting, searching and scans.
 InstructionPatterns orderPatterns();
-/// What does not change a sum, a product, a largest or a smallest value.
+/// The identity element of a sum, a product, a maximum or a minimum.
 Value identityOf(KernelContext &c, llvm::StringRef how, Type element);
-/// A reduction, element by element.
+/// Lowers a reduction element by element.
 void reduceByElements(KernelContext &c, Operation *op);
 
 } // namespace ptl::block

@@ -131,7 +131,7 @@ static void zeroIfEmpty(KernelContext &c, Value lower, Value upper, const Tile &
     return;
   if (matchPattern(lower, m_Zero()) && isRangeLength(c, upper))
     return;
-  // What is made in the branch is for it alone.
+  // Buffers that are made in the branch are not shared with other parts.
   PartOf part = std::exchange(c.part, {});
   llvm::SmallVector<Rotation> rotations = std::exchange(c.rotations, {});
   auto done = llvm::make_scope_exit([&] {

@@ -72,7 +72,7 @@ static Value anyOf(KernelContext &c, llvm::ArrayRef<Reduced> lengths) {
   return all;
 }
 
-/// What a reduction of nothing gives.
+/// The result of a reduction without elements.
 static Value startOf(KernelContext &c, Operation *op, Type element) {
   bool search = isa<ir::ReduceArgmaxOp, ir::ReduceArgminOp>(op);
   return search ? constantOf(c, element, -1) : identityOf(c, combinationOf(op), element);

@@ -1,4 +1,4 @@
-// Reductions as vector instructions.
+// Lowers reductions to vector instructions.
 #pragma once
 
 #include "passes/lower_block/select_instructions.h"

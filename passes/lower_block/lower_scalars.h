@@ -1,17 +1,17 @@
-// Elementwise operations on types that no instruction takes, by the scalar unit.
+// Lowers elementwise operations on types that no instruction takes, on the scalar unit.
 #pragma once
 
 #include "passes/lower_block/select_instructions.h"
 
 namespace ptl::block {
 
-/// An operation of the dialect on scalars. Null: the scalar unit does not have it.
+/// Lowers an operation of the dialect on scalars. Null if the scalar unit does not have it.
 mlir::Value lowerScalarArithmetic(KernelContext &c, mlir::Operation *op);
 /// Elementwise operations that the scalar unit has.
 InstructionPatterns elementPatterns();
 /// A mask as a tile of 0 and 1.
 Tile numbersOf(KernelContext &c, const Tile &mask, Location loc);
-/// Numbers that are not 0, as a mask.
+/// The mask of the numbers that are not 0.
 Tile maskOf(KernelContext &c, const Tile &numbers, Location loc);
 
 } // namespace ptl::block

@@ -15,7 +15,7 @@ using namespace mlir;
 
 namespace ptl::block {
 
-/// Where a value that a later stage reads stands: in the slot of its iteration.
+/// Finds a value that a later stage reads: it is in the slot of its iteration.
 static void lowerKept(KernelContext &c, Operation *op, Value value, Value number) {
   std::optional<Extents2> extents = extentsOf(c, op, value.getType());
   if (!extents)
@@ -40,7 +40,8 @@ static void lowerKept(KernelContext &c, Operation *op, Value value, Value number
   c.tiles.set(value, kept);
 }
 
-/// What a later stage reads is made in its slot, or copied there.
+/// Lowers an operation and puts a result that a later stage reads into its slot, if it was not made
+/// there.
 static void lowerAndKeep(KernelContext &c, Operation *op, const LoopStages &stages, Value number) {
   llvm::SmallVector<std::pair<Value, Tile>> kept;
   for (Value result : op->getResults())

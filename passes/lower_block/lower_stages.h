@@ -1,4 +1,4 @@
-// Loops of which a part runs some iterations ahead.
+// Lowers loops of which a part runs some iterations ahead.
 #pragma once
 
 #include "passes/lower_block/kernel_context.h"
@@ -6,7 +6,8 @@
 
 namespace ptl::block {
 
-/// for i { if i is a turn: ahead(i) ; if i - n is one: behind(i - n) }, with n turns more.
+/// Emits `for i { if i is an iteration: ahead(i); if i - n is one: behind(i - n) }`, with n more
+/// iterations.
 void lowerInStages(KernelContext &c, mlir::scf::ForOp loop, const LoopStages &stages,
                    CarriedTiles tiles);
 

@@ -14,8 +14,8 @@ using namespace mlir;
 
 namespace ptl::block {
 
-/// What one side of a `while` hands to the other: scalars as they are, tiles in buffers of their
-/// own.
+/// The values that one region of a `while` passes to the other: scalars as they are, tiles in
+/// buffers of their own.
 struct Carried {
   llvm::SmallVector<Value> scalars;
   llvm::SmallVector<std::pair<unsigned, Tile>> tiles;
@@ -87,7 +87,7 @@ void lowerWhile(KernelContext &c, scf::WhileOp loop) {
   if (llvm::is_contained(inits, Value()))
     return fail(c, loop, "a scalar that another core computes");
   auto made = c.b.create<scf::WhileOp>(loc, afterTypes, inits);
-  // What one side says of lengths holds neither in the other one nor behind the loop.
+  // Lengths that one region binds are valid neither in the other region nor behind the loop.
   const auto known = c.lengths;
   {
     OpBuilder::InsertionGuard guard(c.b);

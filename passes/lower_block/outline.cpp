@@ -19,7 +19,7 @@ namespace ptl::block {
 
 namespace {
 
-/// What a kernel is given.
+/// A parameter of a kernel.
 struct Argument {
   std::string name, role; ///< role: of arrays
   Value value;
@@ -60,8 +60,8 @@ private:
            llvm::all_of(op->getOperands(), isDimension);
   }
 
-  /// What a kernel by hand computes may have been found to be what the host computes: from what
-  /// else the kernel is given, or from dimensions.
+  /// Whether the kernel takes the result from the host. A value that a manual kernel computes may
+  /// equal one that the host computes from other arguments of the kernel, or from dimensions.
   bool isTaken(Operation *op, const llvm::SetVector<Value> &given) {
     if (!grid_->hasAttr("ptl.manual"))
       return isFromDimensions(op);
@@ -72,8 +72,9 @@ private:
             }));
   }
 
-  /// What is computed from sizes is computed in the kernel again: its launch has only what the
-  /// source names, and the prover wants to know what depends on what.
+  /// Scalars that are computed from sizes are computed again in the kernel, because a launch should
+  /// only have arguments that the source names, and the prover needs to see how sizes depend on
+  /// each other.
   void takeScalars() {
     OpBuilder b(grid_.getContext());
     for (bool changed = true; changed;) {
@@ -148,7 +149,7 @@ private:
     return {};
   }
 
-  /// What the entry calls an argument of its own.
+  /// The name that the entry gives an argument of its own.
   static StringAttr givenName(BlockArgument argument) {
     auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
     for (const char *attribute : {"ptl.name", "ptl.output", "ptl.dim"})
@@ -167,8 +168,8 @@ private:
     return unique(isArray(value) ? "t" : "s");
   }
 
-  /// The name, or the first of `name1`, `name2`, ... that nothing else has: what reads a kernel
-  /// tells its arrays apart by their names.
+  /// The name, or the first of `name1`, `name2`, ... that is free. Arguments need different names
+  /// because readers of a kernel identify its arrays by them.
   std::string unique(const std::string &name) {
     std::string free = name;
     for (unsigned count = 1; !taken_.insert(free).second; ++count)

@@ -115,7 +115,7 @@ static int64_t reshapedAxis(ReshapeOp op, int64_t axis) {
     ++front;
   while (front + back < most && same(fromEnd(from, back), fromEnd(to, back)))
     ++back;
-  // Of one axis that is left on each side the length follows.
+  // If one axis is left on each side, its length follows from the others.
   if (from.size() == to.size() && front + back + 1 == most)
     ++front;
   for (int64_t i = 0; i < front; ++i)
@@ -186,7 +186,8 @@ PartMaker::Kind PartMaker::kindOf(Value value, int64_t axis, bool shifted) {
 
 // ---- what it takes ------------------------------------------------------------------------------
 
-/// How much a tile has to do with the need of bytes: a person finds one by its name.
+/// The weight of a tile when one is chosen to stand for the memory that is needed: its bytes, and
+/// more if it has a name by which a person can find it.
 static int64_t weightOf(Value tile) {
   return tileBytes(tile.getType()).value_or(0) * (block::nameOf(tile.getLoc()).empty() ? 1 : 2);
 }
@@ -282,7 +283,7 @@ Value PartMaker::boxOf(Operation *op, int64_t axis, Value source, Value begin) {
   return copy->getResult(0);
 }
 
-/// Where the part of a box begins in its base.
+/// The offset in its base of a part of a box.
 static Value boxOffset(Operation *op, int64_t axis) {
   auto base = static_cast<unsigned>(baseAxisOf(op, axis));
   if (auto load = dyn_cast<LoadOp>(op))
@@ -297,7 +298,7 @@ Value PartMaker::clone(Operation *op, int64_t axis, ValueRange operands) {
   return copy->getResult(0);
 }
 
-/// What makes lengths has an operand for each that is no number.
+/// An operation that makes an array has an operand for each length that is no number.
 Value PartMaker::fill(Operation *op, int64_t axis, Value offset) {
   Value result = op->getResult(0);
   llvm::ArrayRef<Extent> extents = extentsOf(result.getType());

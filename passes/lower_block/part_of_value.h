@@ -1,4 +1,4 @@
-// A part of a value along one of its axes, computed anew from parts of what it is computed from.
+// Computes a part of a value along one of its axes, from parts of the operands.
 #pragma once
 
 #include "ir/dialect/ptl_dialect.h"
@@ -17,7 +17,7 @@ struct PartLength {
   ir::Extent extent;
 };
 
-/// What computing a value part by part takes.
+/// The cost of computing a value part by part.
 struct PartCost {
   int64_t largest = 0;         ///< bytes of the largest value that is there in parts only
   mlir::Value tile;            ///< that value, or one with a name and half as many
@@ -26,25 +26,25 @@ struct PartCost {
   bool cutsConditions = false; ///< parts are cut out of conditions, which are packed
 };
 
-/// Bytes of an array on chip; nothing where an extent has no bound.
+/// The bytes of an array on chip; nothing where an extent has no bound.
 std::optional<int64_t> tileBytes(mlir::Type type);
 
-/// Makes parts of values of a grid where `anchor` stands: loads, constants and what is computed
-/// position by position are made anew for the part; of all others a part is cut out.
+/// Makes parts of values of a grid at `anchor`. Loads, constants and operations that work position
+/// by position are repeated for the part; from all other values the part is sliced.
 class PartMaker {
 public:
   PartMaker(ir::ParallelOp grid, mlir::Operation *anchor) : grid_(grid), anchor_(anchor) {}
 
-  /// What that takes, without doing it. The value itself is not counted.
+  /// The cost of this, without doing it. The value itself is not counted.
   PartCost costOf(mlir::Value value, int64_t axis);
-  /// Whether a part of the value is more than one that is cut out of it.
+  /// Whether a part of the value is computed, rather than sliced from the value.
   bool isMade(mlir::Value value, int64_t axis) { return kindOf(value, axis, false) != Kind::Cut; }
   /// The part of `value` that begins at `offset` of `axis`.
   mlir::Value make(mlir::OpBuilder &builder, mlir::Value value, int64_t axis, mlir::Value offset,
                    const PartLength &part);
 
 private:
-  /// `Positions`: of a take, along the axis that it takes from.
+  /// The ways to make a part. `Positions` is for a take, along the axis that it takes from.
   enum class Kind { Cut, Load, Slice, Fill, Positions, Take, Concat, Mapped };
 
   Kind kindOf(mlir::Value value, int64_t axis, bool shifted);

@@ -22,15 +22,16 @@ static int64_t slotsOf(const Machine &machine) {
   return exchange.throughBuffer ? exchange.slotsTwoWay : exchange.slotsOneWay;
 }
 
-/// What the pipe that a value goes through says of it (`ptl.slots`, `ptl.held`), else `usual`.
+/// The number that the source sets for the pipe that a value goes through (`ptl.slots`,
+/// `ptl.held`), otherwise `usual`.
 static int64_t saidOf(Value value, llvm::StringRef what, int64_t usual) {
   Operation *op = value.getDefiningOp();
   auto said = op ? op->getAttrOfType<IntegerAttr>(what) : nullptr;
   return said && said.getInt() > 0 ? said.getInt() : usual;
 }
 
-/// Of so many slots, those that are free for certain when so many values less one wait in them: the
-/// consumer signals free ones in groups.
+/// The number of slots of which the producer can count on: the consumer signals free slots in
+/// groups, so some that are free may not be signalled yet.
 static int64_t usableSlots(int64_t slots) { return slots - freedAtOnce(slots) + 1; }
 
 /// The slots of the queue that a value goes through, of which so many are usable: the numbers that
@@ -215,7 +216,7 @@ static Groups groupsOf(const CoreAssignment &cores, const Machine &machine, bool
   return queues;
 }
 
-/// Of the pairs of flags, those that queues may have: meetings of the cores take one.
+/// The number of pairs of flags for queues; meetings of the cores take one pair.
 static size_t flagsForQueues(const CoreAssignment &cores, const Machine &machine) {
   size_t pairs = firstFlags(machine).size();
   return cores.meetings.empty() ? pairs : pairs - std::min<size_t>(pairs, 1);
@@ -308,6 +309,7 @@ static std::optional<QueuePlan> plan(ir::ParallelOp grid, const CoreAssignment &
             machine.name});
     return std::nullopt;
   }
+  // Queues take the first pairs of flags, and meetings the next one.
   if (!cores.meetings.empty())
     result.meetingFlag = flags[groups.size()];
   llvm::DenseMap<StringAttr, int64_t> bounds = capacitiesOf(grid);
@@ -329,6 +331,7 @@ static std::optional<QueuePlan> plan(ir::ParallelOp grid, const CoreAssignment &
             : heldAtOnce(values, queue.toVector ? CoreKind::Vector : CoreKind::Cube, cores);
     queue.held = std::max(saidOf(first, "ptl.held", usuallyHeld), read);
     int64_t queued = result.merges ? 1 : queuedAtOnce(values, cores);
+    // In the consumer's own memory the producer needs a slot beside those that are still read.
     queue.slots = numSlotsOf(first, machine, isDirect ? std::max(read + 1, queued) : queued);
     queue.bytes = *bytes;
     queue.flag = flags[number];

@@ -1,6 +1,6 @@
-// The queues between the cores of a mixed kernel: which value goes through which one, their flags,
-// slots and bytes. `ptl-plan-queues` decides it and writes it down; the lowering opens what stands
-// there.
+// Plans the queues between the cores of a mixed kernel: which value goes through which queue, and
+// their flags, slots and bytes. `ptl-plan-queues` records the plan as attributes, and the lowering
+// follows it.
 #pragma once
 
 #include "passes/lower_block/assign_cores.h"
@@ -13,13 +13,15 @@
 
 namespace ptl::block {
 
-/// By result that crosses (`ptl.crosses`): the number of its queue.
+/// An attribute of an operation, by results that cross (`ptl.crosses`): the numbers of their
+/// queues.
 inline constexpr llvm::StringLiteral kQueueAttr = "ptl.queue";
-/// On a grid: its queues, each with `to`, `flag`, `slots`, `held` and `bytes`.
+/// An attribute of a grid: its queues, each with `to`, `flag`, `slots`, `held` and `bytes`.
 inline constexpr llvm::StringLiteral kQueuesAttr = "ptl.queues";
-/// On a grid: values of any form share a queue, so both sides pop where the other one pushes.
+/// An attribute of a grid: values of any form share a queue, so both sides pop where the other one
+/// pushes.
 inline constexpr llvm::StringLiteral kMergedAttr = "ptl.merged";
-/// On a grid: the first of the two events by which its cores meet.
+/// An attribute of a grid: the first of the two events by which its cores meet.
 inline constexpr llvm::StringLiteral kMeetingFlagAttr = "ptl.meeting_flag";
 
 /// A queue that goes one way.
@@ -44,23 +46,24 @@ struct QueuePlan {
 /// the machine has too few flags, or a value has no bound.
 bool markQueues(ir::ParallelOp grid, const Machine &machine, const Report &report);
 
-/// What the attributes of a grid say.
+/// Reads the plan from the attributes of a grid.
 QueuePlan markedQueues(ir::ParallelOp grid, const CoreAssignment &cores);
 
-/// Whether they are there and right, errors if not: each value that crosses has one queue, which
-/// goes its way and has room for it; no event is used twice; where slots are the consumer's own
-/// memory, values of a queue are read one after the other, unless it copies them.
+/// Checks that the attributes are there and right. Each value that crosses has one queue, which has
+/// the right direction and enough room; no event is used twice; and where slots are the consumer's
+/// own memory, values of a queue are read one after the other, unless it copies them.
 mlir::LogicalResult verifyQueues(ir::ParallelOp grid, const Machine &machine);
 
-/// Whether more values cross than the machine has flags for, so that those alike share queues.
+/// Whether more values cross than the machine has flags for, so that values of the same form share
+/// queues.
 bool sharesQueues(const CoreAssignment &cores, const Machine &machine);
-/// Whether those alike still need more flags than there are, so that values of all forms share one
-/// queue to the vector cores, and the operands of each side of products one to the cube core.
+/// Whether, even so, more flags are needed than there are. Then values of all forms share one queue
+/// to the vector cores, and the operands of each side of products share one to the cube core.
 bool mergesQueues(const CoreAssignment &cores, const Machine &machine);
 
-/// So many turns may one stage of a loop be ahead of the other. What is ahead is handed on before
-/// any of it is taken: with as many turns as both ways of a value have slots each core still gets
-/// on.
+/// The number of iterations that one stage of a loop may be ahead of the other. All values from
+/// ahead are pushed before any of them is popped, so the slots of both directions limit it: beyond
+/// them the cores would block each other.
 int64_t turnsAhead(const CoreAssignment &cores, const Machine &machine,
                    const LowerOptions &options);
 

@@ -1,5 +1,5 @@
-// In how many steps a product goes through the operand buffers: by the time that the costs of the
-// machine's file predict.
+// Chooses the number of steps in which a product goes through the operand buffers, by the time that
+// the costs in the machine's file predict.
 #pragma once
 
 #include "machines/machine.h"
@@ -9,12 +9,13 @@
 
 namespace ptl::block {
 
-/// Operands with elements of so many bytes go in boxes of as many rows, columns and contracted
-/// positions: boxes of bytes are 32 wide, and have as many rows, since operands are also turned.
+/// The edge of the boxes in which operands with elements of this many bytes are moved: rows,
+/// columns and contracted positions alike. Boxes of bytes are 32 wide, and have as many rows, since
+/// operands may be transposed.
 inline int64_t productBox(int64_t bytes) { return bytes == 1 ? 32 : 16; }
 
-/// A product of `rows` x `contracted` by `contracted` x `cols` in a kernel of `products`, which all
-/// have a part of the operand buffers of their own.
+/// A product of `rows` x `contracted` by `contracted` x `cols`, in a kernel with `products`
+/// products, each of which has its own part of the operand buffers.
 struct ProductShape {
   int64_t rows = 1, cols = 1, contracted = 1;
   int64_t bytes = 2; ///< of an element of the operands

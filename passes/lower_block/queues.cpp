@@ -242,7 +242,7 @@ static void pop(KernelContext &c, Value value, Value queue, bool toVector) {
        own = tileType(c, place, layout, tile.extents, tile.element);
   tile.buffer = firstOf(c, popped, narrow, tile.extents, loc);
   bool isColumn = toVector && formOf(tile) == Form::Column;
-  // Where queues are merged, what is popped next may have another form.
+  // If queues are merged, the next tile that is popped may have another form.
   bool isCopied = toVector && (c.plan.merges || own.getCols() != narrow.getCols());
   if (isColumn) {
     tile = asColumn(c, tile, value.getType(), loc);

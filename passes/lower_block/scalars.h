@@ -15,7 +15,7 @@ mlir::Value scalarResult(mlir::OpBuilder &b, mlir::Operation *op, llvm::ArrayRef
 /// Operations on nothing but scalars become `arith` and `math`, where the scalar unit has them.
 void lowerScalars(mlir::func::FuncOp function);
 
-/// `set`, `add`, `max` or `min` of what is there and what comes.
+/// Combines the stored and the new value by `set`, `add`, `max` or `min`.
 mlir::Value combineScalars(mlir::OpBuilder &b, mlir::Location loc, llvm::StringRef how,
                            mlir::Value old, mlir::Value value);
 

@@ -1,5 +1,5 @@
-// What the vector cores do for each operation on tiles: a table of patterns, and the pass that
-// writes down which one is taken.
+// Selects instructions for operations on tiles of the vector cores: a table of patterns, and the
+// pass that records which pattern is used.
 #pragma once
 
 #include "passes/lower_block/kernel_context.h"
@@ -8,13 +8,13 @@
 
 namespace ptl::block {
 
-/// Of an operation on tiles of the vector cores: its way, which is the name of an instruction, or
-/// what is done where there is none.
+/// An attribute of an operation on tiles of the vector cores: its way, which is the name of an
+/// instruction, or of another implementation where there is none.
 inline constexpr llvm::StringLiteral kWayAttr = "ptl.way";
-/// The way of what has no instruction: the scalar unit goes through the elements.
+/// The way of operations without an instruction: the scalar unit goes through the elements.
 inline constexpr llvm::StringLiteral kByElements = "elements";
 
-/// One way to do some operations.
+/// One way to implement some operations.
 struct InstructionPattern {
   /// The name of the way, if a machine can do the operation by this pattern; else empty.
   llvm::StringRef (*way)(mlir::Operation *op, const Machine &machine);
@@ -22,18 +22,18 @@ struct InstructionPattern {
 };
 using InstructionPatterns = llvm::ArrayRef<InstructionPattern>;
 
-/// Whether an operation is the vector cores' and has a way: not what both kinds of cores make for
-/// themselves (loads, constants, views), and not control flow, checks and stores.
+/// Whether an operation is executed by the vector cores and has a way. Operations that both kinds
+/// of cores do for themselves (loads, constants, views), control flow, checks and stores have none.
 bool hasWay(mlir::Operation *op, const CoreAssignment &cores);
 
-/// Writes the way of each operation of a grid down, the first one of the table that the machine
-/// has. False after an error, which is reported: there is none.
+/// Records the way of each operation of a grid: the first one of the table that the machine has.
+/// False after an error, which is reported, if there is none.
 bool markInstructions(ir::ParallelOp grid, const Machine &machine, const Report &report);
 
-/// Whether they are there and right, errors if not: the machine can do each operation in its way.
+/// Checks that the attributes are there and that the machine can do each operation in its way.
 mlir::LogicalResult verifyInstructions(ir::ParallelOp grid, const Machine &machine);
 
-/// An operation that has a way, done in that way. False: it says none.
+/// Lowers an operation in its recorded way. False if it has none.
 bool lowerInItsWay(KernelContext &c, mlir::Operation *op);
 
 } // namespace ptl::block

@@ -38,7 +38,7 @@ struct Operand {
 };
 } // namespace
 
-/// As many bytes as this have no place in any memory.
+/// This number of bytes fits into no memory.
 static constexpr int64_t kMostBytes = int64_t(1) << 36;
 
 /// In whole boxes of rows and columns, as they are staged.

@@ -1,5 +1,5 @@
-// How the cube core has the operands of products that it loads: whole in its staging memory, or
-// piece by piece as products go along them.
+// Chooses how the cube core gets the operands of products that it loads: whole in its staging
+// memory, or piece by piece as the product goes along them.
 #pragma once
 
 #include "passes/lower_block/lower_block.h"
@@ -10,16 +10,17 @@
 
 namespace ptl::block {
 
-/// On a load that products read: `whole` or `pieces`.
+/// An attribute of a load that products read: `whole` or `pieces`.
 inline constexpr llvm::StringLiteral kStagedAttr = "ptl.staged";
 
-/// Decides it for the loads of a grid: what has no bound, what takes more than a fourth of the
-/// memory, and as many of the largest others as the choices of the grid say (`streamed`) go in
-/// pieces. What the kernel stores to is loaded where it is read, so whole. False after an error,
-/// which is reported.
+/// Chooses it for the loads of a grid. Operands without a bound, those that take more than a fourth
+/// of the memory, and as many of the largest others as the options of the grid require (`streamed`)
+/// go in pieces. Arrays that the kernel stores to are loaded where they are read, so they go whole.
+/// False after an error, which is reported.
 bool markOperands(ir::ParallelOp grid, const Machine &machine, const Report &report);
 
-/// Whether every load that a product reads says it, and has a bound if it is loaded whole.
+/// Checks that every load that a product reads has the attribute, and a bound if it is loaded
+/// whole.
 mlir::LogicalResult verifyOperands(ir::ParallelOp grid);
 
 /// Whether a load goes in pieces.

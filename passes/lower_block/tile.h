@@ -1,5 +1,5 @@
-// What values of the tile level become: matrices with capacities, tiles in their forms, boxes of
-// global memory.
+// The lowered forms of values of the tile level: matrices with capacities, tiles in their forms,
+// boxes of global memory.
 #pragma once
 
 #include "ir/dialect/ptl_dialect.h"
@@ -34,7 +34,7 @@ struct MemoryBox {
   mlir::Value present;                ///< an i1 that is false where the box is empty; null: never
 };
 
-/// What an array value of the tile level became.
+/// The lowered form of an array value of the tile level.
 struct Tile {
   enum class Form {
     Whole,  ///< rows x cols in `vec`, row-major
@@ -57,21 +57,21 @@ struct Tile {
   bool isRow() const { return extents.rows == 1; }
 };
 
-/// Tiles by their values. A tile stays where it is until it is erased, so that code may hold one of
-/// an operand while it sets that of a result: a map that moves its elements as it grows leaves it a
-/// reference to freed memory, at the addresses of some runs and not of others.
+/// Tiles by their values. A tile keeps its address until it is erased, so that code may hold a
+/// reference to the tile of an operand while it sets that of a result; a map that moves its
+/// elements as it grows would leave a dangling reference, in some runs only.
 class TileMap {
 public:
   const Tile *find(mlir::Value value) const {
     auto found = tiles_.find(value);
     return found == tiles_.end() ? nullptr : found->second.get();
   }
-  void set(mlir::Value value, Tile tile) {
+  void set(mlir::Value value, const Tile &tile) {
     std::unique_ptr<Tile> &place = tiles_[value];
     if (place)
-      *place = std::move(tile);
+      *place = tile;
     else
-      place = std::make_unique<Tile>(std::move(tile));
+      place = std::make_unique<Tile>(tile);
   }
   void erase(mlir::Value value) { tiles_.erase(value); }
 
@@ -79,7 +79,7 @@ private:
   llvm::DenseMap<mlir::Value, std::unique_ptr<Tile>> tiles_;
 };
 
-/// How a value of these extents and element type is kept once it is computed.
+/// The form in which a value of these extents and element type is kept once it is computed.
 inline Tile::Form formOf(const Tile &tile) {
   if (tile.element.isInteger(1))
     return Tile::Form::Mask;
@@ -96,7 +96,7 @@ struct ShapedTile {
   IndexVector lengths;
 };
 
-/// Positions in the source and in the result, from those in the box that is moved.
+/// The positions in the source and in the result that belong to those in the box that is moved.
 struct Ends {
   IndexVector from, to;
 };
@@ -118,7 +118,7 @@ struct BoxOperands {
 };
 
 BoxOperands operandsOf(mlir::Operation *op);
-/// Whether such a box is a matrix, or a part of one: all of it inside, no steps.
+/// Whether such a box is a matrix, or a part of one: all of it is inside, and it has no steps.
 bool isMatrixBox(const BoxOperands &in, mlir::Type boxType);
 
 /// An axis of a box of global memory.
@@ -135,7 +135,7 @@ struct GlobalBox {
   mlir::Value present; ///< as in MemoryBox
 };
 
-/// Where a store goes.
+/// The destination of a store.
 struct StoreTarget {
   const GlobalBox *box;
   mlir::Type element;
@@ -158,14 +158,14 @@ struct Waiting {
   mlir::Operation *user;
 };
 
-/// A slot of a queue that is given back after the last use of its value.
+/// A slot of a queue that is freed after the last use of its value.
 struct Popped {
   mlir::Value queue;
   mlir::IntegerAttr split;
   mlir::Value value;
 };
 
-/// How bytes of global memory and of tiles are typed: conditions are bytes there.
+/// The type of bytes in global memory and of tiles there: conditions are bytes.
 inline mlir::Type storedType(mlir::Type type) {
   return type.isInteger(1) ? mlir::IntegerType::get(type.getContext(), 8) : type;
 }

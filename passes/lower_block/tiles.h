@@ -1,33 +1,33 @@
-// What values became: scalars, tiles, lengths; constants.
+// The lowered forms of values: scalars, tiles, lengths; and constants.
 #pragma once
 
 #include "passes/lower_block/kernel_context.h"
 
 namespace ptl::block {
 
-/// Says that the chip cannot do this, once, and ends the lowering.
+/// Reports that the chip cannot do this, once, and ends the lowering.
 void fail(KernelContext &c, mlir::Operation *op, const std::string &what);
-/// What a scalar outside of this function became. Null: this core does not know it.
+/// The lowered form of a scalar from outside this function. Null if this core does not know it.
 mlir::Value scalarOf(KernelContext &c, mlir::Value value);
-/// Whether a value is no array.
+/// Whether a value is not an array.
 bool isScalar(const KernelContext &c, mlir::Value value);
 /// Whether this core computes a scalar.
 bool isNeeded(const KernelContext &c, mlir::Value scalar);
-/// What an array became; it stays where it is while other tiles are set. Null: this core does not
-/// have it.
+/// The lowered form of an array; it keeps its address while other tiles are set. Null if this core
+/// does not have it.
 const Tile *tileOf(KernelContext &c, mlir::Value value);
-/// Says what an array became.
+/// Sets the lowered form of an array.
 void setTile(KernelContext &c, mlir::Value value, Tile tile);
 /// An array as a matrix: capacities and lengths. Nothing after an error.
 std::optional<Extents2> extentsOf(KernelContext &c, mlir::Operation *op, mlir::Type type);
-/// The most positions that this core has of an axis.
+/// The most positions of an axis that this core has.
 int64_t capacityOf(const KernelContext &c, const ir::Extent &extent);
 /// Whether this is the length of the range that a loop or a point of the grid is at: `min(end - at,
 /// size)`, which is never 0.
 bool isRangeLength(const KernelContext &c, mlir::Value length);
-/// The positions that it has, as a value.
+/// The number of positions that the axis has, as a value.
 mlir::Value lengthOf(KernelContext &c, const ir::Extent &extent);
-/// A number as an `index`, made once.
+/// A number as an `index`; equal numbers share one constant.
 mlir::Value constant(KernelContext &c, int64_t value);
 /// A number of an element type.
 mlir::Value constantOf(KernelContext &c, mlir::Type type, double value);

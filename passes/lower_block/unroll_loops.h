@@ -1,4 +1,4 @@
-// Loops that say `unroll`.
+// Unrolls loops with `unroll`.
 #pragma once
 
 #include "passes/lower_block/lower_block.h"
@@ -7,12 +7,12 @@
 
 namespace ptl::block {
 
-/// Whether some loop of the grid says that it is unrolled.
+/// Whether some loop of the grid has `unroll`.
 bool saysUnroll(ir::ParallelOp grid);
 
-/// Unrolls the loops that ask for it, but not those that products accumulate in: the accumulator
-/// belongs to the loop, and steps of a product overlap already. False after reporting an `unroll`
-/// without effect.
+/// Unrolls the loops that have it, except for those that products accumulate in: the accumulator
+/// belongs to the loop, and steps of a product overlap already. An `unroll` without effect is
+/// reported, and the result is false.
 bool unrollLoops(ir::ParallelOp grid, const Report &report);
 
 } // namespace ptl::block

@@ -244,8 +244,8 @@ static void addRenumbered(const std::vector<Operation *> &all, std::vector<Chang
     }
 }
 
-/// What an instruction writes, and its scratch, in other tiles: the one made before and the one
-/// made behind its own.
+/// Adds changes that make an instruction write, or use as scratch, another tile: the one made
+/// before its own, and the one made after.
 static void addRedirected(Operation *op, const std::vector<Value> &tiles,
                           std::vector<Change> &changes) {
   if (!pto::Instruction(op))

@@ -1,4 +1,4 @@
-// The faults that the mutation test makes: changes of a module that are taken back.
+// The faults that the mutation test seeds: changes of a module that are undone.
 #pragma once
 
 #include "passes/prover/findings.h"
@@ -9,7 +9,7 @@
 
 namespace ptl::prove {
 
-/// A fault that is made in a module and taken back.
+/// A fault that is seeded in a module and undone.
 struct Change {
   enum Kind : uint8_t {
     Remove,   ///< an operation
@@ -32,11 +32,12 @@ struct Change {
   std::vector<mlir::Operation *> ops; ///< Unpaired, Renumber: all that change
   mlir::Value value;                  ///< Redirect: the tile
 
-  /// False, and nothing changed: not possible here.
+  /// Returns false, and changes nothing, if the change is impossible here.
   bool apply();
   void undo();
   std::string text() const;
-  /// Whether it may make another program, with other values in any order.
+  /// Whether the changed module may compute other values in any order of the pipes, so that it is
+  /// another program rather than one with a race.
   bool changesValues() const;
 
 private:
@@ -52,7 +53,7 @@ private:
   mlir::Value former; ///< the address, the value or the operand that it had
 };
 
-/// Whether an operation puts others in order, or hands on tiles.
+/// Whether an operation orders others, or hands on tiles.
 bool isSync(mlir::Operation *op);
 
 std::vector<Change> changesOf(mlir::ModuleOp module);

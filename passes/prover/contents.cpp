@@ -22,7 +22,8 @@ uint64_t Contents::resultOf(const Core &core, const Event &event) {
       event.kind == Event::Operation || event.kind == Event::Push || event.kind == Event::Pop;
   if (!computes)
     return 0;
-  // What scalars from memory decide is not followed; cores that read others do other things.
+  // Decisions that depend on scalars from memory are not followed. All results depend on these
+  // scalars instead, so that cores which read different ones count as doing different things.
   uint64_t result = mix(mix(event.op, event.scalars), scalars_);
   if (event.kind == Event::Pop) {
     auto split = kernel_.operations[event.op]->getAttrOfType<mlir::IntegerAttr>("split");

@@ -1,5 +1,5 @@
-// What the operations of a core compute, as numbers: equal numbers stand for equal data. With that
-// two vector cores are compared that do the same.
+// Numbers what the operations of a core compute: equal numbers stand for equal data. Two vector
+// cores that do the same are compared by these numbers.
 #pragma once
 
 #include "passes/prover/trace.h"
@@ -8,17 +8,17 @@
 
 namespace ptl::prove {
 
-/// The contents of one core's memories, followed in program order. What was loaded is known by its
-/// place in global memory, what another core handed over by its queue, number and part.
+/// The contents of one core's memories, followed in program order. Loaded data is identified by its
+/// place in global memory, and data that another core handed over by its queue, number and part.
 class Contents {
 public:
   Contents(const Kernel &kernel, const Execution &execution, const RangeTable &ranges,
            uint32_t core);
-  /// Of what an event does: its operation, scalars and operands.
+  /// The number of an event, from its operation, scalars and operands.
   uint64_t of(uint32_t event) const { return results_[event]; }
 
 private:
-  /// Bytes of one value, and where that begins.
+  /// The bytes of one value, and where the value begins.
   struct Piece {
     int64_t end, base;
     uint64_t value;
@@ -37,8 +37,8 @@ private:
   std::vector<uint64_t> results_;
 };
 
-/// Whether anything that an event reads from global memory leaves its core again, or decides
-/// something there: what is loaded and never used may be anything.
+/// Whether data that an event reads from global memory leaves its core again, or decides something
+/// there. Data that is loaded and never used does not matter.
 bool isUsed(const Kernel &kernel, const Execution &execution, const RangeTable &ranges,
             uint32_t core, uint32_t event);
 

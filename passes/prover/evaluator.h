@@ -1,4 +1,5 @@
-// Scalar code of a kernel outside of any run: what lengths make of its loops and branches.
+// Evaluates scalar code of a kernel without running the kernel, to find how lengths decide its
+// loops and branches.
 #pragma once
 
 #include "passes/prover/trace.h"
@@ -7,7 +8,7 @@
 
 namespace ptl::prove {
 
-/// Evaluates scalar code outside of any run: loop variables are at their first turn.
+/// Evaluates scalar code outside any run, with loop variables at their first iteration.
 class Evaluator {
 public:
   Evaluator(const Function &function) : function_(function), definitions_(function.registers) {
@@ -93,7 +94,7 @@ private:
   uint64_t stamp_ = 0;
 };
 
-/// Something that inputs decide: the turns of a loop, or a branch.
+/// A loop or a branch that is decided by inputs.
 struct Decision {
   Evaluator *evaluator;
   const Step *step;

@@ -38,7 +38,8 @@ struct Place {
   Last readers, writers;
 };
 
-/// What both vector cores do, and the contents of each where they are asked for.
+/// Compares what both vector cores do. The contents of a core's memories are computed when they are
+/// needed.
 class VectorCores {
 public:
   explicit VectorCores(const Case &judged) : judged_(judged) {
@@ -90,7 +91,7 @@ private:
   std::map<uint64_t, uint32_t> known_; ///< hash of a box → its place
   uint32_t lanes_ = 0;
   bool written_ = false, atomics_ = false;
-  /// Of a place and a core: what it writes there, one after the other.
+  /// The values that a core writes at a place, one after the other.
   std::map<std::pair<uint32_t, unsigned>, std::vector<uint64_t>> writes_;
 };
 
@@ -160,9 +161,10 @@ const std::vector<uint64_t> &PointerJudge::writesOf(uint32_t place, unsigned cor
   return writes_[{place, core}];
 }
 
-// Whether it does not matter which of two vector cores comes first: both write the same to the same
-// elements, one after the other; who reads has written them before, and they do not change, or does
-// nothing with them (a core that has no rows computes one that nobody stores).
+// Whether the order of two vector cores does not matter. This is so if both write the same values
+// to the same elements in the same order. A core that reads the elements has then written them
+// before, and they do not change; or it does not use what it reads (a core without rows computes
+// one that is never stored).
 bool PointerJudge::agree(const Touch &first, const Touch &second) {
   for (const Touch *each : {&first, &second})
     if (each->reads && !each->writes &&
@@ -185,6 +187,7 @@ bool PointerJudge::agree(const Touch &first, const Touch &second) {
 
 void PointerJudge::judgePair(const Touch &first, const Touch &second, HazardKind kind) {
   const Order &order = judged_.order;
+  // Additions commute, so two of them need no order.
   if ((first.atomic && second.atomic) ||
       order.before(first.ref.core, first.pipe, first.ref.event, second.ref.core,
                    second.ref.event) ||
@@ -198,7 +201,7 @@ void PointerJudge::judgePair(const Touch &first, const Touch &second, HazardKind
   reportHazard(judged_, kind, first.ref, second.ref, name, name);
 }
 
-// What is added twice changes the sum, in whatever order.
+// An element that both cores add is added twice, whatever the order.
 void PointerJudge::judgeAtomics() {
   std::vector<EventRef> byCore[2];
   for (const Touch &touch : touches_)
@@ -232,6 +235,7 @@ void PointerJudge::judge() {
       if (touch.writes)
         against(places_[near].readers, HazardKind::WriteAfterRead);
     }
+    // The last access of each pipe is enough: earlier ones of the same pipe come before it.
     Place &own = places_[touch.place];
     (touch.writes ? own.writers : own.readers).set(touch.lane(), number);
   }

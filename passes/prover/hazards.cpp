@@ -13,7 +13,7 @@ namespace ptl::prove {
 
 namespace {
 
-/// Bytes of one memory that no access tells apart, next to each other or not.
+/// Bytes of one memory, adjacent or not, that every access covers all together or not at all.
 struct Atom {
   uint32_t writer = kNone;
   bool undefined = false; ///< the writer used it as scratch
@@ -30,6 +30,7 @@ public:
   void run() {
     findAtoms();
     for (uint32_t i = 0; i < core_.events.size() && !judged_.enough(); ++i) {
+      // An allocation begins the life of a buffer anew: what an earlier one wrote is undefined.
       const Event &event = core_.events[i];
       if (event.kind == Event::Alloc)
         epoch_[event.number] = i;
@@ -57,7 +58,7 @@ private:
   uint32_t ownerOf(uint32_t writer, uint32_t atom) const;
   std::string name(uint32_t buffer) const { return judged_.bufferName(buffer); }
   uint32_t &lastWrite(uint32_t buffer, uint32_t atom);
-  /// Those that an access touches; none of global memory.
+  /// The atoms that an access touches; none for global memory.
   llvm::ArrayRef<uint32_t> atomsOf(uint32_t access) const {
     uint32_t part = partOf_[access];
     if (part == kNone)
@@ -134,6 +135,7 @@ void TileJudge::findAtoms() {
     partOf_.push_back(kNone);
     if (access.global)
       continue;
+    // Equal parts are cut and judged once.
     auto [entry, isNew] = known.try_emplace(
         {static_cast<uint64_t>(access.base), access.bytes * 256ull + access.place}, parts.size());
     if (isNew)
@@ -198,6 +200,8 @@ void TileJudge::judge(uint32_t number, const Event &event) {
         checkWrite(number, access, atoms_[i]);
     }
   }
+  // All accesses of an event are checked before any of them is entered, since an instruction reads
+  // before it writes.
   for (uint32_t a = event.access; a < event.access + event.accesses; ++a) {
     const Access &access = core_.accesses[a];
     for (uint32_t i : atomsOf(a)) {
@@ -373,7 +377,8 @@ void TileJudge::checkInPlace(uint32_t number, const Event &event) {
 void judgeTiles(const Case &judged) {
   const std::vector<Core> &cores = judged.execution.cores;
   for (uint32_t core = 0; core < cores.size(); ++core) {
-    // What one vector core does right, the other one does, too.
+    // If one vector core has no fault, the other one, which runs the same code on the same bytes,
+    // has none.
     bool again = core > 0 && cores[core].function == cores[core - 1].function &&
                  cores[core].hash == cores[core - 1].hash;
     if (!again)

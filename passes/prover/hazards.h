@@ -1,12 +1,12 @@
-// Accesses to the same bytes: is there an order between them, and does every read see the value of
-// its own buffer?
+// Judges accesses to the same bytes: whether they are ordered, and whether every read sees the
+// value of its own buffer.
 #pragma once
 
 #include "passes/prover/order.h"
 
 namespace ptl::prove {
 
-/// What the judges of one execution share.
+/// The input of the judges of one execution.
 struct Case {
   const Kernel &kernel;
   const Execution &execution;
@@ -23,23 +23,24 @@ struct Case {
   std::string bufferName(uint32_t buffer) const;
 };
 
-/// On-chip memory: of every core in program order.
+/// Judges on-chip memory, for every core in program order.
 void judgeTiles(const Case &judged);
-/// Slots of queues through the consumer's memory: nobody touches a tile whose slot was given back.
+/// Judges the slots of queues in the consumer's memory: no operation may access a tile whose slot
+/// was freed.
 void judgeSlots(const Case &judged);
-/// Global memory, between all pipes of a cube core and its vector cores; what both vector cores do
-/// where once was meant.
+/// Judges global memory, between all pipes of a cube core and its vector cores, and finds
+/// operations that both vector cores execute although one should.
 void judgeGlobal(const Case &judged);
-/// What the simulation of events and queues found.
+/// Reports the faults that the simulation of events and queues found.
 void judgeSync(const Case &judged);
-/// Placement, ids and queues, as far as they follow from the declarations and the addresses of one
-/// execution.
+/// Judges placement, ids and queues, as far as they follow from the declarations and the addresses
+/// of one execution.
 void judgePlaces(const Case &judged, const Machine &machine);
 void judgeQueues(const Kernel &kernel, const Machine &machine, Findings &findings);
 
 enum class HazardKind : uint8_t { ReadAfterWrite, WriteAfterRead, WriteAfterWrite };
-/// Reports a missing order between `first` and `second` (in program order). `what`, `other`: names
-/// of what they touch.
+/// Reports a missing order between `first` and `second` (in program order). `what` and `other` are
+/// the names of what they access.
 void reportHazard(const Case &judged, HazardKind kind, EventRef first, EventRef second,
                   const std::string &what, const std::string &other);
 

@@ -20,7 +20,7 @@ static constexpr int64_t kEventsOfOne = 40000, kEventsInAll = 300000;
 
 namespace {
 
-/// What a decision comes to for different values of one input.
+/// The value of a decision as a function of one input.
 class Along {
 public:
   Along(const Decision &decision, uint32_t input, Inputs values)
@@ -127,6 +127,7 @@ void Chooser::addDecision(const Step &step) {
     decision.rotation = kernel_.functions[evaluators_.size() - 1].bodies[step.body].rotation;
   for (size_t i = 0; i < (step.kind == StepKind::For ? 3 : 1); ++i)
     decision.inputs.merge(evaluators_.back().inputsOf(step.args[i]));
+  // A loop whose bounds depend on the number of core groups goes over the points of the grid.
   if (step.kind == StepKind::For && decision.inputs.count(groups_))
     points_.push_back(decision);
   decision.inputs.erase(group_);
@@ -136,6 +137,7 @@ void Chooser::addDecision(const Step &step) {
 }
 
 std::optional<int64_t> Along::reaching(int64_t turns) {
+  // The search takes it that more of an input never gives fewer iterations.
   int64_t high = 1;
   while (measure(high) < turns) {
     high *= 2;
@@ -296,7 +298,7 @@ void Chooser::combine(uint32_t a, uint32_t b, std::set<Inputs> &instances) const
     }
 }
 
-// As far as they are run: of long loops some are left out.
+// The number of iterations that are executed: some of those of long loops are left out.
 int64_t Chooser::turnsOf(const Kernel &kernel, const Function &function, Evaluator &evaluator,
                          const Step &step, const Inputs &values) {
   int64_t turns = Decision{&evaluator, &step, {}}.measure(values);
@@ -338,7 +340,7 @@ Chooser::Cost Chooser::costOf(const Inputs &values) {
   return cost;
 }
 
-/// How many requirements do not hold.
+/// The number of requirements that do not hold.
 size_t Chooser::failing(const Inputs &values) const {
   return static_cast<size_t>(
       std::count_if(requirements_.begin(), requirements_.end(),
@@ -377,7 +379,7 @@ bool Chooser::meet(Inputs &values) const {
           }
         for (uint32_t other : requirement.inputs)
           candidates.push_back(values[other]);
-        // As near to what was wanted as may be.
+        // Candidates nearest to the wanted number come first.
         std::sort(candidates.begin(), candidates.end(), [&](int64_t a, int64_t b) {
           return std::pair(std::abs(a - values[input]), a) <
                  std::pair(std::abs(b - values[input]), b);
@@ -399,7 +401,7 @@ bool Chooser::meet(Inputs &values) const {
   return true;
 }
 
-/// Of the core group.
+/// The number of points of the grid that the core group has.
 int64_t Chooser::pointsOf(const Inputs &values) const {
   int64_t points = 0;
   for (const Decision &loop : points_)
@@ -417,14 +419,15 @@ void Chooser::spread(Inputs &values, int64_t fewest) {
   if (points <= wanted || groups_ == kNone || group_ == kNone)
     return;
   values[groups_] = (points + wanted - 1) / wanted;
+  // This group has the last point, where tiles may be cut.
   values[group_] = (points - 1) % values[groups_];
   if (pointsOf(values) == 0)
     values[group_] = 0;
 }
 
-// Where points have many operations, few of them are run, and so not every state of the rotations:
-// then the instance that has enough points with the fewest operations has them once. `whole`:
-// before points were dealt out.
+// If points have many operations, few points are run, and these may not reach every state of the
+// rotations. Then this adds the instance that has enough points with the fewest operations. `whole`
+// has the instances before points were dealt to core groups.
 void Chooser::addRotation(const std::vector<Inputs> &whole, std::vector<Inputs> &instances,
                           std::vector<Cost> &costs) {
   int64_t wanted = kernel_.rotation + 1;
@@ -459,6 +462,7 @@ bool Chooser::runsLess(const Inputs &values, uint32_t input, int64_t value) cons
     if (decision.step->kind != StepKind::For || !decision.inputs.count(input))
       continue;
     int64_t before = decision.measure(values), after = decision.measure(tried);
+    // A loop that does not run at all would hide the faults in it.
     if (before > 0 && after == 0)
       return false;
     less |= after < before;
@@ -466,8 +470,8 @@ bool Chooser::runsLess(const Inputs &values, uint32_t input, int64_t value) cons
   return less && failing(tried) <= failing(values);
 }
 
-/// Of the inputs that are as usual the one whose loops then take the fewest operations gets the
-/// next smaller choice. False if there is none.
+/// Among the inputs that still have their usual value, gives the one whose loops then take the
+/// fewest operations its next smaller choice. False if there is none.
 bool Chooser::cheapen(Inputs &values) {
   std::optional<Inputs> best;
   int64_t fewest = costOf(values).events;
@@ -496,8 +500,8 @@ bool Chooser::cheapen(Inputs &values) {
   return best.has_value();
 }
 
-// Where loops are nested deeply, two turns of each around the long one are more than can be run:
-// the most expensive executions have one turn of some of them.
+// In deep loop nests, two iterations of each loop around the long one are too many to run; the most
+// expensive executions then have one iteration of some of these loops.
 void Chooser::keepBudget(std::vector<Inputs> &instances, std::vector<Cost> &costs) {
   auto fewer = [](const Cost &a, const Cost &b) { return a.events < b.events; };
   for (;;) {

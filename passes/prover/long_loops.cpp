@@ -25,9 +25,10 @@ struct LongLoop {
 
   /// The first turn at which turns can be left out: what is different in the first ones is over.
   int64_t first() const { return (hasQueue ? 3 : 2) * rotation; }
-  /// So many of those that are left can be. With queues the cores have to leave out the same, also
-  /// where one of them has some turns more than it should: so it is a power of two of rotations,
-  /// several times if need be, and no more than `most` of them.
+  /// The number of remaining iterations that can be left out. With queues all cores have to leave
+  /// out the same number, even if one of them has some iterations more than the others. Therefore
+  /// it is a power of two of rotations, applied several times if necessary, and at most `most`
+  /// rotations.
   int64_t rest(int64_t turn, int64_t most) const {
     int64_t rotations = std::max<int64_t>(0, (turns - turn - rotation - 1) / rotation);
     if (hasQueue)
@@ -63,7 +64,7 @@ static bool repeats(const Core &core, size_t first, size_t middle) {
   return true;
 }
 
-// What goes between cores in the turns that are left out: so many times what there was in the last
+// Counts the events between cores in the iterations that are left out: `times` those of the last
 // rotation, whose first event is given.
 static void countLeftOut(Execution &execution, size_t first, int64_t times) {
   auto core = static_cast<uint32_t>(execution.cores.size() - 1);
@@ -85,8 +86,9 @@ static void countLeftOut(Execution &execution, size_t first, int64_t times) {
   }
 }
 
-// What is left out is a multiple of the rotation, and carried values go on as they did in the last
-// one. Without queues two rotations are enough; with them the last two have to be alike.
+// Leaves out a multiple of the rotation, and lets carried values continue as in the last rotation.
+// Without queues two rotations are enough to see how they continue; with queues the last two have
+// to be equal.
 void Runner::leaveOut(LongLoop &loop, int64_t &turn, std::vector<Scalar> &carried) {
   if (!loop.mayLeaveOut || loop.isDone || turn % loop.rotation)
     return;
@@ -97,6 +99,8 @@ void Runner::leaveOut(LongLoop &loop, int64_t &turn, std::vector<Scalar> &carrie
   if (turn < loop.first() || events.size() < 3 || count <= 0)
     return;
   size_t last = events.size() - 1;
+  // The other side of a queue has to leave out the same events, which is only known if this
+  // rotation repeats the one before.
   if (loop.hasQueue && !repeats(*core_, events[last - 2], events[last - 1]))
     return;
   int64_t times = count / loop.rotation;
@@ -105,6 +109,8 @@ void Runner::leaveOut(LongLoop &loop, int64_t &turn, std::vector<Scalar> &carrie
     core_->leftOut += times;
   }
   for (size_t i = 0; i < carried.size(); ++i)
+    // Carried values, such as counters and addresses, are taken to change by the same amount in
+    // each rotation.
     carried[i].value += (carried[i].value - loop.carried[last - 1][i].value) * times;
   loop.isDone = !loop.hasQueue;
   loop.events.clear();

@@ -1,5 +1,5 @@
-// A kernel as the prover sees it. MLIR is read once into these plain structs; running and judging
-// work on them alone.
+// The prover's model of a kernel. MLIR is read once into these plain structs; running and judging
+// use only them.
 #pragma once
 
 #include "ir/ops/instruction_table.h"
@@ -93,8 +93,8 @@ enum class StepKind : uint8_t {
   Yield,  ///< args; ends a body (also `scf.condition`, whose first argument is the condition)
 };
 
-/// How an instruction touches an operand. `Element`, `Part`: only what positions say (tgetval,
-/// textract, tinsert).
+/// The access of an instruction to an operand. `Element` and `Part` touch only the given positions
+/// (tgetval, textract, tinsert).
 struct AccessSpec {
   uint32_t value = kNone; ///< a tile, box or pointer
   bool reads = false, writes = false, scratch = false, atomic = false;
@@ -102,8 +102,8 @@ struct AccessSpec {
   uint32_t row = kNone,
            col = kNone; ///< where the part begins; `col` alone: position of one element, row-major
   uint32_t extent = kNone; ///< the tile whose valid shape the part has
-  /// Of the compiler's code. Read: index of `Kernel::held`, what may lie there; written: the number
-  /// of what lies there then. 0: nobody knows.
+  /// For the compiler's code only. For a read: the index in `Kernel::held` of the values that may
+  /// be there. For a write: the number of the value that is there afterwards. 0 if it is not known.
   uint32_t held = 0;
   bool operator==(const AccessSpec &) const = default;
 };
@@ -133,17 +133,19 @@ struct Body {
   std::vector<uint32_t> parameters;
   std::vector<Step> steps;
   bool hasQueue = false; ///< pushes, pops or events between cores inside, at any depth
-  /// Scalar code alone, at any depth: elements of tiles, one by one, and nothing in between.
+  /// Set if there is only scalar code at any depth, and accesses to elements of tiles one by one.
   bool ofElements = true;
-  /// Of a loop: its turns write different parts of a tile, so that no turn stands for another.
+  /// For a loop: its iterations write different parts of a tile, so that no iteration represents
+  /// another.
   bool fillsParts = false;
-  /// Of a loop: after so many turns every slot, id and queue that goes by them is the first again.
+  /// For a loop: the number of iterations after which every slot, id and queue that rotates is the
+  /// first one again.
   int64_t rotation = 2;
   bool operator==(const Body &) const = default;
 };
 
-/// What an instruction does beside its work: it fills its scratch from another pipe, and sets and
-/// waits for an event.
+/// What an instruction does beside its main work: it fills its scratch memory from another pipe,
+/// and sets and waits for an event.
 struct Inside {
   uint8_t scratchPipe = kNoPipe;
   uint8_t from = 0, to = 0;
@@ -184,9 +186,11 @@ struct Function {
   std::vector<Body> bodies; ///< the first is the function's
 };
 
-/// What instances choose: a scalar parameter, a value that comes from data, or a core group.
+/// A value that instances choose: a scalar parameter, a value that comes from data, or a core
+/// group.
 struct Input {
-  /// `Group`, `Groups`: which core group it is, of how many; chosen after the sizes.
+  /// `Group` and `Groups` are the number of the core group and the number of all; they are chosen
+  /// after the sizes.
   enum Role : uint8_t { Size, Data, Group, Groups };
   std::string name; ///< `n`, or the expression
   Role role = Size;
@@ -203,8 +207,7 @@ struct Kernel {
   std::vector<Inside> inside;
   std::vector<std::string> pointers; ///< names
   std::vector<uint32_t> prints;      ///< operations that print a tile
-  /// Sets of values of the tile level, by the numbers that they have in a function. The first:
-  /// none.
+  /// Sets of values of the tile level, by their numbers in a function. The first set is empty.
   std::vector<std::vector<int32_t>> held = {{}};
   std::vector<int64_t> constants; ///< that conditions and bounds compare with: worth trying
   int64_t eventIds = 0;           ///< of a pair of pipes; 0: no limit
@@ -213,15 +216,18 @@ struct Kernel {
   std::vector<int64_t> crossReserved;
   int64_t queueFlags = 2;      ///< that a queue takes
   bool awaitStopsCore = false; ///< a core that waits for another one issues nothing
-  /// By hand: the core group that runs it, of so many. Others have inputs for that.
+  /// For kernels written by hand: the core group that runs it, and the number of core groups. Other
+  /// kernels have inputs for these.
   int64_t group = 0, groups = 1;
   bool byHand = false;
   int64_t rotation = 2; ///< of all loops together
-  /// Loops with queues may leave out turns: all of them have `rotation` at the same time.
+  /// Loops with queues may leave out iterations, because all of them return to the first of their
+  /// `rotation` at the same time.
   bool rotatesTogether = false;
   int64_t size = 0; ///< operations in its text
 
-  /// Whether everything that a verdict depends on is the same: all but names and places in sources.
+  /// Whether everything that a verdict depends on is equal; names and places in sources do not
+  /// count.
   bool isLike(const Kernel &other) const;
 };
 

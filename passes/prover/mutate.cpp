@@ -14,8 +14,8 @@ using namespace mlir;
 
 namespace ptl::prove {
 
-/// Of how many executions that a change leaves different interleavings are tried; how many of each,
-/// by their length: so many events in all.
+/// The number of executions changed by a mutation for which interleavings are tried. The number of
+/// interleavings of each depends on its length, so that all of them have a fixed number of events.
 static constexpr size_t kShuffledInstances = 10;
 static constexpr uint64_t kFewestShuffles = 4, kMostShuffles = 12, kShuffledEvents = 40000;
 

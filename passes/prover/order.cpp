@@ -14,7 +14,8 @@ constexpr auto kVector = static_cast<uint8_t>(Pipe::V);
 constexpr auto kAll = static_cast<uint8_t>(Pipe::All);
 constexpr auto kLoad = static_cast<uint8_t>(Pipe::MTE2);
 
-/// What a pipe still has to do: an event, and what the scalar unit knew when it issued it.
+/// An event that a pipe still has to execute, with what the scalar unit knew to be complete when it
+/// issued it.
 struct Item {
   uint32_t event, known;
 };
@@ -134,7 +135,7 @@ private:
 
 // ---- before the run -----------------------------------------------------------------------------
 
-// Which pipes read the slot between a pop and its free: those give the slot back.
+// Finds the pipes that read the slot between a pop and its free, since these give the slot back.
 void Simulation::prepareFrees(uint32_t index) {
   CoreState &state = states_[index];
   struct Popped {
@@ -154,6 +155,8 @@ void Simulation::prepareFrees(uint32_t index) {
         fault(SyncFault::ExtraFree, {index, i});
         continue;
       }
+      // A slot in global memory is free when the load that popped it is over; one in the consumer's
+      // memory when every pipe that uses the tile has come here.
       uint8_t readers = popped[event.flag].front().readers;
       bool global = kernel_.queues[event.flag].throughGlobal;
       state.freeParts[i] = global || !readers ? uint8_t(1 << kLoad) : readers;
@@ -231,7 +234,7 @@ bool Simulation::advance(uint32_t index) {
   return progress;
 }
 
-// What is complete at either.
+// Makes `moment` the join of both: what is complete at either.
 void Simulation::join(Moment &moment, const Moment &other) {
   if (moment.lane != kNoPipe)
     moment.done = std::max(moment.done, order_.complete(other, moment.lane));
@@ -244,6 +247,8 @@ void Simulation::join(Moment &moment, const Moment &other) {
     later = lane != moment.lane && order_.complete(other, lane) > own.at[lane];
   if (!later)
     return;
+  // Clocks are shared and never change, so a new one is made, but only where the other moment knows
+  // more.
   Clock joined = own;
   joined.join(order_.clocks[other.clock]);
   if (other.lane != kNoPipe)
@@ -300,6 +305,7 @@ bool Simulation::issue(uint32_t index) {
     ++state.position;
     return true;
   }
+  // Operations that are issued from here on start after everything that the scalar unit knows now.
   state.scalar.push_back(scalar.now);
   ++state.position;
   return true;
@@ -312,6 +318,7 @@ bool Simulation::runPipe(uint32_t index, uint8_t pipe) {
   Item item = state.items[state.next];
   if (!enabled(index, core(index).events[item.event]))
     return false;
+  // The scalar unit issued the operation after these events, so it starts after them.
   if (item.known != state.known)
     join(state.now, states_[index].scalar[item.known]);
   state.known = item.known;
@@ -455,6 +462,7 @@ void Simulation::set(uint32_t index, uint32_t number, const Moment &done) {
   unsigned destination = event.flag / 64 % 8;
   if (!flag.signals.empty()) {
     const Flag::Signal &last = flag.signals.back();
+    // An event is one bit, so the setter must know that the wait for the last signal is over.
     if (!last.waitIndex || order_.complete(done, index * 8 + destination) < last.waitIndex)
       fault(SyncFault::SetTwice, {index, number}, {index, last.event});
   }
@@ -478,8 +486,9 @@ void Simulation::finishFree(uint32_t index, uint32_t number, const Moment &done)
 
 // ---- what went wrong ----------------------------------------------------------------------------
 
-// What is stuck for a reason of its own: its partner never comes. What waits for others that are
-// stuck is a consequence; if there is nothing else, they wait for each other.
+// Reports events that are stuck for a reason of their own, because the partner never comes. Events
+// that wait for these are only consequences; if there is no event of the first kind, they wait for
+// each other.
 void Simulation::judgeStuck() {
   std::vector<EventRef> stuck;
   size_t before = order_.faults.size();
@@ -524,6 +533,7 @@ void Simulation::judgeStuck() {
     if (states_[i].position < core(i).events.size())
       judge(i, static_cast<uint32_t>(states_[i].position));
   }
+  // Every partner exists, so those that are stuck wait for each other.
   if (order_.faults.size() == before && stuck.size() > 1)
     fault(SyncFault::Deadlock, stuck[0], stuck[1]);
   else if (order_.faults.size() == before && !stuck.empty())

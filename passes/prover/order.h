@@ -1,5 +1,5 @@
-// Happens-before of one execution, by vector clocks over the pipes of all cores; and what of its
-// synchronisation fails.
+// The happens-before order of one execution, by vector clocks over the pipes of all cores; and the
+// faults in its synchronisation.
 #pragma once
 
 #include "passes/prover/trace.h"
@@ -21,8 +21,8 @@ struct EventRef {
   uint32_t core = 0, event = kNone;
 };
 
-/// What is complete at some moment: what a clock says, but of one pipe as many as `done`. Pipes go
-/// on by themselves most of the time, and then have no clocks of their own for that.
+/// The operations that are complete at some moment: those of a clock, but for one pipe the first
+/// `done`. Pipes proceed alone most of the time, and need no new clock for that.
 struct Moment {
   uint32_t clock = 0; ///< index of `Order::clocks`
   uint32_t done = 0;
@@ -58,7 +58,7 @@ struct Order {
   std::vector<SyncFault> faults;
   bool finished = true;
 
-  /// How many operations of a lane are complete.
+  /// The number of operations of a lane that are complete.
   uint32_t complete(const Moment &moment, unsigned lane) const {
     return lane == moment.lane ? moment.done : clocks[moment.clock].at[lane];
   }

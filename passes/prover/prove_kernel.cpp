@@ -10,7 +10,7 @@ namespace ptl::prove {
 
 static constexpr uint64_t kEventsPerKernel = 400000;
 
-// What has more operations in its text than others takes more in each turn.
+// Kernels with many operations in their text get a larger limit, since each iteration has more.
 size_t eventsPerInstance(const Kernel &kernel) {
   return std::max<size_t>(kEventsPerInstance, static_cast<size_t>(8 * kernel.size));
 }

@@ -26,7 +26,8 @@ static void proveKernel(const Kernel &kernel, const Kernel &chosen, const Machin
   unsigned skipped = findings.result().skipped, tried = findings.result().instances;
   forEachExecution(kernel, instances, ranges, findings, judge,
                    chosen.byHand ? Effort::Most : Effort::All);
-  // By hand, sizes that take too long to try are told as such as long as others were tried.
+  // For kernels written by hand, sizes that need too many operations are only counted. If no other
+  // size could be tried, they are reported as not proved.
   if (chosen.byHand && tried == findings.result().instances)
     forEachExecution(kernel, instances, ranges, findings, judge);
   skipped = findings.result().skipped - skipped;
@@ -36,7 +37,8 @@ static void proveKernel(const Kernel &kernel, const Kernel &chosen, const Machin
                            kernel.name + "` take too many operations together");
   if (!chosen.byHand)
     return;
-  // What a person wrote may differ in any turn: more are tried, as far as there is time.
+  // Code written by hand may differ in any iteration, so more sizes are tried, as far as there is
+  // time.
   std::vector<Inputs> more = instancesOf(chosen, /*thorough=*/true);
   std::erase_if(more, [&](const Inputs &each) { return llvm::is_contained(instances, each); });
   forEachExecution(kernel, more, ranges, findings, judge, Effort::WhatFits);
@@ -61,8 +63,8 @@ static bool follows(const std::vector<Finding> &findings, const std::vector<bool
   return false;
 }
 
-// Where a buffer is overwritten, the missing orders between its users and those of the other buffer
-// say the same again.
+// Removes findings that only follow from others: if a buffer is overwritten, orders are missing
+// between its users and those of the other buffer, too.
 static void dropConsequences(ProofResult &result) {
   bool overwritten = false;
   for (const Finding &finding : result.findings)

@@ -1,6 +1,6 @@
-// The prover of the block level: judges placed, synchronised code of the `pto` dialect, derived or
-// written by hand, by running it on many instances of its loops. It knows nothing of how buffers
-// and events were derived. README.md in this folder says what is proved and under which
+// The prover of the block level. It judges placed, synchronised code of the `pto` dialect, derived
+// or written by hand, by running it on many instances of its loops. It does not use how buffers and
+// events were derived. README.md in this folder describes what is proved and under which
 // assumptions.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace ptl::prove {
 
-/// A place with what happens there.
+/// A place, with a description of what happens there.
 struct Related {
   mlir::Location location;
   std::string note;
@@ -31,8 +31,8 @@ struct Finding {
   std::vector<std::string> notes;     ///< why, in sentences
   std::string fix; ///< what to insert or change; empty if there is no single answer
   mlir::Operation *operation = nullptr; ///< at `location`
-  /// Of a missing order: the operation that must be first, whether it is one of an earlier turn of
-  /// a loop, and whether the two touch the same bytes through different buffers.
+  /// For a missing order: the operation that must be first, whether it is one of an earlier
+  /// iteration of a loop, and whether the two access the same bytes through different buffers.
   mlir::Operation *first = nullptr;
   bool earlierTurn = false, sharedBytes = false;
 
@@ -47,27 +47,27 @@ struct ProofResult {
   unsigned instances = 0;         ///< distinct executions that were judged
   unsigned skipped = 0;           ///< that were left out: the budget was used up
   uint64_t events = 0;            ///< operations in all of them
-  /// Of kernels by hand: sizes that were to be tried and take too many operations, and what the
-  /// first of them are.
+  /// For kernels by hand: the number of sizes that were not tried because they need too many
+  /// operations, and a description of the first.
   unsigned untried = 0;
   std::string firstUntried;
 
   bool proved() const { return findings.empty() && undecided.empty(); }
-  /// Of two the sum.
+  /// Adds the numbers and findings of another result.
   void add(ProofResult other);
 };
 
 /// Judges all kernels of a module (functions with `pto.entry`, grouped by `ptl.kernel`). Never
-/// fails; what it cannot follow is in `undecided`. The module must be valid IR.
+/// fails; kernels that it cannot follow are in `undecided`. The module must be valid IR.
 ProofResult proveBlock(mlir::ModuleOp module, const Machine &machine);
 
-/// Each of the modules of a program, several at a time. Of those whose kernels are alike one is
-/// judged, and all where faults are found.
+/// Judges each of the modules of a program, several at a time. Of modules whose kernels are equal
+/// one is judged, and all of them if it has faults.
 std::vector<ProofResult> proveBlocks(llvm::ArrayRef<mlir::ModuleOp> modules,
                                      const Machine &machine);
 
-/// As text, one finding after the other: `file:line:col: error[E0910]: …`, then its places and the
-/// fix.
+/// The findings as text, one after the other: `file:line:col: error[E0910]: …`, then its places and
+/// the fix.
 std::string toText(const ProofResult &result);
 
 /// Reports everything to a sink; `spanOf` finds the place of a location in the sources.

@@ -1,4 +1,4 @@
-// What the tests of the prover share.
+// A test fixture for tests of the prover.
 #pragma once
 
 #include "passes/prover/prover.h"

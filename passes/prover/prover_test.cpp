@@ -420,8 +420,8 @@ std::string holding(int held) {
          function("aic", "cube", cube) + function("aiv", "vector", vector) + "}";
 }
 
-// PTO-ISA tells of two free slots of four at once.
-TEST_F(Prover, SlotsAreToldFreeSeveralAtOnce) {
+// In PTO-ISA the consumer of a queue with four slots signals free slots two at a time.
+TEST_F(Prover, FreeSlotsAreSignalledSeveralAtOnce) {
   for (int held : {0, 1, 2, 3}) {
     auto module = mlir::parseSourceString<mlir::ModuleOp>(holding(held), &context);
     ASSERT_TRUE(module);

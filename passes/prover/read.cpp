@@ -111,7 +111,7 @@ bool FunctionReader::readLength(BlockArgument argument, const std::string &name,
   return true;
 }
 
-// What the host has checked before it launches.
+// Reads a relation of lengths that the host has checked before the launch.
 void FunctionReader::readRelation(std::string_view relation, Body &prelude,
                                   llvm::function_ref<uint32_t(std::string_view)> input) {
   auto fresh = [&] { return function_.registers++; };

@@ -8,12 +8,12 @@
 
 namespace ptl::prove {
 
-/// The kernels of a module, as one of so many core groups runs them. What cannot be followed goes
-/// to `findings` as undecided; the rest is read all the same.
+/// The kernels of a module, as one of several core groups runs them. Operations that cannot be
+/// followed are reported to `findings` as undecided; the rest is read all the same.
 std::vector<Kernel> readKernels(mlir::ModuleOp module, const Machine &machine, Findings &findings,
                                 int64_t group = 0, int64_t groups = 1);
 
-/// Of every loop of a kernel that is read (`Body::rotation`), and of all of it.
+/// Sets the rotation of every loop of a kernel (`Body::rotation`), and that of the kernel.
 void findRotations(Kernel &kernel);
 
 } // namespace ptl::prove

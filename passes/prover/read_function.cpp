@@ -210,7 +210,7 @@ void FunctionReader::readData(Operation *op, Value result, Body &body) {
   body.steps.push_back(std::move(step));
 }
 
-// The same text for the same value in both functions.
+// A text that is equal for values that are computed alike in both functions.
 std::string FunctionReader::keyOf(Value value, unsigned depth) {
   if (depth > 12)
     return "…";
@@ -239,7 +239,7 @@ std::string FunctionReader::keyOf(Value value, unsigned depth) {
 
 // ---- scalar code --------------------------------------------------------------------------------
 
-/// Which core it is, of how many.
+/// Reads a query for the number of the core, or for how many cores there are.
 bool FunctionReader::readCore(Operation *op, Step &step) {
   if (isa<pto::GetBlockIdxOp, pto::GetBlockNumOp>(op) && !kernel_.byHand) {
     bool counts = isa<pto::GetBlockNumOp>(op);
@@ -385,7 +385,7 @@ bool FunctionReader::readView(Operation *op, Step &step) {
 
 // ---- queues -------------------------------------------------------------------------------------
 
-// Where the consumer's slots lie: a reserved buffer of this function or of the peer.
+// The buffer of the consumer's slots: a reserved buffer of this function or of its peer.
 static pto::ReserveBufferOp reserveOf(Value address) {
   Operation *op = address.getDefiningOp();
   if (auto reserve = dyn_cast_or_null<pto::ReserveBufferOp>(op))

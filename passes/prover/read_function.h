@@ -1,4 +1,4 @@
-// The two readers behind `read.h`: one for each kernel, one for each function of it.
+// The two readers behind `read.h`: one for each kernel, and one for each function of it.
 #pragma once
 
 #include "passes/prover/read.h"
@@ -10,7 +10,7 @@
 
 namespace ptl::prove {
 
-/// What the functions of one kernel share.
+/// The state that the functions of one kernel share.
 class KernelReader {
 public:
   KernelReader(Kernel &kernel, const Machine &machine, Findings &findings)
@@ -81,7 +81,8 @@ private:
   Function &function_;
   mlir::func::FuncOp op_;
   llvm::DenseMap<mlir::Value, uint32_t> registers_;
-  /// What reaches arrays over which cores meet, with how many meetings are before it in the text.
+  /// The operations that access arrays over which cores meet, each with the number of meetings
+  /// before it in the text.
   std::vector<std::pair<mlir::Operation *, int32_t>> met_;
   std::vector<mlir::Operation *> meetings_; ///< waits for other cores, in the order of the text
   std::map<std::vector<int32_t>, uint32_t> held_; ///< sets of values → index of `Kernel::held`

@@ -1,4 +1,4 @@
-// What instructions touch, and what the compiler says that lies there.
+// Reads the accesses of instructions, and the values that the compiler recorded for them.
 #include "passes/prover/read_function.h"
 
 #include "ir/dialect/cross_core.h"
@@ -10,7 +10,7 @@ using namespace mlir;
 
 namespace ptl::prove {
 
-// What the compiler says that an operand holds, or will hold.
+// The values that, according to the compiler, an operand holds, or will hold.
 uint32_t FunctionReader::heldBy(const pto::Access &access, llvm::ArrayRef<int32_t> values) {
   if (access.scratch || values.empty())
     return 0;

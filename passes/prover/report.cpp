@@ -1,4 +1,4 @@
-// What the judges say about hazards and synchronisation.
+// Reports hazards and faults of synchronisation.
 #include "passes/prover/hazards.h"
 
 #include "machines/machine.h"
@@ -19,7 +19,7 @@ static std::string edge(unsigned from, unsigned to, const char *what) {
   return std::string(what) + "[<" + pipeText(from) + ">, <" + pipeText(to) + ">, <id>]";
 }
 
-/// Of kernels that are written in the language, not in IR.
+/// Whether the kernel is written in the language, not in IR.
 static bool byHand(mlir::Operation *op) {
   auto module = op->getParentOfType<mlir::ModuleOp>();
   return module && module->hasAttr("ptl.manual");
@@ -122,8 +122,8 @@ static std::string crossingName(const Case &judged, EventRef ref) {
                                   : std::to_string(judged.event(ref).flag);
 }
 
-/// Where an event between cores is signalled or waited for: on the core that the operation names,
-/// or else on the others.
+/// The end of an event between cores: it is signalled or awaited on the core that the operation
+/// names, otherwise on the others.
 static std::string endOf(const Case &judged, EventRef ref, Event::Kind kind) {
   const Core &own = judged.execution.cores[ref.core];
   const Event &event = judged.event(ref);

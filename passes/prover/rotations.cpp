@@ -12,6 +12,8 @@ namespace {
 constexpr int64_t kLongestRotation = 16;
 
 void lengthen(int64_t &rotation, int64_t by) {
+  // Rotations that go by the same loop have all returned to their start after their least common
+  // multiple.
   if (by > 1 && std::lcm(rotation, by) <= kLongestRotation)
     rotation = std::lcm(rotation, by);
 }
@@ -28,7 +30,8 @@ public:
   }
 
   void run() {
-    // What a loop carries around comes back to its start.
+    // Values that a loop carries in a circle return to their start, so this repeats until nothing
+    // changes.
     for (bool changed = true; changed;) {
       changed_ = false;
       for (const Body &body : function_.bodies)
@@ -99,7 +102,7 @@ private:
     Loops loops = loops_[from];
     add(to, loops);
   }
-  /// What a body yields goes to the results, and around the loop.
+  /// The values that a body yields go to the results, and to the next iteration.
   void leave(const Step &step, uint32_t body, size_t first) {
     if (body == kNone || function_.bodies[body].steps.empty())
       return;

@@ -1,5 +1,4 @@
-// The scalar code of one kernel while it runs on its cores. `runKernel` in trace.h is what others
-// use.
+// Runs the scalar code of one kernel on its cores. Others use `runKernel` in trace.h.
 #pragma once
 
 #include "passes/prover/trace.h"
@@ -8,14 +7,14 @@
 
 namespace ptl::prove {
 
-/// Where a window is that begins at a place of an empty tile which only the data knows.
+/// The position of a window that begins at a place, depending on data, of an empty tile.
 inline constexpr int64_t kNowhere = -1;
 
 /// A tile that scalar code holds.
 struct RunningTile {
   uint32_t buffer = 0, shape = 0;
   int64_t base = 0, row = 0, col = 0, validRows = 0, validCols = 0;
-  /// Of a window whose place only the data knows: it is somewhere in so many rows or columns, or
+  /// For a window whose place depends on data: the number of rows or columns in which it may be, or
   /// `kNowhere`.
   int64_t amongRows = 0, amongCols = 0;
 };
@@ -101,7 +100,7 @@ private:
   std::vector<RunningTile> tiles_;
   std::vector<GlobalBox> boxes_;
   std::vector<uint32_t> popped_, pushed_, freed_;
-  /// What an operand was written in last, and whether that began where the time before had ended.
+  /// The last write to an operand, and whether it began where the one before had ended.
   struct Written {
     std::vector<ByteRange> ranges;
     int64_t step = 0; ///< bytes from what was written before it, where that looks alike; 0: not so
@@ -109,7 +108,7 @@ private:
   };
   std::unordered_map<const AccessSpec *, Written> written_;
   bool bridging_ = false; ///< in the first turn after some that were left out
-  /// What scalar code does to elements of a buffer in turns that follow each other.
+  /// The accesses of scalar code to elements of a buffer in consecutive iterations.
   struct Gathered {
     const Step *step;
     const AccessSpec *spec;

@@ -366,7 +366,7 @@ void Run::end(unsigned core, uint8_t pipe, Running done) {
   }
 }
 
-// What the scalar unit does next; what runs on pipes is only queued.
+// Executes the next event of the scalar unit; an event of a pipe is only queued.
 bool Run::issue(unsigned core) {
   CoreState &state = cores_[core];
   if (state.position == execution_.cores[core].events.size())
@@ -447,7 +447,7 @@ bool Run::finish(unsigned core, uint8_t pipe, size_t which) {
   return true;
 }
 
-// One that may end, beginning with any.
+// Ends one running event that may end, trying them from `first` on.
 bool Run::finishAny(unsigned core, uint8_t pipe, uint64_t first) {
   size_t count = cores_[core].pipes[pipe].running.size();
   for (size_t i = 0; i < count; ++i)
@@ -515,7 +515,7 @@ Agents Run::agentsOf(uint64_t turn, Random &random) const {
   return agents;
 }
 
-// Those that the last act may have let go on.
+// The agents that the last action may have unblocked.
 uint64_t Run::woken(const Agents &agents, const Agent &acted) const {
   uint64_t bits = reachesOwn_ ? agents.ofCore[acted.core] : 0;
   bits |= agents.ofIssue[acted.core] | agents.ofPipe[acted.core][acted.pipe];

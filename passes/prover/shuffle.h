@@ -1,6 +1,6 @@
-// A second, independent opinion for the mutation test: runs one execution under many interleavings
-// of the pipes, with values that stand for what was computed, and says what came out. It shares
-// nothing with the clocks of `order.h`.
+// A second, independent check for the mutation test: it runs one execution under many interleavings
+// of the pipes, with symbols for the computed values, and returns the results. It shares nothing
+// with the clocks of `order.h`.
 #pragma once
 
 #include "passes/prover/trace.h"
@@ -18,19 +18,21 @@ struct Outcome {
 
 struct ShufflePlan;
 
-/// One execution, ready to be run again and again. What it is made from must outlive it.
+/// One execution that can be run any number of times. Everything that it is made from has to
+/// outlive it.
 class Shuffler {
 public:
   Shuffler(const Kernel &kernel, const Execution &execution, const RangeTable &ranges,
            const Machine &machine);
   ~Shuffler();
 
-  /// All cores one instruction after the other, in program order.
+  /// Runs all cores one instruction after the other, in program order.
   Outcome inOrder() const;
-  /// Every second `turn` makes one pipe of one core very slow, another one each time; in the others
-  /// all pipes have random speeds.
+  /// Runs an interleaving. Every second `turn` makes one pipe of one core very slow, another one
+  /// each time; in the others all pipes have random speeds.
   Outcome shuffled(uint64_t turn) const;
-  /// Pipes in use, of all cores: after twice as many turns each was the slow one.
+  /// The number of pipes in use, of all cores. After twice as many turns each of them was the slow
+  /// one.
   size_t lanes() const;
 
 private:

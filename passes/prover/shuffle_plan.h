@@ -1,5 +1,5 @@
-// What all interleavings of one execution share: its memories cut into parts that no access tells
-// apart, and boxes of global memory as cells.
+// What all interleavings of one execution share: its memories, cut into parts such that each access
+// covers a part wholly or not at all, and boxes of global memory as cells.
 #pragma once
 
 #include "passes/prover/trace.h"
@@ -28,10 +28,10 @@ struct ShufflePlan {
     std::vector<Span> spans;      ///< of all touches
     std::vector<int64_t> lengths; ///< bytes of each atom
     std::vector<bool> inPlace;    ///< event → writes bytes that it reads
-    /// Event that pushes → for each atom that it reads, whether it has a value: slots are pushed
-    /// whole, whatever their valid part.
+    /// For each event that pushes, for each atom that it reads, whether it has a value: slots are
+    /// pushed whole, whatever their valid part is.
     std::map<uint32_t, std::vector<bool>> pushed;
-    /// Queue and number of a pop → the event; kNone where there is none.
+    /// The event of a pop, by its queue and number; kNone where there is none.
     std::map<std::pair<uint16_t, uint32_t>, uint32_t> pops;
     std::set<std::pair<uint16_t, Event::Kind>> takesPart; ///< queues, as what
     uint8_t pipes = 0;                                    ///< in use, a bit each

@@ -29,7 +29,7 @@ static void mergeRanges(std::vector<ByteRange> &ranges) {
     ranges.resize(last + 1);
 }
 
-/// So many lines of bytes, each so far behind the one before.
+/// Adds the bytes of `lines` lines, each at a distance of `apart` from the one before.
 static void addLines(int64_t begin, int64_t lines, int64_t apart, int64_t bytes,
                      std::vector<ByteRange> &ranges) {
   if (apart == bytes) {

@@ -21,9 +21,10 @@ public:
   uint32_t part(const TileShape &shape, int64_t row, int64_t col, int64_t rows, int64_t cols);
   /// Bytes that follow each other.
   uint32_t between(int64_t begin, int64_t end);
-  /// Those of `bytes`, and so many less one of them before, each `step` bytes before the next.
+  /// The bytes of `bytes` and of `count - 1` copies of them, each `step` bytes before the one that
+  /// follows.
   uint32_t repeated(uint32_t bytes, int64_t step, int64_t count);
-  /// All of these together.
+  /// The union of all these parts.
   uint32_t together(std::vector<uint32_t> parts);
   const std::vector<ByteRange> &operator[](uint32_t index) const { return ranges_[index]; }
 
@@ -57,7 +58,8 @@ struct GlobalBox {
   bool operator==(const GlobalBox &) const = default;
 };
 
-/// The first and the last element behind its pointer that a box may have; everything if unknown.
+/// The first and the last element behind its pointer that a box may have; the whole range if it is
+/// unknown.
 std::pair<int64_t, int64_t> reachOf(const GlobalBox &box);
 
 /// Whether two boxes may share an element. Exact for boxes of arrays with equal strides.

@@ -167,7 +167,7 @@ static Execution runFunctions(const Kernel &kernel, const Inputs &inputs, RangeT
   return execution;
 }
 
-/// How many pushes, pops and frees of a queue a core does, with those that were left out.
+/// The numbers of pushes, pops and frees of a queue on a core, with those that were left out.
 static std::array<int64_t, 3> totalsOf(const Execution &execution, uint32_t core, uint16_t queue) {
   std::array<int64_t, 3> totals = {};
   auto count = [&](Event::Kind kind, int64_t times) {

@@ -1,5 +1,5 @@
-// Runs the scalar code of a kernel for given inputs: the operations that each core issues, with
-// bytes, slots and events.
+// Runs the scalar code of a kernel for given inputs, and records the operations that each core
+// issues, with bytes, slots and events.
 #pragma once
 
 #include "passes/prover/findings.h"
@@ -9,7 +9,7 @@
 
 namespace ptl::prove {
 
-/// One touch of memory by an event.
+/// One access to memory by an event.
 struct Access {
   bool reads = false, writes = false, scratch = false, atomic = false, global = false;
   bool partly = false; ///< only some of the bytes, which ones the data knows
@@ -35,7 +35,7 @@ struct Event {
   uint32_t access = 0, accesses = 0;
 };
 
-/// A buffer: what one allocation makes at one address.
+/// A buffer: an allocation at one address.
 struct Buffer {
   uint32_t op = 0; ///< that makes it
   uint8_t place = 0;
@@ -48,7 +48,7 @@ struct Buffer {
 struct Core {
   const Function *function = nullptr;
   unsigned subBlock = 0;
-  /// Equal where two cores do the same on chip, in the same order.
+  /// A hash that is equal for cores that do the same on chip, in the same order.
   uint64_t hash = 0;
   int64_t leftOut = 0;       ///< rotations that loops with queues have left out
   std::vector<Event> events; ///< in program order
@@ -61,8 +61,8 @@ struct QueueArea {
   int64_t begin = 0, end = 0;
 };
 
-/// Turns of a loop with queues or events between cores that one core leaves out: what these are in
-/// them, of one queue or event.
+/// Iterations of a loop with queues or events between cores that one core leaves out, with the
+/// operations on one queue or event in them.
 struct LeftOut {
   uint32_t core = 0;
   Event::Kind kind = Event::Push;
@@ -82,18 +82,19 @@ struct Execution {
   bool excluded = false; ///< what the kernel requires does not hold
 };
 
-/// What to choose for an instance: a value for each input of the kernel.
+/// The choices of an instance: a value for each input of the kernel.
 using Inputs = std::vector<int64_t>;
 
-/// Runs all functions; on both vector cores what runs beside a cube core, or asks for its number.
-/// At most `limit` events. Of long loops it leaves out turns that repeat those before.
+/// Runs all functions. Functions that run beside a cube core, or ask for the number of their core,
+/// run on both vector cores. It issues at most `limit` events. In long loops it leaves out
+/// iterations that repeat earlier ones.
 Execution runKernel(const Kernel &kernel, const Inputs &inputs, RangeTable &ranges,
                     Findings &findings, size_t limit);
 
-/// The id of an event between cores: there, and of no queue.
+/// Checks that the id of an event between cores exists, and that no queue uses it.
 void judgeCrossing(const Kernel &kernel, mlir::Operation *op, int64_t id, Findings &findings);
 
-/// A scalar while running; `data`: depends on values that only the data has.
+/// A scalar while running; `data` means that it depends on values that are in the data.
 struct Scalar {
   int64_t value = 0;
   bool data = false;

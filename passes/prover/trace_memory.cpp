@@ -1,4 +1,4 @@
-// What scalar code makes of tiles and global memory, and the events that its instructions leave.
+// Executes scalar code on tiles and global memory, and records the events of instructions.
 #include "passes/prover/runner.h"
 
 #include "mlir/IR/Operation.h"
@@ -7,7 +7,7 @@
 
 namespace ptl::prove {
 
-// What makes tiles and views, and what pipes do with them.
+// Executes operations that make tiles and views, and records those on pipes.
 void Runner::runOnMemory(const Step &step) {
   switch (step.kind) {
   case StepKind::Open:
@@ -230,7 +230,7 @@ void Runner::touchTile(const AccessSpec &spec, Access &access) {
 /// Parts that one write stands for, at most.
 static constexpr int64_t kMostParts = 1 << 14;
 
-/// How far all of `to` lies behind `from`, if it looks alike; 0: it does not.
+/// The distance of all of `to` from `from`, if both have the same shape; 0 if they do not.
 static int64_t shiftOf(const std::vector<ByteRange> &from, const std::vector<ByteRange> &to) {
   int64_t shift = from.empty() || to.empty() ? 0 : to[0].begin - from[0].begin;
   bool alike = std::equal(from.begin(), from.end(), to.begin(), to.end(),
@@ -279,7 +279,8 @@ void Runner::touchGlobal(const AccessSpec &spec, Access &access) {
   access.bytes = box(place);
 }
 
-// What the instruction does before it starts: another pipe fills its scratch, and tells it so.
+// What an instruction does before it starts: another pipe fills its scratch, and signals that by an
+// event.
 void Runner::runInside(const Step &step) {
   const Inside &inside = kernel_.inside[step.inside];
   if (inside.scratchPipe != kNoPipe) {
@@ -367,8 +368,8 @@ void Runner::runOpen(const Step &step) {
                               begin + side.slots * side.slotSize});
 }
 
-/// Tiles that follow each other in a slot are told apart, so that reading one after the next has
-/// been popped is found.
+/// Tiles that follow each other in a slot have different turns, so that reading one after the next
+/// has been popped is detected.
 static constexpr uint32_t kTurns = 8;
 
 void Runner::runQueue(const Step &step) {

@@ -6,7 +6,7 @@
 namespace ptl::rt {
 namespace {
 
-// So few cells are given up for another grid.
+// A grid with at most this number of cells is given up when another grid begins.
 constexpr size_t fewCells = 2;
 constexpr size_t fewestToSweep = 64;
 
@@ -50,6 +50,7 @@ template <class Keep> void AccessList::retain(Keep keep) {
 }
 
 void AccessList::removeCovered(Box outer, const std::vector<uint32_t> &entries) {
+  // Most writes cover nothing; then the list is not rewritten.
   if (std::none_of(entries.begin(), entries.end(),
                    [&](uint32_t entry) { return contains(outer, box(entry)); }))
     return;
@@ -99,6 +100,7 @@ void AccessHistory::addReader(Storage &storage, Cell &cell, TaskRef task) {
   // A task that reads the same again is entered once.
   if (cell.firstReader != none) {
     TaskRef &first = readers_[cell.firstReader].task;
+    // A complete reader makes room for the new one, so that lists of readers stay short.
     if (first == task || completed_.has(first)) {
       first = task;
       return;
@@ -172,7 +174,7 @@ uint32_t AccessHistory::cellOf(Storage &storage, Box box) {
   return cells.findOrAdd(box);
 }
 
-// --- who waits for whom ---------------------------------------------------------------------
+// --- Predecessors ----------------------------------------------------------------------------
 
 /// Whether something in the lists that is newer than the writer of `written` has waited for it
 /// where it meets `box`. What the task itself has read says nothing.
@@ -194,8 +196,9 @@ bool AccessHistory::isHiddenByList(const Storage &storage, TaskRef task, TaskRef
   return false;
 }
 
-/// The found writes of the list that nothing newer hides: neither the lists, nor `newestReader` of
-/// all of the box, nor the found cells. Readers hide only from who waits for them.
+/// Takes the found writes of the list that no newer access hides. A write is hidden by a later one
+/// in the lists or in the found cells, and by `newestReader` of the whole box. Readers hide writes
+/// only from tasks that wait for the readers.
 void AccessHistory::takeWrites(const Storage &storage, TaskRef task, Box box, AccessMode mode,
                                uint64_t newestReader, Tasks &out) {
   const AccessList &writes = storage.writes;
@@ -238,6 +241,7 @@ void AccessHistory::writeTile(Storage &storage, Cell &cell, TaskRef task, Box bo
     addUnique(known, out);
     newest = std::max(newest, known.sequence);
   }
+  // The readers have waited for the writer of the tile, so an edge to it would be implied.
   bool isHidden = newest != 0;
   if (storage.reads.size() + storage.writes.size() != 0) {
     foundCells_.clear();
@@ -321,6 +325,7 @@ void AccessHistory::sweep(Storage &storage) {
     dropCompleteReaders(storage, cell);
     return isLive(cell.writer) || cell.firstReader != none;
   });
+  // Sweeping only when the number has doubled keeps its cost per access constant.
   storage.sweepAt = std::max(fewestToSweep, 2 * storage.held());
 }
 
@@ -343,6 +348,7 @@ void AccessHistory::record(TaskRef task, std::span<const Access> accesses, Tasks
     sweep(storage);
     held_ += storage.held() - before;
   }
+  // A task that reads what it writes finds itself.
   std::erase(predecessors, task);
   peak_ = std::max(peak_, held_);
 }

@@ -9,8 +9,9 @@
 
 namespace ptl::rt {
 
-/// Tells which tasks are complete: of each slot, the sequence number of the last task that is. An
-/// empty one says that none are, for graphs that are built before they run.
+/// Tells which tasks are complete. It stores for each slot the sequence number of the last task
+/// that completed there. An empty one says that no task is complete, for graphs that are built
+/// before they run.
 class Completed {
 public:
   Completed() = default;
@@ -73,7 +74,8 @@ public:
   /// them complete, none that another access of the same storage implies.
   void record(TaskRef task, std::span<const Access> accesses, std::vector<TaskRef> &predecessors);
 
-  /// The tasks that somebody must wait for who does `access` at once, without entering it.
+  /// Finds the tasks that would have to end before `access` could be done now; the access itself is
+  /// not entered.
   void conflicts(const Access &access, std::vector<TaskRef> &tasks);
 
   /// Accesses held at present, and at most so far.
@@ -121,9 +123,10 @@ private:
   std::vector<StorageId> free_;
   std::vector<Reader> readers_;
   uint32_t freeReaders_ = none;
-  // What the present access has found: numbers of cells and entries of lists.
+  // The numbers of cells and of list entries that conflict with the access being recorded.
   std::vector<uint32_t> foundCells_, foundWrites_, foundReads_;
-  // Of each slot, the last task that took it as a predecessor, to name each only once.
+  // For each slot, the last task that took it as a predecessor, so that no predecessor is named
+  // twice.
   std::vector<uint64_t> taken_;
   uint64_t takes_ = 0;
   size_t held_ = 0, peak_ = 0;

@@ -20,6 +20,8 @@ PathTree::Step *PathTree::find(Step *from, Kind kind, std::span<const Access> ac
     Step *step = *link;
     if (!step->is(kind, accesses))
       continue;
+    // The step that was taken last moves to the front, since the next run most likely takes it
+    // again.
     *link = step->other_;
     step->other_ = std::exchange(from->next_, step);
     return step;

@@ -1,4 +1,4 @@
-// The ways that runs of a program have gone.
+// Remembers the paths that runs of a program have taken.
 #pragma once
 
 #include "runtime/graph/task_graph.h"
@@ -7,10 +7,11 @@
 
 namespace ptl::rt {
 
-/// A program that goes on by what its tasks have computed has no graph before it runs. Yet its runs
-/// often go the same way, or the same for a while: then whom a task must wait for is known. A step
-/// is a task or a wait of the program's code; its place in the tree says all that went before it.
-/// Storages have numbers from 0 here, in the order of being named first; tasks too.
+/// A program whose control flow depends on what its tasks compute has no graph before it runs. Yet
+/// its runs often take the same path, or share its beginning; for that part the predecessors of
+/// each task are known from an earlier run. A step is a task or a wait in the program's code, and
+/// its place in the tree stands for everything that came before it. In this tree storages are
+/// numbered from 0 in the order in which they are first named, and so are tasks.
 class PathTree {
 public:
   enum class Kind : uint8_t { Task, Await };
@@ -18,11 +19,11 @@ public:
   class Step {
   public:
     Kind kind() const { return kind_; }
-    /// Null for the start of all ways.
+    /// The step before this one; null at the root.
     const Step *previous() const { return previous_; }
-    /// As they were told, valid as long as the tree.
+    /// The accesses as they were given to `add`; they stay valid as long as the tree.
     std::span<const Access> accesses() const { return accesses_; }
-    /// The tasks to wait for.
+    /// The predecessors: tasks that have to complete before this step.
     std::span<const TaskId> after() const { return after_; }
 
   private:
@@ -40,21 +41,21 @@ public:
   explicit PathTree(std::vector<int64_t> key = {}) : key_(std::move(key)) {}
   PathTree(const PathTree &) = delete;
 
-  /// Of which program, for which arguments.
+  /// Identifies the program and its arguments.
   const std::vector<int64_t> &key() const { return key_; }
   int64_t bytes() const { return bytes_; }
 
   Step *start() { return &start_; }
-  /// Null if no run went that way.
+  /// Returns null if no run took that path.
   Step *find(Step *from, Kind kind, std::span<const Access> accesses);
-  /// Null if the tree is full.
+  /// Returns null if the tree is full.
   Step *add(Step *from, Kind kind, std::span<const Access> accesses, std::span<const TaskId> after);
 
-  /// A run leaves the ways that are known: whether it should add its own. Where runs rarely go the
-  /// same way that is asked for ever more rarely. The first run of all adds nothing, since most
-  /// programs run once.
+  /// Asks, when a run leaves the known paths, whether to add the path that it takes. Where runs
+  /// rarely share a path the answer is yes ever more rarely, because adding one costs time. The
+  /// first run of all adds nothing, since most programs run once.
   bool shouldGrow();
-  /// A run went a known way to its end.
+  /// Notes that a run has followed a known path to its end.
   void noteFollowed() { left_ = 0; }
 
 private:
@@ -63,7 +64,8 @@ private:
 
   std::vector<int64_t> key_;
   Step start_;
-  // Steps and what they have, one after the other as runs go through them.
+  // Allocates steps and their lists one after the other, in the order in which runs go through
+  // them.
   std::pmr::monotonic_buffer_resource memory_{size_t(1) << 14};
   int64_t bytes_ = 0;
   uint32_t left_ = 0; ///< runs that left since one did not

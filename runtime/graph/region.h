@@ -15,8 +15,8 @@ struct Axis {
   friend bool operator==(const Axis &, const Axis &) = default;
 };
 
-/// Whether two axes have a position in common, whether `outer` has all of `inner`, and the
-/// positions that both have. All are exact.
+/// `overlaps` says whether two axes have a position in common, `contains` whether `outer` has all
+/// of `inner`, and `intersection` gives the positions that both have. All answers are exact.
 bool overlaps(const Axis &a, const Axis &b);
 bool contains(const Axis &outer, const Axis &inner);
 Axis intersection(const Axis &a, const Axis &b);

@@ -10,7 +10,7 @@ constexpr int64_t alignment = 64;
 // Above this the order of tasks is not asked for: a bit per pair of tasks would take too much.
 constexpr size_t mostForOrder = 32768;
 
-/// Which tasks each task waits for, directly or not.
+/// Tells which tasks each task waits for, directly or not.
 class Order {
 public:
   explicit Order(const std::vector<std::vector<TaskId>> &predecessors)
@@ -53,7 +53,7 @@ public:
 private:
   struct Block {
     int64_t offset, bytes;
-    std::vector<TaskId> users; ///< of whom had it last
+    std::vector<TaskId> users; ///< of the intermediate that had it last
   };
   using Intermediate = GraphBuilder::Intermediate;
 
@@ -92,6 +92,7 @@ bool StoragePlanner::isOrdered(const Block &block, const Intermediate &array) co
 
 std::vector<StoragePlanner::Block>::iterator StoragePlanner::choose(const Intermediate &array,
                                                                     int64_t bytes, bool ordered) {
+  // The smallest block that fits is taken, so that large ones stay for large arrays.
   auto best = free_.end();
   for (auto block = free_.begin(); block != free_.end(); ++block)
     if (block->bytes >= bytes && (best == free_.end() || block->bytes < best->bytes) &&
@@ -132,13 +133,14 @@ void StoragePlanner::place(const Intermediate &array) {
   plan_.unshared += bytes;
   freeUntil(array.users.front());
   auto block = choose(array, bytes, true);
+  // Reuse that needs new edges costs parallelism, so more memory is taken before, up to the limit.
   bool fits = plan_.bytes + bytes <= limit_;
   if (block == free_.end() && !fits && (block = choose(array, bytes, false)) != free_.end())
     addEdges(*block, array);
   Block taken{plan_.bytes, bytes, {}};
   if (block != free_.end()) {
     taken.offset = block->offset;
-    // What is left over still was its last owner's.
+    // The rest of the block keeps the users of its last owner.
     Block rest{block->offset + bytes, block->bytes - bytes, std::move(block->users)};
     free_.erase(block);
     if (rest.bytes > 0)

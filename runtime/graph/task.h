@@ -41,8 +41,8 @@ struct TaskSpec {
   const void *closure = nullptr; ///< of a static graph: must outlive it
   int64_t points = 1;
   int64_t grain = 1;
-  /// What the task is thought to take, in any unit; the longest way to the end decides who goes
-  /// first.
+  /// An estimate of what the task takes, in any unit. Tasks with the longest path to the end are
+  /// started first.
   int64_t cost = 1;
 };
 

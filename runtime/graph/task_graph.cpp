@@ -5,7 +5,7 @@
 namespace ptl::rt {
 namespace {
 
-// How many predecessors of predecessors are looked at to find edges that others imply.
+// The number of indirect predecessors that are examined to find edges implied by others.
 constexpr size_t pruneEffort = 64;
 
 } // namespace

@@ -26,7 +26,8 @@ public:
 
   TaskId size() const { return tasks_.empty() ? 0 : static_cast<TaskId>(tasks_.size() - 1); }
   const Task &task(TaskId id) const { return tasks_[id]; }
-  /// In the order in which they are best started, the longest way to the end last.
+  /// The tasks that wait for this one, in the order in which they should start: those with the
+  /// longest path to the end come last.
   std::span<const TaskId> successors(TaskId id) const {
     return {successors_.data() + tasks_[id].firstSuccessor,
             tasks_[id + 1].firstSuccessor - tasks_[id].firstSuccessor};
@@ -64,16 +65,18 @@ public:
   /// An intermediate array of the graph itself, for `planStorage` to place.
   StorageId addIntermediate(size_t rank, int64_t bytes);
 
-  /// A task that waits for whom its accesses require, and for `after` too.
+  /// Adds a task that waits for the tasks that its accesses require, and for those in `after`.
   TaskId add(const TaskSpec &spec, std::span<const Access> accesses,
              std::span<const TaskId> after = {});
 
-  /// Whom somebody must wait for who does `access` now, without being a task. Until the next call.
+  /// Finds the tasks that would have to complete before `access` could be done now by code that is
+  /// no task. The answer is valid until the next call.
   std::span<const TaskId> conflicts(const Access &access);
 
-  /// Places the intermediates, each from its first to its last use. One takes over memory freely
-  /// where the graph has the tasks in order already. Beyond `limit` bytes it takes over memory of
-  /// what program order has finished with, and edges make sure of that order.
+  /// Gives each intermediate a place in one block, for the time from its first to its last use. An
+  /// intermediate reuses memory freely where the graph orders the tasks already. If that would take
+  /// more than `limit` bytes, it also reuses memory that is free in program order, and edges are
+  /// added that enforce this order.
   StoragePlan planStorage(int64_t limit = INT64_MAX);
 
   /// Tasks that another one must wait for, so far.

@@ -48,7 +48,7 @@ uint64_t TileCells::hashOf(Box box) {
   return hash ^ (hash >> 32);
 }
 
-/// Where the cell of a box with these starts stands, or would stand.
+/// The place in the table of the cell of a box with these starts, or the place where it would be.
 size_t TileCells::placeOf(Box wanted) const {
   size_t mask = places_.size() - 1;
   size_t at = hashOf(wanted) & mask;
@@ -66,6 +66,7 @@ uint32_t TileCells::find(Box wanted) const {
 
 uint32_t TileCells::findOrAdd(Box wanted) {
   if (cells_.empty()) {
+    // The first tile fixes the size of all tiles of the grid.
     if (!isTile(wanted))
       return none;
     tile_.clear();

@@ -6,8 +6,8 @@
 
 namespace ptl::rt {
 
-/// A task as the histories know it: tasks that were submitted later have a larger sequence number,
-/// from 1. A slot holds one task after the other.
+/// A task as the histories name it: a slot, which holds one task after another, and a sequence
+/// number from 1 that is larger for tasks submitted later.
 struct TaskRef {
   uint64_t sequence = 0;
   uint32_t slot = 0;
@@ -15,8 +15,8 @@ struct TaskRef {
   friend bool operator==(const TaskRef &, const TaskRef &) = default;
 };
 
-/// Tiles of one grid of a storage, by place. Two tiles are the same box or have nothing in common,
-/// so whoever touches a tile meets those who touched it, and nobody else here.
+/// Finds the tiles of one grid of a storage by their place. Two tiles are either the same box or
+/// have nothing in common, so an access to a tile can only conflict with accesses to the same tile.
 class TileCells {
 public:
   static constexpr uint32_t none = ~0u;
@@ -37,7 +37,7 @@ public:
   uint32_t find(Box box) const;
   /// The same; makes it if the box is a tile of the grid. The first one decides what the grid is.
   uint32_t findOrAdd(Box box);
-  /// Whether a grid with this box as a tile could begin.
+  /// Whether a box can be a tile, so that it may define a grid.
   static bool isTile(Box box);
 
   /// Keeps the cells for which `keep(Cell &)` holds, under new numbers.

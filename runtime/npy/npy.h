@@ -10,15 +10,16 @@
 
 namespace ptl::rt {
 
-/// `.npy` and `.npz` files (versions 1 to 3 of numpy's format; zip members stored or deflated).
+/// Reads and writes `.npy` and `.npz` files (versions 1 to 3 of numpy's format; zip members stored
+/// or deflated).
 ///
 /// Reading takes any byte order and both axis orders and gives a dense row-major array in the byte
 /// order of this machine. numpy has no `bf16` and no `f8`: these are written as unsigned integers
 /// of the same width, and read as such (also from the `V2`, `V1` and `f1` that ml_dtypes writes);
 /// `OwnedArray::reinterpretAs` gives them their type back.
 ///
-/// Nothing a file claims is believed: memory is taken only for data that is there, and every lie is
-/// a Failure (PTL_ERROR_FILE) that says what is wrong.
+/// No number in a file is trusted: memory is taken only for data that is there, and every
+/// contradiction is a Failure (PTL_ERROR_FILE) that says what is wrong.
 
 Failure readNpy(std::span<const uint8_t> bytes, OwnedArray &array);
 Failure writeNpy(const PtlArray &array, std::vector<uint8_t> &bytes);

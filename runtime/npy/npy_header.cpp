@@ -111,7 +111,7 @@ private:
     }
     if (kind == "?")
       kind = "b1";
-    // How ml_dtypes writes what numpy has no name for.
+    // ml_dtypes writes types for which numpy has no name in this way.
     if (kind == "V2")
       kind = "u2";
     if (kind == "V1" || kind == "f1")

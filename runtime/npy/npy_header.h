@@ -9,7 +9,7 @@
 
 namespace ptl::rt {
 
-/// What stands before the data of a `.npy`.
+/// What a `.npy` file says about its data before the data begins.
 struct NpyHeader {
   PtlElem elem = PTL_F32;
   bool bigEndian = false;

@@ -7,15 +7,15 @@
 
 namespace ptl::rt {
 
-/// How long tasks of one body take, from some of them: whether to hand one to another thread takes
-/// longer than to run it. Threads may use it at once.
+/// Measures how long tasks of one body take, by timing some of them, to decide whether handing a
+/// task to another thread takes longer than running it. Threads may use it at once.
 ///
-/// One long task weighs at once and is forgotten slowly: to run a long task where it is submitted
-/// costs more than to hand over many short ones.
+/// A single long task counts at once and is forgotten slowly, because running a long task where it
+/// is submitted costs more than handing over many short ones.
 class BodyTimes {
 public:
-  /// What handing a task over costs both threads together, in ns: about that of a built chain in
-  /// `ptl_task_bench` with two threads, all of whose tasks are handed over.
+  /// What handing a task over costs both threads together, in ns. This is about what a task of a
+  /// chain takes in `ptl_task_bench` with two threads, where every task is handed over.
   static constexpr uint32_t handOver = 150;
 
   /// Whether its tasks are known to take no longer than to be handed over.
@@ -25,8 +25,8 @@ public:
            entry->nanoseconds.load(std::memory_order_relaxed) <= handOver;
   }
 
-  /// Whether the task with this number is one to measure: the first ones of a body, later one of
-  /// `every`.
+  /// Whether the task with this number is to be measured: the first tasks of a body are, later one
+  /// of `every`.
   bool isDue(TaskBody body, uint64_t number, uint64_t every) const {
     if (number % every == 0)
       return true;

@@ -6,24 +6,25 @@
 
 namespace ptl::rt {
 
-/// Where lanes without work wait: they look around for a while, then sleep. As long as one looks
-/// around nobody needs to be woken, and one that finds something wakes the next.
+/// Where lanes without work wait: they look for work for a while, then sleep. While one lane looks,
+/// no other needs to be woken, and the one that finds work wakes the next.
 class IdleGate {
 public:
-  /// There is new work. The push before was sequentially consistent.
+  /// Says that there is new work. The caller's push of that work must have been sequentially
+  /// consistent.
   void announce() {
     if (sleepers_.load(std::memory_order_seq_cst) > 0 &&
         searchers_.load(std::memory_order_seq_cst) == 0)
       wakeOne();
   }
 
-  /// Something that lanes wait for has come true.
+  /// Wakes all lanes because a condition that they wait for has become true.
   void wakeAll() {
     epoch_.fetch_add(1, std::memory_order_seq_cst);
     epoch_.notify_all();
   }
 
-  /// Calls `attempt` until it gives true.
+  /// Calls `attempt` until it returns true.
   template <class Attempt> void waitUntil(Attempt attempt) {
     while (true) {
       searchers_.fetch_add(1, std::memory_order_seq_cst);
@@ -32,6 +33,9 @@ public:
           return stopSearching();
         relax(i);
       }
+      // A lane counts as a sleeper before it stops counting as a searcher, and looks once more
+      // after that: work that is announced in between is either found here, or its announcer sees
+      // the sleeper.
       sleepers_.fetch_add(1, std::memory_order_seq_cst);
       searchers_.fetch_sub(1, std::memory_order_seq_cst);
       uint32_t seen = epoch_.load(std::memory_order_seq_cst);
@@ -44,9 +48,9 @@ public:
     }
   }
 
-  /// A short pause between looks, the number of which is given.
+  /// Makes a short pause between two looks; `look` is their number.
   static void relax(int look) {
-    // Where threads share processors, looking on only keeps others from finishing.
+    // Where threads share processors, a lane that keeps looking only keeps others from finishing.
     if (look % 64 == 63)
       return std::this_thread::yield();
     for (int i = 0; i < 8; ++i)
@@ -61,6 +65,8 @@ private:
   static constexpr int looksBeforeSleep = 400;
 
   void stopSearching() {
+    // The last searcher has found work. There may be more, for which nobody was woken while it
+    // searched.
     if (searchers_.fetch_sub(1, std::memory_order_seq_cst) == 1)
       announce();
   }

@@ -22,7 +22,7 @@ public:
   LaneRunner(Graph &graph, const Topology &topology, const SchedulePolicy &policy)
       : graph_(graph), queues_(topology, policy), alone_(topology.lanes.size() == 1) {}
 
-  /// A ready task, by its lane; or by anybody while no lane runs.
+  /// Makes a task ready. The lane itself calls this, or any thread while no lane runs.
   void push(LaneId lane, TaskId task) {
     if (isWide(task)) {
       WideState &wide = graph_.wideOf(task);
@@ -33,7 +33,7 @@ public:
     enqueue(lane, task);
   }
 
-  /// Runs tasks until `isDone`, which is asked when there is none to run.
+  /// Runs tasks until `isDone()`, which is asked when there is none to run.
   template <class Done> void runUntil(LaneId lane, Done isDone) {
     while (true) {
       TaskId task = queues_.take(lane);
@@ -82,8 +82,8 @@ private:
     }
   }
 
-  /// True if it was the last one. Only the lane that has the task hands out a chunk of it; the rest
-  /// is back in its queue before the chunk runs.
+  /// Runs one chunk of a task, and returns true if it was the task's last. Only the lane that holds
+  /// the task hands out its chunks; the rest is back in the lane's queue before the chunk runs.
   bool runChunk(LaneId lane, TaskId task) {
     WideState &wide = graph_.wideOf(task);
     int64_t points = graph_.pointsOf(task), grain = graph_.grainOf(task);
@@ -99,8 +99,11 @@ private:
   TaskId complete(LaneId lane, TaskId task) {
     TaskId best = noTask;
     graph_.release(lane, task, [&](TaskId ready) {
+      // A wide task goes to the queue so that other lanes can take part at once.
       if (isWide(ready) || !queues_.accepts(lane, graph_.kindOf(ready)))
         return push(lane, ready);
+      // The last one is run next, while its operands are in the cache. In a finished graph it is
+      // the one with the longest path to the end.
       if (best != noTask)
         enqueue(lane, best);
       best = ready;

@@ -109,7 +109,7 @@ void PathSubmitter::await(const Access &access) {
       window_.await(tasks_[task]);
     return;
   }
-  // Where nothing that runs names the storage there is nothing to wait for.
+  // If no running task names the storage there is nothing to wait for.
   for (const Access &known : inWindow({&access, 1}))
     window_.await(known);
 }

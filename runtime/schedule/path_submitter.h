@@ -1,4 +1,4 @@
-// A run's way through a window of tasks, and through the tree of ways that earlier runs have gone.
+// Submits a run's tasks along a path that earlier runs have taken.
 #pragma once
 
 #include "runtime/graph/path_tree.h"
@@ -8,9 +8,10 @@
 
 namespace ptl::rt {
 
-/// Submits the tasks of one run of a program to a window. As long as the run goes a way of the tree
-/// the edges come from there, and nothing is compared. Where it leaves, either it adds its own way,
-/// or the window derives the edges from then on. Called from within the window's program.
+/// Submits the tasks of one run of a program to a window. As long as the run follows a path of the
+/// tree, the edges come from the tree and no accesses are compared. Where it leaves the known
+/// paths, it either adds its own path, or the window derives the edges from then on. It is called
+/// from within the window's program.
 class PathSubmitter {
 public:
   /// Without a tree the window derives all edges.
@@ -19,12 +20,12 @@ public:
   ~PathSubmitter();
   PathSubmitter(const PathSubmitter &) = delete;
 
-  /// Numbers from 0. Storages are to be added right before the first task that names them.
+  /// Numbers storages from 0. A storage has to be added right before the first task that names it.
   StorageId addStorage(size_t rank);
-  /// No task will name it again.
+  /// Says that no later task names the storage.
   void forgetStorage(StorageId storage);
 
-  /// As those of the window.
+  /// Does what the window's functions of the same name do.
   template <class Fill>
   void submit(const TaskSpec &spec, size_t closureBytes, Fill fill,
               std::span<const Access> accesses) {
@@ -35,7 +36,7 @@ public:
   }
   void await(const Access &access);
 
-  /// Tasks whose edges were there already.
+  /// The number of tasks whose edges came from the tree.
   size_t followed() const { return followed_; }
 
 private:

@@ -110,8 +110,11 @@ void ThreadPool::run(Body body, void *closure, int64_t count, int64_t grain,
   if (grain <= 0)
     grain = std::max<int64_t>(1, count / (threadCount_ * chunksPerThread));
   Job job{body, closure, count, grain, stop};
+  // Inside a loop all threads are busy already; in a forked child there are none.
   bool alone = count <= grain || threadCount_ == 1 || insideLoop ||
                inForkedChild.load(std::memory_order_relaxed);
+  // A loop of another thread has the workers. Waiting for them could take longer than running the
+  // loop here.
   if (alone || busy_.exchange(true, std::memory_order_acquire))
     return runInPlace(job);
 
@@ -122,6 +125,7 @@ void ThreadPool::run(Body body, void *closure, int64_t count, int64_t grain,
   wakeWorkers((count - 1) / grain);
   workOn(job);
 
+  // Nobody enters from here on; those who are inside still use `job_` and the closure.
   uint64_t state = state_.fetch_and(~openBit, std::memory_order_acq_rel) & ~openBit;
   for (int spins = 0; static_cast<uint32_t>(state) != 0; ++spins) {
     if (spins < spinsBeforeSleep)
@@ -138,6 +142,7 @@ void ThreadPool::wakeWorkers(int64_t wanted) {
   int64_t sleeping = sleepers_.load(std::memory_order_seq_cst);
   if (sleeping == 0)
     return;
+  // One call that wakes all is cheaper than many single ones.
   if (wanted * 2 > sleeping)
     return wake_.notify_all();
   for (int64_t i = 0; i < wanted; ++i)
@@ -167,6 +172,8 @@ void ThreadPool::workerMain(int index) {
       entered = enter(lastEpoch);
     }
     if (!entered) {
+      // The worker counts as a sleeper before it looks for the last time, so a loop that opens
+      // after that look wakes it.
       sleepers_.fetch_add(1, std::memory_order_seq_cst);
       uint32_t seen = wake_.load(std::memory_order_seq_cst);
       entered = enter(lastEpoch);

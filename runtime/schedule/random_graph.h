@@ -47,7 +47,7 @@ public:
       tasks.push_back(std::make_unique<RandomTask>(makeTask(uint64_t(i) + 1)));
   }
 
-  /// What the tasks do, one after the other; without those that `isLeftOut`.
+  /// Does in program order what the tasks do, without the tasks that `isLeftOut`.
   template <class IsLeftOut> std::vector<RandomArray> runInOrder(IsLeftOut isLeftOut) const {
     std::vector<RandomArray> memory = arrays;
     for (auto &task : tasks)
@@ -59,7 +59,7 @@ public:
     return runInOrder([](const RandomTask &) { return false; });
   }
 
-  /// The body of tasks: arguments are the arrays, the closure is a RandomTask.
+  /// The body of the tasks: `arguments` are the arrays, `closure` is a RandomTask.
   static void body(void *arguments, const void *closure, int64_t /*begin*/, int64_t end) {
     auto &task = *static_cast<const RandomTask *>(closure);
     for (int i = 0; i < task.pauses; ++i)
@@ -155,7 +155,7 @@ private:
   std::mt19937_64 random_;
 };
 
-/// All of it, linked at once.
+/// All tasks as one graph that is linked before it runs.
 inline TaskGraph staticGraph(const RandomGraph &random) {
   GraphBuilder builder;
   std::vector<StorageId> ids;

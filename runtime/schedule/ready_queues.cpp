@@ -71,6 +71,7 @@ TaskId ReadyQueues::takeQueue(LaneId id, uint32_t queue) {
 }
 
 TaskId ReadyQueues::take(LaneId lane) {
+  // Threads run every kind of task from one queue, so there is nothing to choose.
   if (queueCount_ == 1)
     return takeQueue(lane, 0);
   for (uint32_t queue = queueCount_; queue-- > 0;)

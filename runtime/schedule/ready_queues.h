@@ -9,23 +9,24 @@ namespace ptl::rt {
 
 /// How a scheduler chooses among ready tasks.
 struct SchedulePolicy {
-  /// Ready tasks of a higher level go first; tasks of one level in the order that suits locality.
+  /// Ready tasks of a higher level go first; among tasks of one level the order is chosen for
+  /// locality.
   int levels = 4;
-  /// Own tasks oldest first rather than newest first: the order in which they were submitted.
+  /// A lane takes the oldest of its own tasks rather than the newest.
   bool oldestFirst = false;
-  /// Decides whom a lane steals from among equally near ones.
+  /// The seed for choosing a victim among lanes that are equally near.
   uint64_t seed = 0;
 };
 
-/// The ready tasks: per lane, kind of task and level a queue. A lane serves its own queues and
-/// steals from the nearest lane that has something.
+/// Holds the ready tasks: one queue per lane, kind of task and level. A lane serves its own queues
+/// and steals from the nearest lane that has something.
 class ReadyQueues {
 public:
   ReadyQueues(const Topology &topology, const SchedulePolicy &policy);
 
-  /// By the lane itself, or by anybody while no lane runs.
+  /// Called by the lane itself, or by any thread while no lane runs.
   void push(LaneId lane, TaskId task, TaskKind kind, int level);
-  /// A ready task that the lane accepts, noTask if it finds none. By the lane itself.
+  /// Takes a ready task that the lane accepts; noTask if it finds none. Called by the lane itself.
   TaskId take(LaneId lane);
   /// The same, of one kind only.
   TaskId take(LaneId lane, TaskKind kind);
@@ -33,7 +34,7 @@ public:
   bool accepts(LaneId lane, TaskKind kind) const {
     return lanes_[lane].accepted & (1u << queueOf_[static_cast<size_t>(kind)]);
   }
-  /// Whether an own queue has a task of a higher level.
+  /// Whether one of the lane's own queues has a task of a higher level.
   bool hasHigher(LaneId lane, TaskKind kind, int level) const;
   int levels() const { return levels_; }
 
@@ -54,7 +55,7 @@ private:
   bool oldestFirst_;
 };
 
-/// Level 0 … levels - 1 of a task, from the cost of its longest way to the end.
+/// The level, 0 … levels - 1, of a task, from the cost of its longest path to the end.
 inline int levelOf(int64_t costToEnd, int64_t criticalPath, int levels) {
   if (levels <= 1 || criticalPath <= 0)
     return 0;

@@ -50,6 +50,7 @@ template <class OnReady> void Replay::release(LaneId lane, TaskId task, OnReady 
     }
     if (left != 0)
       continue;
+    // The counter is back at its start, so the next run needs no reset.
     waiting.store(nodes_[successor].predecessors, std::memory_order_relaxed);
     onReady(successor);
   }
@@ -57,6 +58,8 @@ template <class OnReady> void Replay::release(LaneId lane, TaskId task, OnReady 
 
 void Replay::runLane(LaneId lane) {
   runner_.runUntil(lane, [this, lane] {
+    // Lanes count for themselves and add up only when they have nothing to do, because a shared
+    // counter would be contended at every task.
     TaskId own = std::exchange(lanes_[lane].completed, 0);
     TaskId all = completed_.load(std::memory_order_acquire);
     if (own != 0) {

@@ -6,9 +6,9 @@
 
 namespace ptl::rt {
 
-/// Executes a finished graph on threads, as often as wanted, each time with other arguments.
-/// Nothing is allocated and nothing is reset between runs: a counter that has released its task is
-/// back at its start.
+/// Executes a finished graph on threads, any number of times, each time with other arguments.
+/// Nothing is allocated or reset between runs: a counter that has released its task is back at its
+/// start.
 class Replay {
 public:
   /// The graph must outlive this. `threads` is at most the pool's.

@@ -21,7 +21,7 @@ public:
     return bottom_.load(std::memory_order_seq_cst) <= top_.load(std::memory_order_seq_cst);
   }
 
-  /// Owner.
+  /// Called by the owner.
   void push(TaskId task) {
     int64_t bottom = bottom_.load(std::memory_order_relaxed);
     Cells *cells = cells_.load(std::memory_order_relaxed);
@@ -31,7 +31,7 @@ public:
     bottom_.store(bottom + 1, alone_ ? std::memory_order_relaxed : std::memory_order_seq_cst);
   }
 
-  /// Owner: the newest, or noTask.
+  /// Takes the newest task, or noTask. Called by the owner.
   TaskId pop() {
     int64_t bottom = bottom_.load(std::memory_order_relaxed) - 1;
     int64_t top = top_.load(std::memory_order_relaxed);
@@ -55,7 +55,7 @@ public:
     return task;
   }
 
-  /// Anybody: the oldest, or noTask, also when somebody else was faster.
+  /// Takes the oldest task, or noTask, also if another thread was faster. Any thread may call it.
   TaskId steal() {
     int64_t top = top_.load(std::memory_order_seq_cst);
     if (top >= bottom_.load(std::memory_order_seq_cst))

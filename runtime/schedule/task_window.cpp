@@ -10,7 +10,7 @@ namespace {
 // More than a task can have predecessors; keeps it from starting while edges are added.
 constexpr int32_t guard = 1 << 30;
 
-// How many predecessors of predecessors are looked at.
+// The number of indirect predecessors that are examined.
 constexpr size_t pruneEffort = 32;
 constexpr int looksBeforeAsking = 200;
 
@@ -57,6 +57,8 @@ void TaskWindow::runSlot(Slot &slot, int64_t begin, int64_t end, uint64_t every)
 template <class OnReady> void TaskWindow::release(LaneId lane, TaskId task, OnReady onReady) {
   Slot &slot = slots_[task];
   slot.completed.store(slot.sequence, std::memory_order_release);
+  // Closing the list and taking it are one step: the program's thread either links a successor
+  // before it, or finds the list closed and knows that the task is complete.
   Edge *first = slot.successors.exchange(closed(), std::memory_order_acq_rel);
   Edge *last = nullptr;
   for (Edge *edge = first; edge; edge = edge->next) {
@@ -65,6 +67,8 @@ template <class OnReady> void TaskWindow::release(LaneId lane, TaskId task, OnRe
       onReady(edge->target);
   }
   if (last) {
+    // Only the program's thread takes edges and slots back, and always all of them at once, so a
+    // plain stack is safe from reuse of its head.
     last->next = returnedEdges_.load(std::memory_order_relaxed);
     while (!returnedEdges_.compare_exchange_weak(last->next, first, std::memory_order_release,
                                                  std::memory_order_relaxed))
@@ -74,6 +78,8 @@ template <class OnReady> void TaskWindow::release(LaneId lane, TaskId task, OnRe
   while (!returnedSlots_.compare_exchange_weak(slot.nextFree, task, std::memory_order_release,
                                                std::memory_order_relaxed))
     ;
+  // Sequential consistency on both sides: either this sees that the program waits and wakes it, or
+  // the program sees this completion before it sleeps.
   lanes_[lane].completed.fetch_add(1, std::memory_order_seq_cst);
   if (programWaits_.load(std::memory_order_seq_cst))
     runner_.gate().wakeAll();
@@ -138,6 +144,7 @@ TaskId TaskWindow::takeSlot() {
   if (freeSlots_ == noTask && slotsUsed_ < limits_.tasks)
     return slotsUsed_++;
   if (freeSlots_ == noTask) {
+    // All slots are in use, so some task can run, and running tasks here frees a slot.
     auto isReturned = [this] { return returnedSlots_.load(std::memory_order_relaxed) != noTask; };
     waitUntil(isReturned);
     freeSlots_ = returnedSlots_.exchange(noTask, std::memory_order_acquire);
@@ -192,6 +199,7 @@ bool TaskWindow::link(TaskRef predecessor, TaskId target) {
     if (slot.successors.compare_exchange_weak(edge->next, edge, std::memory_order_release,
                                               std::memory_order_acquire))
       return true;
+  // The predecessor completed meanwhile, so the edge is not needed.
   edge->next = freeEdges_;
   freeEdges_ = edge;
   return false;
@@ -228,6 +236,8 @@ void TaskWindow::start(TaskId task, std::span<const TaskRef> predecessors) {
   Slot &slot = slots_[task];
   slot.predecessorCount = static_cast<uint8_t>(std::min(predecessors.size(), keptPredecessors));
   std::copy_n(predecessors.begin(), slot.predecessorCount, slot.predecessors);
+  // Predecessors may complete while edges are added. The counter stays above zero until the last
+  // line replaces its guard by the number of edges.
   int32_t edges = 0;
   for (TaskRef predecessor : predecessors)
     edges += link(predecessor, task);
@@ -288,6 +298,7 @@ void TaskWindow::remember(TaskRef task, std::span<const Access> accesses) {
 void TaskWindow::await(const Access &access) {
   if (inOrder_)
     return;
+  // Running tasks while waiting does not change this list, because only the program submits tasks.
   history_.conflicts(access, predecessors_);
   for (TaskRef task : predecessors_)
     await(task);

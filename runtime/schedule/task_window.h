@@ -39,16 +39,16 @@ private:
 struct WindowLimits {
   uint32_t tasks = 1024;
   uint32_t edges = 16384;
-  /// With one thread, a task runs when it is submitted; with several, one that nothing keeps from
-  /// running does if its like has been found to take no longer than to be handed over. This defers
-  /// all.
+  /// With one thread a task runs when it is submitted. With several threads a task that waits for
+  /// nothing runs when it is submitted if tasks of its body have been found to take no longer than
+  /// handing them over. With this set no task runs when it is submitted.
   bool deferAlways = false;
 };
 
-/// A graph that is built while it runs: a program submits tasks in its order, and they run as soon
-/// as those are complete that they depend on. Memory is bounded by the limits: who submits beyond
+/// A graph that is built while it runs: a program submits tasks in its order, and each runs as soon
+/// as its predecessors are complete. The limits bound the memory: a program that submits beyond
 /// them runs tasks until there is room. That ends, because no submitted task waits for one that is
-/// not: whatever is in the window can run to its end.
+/// not submitted yet, so all tasks in the window can run to their end.
 class TaskWindow {
 public:
   explicit TaskWindow(int threads, const WindowLimits &limits = {},
@@ -58,11 +58,12 @@ public:
   TaskWindow &operator=(const TaskWindow &) = delete;
 
   /// Calls `program` in this thread, with the pool's other threads as lanes, and returns when all
-  /// that it submitted is complete. `arguments` go to the bodies. What follows is for the program.
+  /// that it submitted is complete. `arguments` go to the bodies. Only the program calls the
+  /// functions below.
   void run(ThreadPool &pool, void (*program)(void *), void *argument, void *arguments = nullptr);
 
   StorageId addStorage(size_t rank) { return history_.addStorage(rank); }
-  /// No task will name it again; the number may be given out anew.
+  /// Says that no later task names the storage; its number may be reused.
   void forgetStorage(StorageId storage) { history_.forget(storage); }
 
   /// Copies `closureBytes` of the spec's closure. Gives the task's number, from 1.
@@ -81,16 +82,16 @@ public:
     return submitBegun(spec, accesses);
   }
 
-  /// The same for a task of which it is known whom it waits for; they may be complete. Later tasks
-  /// do not see what it accesses, unless it is remembered.
+  /// Submits a task whose predecessors are known; they may be complete. Later tasks do not see what
+  /// it accesses, unless it is remembered.
   template <class Fill>
   TaskRef submitAfter(const TaskSpec &spec, size_t closureBytes, Fill fill,
                       std::span<const TaskRef> predecessors) {
     fill(begin(closureBytes));
     return submitBegunAfter(spec, predecessors);
   }
-  /// What a task accesses that `submitAfter` was given; in program order, before those that
-  /// `submit` is given.
+  /// Enters the accesses of a task that `submitAfter` was given. This has to happen in program
+  /// order, and before later tasks are given to `submit`.
   void remember(TaskRef task, std::span<const Access> accesses);
   bool isComplete(TaskRef task) const {
     return inOrder_ || slots_[task.slot].completed.load(std::memory_order_acquire) >= task.sequence;

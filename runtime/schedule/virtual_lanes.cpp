@@ -111,6 +111,8 @@ void VirtualLanes::State::push(LaneId lane, TaskId task) {
 
 TaskId VirtualLanes::State::take(LaneId lane, TaskKind wanted) {
   Kind &kind = kinds[static_cast<size_t>(wanted)];
+  // A begun task goes on unless a task of a higher level waits, because its successors wait for its
+  // last point.
   bool goesOn = kind.begun != noTask;
   bool isAny = goesOn;
   for (size_t level = kind.queued.size(); level-- > 0;) {
@@ -209,6 +211,8 @@ TaskId VirtualLanes::add(TaskKind kind, int64_t points, int64_t grain, int level
 
 std::optional<Dispatch> VirtualLanes::next() {
   State &state = *state_;
+  // Mixed tasks come first: they need a whole group, and single tasks would take its cores one by
+  // one.
   if (auto mixed = state.startMixed())
     return mixed;
   state.reserveGroups();
@@ -298,6 +302,7 @@ LaneTrace simulateLanes(const TaskGraph &graph, const Topology &topology, const 
     End end = ends.top();
     ends.pop();
     now = end.time;
+    // A lane is idle again only when a scheduler has had time to notice that its piece has ended.
     if (!end.isSeen) {
       ends.push({occupy(now, costs.complete) + costs.complete, end.event, true});
       continue;

@@ -21,26 +21,26 @@ struct Dispatch {
   std::vector<LaneId> lanes;
 };
 
-/// The scheduler with lanes that exist in virtual time. Whoever drives it asks for dispatches, lets
-/// time pass as its model says, and reports ends; it is the same queues, stealing and priorities
-/// that threads run. A task that was begun is handed out to its last point before another one of
+/// The scheduler with lanes that exist in virtual time. The caller asks for dispatches, lets time
+/// pass as its model says, and reports ends. The queues, the stealing and the priorities are those
+/// that threads use. A task that was begun is handed out to its last point before another one of
 /// its level. The same calls with the same seed give the same answers.
 class VirtualLanes {
 public:
   VirtualLanes(const TaskGraph &graph, const Topology &topology, const SchedulePolicy &policy = {});
-  /// Without tasks, for who adds them.
+  /// Starts without tasks; the caller adds them.
   explicit VirtualLanes(const Topology &topology, const SchedulePolicy &policy = {});
   ~VirtualLanes();
 
-  /// A task that waits for nothing any more: behind those of its level that are ready, where the
-  /// policy is oldest first.
+  /// Adds a task that waits for nothing any more. Where the policy is oldest first it comes behind
+  /// the ready tasks of its level.
   TaskId add(TaskKind kind, int64_t points, int64_t grain, int level = 0);
 
-  /// The next piece for lanes that are idle now; nothing when no idle lane has any. To be asked
-  /// until it has nothing, at the start and after each `finish`.
+  /// The next piece for lanes that are idle now; nothing when there is none for any idle lane. Call
+  /// it until it returns nothing, at the start and after each `finish`.
   std::optional<Dispatch> next();
-  /// The lanes of the dispatch are idle again. Gives the tasks that are ready now, until the next
-  /// call.
+  /// Makes the lanes of the dispatch idle again, and returns the tasks that became ready; the span
+  /// is valid until the next call.
   std::span<const TaskId> finish(const Dispatch &dispatch);
 
   bool isDone() const;       ///< all tasks so far are complete
@@ -52,7 +52,7 @@ private:
   std::unique_ptr<State> state_;
 };
 
-/// What a chip's own scheduler costs. Its threads take turns: each dispatch and each completion
+/// The costs of a chip's own scheduler. Its threads take turns: each dispatch and each completion
 /// occupies one of them.
 struct DispatchCosts {
   int schedulers = 1;
@@ -74,10 +74,10 @@ struct LaneTrace {
   VirtualTime makespan = 0;
 };
 
-/// How long a piece takes, asked when it is handed out.
+/// Returns how long a piece takes; it is asked when the piece is handed out.
 using PieceTime = std::function<VirtualTime(const Dispatch &, VirtualTime begin)>;
 
-/// Drives virtual lanes with times from `timeOf`.
+/// Runs the graph on virtual lanes, with times from `timeOf`.
 LaneTrace simulateLanes(const TaskGraph &graph, const Topology &topology, const PieceTime &timeOf,
                         const DispatchCosts &costs = {}, const SchedulePolicy &policy = {});
 

@@ -1,4 +1,4 @@
-// What the simulator needs to know of a machine.
+// The properties of a machine that the simulator needs.
 #pragma once
 
 #include "machines/machine.h"

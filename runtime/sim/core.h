@@ -1,4 +1,4 @@
-// One core: a scalar unit that runs ahead, and the queues of its pipes.
+// Simulates one core: a scalar unit that runs ahead, and the queues of its pipes.
 #pragma once
 
 #include "runtime/sim/execution.h"
@@ -16,10 +16,10 @@ namespace ptl::rt::sim {
 
 class Group;
 
-/// Ids of events between cores that can be named.
+/// The number of events between cores that can be named.
 inline constexpr size_t maxCrossFlags = 32;
 
-/// Counters of one queue, by number of the core.
+/// The counters of one queue, one of each kind for every core.
 struct QueueState {
   static constexpr size_t maxCores = 4;
   int64_t pushed[maxCores] = {}, popped[maxCores] = {}, freed[maxCores] = {};
@@ -35,61 +35,65 @@ public:
   enum class State : uint8_t { Idle, Ready, Waiting };
   State state(Pipe pipe) const;
   /// Lets a pipe that is ready take its next step. False after an error, which the group then
-  /// knows.
+  /// reports.
   bool advance(Pipe pipe);
 
-  // For drivers that keep time (`time/`): they take operations from the pipes themselves.
-  /// What a pipe would take next; null if its queue is empty.
+  // The next functions are for drivers that keep time (`time/`), which take operations from the
+  // pipes themselves.
+
+  /// The operation that a pipe takes next; null if its queue is empty.
   const Issued *head(Pipe pipe) const {
     const PipeState &state = pipes_[static_cast<size_t>(pipe)];
     return state.queue.empty() ? nullptr : &state.queue.front();
   }
-  /// Whether nothing but time keeps the head of a pipe from beginning.
+  /// Whether the head of a pipe may begin as soon as its time has come.
   bool canStart(Pipe pipe) const {
     return headReady(pipes_[static_cast<size_t>(pipe)].queue.front());
   }
-  /// The head does what it does, and then leaves the pipe. False after an error.
+  /// `startHead` executes the head, and `endHead` removes it from the pipe. Both return false after
+  /// an error.
   bool startHead(Pipe pipe) { return run(pipe, pipes_[static_cast<size_t>(pipe)].queue.front()); }
   bool endHead(Pipe pipe) { return complete(pipe); }
-  /// What the scalar unit does next.
+  /// The step that the scalar unit executes next.
   const Step &nextStep() const { return current(); }
   const Function &function() const { return function_; }
-  /// Operations of the scalar unit so far that take time.
+  /// The number of operations so far that take time on the scalar unit.
   uint64_t scalarWork() const { return scalarWork_; }
-  /// Rounds of loops that were left out.
+  /// The number of rounds of loops that were left out.
   int64_t skippedRounds() const { return sampler_ ? sampler_->skipped() : 0; }
-  /// Rounds of the outermost loops that it came to, whether they ran or not.
+  /// The number of rounds of outermost loops that the core has reached, whether they were executed
+  /// or left out.
   int64_t outermostRounds() const { return sampler_ ? sampler_->outermost() : 0; }
-  /// What rounds of loops take, by their steps; null: nobody looked.
+  /// What a round of each loop takes, by the loop's step; null if loops are not sampled.
   const std::map<size_t, double> *rounds() const {
     return sampler_ ? &sampler_->rounds() : nullptr;
   }
-  /// The marks of rounds that the scalar unit has given its pipes since this was asked.
+  /// Takes the marks of rounds that the scalar unit has put into its pipes since the last call.
   std::vector<SampleAction> takeMarks() { return std::exchange(marks_, {}); }
-  /// Bits of the pipes that get marks of a loop.
+  /// The pipes, as bits, that get marks of a loop.
   uint32_t markedPipes(const Step &loop) const { return sampler_->shapeOf(loop, function_).pipes; }
-  /// A pipe has come to its head, which is a mark.
+  /// Notes that a pipe has reached its head, which is a mark.
   void passMark(Pipe pipe, LoopRun::Passage passage) {
     sampler_->pass(head(pipe)->mark, pipe, passage);
   }
-  /// What operations that are issued from now on carry.
+  /// Sets the time and the note that operations carry which are issued from now on.
   void setClock(double time, uint32_t note) {
     clock_ = time;
     note_ = note;
   }
 
   bool isFinished() const;
-  /// Checks what has to hold at the end.
+  /// Checks the conditions that hold at the end of a kernel.
   bool finish();
   bool isCube() const { return function_.cube; }
-  /// The event that a step is about, whose number may be in a register.
+  /// The event of a step, whose number may be in a register.
   Flag flagOf(const Step &step) const;
   int32_t index() const { return index_; }
   int32_t subBlock() const { return subBlock_; }
   CoreMemory &memory() { return memory_; }
-  /// Whether it will never take part in a queue: it is done and has not.
+  /// Whether the core will never take part in a queue: it is done and has not used it.
   bool leftOut(size_t queue) const;
-  /// How often it has waited for an event between cores.
+  /// How often the core has waited for an event between cores.
   int64_t awaited(int32_t event) const { return awaited_[static_cast<size_t>(event)]; }
   /// One sentence for each pipe that waits.
   std::string describeWaits() const;
@@ -102,8 +106,8 @@ private:
     uint64_t issued = 0, done = 0;
     size_t marks = 0; ///< in the queue: they take no room
   };
-  /// What an instruction of the vector pipe wrote, as long as later ones need not see it. Other
-  /// pipes see it once an event has been set.
+  /// What an instruction of the vector pipe wrote. It is held back until a barrier, because later
+  /// vector instructions need not see it before; other pipes see it once an event has been set.
   struct VectorWrites {
     HeldWrites writes;
     uint64_t number;
@@ -115,7 +119,7 @@ private:
     int64_t pushes = 0, pops = 0, frees = 0;
   };
 
-  // scalar unit (core_scalar.cpp)
+  // The scalar unit (core_scalar.cpp)
   const Step &current() const { return function_.steps[static_cast<size_t>(position_)]; }
   bool runToIssue();
   bool runPlain(const Step &step);
@@ -136,23 +140,25 @@ private:
   const Scalar &scalar(Register r) const { return scalars_[static_cast<size_t>(r.index)]; }
   Tile &tile(Register r) { return tiles_[static_cast<size_t>(r.index)]; }
   View &view(Register r) { return views_[static_cast<size_t>(r.index)]; }
-  /// An address, a length or a position. One that is not known stops the core before it goes on.
+  /// An address, a length or a position. A value that is not known stops the core, because what it
+  /// does next depends on it.
   int64_t integer(const Step &step, size_t operand) const {
     const Scalar &value = scalar(step.operands[operand]);
     if (!value.isKnown)
       needed_ = &value;
     return value.i;
   }
-  /// Of a position in global memory. One that data decides is left out, and the view told.
+  /// A position in global memory. A position that depends on data that is not there counts as 0,
+  /// and the view notes that it lies somewhere.
   int64_t position(const Step &step, size_t operand, View &view) const {
     const Scalar &value = scalar(step.operands[operand]);
     view.isSomewhere |= !value.isKnown;
     return value.isKnown ? value.i : 0;
   }
-  /// Whether what the step has used is known; else it fails.
+  /// Whether all values that the step has used are known; if one is not, the core fails.
   bool wasKnown(const Step &step);
 
-  // pipes (core_pipe.cpp)
+  // The pipes (core_pipe.cpp)
   State scalarState() const;
   bool headReady(const Issued &head) const;
   bool advanceScalar();
@@ -192,7 +198,7 @@ private:
   bool failAt(const Step &step, const std::string &what, const std::string &message);
   bool stop(const Step &step);
 
-  // queues between cores (core_queue.cpp)
+  // The queues between cores (core_queue.cpp)
   bool pushReady(const Issued &issued) const;
   bool popReady(const Issued &issued) const;
   bool runPush(Execution &x, const Issued &issued, HeldWrites *held);
@@ -219,7 +225,8 @@ private:
   uint64_t vectorWrites_ = 0;
   uint64_t known_[numPipes] = {}; ///< vector instructions that a pipe comes after
   uint64_t knownAtFlag_[numPipes][numPipes][16] = {}; ///< the same of who set an event
-  /// Of events between cores: waits that were issued, waits that are over, signals.
+  /// For each event between cores: the waits that were issued, the waits that are over, and the
+  /// signals.
   int64_t crossIssued_[maxCrossFlags] = {}, awaited_[maxCrossFlags] = {}, sent_[maxCrossFlags] = {};
   std::vector<QueueEnd> ends_;
   std::deque<Issued> frees_; ///< that wait for pipes

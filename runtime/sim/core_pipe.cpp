@@ -16,6 +16,7 @@ Core::Core(Group &group, const Function &function, int32_t index, int32_t subBlo
       views_(static_cast<size_t>(function.numViews)), ends_(group.launch().kernel.queues.size()) {
   const Chip &chip = group.launch().chip;
   for (size_t i = 0; i < numPlaces; ++i) {
+    // Vector cores have the vector buffer, and the cube core has all other memories.
     bool mine = (static_cast<Place>(i) == Place::Vec) != function.cube;
     mine &= group.launch().options.values;
     memory_.places[i].allocate(mine ? chip.bytes[i] : 0);
@@ -92,6 +93,7 @@ Core::State Core::scalarState() const {
     if (step.flag.target == Pipe::S) {
       Flag flag = flagOf(step);
       bool known = flag.id >= 0 && flag.id < 16;
+      // An unknown event counts as ready, so that issuing the wait reports it.
       return !known || isSet(flag) ? State::Ready : State::Waiting;
     }
     break;
@@ -110,6 +112,7 @@ Core::State Core::scalarState() const {
   if (!queued)
     return State::Ready;
   const PipeState &pipe = pipes_[at(step.pipe)];
+  // Marks are the sampler's own and take no room on the chip.
   return pipe.queue.size() - pipe.marks >= queueDepth ? State::Waiting : State::Ready;
 }
 
@@ -132,6 +135,7 @@ Core::State Core::state(Pipe pipe) const {
   if (pipe == Pipe::S)
     return scalarState();
   const PipeState &state = pipes_[at(pipe)];
+  // An instruction that has begun can always end.
   if (state.inFlight)
     return State::Ready;
   if (state.queue.empty())
@@ -167,7 +171,7 @@ void Core::fill(Issued &issued, const Step &step) {
     else
       issued.operands[i] = view(r);
   }
-  // What leaves the accumulator for a vector core lands in that core's memory.
+  // A tile that goes from the accumulator to a vector core arrives in that core's memory.
   if (step.modifiers.accToVec)
     for (size_t i = step.numIns(); i < step.operands.size(); ++i)
       if (Tile *tile = std::get_if<Tile>(&issued.operands[i]))
@@ -211,6 +215,8 @@ bool Core::issueQueue(const Step &step, Issued &issued) {
     if (issued.ordinal >= end.pops)
       return fail(issued, "gives back a slot that was not popped");
     if (!queue.throughGlobal) {
+      // The slot is free when every operation that was issued before has ended, since any of them
+      // may read the tile.
       for (size_t i = 0; i < numPipes; ++i)
         issued.after[i] = pipes_[i].issued;
       frees_.push_back(issued);
@@ -350,7 +356,8 @@ bool Core::signalCores(Pipe pipe, const Issued &issued) {
   return true;
 }
 
-/// What the other core has seen of this one's vector pipe, that pipe sees too.
+/// Takes a signal from another core. That core has seen the results of this core's vector pipe, so
+/// the pipe itself sees them, too.
 void Core::takeSignal(Pipe pipe, const Issued &issued) {
   ++awaited_[issued.flag.id];
   if (pipe == Pipe::V)
@@ -381,7 +388,7 @@ bool Core::run(Pipe pipe, Issued &issued) {
   case StepKind::Free:
     group_.signal(QueueSignal::Freed, issued.step->queue, index_);
     break;
-  case StepKind::JumpUnlessLess: // a mark, for who keeps time
+  case StepKind::JumpUnlessLess: // a mark, for drivers that keep time
     break;
   default: {
     bool hold = holds(pipe, issued);

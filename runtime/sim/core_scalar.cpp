@@ -74,7 +74,7 @@ bool Core::wasKnown(const Step &step) {
                 "depends on " + data + ": there are no values where only times are wanted");
 }
 
-/// What data would have to be like, for a check, is taken for granted.
+/// Whether a step is a check of data that is not there. Such checks are assumed to hold.
 bool Core::isCheckOfUnknown(const Step &step) const {
   auto target = static_cast<size_t>(step.target);
   return !scalar(step.operands[0]).isKnown &&
@@ -201,7 +201,8 @@ void Core::sample(const Step &step) {
   mark(step, action);
 }
 
-/// What a loop counts goes on in the rounds that are left out, what comes round is as it was.
+/// Continues carried values over the rounds that are left out: a counter goes on, and a value that
+/// repeats stays as it is.
 void Core::goOn(const Step &step, const SampleAction &action) {
   const auto &rounds = carried_[static_cast<size_t>(&step - function_.steps.data())];
   if (rounds.size() < static_cast<size_t>(action.window))
@@ -342,8 +343,8 @@ bool Core::window(const Step &step, Tile &made) {
   return true;
 }
 
-/// The same bytes in another form. A window that is not the whole of its buffer can be one only if
-/// its rows lie one behind the other.
+/// Makes an alias of a tile with another form. A window that is not the whole buffer can only have
+/// one if its rows are adjacent.
 bool Core::alias(const Step &step, Tile &made) {
   const Tile &source = tile(step.operands[0]);
   bool rowsInARow = source.layout.inner == Order::None && source.layout.box == Order::RowMajor &&

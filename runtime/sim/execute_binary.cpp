@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t chunk = 512;
 
-/// How the second operand is repeated.
+/// The way in which the second operand is repeated.
 enum class Repeat : uint8_t { None, Scalar, Column, Row };
 struct Form {
   Binary op;
@@ -92,7 +92,8 @@ template <typename C> C valueOf(const Scalar &scalar) {
     return static_cast<C>(scalar.i);
 }
 
-/// Which of the two inputs is repeated: the one that is narrower (or lower) than the result.
+/// Whether the second input is the whole one: the other is narrower (or lower) than the result and
+/// so is repeated.
 bool secondIsWhole(const Plane &out, const Plane &first, Repeat repeat) {
   return repeat == Repeat::Column ? first.cols < out.cols
                                   : repeat == Repeat::Row && first.rows < out.rows;

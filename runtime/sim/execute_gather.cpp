@@ -53,7 +53,8 @@ bool gatherByPosition(Execution &x) {
   return true;
 }
 
-/// Which of four neighbours a pattern takes, from the lowest bit; in the order of `MaskPattern`.
+/// The elements of each group of four that a pattern takes, as bits from the lowest, in the order
+/// of `MaskPattern`.
 constexpr uint8_t patterns[] = {0b0101, 0b1010, 0b0001, 0b0010, 0b0100, 0b1000, 0b1111};
 
 bool gatherByPattern(Execution &x) {

@@ -18,7 +18,7 @@ struct Part {
 /// Scale factors as the hardware takes them: a `float` in the low half of 64 bits.
 float factorOf(uint64_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits)); }
 
-/// What happens to elements on their way out of the accumulator.
+/// The conversion of elements on their way out of the accumulator.
 struct OnTheWay {
   bool relu = false, atomicAdd = false;
   const Plane *factors = nullptr; ///< one per column

@@ -1,5 +1,4 @@
-// One instruction while it executes: its operands as memory that has been checked, and how it
-// fails.
+// Executes one instruction: its operands are memory that has been checked.
 #pragma once
 
 #include "runtime/sim/chip.h"
@@ -39,10 +38,10 @@ public:
             std::span<CoreMemory *const> cores, std::span<const GlobalArray> arrays)
       : issued_(issued), chip_(chip), own_(own), cores_(cores), arrays_(arrays) {}
 
-  /// Looks that every tile and view lies where it may, and finds its memory. Scratch tiles are
+  /// Checks that every tile and view lies where it may, and finds its memory. Scratch tiles are
   /// filled with poison.
   bool prepare();
-  /// Executes an instruction that `prepare` was happy with.
+  /// Executes an instruction for which `prepare` returned true.
   bool execute();
 
   InstructionId id() const { return issued_.step->instruction; }
@@ -80,7 +79,7 @@ private:
 /// Whether `execute` knows the instruction.
 bool isSimulated(InstructionId id);
 
-// By group; each returns false after an error.
+// One function per group of instructions; each returns false after an error.
 bool executeMove(Execution &);
 bool executeFillPad(Execution &);
 bool executeConcat(Execution &);

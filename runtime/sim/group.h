@@ -1,4 +1,4 @@
-// A core group that runs one block of a launch, and the choice of who goes next.
+// A core group that runs one block of a launch, and the choice of which pipe goes next.
 #pragma once
 
 #include "runtime/sim/core.h"
@@ -7,7 +7,7 @@
 
 namespace ptl::rt::sim {
 
-/// What all groups of a launch share.
+/// The state that all groups of a launch share.
 struct LaunchState {
   const Kernel &kernel;
   const Chip &chip;
@@ -20,7 +20,7 @@ struct LaunchState {
   uint64_t steps = 0;
   std::map<const Function *, LoopShapes> shapes = {};
 
-  /// Null where all rounds are run.
+  /// Null where no round is left out.
   const LoopShapes *shapesOf(const Function &function) {
     if (!options.sample && !options.glance && !options.paces)
       return nullptr;
@@ -31,15 +31,15 @@ struct LaunchState {
 /// What happens to a slot of a queue, or that an event between cores is signalled.
 enum class QueueSignal : uint8_t { Pushed, Popped, Freed, Signalled };
 
-/// What is wrong with the arguments of a launch; empty if nothing is.
+/// Describes what is wrong with the arguments of a launch; empty if nothing is.
 std::string checkArguments(const LaunchState &launch);
 
 class Group {
 public:
   Group(LaunchState &launch, int64_t block);
 
-  /// A core has pushed, popped, given back, or signalled the event `queue`: the others know, or
-  /// `onSignal` tells them later by `apply`.
+  /// A core has pushed, popped or freed a slot, or signalled the event `queue`. The other cores see
+  /// it at once, or `onSignal` delivers it later by `apply`.
   void signal(QueueSignal signal, int32_t queue, int32_t core) {
     onSignal ? onSignal(signal, queue, core) : apply(signal, queue, core);
   }
@@ -50,9 +50,9 @@ public:
     Core *core = nullptr;
     Pipe pipe = Pipe::S;
   };
-  /// All that could go on.
+  /// Collects all pipes that could take a step now.
   void collect(std::vector<Choice> &choices);
-  /// Whether all cores are done, and what has to hold then does.
+  /// Whether all cores are done; then it checks the conditions that hold at the end.
   bool isFinished() const;
   bool finish();
   std::string describeWaits() const;
@@ -62,7 +62,7 @@ public:
   std::vector<std::unique_ptr<Core>> &cores() { return cores_; }
   std::span<CoreMemory *const> memories() const { return memories_; }
   std::vector<QueueState> &queues() { return queues_; }
-  /// How often a core has signalled an event that the others know of.
+  /// How often a core has signalled an event, counting the signals that have been delivered.
   int64_t signalled(int32_t core, int32_t event) const {
     return signalled_[static_cast<size_t>(core)][static_cast<size_t>(event)];
   }

@@ -1,4 +1,4 @@
-// What an instruction has written, taken back and kept until others may see it.
+// Holds back what an instruction has written until others may see it.
 #pragma once
 
 #include "runtime/sim/element.h"
@@ -9,15 +9,15 @@ namespace ptl::rt::sim {
 
 class HeldWrites {
 public:
-  /// Before the instruction: what it may write. With `whole`, all of the valid part counts as
-  /// written, else only what has changed.
+  /// Called before the instruction with memory that it may write. With `whole`, all of the valid
+  /// part counts as written, otherwise only bytes that change.
   void watch(const Plane &plane, bool whole);
-  /// After the instruction: takes what it wrote and puts back what was there.
+  /// Called after the instruction: takes what it wrote and restores what was there.
   void take();
-  /// Writes it for good.
+  /// Writes the bytes for good.
   void commit() const;
-  /// After `commit`: puts back what was there before, where nothing else has been written since.
-  /// `reveal` undoes the last `hide`.
+  /// After `commit`: restores what was there before, except where something else has been written
+  /// since. `reveal` undoes the last `hide`.
   void hide();
   void reveal() const;
 

@@ -32,7 +32,7 @@ private:
   void grow() {
     std::vector<Issued> larger(ring_.empty() ? 8 : 2 * ring_.size());
     for (size_t i = 0; i < size_; ++i)
-      larger[i] = std::move((*this)[i]);
+      larger[i] = (*this)[i];
     ring_ = std::move(larger);
     first_ = 0;
   }

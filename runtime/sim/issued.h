@@ -1,5 +1,5 @@
-// An operation on its way through a pipe: its step with the operands that it had when the scalar
-// unit came by.
+// An operation in a pipe: its step with the values that its operands had when the scalar unit
+// issued it.
 #pragma once
 
 #include "runtime/sim/sampling.h"
@@ -32,8 +32,8 @@ struct Issued {
   }
 };
 
-/// Something an executed operation did, for traces and timing models. What it points at lives as
-/// long as the call.
+/// Describes an executed operation to traces and timing models. Its pointers are valid during the
+/// call.
 struct TraceEvent {
   int64_t block = 0;
   int32_t core = 0; ///< of the group; the cube core is first if there is one

@@ -1,5 +1,5 @@
-// Which way control goes in a round of a loop, told without running the round: rounds that go
-// different ways are not alike.
+// Predicts, without running a round of a loop, which branches the round takes: rounds that take
+// different branches are not alike.
 #pragma once
 
 #include "runtime/sim/program.h"
@@ -10,17 +10,18 @@
 
 namespace ptl::rt::sim {
 
-/// The branches of a loop's body, the lengths of the loops in it, and the arithmetic that they are
-/// decided by.
+/// The branches of a loop's body, the trip counts of the loops in it, and the arithmetic that these
+/// depend on.
 class LoopControl {
 public:
-  /// `head`: the step that the loop begins with.
+  /// `head` is the step that the loop begins with.
   LoopControl(const Function &function, size_t head);
 
-  /// Whether the number of the round decides any of it.
+  /// Whether any branch or trip count depends on the number of the round.
   bool varies() const { return varies_; }
-  /// A number that is equal for rounds which go the same ways. `scalars`: as they are when a round
-  /// begins, but for the position; loops in the body are gone through once.
+  /// A hash that is equal for rounds that take the same branches. `scalars` are the values at the
+  /// beginning of a round, except that `position` replaces the loop's own. Loops in the body are
+  /// evaluated for one round.
   uint64_t at(std::span<const Scalar> scalars, int64_t position) const;
 
 private:

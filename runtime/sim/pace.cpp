@@ -93,6 +93,8 @@ std::optional<Pace> Passages::paceOf(int64_t window, int64_t windows,
       return std::abs(off) < 0.25 * longest / static_cast<double>(window);
     });
   };
+  // The pace may have begun earlier than it was recognised; later executions of the loop need to
+  // run only that far.
   while (pace.settled - window >= first_ && isInStep(pace.settled - window))
     pace.settled -= window;
   pace.settled -= first_;
@@ -116,8 +118,10 @@ double roundOfLastHalf(std::span<const LoopRun *const> runs) {
 
 std::optional<Pace> findPace(std::span<const LoopRun *const> runs, const PaceQuestion &question) {
   Passages passages(runs);
+  // Short windows are tried first, because they need the fewest rounds.
   for (int64_t periods = 1; periods <= kMostPeriods; ++periods) {
     int64_t window = periods * question.period;
+    // One window cannot show that anything repeats.
     int64_t windows = std::max<int64_t>(2, (question.most + window - 1) / window);
     if (window * windows > passages.count())
       break;

@@ -1,5 +1,5 @@
-// How fast a loop goes once its pipes have fallen into step: found in the times at which pipes came
-// to its rounds.
+// Finds how fast a loop runs once its pipes are in step, from the times at which pipes reached its
+// rounds.
 #pragma once
 
 #include "runtime/sim/program.h"
@@ -11,7 +11,7 @@
 
 namespace ptl::rt::sim {
 
-/// Every `window` rounds all is as it was, `cycles` later.
+/// A loop is in a steady state: after every `window` rounds everything repeats, `cycles` later.
 struct Pace {
   int64_t window = 1;
   double cycles = 0;
@@ -19,8 +19,8 @@ struct Pace {
   int64_t last = -1;   ///< it was found in those before this round; -1: another time
 };
 
-/// One time that a core goes through a loop. `passed`: by pipe, when it had done what was before
-/// each round that ran; a pipe is late if the scalar unit had not kept it waiting.
+/// One execution of a loop by a core. `passed` has for each pipe the times at which it had finished
+/// everything before each round that ran. A pipe is late if it was not waiting for the scalar unit.
 struct LoopRun {
   struct Passage {
     double time = 0;
@@ -36,7 +36,7 @@ struct LoopRun {
   bool isOver = false;
   std::array<std::vector<Passage>, numPipes> passed;
 
-  /// Rounds that all pipes have come to, less one.
+  /// The number of rounds that all pipes have reached, less one.
   int64_t lastPassed() const;
 };
 
@@ -47,11 +47,11 @@ struct PaceQuestion {
   double tolerance = 0.01; ///< by which windows of one pace differ
 };
 
-/// What a round of the second half of a loop took that was over too soon to show a pace, on the
-/// slowest pipe; 0 where it has less than four rounds.
+/// What a round takes, as measured in the second half of a loop that ended too soon to show a pace,
+/// on the slowest pipe; 0 where it has fewer than four rounds.
 double roundOfLastHalf(std::span<const LoopRun *const> runs);
 
-/// The pace of a loop that cores go through together, if what ran so far shows one.
+/// The pace of a loop that several cores execute together, if the rounds that ran so far show one.
 std::optional<Pace> findPace(std::span<const LoopRun *const> runs, const PaceQuestion &question);
 
 } // namespace ptl::rt::sim

@@ -41,13 +41,13 @@ struct Register {
   bool isScalar() const { return kind == RegisterKind::Scalar; }
 };
 
-/// What a step does; operands by kind in steps.def.
+/// The kinds of steps; steps.def lists them with their operands.
 enum class StepKind : uint8_t {
 #define STEP(kind, name) kind,
 #include "runtime/sim/steps.def"
 };
 
-/// Which pair of pipes an event is between.
+/// An event between two pipes.
 struct Flag {
   Pipe source = Pipe::S, target = Pipe::S;
   int32_t id = -1;
@@ -58,7 +58,7 @@ enum class Rounding : uint8_t { None, Rint, Round, Floor, Ceil, Trunc, Odd, Cast
 enum class Compare : uint8_t { Eq, Ne, Lt, Le, Gt, Ge };
 enum class AccToVec : uint8_t { Vec0, Vec1, SplitRows, SplitCols };
 
-/// What attributes of an instruction say.
+/// The attributes of an instruction that change what it does.
 struct Modifiers {
   Compare compare = Compare::Eq;
   Rounding rounding = Rounding::CastRint;
@@ -69,7 +69,7 @@ struct Modifiers {
        asymmetric = false;
 };
 
-/// One entry of a function. Sites of instructions are their identity for traces.
+/// One entry of a function. Traces identify an instruction by its step.
 struct Step {
   StepKind kind = StepKind::Return;
   ArithOp op{};
@@ -116,7 +116,7 @@ struct SourceLocation {
 /// `k.ptl:3:7`, or empty.
 std::string toString(const SourceLocation &location);
 
-/// What a failed check says; in `message` `{0}` … stand for values.
+/// A check in the program; in `message`, `{0}` … stand for values.
 struct Check {
   std::string status, message;
 };

@@ -124,7 +124,7 @@ private:
     return choice.core->advance(choice.pipe);
   }
 
-  /// Nothing goes on: some groups are done, or all wait for ever.
+  /// Handles the state in which nothing can go on: some groups are done, or all wait for ever.
   bool end() {
     bool any = false;
     for (size_t i = 0; i < groups_.size();) {

@@ -1,5 +1,5 @@
-// Runs kernels of the block level: real addresses, real memories, pipes that are ordered by nothing
-// but events.
+// Runs kernels of the block level with real addresses and real memories. Nothing but events orders
+// the pipes, so missing synchronisation shows in the results.
 #pragma once
 
 #include "runtime/sim/chip.h"
@@ -12,7 +12,7 @@
 
 namespace ptl::rt::sim {
 
-/// Who goes next when several pipes of several cores could.
+/// Chooses the pipe that goes next when several pipes of several cores could.
 enum class Schedule : uint8_t {
   Program, ///< as sequential as it can be: a pipe empties before the scalar unit goes on
   Eager,   ///< loads as early, stores as late as events let them
@@ -26,9 +26,10 @@ struct Options {
   uint64_t seed = 0;
   /// Instructions read when they begin and write when they end, and others run in between.
   bool stretched = false;
-  /// A core issues nothing before its pipes have done all that was: code that has no events yet.
+  /// A core issues an instruction only when its pipes are idle, for code that has no events yet.
   bool oneByOne = false;
-  /// Cores groups of the launch that run at the same time; the others wait until one is done.
+  /// The number of core groups of the launch that run at the same time; the others wait until one
+  /// is done.
   int32_t groupsAtOnce = 1;
   int32_t vectorCores =
       0; ///< of a group; 0: as the chip has for a kernel with a cube function, else 1
@@ -38,8 +39,8 @@ struct Options {
   bool countEvents = false;     ///< events may be set several times, as where waits were left out
   bool sample = false;          ///< rounds of loops stand for others like them (sampling.h)
   bool keepInnerQueues = false; ///< but see `LoopSampler::keepInnerQueues`
-  /// One round of each loop only, of outermost ones two, or some more where rounds differ: for
-  /// addresses, and how much each core group has to do.
+  /// Runs one round of each loop, or two of outermost loops, or some more where rounds differ. This
+  /// gives addresses and the amount of work of each core group, but no results.
   bool glance = false;
   bool paces = false; ///< those of loops are looked for, whether rounds are left out or not
 };
@@ -51,7 +52,7 @@ struct FailedCheck {
   std::vector<std::pair<ScalarType, Scalar>> values; ///< of its message
 };
 
-/// What can be said about a run. Errors are sentences that begin with their place: `k.ptl:3:7: …`.
+/// What a run reports. Errors are sentences that begin with their place: `k.ptl:3:7: …`.
 struct Result {
   bool ok = true;
   std::string error;

@@ -99,6 +99,7 @@ void LoopSampler::enter(State &state, const LoopVisit &at) {
   int64_t trips = at.left;
   if (!active_.empty())
     active_.back()->note(static_cast<uint64_t>(trips));
+  // Only loops that no other loop contains are counted.
   outermost_ += active_.empty() ? trips : 0;
   state = {};
   state.run = std::make_shared<LoopRun>();
@@ -118,8 +119,8 @@ void LoopSampler::enter(State &state, const LoopVisit &at) {
     state.shared->members.push_back({state.run, control ? &*control : nullptr, at.scalars});
     state.shared->halves |= isCube_ ? 2 : 1;
   }
-  // What a loop does when it is come to again may be something else: more and more seldom that is
-  // looked at.
+  // A loop may behave differently when it is entered again, so this is measured, but ever more
+  // rarely.
   state.isMeasured = std::has_single_bit(++times_[step]);
   if (trips > 0 && state.run->pipes && shapes_.period())
     passing_[state.number] = {state.run, state.shared, true, state.isMeasured, state.run->pipes};
@@ -149,7 +150,8 @@ SampleAction LoopSampler::visit(const LoopVisit &at) {
     enter(state, at);
   } else {
     ++state.run->round;
-    // Of what is within this loop those around it hear once, since rounds may be left out here.
+    // The loop around this one notes the loops inside this one once only, because rounds may be
+    // left out here.
     if (state.run->round == 1 && active_.size() > 1)
       active_[active_.size() - 2]->note(state.inside);
     state.varies |= state.run->round > 1 && state.inside != state.before;
@@ -235,6 +237,7 @@ std::optional<Pace> LoopSampler::paceOf(State &state, uint64_t effort) {
   int64_t last = run.lastPassed();
   if (last <= std::max(state.lookedAt, run.first))
     return std::nullopt;
+  // Looking for a pace costs time, so it is done only when another round has passed all pipes.
   state.lookedAt = last;
   return look(run, state.shared, toleranceAfter(effort - state.effort));
 }
@@ -257,8 +260,9 @@ static bool areAlike(const LoopMember &core, int64_t window, int64_t one, int64_
   return true;
 }
 
-/// How many windows after a round go the same ways as the one before it, of `most`, for a core:
-/// where they differ is searched for between some that are spread over the loop.
+/// The number of windows after a round, at most `most`, whose rounds take the same branches as the
+/// window before it, for a core. Windows spread over the loop are compared first, then the first
+/// difference between them is searched for.
 static int64_t alike(const LoopMember &core, int64_t round, int64_t window, int64_t most) {
   if (!core.control || most <= 0)
     return most;
@@ -286,10 +290,12 @@ bool LoopSampler::goesOnAlike(State &state, const LoopVisit &at) const {
 /// The last rounds represent all rounds like them, except for the end of the loop.
 SampleAction LoopSampler::skipAlike(State &state, const LoopVisit &at) {
   QueueLoop *shared = state.shared;
+  // The other kind of core has not entered the loop yet, and it has to take part in the decision.
   if (shared && static_cast<int64_t>(std::popcount(shared->halves)) < shapes_.halves())
     return round(state);
   if (shared && state.run->agreed < shared->agreed.size())
     return follow(state);
+  // Some core has not left out the rounds of the last decision; until then there is no new one.
   if (shared && shared->isPending())
     return round(state);
   std::optional<Pace> pace = paceOf(state, at.effort);
@@ -303,7 +309,7 @@ SampleAction LoopSampler::follow(State &state) {
     return round(state);
   ++run.agreed;
   run.first = run.round;
-  // Else the cores do not agree; who waits for whom will tell.
+  // Otherwise the cores do not agree, and the run will show which one waits in vain.
   bool canFollow = run.round >= agreed.action.window && agreed.action.skip < run.left;
   return canFollow ? agreed.action : round(state);
 }
@@ -328,6 +334,8 @@ SampleAction LoopSampler::propose(State &state, const LoopVisit &at, const Pace 
   // Other rounds of the loop have another pace, and another time that is gone through it may have.
   action.cycles = run.first > 0 ? 0 : pace.cycles;
   action.isMost = !state.isMeasured;
+  // The rounds that have shown the pace, and those that are left out, have to take the same
+  // branches on every core.
   action.factor = most;
   for (const LoopMember &each : members) {
     int64_t ahead = (when - pace.last) / pace.window * pace.window; // of what has shown the pace

@@ -1,10 +1,11 @@
-// Which rounds of a loop represent others like them, so that times need not be simulated
-// to the end. A loop runs until the times at which pipes come to its rounds show a pace (pace.h),
-// then leaves out as many rounds as it can, and runs the rest, whose last round may be a shorter
-// one. When the loop is come to again, it is known from where on it keeps a pace. Where rounds
-// differ (the loops in them go round more and more often), windows are spread over the whole loop
-// instead, each representing those around it. Before each, some rounds run unmeasured: cores that
-// are ahead of each other after what was left out wait there.
+// Chooses rounds of a loop that represent others like them, so that not all rounds have to be
+// simulated. A loop runs until the times at which pipes reach its rounds show a pace (pace.h); then
+// as many rounds as possible are left out, and the rest runs, because the last round may be
+// shorter. When the same loop is entered again, it is known from which round on it keeps the pace.
+// Where rounds differ (for instance because inner loops get longer), windows are spread over the
+// whole loop instead, each representing the rounds around it. Some rounds before each window run
+// unmeasured, because after rounds were left out some cores are ahead of others and first have to
+// wait.
 #pragma once
 
 #include "runtime/sim/loop_control.h"
@@ -17,7 +18,7 @@
 
 namespace ptl::rt::sim {
 
-/// What is known of a loop without running it.
+/// The properties of a loop that are known without running it.
 struct LoopShape {
   bool isLoop = false;
   bool hasInner = false;  ///< other loops are in it
@@ -27,28 +28,29 @@ struct LoopShape {
 };
 
 /// The loops of a function, by the step that they begin with. All cores of a kernel have the same
-/// period and settle as late: those of a group leave out the same rounds.
+/// period and settle after the same number of rounds, so that those of a group leave out the same
+/// rounds.
 class LoopShapes {
 public:
   LoopShapes(const Function &function, const Kernel &kernel);
 
   const LoopShape &of(size_t step) const { return shapes_[step]; }
-  /// After so many rounds buffers that are used in turn come again; 0: who knows.
+  /// After this number of rounds the buffers that are used in turn repeat; 0 if unknown.
   int64_t period() const { return period_; }
-  /// So many rounds until pipes and cores wait for each other as they will to the end.
+  /// After this number of rounds pipes and cores wait for each other as they do until the end.
   int64_t settling() const { return settling_; }
-  /// Whether both cube and vector cores have loops with queues.
+  /// How many halves of the kernel, cube and vector, have loops with queues.
   int64_t halves() const { return halves_; }
 
 private:
-  /// Returns the longest turn.
+  /// Returns the longest turn, that is, the largest number of buffers that a loop uses in turn.
   int64_t addTurns(const Function &function);
 
   std::vector<LoopShape> shapes_;
   int64_t period_ = 1, settling_ = 4, halves_ = 1;
 };
 
-/// What a core does when a loop is at its beginning.
+/// What a core has to do at the beginning of a round.
 struct SampleAction {
   enum class Kind : uint8_t {
     None,
@@ -74,8 +76,8 @@ struct LoopMember {
   std::span<const Scalar> scalars;
 };
 
-/// A loop with queues while the cores of a group go through it. They leave out the same rounds:
-/// what the first core to know a pace says.
+/// A loop with queues while the cores of a group execute it. All of them leave out the rounds that
+/// the first core to find a pace decides on.
 struct QueueLoop {
   struct Agreement {
     int64_t round = 0; ///< before which all leave rounds out
@@ -88,10 +90,10 @@ struct QueueLoop {
 
   bool isPending() const;
 };
-/// By how many loops with queues a core came to before.
+/// Loops with queues, by the number of such loops that a core entered before.
 using LoopsOfGroup = std::map<int64_t, QueueLoop>;
 
-/// A core comes to the beginning of a loop: before each round, and at the end.
+/// The state of a core that is at the beginning of a round or at the end of a loop.
 struct LoopVisit {
   size_t step = 0;
   int64_t position = 0, by = 1; ///< of the round that is next; from round to round
@@ -106,18 +108,18 @@ enum class SampleMode : uint8_t {
   LeaveOut, ///< rounds stand for others
 };
 
-/// The loops of one core while it runs.
+/// The state of the loops of one core while it runs.
 class LoopSampler {
 public:
   LoopSampler(const LoopShapes &shapes, LoopsOfGroup &group, bool isCube, SampleMode mode)
       : shapes_(shapes), group_(group), isCube_(isCube), mode_(mode) {}
 
-  /// Of loops that hand tiles to other cores no rounds are left out within a round of another loop:
-  /// cores that go through different loops there would not agree.
+  /// Leaves out no rounds of a loop that hands tiles to other cores if that loop is inside another
+  /// one. Cores that are in different loops could not agree on the rounds.
   void keepInnerQueues() { keepsInnerQueues_ = true; }
 
   SampleAction visit(const LoopVisit &at);
-  /// A pipe has come to the beginning of a round, or to the end of the loop.
+  /// Notes that a pipe has reached the beginning of a round, or the end of the loop.
   void pass(const SampleAction &mark, Pipe pipe, LoopRun::Passage passage);
 
   const LoopShape &shapeOf(const Step &step, const Function &function) const {
@@ -125,11 +127,11 @@ public:
   }
   int64_t skipped() const { return skipped_; }
   int64_t outermost() const { return outermost_; }
-  /// What a round of each loop takes, by its step, once pipes are in step or nearly so.
+  /// What a round of each loop takes, by the loop's step, once pipes are in step or nearly so.
   const std::map<size_t, double> &rounds() const { return rounds_; }
-  /// How often what comes now would run in a round of the outermost loop, where a glance has one.
+  /// For a glance: how often an operation issued now would run in one round of the outermost loop.
   double times() const;
-  /// Of the outermost loop that runs, counted from 0.
+  /// The round of the outermost loop that runs, counted from 0.
   int64_t outerRound() const { return active_.empty() ? 0 : active_.front()->run->round; }
 
 private:
@@ -142,12 +144,13 @@ private:
     void note(uint64_t trips) { inside = inside * 1000003 + trips + 1; }
     bool isBegun = false, isMeasured = false, varies = false, isDone = false;
     int64_t lookedAt = 0; ///< rounds that had passed
-    // of windows that are spread over the loop
+    // These describe windows that are spread over the loop.
     int64_t end = -1; ///< the round at which the window ends
     int64_t factor = 0, gap = 0;
     int64_t segments = 0; ///< of them that are still to come
   };
-  /// Times that pipes have not passed wholly, by number; of loops with queues what all share.
+  /// An execution of a loop that not all pipes have left yet, by its number; with queues, the state
+  /// that the cores share.
   struct Passing {
     std::shared_ptr<LoopRun> run;
     const QueueLoop *shared = nullptr;

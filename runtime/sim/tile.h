@@ -12,7 +12,7 @@ namespace ptl::rt::sim {
 
 enum class Place : uint8_t { Vec, Mat, Left, Right, Acc, Bias, Scale };
 inline constexpr size_t numPlaces = 7;
-/// As in the machine files.
+/// The names are those of the machine files.
 inline constexpr std::array<std::string_view, numPlaces> placeNames = {
     "vec", "mat", "left", "right", "acc", "bias", "scale"};
 inline constexpr std::string_view placeName(Place place) {
@@ -21,8 +21,8 @@ inline constexpr std::string_view placeName(Place place) {
 
 enum class Order : uint8_t { None, RowMajor, ColMajor };
 
-/// Order of the elements of a tile: `box` that of the boxes, `inner` that inside a box; without
-/// `inner` there are no boxes.
+/// The order of the elements of a tile: `box` is the order of the boxes, `inner` the order inside a
+/// box; without `inner` there are no boxes.
 struct Layout {
   Order box = Order::RowMajor;
   Order inner = Order::None;
@@ -78,13 +78,14 @@ struct View {
   ViewLayout layout = ViewLayout::Nd;
   int8_t rank = 0;
   int64_t offset = 0; ///< bytes from the start of the array
-  /// Where only times are wanted: data decides where it begins, `offset` leaves that out.
+  /// The position depends on data that is not there; `offset` leaves that part out. This occurs
+  /// only in runs that compute times and no values.
   bool isSomewhere = false;
   int64_t shape[maxRank] = {};
   int64_t strides[maxRank] = {};
 
-  /// As a matrix: the last axis is a row, all before it count rows. An `nz` view of rank 5 has
-  /// boxes: [1, columns / c0, rows / 16, 16, c0].
+  /// The view as a matrix: its last axis is a row, and all axes before it count rows. An `nz` view
+  /// of rank 5 has boxes: [1, columns / c0, rows / 16, 16, c0].
   int64_t rows() const;
   int64_t cols() const;
   int64_t numElements() const { return rows() * cols(); }
@@ -95,8 +96,8 @@ struct View {
   int64_t colStride() const { return rank ? strides[rank - 1] : 1; }
 };
 
-/// Elements of a tile or a view in memory that is there: what instructions work on. `rows` and
-/// `cols` are the valid part.
+/// The elements of a tile or a view in memory that has been checked: the operands of instructions.
+/// `rows` and `cols` are the valid part.
 struct Plane {
   uint8_t *base = nullptr; ///< of the buffer or of the first element of the view
   const Tile *tile = nullptr;

@@ -1,5 +1,5 @@
-// The timeline of one lane as JSON for programs, one task a line, so that the text can be searched.
-// What a lane is - a thread, a pipe of a core - is up to who fills this in.
+// Writes the timeline of one lane as JSON for programs, one task a line, so that the text can be
+// searched. The caller decides what a lane is: a thread, or a pipe of a core.
 #pragma once
 
 #include "frontend/base/json.h"
@@ -19,7 +19,7 @@ struct LaneTask {
   double stall = 0; ///< of it, waiting for what lanes share; 0 is left out
 };
 
-/// A stretch in which a lane that has work had none to do.
+/// A stretch in which a lane had no task to run although it had some later.
 struct LaneGap {
   double start = 0, end = 0;
   std::string_view cause;

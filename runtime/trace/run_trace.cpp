@@ -17,7 +17,7 @@ constexpr std::string_view causeNames[] = {"dependence", "program", "scheduler",
 
 constexpr int64_t shortest = 200; ///< nanoseconds of a gap that is worth a word
 
-/// Who waited for whom, and when each task ran.
+/// Finds the dependences between tasks, and when each task ran.
 class Analysis {
 public:
   explicit Analysis(const Recorder &recorder);
@@ -44,7 +44,7 @@ public:
   int64_t end = 0;
 
   const Recorder::Task &task(uint32_t number) const { return recorder.tasks()[number]; }
-  /// Of the chain of tasks and waits that decided when the run ended: nanoseconds by name.
+  /// The chain of tasks and waits that determined when the run ended, as nanoseconds by name.
   std::map<std::string, int64_t> criticalPath() const;
 
 private:

@@ -9,17 +9,17 @@
 
 namespace ptl::rt::trace {
 
-/// A recorded call and what it is called.
+/// A recorded call, with the names to show for it.
 struct RecordedRun {
   std::string entry, machine;
   std::vector<std::pair<std::string, int64_t>> dims;
   const Recorder *recorder = nullptr;
 };
 
-/// For Perfetto and Chrome: a lane for each thread, arrows for dependences.
+/// Writes the trace for Perfetto and Chrome: a lane for each thread, arrows for dependences.
 std::string writeRunChrome(const RecordedRun &run);
-/// By lane for programs: `lane`, `util`, `tasks`, `gaps` with their causes; the summary before
-/// them.
+/// Writes the lanes as JSON for programs: the summary, then for each lane `lane`, `util`, `tasks`,
+/// and `gaps` with their causes.
 std::string writeRunLanes(const RecordedRun &run);
 
 } // namespace ptl::rt::trace

@@ -72,7 +72,7 @@ static std::string compareLists(const reference::CallRequest &request,
 /// Why one ran and the other did not, if so; `settled` is set where there are no values to compare.
 static std::string differenceOfEnds(const RunResult &expected, const RunResult &actual,
                                     bool &settled) {
-  // What stops the reference by a division by zero is unspecified elsewhere.
+  // If the reference stops at a division by zero, the result elsewhere is unspecified.
   settled = expected.status == RunStatus::Arithmetic ||
             expected.status == RunStatus::Uninitialised || !expected.ok() || !actual.ok();
   if (expected.ok() == actual.ok() || expected.status == RunStatus::Arithmetic ||

@@ -133,7 +133,8 @@ pto::SyncWaitOp meetingOf(func::FuncOp function, int number) {
   return found;
 }
 
-/// What reaches an array over which cores meet, before or behind that, in the same block.
+/// The nearest operation before or behind a meeting, in the same block, that accesses an array over
+/// which the cores meet.
 Operation *nextAccess(pto::SyncWaitOp wait, bool behind) {
   auto reaches = [&](Operation *op) {
     pto::Instruction instruction(op);
@@ -284,7 +285,7 @@ Verdict verdictOf(const Settings &settings, const BoundEntry &bound, const Fault
   return sink.errorCount() || !isCalled ? Verdict::Refused : Verdict::Harmless;
 }
 
-/// The same in a process of its own, which may end as it likes.
+/// Does the same in a process of its own, which may crash.
 Verdict verdictApart(const Settings &settings, const BoundEntry &bound, const Fault *fault,
                      int site) {
   std::fflush(nullptr);

@@ -1,5 +1,6 @@
-// What checks is built, for this processor and for every chip: each declaration ends in code or in
-// a diagnostic that names the source, never in an error of the compiler itself.
+// Builds every input that checks without errors, for this processor and for every chip: each
+// declaration ends in code or in a diagnostic that names the source, never in an error of the
+// compiler itself.
 #include "codegen/pto/emit_pto.h"
 #include "compile/chip/chip_text.h"
 #include "compile/chip/feasibility.h"
@@ -11,7 +12,7 @@
 
 using namespace ptl;
 
-/// What says that the compiler is at fault ends the run.
+/// Ends the run if a diagnostic reports a fault of the compiler.
 static void requireNoFault(const DiagnosticSink &sink, const std::string &target) {
   for (const Diagnostic &diagnostic : sink.all())
     if (diagnostic.id == DiagId::CompilerFault) {

@@ -81,7 +81,7 @@ std::string partOf(const std::string &text, std::minstd_rand &random) {
     return text;
   size_t at = random() % parts.size();
   std::string part = imports;
-  // What a declaration calls mostly stands before it.
+  // A declaration mostly calls those before it.
   for (size_t i = at > 3 && random() % 2 ? at - 3 : at; i <= at; ++i)
     part += parts[i];
   return part;

@@ -21,13 +21,15 @@ public:
   /// False if the generated parser does not fit the library.
   bool usable() const { return usable_; }
   SitterTree parse(std::string_view text) {
-    auto length = static_cast<uint32_t>(text.size());
-    return {ts_parser_parse_string(parser_.get(), nullptr, text.data(), length), ts_tree_delete};
+    return {ts_parser_parse_string(parser_.get(), nullptr, text.data(),
+                                   static_cast<uint32_t>(text.size())),
+            ts_tree_delete};
   }
-  /// Parses again after an edit of the text that `old` belongs to; `old` has been told of it.
+  /// Parses again after an edit of the text of `old`; the caller has entered the edit in `old`.
   SitterTree parseAgain(const TSTree *old, std::string_view text) {
-    auto length = static_cast<uint32_t>(text.size());
-    return {ts_parser_parse_string(parser_.get(), old, text.data(), length), ts_tree_delete};
+    return {
+        ts_parser_parse_string(parser_.get(), old, text.data(), static_cast<uint32_t>(text.size())),
+        ts_tree_delete};
   }
   /// No part of the text is wrong or missing.
   bool accepts(std::string_view text) {

@@ -39,8 +39,8 @@ std::vector<Token> tokensOf(const std::string &text) {
   return tokens;
 }
 
-/// What changes the meaning of its neighbours: words that are special by position, signs that the
-/// scanner looks beyond, and mistakes of the lexer.
+/// Tokens that change the meaning of their neighbours: words that are special by position, signs
+/// that the scanner looks beyond, and mistakes of the lexer.
 constexpr const char *kTricky[] = {
     "print",   "inout", "_",       "acc",   "in",       "as",     "pipeline", "unroll", "by",
     "split",   "after", "when",    "at",    "tune",     "from",   "max",      "min",    "step",

@@ -271,7 +271,8 @@ void learnBoundsOf(FlowContext &flow, const LoopDomain &domain, const Expr *iter
   }
 }
 
-/// A store that was checked when it ran tells the bounds of its positions.
+/// A store whose bounds are checked at run time proves the bounds of its positions for the
+/// statements behind it.
 void learnBounds(FlowContext &flow, const IndexExpr &place) {
   const Type *type = place.base->type;
   DimContext &dims = flow.ctx.dims;

@@ -51,7 +51,8 @@ static Dim integerOf(Context &ctx, const Expr *expr) {
   return expr ? expr->dim : Dim();
 }
 
-/// Facts about data that follow from who has made it: an order has each position once.
+/// Facts about data that follow from the operation that made it: the result of `argsort` has each
+/// position once.
 static bool isKnownOfData(Context &ctx, const Expr *condition) {
   const auto *op = dyn_cast<OpExpr>(condition);
   if (!op || !op->op || op->args.empty() || !op->args[0])

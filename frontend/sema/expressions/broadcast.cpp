@@ -45,7 +45,7 @@ bool sameShape(Context &ctx, const Shape &a, const Shape &b) {
   return true;
 }
 
-/// Of two equal extents the one that says more: a range, a capacity.
+/// Chooses between two equal extents the one that carries more information: a range, a capacity.
 static Extent richer(const Extent &a, const Extent &b) {
   if (!a.length)
     return b;

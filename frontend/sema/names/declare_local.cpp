@@ -124,7 +124,8 @@ static bool mentions(const Type &type, SymbolId symbol) {
   return found;
 }
 
-/// A parameter that is there for its shape: no other one tells a dimension.
+/// Whether a parameter is needed for its shape, because no other parameter determines one of its
+/// dimensions.
 static bool bindsDimension(Context &ctx, const Local &param) {
   if (!ctx.decl || param.kind != LocalKind::Param || !param.type)
     return false;

@@ -1,4 +1,4 @@
-// What cannot be proved gets stated: the `where` or `assert` that a diagnostic asks for.
+// States what the checker cannot prove: adds the `where` or `assert` that a diagnostic asks for.
 #include "lsp/ide/actions/refactoring.h"
 
 #include <algorithm>
@@ -68,7 +68,7 @@ Edit whereEdit(const ActionContext &context, NodeId callable, const std::string 
                   : view.results() != kNoNode ? view.results()
                                               : view.params();
   uint32_t end = tree.span(before).end;
-  // What follows on the line comes below the condition.
+  // The rest of the line is moved below the condition.
   uint32_t next = end;
   while (next < context.text().size() && context.text()[next] == ' ')
     ++next;

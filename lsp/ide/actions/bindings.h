@@ -1,5 +1,5 @@
-// What refactorings ask of syntax: the locals of one declaration (names.h) by kind, expressions and
-// statements by their place. Works on broken code.
+// Finds in the syntax what refactorings need: the locals of one declaration (names.h) by kind, and
+// expressions and statements by their place. It works on broken code.
 #pragma once
 
 #include "lsp/ide/document.h"
@@ -42,13 +42,14 @@ public:
   Bindings(const Tree &tree, NodeId declaration);
 
   NodeId declaration() const { return declaration_; }
-  /// What a use of a name means; null: nothing local. `node` is a `NameExpr` or a `NamedType`.
+  /// The binding that a use of a name refers to; null if it is nothing local. `node` is a
+  /// `NameExpr` or a `NamedType`.
   const Binding *resolve(NodeId node) const;
   const std::vector<Binding> &all() const { return all_; }
-  /// Whether a word occurs, callees left out if they do not matter.
+  /// Whether a word occurs; names of callees count only with `withCallees`.
   bool mentions(std::string_view word, bool withCallees = true) const;
-  /// `name`, or `name2`, `name3` …: one that the declaration does not use for a value or type.
-  /// Functions have names of their own.
+  /// `name`, or `name2`, `name3` …: the first that the declaration does not use for a value or
+  /// type. Names of functions do not matter, because they are looked up apart.
   std::string fresh(std::string name) const;
 
 private:
@@ -83,16 +84,16 @@ std::vector<NodeId> usesIn(const Tree &tree, NodeId node);
 NodeId statementAround(const Tree &tree, NodeId node);
 /// The node for an expression whose text is exactly `range`; the outermost one.
 NodeId expressionAt(const Tree &tree, Range range);
-/// Without white space at its ends.
+/// The range without white space at its ends.
 Range trimmed(std::string_view text, Range range);
 Range rangeOf(Span span);
 /// White space at the beginning of the line of an offset.
 std::string_view indentAt(std::string_view text, uint32_t offset);
 /// The beginning of the line of an offset.
 uint32_t lineStart(std::string_view text, uint32_t offset);
-/// Where a declaration begins with its documentation.
+/// The offset at which a declaration begins, its documentation included.
 uint32_t startWithDocs(const Tree &tree, NodeId declaration);
-/// Binds tighter than every operator.
+/// Whether the node binds more tightly than every operator.
 bool isAtomic(NodeKind kind);
 /// Whether an expression in the place of `node` may be of any form without parentheses.
 bool isDelimited(const Tree &tree, NodeId node);

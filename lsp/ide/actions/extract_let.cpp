@@ -20,7 +20,7 @@ std::vector<Offer> extractLetOffers(const ActionContext &context) {
   return {{"Extract `let`"}};
 }
 
-/// What a value may be called: as the function that makes it, or as what it is taken from.
+/// A name for a value: that of the function that makes it, or of the value that it is taken from.
 static std::string nameFor(const ActionContext &context, NodeId node) {
   const Tree &tree = context.tree;
   while (tree.is(node, NodeKind::ParenExpr))

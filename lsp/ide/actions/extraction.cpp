@@ -442,7 +442,7 @@ std::string Extraction::call() const {
   return name_ + "(" + text + ")";
 }
 
-/// What stands in the place of the selection.
+/// The text that replaces the selection.
 std::string Extraction::replacement() const {
   if (isExpression_)
     return call();

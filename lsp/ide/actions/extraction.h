@@ -1,4 +1,4 @@
-// How a selection becomes a `fn`; see extract_fn.cpp.
+// Turns a selection into a `fn`; see extract_fn.cpp.
 #pragma once
 
 #include "lsp/ide/actions/refactoring.h"

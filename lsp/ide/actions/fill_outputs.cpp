@@ -17,7 +17,7 @@ const CallableDecl *callableOf(const ActionContext &context, NodeId declaration)
 }
 
 bool isMissing(DiagId id) {
-  // What is written in part would be overwritten: there an initial value is the fix.
+  // An output that is partly written would be overwritten; for it an initial value is the fix.
   return id == DiagId::OutputNeverWritten || id == DiagId::MissingResult;
 }
 

@@ -65,7 +65,7 @@ private:
   std::vector<NodeId> lets_;
   NodeId value_ = kNoNode;
   std::string reason_;
-  /// What stands for a name of the callee, by the node that binds it.
+  /// The expression that replaces a name of the callee, by the node that binds the name.
   struct Substitute {
     std::string text;
     bool isAtomic = true;

@@ -1,4 +1,4 @@
-// What refactorings see, and what they answer. All ranges are of the chunk.
+// The input and the output of refactorings. All ranges are relative to the chunk.
 #pragma once
 
 #include "lsp/ide/actions/bindings.h"
@@ -30,7 +30,7 @@ struct ActionContext {
   }
 };
 
-/// An action that may be there.
+/// An action that is offered if it is possible.
 struct Offer {
   std::string title;
   int variant = 0;
@@ -50,8 +50,8 @@ inline Outcome refuse(std::string reason) { return {{}, std::move(reason)}; }
 #include "lsp/ide/actions/refactorings.def"
 #undef REFACTORING
 
-/// Sorts the imports of a file, merges those of one module and takes unused ones away. Ranges of
-/// the document; empty when all is well.
+/// Sorts the imports of a file, merges those of one module and removes unused ones. The ranges are
+/// relative to the document; empty when nothing has to change.
 std::vector<Edit> organizeImports(const Workspace &workspace, const File &file);
 
 } // namespace ptl::ide

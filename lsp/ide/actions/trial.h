@@ -1,5 +1,5 @@
-// What an edit of one chunk would lead to: the edited text is checked beside the workspace, so that
-// a refactoring whose result is wrong is never offered.
+// Checks what an edit of one chunk would lead to: the edited text is checked beside the workspace,
+// so that a refactoring whose result is wrong is never offered.
 #pragma once
 
 #include "lsp/ide/workspace.h"
@@ -10,7 +10,8 @@
 
 namespace ptl::ide {
 
-/// Replaces a range of bytes, of a document or of a chunk as said where it is used.
+/// Replaces a range of bytes. Its users say whether the range is relative to a document or to a
+/// chunk.
 struct Edit {
   Range range;
   std::string text;
@@ -26,8 +27,8 @@ struct Trial {
   std::vector<std::string> added; ///< those that it did not have before
 };
 
-/// Checks the declarations of a chunk (and no others) as they are after edits of it, whose ranges
-/// are of the chunk.
+/// Checks the declarations of a chunk (and no others) as they would be after edits of it. The
+/// ranges are relative to the chunk.
 Trial tryEdits(Workspace &workspace, File &file, size_t place, const std::vector<Edit> &edits);
 
 } // namespace ptl::ide

@@ -1,5 +1,5 @@
-// From a module of the block level to a kernel that the simulator runs. The one part of the
-// simulator with MLIR.
+// Translates a module of the block level to a kernel that the simulator runs. This is the only part
+// of the simulator that uses MLIR.
 #pragma once
 
 #include "runtime/sim/program.h"

@@ -52,9 +52,9 @@ template <typename InitOp> bool FunctionLoader::initQueue(InitOp op, bool throug
   return true;
 }
 
-/// The tile that is popped tells a producer how to lay out what it pushes into the consumer's
-/// memory: the one of the same number, where both sides go through the queue in the order of the
-/// program.
+/// Notes the type of a popped tile, from which the producer knows the layout of what it pushes into
+/// the consumer's memory. It is the pop with the number of the push, where both sides go through
+/// the queue in the order of the program.
 bool FunctionLoader::notePop(pto::TPopOp pop, Queue &queue) {
   Tile tile;
   if (!tileOf(pop, pop.getTile().getType(), tile))

@@ -1,6 +1,7 @@
 #include "runtime/sim/time/analysis.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <tuple>
 
@@ -46,7 +47,7 @@ private:
   std::map<uint32_t, Cycles> alike_; ///< on the path, of tasks that ran like this one
 };
 
-/// What a waiting operation waited for, as an instruction.
+/// The instruction for which a waiting operation waited.
 uint32_t Analyser::blockerOf(uint32_t wait) const {
   uint32_t other = t_.records[wait].waitedFor;
   // The scalar unit was held up by something itself.
@@ -130,7 +131,8 @@ void Analyser::endPiece(uint32_t record, Cycles until) {
   piece(PathPiece::Kind::Latency, record, last.end, settled);
 }
 
-/// What stands for others counts as often as they are, and the pieces that they were do not.
+/// A piece for repeated rounds passes its time on, as weight, to the pieces of the rounds that it
+/// repeats, and has no weight itself.
 void Analyser::weighRepeats() {
   std::vector<PathPiece> &path = result_.path;
   for (size_t i = 0; i < path.size(); ++i) {
@@ -246,8 +248,9 @@ void Analyser::noteTask(uint32_t task) {
     path.push_back(task);
 }
 
-/// What came before the first operation of a block: the block that had its core before it, or what
-/// its task had waited for. The operation from which the path goes on, if there is one.
+/// The operation before the first one of a block: it belongs to the block that had the core before,
+/// or to what its task had waited for. Returns the operation from which the path continues, if
+/// there is one.
 uint32_t Analyser::beforeBlock(uint32_t number) {
   const BlockSpan &block = t_.blocks[number];
   if (!block.waited || block.before == noTask)
@@ -262,8 +265,8 @@ uint32_t Analyser::endOfBlock(uint32_t number, Cycles until) {
     return endAlike(block->launch, until);
   noteTask(block->launch);
   // For a block that did not run itself: the block that ran in its place.
-  for (uint32_t other = number; block->standsBack && other-- > 0;)
-    if (t_.blocks[other].launch == block->launch && !t_.blocks[other].standsBack &&
+  for (uint32_t other = number; block->isRepresented && other-- > 0;)
+    if (t_.blocks[other].launch == block->launch && !t_.blocks[other].isRepresented &&
         t_.blocks[other].end <= until)
       block = &t_.blocks[other];
   if (block->last != noRecord) {
@@ -343,7 +346,7 @@ void Analyser::group() {
                    [](const GapGroup &a, const GapGroup &b) { return a.total > b.total; });
 }
 
-/// How long some core had a task.
+/// The time in which some core had a task.
 Cycles timeAtWork(const Timeline &t) {
   std::vector<std::pair<Cycles, Cycles>> spans;
   for (const LaunchSpan &launch : t.launches)
@@ -528,9 +531,7 @@ std::string describeGap(const Timeline &timeline, const GapGroup &group) {
   return text;
 }
 
-static std::string percent(double share) {
-  return std::to_string(static_cast<int>(share * 100 + 0.5)) + " %";
-}
+static std::string percent(double share) { return std::to_string(std::lround(share * 100)) + " %"; }
 
 std::string describeBound(const Analysis &analysis) {
   if (analysis.pipes.empty())

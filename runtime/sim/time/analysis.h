@@ -9,7 +9,7 @@
 
 namespace ptl::rt::sim {
 
-/// A stretch in which a lane that has work had none to do.
+/// A stretch in which a lane had no operation to run although it had some later.
 struct Gap {
   uint16_t lane = 0;
   Cycles start = 0, end = 0;
@@ -31,7 +31,7 @@ struct GapGroup {
   Cycles critical = 0; ///< of it on the critical path
 };
 
-/// A part of the critical path, which covers the run without holes.
+/// A part of the critical path. The parts cover the run without holes.
 struct PathPiece {
   enum class Kind : uint8_t {
     Work,      ///< an instruction occupies its pipe
@@ -59,7 +59,7 @@ struct PathPiece {
 inline constexpr std::string_view pathKindNames[] = {
     "work",    "events", "shared memory", "scalar unit",  "core to core", "signal hub", "latency",
     "barrier", "launch", "rounds alike",  "orchestrator", "dispatch",     "tasks alike"};
-/// Whether a part of the path is told of by the pipe that it was on: `aiv v`, `aiv v latency`.
+/// Whether reports name the pipe with this part of the path: `aiv v`, `aiv v latency`.
 constexpr bool isOfPipe(PathPiece::Kind kind) {
   return kind == PathPiece::Kind::Work || kind == PathPiece::Kind::Events ||
          kind == PathPiece::Kind::Latency || kind == PathPiece::Kind::Barrier;
@@ -113,8 +113,8 @@ struct CoreUse {
   Cycles busy = 0;
 };
 
-/// Bytes of a program's intermediate arrays, each from when the first task that uses it begins to
-/// when the last one has ended.
+/// The bytes of a program's intermediate arrays. Each is live from when the first task that uses it
+/// begins to when the last one ends.
 struct StorageUse {
   int64_t peak = 0;     ///< live at once, as the tasks ran
   int64_t inOrder = 0;  ///< if one had run after another
@@ -148,18 +148,19 @@ struct Analysis {
   Cycles uneven = 0;    ///< of that, saved if all cores had always something to do
   uint64_t signals = 0; ///< between cores
   double signalUse = 0; ///< of the time in which cores were at work, that the hub was taken
-  /// Of the critical path, waiting for results of instructions that had left their pipe.
+  /// The part of the critical path in which results were awaited of instructions that had left
+  /// their pipe.
   Cycles latency = 0;
   int32_t idleGroups = 0, groupsAtWork = 0; ///< core groups
 };
 
 Analysis analyse(const Timeline &timeline, int64_t groupsOfChip);
-/// The same of tasks on cores; `path` is not its own to find.
+/// Analyses the tasks on cores; `path` is left empty, since the caller finds it.
 TaskAnalysis analyseTasks(const Timeline &timeline);
 /// How many core groups the chip has for kernels like those that ran.
 int64_t groupsOfChip(const Timeline &timeline);
 
-/// From when a buffer of the first core group is written to when it is read the last time.
+/// The life of a buffer of the first core group: from its first write to its last read.
 struct BufferLife {
   Place place = Place::Vec;
   bool cube = false;
@@ -168,12 +169,12 @@ struct BufferLife {
 };
 std::vector<BufferLife> buffersInUse(const Timeline &timeline);
 
-/// How long the run takes when something costs nothing.
+/// Runs again with something at no cost, and returns how long that takes.
 using Rerun = std::function<Cycles(const WhatIf &)>;
-/// The share of latency in the critical path from which on it is worth a hint.
+/// The share of latency in the critical path from which on a hint mentions it.
 inline constexpr double kMuchLatency = 0.15;
-/// Asks about every pipe and resource that the run spends time on, and the most expensive waits;
-/// with `forHints` only what hints are about.
+/// Finds what would be gained if a pipe or a resource on which the run spends time cost nothing,
+/// and likewise the most expensive waits; with `forHints` only what hints are about.
 void addGains(const Timeline &timeline, Analysis &analysis, const Rerun &rerun,
               bool forHints = false);
 
@@ -183,8 +184,7 @@ std::string describeSite(const Site &site);
 std::string describeGap(const Timeline &timeline, const GapGroup &group);
 /// `` `act`, which writes `h` (f.ptl:7) ``
 std::string describeTask(const Timeline &timeline, uint32_t task);
-/// Of the tasks that a task waits for those whose results it does not read: they use the same
-/// arrays.
+/// The tasks that a task waits for without reading their results: both only use the same array.
 std::vector<TaskEdge> sharedMemoryEdges(const LaunchSpan &launch);
 /// Why a task did not begin earlier: `` #3 waits for #1: read after write of `h` ``.
 std::string describeWait(const Timeline &timeline, uint32_t task);

@@ -90,8 +90,8 @@ uint32_t TaskAnalyser::nextBegun(bool cube, Cycles after) const {
   return next == tasks.end() ? noTask : *next;
 }
 
-/// What took most of the time in which a core waited for a task: the orchestrator to come to it,
-/// what it depends on, or a scheduler.
+/// The cause of most of the time in which a core waited for a task: the orchestrator had not come
+/// to it, a task that it depends on had not ended, or no scheduler was free.
 CoreGap TaskAnalyser::gapBetween(uint32_t core, Cycles start, Cycles end, uint32_t next) const {
   CoreGap gap{core, start, end, TaskCause::End, next, noTask};
   if (next == noTask)
@@ -180,7 +180,7 @@ void TaskAnalyser::storage() {
       place->second.start = std::min(place->second.start, launch.begun);
       place->second.end = std::max(place->second.end, launch.end);
     }
-  // What ends where another begins is gone.
+  // At equal times an array that ends frees its bytes before another begins.
   std::vector<std::tuple<Cycles, int, int64_t>> byTime, byOrder;
   for (const auto &[array, life] : lives) {
     int64_t bytes = t_.arrays[array].bytes;

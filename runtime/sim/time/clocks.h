@@ -1,4 +1,4 @@
-// What is known of tasks, core groups, cores and pipes while they run in time.
+// The state of tasks, core groups, cores and pipes while they run in time.
 #pragma once
 
 #include "runtime/sim/group.h"
@@ -11,10 +11,10 @@
 
 namespace ptl::rt::sim {
 
-/// The place of a pipe in tables of them.
+/// The index of a pipe in tables of pipes.
 inline size_t at(Pipe pipe) { return static_cast<size_t>(pipe); }
 
-/// When a pipe of a core does what.
+/// The state of a pipe of a core.
 struct PipeClock {
   Cycles free = 0;    ///< the last operation ended
   Cycles settled = 0; ///< and what waits for it may begin
@@ -30,7 +30,8 @@ struct PipeClock {
   uint32_t record = noRecord, last = noRecord;
   int64_t bytes = 0, missed = 0; ///< that the operation which runs moves
 
-  /// When the rounds of the loops that run began, and what was done since the outermost did.
+  /// The times at which the rounds of the running loops began; `first` is the number of entries of
+  /// `done` at that moment.
   struct Round {
     Cycles time;
     size_t first;
@@ -59,7 +60,7 @@ struct CoreClock {
   uint32_t scalarRecord = noRecord;
   Cycles scalarBusy = 0;                        ///< of its time, that it did not wait
   std::vector<std::vector<Cycles>> scalarLoops; ///< of it, before each round
-  /// Pipes that have come to where rounds are left out, while others have not.
+  /// Pipes that have reached a place where rounds are left out, while others have not.
   struct Standing {
     uint32_t open = 0;   ///< bits of those
     Cycles window = 0;   ///< the longest
@@ -71,7 +72,7 @@ struct CoreClock {
   uint32_t flagRecord[numPipes][numPipes][16];
 };
 
-/// A task, from when it is submitted.
+/// A task from when it is submitted.
 struct LaunchClock {
   TaskRequest request;
   uint32_t number = 0; ///< of its span
@@ -81,7 +82,7 @@ struct LaunchClock {
   bool done = false;
   Cycles dispatched = 0; ///< a scheduler had handed it out
 
-  // of a kernel that has been handed out
+  // The members below are set when a kernel has been handed out.
   Options options;
   std::optional<LaunchState> state;
   std::optional<Sharing> sharing; ///< where some core groups stand for all
@@ -94,8 +95,8 @@ struct LaunchClock {
   int64_t bytes = 0, missed = 0;
   Repeats::Turn turn;
   std::vector<LaunchResult::Block> ran; ///< by block, where launches may be repeated
-  /// Blocks that stand back, by the one that runs in their place: their spans. And when that took
-  /// how long.
+  /// For each block that represents others, the spans of those that wait for its end; and how long
+  /// it took, once it has ended.
   std::map<int64_t, std::vector<uint32_t>> behind;
   std::map<int64_t, Cycles> took;
 

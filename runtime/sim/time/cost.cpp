@@ -35,7 +35,7 @@ static int64_t validBytes(const Tile &tile) {
   return rows * cols * elemBytes(tile.elem);
 }
 
-/// How many parts a length is, the last of which may not be full.
+/// The number of parts in a length; the last may not be full, and then counts as the option says.
 double CostModel::parts(int64_t length, int64_t part) const {
   return padding_ ? static_cast<double>(ceilDiv(length, part))
                   : static_cast<double>(length) / static_cast<double>(part);

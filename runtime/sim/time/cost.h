@@ -1,4 +1,4 @@
-// What an operation costs on a machine, from the table of its file.
+// Gives the cost of an operation on a machine, from the table in the machine's file.
 #pragma once
 
 #include "machines/costs.h"
@@ -32,9 +32,9 @@ public:
 
   const MachineCosts &costs() const { return costs_; }
   double clockMhz() const { return clockMhz_; }
-  /// Of an instruction, a push or a pop. `queue`: of these.
+  /// The cost of an instruction, a push or a pop; `queue` is the queue of the latter two.
   OperationCost costOf(const Issued &issued, const Queue *queue) const;
-  /// What is not full costs only as much of it as is there.
+  /// Makes operations that are not full cost only as much as the part that is there.
   void leaveOutPadding() { padding_ = false; }
 
 private:

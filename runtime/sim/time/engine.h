@@ -1,5 +1,5 @@
-// The context of a run in time: what the functions of the `engine_*` files read and add to, one
-// header per theme. Inside this folder only.
+// The state of a run in time, which the functions of the `engine_*` files read and change; each of
+// their headers has one theme. Only this folder includes it.
 #pragma once
 
 #include "runtime/graph/access_history.h"
@@ -12,8 +12,8 @@ namespace ptl::rt::sim {
 
 enum class EventKind : uint8_t { Begin, End, Wake, Signal, Submitted, Dispatched, Released };
 
-/// Something that happens at a time. What happens at the same time does so in the order in which it
-/// was told.
+/// Something that happens at a time. Events of the same time happen in the order in which they were
+/// pushed.
 struct Event {
   Cycles time;
   uint64_t order;
@@ -30,7 +30,7 @@ struct Event {
   }
 };
 
-/// Memory of a kernel's own, which the next launch of it takes over.
+/// Memory that a kernel uses for itself, and that its next launch takes over.
 struct Workspace {
   uint32_t array = 0;
   std::unique_ptr<uint8_t[]> data;
@@ -40,30 +40,30 @@ struct Workspace {
 struct Engine {
   Engine(const Machine &machine, const MachineCosts &costs, TimeOptions options);
 
-  /// Has it happen; its order is given here.
+  /// Schedules an event; its order is set here.
   void push(Event event) {
     event.order = order++;
     events.push(event);
   }
-  /// Keeps why nothing goes on, the first time; false.
+  /// Keeps the first reason why the run cannot go on; returns false.
   bool fail(std::string message);
-  /// Likewise what is wrong in the launch of a group.
+  /// Does the same for an error in the launch of a group.
   bool fail(const GroupClock &clock);
-  /// Keeps what a core did; its number, if records are wanted.
+  /// Stores what a core did, if records are wanted, and returns the record's number.
   uint32_t addRecord(const CoreClock &clock, const Record &record);
   /// The number of a step among the sites of the timeline.
   uint32_t siteOf(const CoreClock &clock, const Step &step) const {
     return clock.firstSite + static_cast<uint32_t>(&step - clock.core->function().steps.data());
   }
   bool isLeftOut(uint32_t site) const { return site < left.size() && left[site]; }
-  /// Core groups that work on a kernel at the same time.
+  /// The number of core groups that work on a kernel at the same time.
   int64_t groupsFor(const Kernel &kernel) const;
 
   SecondLevel second;
   Timeline timeline; ///< what has happened so far
   TimeOptions options;
 
-  // the chip
+  // The chip:
   Machine machine;
   Chip chip;
   CostModel model;
@@ -72,7 +72,7 @@ struct Engine {
   std::vector<bool> left;                                        ///< sites that are left out
   std::map<std::pair<const Kernel *, bool>, uint32_t> firstSite; ///< true: of its cube cores
 
-  // tasks, by number
+  // The tasks, by number:
   std::vector<std::unique_ptr<LaunchClock>> launches;
   std::map<const void *, Repeats> repeats; ///< by place of the program
   size_t done = 0;                         ///< that have ended
@@ -93,7 +93,7 @@ struct Engine {
   std::vector<uint32_t> lastOnCore;               ///< span of a block
   std::map<std::pair<const Kernel *, size_t>, std::vector<Workspace>> workspaces;
 
-  // events
+  // The events:
   Cycles now = 0;
   bool failed = false;
   std::map<uint32_t, std::unique_ptr<GroupClock>> groups; ///< by span of its block

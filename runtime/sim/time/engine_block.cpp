@@ -53,11 +53,11 @@ void chooseGroups(Engine &e, LaunchClock &launch) {
         static_cast<int64_t>(launch.sharing->chosen().size());
 }
 
-bool standsBack(Engine &e, LaunchClock &launch, uint32_t span) {
+bool skipRepresented(Engine &e, LaunchClock &launch, uint32_t span) {
   BlockSpan &block = e.timeline.blocks[span];
   if (const auto &like = launch.turn.like) {
     const LaunchResult::Block &other = like->blocks[static_cast<size_t>(block.block)];
-    block.standsBack = true;
+    block.isRepresented = true;
     block.works = other.works;
     releaseBlock(e, span, e.now + other.took);
     return true;
@@ -69,7 +69,7 @@ bool standsBack(Engine &e, LaunchClock &launch, uint32_t span) {
   bool isFirst = after == chosen.begin();
   if (!isFirst && *std::prev(after) == block.block)
     return false;
-  block.standsBack = true;
+  block.isRepresented = true;
   block.works = launch.sharing->working().count(block.block) && !isFirst;
   if (!block.works) {
     releaseBlock(e, span, e.now + 2 * e.model.costs().control.issue);
@@ -98,7 +98,7 @@ static void makeCore(Engine &e, GroupClock &clock, Core &core) {
   clock.cores.push_back(std::move(made));
 }
 
-/// A core tells the others of its group something.
+/// Sends a signal from a core to the others of its group.
 static void send(Engine &e, GroupClock &clock, QueueSignal signal, int32_t queue, int32_t core) {
   if (signal == QueueSignal::Popped) // nobody waits for it
     return clock.group->apply(signal, queue, core);
@@ -123,7 +123,7 @@ static void send(Engine &e, GroupClock &clock, QueueSignal signal, int32_t queue
   e.push(event);
 }
 
-/// How many core groups signal while one does.
+/// The number of core groups that signal at the same time as this one.
 static double groupsInTurn(const Engine &e, const LaunchClock &launch, uint32_t span) {
   if (launch.sharing)
     return launch.sharing->groupsInTurn(e.timeline.blocks[span].block);

@@ -1,4 +1,4 @@
-// Blocks of tasks on core groups: where they begin, what their cores tell each other, where they
+// Blocks of tasks on core groups: how they begin, how their cores signal each other, and how they
 // end.
 #pragma once
 
@@ -6,16 +6,17 @@
 
 namespace ptl::rt::sim {
 
-/// Enters the steps of a kernel as sites of the timeline, if they are not there.
+/// Adds the steps of a kernel to the sites of the timeline if they are not there.
 void addSites(Engine &e, const Kernel &kernel);
-/// Of as many blocks as there are core groups some may stand for all.
+/// Chooses a few blocks that represent all, where there are no more blocks than core groups.
 void chooseGroups(Engine &e, LaunchClock &launch);
-/// Whether another block runs in the place of this one: it takes as long as that, and no time if it
-/// has no work.
-bool standsBack(Engine &e, LaunchClock &launch, uint32_t span);
-/// Puts the block on its cores.
+/// Skips a block that another one represents, and returns true; false if it has to run. It takes as
+/// long as the other one, which is one of this launch or of an earlier launch like it, or no time if
+/// it has no work.
+bool skipRepresented(Engine &e, LaunchClock &launch, uint32_t span);
+/// Starts the block on its cores.
 void beginBlock(Engine &e, LaunchClock &launch, uint32_t span);
-/// Gives up the clock of a group that has nothing more to do. False after an error.
+/// Removes a group that has nothing more to do. False after an error.
 bool endGroup(Engine &e, GroupClock &clock);
 
 } // namespace ptl::rt::sim

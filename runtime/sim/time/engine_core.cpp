@@ -114,6 +114,8 @@ static bool progressScalar(Engine &e, CoreClock &clock) {
 }
 
 bool progress(Engine &e, CoreClock &clock) {
+  // The scalar unit may wait for room in a pipe's queue or for an event of a pipe, and a pipe for
+  // the next operation, so both are tried until neither moves.
   bool any = clock.begun;
   while (any) {
     any = progressScalar(e, clock);

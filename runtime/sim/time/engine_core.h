@@ -5,7 +5,7 @@
 
 namespace ptl::rt::sim {
 
-/// Does all that a core can do now. False after an error.
+/// Lets a core do everything that it can do now. False after an error.
 bool progress(Engine &e, CoreClock &clock);
 
 } // namespace ptl::rt::sim

@@ -22,6 +22,7 @@ static bool complete(Engine &e, LaunchClock &launch) {
   if (launch.state)
     countLaunch(e, launch);
   size_t next = 0;
+  // All blocks of a launch share its workspaces, so they are free only now.
   for (size_t which : launch.request.workspaces)
     e.workspaces[{launch.request.kernel, which}].push_back(
         {launch.request.arrays[which], std::move(launch.storage[next++])});
@@ -52,6 +53,7 @@ bool mayBegin(Engine &e, uint32_t task, Cycles time) {
       return e.fail("work of the host failed");
     return complete(e, launch);
   }
+  // Each task occupies one of the schedulers, so many short tasks may have to wait for them.
   auto scheduler = std::min_element(e.schedulers.begin(), e.schedulers.end());
   Cycles cost = e.options.whatIf.launch ? 0 : e.model.costs().control.dispatch;
   *scheduler = launch.dispatched = std::max(time, *scheduler) + cost;
@@ -117,7 +119,7 @@ static bool beginBlocks(Engine &e) {
         last = number;
       }
     e.dispatches.push_back(std::move(*dispatch));
-    if (!standsBack(e, launch, number))
+    if (!skipRepresented(e, launch, number))
       beginBlock(e, launch, number);
   }
   return true;
@@ -177,7 +179,7 @@ bool blockReleased(Engine &e, uint32_t number) {
   const BlockSpan &block = e.timeline.blocks[number];
   LaunchClock &launch = *e.launches[block.launch];
   LaunchSpan &span = e.timeline.launches[block.launch];
-  if (block.works && !block.standsBack)
+  if (block.works && !block.isRepresented)
     span.lastBlock = number;
   e.lanes->finish(e.dispatches[number]);
   if (--launch.open == 0 && !complete(e, launch))

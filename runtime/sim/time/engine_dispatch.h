@@ -6,14 +6,14 @@
 
 namespace ptl::rt::sim {
 
-/// One thing less that a task waits for; the last one makes a scheduler hand it out. False after an
-/// error, as of what follows.
+/// Notes that one reason for a task to wait is gone; after the last one a scheduler hands the task
+/// out. False after an error, as for the functions below.
 bool mayBegin(Engine &e, uint32_t task, Cycles time);
-/// A scheduler has the task ready for cores.
+/// Makes a task that a scheduler has handed out ready for cores.
 bool handOut(Engine &e, LaunchClock &launch);
-/// The cores of a block will be free at that time.
+/// Makes the cores of a block free at the time `end`.
 void releaseBlock(Engine &e, uint32_t span, Cycles end);
-/// They are.
+/// Handles the event that the cores of a block are free.
 bool blockReleased(Engine &e, uint32_t span);
 
 } // namespace ptl::rt::sim

@@ -1,4 +1,4 @@
-// What happens next, of cores, transfers and tasks.
+// Processes the next event of cores, transfers and tasks.
 #include "runtime/sim/time/engine_event.h"
 #include "runtime/sim/time/engine_block.h"
 #include "runtime/sim/time/engine_core.h"
@@ -14,6 +14,8 @@ static void leaveShared(Engine &e, SharedRate &rate) {
   uint32_t id = rate.leave();
   CoreClock &clock = *e.cores[id / numPipes];
   PipeClock &pipe = clock.pipes[id % numPipes];
+  // An operation may transfer from the cache and from memory at the same time. The later transfer
+  // ends it, but not before the pipe itself has done its part.
   if (--pipe.pending > 0)
     return;
   Event event{std::max(time, pipe.ownEnd), 0, EventKind::End};
@@ -67,7 +69,8 @@ static bool takeEvent(Engine &e) {
   bool all = event.kind == EventKind::Signal;
   if (!all && !progress(e, *clock))
     return false;
-  if (all || clock->core->isFinished()) // who is left out of a queue holds nobody up
+  // A core that has finished without using a queue does not hold up the others, so they go on, too.
+  if (all || clock->core->isFinished())
     for (const std::unique_ptr<CoreClock> &core : group.cores)
       if (!progress(e, *core))
         return false;
@@ -80,6 +83,8 @@ static SharedRate &nextShared(Engine &e) { return e.memory.next() < e.l2.next() 
 /// The next thing that happens; false after an error.
 static bool stepOnce(Engine &e) {
   Cycles event = e.events.empty() ? never : e.events.top().time;
+  // At equal times the transfer goes first: the rate must hear of everything in order, and the
+  // event may let another transfer join.
   if (SharedRate &shared = nextShared(e); shared.next() <= event) {
     leaveShared(e, shared);
     return true;
@@ -98,6 +103,8 @@ bool runUntil(Engine &e, const std::function<bool()> &isDone) {
       stepOnce(e);
       continue;
     }
+    // Nothing can happen any more although it is not done. If a block is on its cores, its group
+    // can say what it waits for.
     for (const auto &[span, group] : e.groups)
       return e.fail("block " + std::to_string(group->group->block()) + " of `" +
                     group->launch->request.kernel->name +

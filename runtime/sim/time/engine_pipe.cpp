@@ -6,6 +6,7 @@
 namespace ptl::rt::sim {
 
 static void wake(Engine &e, CoreClock &clock, PipeClock &pipe, Cycles time) {
+  // The same event is pending already.
   if (pipe.wakeAt == time)
     return;
   pipe.wakeAt = time;
@@ -14,11 +15,14 @@ static void wake(Engine &e, CoreClock &clock, PipeClock &pipe, Cycles time) {
   e.push(event);
 }
 
-/// Whether the head of a pipe may begin now; if only time is missing, somebody will look again.
+/// Whether the head of a pipe may begin now. If only its time has not come, an event will check
+/// again.
 static bool ready(Engine &e, CoreClock &clock, Pipe pipe, const Issued &head) {
   PipeClock &state = clock.pipes[at(pipe)];
   Cycles earliest = std::max(state.free, head.time);
   StepKind kind = head.step->kind;
+  // These operations promise that earlier results are there, so they also wait for the latency of
+  // the last operation. Instructions follow each other without it.
   bool settles = kind == StepKind::SetFlag || kind == StepKind::SignalCores ||
                  kind == StepKind::Barrier || kind == StepKind::Free;
   if (settles)
@@ -58,7 +62,7 @@ static void explain(const Engine &e, const CoreClock &clock, Pipe pipe, const Is
     record.cause = cause;
     record.waitedFor = who;
   };
-  // Of a signal the larger part of the wait counts.
+  // For a signal, the cause is the larger part of the wait.
   auto hear = [&](const GroupClock::Arrival &signal, Cause cause) {
     Cycles wait = signal.time - latest;
     if (wait <= 0)
@@ -190,6 +194,7 @@ static bool beginOperation(Engine &e, CoreClock &clock, Pipe pipe) {
     explain(e, clock, pipe, head, record);
   state.site = record.site;
   state.started = e.now;
+  // The head of a cost is paid only if the pipe was idle.
   bool follows = state.filled && state.free == e.now;
   state.ownEnd = e.now + cost.busy + (follows ? 0 : cost.head);
   state.tail = record.tail = cost.tail;
@@ -204,6 +209,7 @@ static bool beginOperation(Engine &e, CoreClock &clock, Pipe pipe) {
     joinShared(e, clock, pipe, cost, head);
   if (!clock.core->startHead(pipe))
     return e.fail(*clock.group);
+  // Otherwise the end depends on the other transfers of that time; `leaveShared` pushes it.
   if (state.pending == 0) {
     Event event{state.ownEnd, 0, EventKind::End};
     event.core = clock.number;

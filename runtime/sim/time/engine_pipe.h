@@ -5,9 +5,10 @@
 
 namespace ptl::rt::sim {
 
-/// Does all that a pipe can do now; whether that was anything. After an error `failed` is set.
+/// Lets a pipe do everything that it can do now, and returns whether it did anything. After an
+/// error `failed` is set.
 bool progressPipe(Engine &e, CoreClock &clock, Pipe pipe);
-/// The operation that runs has ended. False after an error.
+/// Ends the operation that runs on a pipe. False after an error.
 bool endOperation(Engine &e, CoreClock &clock, Pipe pipe);
 
 } // namespace ptl::rt::sim

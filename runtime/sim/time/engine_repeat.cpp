@@ -39,7 +39,7 @@ static void addUp(Engine &e, uint32_t firstSite, const LaunchResult &result) {
   e.timeline.instructions += result.instructions;
 }
 
-/// What the blocks of a task did counts; for those that they stand for, too.
+/// The sums of a task's blocks, scaled to all the blocks that they represent.
 static LaunchResult resultOf(Engine &e, LaunchClock &launch) {
   const LaunchSpan &span = e.timeline.launches[launch.number];
   double weight = launch.sharing ? launch.sharing->workWeight() : 1;

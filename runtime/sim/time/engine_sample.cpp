@@ -66,8 +66,9 @@ static void standFor(Engine &e, CoreClock &clock, Pipe pipe, const SampleAction 
   state.filled = false;
 }
 
-/// Where rounds stand for as long as they took themselves, the pipes of a core wait for each other,
-/// and all take what the slowest took: none of them is ahead of where it would have been.
+/// Handles rounds whose represented rounds take as long as they did themselves. The pipes of a core
+/// wait for each other, and all take as long as the slowest, so that none of them gets ahead of
+/// where it would have been.
 static bool stand(Engine &e, CoreClock &clock, Pipe pipe) {
   const Issued &head = *clock.core->head(pipe);
   const SampleAction mark = head.mark;

@@ -1,17 +1,18 @@
-// Windows of rounds that stand for others like them: what was done in them counts several times,
-// and their pipes are taken for as long as all of it takes.
+// Windows of rounds that represent others: what was done in them counts several times, and their
+// pipes are occupied for as long as all the represented rounds take.
 #pragma once
 
 #include "runtime/sim/time/engine.h"
 
 namespace ptl::rt::sim {
 
-/// Keeps what an operation came to while it may have to count several times.
+/// Stores the sums of an operation as long as they may have to count several times.
 void noteDone(PipeClock &state, uint32_t site, const SiteTotal &total);
-/// A pipe has come to the beginning of a round, or the end of a loop. False after an error.
+/// Handles a mark at the head of a pipe: the beginning of a round, or the end of a loop. False
+/// after an error.
 bool takeMark(Engine &e, CoreClock &clock, Pipe pipe);
-/// The scalar unit has its own time, in which it is ahead of the pipes or keeps them waiting. What
-/// it waited for in a window was its queues to have room, which they will have.
+/// Handles the marks of the scalar unit, which has a time of its own: it is ahead of the pipes or
+/// keeps them waiting. In a window it waited only for room in its queues, and there will be room.
 void takeScalarMarks(Engine &e, CoreClock &clock);
 
 } // namespace ptl::rt::sim

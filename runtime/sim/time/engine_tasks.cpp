@@ -18,7 +18,7 @@ uint32_t addArray(Engine &e, int64_t bytes, size_t rank, std::string name, bool 
   return number;
 }
 
-/// As the task graph wants them, valid until the next call.
+/// The accesses in the form of the task graph; they are valid until the next call.
 static std::span<const Access> accessesOf(Engine &e, std::span<const ArrayAccess> from) {
   e.accesses.clear();
   e.axes.clear();
@@ -39,7 +39,7 @@ static std::span<const Access> accessesOf(Engine &e, std::span<const ArrayAccess
   return e.accesses;
 }
 
-/// Enters what a task touches, and finds whom it waits for and why.
+/// Enters the accesses of a task, and finds its predecessors and the hazards with them.
 static void findEdges(Engine &e, LaunchClock &launch, std::span<const Access> accesses) {
   std::vector<TaskRef> found;
   e.history.record({launch.number + 1, launch.number}, accesses, found);

@@ -6,9 +6,9 @@ namespace ptl::rt::sim {
 
 /// The first, the last, and one between them.
 static constexpr int64_t kMostGroups = 3;
-/// What takes no longer than this is run as it is.
+/// Runs with at most this number of operations are simulated whole.
 static constexpr uint64_t kFewOperations = 15'000;
-/// What takes longer than this, and cannot be told of by parts, has no time.
+/// Runs with more operations than this that cannot be sampled have no estimate.
 static constexpr uint64_t kMostOperations = 200'000;
 
 static TimeOptions partly() {
@@ -18,7 +18,7 @@ static TimeOptions partly() {
   return how;
 }
 
-/// Where the cores of a group go through different loops.
+/// The options for runs in which the cores of a group go through different loops.
 static TimeOptions partlyApart() {
   TimeOptions how = partly();
   how.keepInnerQueues = true;
@@ -40,7 +40,7 @@ static bool isWhole(const Timeline &timeline) {
                      });
 }
 
-/// Those that others stood for included.
+/// The number of operations, those that others represented included.
 static uint64_t operationsOf(const Timeline &timeline) {
   uint64_t sum = 0;
   for (const SiteTotal &total : timeline.totals)

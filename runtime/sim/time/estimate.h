@@ -1,4 +1,4 @@
-// Times without running everything: what editors show while one types.
+// Computes times without running everything, for what editors show while the user types.
 #pragma once
 
 #include "runtime/sim/time/report.h"
@@ -11,8 +11,8 @@ namespace ptl::rt::sim {
 /// Runs a program in time. False if it stopped.
 using RunInTime = std::function<bool(TimeOptions, Timeline &)>;
 
-/// A time for which rounds of loops stood for others like them. In the timeline these are there as
-/// one record on each pipe; sums and times are those of the whole.
+/// A time for which rounds of loops represented others. The timeline has those rounds as one record
+/// on each pipe; sums and times are those of the whole.
 struct Estimate {
   bool exact = false;   ///< everything was run
   bool isApart = false; ///< inner loops with queues were run whole (`TimeOptions::keepInnerQueues`)
@@ -24,7 +24,7 @@ struct Estimate {
 
 /// Nothing if the program stops.
 std::optional<Estimate> estimate(const RunInTime &run);
-/// How long it takes with something for nothing; `first` is the estimate without.
+/// Estimates the time with something at no cost; `first` is the estimate without.
 Cycles estimateAgain(const RunInTime &run, const Estimate &first, const WhatIf &what);
 
 } // namespace ptl::rt::sim

@@ -1,4 +1,4 @@
-// What would be gained: the run again, with something that costs nothing.
+// Computes possible gains by repeating the run with something at no cost.
 #include "runtime/sim/time/analysis.h"
 
 #include <algorithm>
@@ -6,8 +6,8 @@
 
 namespace ptl::rt::sim {
 
-/// Operations on events that belong together: those who set what a wait takes, whom else they
-/// serve, and so on.
+/// Finds the operations on events that belong together: those that set what a wait takes, the other
+/// waits that these serve, and so on.
 static std::vector<uint32_t> pairsOf(const Timeline &timeline, uint32_t wait) {
   std::set<std::pair<uint32_t, uint32_t>> pairs;
   for (const Record &record : timeline.records)

@@ -1,4 +1,4 @@
-// What a designer would look at first.
+// Suggests what a designer of a kernel should look at first.
 #include "runtime/sim/time/report.h"
 
 #include <algorithm>

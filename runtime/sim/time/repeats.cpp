@@ -4,8 +4,8 @@
 
 namespace ptl::rt::sim {
 
-/// How near two launches in a row come to each other, so that a third is taken to be like them;
-/// and what is found later, when others began to differ slowly.
+/// The relative difference of two launches in a row up to which later ones are assumed to be like
+/// them; and the difference up to which that is still assumed when it is checked later.
 static constexpr double kAlike = 0.01, kStillAlike = 0.02;
 /// After that many times as many launches it is looked again. Of the two that are run then the
 /// first finds in the second-level cache what nobody brought there, and does not count.

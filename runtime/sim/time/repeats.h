@@ -1,5 +1,5 @@
-// Launches that a program makes again and again: where two in a row took the same, later ones are
-// taken to run like the last that did.
+// Launches that a program makes again and again: where two in a row took the same time, later ones
+// are assumed to run like the last one that was run.
 #pragma once
 
 #include "runtime/sim/time/timeline.h"
@@ -9,7 +9,7 @@
 
 namespace ptl::rt::sim {
 
-/// What a launch came to, core groups for which others stood included.
+/// The sums of a launch; core groups that others represented are included.
 struct LaunchResult {
   uint32_t task = noTask;
   struct Block {
@@ -26,17 +26,17 @@ struct LaunchResult {
   Cycles sum() const;
 };
 
-/// The launches of one place of a program, in the order in which they begin.
+/// The launches from one place of a program, in the order in which they begin.
 class Repeats {
 public:
-  /// How the next launch is to go.
+  /// How the next launch is treated.
   struct Turn {
     int64_t number = 0;
     bool counts = true;                                 ///< what it comes to says how others go
     std::shared_ptr<const LaunchResult> like = nullptr; ///< if nothing of it has to be run
   };
   Turn next();
-  /// A launch that was run has ended.
+  /// Notes the result of a launch that was simulated.
   void note(const Turn &turn, LaunchResult result);
 
 private:

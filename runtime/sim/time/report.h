@@ -1,4 +1,4 @@
-// What people and programs read of a timeline.
+// Writes what people and programs read about a timeline.
 #pragma once
 
 #include "runtime/sim/time/analysis.h"
@@ -12,9 +12,10 @@ namespace ptl::rt::sim {
 struct Report {
   std::string entry, machine;
   std::vector<std::pair<std::string, int64_t>> dims;
-  /// What elements of arrays were taken to be, where nobody gave them: `512`, `0, 1, 2 ...`.
+  /// What elements of arrays were assumed to be, where no data was given: `512`, `0, 1, 2 ...`.
   std::vector<std::pair<std::string, std::string>> elements = {};
-  /// What data decides that nobody gave, by its place in the program: `the loop runs once`.
+  /// Decisions that depend on data that was not given, by their place in the program: `the loop
+  /// runs once`.
   std::vector<std::pair<std::string, std::string>> decisions = {};
   int64_t groupsOfChip = 1;
   bool isPart = false; ///< the first rounds of loops only

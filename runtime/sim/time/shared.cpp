@@ -13,7 +13,7 @@ void SharedRate::advance(Cycles now) {
   now_ = now;
 }
 
-/// Those whose limit is less than an even share leave the rest to the others.
+/// Divides the rate. Transfers whose limit is below an even share leave the rest to the others.
 void SharedRate::divide() {
   double left = 0;
   for (const Class &each : classes_)

@@ -1,5 +1,5 @@
-// What the cores of a chip share: the second-level cache, and rates that are divided among those
-// who move something at the same time.
+// Models what the cores of a chip share: the second-level cache, and rates that are divided among
+// the transfers of the same time.
 #pragma once
 
 #include "runtime/sim/time/cost.h"
@@ -17,11 +17,12 @@ class SharedRate {
 public:
   explicit SharedRate(double rate) : rate_(rate) {}
 
-  /// `weight`: for how many it stands who take as much, each of them.
+  /// Adds a transfer; `weight` is the number of transfers that it represents, each of which takes
+  /// as much.
   void join(Cycles now, uint32_t id, double bytes, double limit, double weight = 1);
-  /// When the next transfer is done, if nobody joins before.
+  /// The time at which the next transfer ends, if none joins before.
   Cycles next() const { return next_; }
-  /// Takes out the transfer that is done at `next()`.
+  /// Removes the transfer that ends at `next()`, and returns its id.
   uint32_t leave();
 
 private:
@@ -49,14 +50,14 @@ private:
   std::vector<Class> classes_; ///< by rising limit
 };
 
-/// What all signals between cores of the chip go through, one after another. All times are given in
-/// order.
+/// Models the hub that all signals between cores of the chip go through, one after another. All
+/// times are given in order.
 class SignalHub {
 public:
-  /// `inAdvance`: what it may owe before anybody waits.
+  /// `inAdvance` is how much unfinished work the hub accepts before a signal has to wait.
   explicit SignalHub(Cycles each = 0, Cycles inAdvance = 0) : each_(each), inAdvance_(inAdvance) {}
-  /// What one of so many core groups sees of it that signal alike: a part of its time, but not
-  /// always when it wants it.
+  /// The hub as one of `groups` core groups sees it that all signal alike: it gets a part of the
+  /// hub's time, but not always when it needs it.
   static SignalHub shareOf(Cycles each, double groups) {
     return SignalHub(each * groups, kInAdvance * each * groups);
   }
@@ -76,22 +77,24 @@ class SecondLevel {
 public:
   SecondLevel(int64_t bytes, int64_t lineBytes);
 
-  /// One like this without arrays.
+  /// A cache of the same size without arrays.
   SecondLevel empty() const { return {int64_t(capacity_) * lineBytes_, lineBytes_}; }
-  /// Another array of global memory; its number. Warm ones are there when they are touched first.
+  /// Adds an array of global memory and returns its number. The lines of a warm array are in the
+  /// cache when they are touched first.
   uint32_t add(int64_t bytes, bool warm);
-  /// Touches what a view of an array reads or writes; bytes of the lines that were not there. Of
-  /// views that lie somewhere each is taken to begin where the one before it ended, over and over.
+  /// Touches what a view of an array reads or writes, and returns the bytes of the lines that were
+  /// not there. A view whose position is unknown is assumed to begin where the one before it ended,
+  /// round and round.
   int64_t touch(uint32_t array, View view);
-  /// An array was gone through, by others than those who touch it here.
+  /// Notes that an array was read or written by core groups that are not simulated.
   void setTouched(uint32_t array) { warm_[array] = true; }
-  /// So many bytes more were brought in, from somewhere.
+  /// Notes that this number of other bytes was brought in.
   void forget(int64_t bytes) { filled_ += static_cast<uint32_t>(bytes / lineBytes_); }
 
 private:
   int64_t lineOf(int64_t byte) const { return shift_ >= 0 ? byte >> shift_ : byte / lineBytes_; }
-  /// Lines of an array by pieces, which are made when they are touched: arrays may be as large as
-  /// one likes.
+  /// The lines of an array, in pieces that are made when they are touched, because arrays may be
+  /// very large.
   using Lines = std::vector<std::vector<uint32_t>>;
   static constexpr int kPieceBits = 12;
   void touchRun(Lines &lines, bool warm, int64_t first, int64_t last);

@@ -12,7 +12,7 @@ Sharing::Sharing(const Kernel &kernel, const Chip &chip, std::span<const GlobalA
   options.values = false;
   options.glance = true;
   options.maxSteps = 1'000'000;
-  // Of each pipe, what it does in the rounds of the outermost loop that are glanced at.
+  // The work of a pipe in the rounds of the outermost loop that the glance runs.
   struct PipeWork {
     Cycles busy = 0;
     int64_t rounds = 0;

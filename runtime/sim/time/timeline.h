@@ -1,4 +1,4 @@
-// What happened when: the one record of a simulated run that every reader of times reads.
+// Records what happened when in a simulated run. All reports of times read it.
 #pragma once
 
 #include "runtime/sim/run.h"
@@ -12,7 +12,7 @@ namespace ptl::rt::sim {
 
 inline constexpr uint32_t noRecord = ~0u;
 
-/// Why an operation did not begin as soon as its pipe had come to it.
+/// Why an operation did not begin as soon as its pipe had reached it.
 enum class Cause : uint8_t {
   None,    ///< it did
   Start,   ///< the kernel, or the block of this core group, had not begun
@@ -29,7 +29,7 @@ inline constexpr std::string_view causeNames[] = {
     "none",    "start",           "scalar unit",     "event",      "latency",
     "barrier", "tile of a queue", "slot of a queue", "signal hub", "queue of a pipe"};
 
-/// An instruction of a kernel, wherever it ran.
+/// An instruction of a kernel, wherever it runs.
 struct Site {
   std::string kernel;
   StepKind kind = StepKind::Instruction;
@@ -75,7 +75,7 @@ struct Record {
   Cause cause = Cause::None;
 };
 
-/// Sums of all operations of a site.
+/// The sums over all operations of a site.
 struct SiteTotal {
   uint64_t count = 0;
   Cycles busy = 0, stall = 0;
@@ -95,12 +95,12 @@ enum class TaskCause : uint8_t {
 inline constexpr std::string_view taskCauseNames[] = {"start",    "orchestrator", "dependence",
                                                       "dispatch", "cores taken",  "nothing left"};
 
-/// Of two tasks that touch the same part of an array.
+/// The hazard between two tasks that touch the same part of an array.
 enum class Hazard : uint8_t { ReadAfterWrite, WriteAfterRead, WriteAfterWrite };
 inline constexpr std::string_view hazardNames[] = {"read after write", "write after read",
                                                    "write after write"};
 
-/// A task that another one waits for, and the array that is why.
+/// An edge to a task that another one waits for, and the array because of which it waits.
 struct TaskEdge {
   uint32_t before = noTask;
   Hazard hazard = Hazard::ReadAfterWrite;
@@ -143,13 +143,13 @@ struct BlockSpan {
   std::vector<uint32_t> cores = {};     ///< numbers: cube cores, then vector cores
   Cycles start = 0, begun = 0, end = 0; ///< start: it has its cores
   bool works = false;                   ///< it has had instructions
-  bool standsBack = false;              ///< another block ran in its place
+  bool isRepresented = false;           ///< another block ran in its place
   bool waited = false;                  ///< for a core, until `before` had ended
   uint32_t before = noTask;             ///< the block that had one of its cores last
   uint32_t last = noRecord;             ///< of its operations the last to end
 };
 
-/// Traffic of one moment on, for counters.
+/// The traffic from one moment on, for counters.
 struct TrafficPoint {
   Cycles time = 0, until = 0;
   int64_t bytes = 0, missed = 0;

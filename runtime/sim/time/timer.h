@@ -1,5 +1,5 @@
-// Runs kernels as `run.h` does, and says when everything happens: pipes in order, events, queues,
-// the scalar unit, and what all cores share. Deterministic.
+// Runs kernels as `run.h` does, and records when everything happens: pipes in order, events,
+// queues, the scalar unit, and everything that cores share. It is deterministic.
 #pragma once
 
 #include "runtime/graph/region.h"
@@ -10,7 +10,7 @@
 
 namespace ptl::rt::sim {
 
-/// What costs nothing in a run that asks what would be gained.
+/// What costs nothing in a run that asks how much would be gained.
 struct WhatIf {
   bool pipe[numPipes] = {};
   bool shared = false;    ///< transfers do not share a rate, and everything is in the second level
@@ -40,7 +40,7 @@ struct TimeOptions {
   WhatIf whatIf;
 };
 
-/// What a task does to an array of global memory.
+/// How a task uses an array of global memory.
 struct ArrayAccess {
   uint32_t array = 0;
   bool writes = false;
@@ -63,22 +63,22 @@ struct TaskRequest {
 
 struct Engine;
 
-/// A chip in virtual time. Tasks are submitted in program order by an orchestrator, wait for those
-/// that touch the same parts of arrays before them, are handed out by schedulers, and run block by
-/// block on cores of their kind: as many at the same time as there are cores.
+/// A chip in virtual time. An orchestrator submits tasks in program order. Each waits for earlier
+/// tasks that touch the same parts of arrays; then a scheduler hands it out, and it runs block by
+/// block on cores of its kind, on as many at the same time as there are.
 class Timer {
 public:
   Timer(const Machine &machine, const MachineCosts &costs, TimeOptions options);
   ~Timer();
 
-  /// Makes an array of global memory known; its number.
+  /// Adds an array of global memory and returns its number.
   uint32_t addArray(int64_t bytes, size_t rank = 1, std::string name = "",
                     bool isIntermediate = false);
 
-  /// Another task. False after an error, which the timeline then has.
+  /// Submits a task. False after an error, which is then in the timeline.
   bool submit(TaskRequest request);
-  /// Lets time pass until nobody is left who conflicts with the access; the orchestrator goes on
-  /// then.
+  /// Lets time pass until no unfinished task conflicts with the access; then the orchestrator goes
+  /// on.
   bool await(const ArrayAccess &access);
   /// Lets time pass until all tasks have ended.
   bool finish();
@@ -87,7 +87,7 @@ public:
   bool run(const Kernel &kernel, std::span<const GlobalArray> pointers,
            std::span<const uint32_t> arrays, std::span<const Scalar> scalars, int64_t blocks);
 
-  /// Core groups that work on a kernel at the same time.
+  /// The number of core groups that work on a kernel at the same time.
   int64_t groupsFor(const Kernel &kernel) const;
   /// What has happened so far.
   const Timeline &timeline() const;

@@ -1,4 +1,4 @@
-// The tasks of a program in reports: for people, as JSON, by core.
+// Writes the tasks of a program into reports: for people, as JSON, and by core.
 #pragma once
 
 #include "frontend/base/json.h"

@@ -8,7 +8,7 @@ namespace ptl::differential {
 
 namespace {
 
-/// What adds so many elements up needs operands that are as much smaller.
+/// A term for a sum of `count` elements. It has to be smaller by that factor.
 Term summand(Maker &m, const Type &type, int64_t count, int depth) {
   Term x = m.expression(type, depth);
   double limit = exactLimit(type.elem) / static_cast<double>(std::max<int64_t>(count, 1));

@@ -154,7 +154,8 @@ void KernelMaker::addNeighbours(const std::string &name, ElemKind elem,
   }
 }
 
-/// So many positions of an axis as an array says for each point of a grid.
+/// Adds a length that an array holds for each point of a grid, and loads of that many positions of
+/// an axis.
 void KernelMaker::addLengths() {
   if (!places_[0].dropped || places_.back().at != ":")
     return;
@@ -171,7 +172,8 @@ void KernelMaker::addLengths() {
           m_.variables.push_back(std::move(*load));
 }
 
-/// What the grid's point sees of an array, but for one axis that is cut otherwise.
+/// The part of an array that belongs to the grid's point, except for one axis that is cut
+/// otherwise.
 std::optional<Variable> KernelMaker::loadOf(const Signature::Array &param, size_t cut,
                                             const std::string &by, const Axis &part) const {
   std::string index;
@@ -291,7 +293,7 @@ void KernelMaker::cutAlong(const Axis &axis) {
   std::vector<std::pair<const Signature::Array *, size_t>> found;
   for (const Signature::Array &param : signature_.params)
     for (size_t at = 0; at < param.type.shape.size(); ++at)
-      // What a point changes no other one reads.
+      // An array that a point changes is read by no other point.
       if (param.type.shape[at] == axis && param.name != "ids" && !param.isInout &&
           loadOf(param, at, "", axis))
         found.emplace_back(&param, at);

@@ -50,7 +50,7 @@ Term Maker::fitted(Term term, ElemKind elem) {
 
 static bool isPlain(const Variable &variable, const Type &want) { return variable.type == want; }
 
-/// How a value is seen as one of another shape: which of its axes become which of the other.
+/// How the axes of a value correspond to those of another shape.
 struct AxisMatch {
   std::vector<int> to;   ///< of each own axis: the other's, or -1
   std::vector<int> from; ///< of each of the other's: the own one, or -1

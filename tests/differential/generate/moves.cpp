@@ -7,7 +7,7 @@ namespace ptl::differential {
 
 namespace {
 
-/// What is worth reading twice gets a name.
+/// Gives a name to a value that is used twice.
 std::string reused(Maker &m, const Type &type, int depth, Bound &bound) {
   Variable made = m.named(type, depth);
   bound = made.bound;

@@ -35,7 +35,7 @@ bool makeLet(Maker &m, int depth) {
   return true;
 }
 
-/// What every value that is assigned has to be.
+/// The bound of all values that are assigned to a variable.
 Bound boundOfVariable(const Term &start, ElemKind elem) {
   double most = std::min(std::max(start.bound.most, 8.0), exactLimit(elem) / 8);
   return {most, std::min(start.bound.bits, 2), start.bound.exact};
@@ -118,7 +118,7 @@ bool makePartAssignment(Maker &m, int depth) {
   return true;
 }
 
-/// What a loop does: some of the variables change, each perhaps by way of the others.
+/// The body of a loop: some of the variables change, each perhaps depending on the others.
 void loopBody(Maker &m, int depth) {
   ++m.loops;
   if (m.chance(50))

@@ -85,7 +85,7 @@ public:
   CallResult run(CompiledExecutor &executor) { return call_.call(executor); }
   /// Whether a call left the same bytes as the reference; if not, it may be right all the same.
   bool isSame(const CallResult &made) const;
-  /// What the interpreter makes of a call's results.
+  /// Converts the results of a call to those of the interpreter.
   RunResult resultOf(CallResult made, const SourceManager &sources) {
     return call_.resultOf(std::move(made), sources);
   }
@@ -236,7 +236,8 @@ static std::string baseOfTwin(const std::string &machine) {
   return "";
 }
 
-/// What only adds, multiplies and compares small whole numbers is equal everywhere.
+/// Whether a program only adds, multiplies and compares small whole numbers, so that its results
+/// are equal everywhere.
 static bool isExactText(const std::string &text) {
   static constexpr std::array<const char *, 12> rounded = {"tanh(", "sigmoid(", "exp(", "sin(",
                                                            "sqrt(", "log1p(",   "erf(", "1.0 / ",
@@ -313,8 +314,8 @@ bool Evaluation::compareCall(CompiledExecutor &native, Expected &expected, const
     if (const Diagnostic &each = sink_.all()[i];
         said.empty() || each.id == DiagId::CompilerFault || each.severity == Severity::Error)
       said = each.message;
-  // How many steps a call may take is a limit of this tool: a call of large arrays may need more,
-  // any other one hangs.
+  // The number of steps is a limit of this tool: a call with large arrays may need more, any other
+  // one hangs.
   if (tooLarge_ >= kTooLarge &&
       said.find("took more than " + std::to_string(kMostSteps)) != said.npos)
     return observe(Kind::Refused, said, &expected), false;
@@ -376,7 +377,7 @@ void Evaluation::runOnCpu(int level) {
     cpu_ = std::make_unique<CompiledExecutor>(*program_, sources_, options, sink_);
   }
   onStage_(executor_);
-  // What the passes of a level have made is judged with either code generator.
+  // The result of the passes of a level is tested with either code generator.
   bool takesFull = level > 0, takesQuick = level == 0 || !options_.isThrifty;
   if (level > 0 && options_.isThrifty && (case_.seed + static_cast<uint64_t>(level)) % 2)
     std::swap(takesFull, takesQuick);

@@ -316,7 +316,7 @@ Case shrink(Pool &pool, Case program, const Observation &shown, int budget) {
         at = (at + 1) % next.size();
       }
       std::vector<Outcome> outcomes = pool.all(batch, executors);
-      // What is no program costs next to nothing.
+      // A candidate that is no valid program costs next to nothing.
       for (const Outcome &outcome : outcomes)
         budget -= !outcome.seen.empty() && outcome.seen.front().kind == Kind::Invalid ? 1 : 10;
       for (size_t i = 0; i < batch.size() && !again; ++i)

@@ -48,7 +48,7 @@ static std::string described(const Observation &seen) {
   return text.substr(0, 400);
 }
 
-/// As it is filed: what was seen, how to call it, the program.
+/// The text of a filed case: what was seen, how to call it, and the program.
 static std::string fileText(const Case &program, const Observation &seen) {
   std::string text =
       kHead + described(seen) + "\n" + kHead + "call: seed=" + std::to_string(program.seed);
@@ -238,7 +238,7 @@ int Soak::shrinkFiles() {
   return 0;
 }
 
-/// Where the time goes.
+/// Prints where the time goes.
 static int tellTimes(Settings settings) {
   StepClock clock;
   settings.evaluate.clock = &clock;
