@@ -1,6 +1,7 @@
 // Reductions as vector instructions. These want an element: where an axis may have none, the result
 // is what a reduction begins with, and the instructions stand in a branch.
 #include "passes/lower_block/lower_reduction.h"
+#include "passes/analysis/op_kinds.h"
 #include "passes/analysis/positive.h"
 #include "passes/lower_block/buffers.h"
 #include "passes/lower_block/elements.h"
@@ -40,15 +41,6 @@ static const ReductionForm *formOf(Operation *op) {
     if (form.op == op->getName().getStringRef())
       return &form;
   return nullptr;
-}
-
-static llvm::SmallVector<int64_t> axesOf(Operation *op) {
-  llvm::SmallVector<int64_t> axes;
-  if (auto list = op->getAttrOfType<DenseI64ArrayAttr>("axes"))
-    axes.append(list.asArrayRef().begin(), list.asArrayRef().end());
-  else if (auto one = op->getAttrOfType<IntegerAttr>("axis"))
-    axes.push_back(one.getInt());
-  return axes;
 }
 
 namespace {
@@ -149,7 +141,7 @@ static std::optional<InstructionId> instructionFor(Operation *op, const Reductio
   if (!isa<ir::ArrayType>(op->getResult(0).getType()))
     return search ? std::nullopt : std::optional(form.row);
   int64_t rank = ir::rankOf(type);
-  llvm::SmallVector<int64_t> axes = axesOf(op);
+  llvm::SmallVector<int64_t> axes = ir::foldedAxesOf(op);
   if (axes.size() == 1 && axes[0] == rank - 1)
     return form.row;
   if (axes.size() == 1 && axes[0] == rank - 2 && rank == 2 && has(form.column))
@@ -169,7 +161,7 @@ static void reduce(KernelContext &c, Operation *op) {
   Tile source = materialise(c, *in, loc);
   if (isScalar(c, op->getResult(0)))
     return reduceAll(c, op, source, row);
-  llvm::SmallVector<int64_t> axes = axesOf(op);
+  llvm::SmallVector<int64_t> axes = ir::foldedAxesOf(op);
   bool last = axes[0] == ir::rankOf(op->getOperand(0).getType()) - 1, above = !last;
   std::optional<Tile> out = resultTile(c, op);
   if (!out)
