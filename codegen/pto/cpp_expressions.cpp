@@ -2,6 +2,7 @@
 #include "codegen/pto/cpp_emitter.h"
 #include "ir/dialect/comparison_text.h"
 #include "ir/dialect/ptl_dialect.h"
+#include "ir/dialect/scalar_values.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -71,26 +72,35 @@ CppExpression CppFunctionEmitter::expression(Value value) {
   return {names_.of(value)};
 }
 
-enum class ScalarKind : uint8_t { Binary, Unsigned, Form };
+/// How an operation is written: a text with `$` is a form, others are operators.
 struct CppScalarRow {
   llvm::StringLiteral operation, text;
-  ScalarKind kind;
   Precedence precedence;
+  bool isUnsigned = false; ///< an operator on unsigned numbers
 };
 
-static constexpr CppScalarRow scalarRows[] = {
-#define BINARY(OPERATION, TEXT, PRECEDENCE)                                                        \
-  {OPERATION, TEXT, ScalarKind::Binary, Precedence::PRECEDENCE},
-#define UNSIGNED(OPERATION, TEXT, PRECEDENCE)                                                      \
-  {OPERATION, TEXT, ScalarKind::Unsigned, Precedence::PRECEDENCE},
-#define FORM(OPERATION, TEXT, PRECEDENCE)                                                          \
-  {OPERATION, TEXT, ScalarKind::Form, Precedence::PRECEDENCE},
+namespace {
+enum class Rule : uint8_t { Int, Unsigned, Float, Cast };
+} // namespace
+
+/// By `ArithOp`.
+static constexpr CppScalarRow arithRows[] = {
+#define ARITH(NAME, OPERATION, OPERANDS, RULE, CPP, BINDS, PTL)                                    \
+  {OPERATION, CPP, Precedence::BINDS, Rule::RULE == Rule::Unsigned},
+#include "ir/ops/arith_ops.def"
+};
+static constexpr CppScalarRow builtinRows[] = {
+#define FORM(OPERATION, TEXT, PRECEDENCE) {OPERATION, TEXT, Precedence::PRECEDENCE},
 #include "codegen/pto/scalar_ops.def"
 };
 
-static const CppScalarRow *findScalar(llvm::StringRef operation) {
-  for (const CppScalarRow &row : scalarRows)
-    if (row.operation == operation)
+static const CppScalarRow *findScalar(Operation *op) {
+  if (std::optional<ArithOp> arithmetic = ir::arithOpOf(op)) {
+    const CppScalarRow &row = arithRows[static_cast<size_t>(*arithmetic)];
+    return row.text.empty() ? nullptr : &row;
+  }
+  for (const CppScalarRow &row : builtinRows)
+    if (row.operation == op->getName().getStringRef())
       return &row;
   return nullptr;
 }
@@ -132,12 +142,12 @@ CppExpression CppFunctionEmitter::operationExpression(Operation *op) {
     return comparison(op, ir::comparisonText(compare.getPredicate()), /*isUnsigned=*/false);
   if (std::optional<CppExpression> other = otherExpression(op))
     return *other;
-  const CppScalarRow *row = findScalar(op->getName().getStringRef());
+  const CppScalarRow *row = findScalar(op);
   if (!row) {
     missing(op, "`" + op->getName().getStringRef().str() + "` has no spelling in C++");
     return {"0"};
   }
-  return row->kind == ScalarKind::Form ? formExpression(op, *row) : binaryExpression(op, *row);
+  return row->text.contains('$') ? formExpression(op, *row) : binaryExpression(op, *row);
 }
 
 CppExpression CppFunctionEmitter::comparison(Operation *op, llvm::StringRef sign, bool isUnsigned) {
@@ -157,7 +167,7 @@ CppExpression CppFunctionEmitter::comparison(Operation *op, llvm::StringRef sign
 CppExpression CppFunctionEmitter::binaryExpression(Operation *op, const CppScalarRow &row) {
   CppExpression a = expression(op->getOperand(0)), b = expression(op->getOperand(1));
   Type type = op->getResult(0).getType();
-  if (row.kind == ScalarKind::Unsigned && !type.isIndex()) { // positions and sizes are not negative
+  if (row.isUnsigned && !type.isIndex()) { // positions and sizes are not negative
     std::string natural = "u" + cppElement(type);
     return {natural + "(" + a.text + ") " + row.text.str() + " " + natural + "(" + b.text + ")",
             row.precedence};

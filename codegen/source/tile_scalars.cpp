@@ -1,6 +1,7 @@
 // Arithmetic of scalars that no built-in stands for.
 #include "codegen/source/tile_body.h"
 #include "ir/dialect/comparison_text.h"
+#include "ir/dialect/scalar_values.h"
 
 #include "mlir/IR/Matchers.h"
 
@@ -8,17 +9,11 @@ using namespace mlir;
 
 namespace ptl::source {
 
-namespace {
-struct ScalarForm {
-  std::string_view op, text;
-  bool isBinary;
+/// How operations are written, by `ArithOp`: a text with `$` is a form, others are operators.
+static constexpr std::string_view kSpellings[] = {
+#define ARITH(NAME, OPERATION, OPERANDS, RULE, CPP, BINDS, PTL) PTL,
+#include "ir/ops/arith_ops.def"
 };
-constexpr ScalarForm kScalarForms[] = {
-#define BINARY(OP, SPELLING) {OP, SPELLING, true},
-#define FORM(OP, TEXT) {OP, TEXT, false},
-#include "codegen/source/scalar_ops.def"
-};
-} // namespace
 
 /// A constant takes its type from what it meets, if that has one.
 Expression TileBody::operandBeside(Value operand, Value other) {
@@ -66,32 +61,31 @@ std::optional<Expression> TileBody::scalar(Operation *op) {
   Type type = op->getNumResults() == 1 ? op->getResult(0).getType() : Type();
   if (!type || type.isIndex() || type.isInteger(1))
     return std::nullopt;
-  for (const ScalarForm &form : kScalarForms) {
-    if (llvm::StringRef(form.op) != op->getName().getStringRef())
+  std::optional<ArithOp> arithmetic = ir::arithOpOf(op);
+  std::string_view form = arithmetic ? kSpellings[static_cast<size_t>(*arithmetic)] : "";
+  if (form.empty())
+    return std::nullopt;
+  if (form.find('$') == std::string_view::npos)
+    return binary(operandBeside(op->getOperand(0), op->getOperand(1)), form,
+                  operandBeside(op->getOperand(1), op->getOperand(0)));
+  std::string text;
+  bool isPrefix = form.starts_with('-');
+  for (size_t i = 0; i < form.size(); ++i) {
+    if (form[i] != '$') {
+      text += form[i];
       continue;
-    if (form.isBinary)
-      return binary(operandBeside(op->getOperand(0), op->getOperand(1)), form.text,
-                    operandBeside(op->getOperand(1), op->getOperand(0)));
-    std::string text;
-    bool isPrefix = form.text.starts_with('-');
-    for (size_t i = 0; i < form.text.size(); ++i) {
-      if (form.text[i] != '$') {
-        text += form.text[i];
-        continue;
-      }
-      char what = form.text[++i];
-      if (what == 'T') {
-        text += elementText(type);
-        continue;
-      }
-      auto number = static_cast<unsigned>(what - '0');
-      Value other = op->getNumOperands() > 1 ? op->getOperand(1 - number) : Value();
-      text += operandBeside(op->getOperand(number), other)
-                  .as(isPrefix ? Precedence::Unary : Precedence::None);
     }
-    return Expression{text, isPrefix ? Precedence::Unary : Precedence::Postfix};
+    char what = form[++i];
+    if (what == 'T') {
+      text += elementText(type);
+      continue;
+    }
+    auto number = static_cast<unsigned>(what - '0');
+    Value other = op->getNumOperands() > 1 ? op->getOperand(1 - number) : Value();
+    text += operandBeside(op->getOperand(number), other)
+                .as(isPrefix ? Precedence::Unary : Precedence::None);
   }
-  return std::nullopt;
+  return Expression{text, isPrefix ? Precedence::Unary : Precedence::Postfix};
 }
 
 } // namespace ptl::source

@@ -2,6 +2,7 @@
 
 #include "compile/call/work_formula.h"
 #include "ir/dialect/ptl_dialect.h"
+#include "ir/dialect/scalar_values.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -30,46 +31,6 @@ ValueRange lengthOperands(Operation &op) {
             ir::IndexOp, ir::ReshapeOp, ir::BroadcastOp, ir::RandomOp, ir::OneHotOp, ir::TopkOp>(
           [](auto each) { return ValueRange(each.getLengths()); })
       .Default([](Operation *) { return ValueRange(); });
-}
-
-Known foldArith(Operation &op, llvm::function_ref<Known(Value)> valueOf) {
-  if (APInt constant;
-      op.getNumResults() == 1 && matchPattern(op.getResult(0), m_ConstantInt(&constant)))
-    return constant.getSExtValue();
-  if (auto select = dyn_cast<arith::SelectOp>(op)) {
-    Known which = valueOf(select.getCondition());
-    return which ? valueOf(*which ? select.getTrueValue() : select.getFalseValue()) : Known();
-  }
-  if (op.getNumOperands() == 1 && isa<arith::IndexCastOp, arith::ExtSIOp>(op))
-    return valueOf(op.getOperand(0));
-  if (op.getNumOperands() != 2)
-    return std::nullopt;
-  Known a = valueOf(op.getOperand(0)), b = valueOf(op.getOperand(1));
-  if (!a || !b)
-    return std::nullopt;
-  if (isa<arith::FloorDivSIOp, arith::CeilDivSIOp, arith::DivSIOp, arith::DivUIOp, arith::RemSIOp,
-          arith::RemUIOp>(op) &&
-      *b == 0)
-    return std::nullopt;
-  auto floor = [&] { return *a / *b - (*a % *b != 0 && (*a < 0) != (*b < 0) ? 1 : 0); };
-  return llvm::TypeSwitch<Operation *, Known>(&op)
-      .Case<arith::AddIOp>([&](auto) { return *a + *b; })
-      .Case<arith::SubIOp>([&](auto) { return *a - *b; })
-      .Case<arith::MulIOp>([&](auto) { return *a * *b; })
-      .Case<arith::FloorDivSIOp>([&](auto) { return floor(); })
-      .Case<arith::CeilDivSIOp>([&](auto) { return *a % *b != 0 ? floor() + 1 : floor(); })
-      .Case<arith::DivSIOp, arith::DivUIOp>([&](auto) { return *a / *b; })
-      .Case<arith::RemSIOp, arith::RemUIOp>([&](auto) { return *a % *b; })
-      .Case<arith::MinSIOp, arith::MinUIOp>([&](auto) { return std::min(*a, *b); })
-      .Case<arith::MaxSIOp, arith::MaxUIOp>([&](auto) { return std::max(*a, *b); })
-      .Case<arith::AndIOp>([&](auto) { return *a & *b; })
-      .Case<arith::OrIOp>([&](auto) { return *a | *b; })
-      .Case<arith::XOrIOp>([&](auto) { return *a ^ *b; })
-      .Case<arith::CmpIOp>([&](arith::CmpIOp compare) {
-        return int64_t(arith::applyCmpPredicate(compare.getPredicate(), APInt(64, uint64_t(*a)),
-                                                APInt(64, uint64_t(*b))));
-      })
-      .Default([](Operation *) { return Known(); });
 }
 
 bool isScalarInteger(Value value) { return value.getType().isIntOrIndex(); }
@@ -172,6 +133,7 @@ private:
   bool anyRelevant(ValueRange values) const {
     return llvm::any_of(values, [&](Value value) { return relevance_.contains(value); });
   }
+  Known evaluated(Operation &op);
   Known extent(const ir::Extent &extent) const;
   std::optional<Extents> extentsOf(Type type) const;
   void bind(const ir::Extent &extent, Known length) {
@@ -195,6 +157,7 @@ private:
 
   Relevance relevance_;
   llvm::DenseMap<Value, int64_t> values_;
+  llvm::DenseMap<Operation *, std::optional<ArithUse>> uses_;
   llvm::DenseMap<StringAttr, int64_t> symbols_;
   std::map<Operation *, Context> contexts_;
   std::map<std::pair<Operation *, std::vector<Known>>, Work> known_;
@@ -462,6 +425,32 @@ bool Counter::runFlops(Operation &op) {
   return true;
 }
 
+/// A constant, or arithmetic of what is known. A choice needs to know no more than what is chosen.
+Known Counter::evaluated(Operation &op) {
+  if (Attribute constant; matchPattern(&op, m_Constant(&constant))) {
+    std::optional<Scalar> value = ir::scalarOf(constant);
+    return value ? Known(value->i) : Known();
+  }
+  if (auto select = dyn_cast<arith::SelectOp>(op)) {
+    Known which = valueOf(select.getCondition());
+    return which ? valueOf(*which ? select.getTrueValue() : select.getFalseValue()) : Known();
+  }
+  auto [use, isNew] = uses_.try_emplace(&op);
+  if (isNew)
+    use->second = ir::arithUseOf(&op);
+  if (!use->second)
+    return std::nullopt;
+  llvm::SmallVector<Scalar, 3> operands;
+  for (Value operand : op.getOperands()) {
+    Known known = valueOf(operand);
+    if (!known)
+      return std::nullopt;
+    operands.push_back(Scalar::integer(*known));
+  }
+  std::optional<Scalar> value = evaluate(*use->second, operands);
+  return value ? Known(value->i) : Known();
+}
+
 bool Counter::run(Operation &op) {
   if (++steps_ > kMostSteps)
     return false;
@@ -479,7 +468,7 @@ bool Counter::run(Operation &op) {
   }
   bindResult(op);
   if (op.getNumResults() == 1 && relevance_.contains(op.getResult(0)))
-    set(op.getResult(0), foldArith(op, [&](Value value) { return valueOf(value); }));
+    set(op.getResult(0), evaluated(op));
   return runFlops(op);
 }
 

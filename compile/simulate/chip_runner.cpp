@@ -342,7 +342,7 @@ private:
     return box;
   }
 
-  /// Operations on scalars, by their own folders.
+  /// Operations on scalars; constants and the like by their own folders.
   void fold(Operation *op) {
     llvm::SmallVector<Attribute> operands;
     for (Value operand : op->getOperands())

@@ -2,6 +2,7 @@
 
 #include "codegen/reference/scalar_ops.h"
 #include "ir/dialect/element_types.h"
+#include "ir/dialect/scalar_values.h"
 #include "passes/analysis/op_info.h"
 #include "runtime/elem.h"
 #include "runtime/sim/load/load.h"
@@ -81,28 +82,12 @@ uint8_t *elementAt(const HostArray &array, const HostBox &box, int64_t elementBy
 // ---- scalars ------------------------------------------------------------------------------------
 
 static ElemKind kindOf(mlir::Type type) {
-  return type.isInteger(1) ? ElemKind::Bool : type.isIndex() ? ElemKind::I64 : ir::elemKindOf(type);
-}
-
-static Scalar scalarOf(Attribute value) {
-  if (auto real = dyn_cast<FloatAttr>(value))
-    return Scalar::real(real.getValueAsDouble());
-  auto integer = cast<IntegerAttr>(value);
-  const APInt &bits = integer.getValue();
-  bool isUnsigned = integer.getType().isUnsignedInteger() || integer.getType().isInteger(1);
-  return Scalar::integer(isUnsigned ? static_cast<int64_t>(bits.getZExtValue())
-                                    : bits.getSExtValue());
-}
-
-static Attribute attributeOf(Scalar value, mlir::Type type) {
-  if (auto real = dyn_cast<FloatType>(type))
-    return FloatAttr::get(real, value.f);
-  unsigned bits = type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
-  return IntegerAttr::get(type, APInt(64, static_cast<uint64_t>(value.i)).trunc(bits));
+  std::optional<ElemKind> kind = ir::registerKindOf(type);
+  return kind ? *kind : ir::elemKindOf(type);
 }
 
 Attribute readHostScalar(const uint8_t *memory, mlir::Type type) {
-  return attributeOf(loadElem(memory, kindOf(type)), type);
+  return ir::constantOf(loadElem(memory, kindOf(type)), type);
 }
 
 PtlValue hostValue(mlir::Type type, Attribute value) {
@@ -114,7 +99,7 @@ PtlValue hostValue(mlir::Type type, Attribute value) {
 }
 
 void writeHostScalar(uint8_t *memory, mlir::Type type, Attribute value) {
-  storeElem(memory, kindOf(type), scalarOf(value));
+  storeElem(memory, kindOf(type), *ir::scalarOf(value));
 }
 
 static RoundMode roundingOf(Operation *op) {
@@ -127,30 +112,38 @@ static RoundMode roundingOf(Operation *op) {
       .Default(RoundMode::Even);
 }
 
-Attribute evaluateHostScalar(Operation *op, llvm::ArrayRef<Attribute> operands) {
+/// A built-in of the language; none for other operations.
+static std::optional<Scalar> evaluateBuiltin(Operation *op, llvm::ArrayRef<Scalar> operands) {
   const OpRecord *record = ir::recordOf(op);
-  bool known = llvm::all_of(
-      operands, [](Attribute value) { return value && isa<FloatAttr, IntegerAttr>(value); });
-  if (!record || !known || operands.empty() || op->getNumResults() != 1)
-    return {};
-  mlir::Type type = op->getResult(0).getType();
-  ElemKind to = kindOf(type);
+  if (!record)
+    return std::nullopt;
+  ElemKind to = kindOf(op->getResult(0).getType());
   if (isa<ir::ConvertOp>(op)) {
     auto saturate = op->getAttrOfType<BoolAttr>("saturate");
-    return attributeOf(convertScalar(scalarOf(operands[0]), kindOf(op->getOperand(0).getType()), to,
-                                     roundingOf(op), saturate && saturate.getValue()),
-                       type);
+    return convertScalar(operands[0], kindOf(op->getOperand(0).getType()), to, roundingOf(op),
+                         saturate && saturate.getValue());
   }
-  if (!reference::isScalarOp(record->id))
-    return {};
-  std::vector<Scalar> arguments;
-  for (Attribute operand : operands)
-    arguments.push_back(scalarOf(operand));
   ElemKind elem = kindOf(op->getOperands().back().getType());
   Scalar result;
-  if (reference::evalScalar(record->id, elem, arguments, result) != reference::EvalStatus::Ok)
+  if (!reference::isScalarOp(record->id) ||
+      reference::evalScalar(record->id, elem, operands, result) != reference::EvalStatus::Ok)
+    return std::nullopt;
+  return roundScalar(result, to);
+}
+
+Attribute evaluateHostScalar(Operation *op, llvm::ArrayRef<Attribute> operands) {
+  if (operands.empty() || op->getNumResults() != 1)
     return {};
-  return attributeOf(roundScalar(result, to), type);
+  llvm::SmallVector<Scalar> values;
+  for (Attribute operand : operands) {
+    std::optional<Scalar> value = ir::scalarOf(operand);
+    if (!value)
+      return {};
+    values.push_back(*value);
+  }
+  std::optional<ArithUse> use = ir::arithUseOf(op);
+  std::optional<Scalar> value = use ? evaluate(*use, values) : evaluateBuiltin(op, values);
+  return value ? ir::constantOf(*value, op->getResult(0).getType()) : Attribute();
 }
 
 Attribute evaluateHostFact(Operation *op, const HostArray &array) {

@@ -39,7 +39,8 @@ void writeHostScalar(uint8_t *memory, mlir::Type type, mlir::Attribute value);
 /// As messages show it.
 PtlValue hostValue(mlir::Type type, mlir::Attribute value);
 
-/// A built-in of scalars with these operands; null when it is none.
+/// An operation on scalars with these operands, a built-in or one of ir/ops/evaluate_arith.h; null when it
+/// is none, or has no value.
 mlir::Attribute evaluateHostScalar(mlir::Operation *op, llvm::ArrayRef<mlir::Attribute> operands);
 
 /// A fact about the data of an array (`unique`, `sorted`); null when it is none.

@@ -14,9 +14,6 @@ namespace ptl::execute {
 /// The element type of a scalar of the IR: `int` for `index`.
 ElemKind kindOf(mlir::Type scalar);
 
-/// A constant as a value.
-std::optional<Scalar> scalarOf(mlir::Attribute constant);
-
 /// The result of an operation on scalars of `arith`, or of another dialect that folds. Nothing, and
 /// why, for what does not fold, such as a division by zero.
 std::optional<Scalar> evaluateArithmetic(mlir::Operation *op, std::span<const Scalar> operands,

@@ -1,5 +1,6 @@
 // Storage, boxes, descriptions of arrays, scalars.
 #include "codegen/reference/array_ops.h"
+#include "ir/dialect/scalar_values.h"
 #include "ir/execute/arithmetic.h"
 #include "ir/execute/interpreter.h"
 
@@ -137,7 +138,7 @@ bool Interpreter::runStructure(Operation *op) {
 void Interpreter::runScalar(Operation *op) {
   ElemKind kind = kindOf(op->getResult(0).getType());
   if (auto value = op->getAttrOfType<TypedAttr>("value"); value && op->getNumOperands() == 0)
-    if (std::optional<Scalar> constant = scalarOf(value))
+    if (std::optional<Scalar> constant = ir::scalarOf(value))
       return set(op->getResult(0), reference::Value::scalar(kind, *constant));
   std::vector<Scalar> operands;
   for (mlir::Value operand : op->getOperands()) {

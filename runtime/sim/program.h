@@ -4,6 +4,7 @@
 #pragma once
 
 #include "frontend/base/span.h"
+#include "ir/ops/arith_op.h"
 #include "ir/ops/instruction_table.h"
 #include "runtime/sim/tile.h"
 
@@ -25,11 +26,6 @@ struct Scalar {
   static Scalar unknown(int64_t array) { return {array, 0, false}; }
   static Scalar integer(int64_t value) { return {value, 0}; }
   static Scalar real(double value) { return {0, value}; }
-};
-
-enum class ScalarOp : uint8_t {
-#define SCALAR(name, spelling, operands, how) name,
-#include "runtime/sim/scalar_ops.def"
 };
 
 /// Width and kind of a scalar. `index` is an integer of 64 bits.
@@ -76,7 +72,7 @@ struct Modifiers {
 /// One entry of a function. Sites of instructions are their identity for traces.
 struct Step {
   StepKind kind = StepKind::Return;
-  ScalarOp op{};
+  ArithOp op{};
   ScalarType type;        ///< of the result, or of the value that is stored
   ScalarType operandType; ///< of the first operand
   uint8_t predicate = 0;  ///< of comparisons, as in MLIR

@@ -36,8 +36,7 @@ int64_t LoopShapes::addTurns(const Function &function) {
     if (step.kind == StepKind::Constant)
       constants[step.result.index] = step.constant.i;
     int64_t turn = step.kind == StepKind::GetSlot ? step.slotCount : 1;
-    if (step.kind == StepKind::Compute &&
-        (step.op == ScalarOp::RemSI || step.op == ScalarOp::RemUI))
+    if (step.kind == StepKind::Compute && (step.op == ArithOp::RemSI || step.op == ArithOp::RemUI))
       if (auto known = constants.find(step.operands[1].index);
           known != constants.end() && known->second > 1 && known->second <= 16)
         turn = known->second;

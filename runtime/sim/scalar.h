@@ -1,4 +1,4 @@
-// The scalar unit's arithmetic.
+// The scalar unit's arithmetic: that of ir/ops/evaluate_arith.h on the simulator's scalars.
 #pragma once
 
 #include "runtime/sim/program.h"

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ir/dialect/instruction_op.h"
+#include "ir/dialect/scalar_values.h"
 #include "runtime/sim/load/load.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -12,7 +13,6 @@ namespace ptl::rt::sim {
 
 /// `line:column` and the name that a location carries.
 SourceLocation sourceLocation(mlir::Location location);
-std::optional<ElemKind> elemKindOf(mlir::Type type);
 
 /// How queues of the two functions of a kernel are recognised as the same: by direction and flags,
 /// else by their order.

@@ -29,41 +29,6 @@ SourceLocation sourceLocation(Location location) {
   return result;
 }
 
-std::optional<ElemKind> elemKindOf(Type type) {
-  if (type.isIndex())
-    return ElemKind::I64;
-  if (type.isF16())
-    return ElemKind::F16;
-  if (type.isBF16())
-    return ElemKind::BF16;
-  if (type.isF32())
-    return ElemKind::F32;
-  if (type.isF64())
-    return ElemKind::F64;
-  if (type.isFloat8E4M3FN())
-    return ElemKind::F8E4M3;
-  if (type.isFloat8E5M2())
-    return ElemKind::F8E5M2;
-  auto integer = dyn_cast<IntegerType>(type);
-  if (!integer)
-    return std::nullopt;
-  bool isUnsigned = integer.isUnsigned();
-  switch (integer.getWidth()) {
-  case 1:
-    return ElemKind::Bool;
-  case 8:
-    return isUnsigned ? ElemKind::U8 : ElemKind::I8;
-  case 16:
-    return isUnsigned ? ElemKind::U16 : ElemKind::I16;
-  case 32:
-    return isUnsigned ? ElemKind::U32 : ElemKind::I32;
-  case 64:
-    return isUnsigned ? ElemKind::U64 : ElemKind::I64;
-  default:
-    return std::nullopt;
-  }
-}
-
 bool FunctionLoader::fail(Operation *op, const llvm::Twine &message) {
   if (!error_.empty())
     return false;
@@ -172,7 +137,7 @@ static bool loadParameters(func::FuncOp func, Kernel &kernel, std::string &error
       parameter.isPointer = true;
       type = pointer.getElementType();
     }
-    std::optional<ElemKind> kind = elemKindOf(type);
+    std::optional<ElemKind> kind = ir::registerKindOf(type);
     if (!kind) {
       error = "argument " + std::to_string(argument.getArgNumber()) + " of `" +
               func.getSymName().str() + "` is neither a pointer nor a scalar";

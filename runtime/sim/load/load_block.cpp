@@ -30,7 +30,7 @@ static std::optional<Place> placeOf(ir::Place place) {
 
 bool FunctionLoader::tileOf(Operation *op, pto::TileBufType type, Tile &tile) {
   std::optional<Place> place = placeOf(type.getPlace());
-  std::optional<ElemKind> elem = elemKindOf(type.getElementType());
+  std::optional<ElemKind> elem = ir::registerKindOf(type.getElementType());
   if (!place || !elem)
     return fail(op, "has a tile of an unknown place or element type");
   const pto::Layout &layout = type.getLayout();
@@ -80,7 +80,7 @@ bool FunctionLoader::loadView(Operation *op, bool &known) {
     return true;
   }
   if (auto make = dyn_cast<pto::MakeTensorViewOp>(op)) {
-    std::optional<ElemKind> elem = elemKindOf(make.getType().getElementType());
+    std::optional<ElemKind> elem = ir::registerKindOf(make.getType().getElementType());
     int64_t rank = make.getType().getRank();
     if (!elem || rank > View::maxRank)
       return fail(op, "has more than five axes or an unknown element type");
@@ -96,8 +96,9 @@ bool FunctionLoader::loadView(Operation *op, bool &known) {
     Step &step = store ? add(StepKind::StoreScalar, op,
                              {store.getPointer(), store.getOffset(), store.getValue()})
                        : add(StepKind::LoadScalar, op, op->getOperands());
-    step.type.kind = elemKindOf(store ? store.getValue().getType() : op->getResult(0).getType())
-                         .value_or(ElemKind::I64);
+    step.type.kind =
+        ir::registerKindOf(store ? store.getValue().getType() : op->getResult(0).getType())
+            .value_or(ElemKind::I64);
     return true;
   }
   known = false;
@@ -236,7 +237,7 @@ bool FunctionLoader::loadInstruction(Operation *op) {
     if (instruction.isScratch(i))
       step.scratch |= static_cast<uint16_t>(1 << i);
   for (Value operand : op->getOperands())
-    step.operandTypes.push_back({elemKindOf(operand.getType()).value_or(ElemKind::I64)});
+    step.operandTypes.push_back({ir::registerKindOf(operand.getType()).value_or(ElemKind::I64)});
   return true;
 }
 
@@ -255,7 +256,7 @@ bool FunctionLoader::loadBlockLevel(Operation *op) {
     Step &step = add(StepKind::Trap, op, trap.getValues());
     step.target = static_cast<int32_t>(function_.checks.size());
     for (Value value : trap.getValues())
-      step.operandTypes.push_back({elemKindOf(value.getType()).value_or(ElemKind::I64)});
+      step.operandTypes.push_back({ir::registerKindOf(value.getType()).value_or(ElemKind::I64)});
     function_.checks.push_back({trap.getStatus().str(), trap.getMessage().str()});
     return true;
   }

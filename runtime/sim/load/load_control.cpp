@@ -65,7 +65,7 @@ bool FunctionLoader::loadFor(scf::ForOp loop) {
   Operation *yield = loop.getBody()->getTerminator();
   moveAll(yield, yield->getOperands(), carried);
   Step &next = add(StepKind::Compute, loop);
-  next.op = ScalarOp::AddI;
+  next.op = ArithOp::AddI;
   next.operands = {position, registerOf(loop.getStep())};
   next.result = position;
   add(StepKind::Jump, loop).target = head;

@@ -7,63 +7,30 @@ using namespace mlir;
 
 namespace ptl::rt::sim {
 
-namespace {
-struct Row {
-  llvm::StringLiteral spelling;
-  ScalarOp op;
-  unsigned operands;
-};
-constexpr Row rows[] = {
-#define SCALAR(name, spelling, operands, how) {spelling, ScalarOp::name, operands},
-#include "runtime/sim/scalar_ops.def"
-};
-} // namespace
-
 bool FunctionLoader::loadConstant(Operation *op) {
-  Attribute value = cast<arith::ConstantOp>(op).getValue();
-  std::optional<ElemKind> kind = elemKindOf(op->getResult(0).getType());
-  Step &step = add(StepKind::Constant, op, {});
-  if (auto number = dyn_cast<FloatAttr>(value)) {
-    llvm::APFloat exact = number.getValue();
-    bool loses = false;
-    exact.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven, &loses);
-    step.constant.f = exact.convertToDouble();
-    return true;
-  }
-  auto number = dyn_cast<IntegerAttr>(value);
-  if (!number || !kind)
+  std::optional<ptl::Scalar> value = ir::scalarOf(cast<arith::ConstantOp>(op).getValue());
+  if (!value || !ir::registerKindOf(op->getResult(0).getType()))
     return fail(op, "is no scalar");
-  bool zeroExtended = *kind == ElemKind::Bool || !isSigned(*kind);
-  step.constant.i = zeroExtended ? static_cast<int64_t>(number.getValue().getZExtValue())
-                                 : number.getValue().getSExtValue();
+  add(StepKind::Constant, op, {}).constant = {value->i, value->f};
   return true;
 }
 
 bool FunctionLoader::loadScalar(Operation *op, bool &known) {
-  if (isa<arith::ConstantOp>(op)) {
-    known = true;
-    return loadConstant(op);
-  }
-  for (const Row &row : rows) {
-    if (row.spelling != op->getName().getStringRef())
-      continue;
-    known = true;
-    if (op->getNumOperands() != row.operands || op->getNumResults() != 1)
-      return fail(op, "has an unknown number of operands");
-    std::optional<ElemKind> result = elemKindOf(op->getResult(0).getType());
-    std::optional<ElemKind> operand = elemKindOf(op->getOperand(0).getType());
-    if (!result || !operand)
-      return fail(op, "works on what is no scalar");
-    Step &step = add(StepKind::Compute, op, op->getOperands());
-    step.op = row.op;
-    step.type.kind = *result;
-    step.operandType.kind = *operand;
-    if (auto compare = dyn_cast<arith::CmpIOp>(op))
-      step.predicate = static_cast<uint8_t>(compare.getPredicate());
-    else if (auto compareFloats = dyn_cast<arith::CmpFOp>(op))
-      step.predicate = static_cast<uint8_t>(compareFloats.getPredicate());
-    return true;
-  }
+  bool isConstant = isa<arith::ConstantOp>(op);
+  std::optional<ArithOp> arithmetic = ir::arithOpOf(op);
+  known = isConstant || arithmetic;
+  if (isConstant || !arithmetic)
+    return !isConstant || loadConstant(op);
+  if (op->getNumOperands() != operandCount(*arithmetic) || op->getNumResults() != 1)
+    return fail(op, "has an unknown number of operands");
+  std::optional<ArithUse> use = ir::arithUseOf(op);
+  if (!use)
+    return fail(op, "works on what is no scalar");
+  Step &step = add(StepKind::Compute, op, op->getOperands());
+  step.op = use->op;
+  step.type.kind = use->type;
+  step.operandType.kind = use->operandType;
+  step.predicate = use->predicate;
   return true;
 }
 
