@@ -1,8 +1,7 @@
 // Identities, combinations and results of reductions and scans.
 #include "codegen/cpu/combiner.h"
 #include "codegen/cpu/microkernel.h"
-
-#include <limits>
+#include "ir/dialect/element_types.h"
 
 using namespace mlir;
 using arith::CmpFPredicate;
@@ -10,52 +9,21 @@ using arith::CmpIPredicate;
 
 namespace ptl::cpu {
 
-std::optional<CombineKind> kindOf(Operation *op) {
-  return llvm::StringSwitch<std::optional<CombineKind>>(op->getName().getStringRef())
-      .Cases("ptl.reduce_sum", "ptl.cumsum", CombineKind::Sum)
-      .Cases("ptl.reduce_prod", "ptl.cumprod", CombineKind::Prod)
-      .Cases("ptl.reduce_max", "ptl.cummax", CombineKind::Max)
-      .Cases("ptl.reduce_min", "ptl.cummin", CombineKind::Min)
-      .Case("ptl.reduce_mean", CombineKind::Mean)
-      .Case("ptl.reduce_any", CombineKind::Any)
-      .Case("ptl.reduce_all", CombineKind::All)
-      .Default(std::nullopt);
-}
-
-Combiner makeCombiner(CombineKind kind, Type elem) {
-  bool adds = kind == CombineKind::Sum || kind == CombineKind::Prod || kind == CombineKind::Mean;
+Combiner combinerOf(Operation *op, Type elem) {
+  OpId kind = *ir::loweringOf(op)->combiner;
+  bool adds = kind == OpId::Add || kind == OpId::Mul;
   Type acc = registerType(elem);
   if (adds && !acc.isInteger(1) && !acc.isIndex())
     acc = accumulatorType(elem, elem);
-  return {kind, elem, acc};
+  return {kind, elem, acc, isa<ir::ReduceMeanOp>(op)};
 }
 
 Value Combiner::identity(const Emit &e, Type shape) const {
   Type t = withShapeOf(shape, acc);
+  // Floats are registers of their own; integers have their signs from the elements.
   bool real = isFloatElem(acc);
-  double infinity = std::numeric_limits<double>::infinity();
-  unsigned width = acc.isIndex() ? 64 : acc.getIntOrFloatBitWidth();
-  switch (kind) {
-  case CombineKind::Sum:
-  case CombineKind::Mean:
-  case CombineKind::Any:
-    return e.zero(t);
-  case CombineKind::Prod:
-    return real ? e.real(t, 1.0) : e.integer(t, 1);
-  case CombineKind::All:
-    return e.integer(t, -1);
-  case CombineKind::Max:
-    if (real)
-      return e.real(t, -infinity);
-    return isUnsigned(elem) ? e.zero(t)
-                            : e.integer(t, APInt::getSignedMinValue(width).getSExtValue());
-  case CombineKind::Min:
-    if (real)
-      return e.real(t, infinity);
-    return isUnsigned(elem) ? e.integer(t, -1)
-                            : e.integer(t, APInt::getSignedMaxValue(width).getSExtValue());
-  }
-  llvm_unreachable("unknown reduction");
+  Scalar value = identityOf(kind, ir::elemKindOf(real ? acc : elem));
+  return real ? e.real(t, value.f) : e.integer(t, value.i);
 }
 
 Value Combiner::accept(const Emit &e, Value element) const {
@@ -66,18 +34,17 @@ Value Combiner::accept(const Emit &e, Value element) const {
 
 Value Combiner::combine(const Emit &e, Value x, Value y) const {
   switch (kind) {
-  case CombineKind::Sum:
-  case CombineKind::Mean:
+  case OpId::Add:
     return e.add(x, y);
-  case CombineKind::Prod:
+  case OpId::Mul:
     return e.mul(x, y);
-  case CombineKind::Any:
+  case OpId::Or:
     return e.bitOr(x, y);
-  case CombineKind::All:
+  case OpId::And:
     return e.bitAnd(x, y);
-  case CombineKind::Max:
-  case CombineKind::Min: {
-    bool larger = kind == CombineKind::Max;
+  case OpId::Max:
+  case OpId::Min: {
+    bool larger = kind == OpId::Max;
     Value first;
     if (isFloatElem(acc))
       first = e.cmpf(larger ? CmpFPredicate::OGT : CmpFPredicate::OLT, y, x);
@@ -87,6 +54,8 @@ Value Combiner::combine(const Emit &e, Value x, Value y) const {
       first = e.cmpi(larger ? CmpIPredicate::sgt : CmpIPredicate::slt, y, x);
     return e.select(first, y, x);
   }
+  default:
+    break;
   }
   llvm_unreachable("unknown reduction");
 }
@@ -108,7 +77,7 @@ Value Combiner::horizontal(const Emit &e, Value vector) const {
 }
 
 Value Combiner::finish(const Emit &e, Value sum, Value count, Type result) const {
-  if (kind == CombineKind::Mean) {
+  if (isMean) {
     Value number = e.sitofp(e.indexCast(count, e.b.getI64Type()), acc);
     sum = e.divf(sum, e.splat(number, sum.getType()));
   }

@@ -2,16 +2,16 @@
 #pragma once
 
 #include "codegen/cpu/lowering.h"
+#include "ir/dialect/op_facts.h"
 
 namespace ptl::cpu {
 
-enum class CombineKind : uint8_t { Sum, Prod, Max, Min, Mean, Any, All };
-
 /// How partial results of a reduction start, accept an element, and end.
 struct Combiner {
-  CombineKind kind;
+  OpId kind;       ///< the operation that joins two: `Add`, `Mul`, `Max`, `Min`, `And`, `Or`
   mlir::Type elem; ///< logical element type of the operand
   mlir::Type acc;  ///< register type of partial results
+  bool isMean = false;
 
   mlir::Value identity(const Emit &e, mlir::Type shape) const;
   /// Operand register → accumulator.
@@ -23,8 +23,7 @@ struct Combiner {
   mlir::Value finish(const Emit &e, mlir::Value sum, mlir::Value count, mlir::Type result) const;
 };
 
-/// The kind of a reduction or scan; none for other operations.
-std::optional<CombineKind> kindOf(mlir::Operation *op);
-Combiner makeCombiner(CombineKind kind, mlir::Type elem);
+/// What a reduction or a scan of elements of that type combines with.
+Combiner combinerOf(mlir::Operation *op, mlir::Type elem);
 
 } // namespace ptl::cpu

@@ -1,6 +1,7 @@
 // Elementwise operations: one table row each.
 #include "codegen/cpu/lower_elementwise.h"
 #include "codegen/cpu/math_approx.h"
+#include "ir/dialect/op_facts.h"
 
 #include <cmath>
 #include <limits>
@@ -27,7 +28,6 @@ using EmitElement = Value (*)(const Element &);
 
 struct Row {
   const char *name;
-  int64_t cost;
   EmitElement emit;
 };
 } // namespace
@@ -282,75 +282,75 @@ static Value emitDequantize(const Element &a) {
 }
 
 static const Row rows[] = {
-    {"add", 1, [](const Element &a) { return a.e.add(a.x[0], a.x[1]); }},
-    {"sub", 1, [](const Element &a) { return a.e.sub(a.x[0], a.x[1]); }},
-    {"mul", 1, [](const Element &a) { return a.e.mul(a.x[0], a.x[1]); }},
-    {"div", 3, emitDiv},
-    {"rem", 6, emitRem},
-    {"pow", 20, emitPower},
-    {"cdiv", 6, emitCdiv},
-    {"neg", 1, [](const Element &a) { return a.e.neg(a.x[0]); }},
-    {"shl", 1, emitShift<true>},
-    {"shr", 1, emitShift<false>},
-    {"bit_and", 1, [](const Element &a) { return a.e.bitAnd(a.x[0], a.x[1]); }},
-    {"bit_or", 1, [](const Element &a) { return a.e.bitOr(a.x[0], a.x[1]); }},
-    {"bit_xor", 1, [](const Element &a) { return a.e.bitXor(a.x[0], a.x[1]); }},
-    {"and", 1, [](const Element &a) { return a.e.bitAnd(a.x[0], a.x[1]); }},
-    {"or", 1, [](const Element &a) { return a.e.bitOr(a.x[0], a.x[1]); }},
-    {"not", 1, [](const Element &a) { return a.e.bitNot(a.x[0]); }},
-    {"eq", 1, emitCompare<CmpFPredicate::OEQ, CmpIPredicate::eq, CmpIPredicate::eq>},
-    {"ne", 1, emitCompare<CmpFPredicate::UNE, CmpIPredicate::ne, CmpIPredicate::ne>},
-    {"lt", 1, emitCompare<CmpFPredicate::OLT, CmpIPredicate::slt, CmpIPredicate::ult>},
-    {"le", 1, emitCompare<CmpFPredicate::OLE, CmpIPredicate::sle, CmpIPredicate::ule>},
-    {"gt", 1, emitCompare<CmpFPredicate::OGT, CmpIPredicate::sgt, CmpIPredicate::ugt>},
-    {"ge", 1, emitCompare<CmpFPredicate::OGE, CmpIPredicate::sge, CmpIPredicate::uge>},
-    {"isnan", 1, [](const Element &a) { return a.e.isNan(a.x[0]); }},
-    {"isinf", 1, emitIsInf},
-    {"isfinite", 1, emitIsFinite},
-    {"select", 1, [](const Element &a) { return a.e.select(a.x[0], a.x[1], a.x[2]); }},
-    {"abs", 1, emitAbs},
-    {"sign", 2, emitSign},
-    {"floor", 1, emitUnaryOp<math::FloorOp>},
-    {"ceil", 1, emitUnaryOp<math::CeilOp>},
-    {"round", 1, emitUnaryOp<math::RoundEvenOp>},
-    {"trunc", 1, emitUnaryOp<math::TruncOp>},
-    {"exp", 12, emitFunction<emitExp>},
-    {"exp2", 12, emitFunction<emitExp2>},
-    {"expm1", 25, emitFunction<emitExpm1>},
-    {"log", 14, emitFunction<emitLog>},
-    {"log2", 25, emitFunction<emitLog2>},
-    {"log10", 25, emitFunction<emitLog10>},
-    {"log1p", 25, emitFunction<emitLog1p>},
-    {"sqrt", 4, emitUnaryOp<math::SqrtOp>},
-    {"rsqrt", 6, emitFunction<emitRsqrt>},
-    {"reciprocal", 3, [](const Element &a) { return a.e.divf(a.e.real(a.shape(), 1.0), a.x[0]); }},
-    {"sin", 30, emitFunction<emitSin>},
-    {"cos", 30, emitFunction<emitCos>},
-    {"tan", 40, emitFunction<emitTan>},
-    {"asin", 100, emitLibrary},
-    {"acos", 100, emitLibrary},
-    {"atan", 100, emitLibrary},
-    {"atan2", 100, emitLibrary},
-    {"sinh", 100, emitLibrary},
-    {"cosh", 100, emitLibrary},
-    {"tanh", 24, emitFunction<emitTanh>},
-    {"asinh", 100, emitLibrary},
-    {"acosh", 100, emitLibrary},
-    {"atanh", 100, emitLibrary},
-    {"erf", 28, emitFunction<emitErf>},
-    {"erfc", 100, emitLibrary},
-    {"sigmoid", 18, emitFunction<emitSigmoid>},
-    {"copysign", 1, [](const Element &a) { return a.e.copySign(a.x[0], a.x[1]); }},
-    {"max", 1, emitExtreme<true>},
-    {"min", 1, emitExtreme<false>},
-    {"maxnan", 2, emitExtremeNan<true>},
-    {"minnan", 2, emitExtremeNan<false>},
-    {"clamp", 2, emitClamp},
-    {"fma", 1, [](const Element &a) { return a.e.fma(a.x[0], a.x[1], a.x[2]); }},
-    {"convert", 1, emitConvert},
-    {"bitcast", 1, emitBitcast},
-    {"quantize", 5, emitQuantize},
-    {"dequantize", 3, emitDequantize},
+    {"add", [](const Element &a) { return a.e.add(a.x[0], a.x[1]); }},
+    {"sub", [](const Element &a) { return a.e.sub(a.x[0], a.x[1]); }},
+    {"mul", [](const Element &a) { return a.e.mul(a.x[0], a.x[1]); }},
+    {"div", emitDiv},
+    {"rem", emitRem},
+    {"pow", emitPower},
+    {"cdiv", emitCdiv},
+    {"neg", [](const Element &a) { return a.e.neg(a.x[0]); }},
+    {"shl", emitShift<true>},
+    {"shr", emitShift<false>},
+    {"bit_and", [](const Element &a) { return a.e.bitAnd(a.x[0], a.x[1]); }},
+    {"bit_or", [](const Element &a) { return a.e.bitOr(a.x[0], a.x[1]); }},
+    {"bit_xor", [](const Element &a) { return a.e.bitXor(a.x[0], a.x[1]); }},
+    {"and", [](const Element &a) { return a.e.bitAnd(a.x[0], a.x[1]); }},
+    {"or", [](const Element &a) { return a.e.bitOr(a.x[0], a.x[1]); }},
+    {"not", [](const Element &a) { return a.e.bitNot(a.x[0]); }},
+    {"eq", emitCompare<CmpFPredicate::OEQ, CmpIPredicate::eq, CmpIPredicate::eq>},
+    {"ne", emitCompare<CmpFPredicate::UNE, CmpIPredicate::ne, CmpIPredicate::ne>},
+    {"lt", emitCompare<CmpFPredicate::OLT, CmpIPredicate::slt, CmpIPredicate::ult>},
+    {"le", emitCompare<CmpFPredicate::OLE, CmpIPredicate::sle, CmpIPredicate::ule>},
+    {"gt", emitCompare<CmpFPredicate::OGT, CmpIPredicate::sgt, CmpIPredicate::ugt>},
+    {"ge", emitCompare<CmpFPredicate::OGE, CmpIPredicate::sge, CmpIPredicate::uge>},
+    {"isnan", [](const Element &a) { return a.e.isNan(a.x[0]); }},
+    {"isinf", emitIsInf},
+    {"isfinite", emitIsFinite},
+    {"select", [](const Element &a) { return a.e.select(a.x[0], a.x[1], a.x[2]); }},
+    {"abs", emitAbs},
+    {"sign", emitSign},
+    {"floor", emitUnaryOp<math::FloorOp>},
+    {"ceil", emitUnaryOp<math::CeilOp>},
+    {"round", emitUnaryOp<math::RoundEvenOp>},
+    {"trunc", emitUnaryOp<math::TruncOp>},
+    {"exp", emitFunction<emitExp>},
+    {"exp2", emitFunction<emitExp2>},
+    {"expm1", emitFunction<emitExpm1>},
+    {"log", emitFunction<emitLog>},
+    {"log2", emitFunction<emitLog2>},
+    {"log10", emitFunction<emitLog10>},
+    {"log1p", emitFunction<emitLog1p>},
+    {"sqrt", emitUnaryOp<math::SqrtOp>},
+    {"rsqrt", emitFunction<emitRsqrt>},
+    {"reciprocal", [](const Element &a) { return a.e.divf(a.e.real(a.shape(), 1.0), a.x[0]); }},
+    {"sin", emitFunction<emitSin>},
+    {"cos", emitFunction<emitCos>},
+    {"tan", emitFunction<emitTan>},
+    {"asin", emitLibrary},
+    {"acos", emitLibrary},
+    {"atan", emitLibrary},
+    {"atan2", emitLibrary},
+    {"sinh", emitLibrary},
+    {"cosh", emitLibrary},
+    {"tanh", emitFunction<emitTanh>},
+    {"asinh", emitLibrary},
+    {"acosh", emitLibrary},
+    {"atanh", emitLibrary},
+    {"erf", emitFunction<emitErf>},
+    {"erfc", emitLibrary},
+    {"sigmoid", emitFunction<emitSigmoid>},
+    {"copysign", [](const Element &a) { return a.e.copySign(a.x[0], a.x[1]); }},
+    {"max", emitExtreme<true>},
+    {"min", emitExtreme<false>},
+    {"maxnan", emitExtremeNan<true>},
+    {"minnan", emitExtremeNan<false>},
+    {"clamp", emitClamp},
+    {"fma", [](const Element &a) { return a.e.fma(a.x[0], a.x[1], a.x[2]); }},
+    {"convert", emitConvert},
+    {"bitcast", emitBitcast},
+    {"quantize", emitQuantize},
+    {"dequantize", emitDequantize},
 };
 
 static const Row *rowOf(Operation *op) {
@@ -368,12 +368,10 @@ static const Row *rowOf(Operation *op) {
 bool isElementwise(Operation *op) { return rowOf(op) != nullptr; }
 
 int64_t costOfOp(Operation *op) {
-  if (const Row *row = rowOf(op))
-    return row->cost;
-  if (isa<ir::ZerosOp, ir::OnesOp, ir::FullOp, ir::IndexOp, ir::LoadOp, ir::SliceOp, ir::NewAxisOp,
-          ir::CastOp, ir::TransposeOp, ir::BroadcastOp, ir::ConstantOp>(op))
+  if (isa<ir::LoadOp, ir::SliceOp, ir::NewAxisOp, ir::CastOp, ir::ConstantOp>(op))
     return 0;
-  return isa<ir::PhiloxOp, ir::RandomOp>(op) ? 80 : 4;
+  const OpLowering *lowering = ir::loweringOf(op);
+  return lowering ? lowering->cpuCost : 4;
 }
 
 static Type elementOf(Value value) {

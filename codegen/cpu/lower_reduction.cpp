@@ -109,14 +109,14 @@ static SmallVector<int64_t> reducedAxes(Operation *op, int64_t rank) {
   return axes;
 }
 
-static void reduceInto(Lowering &l, Operation *op, CombineKind kind,
+static void reduceInto(Lowering &l, Operation *op,
                        llvm::function_ref<void(const Coords &, Value)> store) {
   Value operand = op->getOperand(0);
   auto type = cast<ir::ArrayType>(operand.getType());
   prepare(l, operand);
   Values extents = extentsOf(l, operand);
   SmallVector<int64_t> reduced = reducedAxes(op, type.getRank());
-  Combiner c = makeCombiner(kind, type.getElementType());
+  Combiner c = combinerOf(op, type.getElementType());
   Type resultType = op->getResult(0).getType();
   if (auto array = dyn_cast<ir::ArrayType>(resultType))
     resultType = array.getElementType();
@@ -188,7 +188,7 @@ static void searchInto(Lowering &l, Operation *op, bool larger,
   Coords at(type.getRank());
   Scope scope(l);
   forAxes(l, extents, kept, at, [&](Coords &at) {
-    Combiner order{larger ? CombineKind::Max : CombineKind::Min, elem, registerType(elem)};
+    Combiner order = combinerOf(op, elem);
     std::function<Values(ArrayRef<int64_t>, Values)> loops = [&](ArrayRef<int64_t> rest,
                                                                  Values state) -> Values {
       if (rest.empty()) {
@@ -223,7 +223,7 @@ static bool reduceBy(Lowering &l, Operation *op,
   if (isa<ir::ReduceArgmaxOp, ir::ReduceArgminOp>(op))
     searchInto(l, op, isa<ir::ReduceArgmaxOp>(op), store);
   else
-    reduceInto(l, op, *kindOf(op), store);
+    reduceInto(l, op, store);
   return true;
 }
 

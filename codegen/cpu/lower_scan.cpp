@@ -18,7 +18,7 @@ bool produceScan(Lowering &l, Operation *op, const View &dest) {
   prepare(l, operand);
   auto type = cast<ir::ArrayType>(operand.getType());
   int64_t axis = op->getAttrOfType<IntegerAttr>("axis").getInt();
-  Combiner c = makeCombiner(*kindOf(op), type.getElementType());
+  Combiner c = combinerOf(op, type.getElementType());
   Values extents = extentsOf(l, operand);
   int64_t inner = innerAxis(extents);
   SmallVector<int64_t> others;

@@ -1,6 +1,7 @@
 // Scalars as C++ expressions. What is used once stands where it is used.
 #include "codegen/pto/cpp_emitter.h"
 #include "ir/dialect/comparison_text.h"
+#include "ir/dialect/op_facts.h"
 #include "ir/dialect/ptl_dialect.h"
 #include "ir/dialect/scalar_values.h"
 
@@ -74,8 +75,8 @@ CppExpression CppFunctionEmitter::expression(Value value) {
 
 /// How an operation is written: a text with `$` is a form, others are operators.
 struct CppScalarRow {
-  llvm::StringLiteral operation, text;
-  Precedence precedence;
+  llvm::StringRef text;
+  Precedence precedence = Precedence::Primary;
   bool isUnsigned = false; ///< an operator on unsigned numbers
 };
 
@@ -86,23 +87,18 @@ enum class Rule : uint8_t { Int, Unsigned, Float, Cast };
 /// By `ArithOp`.
 static constexpr CppScalarRow arithRows[] = {
 #define ARITH(NAME, OPERATION, OPERANDS, RULE, CPP, BINDS, PTL)                                    \
-  {OPERATION, CPP, Precedence::BINDS, Rule::RULE == Rule::Unsigned},
+  {CPP, Precedence::BINDS, Rule::RULE == Rule::Unsigned},
 #include "ir/ops/arith_ops.def"
 };
-static constexpr CppScalarRow builtinRows[] = {
-#define FORM(OPERATION, TEXT, PRECEDENCE) {OPERATION, TEXT, Precedence::PRECEDENCE},
-#include "codegen/pto/scalar_ops.def"
-};
 
-static const CppScalarRow *findScalar(Operation *op) {
-  if (std::optional<ArithOp> arithmetic = ir::arithOpOf(op)) {
-    const CppScalarRow &row = arithRows[static_cast<size_t>(*arithmetic)];
-    return row.text.empty() ? nullptr : &row;
-  }
-  for (const CppScalarRow &row : builtinRows)
-    if (row.operation == op->getName().getStringRef())
-      return &row;
-  return nullptr;
+/// Arithmetic, or a built-in that only hosts compute: the scalar unit of a core has none. Its text is
+/// empty for what has no spelling.
+static CppScalarRow scalarRowOf(Operation *op) {
+  if (std::optional<ArithOp> arithmetic = ir::arithOpOf(op))
+    return arithRows[static_cast<size_t>(*arithmetic)];
+  const OpLowering *lowering = ir::loweringOf(op);
+  return lowering ? CppScalarRow{{lowering->hostCpp.data(), lowering->hostCpp.size()}}
+                  : CppScalarRow();
 }
 
 /// One step tighter, for the right operand of `-`, `/` and the like.
@@ -142,12 +138,12 @@ CppExpression CppFunctionEmitter::operationExpression(Operation *op) {
     return comparison(op, ir::comparisonText(compare.getPredicate()), /*isUnsigned=*/false);
   if (std::optional<CppExpression> other = otherExpression(op))
     return *other;
-  const CppScalarRow *row = findScalar(op);
-  if (!row) {
+  CppScalarRow row = scalarRowOf(op);
+  if (row.text.empty()) {
     missing(op, "`" + op->getName().getStringRef().str() + "` has no spelling in C++");
     return {"0"};
   }
-  return row->text.contains('$') ? formExpression(op, *row) : binaryExpression(op, *row);
+  return row.text.contains('$') ? formExpression(op, row) : binaryExpression(op, row);
 }
 
 CppExpression CppFunctionEmitter::comparison(Operation *op, llvm::StringRef sign, bool isUnsigned) {

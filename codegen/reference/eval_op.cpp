@@ -168,8 +168,7 @@ bool isImplemented(OpId op, std::string *reason) {
     return true;
   switch (record.opClass) {
   case OpClass::Reduction:
-    return op == OpId::Unique || op == OpId::Sorted || op == OpId::ReduceArgmax ||
-           op == OpId::ReduceArgmin || foldStart(op, ElemKind::F32).has_value();
+    return op == OpId::Unique || op == OpId::Sorted || foldStart(op, ElemKind::F32).has_value();
   case OpClass::Scan:
     return foldStart(op, ElemKind::F32).has_value();
   case OpClass::Load:

@@ -1,9 +1,9 @@
 #include "codegen/reference/scalar_ops.h"
 
 #include "codegen/reference/scalar_internal.h"
+#include "ir/ops/op_lowering.h"
 
 #include <cmath>
-#include <limits>
 
 namespace ptl::reference {
 namespace {
@@ -110,58 +110,14 @@ EvalStatus evalScalar(OpId op, ElemKind elem, std::span<const Scalar> args, Scal
 }
 
 std::optional<Scalar> foldStart(OpId op, ElemKind acc) {
-  bool real = isFloat(acc);
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  switch (op) {
-  case OpId::ReduceSum:
-  case OpId::ReduceMean:
-  case OpId::Cumsum:
-    return real ? Scalar::real(0) : Scalar::integer(0);
-  case OpId::ReduceProd:
-  case OpId::Cumprod:
-    return real ? Scalar::real(1) : Scalar::integer(1);
-  case OpId::ReduceMax:
-  case OpId::Cummax:
-    return real ? Scalar::real(roundFloat(-infinity, acc)) : Scalar::integer(smallestInteger(acc));
-  case OpId::ReduceMin:
-  case OpId::Cummin:
-    return real ? Scalar::real(roundFloat(infinity, acc)) : Scalar::integer(largestInteger(acc));
-  case OpId::ReduceAny:
-    return Scalar::boolean(false);
-  case OpId::ReduceAll:
-    return Scalar::boolean(true);
-  default:
-    return std::nullopt;
-  }
+  std::optional<OpId> combiner = opLowering(op).combiner;
+  return combiner ? std::optional(identityOf(*combiner, acc)) : std::nullopt;
 }
 
 Scalar foldStep(OpId op, ElemKind acc, Scalar total, Scalar next) {
-  OpId step = OpId::Add;
-  switch (op) {
-  case OpId::ReduceProd:
-  case OpId::Cumprod:
-    step = OpId::Mul;
-    break;
-  case OpId::ReduceMax:
-  case OpId::Cummax:
-    step = OpId::Max;
-    break;
-  case OpId::ReduceMin:
-  case OpId::Cummin:
-    step = OpId::Min;
-    break;
-  case OpId::ReduceAny:
-    step = OpId::Or;
-    break;
-  case OpId::ReduceAll:
-    step = OpId::And;
-    break;
-  default:
-    break;
-  }
   Scalar args[] = {total, next};
   Scalar result;
-  evalScalar(step, acc, args, result);
+  evalScalar(*opLowering(op).combiner, acc, args, result);
   return result;
 }
 

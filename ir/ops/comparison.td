@@ -6,6 +6,7 @@ class Ptl_Comparison<string mnemonic, string spelling, string sum> : Ptl_Builtin
   let group = "comparison";
   let summary = sum;
   let opClass = "Comparison";
+  let cpuCost = 1;
   let params = [Ptl_In<"a", "left operand">, Ptl_In<"b", "right operand">];
   let signatures = ["[T: number] (T[*], T[*]) -> bool[*]"];
   let example = "fn example[N](a: f32[N], b: f32[N]) -> bool[N] { return a " # spelling # " b }\n";
@@ -19,23 +20,29 @@ class Ptl_FloatTest<string mnemonic, string sum> : Ptl_Comparison<mnemonic, mnem
 }
 
 def Ptl_EqOp : Ptl_Comparison<"eq", "==", "equal"> {
+  let swapped = "Eq";
   let description = [{NaN is not equal to anything, itself included; `0.0` equals `-0.0`. Comparisons do not chain.}];
   let signatures = ["[T: any] (T[*], T[*]) -> bool[*]"];
 }
 def Ptl_NeOp : Ptl_Comparison<"ne", "!=", "not equal"> {
+  let swapped = "Ne";
   let description = [{The negation of `==`: true when an operand is NaN.}];
   let signatures = ["[T: any] (T[*], T[*]) -> bool[*]"];
 }
 def Ptl_LtOp : Ptl_Comparison<"lt", "<", "less than"> {
+  let swapped = "Gt";
   let description = [{False when an operand is NaN.}];
 }
 def Ptl_LeOp : Ptl_Comparison<"le", "<=", "at most"> {
+  let swapped = "Ge";
   let description = [{False when an operand is NaN.}];
 }
 def Ptl_GtOp : Ptl_Comparison<"gt", ">", "greater than"> {
+  let swapped = "Lt";
   let description = [{False when an operand is NaN.}];
 }
 def Ptl_GeOp : Ptl_Comparison<"ge", ">=", "at least"> {
+  let swapped = "Le";
   let description = [{False when an operand is NaN.}];
 }
 def Ptl_IsNanOp : Ptl_FloatTest<"isnan", "whether a value is NaN"> {

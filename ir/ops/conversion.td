@@ -11,6 +11,7 @@ class Ptl_Conversion<string mnemonic, string sum, string chip> : Ptl_Builtin<mne
 class Ptl_ElemParam<string defaultText, string docLine> : Ptl_Keyword<"to", "ElemType", defaultText, docLine>;
 
 def Ptl_ConvertOp : Ptl_Conversion<"convert", "conversion to the element type that is called", "native TCVT"> {
+  let cpuCost = 1;
   let aliases = ["bool", "i4", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f8e4m3", "f8e5m2", "f16", "bf16",
                  "f32", "f64", "int"];
   let description = [{
@@ -27,6 +28,7 @@ is true. The modes are `.even` and `.away` (to nearest, ties to even or away fro
 }];
 }
 def Ptl_BitcastOp : Ptl_Conversion<"bitcast", "the same bits as another element type", "native TASSIGN"> {
+  let cpuCost = 1;
   let description = [{`bitcast(x, to: u32)`. Both types must have the same width.}];
   let params = [Ptl_In<"x", "operand">, Ptl_Named<"to", "ElemType", "element type of the result">];
   let signatures = ["[T: number] (T[*]) -> elem[*]"];
@@ -35,6 +37,7 @@ def Ptl_BitcastOp : Ptl_Conversion<"bitcast", "the same bits as another element 
   let example = "fn example[N](x: f32[N]) -> u32[N] { return bitcast(x, to: u32) }\n";
 }
 def Ptl_QuantizeOp : Ptl_Conversion<"quantize", "scaled conversion to a small type", "native TQUANT"> {
+  let cpuCost = 5;
   let description = [{
 `x / scale + zero`, rounded to nearest even and saturated to the type. `scale` and `zero` broadcast: `f32[R, 1]` is one scale per row.
 }];
@@ -46,6 +49,7 @@ def Ptl_QuantizeOp : Ptl_Conversion<"quantize", "scaled conversion to a small ty
   let example = "fn example[R, C](x: f32[R, C], s: f32[R, 1]) -> i8[R, C] { return quantize(x, s, to: i8) }\n";
 }
 def Ptl_DequantizeOp : Ptl_Conversion<"dequantize", "value of a quantised number", "native TDEQUANT"> {
+  let cpuCost = 3;
   let description = [{`(q - zero) * scale`, in the element type of `scale`. `scale` and `zero` broadcast.}];
   let params = [Ptl_In<"q", "quantised values">, Ptl_In<"scale", "what one step of `q` stands for">,
                 Ptl_Keyword<"zero", "Value", "0", "the `q` that stands for 0", [Optional<Ptl_Value>]>];

@@ -94,6 +94,26 @@ class Ptl_Text<string n, string docLine> : Ptl_Param<n, "Text", docLine, [StrAtt
 
 // ---- records ------------------------------------------------------------------------------------------
 
+/// The instructions of vector cores that do an operation, named as in `InstructionId`; an empty name: there is none. An
+/// elementwise one has them for tiles, for a tile and a scalar, and for a tile with a column or a row; a reduction for rows
+/// and columns. `onBits`: elements are nothing but bits to them.
+class Ptl_Forms<string ofTiles = "", string ofScalar = "", string ofColumn = "", string ofRow = ""> {
+  string tiles = ofTiles;
+  string scalar = ofScalar;
+  string column = ofColumn;
+  string row = ofRow;
+  string alongRows = "";
+  string alongColumns = "";
+  bit onBits = 0;
+}
+class Ptl_BinaryForms<string word>
+    : Ptl_Forms<"T" # word, "T" # word # "s", "TRowExpand" # word, "TColExpand" # word>;
+class Ptl_BitForms<string word> : Ptl_Forms<"T" # word> { let onBits = 1; }
+class Ptl_ReductionForms<string word> : Ptl_Forms {
+  let alongRows = "TRow" # word;
+  let alongColumns = "TCol" # word;
+}
+
 /// The data of a built-in, apart from its IR class. A support text is "native", "emulated" or "none", then the
 /// instruction, the method or the reason. `flops` is a product of numbers, dimension variables of the signature, `in`
 /// and `out` (elements of all operands, of the first result); of `einsum` also `points` (combinations of positions of all
@@ -119,6 +139,14 @@ class Ptl_Record {
   string a3 = a2;
   string a5 = a3;
   bit customCheck = 0;
+  // What targets ask of it (op_lowering.h). Operations are named as in `OpId`.
+  string combiner = "";     // of a reduction, search or scan: the operation that joins two results
+  string identity = "";     // of a combiner: what it leaves other values as they are with, as in `Identity`
+  string onNumbers = "";    // of a reduction: the one over numbers that it is made of
+  string swapped = "";      // of two operands: the operation that gives the same of the exchanged ones
+  Ptl_Forms forms = Ptl_Forms<>;
+  int cpuCost = 4;          // of an element on this CPU, in additions
+  string hostCpp = "";      // of scalars, in C++ on the host: $0, $1 are operands, $T the type of the result
 }
 
 /// A built-in with an operation of its own in the IR, whose operands and attributes follow from `params`, in their

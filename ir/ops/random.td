@@ -13,6 +13,7 @@ class Ptl_Random<string mnemonic, string sum> : Ptl_Builtin<mnemonic> {
 }
 
 def Ptl_PhiloxOp : Ptl_Random<"philox", "random bits of a position in a stream"> {
+  let cpuCost = 80;
   let description = [{
 Word `counter % 4` of block `counter / 4` of Philox 4x32-10 with the key `seed` (low word first); the block's counter is
 `(counter / 4)` in the two low words, 0 in the two high ones. Equal arguments give equal bits, everywhere.
@@ -22,6 +23,7 @@ Word `counter % 4` of block `counter / 4` of Philox 4x32-10 with the key `seed` 
   let example = "fn example[N](x: f32[N], seed: int) -> u32[N] { return philox(index(0..N), seed) }\n";
 }
 def Ptl_RandomOp : Ptl_Random<"random", "an array of random values"> {
+  let cpuCost = 80;
   let description = [{
 The element at row-major position `p` is made of `philox(p, seed)`. Floats are `low + (bits >> 8) * 2^-24 * (high - low)`, computed in `f32`
 and rounded to the element type; integers are `low + bits % (high - low)`; `bool` is the lowest bit. Integers need `low` and `high`.

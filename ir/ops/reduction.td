@@ -50,49 +50,71 @@ class Ptl_Fact<string spelling, string sum> : Ptl_Builtin<spelling> {
 }
 
 def Ptl_ReduceSumOp : Ptl_Reduction<"sum", "sum along axes", "native TROWSUM, TCOLSUM"> {
+  let combiner = "Add";
+  let forms = Ptl_ReductionForms<"Sum">;
   let description = [{
 The axes keep extent 1. Accumulates in `acc(T)` in any order and rounds once; the sum over nothing is 0. Integers wrap.
 }];
 }
 def Ptl_ReduceProdOp : Ptl_Reduction<"prod", "product along axes", "native TROWPROD, TCOLPROD"> {
+  let combiner = "Mul";
+  let forms = Ptl_ReductionForms<"Prod">;
   let description = [{The axes keep extent 1. Accumulates in `acc(T)`; the product over nothing is 1.}];
 }
 def Ptl_ReduceMaxOp : Ptl_Reduction<"max", "largest value along axes", "native TROWMAX, TCOLMAX"> {
+  let combiner = "Max";
+  let forms = Ptl_ReductionForms<"Max">;
   let description = [{
 The axes keep extent 1. Over nothing it is `-inf`, for integers the smallest value. NaNs as in the elementwise `max`.
 }];
 }
 def Ptl_ReduceMinOp : Ptl_Reduction<"min", "smallest value along axes", "native TROWMIN, TCOLMIN"> {
+  let combiner = "Min";
+  let forms = Ptl_ReductionForms<"Min">;
   let description = [{
 The axes keep extent 1. Over nothing it is `inf`, for integers the largest value. NaNs as in the elementwise `min`.
 }];
 }
 def Ptl_ReduceMeanOp : Ptl_Reduction<"mean", "mean along axes", "native TROWSUM and TMULS"> {
+  let combiner = "Add";
+  let onNumbers = "ReduceSum";
   let description = [{The axes keep extent 1. The sum in `acc(T)` divided by the number of elements; over nothing NaN.}];
   let signatures = ["[T: float] (T[..]) -> T[reduced]"];
 }
 def Ptl_ReduceArgmaxOp : Ptl_ArgReduction<"argmax", "position of the largest value", "native TROWARGMAX"> {
+  let combiner = "Max";
+  let forms = Ptl_ReductionForms<"ArgMax">;
   let description = [{Ties go to the lowest position; a NaN counts as larger than any number. Over nothing -1.}];
 }
 def Ptl_ReduceArgminOp : Ptl_ArgReduction<"argmin", "position of the smallest value", "native TROWARGMIN"> {
+  let combiner = "Min";
+  let forms = Ptl_ReductionForms<"ArgMin">;
   let description = [{Ties go to the lowest position; a NaN counts as smaller than any number. Over nothing -1.}];
 }
 def Ptl_ReduceAnyOp : Ptl_BoolReduction<"any", "whether any value is true"> {
+  let combiner = "Or";
+  let onNumbers = "ReduceMax";
   let description = [{The axes keep extent 1. Over nothing it is false.}];
 }
 def Ptl_ReduceAllOp : Ptl_BoolReduction<"all", "whether all values are true"> {
+  let combiner = "And";
+  let onNumbers = "ReduceMin";
   let description = [{The axes keep extent 1. Over nothing it is true. `all(idx < V)` in a `where` is a fact about data.}];
 }
 def Ptl_CumsumOp : Ptl_Scan<"cumsum", "running sum", "emulated products with a triangle of ones"> {
+  let combiner = "Add";
   let description = [{Element `n` is the sum of elements `0` to `n`, accumulated in `acc(T)` and rounded.}];
 }
 def Ptl_CumprodOp : Ptl_Scan<"cumprod", "running product", "emulated doubling steps"> {
+  let combiner = "Mul";
   let description = [{Element `n` is the product of elements `0` to `n`, accumulated in `acc(T)` and rounded.}];
 }
 def Ptl_CummaxOp : Ptl_Scan<"cummax", "running maximum", "emulated doubling steps"> {
+  let combiner = "Max";
   let description = [{Element `n` is the largest of elements `0` to `n`.}];
 }
 def Ptl_CumminOp : Ptl_Scan<"cummin", "running minimum", "emulated doubling steps"> {
+  let combiner = "Min";
   let description = [{Element `n` is the smallest of elements `0` to `n`.}];
 }
 def Ptl_UniqueOp : Ptl_Fact<"unique", "whether no value occurs twice"> {

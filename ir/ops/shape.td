@@ -18,6 +18,7 @@ def Ptl_ReshapeOp : Ptl_Shape<"reshape", "same elements in another shape", "nati
   let example = "fn example[R, C](x: f32[R, C]) -> f32[R * C] { return reshape(x, [R * C]) }\n";
 }
 def Ptl_TransposeOp : Ptl_Shape<"transpose", "reorder the axes", "native TTRANS"> {
+  let cpuCost = 0;
   let aliases = [".T"];
   let description = [{
 `transpose(x, [2, 0, 1])`: axis `n` of the result is the axis of `x` that the list names at `n`. Without a list, and
@@ -46,6 +47,7 @@ Adds `before[n]` elements in front of axis `n` and `after[n]` behind it. The lis
   let example = "fn example[N](x: f32[N]) -> f32[N + 3] { return pad(x, 0.0, before: [1], after: [2]) }\n";
 }
 def Ptl_BroadcastOp : Ptl_Shape<"broadcast", "repeat axes of extent 1", "native TROWEXPAND, TCOLEXPAND"> {
+  let cpuCost = 0;
   let description = [{
 The operand's axes stand for the last axes of `dims`; each has that extent or extent 1. Elementwise operators do it by themselves.
 }];

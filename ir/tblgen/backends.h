@@ -14,6 +14,8 @@ namespace ptl::tblgen {
 void emitOpIds(const std::vector<Op> &ops, llvm::raw_ostream &os);
 /// The constant data behind `ir/ops/op_table.h`.
 void emitOpTable(const std::vector<Op> &ops, llvm::raw_ostream &os);
+/// The constant data behind `ir/ops/op_lowering.h`.
+void emitOpLowering(const std::vector<Op> &ops, llvm::raw_ostream &os);
 /// The Markdown page of a group; for an empty `group` the page that lists all.
 void emitDocs(const std::vector<Op> &ops, const std::string &group, llvm::raw_ostream &os);
 /// JSON word lists for editors: `{"groups": {…}, "operators": […], "elementTypes": […]}`.

@@ -12,6 +12,7 @@ using namespace ptl::tblgen;
 enum class Backend {
   OpIds,
   OpTable,
+  OpLowering,
   Docs,
   Words,
   Coverage,
@@ -27,6 +28,7 @@ static cl::opt<Backend> backend(
     cl::desc("what to write:"), cl::Required,
     cl::values(clEnumValN(Backend::OpIds, "gen-op-ids", "enumerators of OpId"),
                clEnumValN(Backend::OpTable, "gen-op-table", "data of ir/ops/op_table.h"),
+               clEnumValN(Backend::OpLowering, "gen-op-lowering", "data of ir/ops/op_lowering.h"),
                clEnumValN(Backend::Docs, "gen-docs", "Markdown page of --group, or of all"),
                clEnumValN(Backend::Words, "gen-words", "JSON word lists for editors"),
                clEnumValN(Backend::Coverage, "gen-coverage", "support per record and target"),
@@ -48,6 +50,8 @@ static void emitOps(const std::vector<Op> &ops, raw_ostream &os) {
     return emitOpIds(ops, os);
   case Backend::OpTable:
     return emitOpTable(ops, os);
+  case Backend::OpLowering:
+    return emitOpLowering(ops, os);
   case Backend::Docs:
     return emitDocs(ops, group, os);
   case Backend::Words:

@@ -49,6 +49,19 @@ Support readSupport(const Record &record, StringRef target) {
   return {kind, detail.str()};
 }
 
+Lowering readLowering(const Record &record) {
+  const Record &forms = *record.getValueAsDef("forms");
+  return {str(record, "combiner"),
+          str(record, "identity"),
+          str(record, "onNumbers"),
+          str(record, "swapped"),
+          {str(forms, "tiles"), str(forms, "scalar"), str(forms, "column"), str(forms, "row"),
+           str(forms, "alongRows"), str(forms, "alongColumns")},
+          forms.getValueAsBit("onBits"),
+          record.getValueAsInt("cpuCost"),
+          str(record, "hostCpp")};
+}
+
 void checkOp(const Record &record, const Op &op) {
   if (op.summary.empty() || op.description.empty() || op.example.empty())
     PrintFatalError(&record, "a record needs summary, description and example");
@@ -95,6 +108,7 @@ Op readOp(const Record &record) {
   bool isWord = isalpha(static_cast<unsigned char>(op.name[0]));
   op.isOperator = !isWord || op.name == "and" || op.name == "or" || op.name == "not";
   op.customCheck = record.getValueAsBit("customCheck");
+  op.lowering = readLowering(record);
   checkOp(record, op);
   return op;
 }

@@ -29,6 +29,15 @@ struct Support {
   std::string detail;
 };
 
+/// What targets ask of an operation; empty names where there is nothing to say.
+struct Lowering {
+  std::string combiner, identity, onNumbers, swapped;
+  std::vector<std::string> forms; ///< in the order of `VectorForms`
+  bool onBits;
+  int64_t cpuCost;
+  std::string hostCpp;
+};
+
 struct Op {
   std::string id; ///< `ReduceMax`
   std::string name;
@@ -49,6 +58,7 @@ struct Op {
   std::vector<Support> support; ///< cpu, reference, a2, a3, a5
   bool isOperator;
   bool customCheck;
+  Lowering lowering;
 };
 
 inline const char *const targetNames[] = {"cpu", "reference", "a2", "a3", "a5"};

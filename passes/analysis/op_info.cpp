@@ -1,17 +1,12 @@
 #include "passes/analysis/op_info.h"
 
-#include "llvm/ADT/StringMap.h"
+#include "ir/dialect/op_facts.h"
 
 namespace ptl::ir {
 
 const OpRecord *recordOf(mlir::Operation *op) {
-  static const llvm::StringMap<const OpRecord *> records = [] {
-    llvm::StringMap<const OpRecord *> map;
-    for (const OpRecord &record : allOps())
-      map[("ptl." + std::string(record.mnemonic))] = &record;
-    return map;
-  }();
-  return records.lookup(op->getName().getStringRef());
+  std::optional<OpId> id = opIdOf(op);
+  return id ? &opRecord(*id) : nullptr;
 }
 
 bool isElementwise(mlir::Operation *op) {

@@ -2,6 +2,7 @@
 // and copies of element types that the instructions know under another name.
 #include "passes/lower_block/lower_bits.h"
 #include "frontend/base/round_up.h"
+#include "ir/dialect/op_facts.h"
 #include "passes/lower_block/buffers.h"
 #include "passes/lower_block/elements.h"
 #include "passes/lower_block/lower_elementwise.h"
@@ -11,7 +12,6 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
-#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 
@@ -119,25 +119,14 @@ void copy(KernelContext &c, const Tile &from, const Tile &to, Location loc) {
 
 // ---- logic --------------------------------------------------------------------------------------
 
-namespace {
-struct LogicForm {
-  InstructionId tiles, scalar;
-  bool scratch;
-};
-} // namespace
-
-static std::optional<LogicForm> logicOf(Operation *op) {
-  using enum InstructionId;
-  return llvm::StringSwitch<std::optional<LogicForm>>(op->getName().stripDialect())
-      .Cases("bit_and", "and", LogicForm{TAnd, TAnds, false})
-      .Cases("bit_or", "or", LogicForm{TOr, TOrs, false})
-      .Case("bit_xor", LogicForm{TXor, TXors, true})
-      .Case("not", LogicForm{TNot, TNot, false})
-      .Default(std::nullopt);
+/// The instruction of an operation on bits; none for others.
+static std::optional<InstructionId> logicOf(Operation *op) {
+  const OpLowering *lowering = ir::loweringOf(op);
+  return lowering && lowering->forms.onBits ? lowering->forms.tiles : std::nullopt;
 }
 
 /// On words that the instruction takes, whatever the elements are.
-static void lowerLogic(KernelContext &c, Operation *op, InstructionId id, bool scratch) {
+static void lowerLogic(KernelContext &c, Operation *op, InstructionId id) {
   Location loc = op->getLoc();
   std::optional<Tile> out = resultTile(c, op);
   if (!out)
@@ -163,7 +152,8 @@ static void lowerLogic(KernelContext &c, Operation *op, InstructionId id, bool s
   }
   out->buffer = allocateLike(c, *out, loc);
   Value result = wordsOf(c, out->buffer, word);
-  if (scratch) {
+  bool needsScratch = instructionInfo(id).ins.find('x') != std::string_view::npos;
+  if (needsScratch) {
     Tile like = *out;
     buffers.push_back(wordsOf(c, allocateLike(c, like, loc), word));
   }
@@ -229,13 +219,10 @@ static void lowerBitcast(KernelContext &c, Operation *op) {
 
 static constexpr InstructionPattern kLogic = {
     [](Operation *op, const Machine &) -> llvm::StringRef {
-      std::optional<LogicForm> form = logicOf(op);
-      return form ? instructionInfo(form->tiles).mnemonic : "";
+      std::optional<InstructionId> id = logicOf(op);
+      return id ? instructionInfo(*id).mnemonic : "";
     },
-    [](KernelContext &c, Operation *op) {
-      std::optional<LogicForm> form = logicOf(op);
-      lowerLogic(c, op, form->tiles, form->scratch);
-    }};
+    [](KernelContext &c, Operation *op) { lowerLogic(c, op, *logicOf(op)); }};
 
 static constexpr InstructionPattern kBitcast = {
     [](Operation *op, const Machine &) -> llvm::StringRef {

@@ -1,5 +1,6 @@
 // Elementwise operations, comparisons, selection and conversion as vector instructions.
 #include "passes/lower_block/lower_elementwise.h"
+#include "ir/dialect/op_facts.h"
 #include "passes/analysis/machine_types.h"
 #include "passes/lower_block/buffers.h"
 #include "passes/lower_block/elements.h"
@@ -20,59 +21,27 @@ namespace ptl::block {
 
 using Form = Tile::Form;
 
-/// The instructions of a binary operation: of two tiles, of a tile and a scalar, and of a tile and
-/// a column or a row.
-struct BinaryForms {
-  llvm::StringLiteral op;
-  InstructionId tiles, scalar, column, row;
-  bool commutes;
-};
+/// The instructions of a binary operation; null for others.
+static const VectorForms *binaryForms(Operation *op) {
+  const OpLowering *lowering = ir::loweringOf(op);
+  return lowering && lowering->forms.column ? &lowering->forms : nullptr;
+}
 
-static constexpr BinaryForms binaryForms[] = {
-    {"ptl.add", InstructionId::TAdd, InstructionId::TAdds, InstructionId::TRowExpandAdd,
-     InstructionId::TColExpandAdd, true},
-    {"ptl.sub", InstructionId::TSub, InstructionId::TSubs, InstructionId::TRowExpandSub,
-     InstructionId::TColExpandSub, false},
-    {"ptl.mul", InstructionId::TMul, InstructionId::TMuls, InstructionId::TRowExpandMul,
-     InstructionId::TColExpandMul, true},
-    {"ptl.div", InstructionId::TDiv, InstructionId::TDivs, InstructionId::TRowExpandDiv,
-     InstructionId::TColExpandDiv, false},
-    {"ptl.max", InstructionId::TMax, InstructionId::TMaxs, InstructionId::TRowExpandMax,
-     InstructionId::TColExpandMax, true},
-    {"ptl.min", InstructionId::TMin, InstructionId::TMins, InstructionId::TRowExpandMin,
-     InstructionId::TColExpandMin, true},
-};
+/// The instruction of an operation on the elements of one tile; none for others.
+static std::optional<InstructionId> unaryForm(Operation *op) {
+  const OpLowering *lowering = ir::loweringOf(op);
+  bool isUnary = lowering && op->getNumOperands() == 1 && !lowering->forms.onBits;
+  return isUnary ? lowering->forms.tiles : std::nullopt;
+}
 
-struct UnaryForm {
-  llvm::StringLiteral op;
-  InstructionId id;
-};
-static constexpr UnaryForm unaryForms[] = {
-    {"ptl.exp", InstructionId::TExp},          {"ptl.log", InstructionId::TLog},
-    {"ptl.sqrt", InstructionId::TSqrt},        {"ptl.rsqrt", InstructionId::TRsqrt},
-    {"ptl.reciprocal", InstructionId::TRecip}, {"ptl.abs", InstructionId::TAbs},
-    {"ptl.neg", InstructionId::TNeg},          {"ptl.bit_not", InstructionId::TNot},
-};
-
-struct CompareForm {
-  llvm::StringLiteral op;
-  pto::CmpMode mode, swapped;
-};
-static constexpr CompareForm compareForms[] = {
-    {"ptl.eq", pto::CmpMode::eq, pto::CmpMode::eq}, {"ptl.ne", pto::CmpMode::ne, pto::CmpMode::ne},
-    {"ptl.lt", pto::CmpMode::lt, pto::CmpMode::gt}, {"ptl.le", pto::CmpMode::le, pto::CmpMode::ge},
-    {"ptl.gt", pto::CmpMode::gt, pto::CmpMode::lt}, {"ptl.ge", pto::CmpMode::ge, pto::CmpMode::le},
-};
-
-template <typename Row, size_t n> static const Row *rowOf(const Row (&table)[n], Operation *op) {
-  for (const Row &row : table)
-    if (row.op == op->getName().getStringRef())
-      return &row;
-  return nullptr;
+/// How an instruction compares for a comparison with that record.
+static std::optional<pto::CmpMode> compareMode(std::optional<OpId> id) {
+  bool isComparison = id && opRecord(*id).opClass == OpClass::Comparison;
+  return isComparison ? pto::symbolizeCmpMode(opRecord(*id).mnemonic) : std::nullopt;
 }
 
 static void lowerUnary(KernelContext &c, mlir::Operation *op, InstructionId id);
-static void lowerBinary(KernelContext &c, mlir::Operation *op, const struct BinaryForms &forms);
+static void lowerBinary(KernelContext &c, mlir::Operation *op, const VectorForms &forms);
 static void lowerCompare(KernelContext &c, mlir::Operation *op, pto::CmpMode mode,
                          pto::CmpMode swapped);
 static void lowerSelect(KernelContext &c, Operation *op);
@@ -85,23 +54,23 @@ static Type elementOf(Operation *op) {
 
 static constexpr InstructionPattern kBinary = {
     [](Operation *op, const Machine &machine) -> llvm::StringRef {
-      const BinaryForms *forms = rowOf(binaryForms, op);
-      bool has = forms && takes(machine, forms->tiles, {elementOf(op)});
-      return has ? instructionInfo(forms->tiles).mnemonic : "";
+      const VectorForms *forms = binaryForms(op);
+      bool has = forms && takes(machine, *forms->tiles, {elementOf(op)});
+      return has ? instructionInfo(*forms->tiles).mnemonic : "";
     },
-    [](KernelContext &c, Operation *op) { lowerBinary(c, op, *rowOf(binaryForms, op)); }};
+    [](KernelContext &c, Operation *op) { lowerBinary(c, op, *binaryForms(op)); }};
 
 static constexpr InstructionPattern kUnary = {
     [](Operation *op, const Machine &machine) -> llvm::StringRef {
-      const UnaryForm *form = rowOf(unaryForms, op);
-      bool has = form && takes(machine, form->id, {elementOf(op)});
-      return has ? instructionInfo(form->id).mnemonic : "";
+      std::optional<InstructionId> form = unaryForm(op);
+      bool has = form && takes(machine, *form, {elementOf(op)});
+      return has ? instructionInfo(*form).mnemonic : "";
     },
-    [](KernelContext &c, Operation *op) { lowerUnary(c, op, rowOf(unaryForms, op)->id); }};
+    [](KernelContext &c, Operation *op) { lowerUnary(c, op, *unaryForm(op)); }};
 
 static constexpr InstructionPattern kCompare = {
     [](Operation *op, const Machine &machine) -> llvm::StringRef {
-      if (!rowOf(compareForms, op))
+      if (!compareMode(ir::opIdOf(op)))
         return "";
       bool scalar = !llvm::all_of(op->getOperandTypes(), llvm::IsaPred<ir::ArrayType>);
       std::string_view name =
@@ -113,8 +82,7 @@ static constexpr InstructionPattern kCompare = {
       return has ? name : "";
     },
     [](KernelContext &c, Operation *op) {
-      const CompareForm *form = rowOf(compareForms, op);
-      lowerCompare(c, op, form->mode, form->swapped);
+      lowerCompare(c, op, *compareMode(ir::opIdOf(op)), *compareMode(ir::loweringOf(op)->swapped));
     }};
 
 static constexpr InstructionPattern kSelect = {
@@ -205,31 +173,31 @@ static void scalarise(KernelContext &c, Tile &tile, const Tile &result) {
 /// The right operand in a form that an instruction takes beside a whole tile: that instruction, and
 /// what it is given. `value` becomes null where the operand is a copy.
 static std::pair<InstructionId, Value> rightForm(KernelContext &c, Operation *op,
-                                                 const BinaryForms &forms, const Tile &out, Tile &b,
+                                                 const VectorForms &forms, const Tile &out, Tile &b,
                                                  Value &value) {
-  if (b.form == Form::Splat && !takes(c, forms.scalar, {out.element})) {
+  if (b.form == Form::Splat && !takes(c, *forms.scalar, {out.element})) {
     b.extents = out.extents;
     b = materialise(c, b, op->getLoc());
     value = {};
   }
   bool column = b.form == Form::Column && b.extents.rows == out.extents.rows &&
-                takes(c, forms.column, {out.element});
+                takes(c, *forms.column, {out.element});
   bool row = b.form == Form::Whole && b.extents.rows == 1 && b.extents.cols == out.extents.cols &&
-             takes(c, forms.row, {out.element});
+             takes(c, *forms.row, {out.element});
   if (b.form != Form::Splat && !sameShape(b, out) && !column && !row) {
     b = spread(c, b, value.getType(), op->getResult(0).getType(), op);
     value = {};
   }
   if (b.form == Form::Splat)
-    return {forms.scalar, b.scalar};
+    return {*forms.scalar, b.scalar};
   if (sameShape(b, out))
-    return {forms.tiles, b.buffer};
+    return {*forms.tiles, b.buffer};
   if (column)
-    return {forms.column, columnView(c, b)};
-  return {forms.row, b.buffer};
+    return {*forms.column, columnView(c, b)};
+  return {*forms.row, b.buffer};
 }
 
-static void lowerBinary(KernelContext &c, Operation *op, const BinaryForms &forms) {
+static void lowerBinary(KernelContext &c, Operation *op, const VectorForms &forms) {
   Location loc = op->getLoc();
   Value first = op->getOperand(0), second = op->getOperand(1);
   std::optional<Tile> a = operandTile(c, op, first), b = operandTile(c, op, second),
@@ -243,8 +211,9 @@ static void lowerBinary(KernelContext &c, Operation *op, const BinaryForms &form
     *a = materialise(c, *a, loc);
   }
   Value result = op->getResult(0);
-  unsigned left = 0, right = 1;                 // which operands they are
-  if (!sameShape(*a, *out) && forms.commutes) { // the whole tile to the left
+  bool commutes = ir::loweringOf(op)->swapped == ir::opIdOf(op);
+  unsigned left = 0, right = 1;           // which operands they are
+  if (!sameShape(*a, *out) && commutes) { // the whole tile to the left
     std::swap(a, b);
     std::swap(first, second);
     std::swap(left, right);

@@ -1,6 +1,8 @@
 // Orderings by the sort and merge instructions, and what goes through its elements in order: scans,
 // and reductions and orderings of element types without instructions.
 #include "passes/lower_block/lower_order.h"
+#include "ir/dialect/element_types.h"
+#include "ir/dialect/op_facts.h"
 #include "passes/lower_block/buffers.h"
 #include "passes/lower_block/elements.h"
 #include "passes/lower_block/lower_bits.h"
@@ -10,7 +12,6 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
-#include "llvm/ADT/StringSwitch.h"
 
 #include <limits>
 
@@ -39,20 +40,14 @@ static IndexVector columnPosition(KernelContext &c, const ShapedTile &shape, Val
 static void sortByElements(KernelContext &c, Operation *op, const ShapedTile &from,
                            const ShapedTile *keys, const ShapedTile *places, bool descending);
 
-/// The identity element of a sum, a product, a maximum or a minimum.
-Value identityOf(KernelContext &c, llvm::StringRef how, Type element) {
-  if (how == "add" || how == "mul")
-    return scalarConstant(c, element, how == "add" ? 0 : 1);
-  bool largest = how == "max";
-  if (isa<FloatType>(element)) {
-    double infinity = std::numeric_limits<double>::infinity();
-    return scalarConstant(c, element, largest ? -infinity : infinity);
-  }
-  unsigned bits = element.getIntOrFloatBitWidth();
-  bool isUnsigned = element.isUnsignedInteger();
-  APInt limit = largest ? (isUnsigned ? APInt::getMinValue(bits) : APInt::getSignedMinValue(bits))
-                        : (isUnsigned ? APInt::getMaxValue(bits) : APInt::getSignedMaxValue(bits));
-  return scalarConstant(c, element, 0, &limit);
+Value identityOf(KernelContext &c, OpId combiner, Type element) {
+  Scalar identity = ptl::identityOf(combiner, ir::elemKindOf(element));
+  Identity kind = opLowering(combiner).identity;
+  if (isa<FloatType>(element) || kind == Identity::Zero || kind == Identity::One)
+    return scalarConstant(c, element,
+                          isa<FloatType>(element) ? identity.f : static_cast<double>(identity.i));
+  APInt bits = APInt(64, static_cast<uint64_t>(identity.i)).trunc(element.getIntOrFloatBitWidth());
+  return scalarConstant(c, element, 0, &bits);
 }
 
 /// A constant of any element type; `bits` instead of the number for integers that it cannot hold.
@@ -67,12 +62,11 @@ static Value scalarConstant(KernelContext &c, Type element, double number, const
 }
 
 llvm::StringRef combinationOf(Operation *op) {
-  return llvm::StringSwitch<llvm::StringRef>(op->getName().stripDialect())
-      .Cases("cumsum", "reduce_sum", "add")
-      .Cases("cumprod", "reduce_prod", "mul")
-      .Cases("cummax", "reduce_max", "max")
-      .Cases("cummin", "reduce_min", "min")
-      .Default("");
+  const OpLowering *lowering = ir::loweringOf(op);
+  if (!lowering || !lowering->combiner)
+    return "";
+  std::string_view name = opRecord(*lowering->combiner).mnemonic;
+  return {name.data(), name.size()};
 }
 
 static void lowerScan(KernelContext &c, Operation *op) {
@@ -85,7 +79,7 @@ static void lowerScan(KernelContext &c, Operation *op) {
   IndexVector others = IndexVector(to->lengths);
   others[axis] = constant(c, 1);
   forEach(c, others, [&](Indices outer) {
-    Value start = identityOf(c, combinationOf(op), to->tile.element);
+    Value start = identityOf(c, *ir::loweringOf(op)->combiner, to->tile.element);
     auto loop = c.b.create<scf::ForOp>(c.loc, constant(c, 0), to->lengths[axis], constant(c, 1),
                                        ValueRange(start));
     OpBuilder::InsertionGuard guard(c.b);
@@ -159,7 +153,7 @@ void reduceByElements(KernelContext &c, Operation *op) {
     return searchByElements(c, op, *from, axes, done);
   llvm::StringRef how = combinationOf(op);
   foldAxes(
-      c, *from, axes, identityOf(c, how, element),
+      c, *from, axes, identityOf(c, *ir::loweringOf(op)->combiner, element),
       [&](ValueRange old, Indices at) {
         return llvm::SmallVector<Value>{
             combineScalars(c.b, c.loc, how, old[0], readElement(c, *from, at))};
@@ -174,7 +168,7 @@ static void searchByElements(KernelContext &c, Operation *op, const ShapedTile &
   bool largest = isa<ir::ReduceArgmaxOp>(op);
   Type word = c.b.getI32Type();
   Value start[] = {constantOf(c, word, 0),
-                   identityOf(c, largest ? "max" : "min", from.tile.element)};
+                   identityOf(c, *ir::loweringOf(op)->combiner, from.tile.element)};
   foldAxes(
       c, from, axes, start,
       [&](ValueRange old, Indices at) {

@@ -1,6 +1,7 @@
 // Reductions as vector instructions. These want an element: where an axis may have none, the result
 // is what a reduction begins with, and the instructions stand in a branch.
 #include "passes/lower_block/lower_reduction.h"
+#include "ir/dialect/op_facts.h"
 #include "passes/analysis/op_kinds.h"
 #include "passes/analysis/positive.h"
 #include "passes/lower_block/buffers.h"
@@ -23,24 +24,10 @@ namespace ptl::block {
 
 using Form = Tile::Form;
 
-struct ReductionForm {
-  llvm::StringLiteral op;
-  InstructionId row, column;
-};
-static constexpr ReductionForm reductionForms[] = {
-    {"ptl.reduce_sum", InstructionId::TRowSum, InstructionId::TColSum},
-    {"ptl.reduce_max", InstructionId::TRowMax, InstructionId::TColMax},
-    {"ptl.reduce_min", InstructionId::TRowMin, InstructionId::TColMin},
-    {"ptl.reduce_prod", InstructionId::TRowProd, InstructionId::TColProd},
-    {"ptl.reduce_argmax", InstructionId::TRowArgMax, InstructionId::TColArgMax},
-    {"ptl.reduce_argmin", InstructionId::TRowArgMin, InstructionId::TColArgMin},
-};
-
-static const ReductionForm *formOf(Operation *op) {
-  for (const ReductionForm &form : reductionForms)
-    if (form.op == op->getName().getStringRef())
-      return &form;
-  return nullptr;
+/// The instructions of a reduction; null for operations that have none.
+static const VectorForms *formOf(Operation *op) {
+  const OpLowering *lowering = ir::loweringOf(op);
+  return lowering && lowering->forms.alongRows ? &lowering->forms : nullptr;
 }
 
 namespace {
@@ -67,7 +54,8 @@ static Value anyOf(KernelContext &c, llvm::ArrayRef<Reduced> lengths) {
 /// The result of a reduction without elements.
 static Value startOf(KernelContext &c, Operation *op, Type element) {
   bool search = isa<ir::ReduceArgmaxOp, ir::ReduceArgminOp>(op);
-  return search ? constantOf(c, element, -1) : identityOf(c, combinationOf(op), element);
+  return search ? constantOf(c, element, -1)
+                : identityOf(c, *ir::loweringOf(op)->combiner, element);
 }
 
 /// Goes on in a branch that is taken where `any` holds.
@@ -128,7 +116,7 @@ static void reduceAll(KernelContext &c, Operation *op, const Tile &source, Instr
 
 /// The instruction by which a machine does a reduction, seen as rows and columns; nothing where it
 /// has none for that.
-static std::optional<InstructionId> instructionFor(Operation *op, const ReductionForm &form,
+static std::optional<InstructionId> instructionFor(Operation *op, const VectorForms &forms,
                                                    const Machine &machine) {
   bool search = isa<ir::ReduceArgmaxOp, ir::ReduceArgminOp>(op);
   Type type = op->getOperand(0).getType(), element = ir::elementTypeOf(type),
@@ -136,23 +124,23 @@ static std::optional<InstructionId> instructionFor(Operation *op, const Reductio
   auto has = [&](InstructionId id) {
     return search ? takes(machine, id, {element, position}) : takes(machine, id, {element});
   };
-  if (!has(form.row))
+  if (!has(*forms.alongRows))
     return std::nullopt;
   if (!isa<ir::ArrayType>(op->getResult(0).getType()))
-    return search ? std::nullopt : std::optional(form.row);
+    return search ? std::nullopt : forms.alongRows;
   int64_t rank = ir::rankOf(type);
   llvm::SmallVector<int64_t> axes = ir::foldedAxesOf(op);
   if (axes.size() == 1 && axes[0] == rank - 1)
-    return form.row;
-  if (axes.size() == 1 && axes[0] == rank - 2 && rank == 2 && has(form.column))
-    return form.column;
+    return forms.alongRows;
+  if (axes.size() == 1 && axes[0] == rank - 2 && rank == 2 && has(*forms.alongColumns))
+    return forms.alongColumns;
   return std::nullopt;
 }
 
 /// By an instruction that takes the rows or the columns.
 static void reduce(KernelContext &c, Operation *op) {
-  const ReductionForm *form = formOf(op);
-  InstructionId row = form->row, column = form->column;
+  const VectorForms *forms = formOf(op);
+  InstructionId row = *forms->alongRows, column = *forms->alongColumns;
   Location loc = op->getLoc();
   std::optional<Tile> in = operandTile(c, op, op->getOperand(0));
   if (!in)
@@ -207,8 +195,8 @@ static void reduce(KernelContext &c, Operation *op) {
 InstructionPatterns reductionPatterns() {
   static constexpr InstructionPattern patterns[] = {
       {[](Operation *op, const Machine &machine) -> llvm::StringRef {
-         const ReductionForm *form = formOf(op);
-         auto id = form ? instructionFor(op, *form, machine) : std::nullopt;
+         const VectorForms *forms = formOf(op);
+         auto id = forms ? instructionFor(op, *forms, machine) : std::nullopt;
          return id ? instructionInfo(*id).mnemonic : "";
        },
        reduce},

@@ -1,34 +1,17 @@
 #include "passes/transform/combiners.h"
 
+#include "ir/dialect/element_types.h"
+#include "ir/dialect/op_facts.h"
 #include "ir/dialect/ptl_dialect.h"
+#include "ir/dialect/scalar_values.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "llvm/ADT/StringSwitch.h"
-
-#include <cmath>
-#include <limits>
 
 using namespace mlir;
 
 namespace ptl::ir {
 
-llvm::StringRef combinerOf(Operation *op) {
-  return llvm::StringSwitch<llvm::StringRef>(op->getName().stripDialect())
-      .Cases("reduce_sum", "cumsum", "ptl.add")
-      .Cases("reduce_prod", "cumprod", "ptl.mul")
-      .Cases("reduce_min", "reduce_argmin", "cummin", "ptl.min")
-      .Default("ptl.max");
-}
-
-/// Infinity, or the largest number of a type that has none.
-static double greatest(FloatType type) {
-  if (!isa<Float8E4M3FNType>(type))
-    return std::numeric_limits<double>::infinity();
-  llvm::APFloat largest = llvm::APFloat::getLargest(type.getFloatSemantics());
-  bool inexact = false;
-  largest.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven, &inexact);
-  return largest.convertToDouble();
-}
+llvm::StringRef combinerOf(Operation *op) { return operationName(*loweringOf(op)->combiner); }
 
 Value numberOf(OpBuilder &b, Location loc, Type elem, double value) {
   if (auto real = dyn_cast<FloatType>(elem))
@@ -43,18 +26,11 @@ Value numberOf(OpBuilder &b, Location loc, Type elem, double value) {
 }
 
 Value neutralOf(OpBuilder &b, Location loc, llvm::StringRef combiner, Type elem) {
-  double value = combiner == "ptl.mul" ? 1 : 0;
-  if (combiner == "ptl.max" || combiner == "ptl.min") {
-    double sign = combiner == "ptl.max" ? -1 : 1;
-    if (auto real = dyn_cast<FloatType>(elem)) {
-      value = sign * greatest(real);
-    } else {
-      double top = std::ldexp(1.0, static_cast<int>(elem.getIntOrFloatBitWidth()) -
-                                       (elem.isUnsignedInteger() ? 0 : 1));
-      value = sign > 0 ? top - 1 : elem.isUnsignedInteger() ? 0 : -top;
-    }
-  }
-  return numberOf(b, loc, elem, value);
+  Scalar identity = identityOf(*opIdOf(combiner), elemKindOf(elem));
+  auto value = cast<TypedAttr>(constantOf(identity, elem));
+  if (elem.isUnsignedInteger())
+    return b.create<ConstantOp>(loc, value);
+  return b.create<arith::ConstantOp>(loc, value);
 }
 
 } // namespace ptl::ir

@@ -1,7 +1,6 @@
 // Arithmetic, bit operations, limits.
+#include "ir/dialect/op_facts.h"
 #include "passes/transform/legalize/legalize.h"
-
-#include "llvm/ADT/StringSwitch.h"
 
 #include <cmath>
 #include <limits>
@@ -47,23 +46,7 @@ static Value onOtherIntegers(const Tiles &t, Operation *op, Type type) {
 
 // ---- binary operations with instructions --------------------------------------------------------
 
-namespace {
-struct Instruction {
-  llvm::StringRef name;
-  bool commutes;
-};
-} // namespace
-
-static Instruction instructionOf(Operation *op) {
-  return llvm::StringSwitch<Instruction>(op->getName().stripDialect())
-      .Case("add", {"tadd", true})
-      .Case("sub", {"tsub", false})
-      .Case("mul", {"tmul", true})
-      .Case("div", {"tdiv", false})
-      .Case("max", {"tmax", true})
-      .Case("min", {"tmin", true})
-      .Default({"", false});
-}
+static bool commutes(Operation *op) { return loweringOf(op)->swapped == opIdOf(op); }
 
 /// Axes of the result along which an operand repeats.
 static size_t repeatedAxes(llvm::ArrayRef<Extent> extents, Value x) {
@@ -96,7 +79,7 @@ static Value withOneFullOperand(const Tiles &t, Operation *op) {
     row[along] = extents[along];
     return t.cloneWith(op, {a, t.spread(b, row, a)}, type);
   }
-  if (lacksB == 0 && instructionOf(op).commutes)
+  if (lacksB == 0 && commutes(op))
     return t.make(op->getName().getStringRef(), type, {b, a});
   bool spreadsA = lacksB == 0 || lacksA <= lacksB;
   Value whole = t.spread(spreadsA ? a : b, extents, op->getOperands());
@@ -120,11 +103,11 @@ static Value extremeOfWords(const Tiles &t, Operation *op, Type type) {
 static Value rewriteBinary(const Tiles &t, Operation *op) {
   Value a = op->getOperand(0), b = op->getOperand(1);
   Type type = elem(a);
-  Instruction instruction = instructionOf(op);
-  bool takes = !type.isBF16() && t.target.has(instruction.name, type);
+  const VectorForms &forms = loweringOf(op)->forms;
+  bool takes = !type.isBF16() && t.target.has(instructionInfo(*forms.tiles).mnemonic, type);
   bool scalar = !isArray(a) || !isArray(b);
   if (takes && scalar)
-    takes = t.target.has((instruction.name + "s").str(), type);
+    takes = t.target.has(instructionInfo(*forms.scalar).mnemonic, type);
   if (!takes && isReal(type))
     return onWiderFloats(t, op);
   bool extreme = isa<MaxOp, MinOp>(op);
@@ -132,7 +115,7 @@ static Value rewriteBinary(const Tiles &t, Operation *op) {
     return extremeOfWords(t, op, type);
   if (!takes)
     return onOtherIntegers(t, op, type);
-  if (!isArray(a) && instruction.commutes)
+  if (!isArray(a) && commutes(op))
     return t.make(op->getName().getStringRef(), type, {b, a});
   if (!isArray(a) && isa<SubOp>(op))
     return t.add(t.neg(b), a);

@@ -1,7 +1,6 @@
 // Comparisons, masks, tests of floats, and `select`.
+#include "ir/dialect/op_facts.h"
 #include "passes/transform/legalize/legalize.h"
-
-#include "llvm/ADT/StringSwitch.h"
 
 #include <limits>
 
@@ -49,15 +48,6 @@ Value onWiderFloats(const Tiles &t, Operation *op) {
 }
 
 // ---- comparisons --------------------------------------------------------------------------------
-
-static llvm::StringRef mirrored(llvm::StringRef name) {
-  return llvm::StringSwitch<llvm::StringRef>(name)
-      .Case("ptl.lt", "ptl.gt")
-      .Case("ptl.gt", "ptl.lt")
-      .Case("ptl.le", "ptl.ge")
-      .Case("ptl.ge", "ptl.le")
-      .Default(name);
-}
 
 /// Operands of type `wide` instead, compared in the same way.
 static Value compareAs(const Tiles &t, Operation *op, Type wide) {
@@ -107,7 +97,7 @@ static Value rewriteCompare(const Tiles &t, Operation *op) {
   Value a = op->getOperand(0), b = op->getOperand(1);
   Type type = elem(a);
   if (!isArray(a))
-    return t.make(mirrored(op->getName().getStringRef()), t.i1(), {b, a});
+    return t.make(operationName(*loweringOf(op)->swapped), t.i1(), {b, a});
   if (isBool(type))
     return compareMasks(t, op);
   bool ordered = !isa<EqOp, NeOp>(op);

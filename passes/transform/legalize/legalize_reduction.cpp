@@ -1,17 +1,15 @@
 // Reductions, searches and scans.
+#include "ir/dialect/element_types.h"
+#include "ir/dialect/op_facts.h"
 #include "passes/transform/legalize/legalize.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "llvm/ADT/StringSwitch.h"
 
 #include <cmath>
-#include <limits>
 
 using namespace mlir;
 
 namespace ptl::ir::legalize {
-
-static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // ---- reductions ---------------------------------------------------------------------------------
 
@@ -23,8 +21,11 @@ struct Detour {
 };
 } // namespace
 
+static OpId combinerOf(Operation *op) { return *loweringOf(op)->combiner; }
+
 static bool accumulates(Operation *op) {
-  return isa<ReduceSumOp, ReduceProdOp, ReduceMeanOp, CumsumOp, CumprodOp>(op);
+  OpId combiner = combinerOf(op);
+  return combiner == OpId::Add || combiner == OpId::Mul;
 }
 
 /// Sums and products run in the accumulator type, which every machine reduces; extremes in a type
@@ -134,12 +135,8 @@ static Value rewriteReduction(const Tiles &t, Operation *op) {
   int64_t rank = rankOf(x.getType());
   llvm::SmallVector<int64_t> axes = reducedAxes(op, rank);
   bool isScalar = !isArray(op->getResult(0));
-  auto [name, instruction] =
-      llvm::StringSwitch<std::pair<llvm::StringRef, llvm::StringRef>>(op->getName().stripDialect())
-          .Cases("reduce_sum", "reduce_mean", {"ptl.reduce_sum", "trowsum"})
-          .Case("reduce_prod", {"ptl.reduce_prod", "trowprod"})
-          .Cases("reduce_min", "reduce_all", {"ptl.reduce_min", "trowmin"})
-          .Default({"ptl.reduce_max", "trowmax"});
+  OpId kind = loweringOf(op)->onNumbers.value_or(*opIdOf(op));
+  std::string_view instruction = instructionInfo(*opLowering(kind).forms.alongRows).mnemonic;
   std::optional<Detour> detour = detourFor(t, op, elem(x), instruction);
   if (!detour)
     return {};
@@ -147,7 +144,7 @@ static Value rewriteReduction(const Tiles &t, Operation *op) {
                   !isScalar && !isa<ReduceMeanOp>(op);
   if (isDirect)
     return {};
-  Value result = reduceAxes(t, name, enter(t, *detour, x), axes);
+  Value result = reduceAxes(t, operationName(kind), enter(t, *detour, x), axes);
   if (isScalar)
     result = t.dropAxes(result, llvm::to_vector(llvm::seq<int64_t>(0, rank)));
   if (isa<ReduceMeanOp>(op))
@@ -170,8 +167,9 @@ static Value searchAlong(const Tiles &t, Operation *op, Value x, int64_t axis) {
 static Value rewriteSearch(const Tiles &t, Operation *op) {
   Value x = op->getOperand(0);
   int64_t rank = rankOf(x.getType());
-  std::string suffix = isa<ReduceArgmaxOp>(op) ? "argmax" : "argmin";
-  std::optional<Detour> detour = detourFor(t, op, elem(x), "trow" + suffix);
+  const VectorForms &forms = loweringOf(op)->forms;
+  std::optional<Detour> detour =
+      detourFor(t, op, elem(x), instructionInfo(*forms.alongRows).mnemonic);
   if (!detour)
     return {};
   auto attribute = op->getAttrOfType<IntegerAttr>("axis");
@@ -186,7 +184,8 @@ static Value rewriteSearch(const Tiles &t, Operation *op) {
     return t.dropAxes(searchAlong(t, op, x, 0), {0});
   }
   int64_t axis = attribute.getInt();
-  bool byColumn = axis == rank - 2 && t.target.has("tcol" + suffix, detour->as);
+  bool byColumn =
+      axis == rank - 2 && t.target.has(instructionInfo(*forms.alongColumns).mnemonic, detour->as);
   if (axis == rank - 1 || byColumn)
     return detour->kind == Detour::None ? Value() : searchAlong(t, op, enter(t, *detour, x), axis);
   llvm::SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, rank));
@@ -195,28 +194,6 @@ static Value rewriteSearch(const Tiles &t, Operation *op) {
 }
 
 // ---- scans --------------------------------------------------------------------------------------
-
-static double identityOf(Operation *op, Type type) {
-  if (isa<CumsumOp>(op))
-    return 0;
-  if (isa<CumprodOp>(op))
-    return 1;
-  double sign = isa<CummaxOp>(op) ? -1 : 1;
-  if (isReal(type))
-    return sign * kInfinity;
-  double size = std::ldexp(1.0, static_cast<int>(intBits(type)) - 1);
-  if (isUnsigned(type))
-    return sign < 0 ? 0 : 2 * size - 1;
-  return sign < 0 ? -size : size - 1;
-}
-
-static Value combine(const Tiles &t, Operation *op, Value a, Value b) {
-  if (isa<CumsumOp>(op))
-    return t.add(a, b);
-  if (isa<CumprodOp>(op))
-    return t.mul(a, b);
-  return isa<CummaxOp>(op) ? t.max(a, b) : t.min(a, b);
-}
 
 /// `x` moved up by `step` along the axis; what comes in is `outside`.
 static Value shifted(const Tiles &t, Value x, int64_t axis, int64_t step, double outside) {
@@ -236,8 +213,7 @@ static Value rewriteScan(const Tiles &t, Operation *op) {
   auto axis = op->getAttrOfType<IntegerAttr>("axis").getInt();
   int64_t rank = rankOf(x.getType());
   int64_t capacity = extentsOf(x.getType())[static_cast<size_t>(axis)].capacity;
-  std::optional<Detour> detour =
-      detourFor(t, op, elem(x), isa<CumsumOp, CumprodOp>(op) ? "tadd" : "tmax");
+  std::optional<Detour> detour = detourFor(t, op, elem(x), accumulates(op) ? "tadd" : "tmax");
   if (capacity == Extent::kUnknown || !detour)
     return {};
   Value y = enter(t, *detour, x);
@@ -250,9 +226,11 @@ static Value rewriteScan(const Tiles &t, Operation *op) {
     y = t.transpose(y, order);
     along = rank - 2;
   }
-  double outside = identityOf(op, elem(y));
+  Scalar identity = identityOf(combinerOf(op), elemKindOf(elem(y)));
+  double outside = isReal(elem(y)) ? identity.f : static_cast<double>(identity.i);
+  llvm::StringRef combiner = operationName(combinerOf(op));
   for (int64_t step = 1; step < capacity; step *= 2)
-    y = combine(t, op, y, shifted(t, y, along, step, outside));
+    y = t.make(combiner, elem(y), {y, shifted(t, y, along, step, outside)});
   if (rank == 1)
     y = t.dropAxes(y, {1});
   else if (axis == rank - 1)
