@@ -53,7 +53,7 @@ bool FunctionLoader::loadScalar(Operation *op, bool &known) {
     std::optional<ElemKind> result = elemKindOf(op->getResult(0).getType());
     std::optional<ElemKind> operand = elemKindOf(op->getOperand(0).getType());
     if (!result || !operand)
-      return fail(op, "works on what is no scalar");
+      return fail(op, "works on a value that is not a scalar");
     Step &step = add(StepKind::Compute, op, op->getOperands());
     step.op = row.op;
     step.type.kind = *result;
