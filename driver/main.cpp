@@ -75,6 +75,9 @@ int main(int argc, char **argv) {
   std::vector<std::string> arguments = expandResponseFiles(argc, argv, &error);
   if (!error.empty())
     return static_cast<int>(usageError(error));
+  // `ptlc help check` is what people try first; it means `ptlc check --help`.
+  if (arguments.size() == 3 && arguments[1] == "help")
+    arguments = {arguments[0], arguments[2], "--help"};
   if (arguments.size() < 2 || arguments[1] == "--help" || arguments[1] == "-h" ||
       arguments[1] == "help")
     return print(helpText(nullptr));

@@ -117,6 +117,8 @@ def exit_codes(tools: Tools, folder: pathlib.Path) -> None:
         ("--version",): 0,
         ("--help",): 0,
         ("check", "--help"): 0,
+        ("help", "check"): 0,
+        ("help", "chekc"): 2,
         ("check", "good.ptl"): 0,
         ("check", "bad.ptl"): 1,
         ("check", "missing.ptl"): 1,

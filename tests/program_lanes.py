@@ -159,7 +159,7 @@ def false_dependence(chip):
     gain = next((gain for gain in report["gains"] if gain["if"] == "#1 had `scratch` for itself"), None)
     expect(gain and gain["gain"] > 0.4, f"{report['gains']}")
     hint = report["hints"][0]
-    expect("reads nothing of what it waits for: #0 writes `scratch`" in hint["text"] and hint["line"] == 20, f"{hint}")
+    expect("reads no results of the tasks that it waits for: #0 writes `scratch`" in hint["text"] and hint["line"] == 20, f"{hint}")
 
 
 def serialised(chip):

@@ -74,7 +74,7 @@ TEST(ChipSearch, smallestTilesAreCutAndThenItEnds) {
   EXPECT_EQ(
       search.refusal().tried,
       (std::vector<std::string>{"what the next point of the grid loads has no buffers of its own",
-                                "what is stored and folded is computed in parts of 2 KiB at most",
+                                "stores and folds are computed in parts of 2 KiB at most",
                                 "tiles are 1/16 of the usual size"}));
   EXPECT_TRUE(search.refusal().wholeTiles);
 }

@@ -82,7 +82,7 @@ static std::string explainUnknown(const FactSet &facts, const Verdict &verdict) 
   switch (verdict.relation) {
   case Relation::Equal:
     if (left == right) // of a variable, with another symbol each time
-      return left + " is computed twice, and what it is computed of may have changed in between";
+      return left + " is computed twice, and its operands may have changed in between";
     return "nothing says that " + left + " and " + right + " are equal";
   case Relation::LessEqual:
     return "nothing bounds " + left + " by " + right;

@@ -87,8 +87,7 @@ void eraseSymbols(Frame &frame, const LoopHead &head) {
 /// kernels: an `unroll` elsewhere is reported at its place. A `fn` may be called anywhere.
 static void setModifiers(BuildContext &c, Operation *loop, const LoopModifiers &modifiers) {
   if (c.binding.chip && !loop->getParentOfType<ParallelOp>()) {
-    c.frame->whyNot[modifiers.label] =
-        "the loop is no part of a kernel: it hands out what is in it";
+    c.frame->whyNot[modifiers.label] = "the loop is not part of a kernel: it submits tasks";
     return;
   }
   const Expr *depth = modifiers.pipelineExpr; // a tunable gives it

@@ -212,7 +212,7 @@ mlir::Value applySchedule(BuildContext &c, const Local &local, mlir::Value value
   if (!schedule || !isScheduled(c, local))
     return value;
   if (!op) {
-    cannotSchedule(c, local, "`" + local.name + "` is another name for what is there already");
+    cannotSchedule(c, local, "`" + local.name + "` is another name for an existing value");
     return value;
   }
   for (const ScheduleDirective &directive : schedule->directives)

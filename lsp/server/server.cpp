@@ -417,9 +417,8 @@ json Server::status() const {
 void Server::compilerFailed(const std::string &path, const std::string &entry,
                             const std::string &message, const json &request) {
   std::string file = writeCrashFile(entry, request);
-  std::string text =
-      "the compiler failed on `" + entry + "`: " + message +
-      (file.empty() ? "" : "; what it was asked is in `" + file + "`, please report it");
+  std::string text = "the compiler failed on `" + entry + "`: " + message +
+                     (file.empty() ? "" : "; the request is in `" + file + "`, please report it");
   session.failures.push_back({path, entry, text});
   notify("ptl/serverStatus", {{"health", "warning"}, {"message", text}});
   unpublished_.try_emplace(path, uv_now(loop_));

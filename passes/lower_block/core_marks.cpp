@@ -190,7 +190,7 @@ private:
                        (isLoadedOperand(operand) || cores_.crossesToCube(productSource(operand)));
       bool isBegin = isa<AddOp>(op) && operand.getDefiningOp(); // zeros, which nothing makes
       if (!isOperand && !isBegin)
-        return op->emitError("the cube core reads what it neither loads nor is handed");
+        return op->emitError("the cube core reads a value that it neither loads nor is handed");
     }
     return verifyCrossing(op);
   }

@@ -115,7 +115,7 @@ static constexpr FitChange kStatements = {
       fit.options.statementBytes = bytes == 0 ? kMostStatement : bytes / 4;
     },
     [](const KernelFit &fit) -> std::string {
-      return fit.options.statementBytes > 0 ? "what is stored and folded is computed in parts of " +
+      return fit.options.statementBytes > 0 ? "stores and folds are computed in parts of " +
                                                   bytesText(fit.options.statementBytes) + " at most"
                                             : "";
     }};

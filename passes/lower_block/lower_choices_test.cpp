@@ -74,7 +74,7 @@ TEST(LowerChoices, comesToAnEndAndSaysWhatItTried) {
                                   "tiles are done in 16 parts inside of loops",
                                   "all that a point of the grid does is done in 16 parts",
                                   "queues between cores have one slot",
-                                  "what is stored and folded is computed in parts of 2 KiB at "
+                                  "stores and folds are computed in parts of 2 KiB at "
                                   "most"}));
 }
 
@@ -104,7 +104,7 @@ TEST(LowerChoices, partsThatBecomeTooSmallWereParts) {
   EXPECT_EQ(search.refusal().tried,
             (Texts{"what the next point of the grid loads has no buffers of its own",
                    "tiles are done in 2 parts inside of loops",
-                   "what is stored and folded is computed in parts of 32 KiB at most"}));
+                   "stores and folds are computed in parts of 32 KiB at most"}));
 }
 
 TEST(LowerChoices, ownTilesAreHalvedBeforeTheyAreCut) {

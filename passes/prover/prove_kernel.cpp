@@ -87,7 +87,7 @@ void forEachExecution(const Kernel &kernel, const std::vector<Inputs> &instances
   }
   if (effort == Effort::All && excluded > 0 && excluded == instances.size())
     findings.undecided(kernel.functions.front().op, "none of the sizes that were tried for `" +
-                                                        kernel.name + "` meets what it requires");
+                                                        kernel.name + "` meets its requirements");
 }
 
 // Later faults of an execution that does not end, or whose signals are lost, are consequences.

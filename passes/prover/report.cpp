@@ -191,7 +191,7 @@ static Finding *reportEvent(const Case &judged, const SyncFault &fault) {
   if (finding && fault.kind == SyncFault::BeyondCount) {
     finding->notes.push_back("events between cores count up to " +
                              std::to_string(judged.kernel.crossCount) +
-                             " signals that nobody has waited for yet");
+                             " signals that have not been waited for");
     finding->fix = "let " + arguments[2] + " wait for an event of " + arguments[3] + " in between";
     return finding;
   }

@@ -219,7 +219,7 @@ bool executeQuantise(Execution &x) {
   const Plane *offsets = x.numIns() > 2 ? &x.in(2) : nullptr;
   if (from.rows < to.rows || from.cols < to.cols || scales.rows < to.rows ||
       (offsets && offsets->rows < to.rows))
-    return x.fail("reads more than what is valid of its operands");
+    return x.fail("reads beyond the valid part of its operands");
   for (int64_t row = 0; row < to.rows; ++row) {
     float scale = loadOne<float>(scales, row, 0), offset = 0;
     if (offsets)

@@ -350,7 +350,7 @@ void ScheduleCheck::item(NodeId node) {
     once(ctx.span(node), "cores");
     schedule.coresSpan = ctx.span(node);
     if (target.kind == DeclKind::ExternKernel)
-      refuse(node, "what is written elsewhere deals its work itself", "");
+      refuse(node, "an `extern` kernel distributes its work itself", "");
     else if (schedule.machine == "cpu")
       refuse(node, "on `cpu` threads do the work", "say how many when it runs: `--threads N`");
     schedule.cores = positive(CoresItemView(ctx.tree, node).count(), "the number of cores");

@@ -258,7 +258,7 @@ static void refuseModifiers(Context &ctx, const LoopView &view, const ForStmt &s
   else if (ctx.isKind(DeclKind::ManualKernel))
     why = "a manual kernel says itself how its iterations overlap";
   else if ((ctx.inProgram() || ctx.inTest()) && !ctx.inParallel())
-    why = "the loop is no part of a kernel: it hands out what is in it";
+    why = "the loop is not part of a kernel: it submits tasks";
   auto refuse = [&](NodeId modifier, const char *word, bool isLeft) {
     if (modifier != kNoNode && (isLeft || !why.empty()))
       ctx.sink.report(DiagId::ScheduleCannot, ctx.span(modifier),

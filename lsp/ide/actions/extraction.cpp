@@ -210,7 +210,7 @@ bool Extraction::lift(NodeId use, const Binding &binding) {
   if (node == kNoNode || isStatement(tree_.kind(node)) || !isSelected(tree_.span(node)))
     return refuse("a `fn` cannot take `" + name + "`");
   if (isExpression_ && node == selected_.front())
-    return refuse("there would be nothing in the `fn` but what it is given");
+    return refuse("the `fn` would only return its parameter");
   for (NodeId other : usesIn(tree_, node))
     if (const Binding *inner = bindings_.resolve(other); inner && isSelected(inner->span))
       return refuse("`" + context_.text(node) + "` depends on `" + std::string(inner->text) +
@@ -272,7 +272,7 @@ bool Extraction::findResults() {
         if (const Binding *binding = bindings_.resolve(use); binding && isSelected(binding->span))
           addResult(*binding, false);
   if (results_.empty() && !valueType_)
-    return refuse("nothing behind the selection uses what it computes");
+    return refuse("nothing behind the selection uses its results");
   for (Result &result : results_) {
     Local *local = context_.localOf(result.binding->name);
     if (!local || !local->type || local->type->isError())

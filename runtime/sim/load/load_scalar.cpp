@@ -25,7 +25,7 @@ bool FunctionLoader::loadScalar(Operation *op, bool &known) {
     return fail(op, "has an unknown number of operands");
   std::optional<ArithUse> use = ir::arithUseOf(op);
   if (!use)
-    return fail(op, "works on what is no scalar");
+    return fail(op, "works on a value that is not a scalar");
   Step &step = add(StepKind::Compute, op, op->getOperands());
   step.op = use->op;
   step.type.kind = use->type;

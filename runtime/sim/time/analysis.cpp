@@ -516,7 +516,7 @@ std::string describeGap(const Timeline &timeline, const GapGroup &group) {
     text += "the scalar unit" + (blocker ? ", which waited for " + other : " to issue it");
     break;
   case Cause::Latency:
-    text += "the results of " + (blocker ? other : "what is before it");
+    text += "the results of " + (blocker ? other : "the instruction before it");
     break;
   case Cause::Barrier:
     text += "a barrier" + (blocker ? ", and that for the results of " + other : "");

@@ -71,7 +71,8 @@ void Hinter::tasks() {
   for (const Gain &gain : a_.gains) {
     if (gain.task == noTask || t_.end - gain.end < 0.005 * t_.end)
       continue;
-    std::string text = "task #" + std::to_string(gain.task) + " reads nothing of what it waits for";
+    std::string text =
+        "task #" + std::to_string(gain.task) + " reads no results of the tasks that it waits for";
     for (const TaskEdge &edge : sharedMemoryEdges(t_.launches[gain.task]))
       text += ": #" + std::to_string(edge.before) +
               (edge.hazard == Hazard::WriteAfterWrite ? " writes `" : " reads `") + edge.array +
