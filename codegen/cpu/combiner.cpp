@@ -18,6 +18,11 @@ Combiner combinerOf(Operation *op, Type elem) {
   return {kind, elem, acc, isa<ir::ReduceMeanOp>(op)};
 }
 
+Combiner combinerNamed(StringRef how, Type elem) {
+  OpId kind = how == "add" ? OpId::Add : how == "max" ? OpId::Max : OpId::Min;
+  return {kind, elem, registerType(elem)};
+}
+
 Value Combiner::identity(const Emit &e, Type shape) const {
   Type t = withShapeOf(shape, acc);
   // Floats are registers of their own; integers have their signs from the elements.

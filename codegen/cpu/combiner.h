@@ -25,5 +25,7 @@ struct Combiner {
 
 /// What a reduction or a scan of elements of that type combines with.
 Combiner combinerOf(mlir::Operation *op, mlir::Type elem);
+/// The one that a scatter or an atomic store names: `add`, `max` or `min`.
+Combiner combinerNamed(llvm::StringRef how, mlir::Type elem);
 
 } // namespace ptl::cpu

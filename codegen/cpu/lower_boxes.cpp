@@ -1,5 +1,6 @@
 // Boxes of arrays, read and written.
 #include "codegen/cpu/lower_boxes.h"
+#include "codegen/cpu/combiner.h"
 #include "codegen/cpu/elements.h"
 #include "codegen/cpu/extents.h"
 #include "codegen/cpu/lower_tasks.h"
@@ -98,21 +99,6 @@ int64_t boxAxis(std::optional<uint64_t> axis, ArrayRef<int64_t> dropped) {
   return number - llvm::count_if(dropped, [&](int64_t d) { return d < number; });
 }
 
-static Value combineAtomic(Lowering &l, StringRef atomic, Type elem, Value old, Value next) {
-  const Emit &e = l.e;
-  if (atomic == "add")
-    return e.add(old, next);
-  bool larger = atomic == "max";
-  Value first;
-  if (isFloatElem(elem))
-    first = e.cmpf(larger ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT, next, old);
-  else if (isUnsigned(elem))
-    first = e.cmpi(larger ? CmpIPredicate::ugt : CmpIPredicate::ult, next, old);
-  else
-    first = e.cmpi(larger ? CmpIPredicate::sgt : CmpIPredicate::slt, next, old);
-  return e.select(first, next, old);
-}
-
 // One element combined with what is there, whatever other threads do: compare and exchange.
 static void storeAtomic(Lowering &l, StringRef atomic, const View &view, const Coords &at,
                         Value value) {
@@ -134,7 +120,8 @@ static void storeAtomic(Lowering &l, StringRef atomic, const View &view, const C
   e.b.setInsertionPointToEnd(retry);
   Value seen = retry->getArgument(0);
   Value old = fromStorage(e, e.bitcast(seen, stored), view.element);
-  Value next = toStorage(e, combineAtomic(l, atomic, view.element, old, value), view.element);
+  Combiner combiner = combinerNamed(atomic, view.element);
+  Value next = toStorage(e, combiner.combine(e, old, value), view.element);
   auto exchange = e.b.create<LLVM::AtomicCmpXchgOp>(
       e.loc, pointer, seen, e.bitcast(next, bits), LLVM::AtomicOrdering::monotonic,
       LLVM::AtomicOrdering::monotonic, StringRef(), bytes);

@@ -1,12 +1,12 @@
 // Positions taken from arrays, and scattered stores.
 #include "codegen/cpu/lower_gather.h"
+#include "codegen/cpu/combiner.h"
 #include "codegen/cpu/elements.h"
 #include "codegen/cpu/extents.h"
 #include "codegen/cpu/lower_value.h"
 #include "codegen/cpu/positions.h"
 
 using namespace mlir;
-using arith::CmpIPredicate;
 
 namespace ptl::cpu {
 
@@ -33,23 +33,6 @@ Value gatherElement(Lowering &l, Operation *op, const Coords &at) {
 
 // --- scatter -------------------------------------------------------------------------------------
 
-static Value meet(Lowering &l, StringRef how, Type elem, Value old, Value next) {
-  const Emit &e = l.e;
-  if (how == "set")
-    return next;
-  if (how == "add")
-    return e.add(old, next);
-  bool larger = how == "max";
-  Value first;
-  if (isFloatElem(elem))
-    first = e.cmpf(larger ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT, next, old);
-  else if (isUnsigned(elem))
-    first = e.cmpi(larger ? CmpIPredicate::ugt : CmpIPredicate::ult, next, old);
-  else
-    first = e.cmpi(larger ? CmpIPredicate::sgt : CmpIPredicate::slt, next, old);
-  return e.select(first, next, old);
-}
-
 bool produceScatter(Lowering &l, Operation *op, const View &dest) {
   auto scatter = dyn_cast<ir::ScatterOp>(op);
   if (!scatter)
@@ -65,8 +48,10 @@ bool produceScatter(Lowering &l, Operation *op, const View &dest) {
     Coords to = at;
     to[scatter.getAxis()] = coordFromElement(l, scatter.getIdx(), at);
     Value next = elementAt(l, scatter.getV(), at);
-    Value old = scatter.getCombine() == "set" ? Value() : loadAt(l, dest, to);
-    storeAt(l, dest, to, meet(l, scatter.getCombine(), dest.element, old, next));
+    if (scatter.getCombine() != "set")
+      next =
+          combinerNamed(scatter.getCombine(), dest.element).combine(l.e, loadAt(l, dest, to), next);
+    storeAt(l, dest, to, next);
   });
   return true;
 }

@@ -1,6 +1,7 @@
 // Programs: their grids become tasks; code between the grids runs at once, after the tasks that
 // touch the same memory.
 #include "codegen/cpu/lower_program.h"
+#include "codegen/cpu/follow_uses.h"
 #include "codegen/cpu/lower_control.h"
 #include "codegen/cpu/lower_value.h"
 #include "codegen/cpu/task_accesses.h"
@@ -128,29 +129,23 @@ static void lowerHostOp(Lowering &l, Operation *op) {
 static Operation *lastUse(ir::AllocOp alloc) {
   Block *block = alloc->getBlock();
   Operation *last = alloc;
-  SmallVector<Value> work = {alloc.getResult()};
-  llvm::DenseSet<Value> seen;
-  while (!work.empty()) {
-    Value value = work.pop_back_val();
-    if (!seen.insert(value).second)
-      continue;
-    for (Operation *user : value.getUsers()) {
-      Operation *here = block->findAncestorOpInBlock(*user);
-      if (!here)
-        return block->getTerminator();
-      if (last->isBeforeInBlock(here))
-        last = here;
-      Operation *carrier = user->hasTrait<OpTrait::IsTerminator>() ? user->getParentOp() : user;
-      for (Value result : carrier->getResults())
-        if (isa<ir::ArrayType>(result.getType()))
-          work.push_back(result);
-      for (Region &region : user->getRegions())
-        for (BlockArgument argument : region.getArguments())
-          if (isa<ir::ArrayType>(argument.getType()))
-            work.push_back(argument);
-    }
-  }
-  return last;
+  bool stays = followUses(alloc.getResult(), [&](Operation *user, SmallVectorImpl<Value> &next) {
+    Operation *here = block->findAncestorOpInBlock(*user);
+    if (!here)
+      return false;
+    if (last->isBeforeInBlock(here))
+      last = here;
+    Operation *carrier = user->hasTrait<OpTrait::IsTerminator>() ? user->getParentOp() : user;
+    for (Value result : carrier->getResults())
+      if (isa<ir::ArrayType>(result.getType()))
+        next.push_back(result);
+    for (Region &region : user->getRegions())
+      for (BlockArgument argument : region.getArguments())
+        if (isa<ir::ArrayType>(argument.getType()))
+          next.push_back(argument);
+    return true;
+  });
+  return stays ? last : block->getTerminator();
 }
 
 void lowerProgramBlock(Lowering &l, Block &block) {

@@ -1,5 +1,6 @@
 // Writes the accesses of tasks as words that the runtime reads.
 #include "codegen/cpu/task_accesses.h"
+#include "codegen/cpu/follow_uses.h"
 #include "codegen/cpu/task_regions.h"
 
 using namespace mlir;
@@ -40,21 +41,14 @@ void rootsOf(Lowering &l, Value pointer, llvm::SetVector<Value> &roots, bool &on
 }
 
 bool isWrittenThrough(Value pointer) {
-  SmallVector<Value> work = {pointer};
-  llvm::DenseSet<Value> seen;
-  while (!work.empty()) {
-    Value value = work.pop_back_val();
-    if (!seen.insert(value).second)
-      continue;
-    for (Operation *user : value.getUsers()) {
-      if (isa<LLVM::LoadOp, LLVM::MaskedLoadOp, LLVM::masked_gather>(user))
-        continue;
-      if (!isAddressComputation(user) || isa<cf::BranchOp, cf::CondBranchOp>(user))
-        return true;
-      llvm::append_range(work, user->getResults());
-    }
-  }
-  return false;
+  return !followUses(pointer, [](Operation *user, SmallVectorImpl<Value> &next) {
+    if (isa<LLVM::LoadOp, LLVM::MaskedLoadOp, LLVM::masked_gather>(user))
+      return true;
+    if (!isAddressComputation(user) || isa<cf::BranchOp, cf::CondBranchOp>(user))
+      return false;
+    llvm::append_range(next, user->getResults());
+    return true;
+  });
 }
 
 Value taskWords(Lowering &l) {

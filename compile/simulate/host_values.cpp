@@ -10,8 +10,6 @@
 #include "ir/build/build_ir.h"
 #include "ir/dialect/pto_dialect.h"
 
-#include "llvm/ADT/StringSwitch.h"
-
 #include <algorithm>
 #include <cstring>
 
@@ -104,12 +102,8 @@ void writeHostScalar(uint8_t *memory, mlir::Type type, Attribute value) {
 
 static RoundMode roundingOf(Operation *op) {
   auto name = op->getAttrOfType<StringAttr>("round");
-  return llvm::StringSwitch<RoundMode>(name ? name.getValue() : "")
-      .Case("away", RoundMode::Away)
-      .Case("zero", RoundMode::Zero)
-      .Case("down", RoundMode::Down)
-      .Case("up", RoundMode::Up)
-      .Default(RoundMode::Even);
+  std::optional<RoundMode> mode = name ? roundModeByName(name.getValue()) : std::nullopt;
+  return mode.value_or(RoundMode::Even);
 }
 
 /// A built-in of the language; none for other operations.

@@ -30,40 +30,8 @@ int64_t DimModel::value(SymbolId symbol) const {
   return 0;
 }
 
-std::optional<int64_t> DimModel::value(const DimAtom &atom) const {
-  if (atom.kind == DimAtomKind::Symbol)
-    return value(atom.symbol);
-  std::optional<int64_t> result = value(atom.operands[0]);
-  for (Dim operand : atom.operands.subspan(1)) {
-    std::optional<int64_t> other = value(operand);
-    if (!result || !other)
-      return std::nullopt;
-    if (atom.kind == DimAtomKind::Min)
-      result = std::min(*result, *other);
-    else if (atom.kind == DimAtomKind::Max)
-      result = std::max(*result, *other);
-    else if (*other > 0)
-      result = *result / *other - (*result % *other < 0 ? 1 : 0);
-    else
-      return std::nullopt;
-  }
-  return result;
-}
-
 std::optional<int64_t> DimModel::value(Dim a) const {
-  int64_t sum = 0;
-  for (const DimTerm &term : a.terms()) {
-    int64_t product = term.coefficient;
-    for (const DimFactor &factor : term.monomial->factors) {
-      std::optional<int64_t> value = this->value(*factor.atom);
-      for (uint32_t i = 0; i < factor.power; ++i)
-        if (!value || __builtin_mul_overflow(product, *value, &product))
-          return std::nullopt;
-    }
-    if (__builtin_add_overflow(sum, product, &sum))
-      return std::nullopt;
-  }
-  return sum;
+  return evaluate(a, [this](SymbolId symbol) { return std::optional(value(symbol)); });
 }
 
 void DimModel::set(SymbolId symbol, int64_t value) {

@@ -22,7 +22,6 @@ public:
 
 private:
   int64_t value(SymbolId symbol) const;
-  std::optional<int64_t> value(const DimAtom &atom) const;
   int64_t least(SymbolId symbol) const;
   void set(SymbolId symbol, int64_t value);
 

@@ -101,12 +101,8 @@ static Bound buildConvert(BuildContext &c, const ConvertExpr &expr) {
   if (arg.getType().isIndex() && matchPattern(arg, m_Constant(&number)) &&
       type.isSignlessInteger() && llvm::isIntN(type.getIntOrFloatBitWidth(), number.getInt()))
     return Bound::of(c.make<arith::ConstantOp>(loc, IntegerAttr::get(type, number.getInt())));
-  OperationState state(loc, "ptl.convert");
-  state.addOperands(arg);
-  state.addTypes(type);
-  state.addAttribute("round", c.b.getStringAttr(roundModeNames[static_cast<size_t>(expr.round)]));
-  state.addAttribute("saturate", c.b.getBoolAttr(expr.saturate));
-  return Bound::of(c.b.create(state)->getResult(0));
+  return Bound::of(c.make<ConvertOp>(
+      loc, type, arg, roundModeNames[static_cast<size_t>(expr.round)], expr.saturate));
 }
 
 static Bound buildField(BuildContext &c, const FieldExpr &expr) {

@@ -54,13 +54,8 @@ static void checkGather(BuildContext &c, mlir::Value indices, mlir::Value extent
     state.addTypes(result);
     return c.b.create(state)->getResult(0);
   };
-  auto convert = [&](mlir::Value value, mlir::Type type) {
-    OperationState state(loc, "ptl.convert");
-    state.addOperands(value);
-    state.addTypes(type);
-    state.addAttribute("round", c.b.getStringAttr("even"));
-    state.addAttribute("saturate", c.b.getBoolAttr(true));
-    return c.b.create(state)->getResult(0);
+  auto convert = [&](mlir::Value value, mlir::Type type) -> mlir::Value {
+    return c.make<ConvertOp>(loc, type, value, "even", /*saturate=*/true);
   };
   auto arrayOf = [&](mlir::Type element) {
     auto type = cast<ArrayType>(indices.getType());
@@ -111,14 +106,8 @@ static void addPosition(BuildContext &c, const IndexItem &item, mlir::Value base
   auto axis = static_cast<int64_t>(box.offsets.size());
   Location loc = c.location(item.span);
   mlir::Value position = buildValue(c, *item.value);
-  if (!isa<IndexType>(position.getType())) {
-    OperationState state(loc, "ptl.convert");
-    state.addOperands(position);
-    state.addTypes(c.b.getIndexType());
-    state.addAttribute("round", c.b.getStringAttr("even"));
-    state.addAttribute("saturate", c.b.getBoolAttr(false));
-    position = c.b.create(state)->getResult(0);
-  }
+  if (!isa<IndexType>(position.getType()))
+    position = c.make<ConvertOp>(loc, c.b.getIndexType(), position, "even", /*saturate=*/false);
   if (item.needsCheck && c.binding.checked)
     checkPosition(c, position, lengthOf(c, base, axis), loc);
   box.offsets.push_back(position);

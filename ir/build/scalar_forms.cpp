@@ -22,9 +22,7 @@ static Value create(OpBuilder &b, Location loc, llvm::StringRef name, ValueRange
 static Value convert(OpBuilder &b, Location loc, Value x, Type to) {
   if (x.getType() == to)
     return x;
-  return create(b, loc, "ptl.convert", x, to,
-                {b.getNamedAttr("round", b.getStringAttr("even")),
-                 b.getNamedAttr("saturate", b.getBoolAttr(false))});
+  return b.create<ConvertOp>(loc, to, x, "even", /*saturate=*/false);
 }
 
 /// The only element of an array whose extents are all 1.

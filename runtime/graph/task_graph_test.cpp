@@ -35,13 +35,7 @@ std::vector<std::vector<bool>> reachability(const TaskGraph &graph) {
 TEST(TaskGraph, NoEdgeIsMissingAndNoneIsMadeUp) {
   for (uint64_t seed = 0; seed < 200; ++seed) {
     RandomGraph random(seed, 80);
-    GraphBuilder builder;
-    std::vector<StorageId> ids;
-    for (const RandomArray &array : random.arrays)
-      ids.push_back(builder.addStorage(array.extents.size()));
-    for (auto &task : random.tasks)
-      builder.add(random.specOf(*task), random.accessesOf(*task, ids));
-    TaskGraph graph = std::move(builder).finish();
+    TaskGraph graph = staticGraph(random);
     auto reaches = reachability(graph);
     for (TaskId a = 0; a < graph.size(); ++a) {
       for (TaskId b = a + 1; b < graph.size(); ++b)

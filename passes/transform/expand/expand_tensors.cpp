@@ -367,11 +367,6 @@ static Type accumulatorOf(OpBuilder &b, Type elem) {
 }
 
 /// Sums in the accumulator's type, means as sums, truth values as numbers: what a loop can carry.
-/// The name of the reduction over numbers that a reduction is made of.
-static llvm::StringRef overNumbers(Operation *op) {
-  return operationName(loweringOf(op)->onNumbers.value_or(*opIdOf(op)));
-}
-
 void Expansion::reduce() {
   Value x = op_->getOperand(0);
   Type elem = elementTypeOf(x.getType());
@@ -384,7 +379,8 @@ void Expansion::reduce() {
     x = make("ptl.select", wide, {x, number(wide, 1), number(wide, 0)});
   x = convert(x, wide);
   llvm::SmallVector<int64_t> axes = foldedAxesOf(op_);
-  OperationState state(loc_, overNumbers(op_));
+  OpId kind = loweringOf(op_)->onNumbers.value_or(*opIdOf(op_));
+  OperationState state(loc_, operationName(kind));
   state.addOperands(x);
   state.addAttributes(op_->getAttrs());
   auto type = cast<ArrayType>(op_->getResult(0).getType());
@@ -418,7 +414,8 @@ void Expansion::reduceToScalar() {
   int64_t rank = rankOf(x.getType());
   Type result = op_->getResult(0).getType(), scalar = result;
   bool isLogical = isa<ReduceAnyOp, ReduceAllOp>(op_);
-  OperationState state(loc_, isLogical ? overNumbers(op_) : op_->getName().getStringRef());
+  OperationState state(loc_, isLogical ? operationName(*loweringOf(op_)->onNumbers)
+                                       : op_->getName().getStringRef());
   if (isLogical) { // the host compares what numbers give
     scalar = b_.getF32Type();
     x = make("ptl.select", scalar, {x, number(scalar, 1), number(scalar, 0)});

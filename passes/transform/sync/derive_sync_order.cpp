@@ -157,6 +157,25 @@ void BodyOrder::applyItem(int item) {
 // ---- within an iteration ------------------------------------------------------------------------
 
 // Needs of one pipe at one step: those that another one implies are left out.
+/// What is asked for, without what the rest meets. What a pipe tells by an event is not all that
+/// others know of it, so all needs are looked at for each that goes.
+template <typename Meets>
+static llvm::SmallVector<const Need *> withoutNeedless(llvm::ArrayRef<const Need *> asked,
+                                                       Meets meets) {
+  llvm::SmallVector<const Need *> chosen(asked);
+  for (const Need *need : asked) {
+    llvm::SmallVector<const Need *> rest;
+    llvm::copy_if(chosen, std::back_inserter(rest),
+                  [&](const Need *other) { return other != need; });
+    bool enough = llvm::all_of(asked, [&](const Need *wanted) {
+      return llvm::any_of(rest, [&](const Need *other) { return meets(*other, *wanted); });
+    });
+    if (enough)
+      chosen = rest;
+  }
+  return chosen;
+}
+
 void BodyOrder::forwardGroup(llvm::ArrayRef<const Need *> group) {
   const Need &first = *group.front();
   Clock &now = known_.now[pipeIndex(first.dst)];
@@ -177,25 +196,13 @@ void BodyOrder::forwardGroup(llvm::ArrayRef<const Need *> group) {
     if (const Need *&mine = latest[pipeIndex(need->src)];
         open(need) && (!mine || need->srcStep > mine->srcStep))
       mine = need;
-  llvm::SmallVector<const Need *> asked, chosen;
+  llvm::SmallVector<const Need *> asked;
   llvm::copy_if(latest, std::back_inserter(asked),
                 [](const Need *need) { return need != nullptr; });
-  chosen = asked;
-  // What a pipe tells by an event is not all that others know of it, so all needs are looked at for
-  // each that goes.
-  for (const Need *need : asked) {
-    llvm::SmallVector<const Need *> rest;
-    llvm::copy_if(chosen, std::back_inserter(rest),
-                  [&](const Need *other) { return other != need; });
-    bool enough = llvm::all_of(asked, [&](const Need *wanted) {
-      return llvm::any_of(rest, [&](const Need *other) {
-        return covers(known_.contribution(other->src, other->setStep), *wanted);
-      });
-    });
-    if (enough)
-      chosen = rest;
-  }
-  for (const Need *need : chosen) {
+  auto meets = [&](const Need &other, const Need &wanted) {
+    return covers(known_.contribution(other.src, other.setStep), wanted);
+  };
+  for (const Need *need : withoutNeedless(asked, meets)) {
     events_.push_back(eventOf(*need));
     known_.learn(events_.back());
   }
@@ -374,24 +381,14 @@ void BodyOrder::carriedGroup(llvm::ArrayRef<const Need *> group) {
       if (need->srcStep > mine->srcStep)
         mine = need;
     }
-  llvm::SmallVector<const Need *> asked, chosen;
+  llvm::SmallVector<const Need *> asked;
   for (auto &[key, need] : latest)
     asked.push_back(need);
-  chosen = asked;
-  for (const Need *need : asked) {
-    llvm::SmallVector<const Need *> rest;
-    llvm::copy_if(chosen, std::back_inserter(rest),
-                  [&](const Need *other) { return other != need; });
-    bool enough = llvm::all_of(asked, [&](const Need *wanted) {
-      return llvm::any_of(rest, [&](const Need *other) {
-        return (other->frame < 0 || other->frame == wanted->frame) &&
-               covers(known_.contribution(other->src, other->setStep), *wanted);
-      });
-    });
-    if (enough)
-      chosen = rest;
-  }
-  for (const Need *need : chosen) {
+  auto meets = [&](const Need &other, const Need &wanted) {
+    return (other.frame < 0 || other.frame == wanted.frame) &&
+           covers(known_.contribution(other.src, other.setStep), wanted);
+  };
+  for (const Need *need : withoutNeedless(asked, meets)) {
     events_.push_back(eventOf(*need));
     learnPast(events_.back());
   }
