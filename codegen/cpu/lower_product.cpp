@@ -48,7 +48,7 @@ static void emitBatch(Lowering &l, const Batch &p) {
     };
     MatrixView a = view(p.a, p.batchA), b = view(p.b, p.batchB), c = view(p.c, p.extents.size());
     Value m = p.c.extents[p.extents.size()], n = p.c.extents[p.extents.size() + 1];
-    emitProduct(e, l.vectorBytes, l.context, a, b, c, m, n, p.a.extents.back());
+    emitProduct(e, l.context, a, b, c, m, n, p.a.extents.back());
   });
 }
 

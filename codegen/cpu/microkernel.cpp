@@ -380,9 +380,9 @@ static func::FuncOp productFunction(const Emit &outer, const Plan &p) {
   });
 }
 
-void emitProduct(const Emit &e, int vectorBytes, Value context, const MatrixView &a,
+void emitProduct(const Emit &e, Value context, const MatrixView &a,
                  const MatrixView &b, const MatrixView &c, Value m, Value n, Value k) {
-  Plan plan = makePlan(a.element, b.element, storageType(c.element), vectorBytes);
+  Plan plan = makePlan(a.element, b.element, storageType(c.element), e.unit.bytes);
   call(e, productFunction(e, plan),
        {context, a.data, a.rowStride, a.columnStride, b.data, b.rowStride, b.columnStride, c.data,
         c.rowStride, m, n, k});

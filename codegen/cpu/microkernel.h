@@ -18,11 +18,10 @@ struct MatrixView {
 /// integer.
 mlir::Type accumulatorType(mlir::Type a, mlir::Type b);
 
-/// Emits (once per combination of types) a blocked product for the vector width and calls it. `c`
+/// Emits (once per combination of types) a blocked product for the vector unit and calls it. `c`
 /// has unit column stride. Any extents, zero included; nothing outside of the matrices is touched.
 /// `context` is the runtime's context, for scratch.
-void emitProduct(const Emit &e, int vectorBytes, mlir::Value context, const MatrixView &a,
-                 const MatrixView &b, const MatrixView &c, mlir::Value m, mlir::Value n,
-                 mlir::Value k);
+void emitProduct(const Emit &e, mlir::Value context, const MatrixView &a, const MatrixView &b,
+                 const MatrixView &c, mlir::Value m, mlir::Value n, mlir::Value k);
 
 } // namespace ptl::cpu

@@ -85,7 +85,7 @@ TEST(Microkernel, I32) { checkAll<int32_t, int32_t>(IntegerType::get(&testContex
 
 TEST(Microkernel, NarrowerVectors) {
   Processor processor = Processor::named("x86-64-v3");
-  EXPECT_EQ(processor.vectorBytes, 32);
+  EXPECT_EQ(processor.vectors.bytes, 32);
   Type f32 = Float32Type::get(&testContext());
   CompiledProduct product = compileProduct(testContext(), f32, f32, processor);
   for (Shape s : shapes)
