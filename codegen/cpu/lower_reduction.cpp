@@ -76,14 +76,13 @@ Values Reduction::loopOver(ArrayRef<int64_t> rest, Coords &at, Values sums, Arra
     return sums;
   }
   int64_t axis = rest.front();
-  auto results = e.loop(l.index(0), extents[axis], l.index(1), sums,
-                        [&](const Emit &, Value i, ValueRange carried) {
-                          Scope scope(l);
-                          at[axis] = Coord{i};
-                          Values next =
-                              loopOver(rest.drop_front(), at, Values(carried), starts, mask);
-                          return SmallVector<Value>(next.begin(), next.end());
-                        });
+  auto results = e.loop(
+      l.index(0), extents[axis], l.index(1), sums, [&](const Emit &, Value i, ValueRange carried) {
+        Scope scope(l);
+        at[axis] = Coord{i};
+        Values next = loopOver(rest.drop_front(), at, Values(carried), starts, mask);
+        return SmallVector<Value>(next.begin(), next.end());
+      });
   return Values(results.begin(), results.end());
 }
 
@@ -143,23 +142,21 @@ static void reduceInto(Lowering &l, Operation *op, CombineKind kind,
   };
   // All rows of a few columns, whose partial results stay in registers.
   auto columns = [&](Coords &at) {
-    loopOfVectors(l, extents[inner], several, {},
-                  [&](ArrayRef<Value> starts, Value mask, Values) {
-                    Scope scope(l);
-                    Values sums = r.loopOver(
-                        r.axes, at, Values(starts.size(), c.identity(l.e, shape)), starts, mask);
-                    for (auto [sum, start] : llvm::zip(sums, starts)) {
-                      at[inner] = Coord{start, 1, {}};
-                      withLanes(l, l.maxLanes, mask, [&] { finished(at, sum); });
-                    }
-                    return Values();
-                  });
+    loopOfVectors(l, extents[inner], several, {}, [&](ArrayRef<Value> starts, Value mask, Values) {
+      Scope scope(l);
+      Values sums =
+          r.loopOver(r.axes, at, Values(starts.size(), c.identity(l.e, shape)), starts, mask);
+      for (auto [sum, start] : llvm::zip(sums, starts)) {
+        at[inner] = Coord{start, 1, {}};
+        withLanes(l, l.maxLanes, mask, [&] { finished(at, sum); });
+      }
+      return Values();
+    });
   };
   Coords at(type.getRank());
   Scope scope(l);
-  forAxes(l, extents, kept, at, [&](Coords &at) {
-    inner < 0 || r.horizontal ? whole(at) : columns(at);
-  });
+  forAxes(l, extents, kept, at,
+          [&](Coords &at) { inner < 0 || r.horizontal ? whole(at) : columns(at); });
 }
 
 // --- argmax, argmin ------------------------------------------------------------------------------
@@ -257,16 +254,16 @@ Search::Candidates Search::innerLoop(Coords &at, Candidates found) const {
   Values results = loopOfVectors(
       l, extents[inner], count, carried, [&](ArrayRef<Value> starts, Value mask, Values now) {
         size_t half = now.size() / 2;
-        Candidates next{Values(ArrayRef(now).take_front(half)),
-                        Values(ArrayRef(now).drop_front(half)),
-                        {}};
+        Candidates next{
+            Values(ArrayRef(now).take_front(half)), Values(ArrayRef(now).drop_front(half)), {}};
         for (auto [which, start] : llvm::enumerate(starts)) {
           at[inner] = Coord{start, 1, {}};
           Scope scope(l);
           withLanes(l, l.maxLanes, mask, [&] {
             Value x = toLanes(l, elementAt(l, operand, at));
             Value first = e.add(e.indexCast(start, e.b.getI32Type()), found.next);
-            Value position = e.add(e.splat(first, positions), laneNumbers(e, l.maxLanes, e.b.getI32Type()));
+            Value position =
+                e.add(e.splat(first, positions), laneNumbers(e, l.maxLanes, e.b.getI32Type()));
             take(next, which, x, position, mask);
           });
         }
@@ -289,8 +286,7 @@ Search::Candidates Search::loopOver(ArrayRef<int64_t> rest, Coords &at, Candidat
     Value x;
     if (start)
       at[inner] = Coord{start, 1, {}};
-    withLanes(l, start ? l.maxLanes : 0, mask,
-              [&] { x = toLanes(l, elementAt(l, operand, at)); });
+    withLanes(l, start ? l.maxLanes : 0, mask, [&] { x = toLanes(l, elementAt(l, operand, at)); });
     take(found, 0, x, found.next, {});
     found.next = e.add(found.next, e.i32(1));
     return found;
@@ -303,18 +299,17 @@ Search::Candidates Search::loopOver(ArrayRef<int64_t> rest, Coords &at, Candidat
     return Candidates{Values(values.take_front(half)), Values(values.slice(half, half)),
                       values.back()};
   };
-  auto results =
-      e.loop(l.index(0), extents[rest.front()], l.index(1), carried,
-             [&](const Emit &, Value i, ValueRange now) {
-               Scope inside(l);
-               at[rest.front()] = Coord{i};
-               Candidates next = loopOver(rest.drop_front(), at,
-                                          unpacked(llvm::to_vector(now)), start, mask);
-               SmallVector<Value> all(next.best.begin(), next.best.end());
-               all.append(next.positions.begin(), next.positions.end());
-               all.push_back(next.next);
-               return all;
-             });
+  auto results = e.loop(l.index(0), extents[rest.front()], l.index(1), carried,
+                        [&](const Emit &, Value i, ValueRange now) {
+                          Scope inside(l);
+                          at[rest.front()] = Coord{i};
+                          Candidates next = loopOver(rest.drop_front(), at,
+                                                     unpacked(llvm::to_vector(now)), start, mask);
+                          SmallVector<Value> all(next.best.begin(), next.best.end());
+                          all.append(next.positions.begin(), next.positions.end());
+                          all.push_back(next.next);
+                          return all;
+                        });
   return unpacked(results);
 }
 
@@ -325,7 +320,7 @@ static void searchInto(Lowering &l, Operation *op, bool larger,
   auto type = cast<ir::ArrayType>(operand.getType());
   prepare(l, operand);
   Values extents = extentsOf(l, operand);
-  Type elem = type.getElementType(), i32 = e.b.getI32Type();
+  Type elem = type.getElementType();
   int64_t inner = innerAxis(extents);
   SmallVector<int64_t> searched, kept;
   bool horizontal = false;

@@ -267,7 +267,13 @@ Value emitTanh(const Emit &e, Value x) {
   ReducedExponent reduced = reduceExponent(e, twice);
   Value scale = powerOfTwo(e, reduced.n.bits);
   Value m = e.fma(scale, reduced.tail, e.sub(scale, e.real(t, 1.0)));
-  Value result = e.divf(m, e.add(m, e.real(t, 2.0)));
+  Value two = e.real(t, 2.0);
+  Value sum = e.add(m, two), quotient = e.divf(m, sum);
+  // What the sum lost weighs loss / sum, and 1 / sum is (1 - quotient) / 2.
+  Value twoInSum = e.sub(sum, m);
+  Value loss = e.add(e.sub(m, e.sub(sum, twoInSum)), e.sub(two, twoInSum));
+  Value weight = e.mul(e.mul(quotient, loss), e.real(t, 0.5));
+  Value result = e.sub(quotient, e.fma(e.neg(weight), quotient, weight));
   return e.copySign(result, x); // -0 too, whose sign the formula loses
 }
 
