@@ -2,7 +2,6 @@
 // `cc -O3 -march=native -shared -fPIC`; vectors are as wide as the target's registers.
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #if defined(__AVX512F__)
 typedef float Vector __attribute__((vector_size(64)));
@@ -37,15 +36,15 @@ double ptl_limit_fma(int64_t rounds, float *sink) {
 /// Reads `bytes`, a multiple of 512, and nothing else.
 int64_t ptl_limit_read(const void *data, int64_t bytes) {
   const Wide *from = data;
-  Wide sums[8];
-  memset(sums, 0, sizeof sums);
-  for (int64_t i = 0; i < bytes / (int64_t)sizeof(Wide); i += 8)
-#pragma clang loop unroll(full)
-    for (int chain = 0; chain < 8; ++chain)
-      sums[chain] ^= from[i + chain];
-  for (int chain = 1; chain < 8; ++chain)
-    sums[0] ^= sums[chain];
-  return sums[0][0];
+  Wide first = {0}, second = {0}, third = {0}, fourth = {0};
+  for (int64_t i = 0; i < bytes / (int64_t)sizeof(Wide); i += 4) {
+    first ^= from[i];
+    second ^= from[i + 1];
+    third ^= from[i + 2];
+    fourth ^= from[i + 3];
+  }
+  first ^= second ^ third ^ fourth;
+  return first[0];
 }
 
 /// Copies `bytes`, a multiple of 512, past the caches on the writing side.

@@ -23,6 +23,7 @@ class Limits:
         subprocess.run([compiler, "-O3", "-march=native", "-shared", "-fPIC", SOURCE, "-o", path], check=True)
         self._code = ctypes.CDLL(path)
         self._code.ptl_limit_fma.restype = ctypes.c_double
+        self._code.ptl_limit_read.restype = ctypes.c_int64
         self._threads = threads
         self._pool = ThreadPoolExecutor(threads)
         # Larger than any cache; each thread has its part.
