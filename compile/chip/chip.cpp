@@ -4,9 +4,9 @@
 #include "compile/chip/stage_record.h"
 #include "ir/dialect/source_range.h"
 #include "passes/lower_block/cut_statements.h"
-#include "passes/transform/derive_sync.h"
 #include "passes/transform/peel_stages.h"
 #include "passes/transform/plan_buffers.h"
+#include "passes/transform/sync/derive_sync.h"
 
 #include "mlir/IR/Verifier.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"

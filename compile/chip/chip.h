@@ -5,7 +5,7 @@
 #include "passes/analysis/buffer_ledger.h"
 #include "passes/analysis/statement_parts.h"
 #include "passes/prover/prover.h"
-#include "passes/transform/derive_sync.h"
+#include "passes/transform/sync/derive_sync.h"
 
 #include <vector>
 

@@ -25,35 +25,13 @@ namespace ptl::ir {
 /// Calls `visit` for each statement of a block and of what is inside, with the core of its section.
 static void forEachStmt(const ptl::Block *block, const std::string &core,
                         const std::function<void(const Stmt &, const std::string &)> &visit) {
-  if (!block)
-    return;
   for (const Stmt *stmt : block->stmts) {
     visit(*stmt, core);
-    switch (stmt->kind) {
-    case StmtKind::For:
-      forEachStmt(cast<ForStmt>(stmt)->body, core, visit);
-      break;
-    case StmtKind::Parallel:
-      forEachStmt(cast<ParallelStmt>(stmt)->body, core, visit);
-      break;
-    case StmtKind::While:
-      forEachStmt(cast<WhileStmt>(stmt)->body, core, visit);
-      break;
-    case StmtKind::If:
-      forEachStmt(cast<IfStmt>(stmt)->thenBlock, core, visit);
-      forEachStmt(cast<IfStmt>(stmt)->elseBlock, core, visit);
-      break;
-    case StmtKind::Block:
-      forEachStmt(cast<BlockStmt>(stmt)->block, core, visit);
-      break;
-    case StmtKind::OnSection: {
-      const auto *section = cast<OnStmt>(stmt);
-      forEachStmt(section->body, section->core, visit);
-      break;
-    }
-    default:
-      break;
-    }
+    const auto *section = dyn_cast<OnStmt>(stmt);
+    const std::string &inside = section ? section->core : core;
+    forEachPart(
+        *stmt, [](const Expr *) {},
+        [&](const ptl::Block *each) { forEachStmt(each, inside, visit); });
   }
 }
 

@@ -3,6 +3,7 @@
 #include "ir/dialect/ptl_dialect.h"
 #include "passes/analysis/lengths.h"
 #include "passes/analysis/op_info.h"
+#include "passes/analysis/op_kinds.h"
 
 using namespace mlir;
 
@@ -25,20 +26,11 @@ static AxisMap broadcastMap(Value operand, const AxisMap &result) {
   return map;
 }
 
-static bool isMapped(const AxisMap &map, int64_t axis) {
-  return map[static_cast<size_t>(axis)] != kWhole;
-}
-
 static std::optional<Maps> reductionMaps(Operation *op, const AxisMap &result) {
   if (result.empty()) // A scalar: everything is needed.
     return Maps{whole(op->getOperand(0))};
   AxisMap map = result;
-  llvm::SmallVector<int64_t> reduced;
-  if (auto axes = op->getAttrOfType<DenseI64ArrayAttr>("axes"))
-    reduced.assign(axes.asArrayRef().begin(), axes.asArrayRef().end());
-  else if (auto axis = op->getAttrOfType<IntegerAttr>("axis"))
-    reduced.push_back(axis.getInt());
-  for (int64_t axis : reduced)
+  for (int64_t axis : foldedAxesOf(op))
     map[static_cast<size_t>(axis)] = kWhole;
   return Maps{map};
 }
@@ -64,9 +56,7 @@ static std::optional<Maps> productMaps(Operation *op, const AxisMap &result) {
 
 /// Operations that work along one axis and leave the others independent: scans and sorts.
 static std::optional<Maps> alongAxisMaps(Operation *op, const AxisMap &result) {
-  auto axis = op->getAttrOfType<IntegerAttr>("axis");
-  int64_t along = axis ? axis.getInt() : static_cast<int64_t>(result.size()) - 1;
-  if (isMapped(result, along))
+  if (result[axisAlong(op)] != kWhole)
     return std::nullopt;
   Maps maps;
   for (Value operand : op->getOperands())

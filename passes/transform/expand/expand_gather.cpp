@@ -1,0 +1,212 @@
+// `gather`, `scatter` and stores by position of whole arrays: grids with one row of positions per
+// point. A gathered row is read by position from where it lies; scattered elements are written one
+// after the other, so that the last of equal positions counts.
+#include "passes/transform/expand/expand_tensors.h"
+
+#include "ir/dialect/ptl_dialect.h"
+#include "passes/analysis/lengths.h"
+#include "passes/transform/make_grid.h"
+#include "passes/transform/whole_storage.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+
+namespace ptl::ir {
+
+namespace {
+
+/// Positions of a row that a tile of a gathered row has.
+constexpr int64_t kPositions = 256;
+
+/// Makes the grid of one operation; what is made stands before it.
+class Positions {
+public:
+  explicit Positions(Operation *op) : b_(op), loc_(op->getLoc()) {}
+
+  void gather(GatherOp gather);
+  void scatter(ScatterOp scatter);
+  void store(StoreOp store);
+
+private:
+  Value constant(int64_t value) { return b_.create<arith::ConstantIndexOp>(loc_, value); }
+  DenseI64ArrayAttr firstAxes(int64_t count) {
+    return b_.getDenseI64ArrayAttr(llvm::to_vector(llvm::seq<int64_t>(0, count)));
+  }
+  Value turned(Value value, int64_t axis);
+  void gatherRows(Value x, Value ids, Value ref);
+  Value element(Value array, ValueRange at);
+  Value combined(llvm::StringRef how, Value ref, ValueRange at, Value value);
+
+  OpBuilder b_;
+  Location loc_;
+};
+
+/// With `axis` and the last axis exchanged, as an array of its own.
+Value Positions::turned(Value value, int64_t axis) {
+  auto type = cast<ArrayType>(value.getType());
+  llvm::SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
+  llvm::SmallVector<Extent> extents(type.getExtents());
+  std::swap(axes[static_cast<size_t>(axis)], axes.back());
+  std::swap(extents[static_cast<size_t>(axis)], extents.back());
+  auto other = ArrayType::get(b_.getContext(), type.getElementType(), extents, Place::Inferred);
+  return b_.create<TransposeOp>(loc_, other, value, b_.getDenseI64ArrayAttr(axes));
+}
+
+/// One row of positions after the other, some positions at a time.
+void Positions::gatherRows(Value x, Value ids, Value ref) {
+  auto type = cast<ArrayType>(ids.getType());
+  int64_t last = type.getRank() - 1;
+  llvm::SmallVector<Value> upper, steps;
+  for (int64_t axis = 0; axis <= last; ++axis) {
+    upper.push_back(lengthOf(b_, ids, axis));
+    steps.push_back(constant(axis < last ? 1 : kPositions));
+  }
+  Value whole = lengthOf(b_, x, last);
+  OpBuilder::InsertionGuard guard(b_);
+  ParallelOp grid = openGrid(b_, loc_, upper, steps, loc_);
+  llvm::SmallVector<Value> at(grid.getBody().getArguments()), lengths(at.size(), constant(1));
+  Value rest = b_.createOrFold<arith::SubIOp>(loc_, upper.back(), at.back());
+  lengths.back() = b_.createOrFold<arith::MinSIOp>(loc_, rest, constant(kPositions));
+  auto tile = [&](Type elem, const Extent &extent) {
+    return ArrayType::get(b_.getContext(), elem, {extent}, Place::Inferred);
+  };
+  Extent part = Extent::named(b_.getStringAttr("part"), kPositions);
+  Value places = b_.create<SliceOp>(loc_, tile(type.getElementType(), part), ids, at, lengths,
+                                    ValueRange(), Value(), firstAxes(last));
+  llvm::SmallVector<Value> start(at), all(at.size(), constant(1));
+  start.back() = constant(0);
+  all.back() = whole;
+  Type elem = elementTypeOf(x.getType());
+  Value row = b_.create<SliceOp>(loc_, tile(elem, extentsOf(x.getType()).back()), x, start, all,
+                                 ValueRange(), Value(), firstAxes(last));
+  Value taken = b_.create<TakeOp>(loc_, tile(elem, part), row, places, b_.getI64IntegerAttr(0));
+  b_.create<StoreOp>(loc_, taken, ref, at, lengths, ValueRange(), Value(), firstAxes(last),
+                     IntegerAttr(), StringAttr());
+  b_.create<YieldOp>(loc_);
+}
+
+void Positions::gather(GatherOp gather) {
+  Value x = gather.getX(), ids = gather.getIdx(), result = gather.getResult();
+  auto axis = static_cast<int64_t>(gather.getAxis());
+  bool turns = axis + 1 != rankOf(x.getType());
+  if (turns) {
+    x = turned(x, axis);
+    ids = turned(ids, axis);
+  }
+  auto type = ArrayType::get(b_.getContext(), elementTypeOf(x.getType()), extentsOf(ids.getType()),
+                             Place::Inferred);
+  llvm::SmallVector<Value> named;
+  for (int64_t along = 0; along < type.getRank(); ++along)
+    if (!type.getExtents()[along].isConstant())
+      named.push_back(lengthOf(b_, ids, along));
+  Value ref = allocateStorage(b_, loc_, type, named);
+  gatherRows(x, ids, ref);
+  Value made = loadWhole(b_, loc_, ref, type);
+  if (turns)
+    made = turned(made, axis);
+  if (made.getType() != result.getType())
+    made = b_.create<CastOp>(loc_, result.getType(), made);
+  result.replaceAllUsesWith(made);
+  gather.erase();
+}
+
+Value Positions::element(Value array, ValueRange at) {
+  llvm::SmallVector<Value> ones(at.size(), constant(1));
+  auto dropped = firstAxes(static_cast<int64_t>(at.size()));
+  Type elem = elementTypeOf(array.getType());
+  if (isa<RefType>(array.getType()))
+    return b_.create<LoadOp>(loc_, elem, array, at, ones, ValueRange(), Value(), dropped);
+  return b_.create<SliceOp>(loc_, elem, array, at, ones, ValueRange(), Value(), dropped);
+}
+
+/// What an element becomes when it meets `value`.
+Value Positions::combined(llvm::StringRef how, Value ref, ValueRange at, Value value) {
+  if (how == "set")
+    return value;
+  OperationState state(loc_, ("ptl." + how).str());
+  state.addOperands({element(ref, at), value});
+  state.addTypes(value.getType());
+  return b_.create(state)->getResult(0);
+}
+
+/// Rows are independent; a row's positions are gone along in order.
+void Positions::scatter(ScatterOp scatter) {
+  Value ref = storageLike(b_, loc_, scatter.getX()), result = scatter.getResult();
+  storeWhole(b_, loc_, scatter.getX(), ref);
+  auto axis = static_cast<size_t>(scatter.getAxis());
+  Value ids = scatter.getIdx(), count = lengthOf(b_, ids, static_cast<int64_t>(axis));
+  llvm::SmallVector<Value> upper;
+  for (int64_t along = 0; along < rankOf(ids.getType()); ++along)
+    upper.push_back(static_cast<size_t>(along) == axis ? constant(1) : lengthOf(b_, ids, along));
+  {
+    OpBuilder::InsertionGuard guard(b_);
+    llvm::SmallVector<Value> steps(upper.size(), constant(1));
+    ParallelOp grid = openGrid(b_, loc_, upper, steps, loc_);
+    auto loop = b_.create<scf::ForOp>(loc_, constant(0), count, constant(1));
+    b_.create<YieldOp>(loc_);
+    b_.setInsertionPointToStart(loop.getBody());
+    llvm::SmallVector<Value> at(grid.getBody().getArguments()), ones(at.size(), constant(1));
+    at[axis] = loop.getInductionVar();
+    Value value = element(scatter.getV(), at);
+    at[axis] = asPosition(b_, loc_, element(ids, at));
+    value = combined(scatter.getCombine(), ref, at, value);
+    b_.create<StoreOp>(loc_, value, ref, at, ones, ValueRange(), Value(),
+                       firstAxes(static_cast<int64_t>(at.size())), IntegerAttr(), StringAttr());
+  }
+  result.replaceAllUsesWith(loadWhole(b_, loc_, ref, result.getType()));
+  scatter.erase();
+}
+
+/// Through a list of positions, element by element: values that are repeated, parts of boxes,
+/// steps.
+void Positions::store(StoreOp store) {
+  Value value = store.getValue();
+  llvm::ArrayRef<Extent> own = extentsOf(value.getType());
+  llvm::SmallVector<size_t> kept;
+  llvm::SmallVector<Value> upper;
+  for (size_t axis = 0; axis < store.getOffsets().size(); ++axis)
+    if (!llvm::is_contained(store.getDropped(), static_cast<int64_t>(axis))) {
+      kept.push_back(axis);
+      upper.push_back(store.getLengths()[axis]);
+    }
+  llvm::SmallVector<Value> steps(upper.size(), constant(1));
+  ParallelOp grid = openGrid(b_, loc_, upper, steps, loc_);
+  llvm::SmallVector<Value> from, to(store.getOffsets()), ones(to.size(), constant(1));
+  for (auto [number, axis] : llvm::enumerate(kept)) {
+    Value position = grid.getBody().getArgument(static_cast<unsigned>(number));
+    if (size_t behind = kept.size() - number; own.size() >= behind)
+      from.push_back(own[own.size() - behind].isOne() ? constant(0) : position);
+    if (axis == static_cast<size_t>(*store.getIndexAxis()))
+      position = asPosition(b_, loc_, element(store.getIndex(), position));
+    if (!store.getSteps().empty())
+      position = b_.createOrFold<arith::MulIOp>(loc_, position, store.getSteps()[axis]);
+    to[axis] = b_.createOrFold<arith::AddIOp>(loc_, to[axis], position);
+  }
+  if (isa<ArrayType>(value.getType()))
+    value = element(value, from);
+  b_.create<StoreOp>(loc_, value, store.getRef(), to, ones, ValueRange(), Value(),
+                     firstAxes(static_cast<int64_t>(to.size())), IntegerAttr(),
+                     store.getAtomicAttr());
+  b_.create<YieldOp>(loc_);
+  store.erase();
+}
+
+} // namespace
+
+bool expandByPosition(Operation *op) {
+  if (auto take = dyn_cast<TakeOp>(op))
+    expandTake(take);
+  else if (auto gather = dyn_cast<GatherOp>(op))
+    Positions(op).gather(gather);
+  else if (auto scatter = dyn_cast<ScatterOp>(op))
+    Positions(op).scatter(scatter);
+  else
+    return false;
+  return true;
+}
+
+void storeByElements(StoreOp store) { Positions(store).store(store); }
+
+} // namespace ptl::ir

@@ -1,0 +1,598 @@
+#include "passes/transform/expand/expand_tensors.h"
+
+#include "passes/analysis/lengths.h"
+#include "passes/analysis/op_info.h"
+#include "passes/analysis/op_kinds.h"
+#include "passes/transform/groups/access.h"
+#include "passes/transform/groups/group_schedule.h"
+#include "passes/transform/groups/root_storage.h"
+#include "passes/transform/legalize/legalize.h"
+#include "passes/transform/whole_storage.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace ptl::ir {
+
+namespace {
+
+using legalize::isReal;
+
+/// Rewrites one operation; what is made stands before it.
+class Expansion {
+public:
+  Expansion(Operation *op, int64_t tileBytes)
+      : b_(op), op_(op), loc_(op->getLoc()), tileBytes_(tileBytes) {}
+  void run();
+
+private:
+  void concat();
+  void pad();
+  void insert();
+  void interleave();
+  void deinterleave();
+  void triangle();
+  void oneHot();
+  void reduce();
+  void reduceToScalar();
+  void scan();
+  void reshape();
+  void convert();
+  void store();
+
+  Value constant(int64_t value) { return b_.create<arith::ConstantIndexOp>(loc_, value); }
+  Value number(Type elem, double value);
+  Value make(llvm::StringRef name, Type elem, ValueRange operands,
+             llvm::ArrayRef<NamedAttribute> attributes = {});
+  Value convert(Value x, Type to);
+  Value positions(Value like, int64_t axis);
+  Value storageOf(Type whole, llvm::ArrayRef<Value> parts, int64_t along);
+  void storeBox(Value value, Value ref, ValueRange offsets, ValueRange lengths,
+                ValueRange steps = {});
+  llvm::SmallVector<Value> lengthsOf(Value value);
+  void replaceWith(Value value) {
+    op_->getResult(0).replaceAllUsesWith(value);
+    op_->erase();
+  }
+
+  OpBuilder b_;
+  Operation *op_;
+  Location loc_;
+  int64_t tileBytes_;
+};
+
+Value Expansion::number(Type elem, double value) {
+  if (auto real = dyn_cast<FloatType>(elem))
+    return b_.create<arith::ConstantOp>(loc_, b_.getFloatAttr(real, value));
+  auto attribute = IntegerAttr::get(elem, static_cast<int64_t>(value));
+  if (elem.isUnsignedInteger())
+    return b_.create<ConstantOp>(loc_, attribute);
+  return b_.create<arith::ConstantOp>(loc_, attribute);
+}
+
+Value Expansion::make(llvm::StringRef name, Type elem, ValueRange operands,
+                      llvm::ArrayRef<NamedAttribute> attributes) {
+  OperationState state(loc_, name);
+  state.addOperands(operands);
+  state.addAttributes(attributes);
+  state.addTypes(ArrayType::get(b_.getContext(), elem, legalize::Tiles::broadcastExtents(operands),
+                                Place::Inferred));
+  return b_.create(state)->getResult(0);
+}
+
+Value Expansion::convert(Value x, Type to) {
+  if (elementTypeOf(x.getType()) == to)
+    return x;
+  return make("ptl.convert", to, x,
+              {b_.getNamedAttr("round", b_.getStringAttr("even")),
+               b_.getNamedAttr("saturate", b_.getBoolAttr(false))});
+}
+
+llvm::SmallVector<Value> Expansion::lengthsOf(Value value) {
+  llvm::SmallVector<Value> lengths;
+  for (int64_t axis = 0; axis < rankOf(value.getType()); ++axis)
+    lengths.push_back(lengthOf(b_, value, axis));
+  return lengths;
+}
+
+void Expansion::storeBox(Value value, Value ref, ValueRange offsets, ValueRange lengths,
+                         ValueRange steps) {
+  b_.create<StoreOp>(loc_, value, ref, offsets, lengths, steps, Value(),
+                     b_.getDenseI64ArrayAttr({}), IntegerAttr(), StringAttr());
+}
+
+/// Positions along an axis, with extent 1 along the later ones.
+Value Expansion::positions(Value like, int64_t axis) {
+  const Extent &extent = extentsOf(like.getType())[static_cast<size_t>(axis)];
+  OperationState state(loc_, "ptl.index");
+  state.addOperands(constant(0));
+  if (!extent.isConstant())
+    state.addOperands(lengthOf(b_, like, axis));
+  state.addTypes(ArrayType::get(b_.getContext(), b_.getI32Type(), {extent}, Place::Inferred));
+  Value row = b_.create(state)->getResult(0);
+  llvm::SmallVector<int64_t> added;
+  llvm::SmallVector<Extent> extents = {extent};
+  for (int64_t later = axis + 1; later < rankOf(like.getType()); ++later) {
+    added.push_back(static_cast<int64_t>(extents.size()));
+    extents.push_back(Extent::constant(1));
+  }
+  if (added.empty())
+    return row;
+  auto type = ArrayType::get(b_.getContext(), b_.getI32Type(), extents, Place::Inferred);
+  return b_.create<NewAxisOp>(loc_, type, row, b_.getDenseI64ArrayAttr(added));
+}
+
+// ---- boxes --------------------------------------------------------------------------------------
+
+/// As long as the parts together.
+Value Expansion::storageOf(Type whole, llvm::ArrayRef<Value> parts, int64_t along) {
+  auto type = cast<ArrayType>(whole);
+  llvm::SmallVector<Value> named;
+  for (int64_t axis = 0; axis < type.getRank(); ++axis) {
+    if (type.getExtents()[axis].isConstant())
+      continue;
+    Value length = lengthOf(b_, parts.front(), axis);
+    if (axis == along)
+      for (Value part : parts.drop_front())
+        length = b_.createOrFold<arith::AddIOp>(loc_, length, lengthOf(b_, part, axis));
+    named.push_back(length);
+  }
+  return allocateStorage(b_, loc_, type, named);
+}
+
+/// Each part is stored where it goes, after what is computed from the whole element by element.
+void Expansion::concat() {
+  int64_t axis = op_->getAttrOfType<IntegerAttr>("axis").getInt();
+  llvm::SmallVector<Value> parts(op_->getOperands());
+  Operation *last = op_;
+  llvm::SmallVector<Operation *> replaced = {op_};
+  while (last->hasOneUse()) {
+    Operation *user = *last->getUsers().begin();
+    bool alone = llvm::count_if(user->getOperands(),
+                                [](Value operand) { return rankOf(operand.getType()) > 0; }) == 1;
+    if (!isElementwise(user) || !alone || user->getBlock() != op_->getBlock())
+      break;
+    b_.setInsertionPoint(user);
+    for (Value &part : parts) {
+      IRMapping mapping;
+      mapping.map(last->getResult(0), part);
+      Operation *copy = b_.clone(*user, mapping);
+      copy->getResult(0).setType(ArrayType::get(b_.getContext(),
+                                                elementTypeOf(user->getResult(0).getType()),
+                                                extentsOf(part.getType()), Place::Inferred));
+      part = copy->getResult(0);
+    }
+    last = user;
+    replaced.push_back(user);
+  }
+  StoreOp into = onlyStore(last);
+  b_.setInsertionPoint(into ? into.getOperation() : last->getNextNode());
+  Value ref = into ? into.getRef() : storageOf(last->getResult(0).getType(), parts, axis);
+  llvm::SmallVector<Value> offsets, steps;
+  llvm::SmallVector<int64_t> dropped;
+  if (into) {
+    offsets.append(into.getOffsets().begin(), into.getOffsets().end());
+    steps.append(into.getSteps().begin(), into.getSteps().end());
+    dropped.append(into.getDropped().begin(), into.getDropped().end());
+  } else {
+    offsets.assign(static_cast<size_t>(rankOf(ref.getType())), constant(0));
+  }
+  llvm::SmallVector<size_t> kept;
+  for (size_t base = 0; base < offsets.size(); ++base)
+    if (!llvm::is_contained(dropped, static_cast<int64_t>(base)))
+      kept.push_back(base);
+  size_t along = kept[static_cast<size_t>(axis)];
+  for (Value part : parts) {
+    llvm::SmallVector<Value> lengths(offsets.size(), constant(1)), own = lengthsOf(part);
+    for (auto [base, length] : llvm::zip(kept, own))
+      lengths[base] = length;
+    b_.create<StoreOp>(loc_, part, ref, offsets, lengths, steps, Value(),
+                       b_.getDenseI64ArrayAttr(dropped), IntegerAttr(), StringAttr());
+    Value shift = own[static_cast<size_t>(axis)];
+    if (!steps.empty())
+      shift = b_.createOrFold<arith::MulIOp>(loc_, shift, steps[along]);
+    offsets[along] = b_.createOrFold<arith::AddIOp>(loc_, offsets[along], shift);
+  }
+  if (into)
+    into.erase();
+  else
+    last->getResult(0).replaceAllUsesWith(loadWhole(b_, loc_, ref, last->getResult(0).getType()));
+  for (Operation *op : llvm::reverse(replaced))
+    op->erase();
+}
+
+void Expansion::pad() {
+  auto pad = cast<PadOp>(op_);
+  Value result = pad->getResult(0);
+  llvm::SmallVector<Value> operands;
+  auto type = cast<ArrayType>(result.getType());
+  for (int64_t axis = 0; axis < type.getRank(); ++axis) {
+    if (type.getExtents()[axis].isConstant())
+      continue;
+    Value length = lengthOf(b_, pad.getX(), axis);
+    for (ValueRange more : {ValueRange(pad.getBefore()), ValueRange(pad.getAfter())})
+      if (!more.empty())
+        length = b_.createOrFold<arith::AddIOp>(loc_, length, more[static_cast<size_t>(axis)]);
+    operands.push_back(length);
+  }
+  operands.push_back(pad.getValue());
+  OperationState state(loc_, "ptl.full");
+  state.addOperands(operands);
+  state.addTypes(
+      ArrayType::get(b_.getContext(), type.getElementType(), type.getExtents(), Place::Inferred));
+  Value around = b_.create(state)->getResult(0);
+  Value ref = storageLike(b_, loc_, around);
+  storeWhole(b_, loc_, around, ref);
+  llvm::SmallVector<Value> offsets(pad.getBefore());
+  if (offsets.empty())
+    offsets.assign(static_cast<size_t>(type.getRank()), constant(0));
+  storeBox(pad.getX(), ref, offsets, lengthsOf(pad.getX()));
+  replaceWith(loadWhole(b_, loc_, ref, type));
+}
+
+void Expansion::insert() {
+  auto insert = cast<InsertOp>(op_);
+  Value ref = storageLike(b_, loc_, insert.getDest());
+  storeWhole(b_, loc_, insert.getDest(), ref);
+  b_.create<StoreOp>(loc_, insert.getValue(), ref, insert.getOffsets(), insert.getLengths(),
+                     insert.getSteps(), insert.getIndex(), insert.getDroppedAttr(),
+                     insert.getIndexAxisAttr(), StringAttr());
+  replaceWith(loadWhole(b_, loc_, ref, insert.getType()));
+}
+
+void Expansion::interleave() {
+  Value a = op_->getOperand(0);
+  int64_t last = rankOf(a.getType()) - 1;
+  auto type = cast<ArrayType>(op_->getResult(0).getType());
+  llvm::SmallVector<Value> lengths = lengthsOf(a), named;
+  for (int64_t axis = 0; axis <= last; ++axis)
+    if (!type.getExtents()[axis].isConstant())
+      named.push_back(axis < last ? lengths[static_cast<size_t>(axis)]
+                                  : b_.createOrFold<arith::MulIOp>(
+                                        loc_, lengths[static_cast<size_t>(axis)], constant(2)));
+  Value ref = allocateStorage(b_, loc_, type, named);
+  llvm::SmallVector<Value> steps(lengths.size(), constant(1)), offsets(lengths.size(), constant(0));
+  steps.back() = constant(2);
+  for (Value part : op_->getOperands()) {
+    storeBox(part, ref, offsets, lengths, steps);
+    offsets.back() = constant(1);
+  }
+  replaceWith(loadWhole(b_, loc_, ref, type));
+}
+
+void Expansion::deinterleave() {
+  Value x = op_->getOperand(0);
+  llvm::SmallVector<Value> lengths = lengthsOf(x);
+  lengths.back() = b_.createOrFold<arith::DivUIOp>(loc_, lengths.back(), constant(2));
+  llvm::SmallVector<Value> steps(lengths.size(), constant(1)), offsets(lengths.size(), constant(0));
+  steps.back() = constant(2);
+  for (Value result : op_->getResults()) {
+    result.replaceAllUsesWith(b_.create<SliceOp>(loc_, result.getType(), x, offsets, lengths, steps,
+                                                 Value(), b_.getDenseI64ArrayAttr({})));
+    offsets.back() = constant(1);
+  }
+  op_->erase();
+}
+
+/// Reshapes that only add or take away axes of extent 1 are views; others are of storage.
+void Expansion::reshape() {
+  Value x = op_->getOperand(0), result = op_->getResult(0);
+  llvm::SmallVector<Extent> kept;
+  llvm::SmallVector<int64_t> gone, added;
+  llvm::SmallVector<Value> offsets, lengths;
+  for (auto [axis, extent] : llvm::enumerate(extentsOf(x.getType()))) {
+    offsets.push_back(constant(0));
+    lengths.push_back(lengthOf(b_, x, static_cast<int64_t>(axis)));
+    if (extent.isOne())
+      gone.push_back(static_cast<int64_t>(axis));
+    else
+      kept.push_back(extent);
+  }
+  llvm::SmallVector<Extent> wanted;
+  for (auto [axis, extent] : llvm::enumerate(extentsOf(result.getType()))) {
+    if (extent.isOne())
+      added.push_back(static_cast<int64_t>(axis));
+    else
+      wanted.push_back(extent);
+  }
+  bool isView = kept.size() == wanted.size() && !kept.empty() &&
+                llvm::all_of(llvm::zip(kept, wanted), [](auto pair) {
+                  return sameLength(std::get<0>(pair), std::get<1>(pair));
+                });
+  if (!isView)
+    return;
+  Type elem = elementTypeOf(x.getType());
+  if (!gone.empty())
+    x = b_.create<SliceOp>(loc_, ArrayType::get(b_.getContext(), elem, kept, Place::Inferred), x,
+                           offsets, lengths, ValueRange(), Value(), b_.getDenseI64ArrayAttr(gone));
+  if (!added.empty())
+    x = b_.create<NewAxisOp>(loc_, result.getType(), x, b_.getDenseI64ArrayAttr(added));
+  if (x.getType() != result.getType())
+    x = b_.create<CastOp>(loc_, result.getType(), x);
+  replaceWith(x);
+}
+
+// ---- arithmetic ---------------------------------------------------------------------------------
+
+void Expansion::triangle() {
+  Value x = op_->getOperand(0);
+  int64_t rank = rankOf(x.getType());
+  Value row = positions(x, rank - 2), col = positions(x, rank - 1);
+  if (op_->getNumOperands() > 1) {
+    Value diagonal = b_.create<arith::IndexCastOp>(loc_, b_.getI32Type(), op_->getOperand(1));
+    row = make("ptl.add", b_.getI32Type(), {row, diagonal});
+  }
+  Value inside = make(isa<TrilOp>(op_) ? "ptl.ge" : "ptl.le", b_.getI1Type(), {row, col});
+  Type elem = elementTypeOf(x.getType());
+  replaceWith(make("ptl.select", elem, {inside, x, number(elem, 0)}));
+}
+
+void Expansion::oneHot() {
+  Value ids = op_->getOperand(0), result = op_->getResult(0);
+  llvm::SmallVector<Extent> extents(extentsOf(ids.getType()));
+  extents.push_back(Extent::constant(1));
+  auto last = static_cast<int64_t>(extents.size()) - 1;
+  Type elem = elementTypeOf(ids.getType());
+  Value column =
+      b_.create<NewAxisOp>(loc_, ArrayType::get(b_.getContext(), elem, extents, Place::Inferred),
+                           ids, b_.getDenseI64ArrayAttr(last));
+  Value row = convert(positions(result, last), elem);
+  Value hit = make("ptl.eq", b_.getI1Type(), {column, row});
+  Type to = elementTypeOf(result.getType());
+  replaceWith(make("ptl.select", to, {hit, number(to, 1), number(to, 0)}));
+}
+
+/// The number of elements along some axes, as an `f32` scalar.
+static Value countOf(OpBuilder &b, Location loc, Value x, llvm::ArrayRef<int64_t> axes) {
+  Value count = b.create<arith::ConstantIndexOp>(loc, 1);
+  for (int64_t axis : axes)
+    count = b.createOrFold<arith::MulIOp>(loc, count, lengthOf(b, x, axis));
+  Value wide = b.createOrFold<arith::IndexCastOp>(loc, b.getI64Type(), count);
+  return b.createOrFold<arith::SIToFPOp>(loc, b.getF32Type(), wide);
+}
+
+/// The type that sums and products of short types accumulate in.
+static Type accumulatorOf(OpBuilder &b, Type elem) {
+  if (elem.isIndex())
+    return elem;
+  unsigned bits = elem.getIntOrFloatBitWidth();
+  if (isReal(elem))
+    return bits < 32 ? b.getF32Type() : elem;
+  return bits == 8 ? b.getIntegerType(32) : elem;
+}
+
+/// Sums in the accumulator's type, means as sums, truth values as numbers: what a loop can carry.
+void Expansion::reduce() {
+  Value x = op_->getOperand(0);
+  Type elem = elementTypeOf(x.getType());
+  bool isMean = isa<ReduceMeanOp>(op_), isLogical = isa<ReduceAnyOp, ReduceAllOp>(op_);
+  bool accumulates = isMean || isa<ReduceSumOp, ReduceProdOp>(op_);
+  Type wide = isLogical ? b_.getF32Type() : accumulates ? accumulatorOf(b_, elem) : elem;
+  if (wide == elem && !isMean)
+    return;
+  if (isLogical)
+    x = make("ptl.select", wide, {x, number(wide, 1), number(wide, 0)});
+  x = convert(x, wide);
+  llvm::SmallVector<int64_t> axes = foldedAxesOf(op_);
+  OperationState state(loc_, isMean || isa<ReduceSumOp>(op_) ? "ptl.reduce_sum"
+                             : isa<ReduceProdOp>(op_)        ? "ptl.reduce_prod"
+                             : isa<ReduceAllOp>(op_)         ? "ptl.reduce_min"
+                                                             : "ptl.reduce_max");
+  state.addOperands(x);
+  state.addAttributes(op_->getAttrs());
+  auto type = cast<ArrayType>(op_->getResult(0).getType());
+  state.addTypes(ArrayType::get(b_.getContext(), wide, type.getExtents(), Place::Inferred));
+  Value result = b_.create(state)->getResult(0);
+  if (isMean)
+    result = make("ptl.div", wide, {result, countOf(b_, loc_, x, axes)});
+  if (isLogical)
+    result = make("ptl.gt", b_.getI1Type(), {result, number(wide, 0)});
+  else
+    result = convert(result, elem);
+  replaceWith(result);
+}
+
+void Expansion::scan() {
+  Value x = op_->getOperand(0);
+  Type elem = elementTypeOf(x.getType()), wide = accumulatorOf(b_, elem);
+  if (wide == elem)
+    return;
+  OperationState state(loc_, op_->getName());
+  state.addOperands(convert(x, wide));
+  state.addAttributes(op_->getAttrs());
+  auto type = cast<ArrayType>(op_->getResult(0).getType());
+  state.addTypes(ArrayType::get(b_.getContext(), wide, type.getExtents(), Place::Inferred));
+  replaceWith(convert(b_.create(state)->getResult(0), elem));
+}
+
+/// An array of one element, which the host reads.
+void Expansion::reduceToScalar() {
+  Value x = op_->getOperand(0);
+  int64_t rank = rankOf(x.getType());
+  Type result = op_->getResult(0).getType(), scalar = result;
+  bool isLogical = isa<ReduceAnyOp, ReduceAllOp>(op_);
+  OperationState state(loc_, isa<ReduceAllOp>(op_) ? "ptl.reduce_min"
+                             : isLogical           ? "ptl.reduce_max"
+                                                   : op_->getName().getStringRef());
+  if (isLogical) { // the host compares what numbers give
+    scalar = b_.getF32Type();
+    x = make("ptl.select", scalar, {x, number(scalar, 1), number(scalar, 0)});
+  }
+  bool searches = isa<ReduceArgmaxOp, ReduceArgminOp>(op_);
+  if (searches && rank != 1) { // the position in row-major order
+    Value count = constant(1);
+    for (Value length : lengthsOf(x))
+      count = b_.createOrFold<arith::MulIOp>(loc_, count, length);
+    OperationState flat(loc_, "ptl.reshape");
+    flat.addOperands({x, count});
+    flat.addTypes(ArrayType::get(b_.getContext(), elementTypeOf(x.getType()),
+                                 {Extent::named(b_.getStringAttr("flat"))}, Place::Inferred));
+    x = b_.create(flat)->getResult(0);
+    rank = 1;
+  }
+  state.addOperands(x);
+  llvm::SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  if (searches)
+    state.addAttribute("axis", b_.getI64IntegerAttr(0));
+  else
+    state.addAttribute("axes", b_.getDenseI64ArrayAttr(axes));
+  llvm::SmallVector<Extent> ones(static_cast<size_t>(rank), Extent::constant(1));
+  state.addTypes(ArrayType::get(b_.getContext(), scalar, ones, Place::Inferred));
+  Operation *reduction = b_.create(state);
+  llvm::SmallVector<Value> offsets(static_cast<size_t>(rank), constant(0)),
+      lengths(static_cast<size_t>(rank), constant(1));
+  Value element = b_.create<SliceOp>(loc_, scalar, reduction->getResult(0), offsets, lengths,
+                                     ValueRange(), Value(), b_.getDenseI64ArrayAttr(axes));
+  if (isLogical) {
+    OperationState compare(loc_, "ptl.gt");
+    compare.addOperands({element, number(scalar, 0)});
+    compare.addTypes(result);
+    element = b_.create(compare)->getResult(0);
+  }
+  replaceWith(element);
+  if (!searches)
+    Expansion(reduction, tileBytes_).run();
+}
+
+// ---- stores -------------------------------------------------------------------------------------
+
+/// The value of a store has the shape of the box and is made for it alone.
+void Expansion::store() {
+  auto store = cast<StoreOp>(op_);
+  if (store.getIndex()) {
+    expandScatter(store);
+    return;
+  }
+  if (store.getAtomic())
+    return;
+  llvm::SmallVector<Extent> wanted;
+  llvm::SmallVector<Value> named;
+  Value value = store.getValue();
+  llvm::ArrayRef<Extent> own = extentsOf(value.getType());
+  size_t rank = store.getOffsets().size() - store.getDropped().size();
+  if (rank == 0 && !isa<ArrayType>(value.getType()))
+    return;
+  bool repeats = own.size() < rank;
+  for (size_t base = 0; base < store.getOffsets().size(); ++base) {
+    if (llvm::is_contained(store.getDropped(), static_cast<int64_t>(base)))
+      continue;
+    size_t behind = rank - wanted.size();
+    Value length = store.getLengths()[base];
+    IntegerAttr known;
+    bool has = own.size() >= behind && !own[own.size() - behind].isOne();
+    Extent extent = has ? own[own.size() - behind]
+                    : matchPattern(length, m_Constant(&known))
+                        ? Extent::constant(known.getInt())
+                        : extentsOf(store.getRef().getType())[base];
+    if (!has && !extent.isOne() && !extent.isConstant() &&
+        !matchPattern(length, m_Constant(&known)))
+      extent =
+          Extent::named(b_.getStringAttr("box " + std::to_string(wanted.size())), extent.capacity);
+    repeats |= !has && !extent.isOne();
+    wanted.push_back(extent);
+    if (!extent.isConstant())
+      named.push_back(length);
+  }
+  Operation *maker = value.getDefiningOp();
+  bool isOwn = maker && value.hasOneUse() && maker->getBlock() == op_->getBlock() &&
+               (isTiled(maker) || isView(maker) || isFill(maker));
+  if (isOwn && !repeats)
+    return;
+  auto type =
+      ArrayType::get(b_.getContext(), elementTypeOf(value.getType()), wanted, Place::Inferred);
+  if (!isa<ArrayType>(value.getType()) || repeats) {
+    bool isScalar = !isa<ArrayType>(value.getType());
+    OperationState state(loc_, isScalar ? "ptl.full" : "ptl.broadcast");
+    if (isScalar)
+      named.push_back(value);
+    else
+      state.addOperands(value);
+    state.addOperands(named);
+    state.addTypes(type);
+    value = b_.create(state)->getResult(0);
+  } else {
+    value = b_.create<CastOp>(loc_, type, value);
+  }
+  store.getValueMutable().assign(value);
+}
+
+void Expansion::convert() {
+  Value x = op_->getOperand(0);
+  if (!isa<ArrayType>(x.getType()) ||
+      elementTypeOf(x.getType()) != elementTypeOf(op_->getResult(0).getType()))
+    return;
+  bool isSame = x.getType() == op_->getResult(0).getType();
+  replaceWith(isSame ? x : b_.create<CastOp>(loc_, op_->getResult(0).getType(), x));
+}
+
+void Expansion::run() {
+  if (isa<ConvertOp>(op_))
+    return convert();
+  if (isa<ConcatOp>(op_))
+    return concat();
+  if (isa<PadOp>(op_))
+    return pad();
+  if (isa<InsertOp>(op_))
+    return insert();
+  if (isa<InterleaveOp>(op_))
+    return interleave();
+  if (isa<DeinterleaveOp>(op_))
+    return deinterleave();
+  if (isa<TrilOp, TriuOp>(op_))
+    return triangle();
+  if (isa<OneHotOp>(op_))
+    return oneHot();
+  if (isa<ReshapeOp>(op_))
+    return reshape();
+  if (expandByPosition(op_) || expandOutside(op_))
+    return;
+  if (isa<StoreOp>(op_))
+    return store();
+  if (isa<SortOp, ArgsortOp, TopkOp>(op_))
+    return expandOrder(op_, tileBytes_);
+  const OpRecord *record = recordOf(op_);
+  bool reduces = record && record->opClass == OpClass::Reduction &&
+                 rankOf(op_->getOperand(0).getType()) > 0 && !isa<UniqueOp, SortedOp>(op_);
+  if (isa<CumsumOp, CumprodOp>(op_))
+    return scan();
+  if (reduces && isReduction(op_))
+    return reduce();
+  if (reduces && rankOf(op_->getResult(0).getType()) == 0)
+    return reduceToScalar();
+}
+
+} // namespace
+
+static bool isExpanded(Operation *op) {
+  if (isa<ConcatOp, PadOp, InsertOp, InterleaveOp, DeinterleaveOp, TrilOp, TriuOp, OneHotOp,
+          ReshapeOp, TakeOp, GatherOp, ScatterOp, SortOp, ArgsortOp, TopkOp>(op) ||
+      reachesOutside(op))
+    return true;
+  const OpRecord *record = recordOf(op);
+  return record && (record->opClass == OpClass::Reduction || record->opClass == OpClass::Scan);
+}
+
+void expandTensors(func::FuncOp function, int64_t tileBytes) {
+  auto forEach = [&](llvm::function_ref<bool(Operation *)> isWanted) {
+    llvm::SmallVector<Operation *> work;
+    function.walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (isa<ParallelOp>(op))
+        return WalkResult::skip();
+      if (isWanted(op))
+        work.push_back(op);
+      return WalkResult::advance();
+    });
+    for (Operation *op : work)
+      keepingMarks(op, [&] { Expansion(op, tileBytes).run(); });
+  };
+  expandProducts(function);
+  forEach([](Operation *op) { return isa<ConvertOp>(op); });
+  forEach(isExpanded);
+  storeScatteredOperands(function); // parts of which may just have been made
+  forEach([](Operation *op) { return isa<StoreOp>(op); });
+}
+
+} // namespace ptl::ir

@@ -1,0 +1,49 @@
+// Tensor operations that are no arithmetic, expressed by boxes of storage, so that every array
+// outside of grids is computed in tiles or stored.
+#pragma once
+
+#include "ir/dialect/ptl_dialect.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace ptl::ir {
+
+/// Rewrites what stands outside of grids: `concat`, `pad`, `insert`, `gather`, `scatter`,
+/// triangles, orderings of long axes, means, reductions to scalars and of truth values; first the
+/// variables of loops and branches
+/// (`storeCarried`). Afterwards stores have values of the shape of their boxes, made by operations
+/// of their own. `tileBytes`: of the largest tile.
+void expandTensors(mlir::func::FuncOp function, int64_t tileBytes);
+
+/// Arrays that loops and branches outside of grids carry become storage.
+void storeCarried(mlir::func::FuncOp function);
+
+/// Parts by position: `x[ids, :]` and stores through such a list become grids.
+void expandTake(TakeOp take);
+void expandScatter(StoreOp store);
+/// Such a store element by element, whatever its box and its value are.
+void storeByElements(StoreOp store);
+/// The above, and elements by position: `gather` and `scatter` become grids. False for others.
+bool expandByPosition(mlir::Operation *op);
+/// Whether a value is a part of an array that reaches beyond the edges; such a part becomes storage
+/// that holds what lies outside, and inside what is there. False for others.
+bool reachesOutside(mlir::Operation *op);
+bool expandOutside(mlir::Operation *op);
+/// A number of any integer type as a position.
+mlir::Value asPosition(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value number);
+
+/// Products in index notation and those with vectors become products of matrices.
+void expandProducts(mlir::func::FuncOp function);
+
+/// Operands of products whose elements lie apart in memory become arrays of their own.
+void storeScatteredOperands(mlir::func::FuncOp function);
+
+/// Stores of grids that chips cannot do atomically: what is there is read and written by a grid of
+/// one point that loops over the points.
+void serialiseAtomics(mlir::func::FuncOp function);
+
+/// An ordering along an axis: where tiles cannot hold it, parts are sorted and merged through
+/// storage.
+void expandOrder(mlir::Operation *op, int64_t tileBytes);
+
+} // namespace ptl::ir

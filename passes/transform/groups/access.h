@@ -1,0 +1,38 @@
+// Which elements of a stored value a tile reads: views (slices, transposes, new axes, repetitions)
+// between the value that an operation names and the value that has the elements are looked through.
+#pragma once
+
+#include "ir/dialect/ptl_dialect.h"
+#include "passes/analysis/axis_map.h"
+
+#include "mlir/IR/Builders.h"
+
+namespace ptl::ir {
+
+/// One axis of a value: position = offset + step * (position along the space's axis `id`).
+struct AxisAccess {
+  int64_t id = kWhole; ///< axis of the iteration space; `kWhole`: one position, the offset
+  mlir::Value offset;  ///< null: 0
+  mlir::Value step;    ///< null: 1
+  int tag = 0;         ///< chosen by whoever begins, and kept
+};
+
+struct Access {
+  mlir::Value origin; ///< the value that has the elements
+  llvm::SmallVector<AxisAccess, 4> axes;
+  bool isBox = false; ///< a part of the origin, or one that begins elsewhere
+
+  AxisMap map() const;
+};
+
+/// The access to `value` itself: its axes run along these of the space.
+Access accessTo(mlir::Value value, const AxisMap &map);
+/// From an access to `value` to one to its origin. Offsets are computed with `builder`; without one
+/// `isBox` says that there would be some.
+Access originOf(mlir::Value value, const AxisMap &map, mlir::OpBuilder *builder = nullptr);
+Access originOf(Access access, mlir::OpBuilder *builder);
+
+/// Equal lengths by name or number.
+bool sameLength(const Extent &a, const Extent &b);
+
+} // namespace ptl::ir

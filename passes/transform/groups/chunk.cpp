@@ -1,0 +1,83 @@
+// Tensor level to tile level for chips: groups of operations become grids over tiles of two axes,
+// and long axes are gone along in chunks.
+#include "passes/passes.h"
+
+#include "passes/analysis/lengths.h"
+#include "passes/transform/expand/expand_tensors.h"
+#include "passes/transform/expand/whole_values.h"
+#include "passes/transform/forward_storage.h"
+#include "passes/transform/groups/chunk_emit.h"
+#include "passes/transform/groups/find_groups.h"
+#include "passes/transform/groups/schedule_effects.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace ptl::ir {
+
+#define GEN_PASS_DEF_CHUNK
+#include "passes/passes.h.inc"
+
+namespace {
+
+/// Lengths are asked of what made them, so that no array stays for its length alone.
+void forwardLengths(func::FuncOp function) {
+  llvm::SmallVector<DimOp> dims;
+  function.walk([&](DimOp dim) { dims.push_back(dim); });
+  for (DimOp dim : dims) {
+    if (!dim.getSource().getDefiningOp() || isa<RefType>(dim.getSource().getType()))
+      continue;
+    OpBuilder builder(dim);
+    Value length = lengthOf(builder, dim.getSource(), static_cast<int64_t>(dim.getAxis()));
+    if (auto other = length.getDefiningOp<DimOp>(); other && other.getSource() == dim.getSource()) {
+      if (other != dim)
+        other.erase();
+      continue;
+    }
+    dim.replaceAllUsesWith(length);
+    dim.erase();
+  }
+}
+
+/// A box without elements, as an empty part of a `concat`, has no tiles.
+void dropEmptyStores(func::FuncOp function) {
+  llvm::SmallVector<StoreOp> empty;
+  function.walk([&](StoreOp store) {
+    bool isEmpty =
+        llvm::any_of(store.getLengths(), [](Value v) { return matchPattern(v, m_Zero()); });
+    if (isEmpty && !store->getParentOfType<ParallelOp>())
+      empty.push_back(store);
+  });
+  for (StoreOp store : empty)
+    store.erase();
+}
+
+struct ChunkPass : impl::ChunkBase<ChunkPass> {
+  using ChunkBase::ChunkBase;
+
+  void runOnOperation() override {
+    ScheduleEffects effects(getOperation());
+    serialiseAtomics(getOperation());
+    forwardStorage(getOperation());
+    storeCarried(getOperation());
+    forwardStorage(getOperation()); // of what loops carry
+    auto halvingsOf = [&](size_t group) { return group < halvings.size() ? halvings[group] : 0; };
+    TileSizes sizes{productM, productN, tileBytes};
+    expandTensors(getOperation(), sizes.halved(halvingsOf(0)).bytes);
+    forwardStorage(getOperation()); // of what boxes are replaced in
+    dropEmptyStores(getOperation());
+    bringIntoGrids(getOperation());
+    forwardLengths(getOperation());
+    makeGrids(getOperation(), kChipLimits, [&](llvm::ArrayRef<OpGroup *> groups, unsigned number) {
+      ChunkEmitter(groups, sizes.halved(halvingsOf(number + 1)), number).emit();
+    });
+    forwardLengths(getOperation());
+    effects.check();
+  }
+};
+
+} // namespace
+} // namespace ptl::ir

@@ -1,0 +1,278 @@
+#include "passes/transform/groups/chunk_emit.h"
+
+#include "ir/dialect/schedule_attributes.h"
+#include "passes/transform/combiners.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+
+namespace ptl::ir {
+
+bool ChunkEmitter::hasEqualTiles(int64_t id) const {
+  const Extent &whole = group_->axis(id).extent;
+  int64_t step = axis(id).step;
+  return step == 1 || (whole.isConstant() && whole.length % step == 0);
+}
+
+/// Each loop has names of its own, so that a name is one length wherever it is seen.
+std::string ChunkEmitter::tileName(int64_t) {
+  return "t" + std::to_string(number_) + "." + std::to_string(names_++);
+}
+
+void ChunkEmitter::mark(ParallelOp grid) {
+  grid->setAttr(kTileGroupAttribute, b_.getI64IntegerAttr(number_ + 1));
+}
+
+ChunkEmitter::Loops ChunkEmitter::chunked(llvm::ArrayRef<int64_t> ids) const {
+  Loops loops;
+  for (int64_t id : ids)
+    if (id != kWhole && axis(id).isChunked)
+      loops.push_back(id);
+  return loops;
+}
+
+/// A nest of loops along these axes; the innermost one loads ahead.
+void ChunkEmitter::inLoops(llvm::ArrayRef<int64_t> ids, ValueRange carried,
+                           llvm::function_ref<llvm::SmallVector<Value>(ValueRange)> body,
+                           llvm::SmallVectorImpl<Value> &results) {
+  if (ids.empty()) {
+    llvm::SmallVector<Value> made = body(carried);
+    results.assign(made.begin(), made.end());
+    return;
+  }
+  int64_t id = ids.front();
+  auto loop =
+      b_.create<scf::ForOp>(loc_, constant(0), axis(id).length, constant(axis(id).step), carried);
+  if (ids.size() == 1)
+    loop->setAttr("ptl.pipeline", b_.getI64IntegerAttr(2));
+  {
+    OpBuilder::InsertionGuard guard(b_);
+    b_.setInsertionPointToStart(loop.getBody());
+    members_.emplace_back();
+    operands_.emplace_back();
+    place(id, loop.getInductionVar());
+    llvm::SmallVector<Value> inner;
+    inLoops(ids.drop_front(), loop.getRegionIterArgs(), body, inner);
+    if (!inner.empty())
+      b_.create<scf::YieldOp>(loc_, inner);
+    members_.pop_back();
+    operands_.pop_back();
+  }
+  axis(id).position = axis(id).tile = {};
+  results.assign(loop.getResults().begin(), loop.getResults().end());
+}
+
+/// Computes before the loops what does not change in them.
+void ChunkEmitter::hoist(Operation *op, llvm::ArrayRef<int64_t> ids,
+                         llvm::DenseSet<Operation *> &seen) {
+  if (!seen.insert(op).second || !isTiled(op))
+    return;
+  auto changes = [&](const AxisMap &map) {
+    return llvm::any_of(map, [&](int64_t id) { return llvm::is_contained(ids, group_->find(id)); });
+  };
+  for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
+    if (!isa<ArrayType>(operand.getType()) || isProduct(op))
+      continue;
+    auto number = static_cast<unsigned>(i);
+    Access access = originOf(operand, group_->operandMap(op, number));
+    Operation *origin = access.origin.getDefiningOp();
+    bool isMember = origin && group_->contains(origin);
+    if (!changes(isMember ? group_->mapOf(origin) : access.map()))
+      operandTile(op, number);
+    else if (isMember)
+      hoist(origin, ids, seen);
+  }
+}
+
+/// Steps of the group: a reduction comes one step after those that its operand needs.
+static int64_t levelOf(Operation *op, const OpGroup &group,
+                       llvm::DenseMap<Operation *, int64_t> &levels) {
+  if (auto known = levels.find(op); known != levels.end())
+    return known->second;
+  int64_t level = 0;
+  for (Value operand : op->getOperands()) {
+    if (!isa<ArrayType>(operand.getType()))
+      continue;
+    AxisMap all(static_cast<size_t>(rankOf(operand.getType())), kWhole);
+    Operation *origin = originOf(operand, all).origin.getDefiningOp();
+    if (origin && origin != op && group.contains(origin))
+      level = std::max(level, levelOf(origin, group, levels) + (isReduction(origin) ? 1 : 0));
+  }
+  return levels[op] = level;
+}
+
+void ChunkEmitter::emitReductions() {
+  llvm::DenseMap<Operation *, int64_t> levels;
+  llvm::SmallVector<Operation *> waiting;
+  for (Operation *op : group_->members())
+    if (isReduction(op))
+      waiting.insert(waiting.begin(), op); // in the order of the program
+  for (int64_t level = 0; !waiting.empty(); ++level) {
+    llvm::SmallVector<Operation *> ready;
+    llvm::copy_if(waiting, std::back_inserter(ready),
+                  [&](Operation *op) { return levelOf(op, *group_, levels) == level; });
+    llvm::erase_if(waiting, [&](Operation *op) { return levelOf(op, *group_, levels) == level; });
+    while (!ready.empty()) { // those along the same axes share their loops
+      Loops ids = chunked(group_->foldedBy(ready.front()));
+      auto alike = [&](Operation *op) { return chunked(group_->foldedBy(op)) == ids; };
+      llvm::SmallVector<Operation *> together;
+      llvm::copy_if(ready, std::back_inserter(together), alike);
+      llvm::erase_if(ready, alike);
+      reduceTogether(together);
+    }
+  }
+}
+
+void ChunkEmitter::reduceTogether(llvm::ArrayRef<Operation *> reductions) {
+  Loops ids = chunked(group_->foldedBy(reductions.front()));
+  loc_ = reductions.front()->getLoc();
+  if (ids.empty()) {
+    for (Operation *op : reductions) {
+      Value result = fold(op);
+      members_.back()[op] = result;
+    }
+    return;
+  }
+  llvm::DenseSet<Operation *> seen;
+  llvm::SmallVector<Value> carried, results;
+  llvm::SmallVector<size_t> firsts;
+  for (Operation *op : reductions) {
+    hoist(op, ids, seen);
+    firsts.push_back(carried.size());
+    llvm::append_range(carried, begin(op));
+  }
+  auto body = [&](ValueRange values) {
+    llvm::SmallVector<Value> next;
+    for (auto [i, op] : llvm::enumerate(reductions)) {
+      size_t end = i + 1 < firsts.size() ? firsts[i + 1] : values.size();
+      llvm::append_range(next,
+                         combine(op, llvm::to_vector(values.slice(firsts[i], end - firsts[i]))));
+    }
+    return next;
+  };
+  inLoops(ids, carried, body, results);
+  for (auto [op, first] : llvm::zip(reductions, firsts))
+    members_.back()[op] = results[first];
+}
+
+/// Each chunk is scanned by itself, after what all earlier ones have folded to.
+void ChunkEmitter::storeScan(StoreOp into, llvm::ArrayRef<int64_t> ids) {
+  Operation *root = group_->root();
+  Type elem = elementTypeOf(root->getResult(0).getType());
+  AxisMap map = group_->mapOf(root), before = map;
+  for (int64_t &id : before)
+    if (llvm::is_contained(ids, id))
+      id = kWhole;
+  llvm::StringRef combiner = combinerOf(root);
+  llvm::SmallVector<Value> last;
+  inLoops(
+      ids, identity(combiner, elem, before),
+      [&](ValueRange carried) {
+        storeTile(make(combiner, elem, {tileOf(root), carried[0]}), into);
+        return llvm::SmallVector<Value>{make(combiner, elem, {carried[0], foldScanned(root)})};
+      },
+      last);
+}
+
+void ChunkEmitter::storeRoot(StoreOp into) {
+  Operation *root = group_->root();
+  loc_ = root->getLoc();
+  AxisMap map = group_->mapOf(root);
+  Loops ids;
+  for (int64_t id : chunked(map))
+    if (!group_->isParallel(id))
+      ids.push_back(id);
+  llvm::DenseSet<Operation *> seen;
+  if (!ids.empty())
+    hoist(root, ids, seen);
+  if (!ids.empty() && isCumulative(root))
+    return storeScan(into, ids);
+  llvm::SmallVector<Value> none;
+  inLoops(
+      ids, {},
+      [&](ValueRange) {
+        Value tile = isTiled(root) ? tileOf(root) : tileOf(root->getResult(0), map);
+        storeTile(isProduct(root) ? tile : spread(tile, map), into);
+        return llvm::SmallVector<Value>();
+      },
+      none);
+}
+
+/// A tile as an array of its only axis, or as the scalar that it holds.
+Value ChunkEmitter::withoutOnes(Value tile, int64_t kept) {
+  llvm::ArrayRef<Extent> extents = ir::extentsOf(tile.getType());
+  Type elem = elementTypeOf(tile.getType());
+  llvm::SmallVector<Value> offsets(2, constant(0)), lengths(2, constant(1));
+  llvm::SmallVector<int64_t> dropped;
+  for (int64_t axis : {0, 1})
+    if (axis != kept)
+      dropped.push_back(axis);
+  Type type = elem;
+  if (kept >= 0) {
+    const Extent &extent = extents[static_cast<size_t>(kept)];
+    for (const TileAxis &own : axes_)
+      if (own.tile && own.extent == extent)
+        lengths[static_cast<size_t>(kept)] = own.tile;
+    type = ArrayType::get(b_.getContext(), elem, {extent}, Place::Inferred);
+  }
+  return b_.create<SliceOp>(loc_, type, tile, offsets, lengths, ValueRange(), Value(),
+                            b_.getDenseI64ArrayAttr(dropped));
+}
+
+/// A tile has its rows first; memory may have them last, or lack them.
+void ChunkEmitter::storeTile(Value tile, StoreOp into) {
+  TileBox box = boxOfTile(into);
+  llvm::SmallVector<int64_t> dropped(into.getDropped());
+  size_t rank = box.ids.size();
+  llvm::SmallVector<TileAxis::Role> roles(rank, TileAxis::Single);
+  for (auto [base, id] : llvm::enumerate(box.ids)) {
+    if (id != kWhole && !axis(id).extent.isOne())
+      roles[base] = axis(id).role;
+    if (roles[base] == TileAxis::Single &&
+        !llvm::is_contained(into.getDropped(), static_cast<int64_t>(base)))
+      dropped.push_back(static_cast<int64_t>(base));
+  }
+  auto at = [&](TileAxis::Role role) {
+    return static_cast<int64_t>(llvm::find(roles, role) - roles.begin());
+  };
+  auto size = static_cast<int64_t>(rank);
+  int64_t row = at(TileAxis::Row), col = at(TileAxis::Col);
+  bool turned = row < size && col < size && col < row;
+  // A tile that lacks an axis keeps one of extent 1 of memory for it.
+  int64_t kept = size;
+  if (row == size && col == size && size > 0) {
+    kept = size - 1;
+    llvm::erase(dropped, kept);
+  }
+  int64_t only = kept < size ? kept : row == size ? col : col == size ? row : size;
+  if (only < size && rank > 1) {
+    bool isRow = row < size;
+    int64_t other =
+        isRow ? (only + 1 < size ? only + 1 : only - 1) : (only > 0 ? only - 1 : only + 1);
+    turned = isRow ? other < only : other > only;
+    if (kept < size)
+      turned = false;
+    llvm::erase(dropped, other);
+  }
+  if (turned)
+    tile = transposed(tile);
+  if (rank < 2)
+    tile = withoutOnes(tile, rank == 0 ? -1 : row < size ? 0 : 1);
+  llvm::sort(dropped);
+  b_.create<StoreOp>(into.getLoc(), tile, into.getRef(), box.offsets, box.lengths, box.steps,
+                     Value(), b_.getDenseI64ArrayAttr(dropped), IntegerAttr(), StringAttr());
+}
+
+void ChunkEmitter::emitGroup(StoreOp into) {
+  into_ = into;
+  members_.emplace_back();
+  operands_.emplace_back();
+  emitReductions();
+  storeRoot(into);
+  members_.clear();
+  operands_.clear();
+}
+
+} // namespace ptl::ir

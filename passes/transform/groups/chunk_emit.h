@@ -1,0 +1,78 @@
+// A grid for groups of tensor operations whose tiles have two axes (rows and columns): other axes
+// of the space are gone along one position at a time, and an axis that a reduction folds in chunks.
+#pragma once
+
+#include "passes/transform/groups/grid_emitter.h"
+
+namespace ptl::ir {
+
+/// Decides which axes of the group are the rows and columns of its tiles, and how long chunks are.
+/// `groups`: all that share the grid; `axes`: by number, those of `group`.
+void chooseChunks(llvm::ArrayRef<OpGroup *> groups, OpGroup &group, const TileSizes &sizes,
+                  std::vector<TileAxis> &axes);
+
+class ChunkEmitter : public GridEmitter {
+public:
+  ChunkEmitter(llvm::ArrayRef<OpGroup *> groups, const TileSizes &sizes, unsigned number)
+      : GridEmitter(groups, sizes, number) {}
+
+private:
+  using Loops = llvm::SmallVector<int64_t>;
+
+  // the grid and its loops: chunk_emit.cpp
+  void emitGroup(StoreOp into) override;
+  void mark(ParallelOp grid) override;
+  llvm::SmallVector<int64_t> gridAxes() const override { return chunked(group_->parallel()); }
+  bool hasEqualTiles(int64_t id) const override;
+  std::string tileName(int64_t id) override;
+  void inLoops(llvm::ArrayRef<int64_t> ids, mlir::ValueRange carried,
+               llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange)> body,
+               llvm::SmallVectorImpl<mlir::Value> &results);
+  void hoist(mlir::Operation *op, llvm::ArrayRef<int64_t> ids,
+             llvm::DenseSet<mlir::Operation *> &seen);
+  void emitReductions();
+  void reduceTogether(llvm::ArrayRef<mlir::Operation *> reductions);
+  void storeRoot(StoreOp into);
+  void storeScan(StoreOp into, llvm::ArrayRef<int64_t> ids);
+  void storeTile(mlir::Value tile, StoreOp into);
+  Loops chunked(llvm::ArrayRef<int64_t> ids) const;
+
+  // sizes: chunk_sizes.cpp
+  void chooseSizes(bool isFirst) override;
+
+  // tiles: chunk_tiles.cpp
+  mlir::Value tileOf(mlir::Operation *member);
+  mlir::Value operandTile(mlir::Operation *op, unsigned operand);
+  mlir::Value tileOf(mlir::Value value, const AxisMap &map);
+  mlir::Value cloneElementwise(mlir::Operation *op);
+  mlir::Value cloneProduct(mlir::Operation *op);
+  mlir::Value cloneScan(mlir::Operation *op);
+  mlir::Value fill(mlir::Operation *op, const Access &access);
+  mlir::Value load(Access access);
+  mlir::Value loadBox(const Access &access, ArrayType type, llvm::ArrayRef<mlir::Value> offsets,
+                      llvm::ArrayRef<mlir::Value> lengths, llvm::ArrayRef<mlir::Value> steps,
+                      llvm::ArrayRef<int64_t> dropped);
+  bool readsStorage(LoadOp load, const Access &access);
+  mlir::Value spread(mlir::Value tile, const AxisMap &map);
+  mlir::Value fold(mlir::Operation *reduction);
+  mlir::Value foldScanned(mlir::Operation *scan);
+  mlir::Value identity(llvm::StringRef combiner, mlir::Type elem, const AxisMap &map);
+  llvm::SmallVector<mlir::Value> combine(mlir::Operation *reduction,
+                                         llvm::ArrayRef<mlir::Value> carried);
+  llvm::SmallVector<mlir::Value> begin(mlir::Operation *reduction);
+  mlir::Value make(llvm::StringRef name, mlir::Type elem, mlir::ValueRange operands);
+  mlir::Value filled(mlir::Value scalar, const AxisMap &map);
+  mlir::Value transposed(mlir::Value tile);
+  mlir::Value withoutOnes(mlir::Value tile, int64_t kept);
+
+  llvm::SmallVector<Extent> extentsOf(const AxisMap &map) const;
+  llvm::SmallVector<mlir::Value> lengthsOf(const AxisMap &map) const;
+  ArrayType typeOf(mlir::Type elem, const AxisMap &map) const;
+  unsigned names_ = 0; ///< of lengths of tiles, so far
+  /// What has been computed, innermost loop last: tiles of members, and of operands from elsewhere.
+  std::vector<llvm::DenseMap<mlir::Operation *, mlir::Value>> members_;
+  std::vector<llvm::DenseMap<std::pair<mlir::Operation *, unsigned>, mlir::Value>> operands_;
+  StoreOp into_; ///< where the present group's root goes
+};
+
+} // namespace ptl::ir

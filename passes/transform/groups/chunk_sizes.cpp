@@ -1,0 +1,195 @@
+// Which axes of a group are the rows and columns of its tiles, and how long chunks are.
+#include "passes/transform/groups/chunk_emit.h"
+#include "passes/transform/groups/group_schedule.h"
+
+#include "passes/analysis/lengths.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace ptl::ir {
+
+static int64_t roundDown(int64_t value, int64_t to) { return value / to * to; }
+
+namespace {
+class ChunkChooser {
+public:
+  ChunkChooser(llvm::ArrayRef<OpGroup *> groups, OpGroup &group, const TileSizes &sizes,
+               std::vector<TileAxis> &axes)
+      : groups_(groups), group_(&group), sizes_(sizes), axes_(axes) {}
+
+  void chooseRoles();
+
+private:
+  void chooseSteps(int64_t row, int64_t col);
+  void chooseProductSteps(int64_t row, int64_t col);
+  bool readsTransposed(int64_t row, int64_t col) const;
+  int64_t elementBudget() const;
+  TileAxis &axis(int64_t id) { return axes_[static_cast<size_t>(id)]; }
+
+  llvm::ArrayRef<OpGroup *> groups_;
+  OpGroup *group_;
+  const TileSizes &sizes_;
+  std::vector<TileAxis> &axes_;
+};
+} // namespace
+
+/// Elements of the widest type in a tile.
+int64_t ChunkChooser::elementBudget() const {
+  int64_t bits = 8;
+  auto consider = [&](Value value) {
+    Type elem = elementTypeOf(value.getType());
+    bits = std::max<int64_t>(bits, elem.isIndex() ? 64 : elem.getIntOrFloatBitWidth());
+  };
+  for (const OpGroup *group : groups_)
+    for (Operation *op : group->members())
+      for (Value value : llvm::concat<Value>(llvm::to_vector(op->getOperands()),
+                                             llvm::to_vector(op->getResults())))
+        if (isa<ArrayType>(value.getType()))
+          consider(value);
+  return std::max<int64_t>(64, sizes_.bytes * 8 / std::max<int64_t>(bits, 32));
+}
+
+/// Whether something has the columns before the rows in memory.
+bool ChunkChooser::readsTransposed(int64_t row, int64_t col) const {
+  auto isTransposed = [&](const AxisMap &map) {
+    const auto *r = llvm::find(map, row), *c = llvm::find(map, col);
+    return r != map.end() && c != map.end() && c < r;
+  };
+  for (Operation *op : group_->members()) {
+    if (isTransposed(group_->mapOf(op)))
+      return true;
+    if (!isTiled(op) || isProduct(op))
+      continue;
+    for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
+      if (!isa<ArrayType>(operand.getType()))
+        continue;
+      AxisMap ids = originOf(operand, group_->operandMap(op, static_cast<unsigned>(i))).map();
+      for (int64_t &id : ids)
+        id = group_->find(id);
+      if (isTransposed(ids))
+        return true;
+    }
+  }
+  Operation *root = group_->root();
+  if (isTiled(root))
+    return false;
+  AxisMap ids = originOf(root->getResult(0), group_->mapOf(root)).map();
+  return isTransposed(ids);
+}
+
+/// The last two axes of the value with the most axes are columns and rows.
+void ChunkChooser::chooseRoles() {
+  llvm::SmallVector<int64_t> longest;
+  auto consider = [&](const AxisMap &map) {
+    llvm::SmallVector<int64_t> ids;
+    llvm::copy_if(map, std::back_inserter(ids), [](int64_t id) { return id != kWhole; });
+    if (ids.size() > longest.size())
+      longest = ids;
+  };
+  for (Operation *op : group_->members())
+    if (isProduct(op))
+      consider(group_->mapOf(op));
+  if (!group_->hasProduct()) {
+    consider(group_->mapOf(group_->root()));
+    for (Operation *op : group_->members())
+      if (isReduction(op) || isScan(op))
+        consider(group_->operandMap(op, 0));
+  }
+  int64_t col = longest.empty() ? kWhole : longest.back();
+  int64_t row = longest.size() < 2 ? kWhole : longest[longest.size() - 2];
+  if (group_->hasProduct()) // extents of 1 are rows and columns, too
+    for (Operation *op : group_->members())
+      if (isProduct(op)) {
+        AxisMap map = group_->mapOf(op);
+        col = map.back();
+        row = map[map.size() - 2];
+      }
+  for (int64_t id : longest) // what has to be whole cannot be gone along, and scans are of tiles
+    if ((group_->axis(id).isWhole || isScan(group_->root())) && !group_->isParallel(id) &&
+        id != col)
+      row = id;
+  if (col != kWhole)
+    axis(col).role = TileAxis::Col;
+  if (row != kWhole)
+    axis(row).role = TileAxis::Row;
+  if (group_->hasProduct())
+    chooseProductSteps(row, col);
+  else
+    chooseSteps(row, col);
+}
+
+void ChunkChooser::chooseProductSteps(int64_t row, int64_t col) {
+  if (row != kWhole)
+    axis(row).step = scheduledStep(*group_, row).value_or(sizes_.productM);
+  if (col != kWhole)
+    axis(col).step = scheduledStep(*group_, col).value_or(sizes_.productN);
+}
+
+/// Rows are whole where one fits; else a tile has a few rows, so that a chunk is a long run of
+/// memory and still each row's partial results fill a block.
+void ChunkChooser::chooseSteps(int64_t row, int64_t col) {
+  constexpr int64_t kUnknown = Extent::kUnknown, kFewRows = 8;
+  int64_t budget = elementBudget(), least = budget < 512 ? 16 : 64;
+  int64_t square = budget < 4096 ? least : 64;
+  auto boundOf = [&](int64_t id) { return id == kWhole ? 1 : group_->axis(id).extent.capacity; };
+  int64_t rows = boundOf(row), cols = boundOf(col);
+  bool isTransposed = row != kWhole && col != kWhole && readsTransposed(row, col);
+  int64_t most = isTransposed ? square : budget;
+  if (col != kWhole) {
+    std::optional<int64_t> fixed = scheduledStep(*group_, col);
+    if (fixed || group_->axis(col).isWhole || (cols != kUnknown && cols <= most)) {
+      axis(col).step = fixed.value_or(cols);
+    } else {
+      int64_t beside = rows == kUnknown ? kFewRows : std::min(rows, kFewRows);
+      int64_t step = isTransposed ? square : budget / std::max<int64_t>(beside, 1);
+      axis(col).step = std::max<int64_t>(least, roundDown(step, least));
+    }
+  }
+  if (row == kWhole)
+    return;
+  int64_t width = col == kWhole ? 1 : std::max<int64_t>(axis(col).step, 1);
+  int64_t step = budget / ((width + 15) / 16 * 16);
+  step = std::min(step, isTransposed ? square : budget);
+  step = step >= 16 ? roundDown(step, 16) : step >= 8 ? 8 : std::max<int64_t>(step, 1);
+  if (rows != kUnknown)
+    step = std::min(step, rows);
+  if (group_->axis(row).isWhole)
+    step = rows;
+  axis(row).step = scheduledStep(*group_, row).value_or(std::max<int64_t>(step, 1));
+}
+
+void chooseChunks(llvm::ArrayRef<OpGroup *> groups, OpGroup &group, const TileSizes &sizes,
+                  std::vector<TileAxis> &axes) {
+  ChunkChooser(groups, group, sizes, axes).chooseRoles();
+}
+
+/// Also the lengths of all axes, before the grid.
+void ChunkEmitter::chooseSizes(bool) {
+  axes_.assign(group_->numAxes(), {});
+  chooseChunks(groups_, *group_, sizes_, axes_);
+  for (size_t i = 0; i < axes_.size(); ++i) {
+    int64_t id = static_cast<int64_t>(i);
+    if (group_->find(id) != id)
+      continue;
+    const SpaceAxis &space = group_->axis(id);
+    TileAxis &own = axis(id);
+    own.length = lengthOf(b_, space.like, space.axis);
+    // What is gone along by single positions has a loop unless there is one: there may be none.
+    bool fits = own.role == TileAxis::Single ? space.extent.isOne()
+                                             : space.extent.capacity != Extent::kUnknown &&
+                                                   space.extent.capacity <= own.step;
+    own.isChunked = !space.isWhole && !fits;
+    if (own.isChunked)
+      continue;
+    own.step = space.extent.capacity;
+    own.position = constant(0);
+    own.tile = own.length;
+    own.extent = space.extent;
+    if (!space.isWhole && !space.extent.isConstant())
+      own.extent = Extent::named(b_.getStringAttr(tileName(id)), space.extent.capacity);
+  }
+}
+
+} // namespace ptl::ir

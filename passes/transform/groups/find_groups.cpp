@@ -1,0 +1,160 @@
+#include "passes/transform/groups/find_groups.h"
+
+#include "passes/transform/groups/group_schedule.h"
+#include "passes/transform/groups/root_storage.h"
+
+using namespace mlir;
+
+namespace ptl::ir {
+
+namespace {
+
+/// The groups of one block.
+class BlockGroups {
+public:
+  BlockGroups(Block &block, const GroupLimits &limits) : block_(block), limits_(limits) {}
+  void find();
+  /// In the order of the program.
+  void emit(EmitGrid emitGrid, unsigned &number);
+  void eraseDead();
+
+private:
+  bool collectUsers(Operation &op, OpGroup *&group) const;
+  std::vector<OpGroup *> fusedWith(OpGroup *group) const;
+  bool isApart(llvm::ArrayRef<OpGroup *> fused, const OpGroup &other) const;
+
+  Block &block_;
+  const GroupLimits &limits_;
+  std::vector<std::unique_ptr<OpGroup>> groups_; ///< in reverse program order
+  llvm::DenseMap<Operation *, OpGroup *> groupOf_;
+};
+
+} // namespace
+
+/// The group of all users, those of views that are looked through included; false if they are of
+/// several, or some of none.
+bool BlockGroups::collectUsers(Operation &op, OpGroup *&group) const {
+  for (Operation *user : op.getUsers()) {
+    OpGroup *own = groupOf_.lookup(user);
+    bool looksThrough = limits_.looksThroughViews && isView(user);
+    if ((!own && !looksThrough) || (own && group && own != group))
+      return false;
+    if (own)
+      group = own;
+    if (looksThrough && !collectUsers(*user, group))
+      return false;
+  }
+  return true;
+}
+
+void BlockGroups::find() {
+  for (Operation &op : llvm::reverse(block_)) {
+    if (!limits_.isCandidate(&op) || op.use_empty())
+      continue;
+    OpGroup *group = nullptr;
+    if (limits_.isMember(&op) && collectUsers(op, group) && group &&
+        !keptApart(&op, group->root()) && group->tryJoin(&op)) {
+      groupOf_[&op] = group;
+      continue;
+    }
+    if (!limits_.mustBeStored(&op))
+      continue;
+    groups_.push_back(std::make_unique<OpGroup>(&op, limits_));
+    groupOf_[&op] = groups_.back().get();
+  }
+}
+
+/// Whether two groups can share a grid: the same tiles along the same lengths. Tiles that are
+/// matrices have to be those of products, or the same positions one by one.
+static bool haveSameTiles(const OpGroup &a, const OpGroup &b) {
+  bool areMatrices = a.limits().tilesAreMatrices;
+  AxisMap own = a.mapOf(a.root()), other = b.mapOf(b.root());
+  if (areMatrices && (own.size() != other.size() || a.hasProduct() != b.hasProduct()))
+    return false;
+  size_t rank = std::max(own.size(), other.size());
+  own.resize(rank, kWhole);
+  other.resize(rank, kWhole);
+  return llvm::all_of(llvm::zip(own, other), [&](auto pair) {
+    auto [left, right] = pair;
+    if (left == kWhole || right == kWhole)
+      return left == right;
+    return a.isParallel(left) == b.isParallel(right) &&
+           (!areMatrices || a.isBatch(left) == b.isBatch(right)) &&
+           sameLength(a.axis(left).extent, b.axis(right).extent);
+  });
+}
+
+/// What the groups that `fuse` joins have in common; null: nothing is said of this one.
+static Attribute fuseLabel(const OpGroup &group) {
+  for (Operation *member : group.members())
+    if (Attribute label = member->getAttr("ptl.fuse"))
+      return label;
+  return {};
+}
+
+/// Whether something between needs what one of the groups stores, and comes before the root of the
+/// other.
+bool BlockGroups::isApart(llvm::ArrayRef<OpGroup *> fused, const OpGroup &other) const {
+  return llvm::any_of(fused, [&](OpGroup *earlier) {
+    return llvm::any_of(earlier->root()->getUsers(), [&](Operation *user) {
+      Operation *inBlock = block_.findAncestorOpInBlock(*user);
+      return !earlier->contains(user) && user != onlyStore(earlier->root()) && inBlock &&
+             (inBlock == other.root() || inBlock->isBeforeInBlock(other.root()));
+    });
+  });
+}
+
+/// The group, and those behind it that a schedule fuses with it and that nothing in between keeps
+/// apart.
+std::vector<OpGroup *> BlockGroups::fusedWith(OpGroup *group) const {
+  std::vector<OpGroup *> fused{group};
+  Attribute label = fuseLabel(*group);
+  if (!label)
+    return fused;
+  for (const auto &other : llvm::reverse(groups_)) {
+    if (other.get() == group || fuseLabel(*other) != label || !other->isFeasible() ||
+        !haveSameTiles(*group, *other) || !group->root()->isBeforeInBlock(other->root()))
+      continue;
+    auto maySettle = [&](OpGroup *each) { return mayStoreBehind(each->root(), other->root()); };
+    if (!isApart(fused, *other) && llvm::all_of(fused, maySettle) && maySettle(other.get()))
+      fused.push_back(other.get());
+  }
+  return fused;
+}
+
+/// What fuses is asked for each group when its turn comes: grids that have been made are in between.
+void BlockGroups::emit(EmitGrid emitGrid, unsigned &number) {
+  llvm::DenseSet<OpGroup *> done;
+  for (const auto &group : llvm::reverse(groups_)) {
+    if (!group->isFeasible() || done.count(group.get()))
+      continue;
+    std::vector<OpGroup *> fused = fusedWith(group.get());
+    done.insert(fused.begin(), fused.end());
+    emitGrid(fused, number++);
+  }
+}
+
+/// What only the grids' copies replaced is dead now.
+void BlockGroups::eraseDead() {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block_)))
+    if (limits_.isCandidate(&op) && op.use_empty())
+      op.erase();
+}
+
+void makeGrids(func::FuncOp function, const GroupLimits &limits, EmitGrid emitGrid) {
+  llvm::SmallVector<Block *> blocks;
+  function->walk([&](Block *block) {
+    if (!block->getParentOp()->getParentOfType<ParallelOp>() &&
+        !isa<ParallelOp>(block->getParentOp()))
+      blocks.push_back(block);
+  });
+  unsigned number = 0;
+  for (Block *block : blocks) {
+    BlockGroups groups(*block, limits);
+    groups.find();
+    groups.emit(emitGrid, number);
+    groups.eraseDead();
+  }
+}
+
+} // namespace ptl::ir

@@ -1,0 +1,126 @@
+#include "passes/transform/groups/grid_emitter.h"
+
+#include "passes/transform/groups/group_schedule.h"
+#include "passes/transform/groups/root_storage.h"
+#include "passes/transform/make_grid.h"
+
+using namespace mlir;
+
+namespace ptl::ir {
+
+GridEmitter::GridEmitter(llvm::ArrayRef<OpGroup *> groups, const TileSizes &sizes, unsigned number)
+    : groups_(groups), group_(groups.front()), sizes_(sizes), number_(number),
+      b_(groups.front()->root()->getContext()), loc_(groups.front()->root()->getLoc()) {}
+
+/// Where the roots are stored; the builder is then where the grid goes: before the first of these,
+/// so that everything that it needs is made before all of them.
+llvm::SmallVector<StoreOp> GridEmitter::settle() {
+  // A fused grid stands behind the last root, a single one where its root is stored.
+  Operation *last = groups_.front()->root();
+  for (OpGroup *group : groups_)
+    if (last->isBeforeInBlock(group->root()))
+      last = group->root();
+  b_.setInsertionPointAfter(last);
+  llvm::SmallVector<RootStorage> storages;
+  for (OpGroup *group : groups_)
+    storages.push_back(allocateFor(b_, group->root()));
+  for (OpGroup *group : groups_)
+    if (groups_.size() > 1)
+      bringStore(b_, group->root());
+  llvm::SmallVector<StoreOp> stores;
+  for (auto [group, storage] : llvm::zip(groups_, storages))
+    stores.push_back(storeFor(b_, group->root(), storage,
+                              [&](Operation *user) { return group->contains(user); }));
+  for (StoreOp store : stores)
+    written_.push_back(store.getRef());
+  b_.setInsertionPoint(
+      *llvm::min_element(stores, [](StoreOp a, StoreOp b) { return a->isBeforeInBlock(b); }));
+  return stores;
+}
+
+void GridEmitter::openGrid() {
+  llvm::SmallVector<int64_t> ids = gridAxes();
+  llvm::SmallVector<Value> upper, steps;
+  for (int64_t id : ids) {
+    upper.push_back(axis(id).length);
+    steps.push_back(axis(id).stepValue ? axis(id).stepValue : constant(axis(id).step));
+  }
+  if (ids.empty()) {
+    upper.push_back(constant(1));
+    steps.push_back(constant(1));
+  }
+  grid_ = ir::openGrid(b_, loc_, upper, steps, positionLoc());
+  takeMarks(grid_, groups_.front()->root());
+  mark(grid_);
+  NamedAttrList scheduled;
+  for (size_t i = 0; i < axes_.size(); ++i)
+    if (auto id = static_cast<int64_t>(i);
+        group_->find(id) == id && scheduledStep(*group_, id) == axis(id).step)
+      scheduled.set(lengthName(group_->axis(id).extent), b_.getI64IntegerAttr(axis(id).step));
+  if (!scheduled.empty())
+    grid_->setAttr(kTiledAttribute, scheduled.getDictionary(b_.getContext()));
+  for (auto [i, id] : llvm::enumerate(ids))
+    place(id, grid_.getBody().getArgument(static_cast<unsigned>(i)));
+}
+
+void GridEmitter::place(int64_t id, Value position) {
+  TileAxis &own = axis(id);
+  own.position = position;
+  if (hasEqualTiles(id)) {
+    own.tile = constant(own.step);
+    own.extent = Extent::constant(own.step);
+    return;
+  }
+  Value rest = b_.createOrFold<arith::SubIOp>(loc_, own.length, position);
+  Value step = own.stepValue ? own.stepValue : constant(own.step);
+  own.tile = b_.createOrFold<arith::MinSIOp>(loc_, rest, step);
+  own.extent = Extent::named(b_.getStringAttr(tileName(id)), own.step);
+}
+
+GridEmitter::TileBox GridEmitter::boxOfTile(StoreOp into) {
+  AxisMap map = group_->mapOf(group_->root());
+  TileBox box{llvm::SmallVector<Value>(into.getOffsets()),
+              llvm::SmallVector<Value>(into.getLengths()),
+              llvm::SmallVector<Value>(into.getSteps()),
+              {}};
+  size_t next = 0;
+  for (size_t base = 0; base < box.offsets.size(); ++base) {
+    bool isDropped = llvm::is_contained(into.getDropped(), static_cast<int64_t>(base));
+    int64_t id = isDropped ? kWhole : map[next++];
+    box.ids.push_back(id);
+    if (id == kWhole)
+      continue;
+    Value shift = axis(id).position;
+    if (!box.steps.empty())
+      shift = b_.createOrFold<arith::MulIOp>(loc_, shift, box.steps[base]);
+    box.offsets[base] = b_.createOrFold<arith::AddIOp>(loc_, box.offsets[base], shift);
+    box.lengths[base] = axis(id).tile;
+  }
+  return box;
+}
+
+void GridEmitter::emit() {
+  llvm::SmallVector<StoreOp> stores = settle();
+  chooseSizes(/*isFirst=*/true);
+  openGrid();
+  std::vector<TileAxis> first = axes_;
+  AxisMap firstMap = group_->mapOf(group_->root());
+  for (auto [group, store] : llvm::zip(groups_, stores)) {
+    loc_ = group->root()->getLoc();
+    if (group != groups_.front()) {
+      group_ = group;
+      OpBuilder::InsertionGuard guard(b_);
+      b_.setInsertionPoint(grid_);
+      chooseSizes(/*isFirst=*/false);
+      AxisMap map = group_->mapOf(group_->root()); // the same tiles as the first group
+      for (auto [own, other] : llvm::zip(map, firstMap))
+        if (own != kWhole && other != kWhole)
+          axis(own) = first[static_cast<size_t>(other)];
+    }
+    emitGroup(store);
+    store.erase();
+  }
+  b_.create<YieldOp>(loc_);
+}
+
+} // namespace ptl::ir

@@ -1,0 +1,53 @@
+// What a schedule says of groups of tensor-level operations, for every pass that makes grids of
+// them: `tile` and `fuse` arrive as attributes of the operations that they name.
+#pragma once
+
+#include "ir/dialect/ptl_dialect.h"
+#include "ir/dialect/schedule_attributes.h"
+#include "ir/dialect/task_attribute.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+
+#include <optional>
+
+namespace ptl::ir {
+
+class OpGroup;
+
+/// A length as schedules name it: `B`, or its number.
+inline std::string lengthName(const Extent &extent) {
+  return extent.symbol ? extent.symbol.str() : std::to_string(extent.length);
+}
+
+/// A size that a schedule gives for an axis of a group: `tile B by 128`.
+std::optional<int64_t> scheduledStep(const OpGroup &group, int64_t axis);
+
+/// Whether an operation must not be computed with the root of a group: `split` after it, or one is
+/// of a `task` block that the other is not of, or other cores do it.
+inline bool keptApart(mlir::Operation *op, mlir::Operation *root) {
+  return op->hasAttr("ptl.split") || op->getAttr(kTaskAttribute) != root->getAttr(kTaskAttribute) ||
+         op->getAttr(kCoresAttribute) != root->getAttr(kCoresAttribute);
+}
+
+/// What is made of an operation belongs to its task and its cores.
+inline void takeMarks(mlir::Operation *made, const mlir::NamedAttrList &of) {
+  for (llvm::StringRef name : {kTaskAttribute, kCoresAttribute})
+    if (mlir::Attribute mark = of.get(name); mark && !made->hasAttr(name))
+      made->setAttr(name, mark);
+}
+inline void takeMarks(mlir::Operation *made, mlir::Operation *of) {
+  takeMarks(made, mlir::NamedAttrList(of->getAttrDictionary()));
+}
+
+/// What `rewrite` puts before or in the place of an operation is of its task and its cores.
+template <typename Rewrite> void keepingMarks(mlir::Operation *op, Rewrite rewrite) {
+  mlir::Block *block = op->getBlock();
+  mlir::Operation *before = op->getPrevNode(), *behind = op->getNextNode();
+  mlir::NamedAttrList marks(op->getAttrDictionary());
+  rewrite();
+  mlir::Operation *made = before ? before->getNextNode() : &block->front();
+  for (; made && made != behind; made = made->getNextNode())
+    takeMarks(made, marks);
+}
+
+} // namespace ptl::ir

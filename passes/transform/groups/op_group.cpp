@@ -1,0 +1,392 @@
+#include "passes/transform/groups/op_group.h"
+
+using namespace mlir;
+
+namespace ptl::ir {
+
+OpGroup::OpGroup(Operation *root, const GroupLimits &limits) : root_(root), limits_(&limits) {
+  Value result = root->getResult(0);
+  AxisMap map;
+  for (auto [axis, extent] : llvm::enumerate(extentsOf(result.getType())))
+    map.push_back(extent.isOne() ? kWhole : newAxis(result, static_cast<int64_t>(axis)));
+  if (limits.isMember(root)) {
+    add(root, map);
+  } else { // a view or constants that are stored as they are
+    members_[root] = map;
+    use(result, map);
+  }
+  newUses_.clear();
+}
+
+bool OpGroup::isFeasible() const {
+  return contains(root_) && !(limits_->needsIndependentTiles && parallel().empty());
+}
+
+// ---- the space ----------------------------------------------------------------------------------
+
+int64_t OpGroup::newAxis(Value like, int64_t axis) {
+  axes_.push_back({extentsOf(like.getType())[static_cast<size_t>(axis)], like, axis});
+  parents_.push_back(static_cast<int64_t>(parents_.size()));
+  return parents_.back();
+}
+
+int64_t OpGroup::find(int64_t id) const {
+  while (id >= 0 && parents_[static_cast<size_t>(id)] != id)
+    id = parents_[static_cast<size_t>(id)];
+  return id;
+}
+
+int64_t OpGroup::resolved(int64_t id) const {
+  id = find(id);
+  return id != kWhole && axis(id).isWhole && !ownsAllAxes() ? kWhole : id;
+}
+
+AxisMap OpGroup::resolved(const AxisMap &map) const {
+  AxisMap ids = map;
+  for (int64_t &id : ids)
+    id = resolved(id);
+  return ids;
+}
+
+void OpGroup::keepWhole(int64_t id) {
+  if (id != kWhole)
+    axes_[static_cast<size_t>(find(id))].isWhole = true;
+}
+
+/// The earlier axis stands for both.
+bool OpGroup::unify(int64_t a, int64_t b) {
+  a = find(a);
+  b = find(b);
+  if (a == b)
+    return true;
+  if (a == kWhole || b == kWhole)
+    return false;
+  if (a > b)
+    std::swap(a, b);
+  SpaceAxis &kept = axes_[static_cast<size_t>(a)];
+  const SpaceAxis &gone = axes_[static_cast<size_t>(b)];
+  if (kept.extent.isConstant() && gone.extent.isConstant() && !sameLength(kept.extent, gone.extent))
+    return false;
+  if (kept.extent.capacity == Extent::kUnknown && gone.extent.capacity != Extent::kUnknown) {
+    kept.extent = gone.extent;
+    kept.like = gone.like;
+    kept.axis = gone.axis;
+  }
+  kept.isReduced |= gone.isReduced;
+  kept.isWhole |= gone.isWhole;
+  parents_[static_cast<size_t>(b)] = a;
+  return true;
+}
+
+bool OpGroup::unify(const AxisMap &a, const AxisMap &b) {
+  return a.size() == b.size() && llvm::all_of(llvm::zip(a, b), [&](auto pair) {
+           return unify(std::get<0>(pair), std::get<1>(pair));
+         });
+}
+
+// ---- members ------------------------------------------------------------------------------------
+
+/// A scan has all of its axis, or what comes before a chunk, folded.
+OpGroup::Maps OpGroup::scanMaps(Operation *scan, const AxisMap &map) {
+  if (int64_t along = find(map[axisAlong(scan)]); along != kWhole) {
+    SpaceAxis &own = axes_[static_cast<size_t>(along)];
+    (ownsAllAxes() && isCumulative(scan) ? own.isReduced : own.isWhole) = true;
+  }
+  Maps maps;
+  for (Value operand : scan->getOperands())
+    maps.push_back(isa<ArrayType>(operand.getType()) ? map : AxisMap());
+  return maps;
+}
+
+void OpGroup::addFoldedAxes(Operation *reduction, AxisMap &operand) {
+  Value value = reduction->getOperand(0);
+  for (int64_t axis : foldedAxesOf(reduction)) {
+    if (extentsOf(value.getType())[static_cast<size_t>(axis)].isOne())
+      continue;
+    operand[static_cast<size_t>(axis)] = newAxis(value, axis);
+    axes_.back().isReduced = true;
+  }
+}
+
+void OpGroup::addContractedAxis(Operation *product, Maps &operands) {
+  AxisMap &a = operands[0], &b = operands[1];
+  int64_t last = static_cast<int64_t>(a.size()) - 1;
+  if (extentsOf(product->getOperand(0).getType())[static_cast<size_t>(last)].isOne())
+    return;
+  a[a.size() - 1] = b[b.size() - 2] = newAxis(product->getOperand(0), last);
+  axes_.back().isWhole = true;
+}
+
+std::optional<OpGroup::Maps> OpGroup::operandMapsOf(Operation *op, const AxisMap &map) {
+  if (isScan(op))
+    return scanMaps(op, map);
+  std::optional<Maps> maps = operandAxes(op, map);
+  if (maps && ownsAllAxes() && isReduction(op))
+    addFoldedAxes(op, maps->front());
+  if (maps && ownsAllAxes() && isProduct(op))
+    addContractedAxis(op, *maps);
+  return maps;
+}
+
+Access OpGroup::accessOf(Value value, const AxisMap &map) const {
+  return limits_->looksThroughViews ? originOf(value, map) : accessTo(value, map);
+}
+
+void OpGroup::use(Value value, const AxisMap &map) {
+  Access access = accessOf(value, map);
+  accesses_[access.origin].push_back(access);
+  newUses_.push_back(access);
+}
+
+bool OpGroup::add(Operation *op, const AxisMap &map) {
+  std::optional<Maps> maps = operandMapsOf(op, map);
+  if (!maps)
+    return false;
+  members_[op] = map;
+  operands_[op] = *maps;
+  if (isProduct(op))
+    products_.push_back(op);
+  if (isScan(op))
+    scans_.push_back(op);
+  for (auto [operand, own] : llvm::zip(op->getOperands(), *maps))
+    if (isa<ArrayType>(operand.getType()))
+      use(operand, own);
+  return true;
+}
+
+/// The member that was added last, but for what became of axes.
+void OpGroup::removeLast() {
+  Operation *op = members_.back().first;
+  members_.pop_back();
+  operands_.erase(op);
+  for (const Access &access : newUses_) {
+    auto uses = accesses_.find(access.origin);
+    uses->second.pop_back();
+    if (uses->second.empty())
+      accesses_.erase(uses);
+  }
+  if (isProduct(op))
+    products_.pop_back();
+  if (isScan(op))
+    scans_.pop_back();
+}
+
+/// Where all of these need a value; nothing if there is no such place.
+std::optional<AxisMap> OpGroup::mergedUses(llvm::ArrayRef<Access> uses) {
+  AxisMap merged = uses.front().map();
+  for (const Access &other : uses.drop_front()) {
+    AxisMap map = other.map();
+    if (ownsAllAxes()) {
+      if (!unify(merged, map))
+        return std::nullopt;
+      continue;
+    }
+    for (auto [own, id] : llvm::zip(merged, map)) {
+      if (resolved(own) == resolved(id))
+        continue;
+      keepWhole(own);
+      keepWhole(id);
+      own = kWhole;
+    }
+  }
+  return merged;
+}
+
+/// What is computed from the result of a reduction goes along the folded axes once more: these are
+/// axes of the group that the result lacks, as far as lengths allow. In the space of the root they
+/// are its axes in the same places, counted from the end.
+void OpGroup::foldOwnAxes(Operation *reduction) {
+  if (!ownsAllAxes()) {
+    AxisMap map = mapOf(root_);
+    int64_t rank = rankOf(reduction->getOperand(0).getType());
+    for (int64_t axis : foldedAxesOf(reduction))
+      if (int64_t at = static_cast<int64_t>(map.size()) + axis - rank; at >= 0)
+        keepWhole(map[static_cast<size_t>(at)]);
+    return;
+  }
+  AxisMap map = mapOf(reduction);
+  llvm::SmallVector<int64_t> lacking;
+  llvm::copy_if(parallel(), std::back_inserter(lacking),
+                [&](int64_t id) { return !llvm::is_contained(map, id); });
+  for (int64_t id : llvm::reverse(lacking))
+    for (int64_t folded : foldedBy(reduction))
+      if (!llvm::is_contained(lacking, folded) &&
+          sameLength(axis(id).extent, axis(folded).extent) && unify(id, folded))
+        break;
+}
+
+/// Values from elsewhere that are read alike are read in one loop, if their axes can be one.
+void OpGroup::shareWithEarlierUses(const Access &access) {
+  for (const Access &earlier : llvm::SmallVector<Access, 2>(accesses_[access.origin])) {
+    if (earlier.isBox || access.isBox)
+      continue;
+    for (auto [own, other] : llvm::zip(access.axes, earlier.axes)) {
+      int64_t a = find(own.id), b = find(other.id);
+      if (a == b || a == kWhole || b == kWhole || !sameLength(axis(a).extent, axis(b).extent))
+        continue;
+      std::vector<SpaceAxis> axes = axes_;
+      std::vector<int64_t> parents = parents_;
+      if (!unify(a, b) || !isSound()) {
+        axes_ = std::move(axes);
+        parents_ = std::move(parents);
+      }
+    }
+  }
+}
+
+bool OpGroup::tryJoin(Operation *op) {
+  auto found = accesses_.find(op->getResult(0));
+  if (!isFeasible() || found == accesses_.end() || members_.size() >= limits_->mostMembers ||
+      (isScan(op) && !limits_->joinsScans) || isLoadedByProduct(op->getResult(0)) ||
+      llvm::any_of(found->second, [](const Access &a) { return a.isBox; }))
+    return false;
+  std::vector<SpaceAxis> axes = axes_;
+  std::vector<int64_t> parents = parents_;
+  newUses_.clear();
+  bool hadParallel = !parallel().empty();
+  std::optional<AxisMap> map = mergedUses(found->second);
+  bool isAdded = map && add(op, *map);
+  if (isAdded && isReduction(op))
+    foldOwnAxes(op);
+  if (!isAdded || !isSound() || parallel().empty() == hadParallel) {
+    if (isAdded)
+      removeLast();
+    axes_ = std::move(axes);
+    parents_ = std::move(parents);
+    return false;
+  }
+  if (ownsAllAxes())
+    for (const Access &access : llvm::SmallVector<Access, 4>(newUses_))
+      shareWithEarlierUses(access);
+  return true;
+}
+
+AxisMap OpGroup::mapOf(Operation *member) const { return resolved(members_.find(member)->second); }
+
+AxisMap OpGroup::operandMap(Operation *member, unsigned operand) const {
+  return resolved(operands_.find(member)->second[operand]);
+}
+
+llvm::SmallVector<int64_t> OpGroup::foldedBy(Operation *reduction) const {
+  llvm::SmallVector<int64_t> ids;
+  AxisMap map = operandMap(reduction, 0);
+  for (int64_t axis : foldedAxesOf(reduction))
+    if (int64_t id = map[static_cast<size_t>(axis)]; id != kWhole)
+      ids.push_back(id);
+  return ids;
+}
+
+llvm::SmallVector<Operation *> OpGroup::members() const {
+  llvm::SmallVector<Operation *> all;
+  for (const auto &[op, map] : members_)
+    all.push_back(op);
+  return all;
+}
+
+llvm::SmallVector<int64_t> OpGroup::parallel() const {
+  llvm::SmallVector<int64_t> ids;
+  for (int64_t id : mapOf(root_))
+    if (id != kWhole && !axis(id).isReduced && !axis(id).isWhole && !llvm::is_contained(ids, id))
+      ids.push_back(id);
+  return ids;
+}
+
+bool OpGroup::isBatch(int64_t id) const {
+  return llvm::any_of(products_, [&](Operation *product) {
+    AxisMap map = mapOf(product);
+    return llvm::is_contained(llvm::drop_end(map, 2), id);
+  });
+}
+
+// ---- rules --------------------------------------------------------------------------------------
+
+bool OpGroup::isLoadedByProduct(Value value) const {
+  return limits_->loadsProductOperands && llvm::any_of(products_, [&](Operation *product) {
+           return llvm::any_of(product->getOperands(), [&](Value operand) {
+             AxisMap all(static_cast<size_t>(rankOf(operand.getType())), kWhole);
+             return accessOf(operand, all).origin == value;
+           });
+         });
+}
+
+static bool runsTwiceAlongOne(AxisMap map) {
+  llvm::erase(map, kWhole);
+  llvm::sort(map);
+  return std::adjacent_find(map.begin(), map.end()) != map.end();
+}
+
+/// What a use reads is a box of its axes.
+bool OpGroup::runsAlongAxesOnce() const {
+  auto once = [&](llvm::ArrayRef<Access> uses) {
+    return llvm::none_of(
+        uses, [&](const Access &access) { return runsTwiceAlongOne(resolved(access.map())); });
+  };
+  if (!ownsAllAxes()) // no two axes have become one since
+    return once(newUses_);
+  return llvm::all_of(accesses_, [&](const auto &uses) { return once(uses.second); });
+}
+
+/// A tile of something costly is computed once: the tiles of the group are cut along no axis that
+/// it lacks, and no loop folds one that it has.
+bool OpGroup::isComputedOnce(Operation *op, llvm::ArrayRef<int64_t> independent) const {
+  if (!isCostly(op))
+    return true;
+  AxisMap map = mapOf(op);
+  bool folds = llvm::any_of(map, [&](int64_t id) { return id != kWhole && axis(id).isReduced; });
+  bool again = llvm::any_of(independent, [&](int64_t id) { return !llvm::is_contained(map, id); });
+  // A scan carries what comes before along its own axis.
+  return !again && (!folds || isScan(op));
+}
+
+/// Tiles have the rows and columns of a product, and one position along any other axis that is not
+/// whole in them: a scan or a sort along such an axis would go along the product's.
+bool OpGroup::scansFitProducts() const {
+  for (Operation *scan : scans_) {
+    int64_t along = mapOf(scan)[axisAlong(scan)];
+    for (Operation *product : products_)
+      if (along != kWhole &&
+          !llvm::is_contained(llvm::ArrayRef(mapOf(product)).take_back(2), along))
+        return false;
+  }
+  return true;
+}
+
+/// Whether one product has a matrix for each position of an axis along which the matrices of
+/// another one lie: tiles have several positions of that axis, or one.
+static bool differInMatrices(llvm::ArrayRef<AxisMap> products) {
+  llvm::SmallDenseSet<int64_t, 4> inMatrix, ofBatch;
+  for (const AxisMap &map : products)
+    for (auto [axis, id] : llvm::enumerate(map))
+      if (id != kWhole)
+        (axis + 2 >= map.size() ? inMatrix : ofBatch).insert(id);
+  return llvm::any_of(ofBatch, [&](int64_t id) { return inMatrix.contains(id); });
+}
+
+/// Whether the tiles of the group give what its operations do. The rules hold on all targets; what
+/// has been judged stays so while axes only become whole, as in the space of the root, so that what
+/// was added last is judged there.
+bool OpGroup::isSound() const {
+  if (!runsAlongAxesOnce())
+    return false;
+  llvm::SmallVector<int64_t> independent = parallel();
+  bool reduces = false;
+  for (const auto &[op, map] : llvm::reverse(members_)) {
+    if (runsTwiceAlongOne(resolved(map)) || !isComputedOnce(op, independent))
+      return false;
+    reduces |= isReduction(op) && !foldedBy(op).empty();
+    if (!ownsAllAxes())
+      break;
+  }
+  if (reduces && hasProduct() && !limits_->foldsBesideProducts)
+    return false;
+  if (!scansFitProducts())
+    return false;
+  if (!limits_->tilesAreMatrices)
+    return true;
+  llvm::SmallVector<AxisMap, 2> products;
+  for (Operation *product : products_)
+    products.push_back(mapOf(product));
+  return !differInMatrices(products);
+}
+
+} // namespace ptl::ir

@@ -1,0 +1,101 @@
+// A group of tensor operations that one grid computes: the operations, the space of axes that they
+// run along, and what a tile has whole of it. A group grows from its root, the value that is
+// stored, to what that is computed from, as far as its target's limits and the rules of soundness
+// let it (`isSound`; they are the same for all targets).
+#pragma once
+
+#include "passes/analysis/op_kinds.h"
+#include "passes/transform/groups/access.h"
+#include "passes/transform/groups/group_limits.h"
+
+#include "llvm/ADT/MapVector.h"
+
+#include <optional>
+#include <vector>
+
+namespace ptl::ir {
+
+struct SpaceAxis {
+  Extent extent;
+  mlir::Value like; ///< its length is that of `axis` of this value
+  int64_t axis = 0;
+  bool isReduced = false; ///< some member folds it, chunk after chunk
+  bool isWhole = false;   ///< a tile has all of it: what products contract, scans
+};
+
+/// The axes of a space have numbers; several may name one axis (`find`). In maps an axis that a
+/// tile has whole is `kWhole` if the space is that of the root, else it keeps its number.
+class OpGroup {
+public:
+  OpGroup(mlir::Operation *root, const GroupLimits &limits);
+
+  mlir::Operation *root() const { return root_; }
+  const GroupLimits &limits() const { return *limits_; }
+  bool contains(mlir::Operation *op) const { return members_.count(op) != 0; }
+  /// Adds an operation all of whose uses are in the group; false (and nothing changed) when it does
+  /// not fit.
+  bool tryJoin(mlir::Operation *op);
+  /// The root and what joined it, users before what they use.
+  llvm::SmallVector<mlir::Operation *> members() const;
+  bool hasProduct() const { return !products_.empty(); }
+  /// Whether the root can be computed in tiles at all.
+  bool isFeasible() const;
+
+  size_t numAxes() const { return axes_.size(); }
+  const SpaceAxis &axis(int64_t id) const { return axes_[static_cast<size_t>(id)]; }
+  /// Axes of the space along which tiles are independent: axes of the root, in its order.
+  llvm::SmallVector<int64_t> parallel() const;
+  bool isParallel(int64_t id) const { return llvm::is_contained(parallel(), id); }
+  /// Whether some product has the positions along an axis one by one, as products of their own.
+  bool isBatch(int64_t id) const;
+  AxisMap mapOf(mlir::Operation *member) const;
+  AxisMap operandMap(mlir::Operation *member, unsigned operand) const;
+  /// Axes of the space that a reduction folds; extents of 1 are none.
+  llvm::SmallVector<int64_t> foldedBy(mlir::Operation *reduction) const;
+  /// The axis of the space that all names of it lead to.
+  int64_t find(int64_t id) const;
+
+private:
+  using Maps = llvm::SmallVector<AxisMap>;
+  bool ownsAllAxes() const { return limits_->space == GroupLimits::Space::All; }
+
+  // the space
+  int64_t newAxis(mlir::Value like, int64_t axis);
+  void keepWhole(int64_t id);
+  bool unify(int64_t a, int64_t b);
+  bool unify(const AxisMap &a, const AxisMap &b);
+  int64_t resolved(int64_t id) const;
+  AxisMap resolved(const AxisMap &map) const;
+
+  // members
+  bool add(mlir::Operation *op, const AxisMap &map);
+  void removeLast();
+  std::optional<Maps> operandMapsOf(mlir::Operation *op, const AxisMap &map);
+  Maps scanMaps(mlir::Operation *scan, const AxisMap &map);
+  void addFoldedAxes(mlir::Operation *reduction, AxisMap &operand);
+  void addContractedAxis(mlir::Operation *product, Maps &operands);
+  void foldOwnAxes(mlir::Operation *reduction);
+  Access accessOf(mlir::Value value, const AxisMap &map) const;
+  void use(mlir::Value value, const AxisMap &map);
+  std::optional<AxisMap> mergedUses(llvm::ArrayRef<Access> uses);
+  void shareWithEarlierUses(const Access &access);
+
+  // rules
+  bool isLoadedByProduct(mlir::Value value) const;
+  bool runsAlongAxesOnce() const;
+  bool isComputedOnce(mlir::Operation *op, llvm::ArrayRef<int64_t> independent) const;
+  bool scansFitProducts() const;
+  bool isSound() const;
+
+  mlir::Operation *root_;
+  const GroupLimits *limits_;
+  llvm::MapVector<mlir::Operation *, AxisMap> members_;
+  llvm::DenseMap<mlir::Operation *, Maps> operands_;
+  llvm::SmallVector<mlir::Operation *, 2> products_, scans_;           ///< among the members
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<Access, 2>> accesses_; ///< by origin
+  llvm::SmallVector<Access, 4> newUses_; ///< of the member that is being added
+  std::vector<SpaceAxis> axes_;
+  std::vector<int64_t> parents_;
+};
+
+} // namespace ptl::ir

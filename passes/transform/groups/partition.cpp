@@ -1,0 +1,32 @@
+// Tensor level to tile level: groups of operations become grids over tiles of their root.
+#include "passes/passes.h"
+#include "passes/transform/forward_storage.h"
+#include "passes/transform/groups/find_groups.h"
+#include "passes/transform/groups/partition_emit.h"
+#include "passes/transform/groups/schedule_effects.h"
+
+using namespace mlir;
+
+namespace ptl::ir {
+
+#define GEN_PASS_DEF_PARTITION
+#include "passes/passes.h.inc"
+
+namespace {
+
+struct PartitionPass : impl::PartitionBase<PartitionPass> {
+  using PartitionBase::PartitionBase;
+
+  void runOnOperation() override {
+    ScheduleEffects effects(getOperation());
+    forwardStorage(getOperation());
+    TileSizes sizes{productM, productN, tileBytes};
+    makeGrids(getOperation(), kCpuLimits, [&](llvm::ArrayRef<OpGroup *> groups, unsigned number) {
+      PartitionEmitter(groups, sizes, number).emit();
+    });
+    effects.check();
+  }
+};
+
+} // namespace
+} // namespace ptl::ir

@@ -1,0 +1,180 @@
+#include "passes/transform/groups/partition_emit.h"
+
+#include "passes/analysis/lengths.h"
+#include "passes/analysis/op_info.h"
+#include "passes/analysis/source_place.h"
+#include "passes/transform/groups/group_schedule.h"
+
+using namespace mlir;
+
+namespace ptl::ir {
+
+// ---- sizes --------------------------------------------------------------------------------------
+
+/// Elements that a tile may have along the parallel axes, so that its part of the result, or of
+/// what it reduces, has about the wanted number of bytes.
+Value PartitionEmitter::tileBudget() {
+  Operation *root = group_->root();
+  const OpRecord *record = recordOf(root);
+  bool reduces = record && record->opClass == OpClass::Reduction;
+  Value widest = reduces ? root->getOperand(0) : root->getResult(0);
+  AxisMap map = reduces ? group_->operandMap(root, 0) : group_->mapOf(root);
+  Type element = elementTypeOf(widest.getType());
+  int64_t bytes = element.isIndex() ? 8 : std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
+  Value whole = constant(1);
+  for (size_t i = 0; i < map.size(); ++i)
+    if (map[i] == kWhole)
+      whole = b_.createOrFold<arith::MulIOp>(loc_, whole,
+                                             lengthOf(b_, widest, static_cast<int64_t>(i)));
+  return atLeastOne(
+      b_.createOrFold<arith::DivUIOp>(loc_, constant(sizes_.bytes / bytes), atLeastOne(whole)));
+}
+
+Value PartitionEmitter::atLeastOne(Value value) {
+  return b_.createOrFold<arith::MaxSIOp>(loc_, value, constant(1));
+}
+
+/// A product has the machine's tile. Anything else is cut so that a tile is a run of memory as far
+/// as may be: the last axes whole while the budget lasts.
+void PartitionEmitter::chooseSizes(bool isFirst) {
+  axes_.assign(group_->numAxes(), {});
+  if (!isFirst)
+    return;
+  Value root = group_->root()->getResult(0);
+  int64_t rank = rankOf(root.getType());
+  Value budget;
+  llvm::SmallVector<int64_t> parallel = group_->parallel();
+  for (int64_t id : llvm::reverse(parallel)) {
+    TileAxis &own = axis(id);
+    int64_t at = group_->axis(id).axis;
+    own.length = lengthOf(b_, root, at);
+    std::optional<int64_t> fixed = scheduledStep(*group_, id);
+    if (!fixed && group_->hasProduct())
+      fixed = at == rank - 1 ? sizes_.productN : at == rank - 2 ? sizes_.productM : 1;
+    own.step = fixed.value_or(Extent::kUnknown);
+    if (fixed) {
+      own.stepValue = constant(*fixed);
+      continue;
+    }
+    if (!budget)
+      budget = tileBudget();
+    // Short pieces of rows would waste whole vectors.
+    own.stepValue =
+        at == rank - 1 ? b_.createOrFold<arith::MaxSIOp>(loc_, budget, constant(64)) : budget;
+    if (id == parallel.front())
+      break;
+    own.stepValue = b_.createOrFold<arith::MinSIOp>(loc_, own.stepValue, atLeastOne(own.length));
+    budget = atLeastOne(b_.createOrFold<arith::DivUIOp>(loc_, budget, own.stepValue));
+  }
+}
+
+std::string PartitionEmitter::tileName(int64_t id) {
+  return "t" + std::to_string(number_) + "." + std::to_string(group_->axis(id).axis);
+}
+
+/// The name of a root is not that of a position.
+Location PartitionEmitter::positionLoc() const { return block::withoutName(loc_); }
+
+// ---- tiles --------------------------------------------------------------------------------------
+
+ArrayType PartitionEmitter::tileType(ArrayType type, const AxisMap &map) {
+  llvm::SmallVector<Extent> extents(type.getExtents());
+  for (size_t i = 0; i < map.size(); ++i)
+    if (map[i] != kWhole)
+      extents[i] = axis(map[i]).extent;
+  return ArrayType::get(type.getContext(), type.getElementType(), extents, Place::Inferred);
+}
+
+Value PartitionEmitter::sliceOf(Value value, const AxisMap &map) {
+  if (llvm::all_of(map, [](int64_t axis) { return axis == kWhole; }))
+    return value;
+  llvm::SmallVector<Value> offsets, lengths;
+  for (size_t i = 0; i < map.size(); ++i) {
+    bool isWhole = map[i] == kWhole;
+    const TileAxis *own = isWhole ? nullptr : &axis(map[i]);
+    offsets.push_back(isWhole ? constant(0) : own->position);
+    lengths.push_back(isWhole ? lengthOf(b_, value, static_cast<int64_t>(i)) : own->tile);
+  }
+  auto type = tileType(cast<ArrayType>(value.getType()), map);
+  return b_.create<SliceOp>(value.getLoc(), type, value, offsets, lengths, ValueRange(), Value(),
+                            b_.getDenseI64ArrayAttr({}));
+}
+
+/// Constants and positions are made anew for the tile.
+Value PartitionEmitter::cloneCreation(Operation *op, const AxisMap &map) {
+  auto type = tileType(cast<ArrayType>(op->getResult(0).getType()), map);
+  llvm::SmallVector<Value> lengths;
+  for (size_t i = 0; i < map.size(); ++i)
+    if (!type.getExtents()[i].isConstant())
+      lengths.push_back(map[i] == kWhole ? lengthOf(b_, op->getResult(0), static_cast<int64_t>(i))
+                                         : axis(map[i]).tile);
+  const OpRecord *record = recordOf(op);
+  OperationState state(op->getLoc(), op->getName());
+  state.addAttributes(op->getAttrs());
+  state.addTypes(type);
+  if (record->id == OpId::Index) {
+    Value start = op->getOperand(0);
+    if (map[0] != kWhole)
+      start = b_.createOrFold<arith::AddIOp>(op->getLoc(), start, axis(map[0]).position);
+    state.addOperands(start);
+    state.addOperands(lengths);
+  } else {
+    state.addOperands(lengths);
+    if (record->id == OpId::Full)
+      state.addOperands(op->getOperands().back());
+  }
+  return b_.create(state)->getResult(0);
+}
+
+Value PartitionEmitter::cloneMember(Operation *op, const AxisMap &map) {
+  auto maps = *operandAxes(op, map);
+  const OpRecord *record = recordOf(op);
+  OperationState state(op->getLoc(), op->getName());
+  state.addAttributes(op->getAttrs());
+  auto type = tileType(cast<ArrayType>(op->getResult(0).getType()), map);
+  state.addTypes(type);
+  for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
+    bool isLength = record && record->id == OpId::Broadcast && i > 0;
+    if (!isLength)
+      state.addOperands(rankOf(operand.getType()) > 0 ? tileOf(operand, maps[i]) : operand);
+  }
+  if (record && record->id == OpId::Broadcast)
+    for (size_t i = 0; i < map.size(); ++i)
+      if (!type.getExtents()[i].isConstant())
+        state.addOperands(map[i] == kWhole ? lengthOf(b_, op->getResult(0), static_cast<int64_t>(i))
+                                           : axis(map[i]).tile);
+  return b_.create(state)->getResult(0);
+}
+
+/// The part of a value that the tile needs: computed here for members and views, cut out for
+/// others.
+Value PartitionEmitter::tileOf(Value value, const AxisMap &map) {
+  Operation *op = value.getDefiningOp();
+  bool isMember = op && group_->contains(op);
+  if (isMember)
+    if (Value known = tiles_.lookup(value))
+      return known;
+  bool isMapped = llvm::any_of(map, [](int64_t axis) { return axis != kWhole; });
+  Value tile;
+  if (op && isMapped && isFill(op))
+    tile = cloneCreation(op, map);
+  else if (isMember)
+    tile = cloneMember(op, map);
+  else if (op && isMapped && isView(op) && operandAxes(op, map))
+    tile = cloneMember(op, map);
+  else
+    tile = sliceOf(value, map);
+  if (isMember)
+    tiles_[value] = tile;
+  return tile;
+}
+
+void PartitionEmitter::emitGroup(StoreOp into) {
+  Operation *root = group_->root();
+  Value tile = tileOf(root->getResult(0), group_->mapOf(root));
+  TileBox box = boxOfTile(into);
+  b_.create<StoreOp>(into.getLoc(), tile, into.getRef(), box.offsets, box.lengths, box.steps,
+                     Value(), into.getDroppedAttr(), IntegerAttr(), StringAttr());
+}
+
+} // namespace ptl::ir

@@ -1,0 +1,34 @@
+// Grids for a CPU: a tile is a part of a value along all its axes, with lengths that are known when
+// it runs. The body computes the members tile by tile as they stand in the program; loops over
+// elements, and what is fused into them, are up to the code generator.
+#pragma once
+
+#include "passes/transform/groups/grid_emitter.h"
+
+namespace ptl::ir {
+
+class PartitionEmitter : public GridEmitter {
+public:
+  PartitionEmitter(llvm::ArrayRef<OpGroup *> groups, const TileSizes &sizes, unsigned number)
+      : GridEmitter(groups, sizes, number) {}
+
+private:
+  void chooseSizes(bool isFirst) override;
+  llvm::SmallVector<int64_t> gridAxes() const override { return group_->parallel(); }
+  bool hasEqualTiles(int64_t id) const override { return axis(id).step == 1; }
+  std::string tileName(int64_t id) override;
+  mlir::Location positionLoc() const override;
+  void emitGroup(StoreOp into) override;
+
+  mlir::Value tileBudget();
+  mlir::Value atLeastOne(mlir::Value value);
+  mlir::Value tileOf(mlir::Value value, const AxisMap &map);
+  mlir::Value cloneMember(mlir::Operation *op, const AxisMap &map);
+  mlir::Value cloneCreation(mlir::Operation *op, const AxisMap &map);
+  mlir::Value sliceOf(mlir::Value value, const AxisMap &map);
+  ArrayType tileType(ArrayType type, const AxisMap &map);
+
+  llvm::DenseMap<mlir::Value, mlir::Value> tiles_;
+};
+
+} // namespace ptl::ir

@@ -1,0 +1,96 @@
+#include "passes/transform/groups/root_storage.h"
+
+#include "passes/analysis/lengths.h"
+#include "passes/transform/whole_storage.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace ptl::ir {
+
+StoreOp onlyStore(Operation *root) {
+  if (!root->hasOneUse())
+    return {};
+  auto store = dyn_cast<StoreOp>(*root->getUsers().begin());
+  bool plain = store && store->getBlock() == root->getBlock() && !store.getIndex() &&
+               !store.getAtomic() &&
+               extentsOf(store.getRef().getType()).size() - store.getDropped().size() ==
+                   extentsOf(root->getResult(0).getType()).size();
+  if (!plain)
+    return {};
+  // A value that broadcasts into the box is not stored tile by tile.
+  size_t axis = 0;
+  llvm::ArrayRef<Extent> box = extentsOf(store.getRef().getType());
+  for (size_t base = 0; base < box.size(); ++base) {
+    if (llvm::is_contained(store.getDropped(), static_cast<int64_t>(base)))
+      continue;
+    const Extent &extent = extentsOf(root->getResult(0).getType())[axis++];
+    if (extent.isOne() && !box[base].isOne() && !matchPattern(store.getLengths()[base], m_One()))
+      return {};
+  }
+  return store;
+}
+
+bool mayStoreBehind(Operation *root, Operation *last) {
+  StoreOp store = onlyStore(root);
+  if (!store)
+    return true;
+  Block *block = root->getBlock();
+  bool isBehind = last->isBeforeInBlock(store);
+  Operation *from = isBehind ? last : store.getOperation(), *to = isBehind ? store : last;
+  auto isBetween = [&](Operation *op) {
+    return from->isBeforeInBlock(op) && (op == to || op->isBeforeInBlock(to));
+  };
+  bool isReady = llvm::all_of(store->getOperands(), [&](Value operand) {
+    Operation *made = operand.getDefiningOp();
+    return !isBehind || !made || made->getBlock() != block || !isBetween(made);
+  });
+  return isReady && llvm::none_of(store.getRef().getUsers(), [&](Operation *user) {
+           Operation *here = block->findAncestorOpInBlock(*user);
+           return here && here != store && !isa<DimOp>(user) && isBetween(here);
+         });
+}
+
+void bringStore(OpBuilder &builder, Operation *root) {
+  if (StoreOp store = onlyStore(root))
+    store->moveBefore(builder.getInsertionBlock(), builder.getInsertionPoint());
+}
+
+RootStorage allocateFor(OpBuilder &builder, Operation *root) {
+  RootStorage storage;
+  if (onlyStore(root))
+    return storage;
+  Value result = root->getResult(0);
+  Location loc = root->getLoc();
+  auto type = cast<ArrayType>(result.getType());
+  llvm::SmallVector<Value> named;
+  for (int64_t axis = 0; axis < type.getRank(); ++axis) {
+    Value length = lengthOf(builder, result, axis);
+    storage.lengths.push_back(length);
+    storage.offsets.push_back(builder.create<arith::ConstantIndexOp>(loc, 0));
+    if (!type.getExtents()[axis].isConstant())
+      named.push_back(length);
+  }
+  storage.ref = allocateStorage(builder, loc, type, named);
+  return storage;
+}
+
+StoreOp storeFor(OpBuilder &builder, Operation *root, const RootStorage &storage,
+                 llvm::function_ref<bool(Operation *)> stays) {
+  if (!storage.ref)
+    return onlyStore(root);
+  Value result = root->getResult(0);
+  Location loc = root->getLoc();
+  auto none = builder.getDenseI64ArrayAttr({});
+  auto store = builder.create<StoreOp>(loc, result, storage.ref, storage.offsets, storage.lengths,
+                                       ValueRange(), Value(), none, IntegerAttr(), StringAttr());
+  auto load = builder.create<LoadOp>(loc, result.getType(), storage.ref, storage.offsets,
+                                     storage.lengths, ValueRange(), Value(), none);
+  result.replaceUsesWithIf(
+      load, [&](OpOperand &use) { return use.getOwner() != store && !stays(use.getOwner()); });
+  return store;
+}
+
+} // namespace ptl::ir

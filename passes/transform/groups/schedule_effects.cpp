@@ -1,0 +1,134 @@
+#include "passes/transform/groups/schedule_effects.h"
+
+#include "ir/dialect/schedule_attributes.h"
+#include "passes/transform/groups/group_schedule.h"
+
+using namespace mlir;
+
+namespace ptl::ir {
+
+std::string ScheduleEffects::Item::label() const {
+  return cast<StringAttr>(said.get("label")).str();
+}
+
+std::optional<int64_t> ScheduleEffects::Item::number(llvm::StringRef name) const {
+  auto number = dyn_cast_or_null<IntegerAttr>(said.get(name));
+  return number ? std::optional(number.getInt()) : std::nullopt;
+}
+
+/// `[B, F]`
+static std::string shapeText(Type type) {
+  std::string text;
+  for (const Extent &extent : extentsOf(type))
+    text += (text.empty() ? "[" : ", ") + lengthName(extent);
+  return text + "]";
+}
+
+static llvm::ArrayRef<int64_t> numbersOf(Operation *op) {
+  auto numbers = op->getAttrOfType<DenseI64ArrayAttr>(kItemNumbersAttribute);
+  return numbers ? numbers.asArrayRef() : llvm::ArrayRef<int64_t>();
+}
+
+ScheduleEffects::ScheduleEffects(func::FuncOp function) : function_(function) {
+  auto said = function->getAttrOfType<ArrayAttr>(kItemsAttribute);
+  if (!said)
+    return;
+  for (Attribute each : said)
+    items_.push_back({cast<DictionaryAttr>(each)});
+  function.walk([&](Operation *op) {
+    for (int64_t number : numbersOf(op)) {
+      Item &item = items_[static_cast<size_t>(number)];
+      item.block = op->getBlock();
+      item.task = op->getAttr(kTaskAttribute);
+      item.cores = op->getAttr(kCoresAttribute);
+      item.isSplit = op->hasAttr("ptl.split");
+      if (op->getNumResults() == 1 && isa<ArrayType>(op->getResult(0).getType()))
+        item.type = shapeText(op->getResult(0).getType());
+    }
+  });
+}
+
+void ScheduleEffects::refuse(const Item &item, const std::string &why) {
+  Builder b(function_.getContext());
+  refused_.push_back(
+      b.getArrayAttr({item.said.get("item"), b.getStringAttr(why), item.said.get("at")}));
+}
+
+/// Empty: the tiles are as large as it says.
+std::string ScheduleEffects::whyNotTiled(const Item &item) const {
+  auto length = cast<StringAttr>(item.said.get("length")).getValue();
+  std::string name = "`" + item.label() + "`";
+  if (item.grids.empty())
+    return name + " is not computed tile by tile";
+  std::optional<int64_t> other;
+  for (Operation *grid : item.grids)
+    if (auto sizes = grid->getAttrOfType<DictionaryAttr>(kTiledAttribute))
+      if (auto size = dyn_cast_or_null<IntegerAttr>(sizes.get(length))) {
+        if (size.getInt() == item.number("size"))
+          return "";
+        other = size.getInt();
+      }
+  if (other)
+    return "what shares its kernel is tiled by " + std::to_string(*other);
+  return "a tile of the kernel that computes " + name + " has all of `" + length.str() + "`";
+}
+
+/// Why two values do not share a grid.
+std::string ScheduleEffects::whyNotFused(const Item &a, const Item &b) const {
+  std::string first = "`" + a.label() + "`", second = "`" + b.label() + "`";
+  for (const Item *each : {&a, &b})
+    if (each->grids.empty())
+      return "`" + each->label() + "` is not computed tile by tile";
+  if (a.block != b.block)
+    return first + " and " + second + " stand in different loops or branches";
+  if (a.task != b.task)
+    return first + " and " + second + " are of different tasks";
+  if (a.cores != b.cores)
+    return first + " and " + second + " are computed by different numbers of cores";
+  if (a.isSplit)
+    return "the kernel ends after " + first + ", as the schedule says elsewhere";
+  if (a.type != b.type)
+    return first + " is `" + a.type + "` and " + second + " is `" + b.type +
+           "`: what shares a kernel has tiles along the same lengths";
+  return "what is computed with " + first + " and what is computed with " + second +
+         " have different tiles, or one needs all of the other";
+}
+
+void ScheduleEffects::check() {
+  if (items_.empty())
+    return;
+  function_.walk([&](Operation *op) {
+    Operation *grid = nullptr;
+    for (Operation *outer = op->getParentOp(); outer; outer = outer->getParentOp())
+      grid = isa<ParallelOp>(outer) ? outer : grid;
+    for (int64_t number : numbersOf(op))
+      if (std::vector<Operation *> &grids = items_[static_cast<size_t>(number)].grids;
+          grid && !llvm::is_contained(grids, grid))
+        grids.push_back(grid);
+  });
+  for (size_t i = 0; i < items_.size(); ++i) {
+    const Item &item = items_[i];
+    std::optional<int64_t> fuse = item.number("fuse");
+    std::string why;
+    if (item.said.get("length"))
+      why = whyNotTiled(item);
+    else if (!fuse && item.grids.empty())
+      why = "`" + item.label() + "` is not computed tile by tile";
+    // All that share a kernel do so with the first of them.
+    for (size_t first = 0; fuse && first < i; ++first)
+      if (items_[first].number("fuse") == fuse) {
+        bool shares = llvm::any_of(item.grids, [&](Operation *grid) {
+          return llvm::is_contained(items_[first].grids, grid);
+        });
+        why = shares ? "" : whyNotFused(items_[first], item);
+        break;
+      }
+    if (!why.empty())
+      refuse(item, why);
+  }
+  function_->removeAttr(kItemsAttribute);
+  if (!refused_.empty())
+    function_->setAttr(kRefusedAttribute, ArrayAttr::get(function_.getContext(), refused_));
+}
+
+} // namespace ptl::ir

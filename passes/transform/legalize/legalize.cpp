@@ -1,0 +1,201 @@
+// Rewrites what a machine has no instruction for into operations that it has.
+#include "passes/transform/legalize/legalize.h"
+#include "ir/dialect/task_attribute.h"
+
+#include "passes/passes.h"
+#include "passes/transform/expand/expand_tensors.h"
+#include "passes/transform/groups/group_schedule.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringMap.h"
+
+using namespace mlir;
+
+namespace ptl::ir {
+
+#define GEN_PASS_DEF_LEGALIZE
+#include "passes/passes.h.inc"
+
+namespace legalize {
+namespace {
+
+using Table = llvm::StringMap<Rewrite>;
+
+Table joinTables() {
+  Table table;
+  for (llvm::ArrayRef<Row> rows :
+       {arithmeticRows(), comparisonRows(), conversionRows(), mathRows(), trigonometryRows(),
+        reductionRows(), shapeRows(), productRows(), randomRows(), orderRows()})
+    for (const Row &row : rows)
+      table[("ptl." + row.name).str()] = row.rewrite;
+  return table;
+}
+
+/// Functions of the vector unit on scalars of a kernel: the scalar unit lacks them.
+bool needsVectorUnit(Operation *op) {
+  if (op->getNumResults() != 1 || !op->getParentOfType<ParallelOp>())
+    return false;
+  for (llvm::ArrayRef<Row> rows : {mathRows(), trigonometryRows()})
+    for (const Row &row : rows)
+      if (op->getName().stripDialect() == row.name)
+        return isReal(elem(op->getOperand(0)));
+  return false;
+}
+
+/// A scalar operation as one on a tile of one element.
+Value onOneElement(const Tiles &t, Operation *op) {
+  llvm::SmallVector<Value> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(t.full(operand, {Extent::constant(1)}, {}));
+  Value result = t.make(op->getName().getStringRef(), elem(op->getResult(0)), operands,
+                        llvm::SmallVector<NamedAttribute>(op->getAttrs()));
+  return t.dropAxes(result, {0});
+}
+
+bool concerns(Operation *op) {
+  if (op->getNumResults() != 1 || op->hasAttr(kInstruction))
+    return false;
+  return llvm::any_of(op->getOperands(), isArray) || isArray(op->getResult(0));
+}
+
+/// Rewrites one operation by its row, if it has one and that applies. What was made stands before
+/// it.
+class RewriteByTable {
+public:
+  RewriteByTable(PatternRewriter &rewriter, const Table &table, const Target &target)
+      : rewriter_(rewriter), table_(table), target_(target) {}
+
+  /// The value that replaces the result; null: the operation stays.
+  FailureOr<Value> rewrite(Operation *op) {
+    auto row = table_.find(op->getName().getStringRef());
+    bool onTiles = concerns(op);
+    if (row == table_.end() || (!onTiles && !needsVectorUnit(op)))
+      return Value();
+    rewriter_.setInsertionPoint(op);
+    Tiles tiles(rewriter_, op, target_);
+    Operation *previous = op->getPrevNode();
+    Value result = onTiles ? row->getValue()(tiles, op) : onOneElement(tiles, op);
+    if (!result) {
+      while (op->getPrevNode() != previous)
+        rewriter_.eraseOp(op->getPrevNode());
+      return Value();
+    }
+    // What is said of the pipe that it goes through, and the task that it belongs to.
+    for (llvm::StringRef name : {"ptl.slots", "ptl.held", kTaskAttribute.data()})
+      if (Attribute said = op->getAttr(name); said && result.getDefiningOp())
+        result.getDefiningOp()->setAttr(name, said);
+    Type wanted = op->getResult(0).getType();
+    if (result.getType() == wanted)
+      return result;
+    if (!isArray(result) || elem(result) != elementTypeOf(wanted) ||
+        rankOf(result.getType()) != rankOf(wanted))
+      return op->emitOpError("was rewritten to the type ") << result.getType();
+    return rewriter_.create<CastOp>(op->getLoc(), wanted, result).getResult();
+  }
+
+private:
+  PatternRewriter &rewriter_;
+  const Table &table_;
+  const Target &target_;
+};
+
+/// Rewrites all operations, and those that rewriting made.
+LogicalResult rewriteAll(Operation *root, const Table &table, const Target &target) {
+  PatternRewriter rewriter(root->getContext());
+  RewriteByTable rewrite(rewriter, table, target);
+  llvm::SmallVector<Operation *> work;
+  root->walk([&](Operation *op) { work.push_back(op); });
+  std::reverse(work.begin(), work.end());
+  // Rewritings that undo each other are a fault of theirs, not a hang.
+  constexpr size_t kMost = 1 << 20;
+  for (size_t count = 0; !work.empty(); ++count) {
+    if (count == kMost)
+      return root->emitError("the rewritings have no end");
+    Operation *op = work.pop_back_val();
+    Operation *previous = op->getPrevNode();
+    FailureOr<Value> result = rewrite.rewrite(op);
+    if (failed(result))
+      return failure();
+    if (!*result)
+      continue;
+    for (Operation *made = op->getPrevNode(); made != previous; made = made->getPrevNode())
+      made->walk([&](Operation *inner) { work.push_back(inner); });
+    rewriter.replaceOp(op, *result);
+  }
+  return success();
+}
+
+struct Legalize : impl::LegalizeBase<Legalize> {
+  using LegalizeBase::LegalizeBase;
+  explicit Legalize(Machine own) : own_(std::move(own)) {}
+
+  void runOnOperation() override {
+    std::optional<Machine> found = own_ ? own_ : findMachine(machine);
+    if (!found) {
+      getOperation()->emitError("there is no machine `") << machine << '`';
+      return signalPassFailure();
+    }
+    Target target(*found);
+    Table table = joinTables();
+    llvm::SmallVector<Operation *> tops;
+    getOperation()->walk([&](TopkOp op) { tops.push_back(op); });
+    PatternRewriter rewriter(getOperation()->getContext());
+    for (Operation *op : tops) {
+      rewriter.setInsertionPoint(op);
+      rewriteTopk(Tiles(rewriter, op, target), op);
+    }
+    if (failed(rewriteAll(getOperation(), table, target)))
+      return signalPassFailure();
+    getOperation()->walk([](Operation *op) {
+      op->removeAttr(kInstruction);
+      op->removeAttr(kNarrowed);
+    });
+  }
+
+  std::optional<Machine> own_; ///< instead of the one that the option names
+};
+
+} // namespace
+} // namespace legalize
+
+/// What a schedule says of a product is about the product of matrices that it becomes.
+static void passOnSchedule(Operation *from, Operation *to) {
+  for (NamedAttribute said : from->getDiscardableAttrs())
+    if (!to->hasAttr(said.getName()))
+      to->setAttr(said.getName(), said.getValue());
+}
+
+void expandProducts(func::FuncOp function) {
+  llvm::SmallVector<Operation *> products;
+  function.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (isa<ParallelOp>(op))
+      return WalkResult::skip();
+    if (isa<EinsumOp, MatmulOp>(op))
+      products.push_back(op);
+    return WalkResult::advance();
+  });
+  legalize::Table table;
+  for (const legalize::Row &row : legalize::productRows())
+    table[("ptl." + row.name).str()] = row.rewrite;
+  Machine none; // products become products of matrices whatever the machine
+  legalize::Target target(none);
+  PatternRewriter rewriter(function.getContext());
+  legalize::RewriteByTable rewrite(rewriter, table, target);
+  for (Operation *op : products)
+    keepingMarks(op, [&] {
+      Operation *previous = op->getPrevNode();
+      FailureOr<Value> result = rewrite.rewrite(op);
+      if (failed(result) || !*result)
+        return;
+      for (Operation *made = op->getPrevNode(); made != previous; made = made->getPrevNode())
+        if (isa<MatmulOp>(made))
+          passOnSchedule(op, made);
+      rewriter.replaceOp(op, *result);
+    });
+}
+
+std::unique_ptr<mlir::Pass> createLegalizeFor(Machine machine) {
+  return std::make_unique<legalize::Legalize>(std::move(machine));
+}
+
+} // namespace ptl::ir

@@ -1,0 +1,422 @@
+// Arithmetic, bit operations, limits.
+#include "passes/transform/legalize/legalize.h"
+
+#include "llvm/ADT/StringSwitch.h"
+
+#include <cmath>
+#include <limits>
+
+using namespace mlir;
+
+namespace ptl::ir::legalize {
+
+// ---- element types without arithmetic -----------------------------------------------------------
+
+/// Words of another signedness, which the operation does not look at.
+static Value onSignedWords(const Tiles &t, Operation *op, Type type) {
+  llvm::SmallVector<Value> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(t.bitcast(operand, t.bitsOf(type)));
+  return t.bitcast(t.make(op->getName().getStringRef(), t.bitsOf(type), operands,
+                          llvm::SmallVector<NamedAttribute>(op->getAttrs())),
+                   type);
+}
+
+/// The same on wider integers; the result wraps back.
+static Value onWiderIntegers(const Tiles &t, Operation *op, Type wide) {
+  llvm::SmallVector<Value> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(t.convert(operand, wide));
+  return t.convert(t.make(op->getName().getStringRef(), wide, operands,
+                          llvm::SmallVector<NamedAttribute>(op->getAttrs())),
+                   elem(op->getResult(0)));
+}
+
+/// Sums, differences, products and bit operations wrap alike in any width and signedness.
+static Value onOtherIntegers(const Tiles &t, Operation *op, Type type) {
+  switch (intBits(type)) {
+  case 8:
+    return onWiderIntegers(t, op, t.i16());
+  case 16:
+  case 32:
+    return isUnsigned(type) ? onSignedWords(t, op, type) : Value();
+  default:
+    return {};
+  }
+}
+
+// ---- binary operations with instructions --------------------------------------------------------
+
+namespace {
+struct Instruction {
+  llvm::StringRef name;
+  bool commutes;
+};
+} // namespace
+
+static Instruction instructionOf(Operation *op) {
+  return llvm::StringSwitch<Instruction>(op->getName().stripDialect())
+      .Case("add", {"tadd", true})
+      .Case("sub", {"tsub", false})
+      .Case("mul", {"tmul", true})
+      .Case("div", {"tdiv", false})
+      .Case("max", {"tmax", true})
+      .Case("min", {"tmin", true})
+      .Default({"", false});
+}
+
+/// Axes of the result along which an operand repeats.
+static size_t repeatedAxes(llvm::ArrayRef<Extent> extents, Value x) {
+  llvm::ArrayRef<Extent> own = extentsOf(x.getType());
+  size_t count = 0;
+  for (size_t axis = 0; axis < extents.size(); ++axis) {
+    size_t behind = extents.size() - axis;
+    count += !extents[axis].isOne() && (own.size() < behind || own[own.size() - behind].isOne());
+  }
+  return count;
+}
+
+/// The instructions that combine a tile with one column or one row need the other one whole.
+static Value withOneFullOperand(const Tiles &t, Operation *op) {
+  Value a = op->getOperand(0), b = op->getOperand(1);
+  if (!isArray(a) || !isArray(b))
+    return {};
+  llvm::ArrayRef<Extent> extents = extentsOf(op->getResult(0).getType());
+  size_t lacksA = repeatedAxes(extents, a), lacksB = repeatedAxes(extents, b);
+  Type type = elem(op->getResult(0));
+  if (lacksA == 0) {
+    size_t all = llvm::count_if(extents, [](const Extent &extent) { return !extent.isOne(); });
+    if (lacksB < 2 || lacksB < all)
+      return {};
+    // A single element is made a row first, along the last axis that has more than one position.
+    llvm::SmallVector<Extent> row(extents.size(), Extent::constant(1));
+    size_t along = extents.size() - 1;
+    while (extents[along].isOne())
+      --along;
+    row[along] = extents[along];
+    return t.cloneWith(op, {a, t.spread(b, row, a)}, type);
+  }
+  if (lacksB == 0 && instructionOf(op).commutes)
+    return t.make(op->getName().getStringRef(), type, {b, a});
+  bool spreadsA = lacksB == 0 || lacksA <= lacksB;
+  Value whole = t.spread(spreadsA ? a : b, extents, op->getOperands());
+  llvm::SmallVector<Value> operands = {spreadsA ? whole : a, spreadsA ? b : whole};
+  return t.cloneWith(op, operands, type);
+}
+
+static Value flipTop(const Tiles &t, Value x) {
+  return t.bitXor(x, -std::ldexp(1.0, static_cast<int>(intBits(elem(x))) - 1));
+}
+
+/// Extremes of unsigned words are those of signed ones with the top bit inverted.
+static Value extremeOfWords(const Tiles &t, Operation *op, Type type) {
+  llvm::SmallVector<Value> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(flipTop(t, t.bitcast(operand, t.bitsOf(type))));
+  return t.bitcast(flipTop(t, t.make(op->getName().getStringRef(), t.bitsOf(type), operands)),
+                   type);
+}
+
+static Value rewriteBinary(const Tiles &t, Operation *op) {
+  Value a = op->getOperand(0), b = op->getOperand(1);
+  Type type = elem(a);
+  Instruction instruction = instructionOf(op);
+  bool takes = !type.isBF16() && t.target.has(instruction.name, type);
+  bool scalar = !isArray(a) || !isArray(b);
+  if (takes && scalar)
+    takes = t.target.has((instruction.name + "s").str(), type);
+  if (!takes && isReal(type))
+    return onWiderFloats(t, op);
+  bool extreme = isa<MaxOp, MinOp>(op);
+  if (!takes && extreme && isUnsigned(type) && intBits(type) > 8 && intBits(type) <= 32)
+    return extremeOfWords(t, op, type);
+  if (!takes)
+    return onOtherIntegers(t, op, type);
+  if (!isArray(a) && instruction.commutes)
+    return t.make(op->getName().getStringRef(), type, {b, a});
+  if (!isArray(a) && isa<SubOp>(op))
+    return t.add(t.neg(b), a);
+  return withOneFullOperand(t, op);
+}
+
+static Value rewriteNeg(const Tiles &t, Operation *op) {
+  Type type = elem(op->getOperand(0));
+  if (!type.isBF16() && t.target.has("tneg", type))
+    return {};
+  return isReal(type) ? onWiderFloats(t, op) : onOtherIntegers(t, op, type);
+}
+
+// ---- division of integers -----------------------------------------------------------------------
+
+/// Signed words by quotients in `f32`: the first leaves an error below 2^-22 of itself, the second
+/// one of at most a single divisor, which masks take away. Only wrapping sums and products occur.
+static std::pair<Value, Value> divideSignedWords(const Tiles &t, Value a, Value b) {
+  Value divisor = t.convert(b, t.f32());
+  auto quotient = [&](Value x) {
+    return t.convert(t.div(t.convert(x, t.f32()), divisor), t.i32(), "zero");
+  };
+  Value q = quotient(a);
+  Value rest = t.sub(a, t.mul(q, b));
+  Value more = quotient(rest);
+  rest = t.sub(rest, t.mul(more, b));
+  q = t.add(q, more);
+  Value signA = t.shr(a, 31), signB = t.shr(b, 31);
+  Value sign = t.bitXor(signA, signB);
+  auto negateIf = [&](Value x, Value mask) { return t.sub(t.bitXor(x, mask), mask); };
+  Value size = negateIf(b, signB);
+  Value r = negateIf(rest, signA), m = negateIf(q, sign);
+  Value below = t.shr(r, 31);
+  r = t.add(r, t.bitAnd(below, size));
+  m = t.add(m, below);
+  Value above = t.bitNot(t.shr(t.sub(r, size), 31));
+  r = t.sub(r, t.bitAnd(above, size));
+  m = t.sub(m, above);
+  return {negateIf(m, sign), negateIf(r, signA)};
+}
+
+/// -1 where the unsigned word `a` is below `b`, else 0.
+static Value belowUnsigned(const Tiles &t, Value a, Value b) {
+  Value notA = t.bitNot(a);
+  Value borrow = t.bitOr(t.bitAnd(notA, b), t.bitAnd(t.bitNot(t.bitXor(a, b)), t.sub(a, b)));
+  return t.shr(borrow, 31);
+}
+
+/// Unsigned words: half of the dividend is a signed word, and the last bit is one comparison.
+static std::pair<Value, Value> divideUnsignedWords(const Tiles &t, Value a, Value b) {
+  Value half = divideSignedWords(t, t.shrUnsigned(a, 1), b).first;
+  Value huge = t.shr(b, 31); // Such a divisor goes into nothing more than once.
+  Value q = t.bitAnd(t.shl(half, 1), t.bitNot(huge));
+  Value rest = t.sub(a, t.mul(q, b));
+  Value once = t.bitNot(belowUnsigned(t, rest, b));
+  return {t.sub(q, once), t.sub(rest, t.bitAnd(once, b))};
+}
+
+std::pair<Value, Value> divideIntegers(const Tiles &t, Value a, Value b) {
+  Type type = elem(a);
+  unsigned bits = intBits(type);
+  if (bits == 0 || bits > 32)
+    return {};
+  if (bits == 32) {
+    if (!isUnsigned(type))
+      return divideSignedWords(t, a, b);
+    auto [q, r] = divideUnsignedWords(t, t.bitcast(a, t.i32()), t.bitcast(b, t.i32()));
+    return {t.bitcast(q, type), t.bitcast(r, type)};
+  }
+  // The quotient of two short integers is never as near to the next one as a rounding of `f32`.
+  Value x = t.convert(a, t.f32()), y = t.convert(b, t.f32());
+  Value q = t.convert(t.div(x, y), t.i32(), "zero");
+  Value r = t.sub(t.convert(a, t.i32()), t.mul(q, t.convert(b, t.i32())));
+  return {t.convert(q, type), t.convert(r, type)};
+}
+
+/// Both operands as tiles of the result's extents.
+static std::pair<Value, Value> wholeOperands(const Tiles &t, Operation *op) {
+  llvm::ArrayRef<Extent> extents = extentsOf(op->getResult(0).getType());
+  return {t.spread(op->getOperand(0), extents, op->getOperands()),
+          t.spread(op->getOperand(1), extents, op->getOperands())};
+}
+
+static Value rewriteDiv(const Tiles &t, Operation *op) {
+  Type type = elem(op->getOperand(0));
+  if (isReal(type) || t.target.has("tdiv", type))
+    return rewriteBinary(t, op);
+  auto [a, b] = wholeOperands(t, op);
+  return divideIntegers(t, a, b).first;
+}
+
+/// a - b * trunc(a / b) with an exact product: the quotient is off by one at most below 2^22.
+static Value remainderOfFloats(const Tiles &t, Value a, Value b) {
+  Value x = t.abs(a), y = t.abs(b);
+  Value q = t.trunc(t.div(x, y));
+  // Halves of 12 bits have exact products.
+  auto head = [&](Value v) { return t.bitcast(t.bitAnd(t.bitcast(v, t.i32()), -4096), t.f32()); };
+  Value qh = head(q), ql = t.sub(q, qh), yh = head(y), yl = t.sub(y, yh);
+  Value r =
+      t.sub(t.sub(t.sub(t.sub(x, t.mul(qh, yh)), t.mul(qh, yl)), t.mul(ql, yh)), t.mul(ql, yl));
+  r = t.select(t.lt(r, 0), t.add(r, y), r);
+  r = t.select(t.ge(r, y), t.sub(r, y), r);
+  r = t.select(t.lt(x, y), x, r);
+  r = t.select(t.lt(a, 0), t.neg(r), r);
+  Value legal = t.both(t.lt(x, std::numeric_limits<double>::infinity()), t.gt(y, 0));
+  return t.select(legal, r, std::numeric_limits<double>::quiet_NaN());
+}
+
+static Value rewriteRem(const Tiles &t, Operation *op) {
+  Type type = elem(op->getOperand(0));
+  auto [a, b] = wholeOperands(t, op);
+  if (!isReal(type))
+    return divideIntegers(t, a, b).second;
+  if (Value wide = onWiderFloats(t, op))
+    return wide;
+  bool takes = t.target.has("tfmod", type) && t.target.has("tfmods", type);
+  if (!takes)
+    return type.isF32() ? remainderOfFloats(t, a, b) : Value();
+  return isArray(op->getOperand(0)) ? withFullOperands(t, op)
+                                    : t.cloneWith(op, {a, op->getOperand(1)}, type);
+}
+
+static Value rewriteCdiv(const Tiles &t, Operation *op) {
+  Type type = elem(op->getOperand(0));
+  auto [a, b] = wholeOperands(t, op);
+  unsigned bits = intBits(type);
+  if (bits == 8 || bits == 16) {
+    llvm::SmallVector<Value> operands = {t.convert(a, t.i32()), t.convert(b, t.i32())};
+    return t.convert(t.make("ptl.cdiv", t.i32(), operands), type);
+  }
+  auto [q, r] = divideIntegers(t, a, b);
+  if (!q)
+    return {};
+  Value word = t.bitcast(r, t.i32());
+  Value up = t.shr(t.bitOr(word, t.neg(word)), 31); // -1 unless the remainder is 0
+  if (!isUnsigned(type))
+    up = t.bitAnd(up, t.bitNot(t.shr(t.bitXor(a, b), 31)));
+  return t.bitcast(t.sub(t.bitcast(q, t.i32()), up), type);
+}
+
+// ---- bits and shifts ----------------------------------------------------------------------------
+
+static Value rewriteBits(const Tiles &t, Operation *op) {
+  if (isBool(elem(op->getOperand(0))))
+    return rewriteMaskOp(t, op);
+  if (!isArray(op->getOperand(0)))
+    return t.make(op->getName().getStringRef(), elem(op->getResult(0)),
+                  {op->getOperand(1), op->getOperand(0)});
+  return withFullOperands(t, op);
+}
+
+/// Counts beyond the width shift everything out; the instructions know legal ones only.
+static Value rewriteShift(const Tiles &t, Operation *op) {
+  Type type = elem(op->getOperand(0));
+  unsigned bits = intBits(type);
+  if (bits == 8)
+    return onWiderIntegers(t, op, isUnsigned(type) ? Type(t.r.getIntegerType(16, false)) : t.i16());
+  if (bits != 16 && bits != 32)
+    return {};
+  llvm::ArrayRef<Extent> extents = extentsOf(op->getResult(0).getType());
+  Value x = t.spread(op->getOperand(0), extents, op->getOperands()), count = op->getOperand(1);
+  bool left = isa<ShlOp>(op), keepsSign = !left && !isUnsigned(type);
+  double last = bits - 1;
+  if (std::optional<double> known = constantOf(count)) {
+    bool legal = *known >= 0 && *known <= last;
+    if (!legal && !keepsSign)
+      return t.full(t.number(type, 0), x);
+    int by = legal ? static_cast<int>(*known) : static_cast<int>(last);
+    return left ? t.shl(x, by) : t.shr(x, by);
+  }
+  count = t.spread(count, extents, op->getOperands());
+  Value limited = t.min(isUnsigned(type) ? count : t.max(count, 0), last);
+  Value legal = t.eq(limited, count);
+  if (keepsSign)
+    return t.shr(x, t.select(legal, limited, last));
+  return t.select(legal, left ? t.shl(x, limited) : t.shr(x, limited), 0);
+}
+
+// ---- signs and limits ---------------------------------------------------------------------------
+
+static Value rewriteAbs(const Tiles &t, Operation *op) {
+  Value x = op->getOperand(0);
+  if (isUnsigned(elem(x)))
+    return x;
+  if (isReal(elem(x)))
+    return t.target.has("tabs", elem(x)) ? Value() : onWiderFloats(t, op);
+  return intBits(elem(x)) <= 32 ? t.max(x, t.neg(x)) : Value();
+}
+
+static Value rewriteSign(const Tiles &t, Operation *op) {
+  Value x = op->getOperand(0);
+  if (!isReal(elem(x)))
+    return intBits(elem(x)) <= 32 ? t.max(t.min(x, 1), isUnsigned(elem(x)) ? 0 : -1) : Value();
+  if (Value wide = onWiderFloats(t, op))
+    return wide;
+  Value positive = t.select(t.gt(x, 0), t.number(elem(x), 1), x);
+  return t.select(t.lt(x, 0), t.number(elem(x), -1), positive);
+}
+
+static Value rewriteClamp(const Tiles &t, Operation *op) {
+  Value x = op->getOperand(0), low = op->getOperand(1), high = op->getOperand(2);
+  if (isReal(elem(x)) && !elem(x).isF16())
+    if (Value wide = onWiderFloats(t, op))
+      return wide;
+  Value limited = t.min(t.max(x, low), high);
+  return isReal(elem(x)) ? t.select(t.ne(x, x), x, limited) : limited;
+}
+
+/// NaN in either operand stays; of two zeros the sign decides.
+template <bool Larger> static Value rewriteExtremeNan(const Tiles &t, Operation *op) {
+  Value a = op->getOperand(0), b = op->getOperand(1);
+  Type type = elem(a);
+  if (!isReal(type))
+    return Larger ? t.max(a, b) : t.min(a, b);
+  if (Value wide = type.isF16() ? Value() : onWiderFloats(t, op))
+    return wide;
+  std::tie(a, b) = wholeOperands(t, op);
+  Value bitsA = t.bitcast(a, t.bitsOf(type)), bitsB = t.bitcast(b, t.bitsOf(type));
+  Value zero = t.bitcast(Larger ? t.bitAnd(bitsA, bitsB) : t.bitOr(bitsA, bitsB), type);
+  Value result = t.select(t.eq(a, b), zero, Larger ? t.max(a, b) : t.min(a, b));
+  return t.select(t.ne(a, a), a, t.select(t.ne(b, b), b, result));
+}
+
+static Value rewriteCopysign(const Tiles &t, Operation *op) {
+  Type type = elem(op->getOperand(0));
+  unsigned width = type.getIntOrFloatBitWidth();
+  if (width == 8)
+    return onWiderFloats(t, op);
+  if (width != 16 && width != 32)
+    return {};
+  auto [a, b] = wholeOperands(t, op);
+  double top = -std::ldexp(1.0, static_cast<int>(width) - 1);
+  Type bits = t.bitsOf(type);
+  return t.bitcast(
+      t.bitOr(t.bitAnd(t.bitcast(a, bits), -top - 1), t.bitAnd(t.bitcast(b, bits), top)), type);
+}
+
+// ---- sums of products ---------------------------------------------------------------------------
+
+/// One rounding without such an instruction: the error of the product is exact in `f32`, and so is
+/// that of the sum; both go in at the end.
+static Value rewriteFma(const Tiles &t, Operation *op) {
+  if (Value wide = onWiderFloats(t, op))
+    return wide;
+  Value a = op->getOperand(0), b = op->getOperand(1), c = op->getOperand(2);
+  if (!elem(a).isF32())
+    return {};
+  auto head = [&](Value v) { return t.bitcast(t.bitAnd(t.bitcast(v, t.i32()), -4096), t.f32()); };
+  Value product = t.mul(a, b);
+  Value ah = head(a), al = t.sub(a, ah), bh = head(b), bl = t.sub(b, bh);
+  Value error = t.add(t.add(t.add(t.sub(t.mul(ah, bh), product), t.mul(ah, bl)), t.mul(al, bh)),
+                      t.mul(al, bl));
+  Value sum = t.add(product, c);
+  Value back = t.sub(sum, product);
+  Value sumError = t.add(t.sub(product, t.sub(sum, back)), t.sub(c, back));
+  Value exact = t.add(sum, t.add(sumError, error));
+  // Infinities and NaN have no error.
+  return t.select(t.eq(exact, exact), exact, sum);
+}
+
+static constexpr Row rows[] = {
+    {"add", rewriteBinary},
+    {"sub", rewriteBinary},
+    {"mul", rewriteBinary},
+    {"div", rewriteDiv},
+    {"rem", rewriteRem},
+    {"cdiv", rewriteCdiv},
+    {"neg", rewriteNeg},
+    {"max", rewriteBinary},
+    {"min", rewriteBinary},
+    {"bit_and", rewriteBits},
+    {"bit_or", rewriteBits},
+    {"bit_xor", rewriteBits},
+    {"shl", rewriteShift},
+    {"shr", rewriteShift},
+    {"abs", rewriteAbs},
+    {"sign", rewriteSign},
+    {"clamp", rewriteClamp},
+    {"maxnan", rewriteExtremeNan<true>},
+    {"minnan", rewriteExtremeNan<false>},
+    {"copysign", rewriteCopysign},
+    {"fma", rewriteFma},
+};
+
+llvm::ArrayRef<Row> arithmeticRows() { return rows; }
+
+} // namespace ptl::ir::legalize

@@ -1,0 +1,217 @@
+// Conversions between element types, and quantisation.
+#include "passes/transform/legalize/legalize.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace ptl::ir::legalize {
+
+namespace {
+/// A conversion on its way: what is converted, where to, and how.
+struct Way {
+  const Tiles &t;
+  Value x;
+  Type from, to;
+  llvm::StringRef round;
+  bool saturate;
+
+  Value via(Type hub) const { return t.convert(t.convert(x, hub), to, round, saturate); }
+  Value into(Value y) const { return t.convert(y, to, round, saturate); }
+};
+} // namespace
+
+static double lowest(Type type) {
+  return isUnsigned(type) ? 0 : -std::ldexp(1.0, static_cast<int>(intBits(type)) - 1);
+}
+static double highest(Type type) {
+  int bits = static_cast<int>(intBits(type)) - (isUnsigned(type) ? 0 : 1);
+  return std::ldexp(1.0, bits) - 1;
+}
+
+/// A word that holds a value of the short type: its bits are all there is to narrow.
+static Value shortenWord(const Tiles &t, Value word, Type to) {
+  if (intBits(to) == 8) // Within 8 bits every step is exact.
+    return t.convert(t.convert(t.convert(word, t.f32()), t.f16()), to);
+  if (!isUnsigned(to))
+    return t.convert(word, to);
+  Value sign = t.shr(t.shl(word, 16), 16);
+  return t.bitcast(t.convert(sign, t.i16()), to);
+}
+
+/// The low bits of a word as a value of the short type.
+static Value wrapWord(const Tiles &t, Value word, Type to) {
+  int unused = 32 - static_cast<int>(intBits(to));
+  Value low = isUnsigned(to) ? t.bitAnd(word, highest(to)) : t.shr(t.shl(word, unused), unused);
+  return shortenWord(t, low, to);
+}
+
+static Value limitWord(const Tiles &t, Value word, Type to) {
+  return t.min(t.max(word, lowest(to)), highest(to));
+}
+
+// ---- from floats --------------------------------------------------------------------------------
+
+/// Unsigned words: what a signed one cannot hold is moved down by 2^31.
+static Value singleToUnsigned(const Way &way) {
+  const Tiles &t = way.t;
+  Value high = t.ge(way.x, 0x1p31);
+  Value moved = t.select(high, t.sub(way.x, 0x1p31), way.x);
+  Value word = t.max(t.convert(moved, t.i32(), way.round), 0);
+  Value top = t.choose(high, t.i32(), -0x1p31, 0);
+  return t.bitcast(t.bitXor(word, top), way.to);
+}
+
+static Value fromFloat(const Way &way) {
+  const Tiles &t = way.t;
+  if (isBool(way.to))
+    return t.ne(way.x, 0);
+  if (!way.from.isF32())
+    return way.into(t.widen(way.x, t.f32()));
+  if (isReal(way.to))
+    return {};
+  switch (intBits(way.to)) {
+  case 8:
+  case 16:
+    return shortenWord(t, limitWord(t, t.convert(way.x, t.i32(), way.round), way.to), way.to);
+  case 32:
+    return singleToUnsigned(way);
+  default:
+    return {};
+  }
+}
+
+// ---- from integers ------------------------------------------------------------------------------
+
+static Value integerToFloat(const Way &way) {
+  const Tiles &t = way.t;
+  unsigned bits = intBits(way.from);
+  if (bits == 8)
+    return way.via(t.f16());
+  if (bits > 32)
+    return isUnsigned(way.from) ? Value() : way.via(t.f32());
+  if (!way.to.isF32())
+    return way.via(t.f32());
+  if (!isUnsigned(way.from))
+    return {};
+  if (bits == 16) {
+    Value x = t.convert(t.bitcast(way.x, t.i16()), t.f32());
+    return t.select(t.lt(x, 0), t.add(x, 0x1p16), x);
+  }
+  // Both halves are exact; their sum rounds once.
+  Value word = t.bitcast(way.x, t.i32());
+  Value high = t.convert(t.shrUnsigned(word, 16), t.f32());
+  return t.add(t.mul(high, 0x1p16), t.convert(t.bitAnd(word, 0xffff), t.f32()));
+}
+
+/// To 32 bits with the value kept.
+static Value toWord(const Way &way, Type word) {
+  const Tiles &t = way.t;
+  switch (intBits(way.from)) {
+  case 8:
+    return t.convert(t.convert(way.x, t.f16()), word);
+  case 16:
+    if (isUnsigned(way.from))
+      return t.bitAnd(t.convert(t.bitcast(way.x, t.i16()), word), 0xffff);
+    return t.convert(t.convert(way.x, t.f32()), word);
+  default:
+    return {};
+  }
+}
+
+static Value integerToInteger(const Way &way) {
+  const Tiles &t = way.t;
+  unsigned from = intBits(way.from), to = intBits(way.to);
+  Type word = t.i32();
+  if (from > 32)
+    return isUnsigned(way.from) || way.to == word || to > 32
+               ? Value()
+               : way.into(t.convert(way.x, word, "even", way.saturate));
+  if (from == to && !way.saturate)
+    return t.bitcast(way.x, way.to);
+  if (from == 32 && isUnsigned(way.from)) {
+    Value x = way.saturate ? t.min(way.x, highest(way.to)) : way.x;
+    x = t.bitcast(x, word);
+    return to > 32 ? Value() : way.to == word ? x : wrapWord(t, x, way.to);
+  }
+  if (from == 32) {
+    if (to > 32)
+      return {};
+    if (to == 32) // Saturates to an unsigned word.
+      return t.bitcast(t.max(way.x, 0), way.to);
+    return way.saturate ? shortenWord(t, limitWord(t, way.x, way.to), way.to)
+                        : wrapWord(t, way.x, way.to);
+  }
+  Value wide = way.from == word ? way.x : toWord(way, word);
+  if (way.to == word)
+    return wide;
+  if (to > 32)
+    return t.target.converts(word, way.to) ? way.into(wide) : Value();
+  if (to == 32)
+    return t.bitcast(way.saturate ? t.max(wide, 0) : wide, way.to);
+  if (from == 8 && way.to == t.i16()) // All values of 8 bits are exact in f16.
+    return t.convert(t.convert(way.x, t.f16()), way.to);
+  return way.saturate ? shortenWord(t, limitWord(t, wide, way.to), way.to)
+                      : wrapWord(t, wide, way.to);
+}
+
+static Value rewriteConvert(const Tiles &t, Operation *op) {
+  auto convert = cast<ConvertOp>(op);
+  Way way{t,
+          convert.getX(),
+          elem(convert.getX()),
+          elem(convert.getResult()),
+          convert.getRound(),
+          convert.getSaturate()};
+  if (way.from == way.to)
+    return way.x;
+  if (isBool(way.from)) {
+    if (isBool(way.to))
+      return way.x;
+    bool takes = t.target.has("tsel", way.to) && t.target.has("tsels", way.to);
+    return takes ? maskToNumbers(t, way.x, way.to) : t.convert(maskToNumbers(t, way.x), way.to);
+  }
+  if (t.target.converts(way.from, way.to) || way.from.isF64() || way.to.isF64())
+    return {};
+  if (isReal(way.from))
+    return fromFloat(way);
+  if (isBool(way.to))
+    return t.ne(way.x, 0);
+  return isReal(way.to) ? integerToFloat(way) : integerToInteger(way);
+}
+
+// ---- quantisation -------------------------------------------------------------------------------
+
+static Value rewriteQuantize(const Tiles &t, Operation *op) {
+  auto quantize = cast<QuantizeOp>(op);
+  Type to = elem(quantize.getResult());
+  Value scaled = t.div(t.widen(quantize.getX(), t.f32()), t.widen(quantize.getScale(), t.f32()));
+  Value zero = quantize.getZero();
+  if (isReal(to))
+    return t.convert(zero ? t.add(scaled, t.convert(zero, t.f32())) : scaled, to);
+  if (zero)
+    scaled = t.add(t.round(scaled), t.convert(zero, t.f32()));
+  return t.convert(scaled, to, "even", true);
+}
+
+static Value rewriteDequantize(const Tiles &t, Operation *op) {
+  auto dequantize = cast<DequantizeOp>(op);
+  Value number = dequantize.getQ(), zero = dequantize.getZero();
+  if (zero && !isReal(elem(number)))
+    number = t.sub(t.convert(number, t.i32()), zero);
+  number = t.convert(number, t.f32());
+  if (zero && isReal(elem(dequantize.getQ())))
+    number = t.sub(number, t.convert(zero, t.f32()));
+  Value result = t.mul(number, t.widen(dequantize.getScale(), t.f32()));
+  return t.narrow(result, elem(dequantize.getResult()));
+}
+
+static constexpr Row rows[] = {
+    {"convert", rewriteConvert},
+    {"quantize", rewriteQuantize},
+    {"dequantize", rewriteDequantize},
+};
+
+llvm::ArrayRef<Row> conversionRows() { return rows; }
+
+} // namespace ptl::ir::legalize

@@ -1,0 +1,155 @@
+// Products as loops: over the matrices of a batch, and over the contracted axis where the cube core
+// does not multiply the element types.
+#include "passes/transform/legalize/legalize.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+
+namespace ptl::ir::legalize {
+
+static ArrayType arrayOf(Value like, llvm::ArrayRef<Extent> extents) {
+  return ArrayType::get(like.getContext(), elem(like), extents, Place::Inferred);
+}
+
+/// The type of one position of an axis: without the axis, or with an extent of 1.
+static ArrayType typeAt(Value x, int64_t axis, bool drops) {
+  llvm::SmallVector<Extent> extents(extentsOf(x.getType()));
+  if (drops)
+    extents.erase(extents.begin() + axis);
+  else
+    extents[static_cast<size_t>(axis)] = Extent::constant(1);
+  return arrayOf(x, extents);
+}
+
+/// A box of an array in global memory at one position of an axis: it is loaded from there.
+template <typename BoxOp>
+static Value partOfBox(const Tiles &t, BoxOp box, Value source, int64_t axis, Value position,
+                       bool drops) {
+  llvm::SmallVector<int64_t> dropped(box.getDropped());
+  llvm::SmallVector<Value> offsets(box.getOffsets()), lengths(box.getLengths());
+  size_t base = 0;
+  for (int64_t kept = axis; llvm::is_contained(dropped, static_cast<int64_t>(base)) || kept-- > 0;)
+    ++base;
+  offsets[base] = t.r.createOrFold<arith::AddIOp>(t.loc, offsets[base], position);
+  lengths[base] = t.index(1);
+  if (drops)
+    dropped.push_back(static_cast<int64_t>(base));
+  llvm::sort(dropped);
+  return t.r.create<BoxOp>(t.loc, typeAt(box.getResult(), axis, drops), source, offsets, lengths,
+                           ValueRange(), Value(), t.r.getDenseI64ArrayAttr(dropped));
+}
+
+/// Whether a box can be loaded again in parts: nothing is stored to what it is cut from between it
+/// and the end of its block.
+static bool isUnchanged(LoadOp box) {
+  for (Operation *op = box->getNextNode(); op; op = op->getNextNode())
+    if (op->walk([&](StoreOp store) {
+            return store.getRef() == box.getRef() ? WalkResult::interrupt() : WalkResult::advance();
+          }).wasInterrupted())
+      return false;
+  return true;
+}
+
+/// What stands at one position of an axis.
+static Value partAt(const Tiles &t, Value x, int64_t axis, Value position, bool drops) {
+  if (auto box = x.getDefiningOp<SliceOp>()) {
+    auto source = dyn_cast<ArrayType>(box.getSource().getType());
+    if (source && source.getPlace() == Place::Gm && box.getSteps().empty() && !box.getOutside())
+      return partOfBox(t, box, box.getSource(), axis, position, drops);
+  }
+  if (auto box = x.getDefiningOp<LoadOp>())
+    if (box.getSteps().empty() && !box.getOutside() && isUnchanged(box))
+      return partOfBox(t, box, box.getRef(), axis, position, drops);
+  if (auto turned = x.getDefiningOp<TransposeOp>()) {
+    int64_t from = turned.getAxes()[static_cast<size_t>(axis)];
+    llvm::SmallVector<int64_t> axes;
+    for (auto [to, own] : llvm::enumerate(turned.getAxes()))
+      if (!drops || static_cast<int64_t>(to) != axis)
+        axes.push_back(own - (drops && own > from));
+    return t.transpose(partAt(t, turned->getOperand(0), from, position, drops), axes);
+  }
+  int64_t rank = rankOf(x.getType());
+  llvm::SmallVector<Value> offsets(static_cast<size_t>(rank), t.index(0)), lengths;
+  for (int64_t each = 0; each < rank; ++each)
+    lengths.push_back(each == axis ? t.index(1) : t.length(x, each));
+  offsets[static_cast<size_t>(axis)] = position;
+  llvm::SmallVector<int64_t> dropped;
+  if (drops)
+    dropped.push_back(axis);
+  return t.r.create<SliceOp>(t.loc, typeAt(x, axis, drops), x, offsets, lengths, ValueRange(),
+                             Value(), t.r.getDenseI64ArrayAttr(dropped));
+}
+
+/// An array of zeros; one length for each extent.
+static Value zeros(const Tiles &t, Value like, ValueRange lengths) {
+  OperationState state(t.loc, "ptl.full");
+  llvm::ArrayRef<Extent> extents = extentsOf(like.getType());
+  for (auto [extent, length] : llvm::zip(extents, lengths))
+    if (!extent.isConstant())
+      state.addOperands(length);
+  state.addOperands(t.number(elem(like), 0));
+  state.addTypes(arrayOf(like, extents));
+  return t.r.create(state)->getResult(0);
+}
+
+Value productByColumns(const Tiles &t, MatmulOp product) {
+  Value a = product.getA(), b = product.getB(), result = product.getResult();
+  Type acc = elem(result);
+  Value begin = zeros(t, result, {t.length(a, 0), t.length(b, 1)});
+  auto loop =
+      t.r.create<scf::ForOp>(t.loc, t.index(0), t.length(a, 1), t.index(1), ValueRange(begin));
+  OpBuilder::InsertionGuard guard(t.r);
+  t.r.setInsertionPointToStart(loop.getBody());
+  Value column = t.convert(partAt(t, a, 1, loop.getInductionVar(), false), acc);
+  Value row = t.convert(partAt(t, b, 0, loop.getInductionVar(), false), acc);
+  Value sum = t.add(loop.getRegionIterArg(0), t.mul(column, row));
+  if (sum.getType() != begin.getType())
+    sum = t.r.create<CastOp>(t.loc, begin.getType(), sum);
+  t.r.create<scf::YieldOp>(t.loc, sum);
+  return loop.getResult(0);
+}
+
+Value batchOfProducts(const Tiles &t, MatmulOp product) {
+  Value sides[] = {product.getA(), product.getB()}, result = product.getResult();
+  int64_t rank = rankOf(result.getType());
+  if (rank <= 2)
+    return {};
+  llvm::ArrayRef<Extent> extents = extentsOf(result.getType());
+  auto lengthAt = [&](int64_t axis) { // the length of an axis of the result
+    if (axis + 2 >= rank) {
+      Value own = sides[axis + 1 == rank];
+      return t.length(own, rankOf(own.getType()) - (rank - axis));
+    }
+    for (Value side : sides)
+      if (int64_t own = rankOf(side.getType()) - (rank - axis);
+          own >= 0 && !extentsOf(side.getType())[static_cast<size_t>(own)].isOne())
+        return t.length(side, own);
+    return t.index(1);
+  };
+  llvm::SmallVector<Value> lengths;
+  for (int64_t axis = 0; axis < rank; ++axis)
+    lengths.push_back(lengthAt(axis));
+  Value begin = zeros(t, result, lengths);
+  auto loop = t.r.create<scf::ForOp>(t.loc, t.index(0), lengths[0], t.index(1), ValueRange(begin));
+  OpBuilder::InsertionGuard guard(t.r);
+  t.r.setInsertionPointToStart(loop.getBody());
+  Value position = loop.getInductionVar();
+  for (Value &side : sides)
+    if (rankOf(side.getType()) == rank)
+      side = partAt(t, side, 0, extentsOf(side.getType())[0].isOne() ? t.index(0) : position,
+                    /*drops=*/true);
+  auto one = t.r.create<MatmulOp>(t.loc, arrayOf(result, extents.drop_front()), sides[0], sides[1],
+                                  product.getPrecisionAttr());
+  llvm::SmallVector<Value> offsets(lengths.size(), t.index(0));
+  offsets[0] = position;
+  lengths[0] = t.index(1);
+  Value filled =
+      t.r.create<InsertOp>(t.loc, begin.getType(), one, loop.getRegionIterArg(0), offsets, lengths,
+                           ValueRange(), Value(), t.r.getDenseI64ArrayAttr({0}), IntegerAttr());
+  t.r.create<scf::YieldOp>(t.loc, filled);
+  return loop.getResult(0);
+}
+
+} // namespace ptl::ir::legalize

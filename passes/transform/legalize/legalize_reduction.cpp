@@ -1,0 +1,275 @@
+// Reductions, searches and scans.
+#include "passes/transform/legalize/legalize.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/StringSwitch.h"
+
+#include <cmath>
+#include <limits>
+
+using namespace mlir;
+
+namespace ptl::ir::legalize {
+
+static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// ---- reductions ---------------------------------------------------------------------------------
+
+namespace {
+/// How an element type is reduced: as `as`, which some step leads to and back from.
+struct Detour {
+  enum Kind : uint8_t { None, Convert, Bits, FlippedBits, Mask } kind = None;
+  Type as;
+};
+} // namespace
+
+static bool accumulates(Operation *op) {
+  return isa<ReduceSumOp, ReduceProdOp, ReduceMeanOp, CumsumOp, CumprodOp>(op);
+}
+
+/// Sums and products run in the accumulator type, which every machine reduces; extremes in a type
+/// that keeps the order. Nothing where there is no such type.
+static std::optional<Detour> detourFor(const Tiles &t, Operation *op, Type type,
+                                       llvm::StringRef instruction) {
+  if (isBool(type))
+    return Detour{Detour::Mask, t.f16()};
+  if (isReal(type)) {
+    if (type.isF32() || (!accumulates(op) && t.target.has(instruction, type)))
+      return Detour{Detour::None, type};
+    return type.getIntOrFloatBitWidth() < 32 ? std::optional(Detour{Detour::Convert, t.f32()})
+                                             : std::nullopt;
+  }
+  if (intBits(type) == 8)
+    return Detour{Detour::Convert, accumulates(op) ? t.i32() : t.f16()};
+  if (t.target.has(instruction, type))
+    return Detour{Detour::None, type};
+  if (intBits(type) == 0 || intBits(type) > 32)
+    return std::nullopt;
+  return Detour{accumulates(op) ? Detour::Bits : Detour::FlippedBits, t.bitsOf(type)};
+}
+
+static Value enter(const Tiles &t, const Detour &detour, Value x) {
+  switch (detour.kind) {
+  case Detour::None:
+    return x;
+  case Detour::Convert:
+    return isReal(elem(x)) ? t.widen(x, detour.as) : t.convert(x, detour.as);
+  case Detour::Mask:
+    return maskToNumbers(t, x, detour.as);
+  default:
+    break;
+  }
+  Value bits = t.bitcast(x, detour.as);
+  double top = -std::ldexp(1.0, static_cast<int>(intBits(detour.as)) - 1);
+  return detour.kind == Detour::Bits ? bits : t.bitXor(bits, top);
+}
+
+static Value leave(const Tiles &t, const Detour &detour, Value x, Type to) {
+  switch (detour.kind) {
+  case Detour::None:
+    return x;
+  case Detour::Convert:
+    return isReal(to) ? t.narrow(x, to) : t.convert(x, to);
+  case Detour::Mask:
+    return t.gt(x, 0); // Over nothing the largest number is below 0.
+  default:
+    break;
+  }
+  double top = -std::ldexp(1.0, static_cast<int>(intBits(detour.as)) - 1);
+  return t.bitcast(detour.kind == Detour::Bits ? x : t.bitXor(x, top), to);
+}
+
+/// Along one axis; `op`'s kind of reduction, for means and truth values the one they are made of.
+static Value reduceAxis(const Tiles &t, llvm::StringRef name, Value x, int64_t axis) {
+  llvm::SmallVector<Extent> extents(extentsOf(x.getType()));
+  extents[static_cast<size_t>(axis)] = Extent::constant(1);
+  OperationState state(t.loc, name);
+  state.addOperands(x);
+  state.addAttribute("axes", t.r.getDenseI64ArrayAttr(axis));
+  state.addTypes(ArrayType::get(t.r.getContext(), elem(x), extents, Place::Inferred));
+  return t.r.create(state)->getResult(0);
+}
+
+static llvm::SmallVector<int64_t> reducedAxes(Operation *op, int64_t rank) {
+  if (auto axes = op->getAttrOfType<DenseI64ArrayAttr>("axes"); axes && !axes.empty())
+    return llvm::SmallVector<int64_t>(axes.asArrayRef());
+  return llvm::to_vector(llvm::seq<int64_t>(0, rank));
+}
+
+/// Rows, then columns; further axes become columns by merging what follows them.
+static Value reduceAxes(const Tiles &t, llvm::StringRef name, Value x,
+                        llvm::SmallVector<int64_t> axes) {
+  int64_t rank = rankOf(x.getType());
+  llvm::sort(axes, std::greater<int64_t>());
+  for (int64_t axis : axes) {
+    if (axis >= rank - 2) {
+      x = reduceAxis(t, name, x, axis);
+      continue;
+    }
+    llvm::SmallVector<Extent> extents(extentsOf(x.getType()));
+    llvm::SmallVector<Value> lengths;
+    for (int64_t n = 0; n < rank; ++n)
+      lengths.push_back(t.length(x, n));
+    Merged merged = mergeAxes(t, extents, lengths, axis + 1, rank);
+    Value reduced = reduceAxis(t, name, t.reshape(x, merged.extents, merged.lengths), axis);
+    extents[static_cast<size_t>(axis)] = Extent::constant(1);
+    x = t.reshape(reduced, extents, lengths);
+  }
+  return x;
+}
+
+/// The number of elements that are reduced, as an `f32` scalar.
+static Value countOf(const Tiles &t, Value x, llvm::ArrayRef<int64_t> axes) {
+  Value count = t.index(1);
+  for (int64_t axis : axes)
+    count = t.r.createOrFold<arith::MulIOp>(t.loc, count, t.length(x, axis));
+  Value wide = t.r.createOrFold<arith::IndexCastOp>(t.loc, t.r.getI64Type(), count);
+  return t.r.createOrFold<arith::SIToFPOp>(t.loc, t.f32(), wide);
+}
+
+static Value rewriteReduction(const Tiles &t, Operation *op) {
+  Value x = op->getOperand(0);
+  if (!isArray(x))
+    return {};
+  int64_t rank = rankOf(x.getType());
+  llvm::SmallVector<int64_t> axes = reducedAxes(op, rank);
+  bool isScalar = !isArray(op->getResult(0));
+  auto [name, instruction] =
+      llvm::StringSwitch<std::pair<llvm::StringRef, llvm::StringRef>>(op->getName().stripDialect())
+          .Cases("reduce_sum", "reduce_mean", {"ptl.reduce_sum", "trowsum"})
+          .Case("reduce_prod", {"ptl.reduce_prod", "trowprod"})
+          .Cases("reduce_min", "reduce_all", {"ptl.reduce_min", "trowmin"})
+          .Default({"ptl.reduce_max", "trowmax"});
+  std::optional<Detour> detour = detourFor(t, op, elem(x), instruction);
+  if (!detour)
+    return {};
+  bool isDirect = detour->kind == Detour::None && axes.size() == 1 && axes[0] >= rank - 2 &&
+                  !isScalar && !isa<ReduceMeanOp>(op);
+  if (isDirect)
+    return {};
+  Value result = reduceAxes(t, name, enter(t, *detour, x), axes);
+  if (isScalar)
+    result = t.dropAxes(result, llvm::to_vector(llvm::seq<int64_t>(0, rank)));
+  if (isa<ReduceMeanOp>(op))
+    result = t.div(result, countOf(t, x, axes));
+  return leave(t, *detour, result, elem(op->getResult(0)));
+}
+
+// ---- searches -----------------------------------------------------------------------------------
+
+static Value searchAlong(const Tiles &t, Operation *op, Value x, int64_t axis) {
+  llvm::SmallVector<Extent> extents(extentsOf(x.getType()));
+  extents[static_cast<size_t>(axis)] = Extent::constant(1);
+  OperationState state(t.loc, op->getName());
+  state.addOperands(x);
+  state.addAttribute("axis", t.r.getI64IntegerAttr(axis));
+  state.addTypes(ArrayType::get(t.r.getContext(), t.i32(), extents, Place::Inferred));
+  return t.r.create(state)->getResult(0);
+}
+
+static Value rewriteSearch(const Tiles &t, Operation *op) {
+  Value x = op->getOperand(0);
+  int64_t rank = rankOf(x.getType());
+  std::string suffix = isa<ReduceArgmaxOp>(op) ? "argmax" : "argmin";
+  std::optional<Detour> detour = detourFor(t, op, elem(x), "trow" + suffix);
+  if (!detour)
+    return {};
+  auto attribute = op->getAttrOfType<IntegerAttr>("axis");
+  if (!attribute) {
+    if (rank != 1) {
+      llvm::SmallVector<Value> lengths;
+      for (int64_t n = 0; n < rank; ++n)
+        lengths.push_back(t.length(x, n));
+      Merged merged = mergeAxes(t, extentsOf(x.getType()), lengths, 0, rank);
+      x = t.reshape(x, merged.extents, merged.lengths);
+    }
+    return t.dropAxes(searchAlong(t, op, x, 0), {0});
+  }
+  int64_t axis = attribute.getInt();
+  bool byColumn = axis == rank - 2 && t.target.has("tcol" + suffix, detour->as);
+  if (axis == rank - 1 || byColumn)
+    return detour->kind == Detour::None ? Value() : searchAlong(t, op, enter(t, *detour, x), axis);
+  llvm::SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  std::swap(order[static_cast<size_t>(axis)], order.back());
+  return t.transpose(searchAlong(t, op, t.transpose(x, order), rank - 1), order);
+}
+
+// ---- scans --------------------------------------------------------------------------------------
+
+static double identityOf(Operation *op, Type type) {
+  if (isa<CumsumOp>(op))
+    return 0;
+  if (isa<CumprodOp>(op))
+    return 1;
+  double sign = isa<CummaxOp>(op) ? -1 : 1;
+  if (isReal(type))
+    return sign * kInfinity;
+  double size = std::ldexp(1.0, static_cast<int>(intBits(type)) - 1);
+  if (isUnsigned(type))
+    return sign < 0 ? 0 : 2 * size - 1;
+  return sign < 0 ? -size : size - 1;
+}
+
+static Value combine(const Tiles &t, Operation *op, Value a, Value b) {
+  if (isa<CumsumOp>(op))
+    return t.add(a, b);
+  if (isa<CumprodOp>(op))
+    return t.mul(a, b);
+  return isa<CummaxOp>(op) ? t.max(a, b) : t.min(a, b);
+}
+
+/// `x` moved up by `step` along the axis; what comes in is `outside`.
+static Value shifted(const Tiles &t, Value x, int64_t axis, int64_t step, double outside) {
+  llvm::SmallVector<Value> offsets, lengths;
+  for (int64_t n = 0; n < rankOf(x.getType()); ++n) {
+    offsets.push_back(t.index(n == axis ? -step : 0));
+    lengths.push_back(t.length(x, n));
+  }
+  return t.r.create<SliceOp>(t.loc, x.getType(), x, offsets, lengths, ValueRange(),
+                             t.number(elem(x), outside), t.r.getDenseI64ArrayAttr({}));
+}
+
+/// In steps that double. Along rows, where elements lie side by side, columns are scanned instead:
+/// moving those is free of alignment.
+static Value rewriteScan(const Tiles &t, Operation *op) {
+  Value x = op->getOperand(0);
+  auto axis = op->getAttrOfType<IntegerAttr>("axis").getInt();
+  int64_t rank = rankOf(x.getType());
+  int64_t capacity = extentsOf(x.getType())[static_cast<size_t>(axis)].capacity;
+  std::optional<Detour> detour =
+      detourFor(t, op, elem(x), isa<CumsumOp, CumprodOp>(op) ? "tadd" : "tmax");
+  if (capacity == Extent::kUnknown || !detour)
+    return {};
+  Value y = enter(t, *detour, x);
+  llvm::SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  int64_t along = axis;
+  if (rank == 1)
+    y = t.newAxis(y, {1});
+  else if (axis == rank - 1) {
+    std::swap(order[order.size() - 1], order[order.size() - 2]);
+    y = t.transpose(y, order);
+    along = rank - 2;
+  }
+  double outside = identityOf(op, elem(y));
+  for (int64_t step = 1; step < capacity; step *= 2)
+    y = combine(t, op, y, shifted(t, y, along, step, outside));
+  if (rank == 1)
+    y = t.dropAxes(y, {1});
+  else if (axis == rank - 1)
+    y = t.transpose(y, order);
+  return leave(t, *detour, y, elem(x));
+}
+
+static constexpr Row rows[] = {
+    {"reduce_sum", rewriteReduction},  {"reduce_prod", rewriteReduction},
+    {"reduce_max", rewriteReduction},  {"reduce_min", rewriteReduction},
+    {"reduce_mean", rewriteReduction}, {"reduce_any", rewriteReduction},
+    {"reduce_all", rewriteReduction},  {"reduce_argmax", rewriteSearch},
+    {"reduce_argmin", rewriteSearch},  {"cumsum", rewriteScan},
+    {"cumprod", rewriteScan},          {"cummax", rewriteScan},
+    {"cummin", rewriteScan},
+};
+
+llvm::ArrayRef<Row> reductionRows() { return rows; }
+
+} // namespace ptl::ir::legalize

@@ -1,0 +1,248 @@
+// Operations that move, repeat or make elements.
+#include "passes/transform/legalize/legalize.h"
+
+#include "ir/dialect/grid_scope.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace ptl::ir::legalize {
+
+Merged mergeAxes(const Tiles &t, llvm::ArrayRef<Extent> extents, ValueRange lengths, int64_t begin,
+                 int64_t end) {
+  Merged merged;
+  int64_t product = 1, capacity = 1;
+  std::string name;
+  Value length = t.index(1);
+  bool isConstant = true;
+  for (int64_t axis = begin; axis < end; ++axis) {
+    const Extent &extent = extents[static_cast<size_t>(axis)];
+    isConstant &= extent.isConstant();
+    product *= extent.isConstant() ? extent.length : 1;
+    int64_t own = extent.isConstant() ? extent.length : extent.capacity;
+    capacity =
+        own == Extent::kUnknown || capacity == Extent::kUnknown ? Extent::kUnknown : capacity * own;
+    name += (name.empty() ? "" : " * ") +
+            (extent.isConstant() ? std::to_string(extent.length) : extent.symbol.str());
+    length = t.r.createOrFold<arith::MulIOp>(t.loc, length, lengths[static_cast<size_t>(axis)]);
+  }
+  for (int64_t axis = 0; axis < static_cast<int64_t>(extents.size()); ++axis) {
+    if (axis >= begin && axis < end) {
+      if (axis == begin) {
+        merged.extents.push_back(isConstant ? Extent::constant(product)
+                                            : Extent::named(t.r.getStringAttr(name), capacity));
+        merged.lengths.push_back(length);
+      }
+      continue;
+    }
+    merged.extents.push_back(extents[static_cast<size_t>(axis)]);
+    merged.lengths.push_back(lengths[static_cast<size_t>(axis)]);
+  }
+  return merged;
+}
+
+static Type arrayLike(Value result, Type elem) {
+  auto type = cast<ArrayType>(result.getType());
+  return ArrayType::get(type.getContext(), elem, type.getExtents(), Place::Inferred);
+}
+
+// ---- truth values -------------------------------------------------------------------------------
+
+/// Packed bits do not move one by one: numbers do, and are compared again. What is read from global
+/// memory has a byte for each.
+static Value onNumbers(const Tiles &t, Operation *op) {
+  Value first = op->getOperand(0);
+  auto type = dyn_cast<ArrayType>(first.getType());
+  bool isStored = type && (type.getPlace() == Place::Gm || isOutsideGrid(op, first));
+  if (!isBool(elem(op->getResult(0))) || isStored)
+    return {};
+  llvm::SmallVector<Value> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(isBool(elem(operand)) ? maskToNumbers(t, operand) : operand);
+  return numbersToMask(t, t.cloneWith(op, operands, t.f16()));
+}
+
+// ---- repetition ---------------------------------------------------------------------------------
+
+static Value rewriteBroadcast(const Tiles &t, Operation *op) {
+  Value x = op->getOperand(0);
+  if (Value result = onNumbers(t, op))
+    return result;
+  llvm::ArrayRef<Extent> extents = extentsOf(op->getResult(0).getType());
+  llvm::ArrayRef<Extent> own = extentsOf(x.getType());
+  int64_t repeated = 0;
+  for (size_t axis = 0; axis < extents.size(); ++axis) {
+    size_t behind = extents.size() - axis;
+    repeated += !extents[axis].isOne() && (own.size() < behind || own[own.size() - behind].isOne());
+  }
+  if (repeated == 1 && own.size() == extents.size())
+    return {};
+  // The new lengths are operands, in the order of the named extents.
+  llvm::SmallVector<Value> lengths(op->getOperands().drop_front());
+  llvm::SmallVector<int64_t> missing =
+      llvm::to_vector(llvm::seq<int64_t>(0, static_cast<int64_t>(extents.size() - own.size())));
+  Value result = t.newAxis(x, missing);
+  llvm::SmallVector<Extent> reached(extentsOf(result.getType()));
+  for (size_t axis = extents.size(); axis-- > 0;) {
+    if (!reached[axis].isOne() || extents[axis].isOne())
+      continue;
+    reached[axis] = extents[axis];
+    OperationState state(t.loc, "ptl.broadcast");
+    state.addOperands(result);
+    size_t next = 0;
+    for (size_t n = 0; n < extents.size(); ++n) {
+      if (extents[n].isConstant())
+        continue;
+      if (!reached[n].isConstant())
+        state.addOperands(lengths[next]);
+      ++next;
+    }
+    state.addTypes(ArrayType::get(t.r.getContext(), elem(x), reached, Place::Inferred));
+    result = t.r.create(state)->getResult(0);
+  }
+  return result;
+}
+
+// ---- arrays of one value ------------------------------------------------------------------------
+
+/// Element types that no instruction fills with a scalar.
+static Value fillAs(const Tiles &t, Operation *op, Value scalar, ValueRange lengths) {
+  Type type = elem(op->getResult(0));
+  if (t.target.has("texpands", type))
+    return {};
+  bool asFloat = isReal(type) && type.getIntOrFloatBitWidth() < 32;
+  Type hub = asFloat ? t.f32() : t.f16();
+  if (!asFloat && !isBool(type) && intBits(type) != 8)
+    return {};
+  OperationState state(t.loc, "ptl.full");
+  state.addOperands(lengths);
+  state.addOperands(isBool(type) ? t.choose(scalar, hub, 1, 0) : t.convert(scalar, hub));
+  state.addTypes(arrayLike(op->getResult(0), hub));
+  Value filled = t.r.create(state)->getResult(0);
+  if (isBool(type))
+    return numbersToMask(t, filled);
+  return asFloat ? t.narrow(filled, type) : t.convert(filled, type);
+}
+
+static Value rewriteFull(const Tiles &t, Operation *op) {
+  return fillAs(t, op, op->getOperands().back(), op->getOperands().drop_back());
+}
+static Value rewriteZeros(const Tiles &t, Operation *op) {
+  return fillAs(t, op, t.number(elem(op->getResult(0)), 0), op->getOperands());
+}
+static Value rewriteOnes(const Tiles &t, Operation *op) {
+  return fillAs(t, op, t.number(elem(op->getResult(0)), 1), op->getOperands());
+}
+
+// ---- positions ----------------------------------------------------------------------------------
+
+static Value rewriteOneHot(const Tiles &t, Operation *op) {
+  auto oneHot = cast<OneHotOp>(op);
+  Value ids = oneHot.getIds();
+  int64_t rank = rankOf(ids.getType());
+  OperationState state(t.loc, "ptl.index");
+  state.addOperands(t.index(0));
+  state.addOperands(oneHot.getLengths());
+  Extent last = extentsOf(oneHot.getResult().getType()).back();
+  state.addTypes(ArrayType::get(t.r.getContext(), t.i32(), last, Place::Inferred));
+  Value positions = t.r.create(state)->getResult(0);
+  Value column = t.newAxis(t.convert(ids, t.i32(), "even", true), {rank});
+  return t.convert(t.eq(column, positions), elem(oneHot.getResult()));
+}
+
+static Value rewriteTriangle(const Tiles &t, Operation *op) {
+  Value x = op->getOperand(0);
+  int64_t rank = rankOf(x.getType());
+  Value row = t.positions(x, rank - 2), column = t.positions(x, rank - 1);
+  if (op->getNumOperands() > 1) {
+    Value diagonal = op->getOperand(1);
+    row = t.add(row, t.r.createOrFold<arith::IndexCastOp>(t.loc, t.i32(), diagonal));
+  }
+  Value keep = isa<TrilOp>(op) ? t.le(column, row) : t.ge(column, row);
+  return t.select(keep, x, t.number(elem(x), 0));
+}
+
+// ---- parts --------------------------------------------------------------------------------------
+
+/// The margin is filled, the operand put inside.
+static Value rewritePad(const Tiles &t, Operation *op) {
+  if (Value result = onNumbers(t, op))
+    return result;
+  auto pad = cast<PadOp>(op);
+  llvm::ArrayRef<Extent> extents = extentsOf(pad.getResult().getType());
+  llvm::SmallVector<Value> offsets, inner, named;
+  for (size_t axis = 0; axis < extents.size(); ++axis) {
+    Value length = t.length(pad.getX(), static_cast<int64_t>(axis));
+    Value before = pad.getBefore().empty() ? t.index(0) : pad.getBefore()[axis];
+    offsets.push_back(before);
+    inner.push_back(length);
+    Value all = t.r.createOrFold<arith::AddIOp>(t.loc, length, before);
+    if (!pad.getAfter().empty())
+      all = t.r.createOrFold<arith::AddIOp>(t.loc, all, pad.getAfter()[axis]);
+    if (!extents[axis].isConstant())
+      named.push_back(all);
+  }
+  OperationState state(t.loc, "ptl.full");
+  state.addOperands(named);
+  state.addOperands(pad.getValue());
+  state.addTypes(arrayLike(pad.getResult(), elem(pad.getX())));
+  Value filled = t.r.create(state)->getResult(0);
+  auto none = t.r.getDenseI64ArrayAttr({});
+  return t.r.create<InsertOp>(t.loc, filled.getType(), pad.getX(), filled, offsets, inner,
+                              ValueRange(), Value(), none, IntegerAttr());
+}
+
+/// One behind the other, then each second one from the second half.
+static Value rewriteInterleave(const Tiles &t, Operation *op) {
+  if (Value result = onNumbers(t, op))
+    return result;
+  Value a = op->getOperand(0), b = op->getOperand(1);
+  int64_t rank = rankOf(a.getType());
+  auto axis = t.r.getNamedAttr("axis", t.r.getI64IntegerAttr(rank - 1));
+  OperationState join(t.loc, "ptl.concat");
+  join.addOperands({a, b});
+  join.addAttribute(axis.getName(), axis.getValue());
+  join.addTypes(arrayLike(op->getResult(0), elem(a)));
+  Value both = t.r.create(join)->getResult(0);
+  Value half = t.length(a, rank - 1);
+  Value twice = t.r.createOrFold<arith::AddIOp>(t.loc, half, half);
+  OperationState index(t.loc, "ptl.index");
+  index.addOperands(t.index(0));
+  Extent last = extentsOf(both.getType()).back();
+  if (!last.isConstant())
+    index.addOperands(twice);
+  index.addTypes(ArrayType::get(t.r.getContext(), t.i32(), last, Place::Inferred));
+  Value position = t.r.create(index)->getResult(0);
+  Value start = t.r.createOrFold<arith::IndexCastOp>(t.loc, t.i32(), half);
+  Value from = t.add(t.shr(position, 1), t.mul(t.bitAnd(position, 1), start));
+  llvm::SmallVector<Value> sources = {from, a};
+  OperationState gather(t.loc, "ptl.gather");
+  gather.addOperands({both, t.spread(from, extentsOf(both.getType()), sources)});
+  gather.addAttribute(axis.getName(), axis.getValue());
+  gather.addTypes(both.getType());
+  return t.r.create(gather)->getResult(0);
+}
+
+static constexpr Row rows[] = {
+    {"broadcast", rewriteBroadcast},
+    {"zeros", rewriteZeros},
+    {"ones", rewriteOnes},
+    {"full", rewriteFull},
+    {"one_hot", rewriteOneHot},
+    {"tril", rewriteTriangle},
+    {"triu", rewriteTriangle},
+    {"pad", rewritePad},
+    {"interleave", rewriteInterleave},
+    {"transpose", onNumbers},
+    {"reshape", onNumbers},
+    {"concat", onNumbers},
+    {"slice", onNumbers},
+    {"new_axis", onNumbers},
+    {"insert", onNumbers},
+    {"take", onNumbers},
+    {"gather", onNumbers},
+};
+
+llvm::ArrayRef<Row> shapeRows() { return rows; }
+
+} // namespace ptl::ir::legalize

@@ -1,0 +1,94 @@
+// Events and barriers for a function at the block level that has none: every two instructions that
+// must not change places are put in order, with as few events as that takes.
+#pragma once
+
+#include "passes/transform/sync/derive_sync_phases.h"
+
+namespace ptl::pto {
+
+/// An event or a barrier that was put in.
+struct SyncEdge {
+  Pipe from, to;        ///< of a barrier: equal; `All`: of all pipes
+  int firstId = -1;     ///< -1: a barrier
+  int64_t ids = 1;      ///< used in turn
+  bool carried = false; ///< from one iteration to a later one
+  bool reuse = false;   ///< for the sake of an event that is used again
+  std::string why;      ///< RAW on `x`: tload (12:5) -> tadd (13:9)
+  std::string buffer;   ///< its name; empty where there is none
+  mlir::Operation *producer = nullptr, *consumer = nullptr;
+};
+
+struct SyncStatistics {
+  unsigned dependences = 0; ///< between different pipes, or that need a barrier
+  unsigned implied = 0;     ///< of these, in order because of others
+  unsigned events = 0, barriers = 0, fullBarriers = 0;
+  std::array<unsigned, numPairs> ids{}; ///< by pair of pipes: how many ids are in use
+};
+
+struct SyncResult {
+  SyncStatistics statistics;
+  std::vector<SyncEdge> edges;
+};
+
+/// In place. False, and nothing changes, for a function that has synchronisation of its own, and,
+/// with a diagnostic, when a buffer has no address yet.
+bool deriveSync(mlir::func::FuncOp function, const BlockMachine &machine, SyncResult &result);
+
+/// `{"function": …, "statistics": …, "edges": […]}`, for tools.
+void writeSyncJson(llvm::StringRef function, const SyncResult &result, llvm::raw_ostream &os);
+
+// ---- the parts ----------------------------------------------------------------------------------
+
+/// All bodies of a function, solved.
+class FunctionOrder {
+public:
+  FunctionOrder(BlockProgram &program, const BlockMachine &machine)
+      : program_(program), machine_(machine), plan_(program) {
+    policy_.vectorBarrier = machine.vectorBarrier;
+    policy_.eventIds = machine.eventIds;
+  }
+  /// Chooses events, barriers and ids for all bodies.
+  void solve();
+
+  BodyOrder &of(const Body &body) { return *orders_.at(&body); }
+  /// The item around which the first sets and last waits of a loop's carried events stand; it is
+  /// the loop itself or a loop around it.
+  const Item *drainItem(const Body &loop) const;
+  /// The same of an event of one of its bodies.
+  const Item *drainItem(const Body &body, const Event &event) const;
+  /// Where an `scf.while` needs a barrier of all pipes: at the start and at the end of its second
+  /// body.
+  struct WhileBarriers {
+    bool between = false, atEnd = false;
+    Reason why;
+  };
+  WhileBarriers whileBarriers(const Item &item);
+  unsigned numDependences() const { return numDependences_; }
+
+private:
+  enum class Outcome { Done, Again, MoreEffort };
+  using Masks = std::array<uint32_t, numPairs>;
+
+  void build();
+  bool build(Body &body);
+  ItemEffect effectOf(Item &item);
+  bool hoists(const Body &loop) const;
+  void collectDrains(const Item &item, const Item &around, std::vector<ItemEffect::Drain> &drains);
+  void forEvents(const Item &item, llvm::function_ref<void(Event &, const Body &)> visit);
+  Outcome allocate(Body &body, const Masks &allowed, Masks &used);
+  Outcome allocateLoop(Item &item, const Masks &free, Masks &used);
+  void escalate(Pipe from, Pipe to);
+  void makeDo(Pipe from, Pipe to);
+
+  friend class StraightAllocator;
+  BlockProgram &program_;
+  const BlockMachine &machine_;
+  PhasePlan plan_;
+  SyncPolicy policy_;
+  std::map<const Body *, std::unique_ptr<BodyOrder>> orders_;
+  std::vector<size_t> hopeless_;           ///< pairs that must do with barriers
+  std::map<const Body *, Body *> parents_; ///< the body that the item of a body is in
+  unsigned numDependences_ = 0;
+};
+
+} // namespace ptl::pto

@@ -1,0 +1,533 @@
+// Vector clocks over the steps of a body: an event is made only for what its waiter does not know
+// already.
+#include "passes/transform/sync/derive_sync_order.h"
+
+using namespace mlir;
+
+namespace ptl::pto {
+
+static void merge(Clock &into, const Clock &from) {
+  for (size_t i = 0; i < numPipes; ++i) {
+    into.done[i] = std::max(into.done[i], from.done[i]);
+    into.over[i] = std::max(into.over[i], from.over[i]);
+  }
+}
+
+// Whether that is enough for a need: where events are used again, waits count, not instructions.
+static bool covers(const Clock &clock, const Need &need) {
+  return (need.reason.reuse ? clock.over : clock.done)[pipeIndex(need.src)] > need.srcStep;
+}
+
+// ---- needs --------------------------------------------------------------------------------------
+
+void BodyOrder::addNeed(Need need) {
+  need.barrier = need.src == need.dst || policy_.of(need.src, need.dst) == Effort::Barriers;
+  if (need.barrier && need.waitStep % 8 == Wait)
+    need.waitStep += Barrier - Wait;
+  needs_.push_back(need);
+}
+
+void BodyOrder::addDependence(const Dependence &dependence) {
+  bool carried = dependence.carried;
+  // Boxes of global memory may be apart for the inner loop and not for this one.
+  if (carried && dependence.srcItem == dependence.dstItem && !dependence.src->isGlobal() &&
+      effects_[static_cast<size_t>(dependence.srcItem)].selfOrdered)
+    return;
+  // From an earlier to a later item of the next iteration: the order within an iteration is as
+  // good, and needs no first set.
+  if (carried && dependence.srcItem < dependence.dstItem)
+    carried = false;
+  Need need{dependence.src->pipe,
+            dependence.dst->pipe,
+            stepOf(dependence.srcItem, Execute),
+            stepOf(dependence.srcItem + 1, Set),
+            stepOf(dependence.dstItem, Wait),
+            carried,
+            carried ? dependence.frame : -1,
+            {dependence.src, dependence.dst, dependence.hazard, false, carried, 1}};
+  if (policy_.of(need.src, need.dst) >= Effort::Unrotated)
+    need.frame = -1;
+  if (need.frame >= 0)
+    need.reason.distance = body_.frames[static_cast<size_t>(need.frame)].count;
+  addNeed(need);
+}
+
+Event BodyOrder::eventOf(const Need &need) const {
+  Event event;
+  event.src = need.src;
+  event.dst = need.dst;
+  event.setStep = need.setStep;
+  event.waitStep = need.waitStep;
+  event.carried = need.carried;
+  event.frame = need.frame;
+  event.reason = need.reason;
+  if (need.frame >= 0)
+    event.slots = body_.frames[static_cast<size_t>(need.frame)].count;
+  return event;
+}
+
+// ---- clocks -------------------------------------------------------------------------------------
+
+template <typename T>
+static const T &entryBefore(const std::vector<std::pair<Step, T>> &log, Step step) {
+  auto at = std::partition_point(log.begin(), log.end(),
+                                 [&](const auto &entry) { return entry.first < step; });
+  return std::prev(at)->second;
+}
+template <typename T>
+static void append(std::vector<std::pair<Step, T>> &log, Step step, const T &value) {
+  if (log.back().first == step)
+    log.back().second = value;
+  else
+    log.push_back({step, value});
+}
+
+const Clock &Knowledge::clockAt(Pipe pipe, Step step) const {
+  return entryBefore(clocks[pipeIndex(pipe)], step);
+}
+const Knowledge::Past &Knowledge::pastAt(Pipe pipe, Step step) const {
+  return entryBefore(pasts[pipeIndex(pipe)], step);
+}
+void Knowledge::note(Pipe pipe, Step step) {
+  append(clocks[pipeIndex(pipe)], step, now[pipeIndex(pipe)]);
+}
+void Knowledge::notePast(Pipe pipe, Step step) {
+  append(pasts[pipeIndex(pipe)], step, past[pipeIndex(pipe)]);
+}
+
+Clock Knowledge::contribution(Pipe src, Step setStep) const {
+  Clock clock = clockAt(src, setStep);
+  clock.raise(pipeIndex(src), setStep);
+  return clock;
+}
+
+Step BodyOrder::lastBefore(Pipe pipe, int item) const {
+  const std::vector<int> &items = itemsOf_[pipeIndex(pipe)];
+  auto at = llvm::lower_bound(items, item);
+  return at == items.begin() ? kNever : stepOf(*std::prev(at), Execute);
+}
+
+bool BodyOrder::knowsAllAtEnd(Pipe pipe, Pipe of) const {
+  Step last = lastBefore(of, numItems());
+  return last == kNever || known_.now[pipeIndex(pipe)].done[pipeIndex(of)] > last;
+}
+
+void Knowledge::learn(const Event &event) {
+  merge(now[pipeIndex(event.dst)], contribution(event.src, event.setStep));
+  note(event.dst, event.waitStep);
+}
+
+void Knowledge::applyBarrier(const BarrierPoint &barrier) {
+  for (size_t pipe = 0; pipe < numPipes; ++pipe) {
+    if (!barrier.all && pipeAt(pipe) != Pipe::V)
+      continue;
+    if (barrier.all)
+      now[pipe].fill(barrier.step);
+    now[pipe].set(pipe, barrier.step);
+    note(pipeAt(pipe), barrier.step);
+  }
+}
+
+// What an item that has bodies tells at its end.
+void BodyOrder::applyItem(int item) {
+  const ItemEffect &effect = effects_[static_cast<size_t>(item)];
+  const Item &what = body_.items[static_cast<size_t>(item)];
+  if (what.pipe)
+    return;
+  for (size_t of = 0; of < numPipes; ++of)
+    for (size_t who = 0; who < numPipes; ++who) {
+      if (!what.instructions[of] || !effect.knows[of * numPipes + who])
+        continue;
+      Step before = lastBefore(pipeAt(of), item);
+      if (before == kNever || known_.now[who].done[of] > before) {
+        known_.now[who].done[of] = stepOf(item + 1, PreWait);
+        known_.note(pipeAt(who), stepOf(item, Execute));
+      }
+    }
+  for (const ItemEffect::Drain &drain : effect.drains) {
+    Clock clock = known_.contribution(drain.src, stepOf(item, FirstSet));
+    if (drain.covers)
+      (drain.own ? clock.over : clock.done)[pipeIndex(drain.src)] =
+          clock.done[pipeIndex(drain.src)] = stepOf(item + 1, PreWait);
+    merge(known_.now[pipeIndex(drain.dst)], clock);
+    known_.note(drain.dst, stepOf(item + 1, PreWait));
+  }
+}
+
+// ---- within an iteration ------------------------------------------------------------------------
+
+// Needs of one pipe at one step: those that another one implies are left out.
+void BodyOrder::forwardGroup(llvm::ArrayRef<const Need *> group) {
+  const Need &first = *group.front();
+  Clock &now = known_.now[pipeIndex(first.dst)];
+  auto open = [&](const Need *need) { return !covers(now, *need); };
+  if (first.barrier) {
+    // One of all pipes serves those of the vector pipe, too.
+    auto across = llvm::find_if(
+        group, [&](const Need *need) { return need->src != need->dst && open(need); });
+    auto found = across != group.end() ? across : llvm::find_if(group, open);
+    if (found != group.end()) {
+      barriers_.push_back({first.waitStep, across != group.end(), (*found)->reason});
+      known_.applyBarrier(barriers_.back());
+    }
+    return;
+  }
+  std::array<const Need *, numPipes> latest{};
+  for (const Need *need : group)
+    if (const Need *&mine = latest[pipeIndex(need->src)];
+        open(need) && (!mine || need->srcStep > mine->srcStep))
+      mine = need;
+  llvm::SmallVector<const Need *> asked, chosen;
+  llvm::copy_if(latest, std::back_inserter(asked),
+                [](const Need *need) { return need != nullptr; });
+  chosen = asked;
+  // What a pipe tells by an event is not all that others know of it, so all needs are looked at for
+  // each that goes.
+  for (const Need *need : asked) {
+    llvm::SmallVector<const Need *> rest;
+    llvm::copy_if(chosen, std::back_inserter(rest),
+                  [&](const Need *other) { return other != need; });
+    bool enough = llvm::all_of(asked, [&](const Need *wanted) {
+      return llvm::any_of(rest, [&](const Need *other) {
+        return covers(known_.contribution(other->src, other->setStep), *wanted);
+      });
+    });
+    if (enough)
+      chosen = rest;
+  }
+  for (const Need *need : chosen) {
+    events_.push_back(eventOf(*need));
+    known_.learn(events_.back());
+  }
+}
+
+namespace {
+/// Needs, seeds and kept barriers in the order of their steps.
+struct Agenda {
+  std::vector<const Need *> needs;
+  std::vector<const Event *> seeds;
+  std::vector<const BarrierPoint *> barriers;
+};
+} // namespace
+
+// Groups of needs of equal step and pipe, one after the other. A pipe's barriers are a group of
+// their own.
+template <typename F> static void forGroups(std::vector<const Need *> &needs, F visit) {
+  llvm::stable_sort(needs, [](const Need *a, const Need *b) {
+    return std::tuple(a->waitStep, a->dst, a->barrier) <
+           std::tuple(b->waitStep, b->dst, b->barrier);
+  });
+  for (size_t i = 0; i < needs.size();) {
+    size_t j = i;
+    while (j < needs.size() && needs[j]->waitStep == needs[i]->waitStep &&
+           needs[j]->dst == needs[i]->dst && needs[j]->barrier == needs[i]->barrier)
+      ++j;
+    visit(needs[i]->waitStep, llvm::ArrayRef(needs).slice(i, j - i));
+    i = j;
+  }
+}
+
+void BodyOrder::runForward() {
+  events_.clear();
+  barriers_.clear();
+  for (size_t pipe = 0; pipe < numPipes; ++pipe) {
+    known_.now[pipe].fill(kNever);
+    known_.clocks[pipe].assign(1, {kNever, known_.now[pipe]});
+  }
+  Agenda agenda;
+  for (const Need &need : needs_)
+    if (!need.carried)
+      agenda.needs.push_back(&need);
+  for (auto *seeds : {&seeds_, &merged_})
+    for (const Event &seed : *seeds)
+      if (!seed.carried)
+        agenda.seeds.push_back(&seed);
+  llvm::stable_sort(agenda.seeds, [](auto *a, auto *b) { return a->waitStep < b->waitStep; });
+  for (const BarrierPoint &barrier : kept_)
+    agenda.barriers.push_back(&barrier);
+  int item = 0;
+  auto seed = agenda.seeds.begin();
+  auto kept = agenda.barriers.begin();
+  auto advance = [&](Step step) {
+    for (bool more = true; more;) {
+      Step atSeed = seed == agenda.seeds.end() ? kAll : (*seed)->waitStep;
+      Step atKept = kept == agenda.barriers.end() ? kAll : (*kept)->step;
+      Step atItem = item == numItems() ? kAll : stepOf(item, Execute);
+      Step next = std::min({atSeed, atKept, atItem});
+      if ((more = next <= step && next != kAll)) {
+        if (next == atItem) {
+          applyItem(item++);
+        } else if (next == atSeed) {
+          events_.push_back(**seed++);
+          known_.learn(events_.back());
+        } else {
+          barriers_.push_back(**kept++);
+          known_.applyBarrier(barriers_.back());
+        }
+      }
+    }
+  };
+  forGroups(agenda.needs, [&](Step step, llvm::ArrayRef<const Need *> group) {
+    advance(step);
+    forwardGroup(group);
+  });
+  advance(kAll - 1);
+}
+
+// Events of pairs whose ids run short: the latest producer before the earliest consumer, for as
+// many as that is possible for.
+bool BodyOrder::mergeForward() {
+  std::array<std::vector<const Event *>, numPairs> byPair;
+  for (const Event &event : events_)
+    if (!event.carried && event.resource < 0 && policy_.of(event.src, event.dst) >= Effort::Merged)
+      byPair[pairIndex(event.src, event.dst)].push_back(&event);
+  size_t before = merged_.size();
+  for (auto &events : byPair) {
+    llvm::stable_sort(events, [](auto *a, auto *b) { return a->setStep < b->setStep; });
+    for (size_t i = 0; i < events.size();) {
+      Event all = *events[i];
+      size_t j = i + 1;
+      for (; j < events.size() && std::max(all.setStep, events[j]->setStep) <
+                                      std::min(all.waitStep, events[j]->waitStep);
+           ++j) {
+        all.setStep = std::max(all.setStep, events[j]->setStep);
+        all.waitStep = std::min(all.waitStep, events[j]->waitStep);
+      }
+      if (j > i + 1)
+        merged_.push_back(all);
+      i = j;
+    }
+  }
+  return merged_.size() != before;
+}
+
+// ---- between iterations -------------------------------------------------------------------------
+
+static void learnAll(Knowledge::Past &past, Pipe of) {
+  past.previous.set(pipeIndex(of), kAll);
+  for (Clock &clock : past.frames)
+    clock.set(pipeIndex(of), kAll);
+}
+
+void BodyOrder::learnPast(const Event &event) {
+  Knowledge::Past &past = known_.past[pipeIndex(event.dst)];
+  if (event.blind)
+    return;
+  if (event.carried) {
+    Clock clock = known_.contribution(event.src, event.setStep);
+    merge(event.frame < 0 ? past.previous : past.frames[static_cast<size_t>(event.frame)], clock);
+  } else {
+    const Knowledge::Past &source = known_.pastAt(event.src, event.setStep);
+    merge(past.previous, source.previous);
+    for (auto [mine, theirs] : llvm::zip_equal(past.frames, source.frames))
+      merge(mine, theirs);
+    learnAll(past, event.src);
+  }
+  known_.notePast(event.dst, event.waitStep);
+}
+
+void BodyOrder::applyBarrierPast(const BarrierPoint &barrier) {
+  for (size_t pipe = 0; pipe < numPipes; ++pipe) {
+    if (!barrier.all && pipeAt(pipe) != Pipe::V)
+      continue;
+    for (size_t of = 0; of < numPipes; ++of)
+      if (barrier.all || of == pipe)
+        learnAll(known_.past[pipe], pipeAt(of));
+    known_.notePast(pipeAt(pipe), barrier.step);
+  }
+}
+
+void BodyOrder::applyItemPast(int item) {
+  for (const ItemEffect::Drain &drain : effects_[static_cast<size_t>(item)].drains) {
+    Knowledge::Past &past = known_.past[pipeIndex(drain.dst)];
+    const Knowledge::Past &source = known_.pastAt(drain.src, stepOf(item, FirstSet));
+    merge(past.previous, source.previous);
+    for (auto [mine, theirs] : llvm::zip_equal(past.frames, source.frames))
+      merge(mine, theirs);
+    learnAll(past, drain.src);
+    known_.notePast(drain.dst, stepOf(item + 1, PreWait));
+  }
+}
+
+void BodyOrder::carriedGroup(llvm::ArrayRef<const Need *> group) {
+  const Need &first = *group.front();
+  Knowledge::Past &past = known_.past[pipeIndex(first.dst)];
+  auto open = [&](const Need *need) {
+    return !covers(past.previous, *need) &&
+           (need->frame < 0 || !covers(past.frames[static_cast<size_t>(need->frame)], *need));
+  };
+  if (first.barrier) {
+    // One of all pipes serves those of the vector pipe, too.
+    auto across = llvm::find_if(
+        group, [&](const Need *need) { return need->src != need->dst && open(need); });
+    auto found = across != group.end() ? across : llvm::find_if(group, open);
+    if (found != group.end()) {
+      barriers_.push_back({first.waitStep, across != group.end(), (*found)->reason});
+      applyBarrierPast(barriers_.back());
+    }
+    return;
+  }
+  std::map<std::pair<Pipe, int>, const Need *> latest;
+  for (const Need *need : group)
+    if (open(need)) {
+      const Need *&mine = latest.try_emplace({need->src, need->frame}, need).first->second;
+      if (need->srcStep > mine->srcStep)
+        mine = need;
+    }
+  llvm::SmallVector<const Need *> asked, chosen;
+  for (auto &[key, need] : latest)
+    asked.push_back(need);
+  chosen = asked;
+  for (const Need *need : asked) {
+    llvm::SmallVector<const Need *> rest;
+    llvm::copy_if(chosen, std::back_inserter(rest),
+                  [&](const Need *other) { return other != need; });
+    bool enough = llvm::all_of(asked, [&](const Need *wanted) {
+      return llvm::any_of(rest, [&](const Need *other) {
+        return (other->frame < 0 || other->frame == wanted->frame) &&
+               covers(known_.contribution(other->src, other->setStep), *wanted);
+      });
+    });
+    if (enough)
+      chosen = rest;
+  }
+  for (const Need *need : chosen) {
+    events_.push_back(eventOf(*need));
+    learnPast(events_.back());
+  }
+}
+
+void BodyOrder::runCarried() {
+  for (size_t pipe = 0; pipe < numPipes; ++pipe) {
+    known_.past[pipe].previous = known_.now[pipe];
+    known_.past[pipe].frames.assign(body_.frames.size(), known_.now[pipe]);
+    known_.pasts[pipe].assign(1, {kNever, known_.past[pipe]});
+  }
+  std::vector<const Need *> needs;
+  for (const Need &need : needs_)
+    if (need.carried)
+      needs.push_back(&need);
+  std::vector<Event> fixed = events_;
+  for (auto *seeds : {&seeds_, &merged_})
+    for (const Event &seed : *seeds)
+      if (seed.carried) {
+        events_.push_back(seed);
+        fixed.push_back(seed);
+      }
+  llvm::stable_sort(fixed, [](const Event &a, const Event &b) { return a.waitStep < b.waitStep; });
+  std::vector<BarrierPoint> barriers = barriers_;
+  llvm::stable_sort(barriers,
+                    [](const BarrierPoint &a, const BarrierPoint &b) { return a.step < b.step; });
+  auto event = fixed.begin();
+  auto barrier = barriers.begin();
+  int item = 0;
+  auto advance = [&](Step step) {
+    for (bool more = true; more;) {
+      Step atEvent = event == fixed.end() ? kAll : event->waitStep;
+      Step atBarrier = barrier == barriers.end() ? kAll : barrier->step;
+      Step atItem = item == numItems() ? kAll : stepOf(item, Execute);
+      Step next = std::min({atEvent, atBarrier, atItem});
+      if ((more = next <= step && next != kAll)) {
+        if (next == atItem)
+          applyItemPast(item++);
+        else if (next == atEvent)
+          learnPast(*event++);
+        else
+          applyBarrierPast(*barrier++);
+      }
+    }
+  };
+  forGroups(needs, [&](Step step, llvm::ArrayRef<const Need *> group) {
+    advance(step);
+    carriedGroup(group);
+  });
+  advance(kAll - 1);
+}
+
+// Whether one event can do the work of two: the waiter waits for nothing else between, so the first
+// wait would not have let it get far.
+bool BodyOrder::isAdjacent(const Event &a, const Event &b) const {
+  Step from = std::min(a.waitStep, b.waitStep), to = std::max(a.waitStep, b.waitStep);
+  return llvm::none_of(events_, [&](const Event &other) {
+    return other.dst == a.dst && from < other.waitStep && other.waitStep < to;
+  });
+}
+
+// Each slot costs an id, so events of slots that join the same pipes become one where that costs
+// nothing, and where ids are short all do.
+bool BodyOrder::mergeCarried() {
+  std::map<std::tuple<Pipe, Pipe, int>, std::vector<const Event *>> byKind;
+  for (const Event &event : events_)
+    if (event.carried && event.resource < 0 &&
+        (event.frame >= 0 || policy_.of(event.src, event.dst) >= Effort::Merged))
+      byKind[{event.src, event.dst, event.frame}].push_back(&event);
+  size_t before = merged_.size();
+  for (auto &[kind, events] : byKind) {
+    bool all = policy_.of(std::get<0>(kind), std::get<1>(kind)) >= Effort::Merged;
+    llvm::stable_sort(events, [](auto *a, auto *b) { return a->waitStep < b->waitStep; });
+    for (size_t i = 0; i < events.size();) {
+      Event one = *events[i];
+      size_t j = i + 1;
+      for (; j < events.size() && (all || isAdjacent(one, *events[j])); ++j) {
+        one.setStep = std::max(one.setStep, events[j]->setStep);
+        one.waitStep = std::min(one.waitStep, events[j]->waitStep);
+      }
+      if (j > i + 1)
+        merged_.push_back(one);
+      i = j;
+    }
+  }
+  return merged_.size() != before;
+}
+
+// A barrier for what the previous iteration did also serves this one, so the others are chosen
+// again.
+bool BodyOrder::keepBarriers() {
+  size_t before = kept_.size();
+  for (const BarrierPoint &barrier : barriers_)
+    if (barrier.reason.carried &&
+        llvm::none_of(kept_, [&](auto &kept) { return kept.step == barrier.step; }))
+      kept_.push_back(barrier);
+  llvm::stable_sort(kept_,
+                    [](const BarrierPoint &a, const BarrierPoint &b) { return a.step < b.step; });
+  return kept_.size() != before;
+}
+
+bool BodyOrder::solve() {
+  for (auto &items : itemsOf_)
+    items.clear();
+  for (int item = 0; item < numItems(); ++item)
+    for (size_t pipe = 0; pipe < numPipes; ++pipe)
+      if (body_.items[static_cast<size_t>(item)].instructions[pipe])
+        itemsOf_[pipe].push_back(item);
+  constexpr int mostRounds = 64;
+  hopeless_.clear();
+  for (int round = 0; round < mostRounds; ++round) {
+    merged_.clear();
+    kept_.clear();
+    runForward();
+    if (mergeForward())
+      runForward();
+    if (!body_.loop) {
+      llvm::copy_if(seeds_, std::back_inserter(events_),
+                    [](const Event &seed) { return seed.carried; });
+      if (reuseTurns())
+        continue;
+      giveTurns();
+      return true;
+    }
+    runCarried();
+    if (bool merged = mergeCarried(), kept = keepBarriers(); merged || kept) {
+      runForward();
+      runCarried();
+    }
+    bool again = makeReusable();
+    if (!hopeless_.empty())
+      return false;
+    if (!again)
+      return true;
+  }
+  return false;
+}
+
+} // namespace ptl::pto

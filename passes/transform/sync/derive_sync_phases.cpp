@@ -1,0 +1,542 @@
+#include "passes/transform/sync/derive_sync_phases.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+
+namespace ptl::pto {
+
+static bool isLoop(const Item &item) { return isa<LoopLikeOpInterface>(item.op); }
+
+// ---- what is touched ----------------------------------------------------------------------------
+
+PhasePlan::PhasePlan(BlockProgram &program) : program_(program) {
+  findOuter(program.root());
+  for (const Item *outer : outers_) {
+    for (auto &body : outer->bodies)
+      noteBodies(*body, *outer);
+    collect(*outer);
+  }
+  join();
+  number();
+}
+
+void PhasePlan::findOuter(Body &body) {
+  for (Item &item : body.items) {
+    if (isLoop(item) && isa<scf::ForOp>(item.op))
+      outers_.push_back(&item);
+    else if (isa<scf::IfOp>(item.op))
+      for (auto &inner : item.bodies)
+        findOuter(*inner);
+  }
+}
+
+void PhasePlan::noteBodies(const Body &body, const Item &outer) {
+  outerOf_[&body] = &outer;
+  for (const Item &item : body.items)
+    for (auto &inner : item.bodies)
+      noteBodies(*inner, outer);
+}
+
+/// Parts are the bytes of touches that overlap; a resource of each that is used in turns.
+void PhasePlan::collect(const Item &outer) {
+  std::vector<const Touch *> touches;
+  for (const Touch &touch : outer.touches)
+    if (!touch.isGlobal())
+      touches.push_back(&touch);
+  auto beginOf = [](const Touch &touch) {
+    return touch.ring.count > 1 ? touch.ring.begin : touch.begin;
+  };
+  auto endOf = [](const Touch &touch) { return touch.ring.count > 1 ? touch.ring.end : touch.end; };
+  llvm::stable_sort(touches, [&](const Touch *a, const Touch *b) {
+    return std::pair(a->space, beginOf(*a)) < std::pair(b->space, beginOf(*b));
+  });
+  size_t before = parts_.size();
+  for (const Touch *touch : touches) {
+    Ring ring = touch->ring.count > 1 ? touch->ring : Ring();
+    bool plain = !touch->receives && !touch->releases && !touch->aside;
+    if (parts_.size() == before || parts_.back().space != touch->space ||
+        parts_.back().end <= beginOf(*touch)) {
+      parts_.push_back({&outer, touch->space, beginOf(*touch), endOf(*touch), ring, true, plain});
+      continue;
+    }
+    Part &part = parts_.back();
+    part.end = std::max(part.end, endOf(*touch));
+    part.alike &= part.ring == ring;
+    part.plain &= plain;
+  }
+  partsOf_[&outer] = {before, parts_.size()};
+  for (size_t part = before; part < parts_.size(); ++part)
+    if (parts_[part].alike && parts_[part].plain)
+      if (auto resource = scan(outer, static_cast<int>(part)))
+        resources_.push_back(std::move(*resource));
+}
+
+int PhasePlan::partOf(const Item &outer, const Touch &touch) const {
+  auto [first, last] = partsOf_.at(&outer);
+  auto begin = parts_.begin() + static_cast<long>(first),
+       end = parts_.begin() + static_cast<long>(last);
+  auto at = std::partition_point(begin, end, [&](const Part &part) {
+    return std::pair(part.space, part.end) <= std::pair(touch.space, touch.begin);
+  });
+  return at != end && at->space == touch.space && at->begin <= touch.begin
+             ? static_cast<int>(at - parts_.begin())
+             : -1;
+}
+
+int PhasePlan::resourceOf(const Body &body, const Touch &touch) const {
+  auto outer = outerOf_.find(&body);
+  int part = outer == outerOf_.end() || touch.isGlobal() ? -1 : partOf(*outer->second, touch);
+  return part < 0 ? -1 : resourceOfPart_[static_cast<size_t>(part)];
+}
+
+// ---- turns --------------------------------------------------------------------------------------
+
+// Whether a value can be had at the start of a body: it is there, or can be computed again.
+static bool isAvailable(Value value, const Body &body) {
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return argument.getOwner() == body.block ||
+           argument.getOwner()->getParentOp()->isProperAncestor(body.owner);
+  Operation *op = value.getDefiningOp();
+  if (Operation *around = op->getBlock()->findAncestorOpInBlock(*body.owner);
+      around && op->isBeforeInBlock(around))
+    return true;
+  return isMemoryEffectFree(op) && op->getNumRegions() == 0 &&
+         llvm::all_of(op->getOperands(), [&](Value v) { return isAvailable(v, body); });
+}
+
+/// Finds the turns of some parts together.
+class PhaseScan {
+public:
+  PhaseScan(PhasePlan &plan, const Item &outer, llvm::ArrayRef<int> parts) : plan_(plan) {
+    found_.outer = &outer;
+    found_.parts.assign(parts.begin(), parts.end());
+  }
+  std::optional<Resource> run();
+
+private:
+  /// What an item does to the parts.
+  struct Summary {
+    std::array<const Touch *, numPipes> touches{}, writes{};
+    unsigned pipes = 0;
+  };
+  /// The slot that the current turn uses.
+  struct Slot {
+    bool known = false, queue = false;
+    int64_t constant = -1;
+    std::optional<unsigned> key;
+    int rotation = -1;
+    Operation *popped = nullptr;
+    int fills = 0;
+  };
+
+  bool isOurs(const Touch &touch) const {
+    int part = plan_.partOf(*found_.outer, touch);
+    return llvm::is_contained(found_.parts, part);
+  }
+  Summary summarise(const Item &item) const;
+  bool scan(const Body &body);
+  bool scanInside(const Item &item);
+  bool note(Phase &phase, const Body &body, int index, const Summary &summary);
+  bool seeSlot(const Item &item);
+  bool close(const Body &body, Phase &phase, int turn, int turns);
+  bool agree();
+  bool knows(const Phase &phase, const Body &body, size_t user, size_t other) const;
+
+  PhasePlan &plan_;
+  Resource found_;
+  bool started_ = false;
+  Slot slot_;
+};
+
+PhaseScan::Summary PhaseScan::summarise(const Item &item) const {
+  Summary summary;
+  for (const Touch &touch : item.touches) {
+    if (touch.isGlobal() || !isOurs(touch))
+      continue;
+    size_t pipe = pipeIndex(touch.pipe);
+    if (!summary.touches[pipe])
+      ++summary.pipes;
+    summary.touches[pipe] = &touch;
+    if (touch.writes)
+      summary.writes[pipe] = &touch;
+  }
+  return summary;
+}
+
+// All touches of a turn are of one slot.
+bool PhaseScan::seeSlot(const Item &item) {
+  if (found_.slots == 1)
+    return true;
+  for (const Touch &touch : item.touches) {
+    int part = touch.isGlobal() ? -1 : plan_.partOf(*found_.outer, touch);
+    if (!llvm::is_contained(found_.parts, part))
+      continue;
+    if (!(touch.ring == plan_.parts_[static_cast<size_t>(part)].ring))
+      return false; // the same bytes under another name
+    const Rotation *rotation =
+        touch.rotation < 0 ? nullptr
+                           : &plan_.program_.rotations()[static_cast<size_t>(touch.rotation)];
+    if (rotation && rotation->queue) {
+      if (slot_.popped && slot_.popped != touch.popped)
+        return false;
+      slot_.popped = touch.popped;
+      slot_.queue = true;
+      if (!slot_.key && slot_.constant < 0)
+        slot_.rotation = touch.rotation;
+      continue;
+    }
+    if (rotation) {
+      if (slot_.constant >= 0 || (slot_.key && *slot_.key != rotation->slotKey))
+        return false;
+      slot_.key = rotation->slotKey;
+      slot_.rotation = touch.rotation;
+    } else if (touch.slot >= 0) {
+      if (slot_.key || (slot_.constant >= 0 && slot_.constant != touch.slot))
+        return false;
+      slot_.constant = touch.slot;
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+// What turns of one queue are called does not matter: of as many as there are slots, and one more,
+// two have the same name, so whoever fills the next one has waited for the first.
+bool PhaseScan::close(const Body &body, Phase &phase, int turn, int turns) {
+  if (slot_.queue && slot_.fills != 1)
+    return false;
+  bool rotates = slot_.rotation >= 0;
+  int frame = rotates && static_cast<size_t>(slot_.rotation) < body.frameOf.size()
+                  ? body.frameOf[static_cast<size_t>(slot_.rotation)]
+                  : -1;
+  if (found_.slots == 1 || slot_.constant >= 0) {
+    phase.slot = {SlotNumber::Constant, std::max<int64_t>(0, slot_.constant), Value()};
+    phase.steady = true;
+    return true;
+  }
+  const Rotation &rotation = plan_.program_.rotations()[static_cast<size_t>(slot_.rotation)];
+  if (!slot_.key) { // of a queue alone
+    if (frame >= 0 && turns == 1) {
+      phase.slot.kind = SlotNumber::Iteration;
+      phase.frame = frame;
+    } else {
+      phase.slot = {SlotNumber::Constant, turn % found_.slots, Value()};
+      phase.steady = true;
+    }
+    return true;
+  }
+  if (!isAvailable(rotation.slot, body))
+    return false;
+  phase.slot = {SlotNumber::Number, 0, rotation.slot};
+  phase.frame = frame;
+  return true;
+}
+
+bool PhaseScan::note(Phase &phase, const Body &body, int index, const Summary &summary) {
+  const Item &item = body.items[static_cast<size_t>(index)];
+  size_t filler = pipeIndex(found_.filler);
+  phase.last = index;
+  for (size_t pipe = 0; pipe < numPipes; ++pipe) {
+    if (pipe == filler || !summary.touches[pipe])
+      continue;
+    Phase::Use &use = phase.uses[pipe];
+    if (use.first < 0) {
+      use.first = index;
+      use.firstTouch = summary.touches[pipe];
+    }
+    use.last = index;
+    use.lastTouch = summary.touches[pipe];
+    found_.users[pipe] = true;
+  }
+  return seeSlot(item);
+}
+
+bool PhaseScan::scanInside(const Item &item) {
+  return isa<scf::ForOp, scf::IfOp>(item.op) &&
+         llvm::all_of(item.bodies, [&](auto &body) { return scan(*body); });
+}
+
+bool PhaseScan::scan(const Body &body) {
+  std::vector<std::pair<Phase, Slot>> phases;
+  found_.bodies.insert(&body);
+  bool open = false;
+  auto isUsed = [](const Phase &phase) {
+    return llvm::any_of(phase.uses, [](const Phase::Use &use) { return use.first >= 0; });
+  };
+  for (int index = 0; index < static_cast<int>(body.items.size()); ++index) {
+    const Item &item = body.items[static_cast<size_t>(index)];
+    Summary summary = summarise(item);
+    if (!summary.pipes)
+      continue;
+    if (!started_ && summary.pipes == 1) {
+      started_ = true;
+      found_.filler = pipeAt(
+          static_cast<size_t>(llvm::find_if(summary.touches, [](auto *t) { return t != nullptr; }) -
+                              summary.touches.begin()));
+    }
+    size_t filler = started_ ? pipeIndex(found_.filler) : 0;
+    bool fills = started_ && summary.writes[filler];
+    if (!started_ || (fills && summary.pipes > 1)) { // turns inside
+      if (item.pipe || !scanInside(item))
+        return false;
+      open = false;
+      continue;
+    }
+    if (fills && (!open || isUsed(phases.back().first))) {
+      Phase phase;
+      phase.first = index;
+      phase.firstTouch = summary.writes[filler];
+      phases.push_back({phase, {}});
+      open = true;
+    }
+    if (!open)
+      return false;
+    slot_ = phases.back().second;
+    if (fills) {
+      slot_.fills += item.pipe ? 1 : 2;
+    }
+    if (!note(phases.back().first, body, index, summary))
+      return false;
+    phases.back().second = slot_;
+  }
+  int turn = 0;
+  for (auto &[phase, slot] : phases) {
+    slot_ = slot;
+    if (!close(body, phase, turn++, static_cast<int>(phases.size())))
+      return false;
+    found_.phases.push_back({&body, phase});
+  }
+  return true;
+}
+
+// Whether `other` cannot be done in a turn before `user` is: it takes what that makes, or makes
+// what that takes.
+bool PhaseScan::knows(const Phase &phase, const Body &body, size_t user, size_t other) const {
+  int last = phase.uses[user].last;
+  for (int index = last + 1; index <= phase.uses[other].last; ++index)
+    for (const Touch &late : body.items[static_cast<size_t>(index)].touches) {
+      if (pipeIndex(late.pipe) != other || late.isGlobal() || !isOurs(late))
+        continue;
+      for (const Touch &early : body.items[static_cast<size_t>(last)].touches)
+        if (pipeIndex(early.pipe) == user && early.space == late.space && early.begin < late.end &&
+            late.begin < early.end && (early.writes || late.writes))
+          return true;
+    }
+  return false;
+}
+
+// Each turn has all users; those that others know of need not tell.
+bool PhaseScan::agree() {
+  if (found_.phases.empty() || llvm::none_of(found_.users, [](bool uses) { return uses; }))
+    return false;
+  for (auto &[body, phase] : found_.phases)
+    for (size_t pipe = 0; pipe < numPipes; ++pipe)
+      if (found_.users[pipe] != (phase.uses[pipe].first >= 0))
+        return false;
+  found_.ends = found_.users;
+  for (size_t user = 0; user < numPipes; ++user)
+    for (size_t other = 0; other < numPipes && found_.ends[user]; ++other)
+      if (other != user && found_.ends[other] && llvm::all_of(found_.phases, [&](auto &entry) {
+            return knows(entry.second, *entry.first, user, other);
+          }))
+        found_.ends[user] = false;
+  return true;
+}
+
+std::optional<Resource> PhaseScan::run() {
+  int64_t slots = -1;
+  for (int part : found_.parts) {
+    int64_t own = std::max<int64_t>(1, plan_.parts_[static_cast<size_t>(part)].ring.count);
+    if (slots >= 0 && own != slots)
+      return std::nullopt;
+    slots = own;
+  }
+  found_.slots = slots;
+  for (auto &body : found_.outer->bodies)
+    if (!scan(*body))
+      return std::nullopt;
+  if (!agree())
+    return std::nullopt;
+  return std::move(found_);
+}
+
+std::optional<Resource> PhasePlan::scan(const Item &outer, llvm::ArrayRef<int> parts) {
+  return PhaseScan(*this, outer, parts).run();
+}
+
+// ---- resources that are one ---------------------------------------------------------------------
+
+/// Whether nothing else of a pipe lies between two items, these included.
+static bool isAdjacent(const Body &body, int a, int b, Pipe pipe, llvm::ArrayRef<int> items) {
+  for (int index = std::min(a, b); index <= std::max(a, b); ++index)
+    if (body.items[static_cast<size_t>(index)].has(pipe) && !llvm::is_contained(items, index))
+      return false;
+  return true;
+}
+
+/// Turns that begin and end together, so that one event does the work of two and nobody waits
+/// longer.
+static bool goTogether(const Resource &a, const Resource &b) {
+  if (a.phases.size() != b.phases.size())
+    return false;
+  for (auto [one, other] : llvm::zip_equal(a.phases, b.phases)) {
+    auto &[body, first] = one;
+    const Phase &second = other.second;
+    if (body != other.first ||
+        !isAdjacent(*body, first.first, second.first, a.filler, {first.first, second.first}))
+      return false;
+    for (size_t pipe = 0; pipe < numPipes; ++pipe) {
+      int last = first.uses[pipe].last, end = second.uses[pipe].last;
+      if (a.ends[pipe] && !isAdjacent(*body, last, end, pipeAt(pipe), {last, end}))
+        return false;
+    }
+  }
+  return true;
+}
+
+static bool areAlike(const Resource &a, const Resource &b) {
+  return a.outer == b.outer && a.filler == b.filler && a.slots == b.slots && a.users == b.users &&
+         a.ends == b.ends;
+}
+
+void PhasePlan::join() {
+  for (size_t i = 0; i < resources_.size(); ++i)
+    for (size_t j = i + 1; j < resources_.size();) {
+      Resource &a = resources_[i], &b = resources_[j];
+      std::optional<Resource> both;
+      if (areAlike(a, b) && goTogether(a, b)) {
+        llvm::SmallVector<int> parts(a.parts);
+        llvm::append_range(parts, b.parts);
+        both = scan(*a.outer, parts);
+      }
+      if (!both || both->phases.size() != a.phases.size()) {
+        ++j;
+        continue;
+      }
+      a = std::move(*both);
+      resources_.erase(resources_.begin() + static_cast<long>(j));
+    }
+}
+
+bool PhasePlan::counts(const Resource &resource, Pipe from, Pipe to) {
+  return (resource.filler == to && resource.ends[pipeIndex(from)]) ||
+         (resource.filler == from && resource.users[pipeIndex(to)]);
+}
+
+bool PhasePlan::drop(Pipe from, Pipe to) {
+  auto most = resources_.end();
+  for (auto at = resources_.begin(); at != resources_.end(); ++at)
+    if (counts(*at, from, to) && (most == resources_.end() || at->slots > most->slots))
+      most = at;
+  if (most == resources_.end())
+    return false;
+  resources_.erase(most);
+  number();
+  return true;
+}
+
+bool PhasePlan::merge(Pipe from, Pipe to) {
+  // The fewer turns, the less is lost.
+  std::optional<Resource> best;
+  size_t first = 0, second = 0;
+  for (size_t i = 0; i < resources_.size(); ++i)
+    for (size_t j = i + 1; j < resources_.size(); ++j) {
+      const Resource &a = resources_[i], &b = resources_[j];
+      if (!counts(a, from, to) || !counts(b, from, to) || a.outer != b.outer ||
+          a.filler != b.filler || a.slots != b.slots ||
+          (best && best->phases.size() <= a.phases.size() + b.phases.size()))
+        continue;
+      llvm::SmallVector<int> parts(a.parts);
+      llvm::append_range(parts, b.parts);
+      if (auto both = scan(*a.outer, parts); both && both->slots == a.slots) {
+        best = std::move(both);
+        first = i;
+        second = j;
+      }
+    }
+  if (!best)
+    return false;
+  resources_[first] = std::move(*best);
+  resources_.erase(resources_.begin() + static_cast<long>(second));
+  number();
+  return true;
+}
+
+/// Whether each turn of `inner` lies within one of `outer`, alone: who fills has waited for the end
+/// of that of before. Of two in one turn nothing would say that the first is over.
+bool PhasePlan::isCovered(const Resource &inner, const Resource &outer) const {
+  if (inner.outer != outer.outer || inner.filler != outer.filler || inner.slots != outer.slots)
+    return false;
+  auto isSameSlot = [&](const SlotNumber &a, const SlotNumber &b) {
+    return a.kind == b.kind && a.constant == b.constant &&
+           (a.kind != SlotNumber::Number ||
+            program_.numberOf(a.number) == program_.numberOf(b.number));
+  };
+  llvm::DenseSet<const Phase *> taken;
+  return llvm::all_of(inner.phases, [&](auto &entry) {
+    auto &[body, own] = entry;
+    return llvm::any_of(outer.phases, [&, body = body, &own = own](auto &other) {
+      const Phase &around = other.second;
+      if (other.first != body || around.first > own.first || !isSameSlot(own.slot, around.slot))
+        return false;
+      for (size_t pipe = 0; pipe < numPipes; ++pipe)
+        if (inner.ends[pipe] && (!outer.ends[pipe] || around.uses[pipe].last < own.uses[pipe].last))
+          return false;
+      return taken.insert(&around).second;
+    });
+  });
+}
+
+/// Turns within other turns need not say when they are over.
+void PhasePlan::cover() {
+  for (Resource &resource : resources_)
+    resource.tells = resource.ends;
+  for (Resource &inner : resources_)
+    for (const Resource &outer : resources_)
+      if (&inner != &outer && outer.tells == outer.ends && isCovered(inner, outer)) {
+        inner.tells.fill(false);
+        break;
+      }
+}
+
+void PhasePlan::number() {
+  phases_.clear();
+  resourceOfPart_.assign(parts_.size(), -1);
+  for (auto [index, resource] : llvm::enumerate(resources_))
+    for (auto &[body, phase] : resource.phases) {
+      phase.resource = static_cast<int>(index);
+      phases_[body].push_back(phase);
+    }
+  cover();
+  for (auto [index, resource] : llvm::enumerate(resources_))
+    for (int part : resource.parts)
+      resourceOfPart_[static_cast<size_t>(part)] = static_cast<int>(index);
+}
+
+llvm::ArrayRef<Phase> PhasePlan::phasesOf(const Body &body) const {
+  auto found = phases_.find(&body);
+  if (found == phases_.end())
+    return {};
+  return found->second;
+}
+
+bool PhasePlan::orders(const Body &body, const Dependence &dependence) const {
+  if (dependence.src->pipe == dependence.dst->pipe)
+    return false; // events order different pipes
+  int resource = resourceOf(body, *dependence.src);
+  if (resource < 0 || resource != resourceOf(body, *dependence.dst))
+    return false;
+  if (!resources_[static_cast<size_t>(resource)].bodies.contains(&body))
+    return false; // within a turn
+  if (dependence.carried)
+    return true;
+  return llvm::none_of(phasesOf(body), [&](const Phase &phase) {
+    auto isIn = [&](int item) { return phase.first <= item && item <= phase.last; };
+    return phase.resource == resource && isIn(dependence.srcItem) && isIn(dependence.dstItem);
+  });
+}
+
+} // namespace ptl::pto

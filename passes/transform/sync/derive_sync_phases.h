@@ -1,0 +1,91 @@
+// Buffers that are used in turns: one pipe fills them, others use what it has filled, and then they
+// are free again. Such a buffer needs no events of its own in every loop that uses it. What says
+// that it is free is handed on from one turn to the next, wherever the two are in the code: set
+// before the outermost loop, waited for where a turn begins, set again where it ends, and waited
+// for behind the loop.
+#pragma once
+
+#include "passes/transform/sync/derive_sync_order.h"
+
+namespace ptl::pto {
+
+/// From the item of a body that fills a buffer first to the last that uses it.
+struct Phase {
+  int resource = -1, first = -1, last = -1;
+  SlotNumber slot;
+  int frame = -1;      ///< of a loop: in which iterations with this slot follow each other
+  bool steady = false; ///< the slot is the same whenever the body runs
+  /// By pipe that uses it: the first and the last item that does.
+  struct Use {
+    int first = -1, last = -1;
+    const Touch *firstTouch = nullptr, *lastTouch = nullptr;
+  };
+  std::array<Use, numPipes> uses;
+  const Touch *firstTouch = nullptr;
+};
+
+/// Bytes that are used in turns inside an outermost loop.
+struct Resource {
+  const Item *outer;
+  llvm::SmallVector<int> parts; ///< in `PhasePlan::parts_`
+  Pipe filler;
+  std::array<bool, numPipes> users{};
+  std::array<bool, numPipes> ends{};  ///< users that know when all are done
+  std::array<bool, numPipes> tells{}; ///< users that say so, where nothing else does
+  int64_t slots = 1;
+  std::vector<std::pair<const Body *, Phase>> phases;
+  std::set<const Body *> bodies; ///< that have turns, directly or further in
+};
+
+/// All of a function. Keeps pointers into the program.
+class PhasePlan {
+public:
+  explicit PhasePlan(BlockProgram &program);
+
+  llvm::ArrayRef<Resource> resources() const { return resources_; }
+  /// The phases of a body, of all resources.
+  llvm::ArrayRef<Phase> phasesOf(const Body &body) const;
+  /// The resource that a touch inside the body's outermost loop belongs to; -1: none.
+  int resourceOf(const Body &body, const Touch &touch) const;
+  /// Whether turns put a dependence of a body in order.
+  bool orders(const Body &body, const Dependence &dependence) const;
+  /// Makes two resources one, which takes fewer events of `from` to `to` and less overlap. False if
+  /// there are none.
+  bool merge(Pipe from, Pipe to);
+  /// Gives up the resource that takes most events of `from` to `to`. False if there is none.
+  bool drop(Pipe from, Pipe to);
+
+private:
+  /// Bytes that overlap, directly or through others.
+  struct Part {
+    const Item *outer;
+    unsigned space;
+    int64_t begin, end;
+    Ring ring;
+    bool alike = true; ///< all touches are of one ring, or of none
+    bool plain = true; ///< no slots that another core fills
+  };
+
+  void findOuter(Body &body);
+  void noteBodies(const Body &body, const Item &outer);
+  void collect(const Item &outer);
+  std::optional<Resource> scan(const Item &outer, llvm::ArrayRef<int> parts);
+  void join();
+  void cover();
+  bool isCovered(const Resource &inner, const Resource &outer) const;
+  static bool counts(const Resource &resource, Pipe from, Pipe to);
+  void number();
+  int partOf(const Item &outer, const Touch &touch) const;
+  friend class PhaseScan;
+
+  BlockProgram &program_;
+  std::vector<const Item *> outers_;
+  std::vector<Part> parts_; ///< by outermost loop, space and begin
+  std::map<const Item *, std::pair<size_t, size_t>> partsOf_;
+  std::vector<Resource> resources_;
+  std::vector<int> resourceOfPart_;
+  std::map<const Body *, const Item *> outerOf_;
+  std::map<const Body *, std::vector<Phase>> phases_;
+};
+
+} // namespace ptl::pto

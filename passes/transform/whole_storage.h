@@ -1,0 +1,20 @@
+// Storage in global memory for whole arrays, as passes on tensors make it.
+#pragma once
+
+#include "ir/dialect/ptl_dialect.h"
+
+#include "mlir/IR/Builders.h"
+
+namespace ptl::ir {
+
+/// For an array of this type; `named` has the lengths that are no numbers, in order.
+mlir::Value allocateStorage(mlir::OpBuilder &builder, mlir::Location loc, ArrayType type,
+                            mlir::ValueRange named);
+/// As long as `value`, which need not be stored there.
+mlir::Value storageLike(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value);
+StoreOp storeWhole(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value,
+                   mlir::Value ref);
+mlir::Value loadWhole(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value ref,
+                      mlir::Type type);
+
+} // namespace ptl::ir
