@@ -5,6 +5,7 @@
 #include "codegen/cpu/extents.h"
 #include "codegen/cpu/lower_value.h"
 #include "codegen/cpu/positions.h"
+#include "codegen/cpu/storage.h"
 
 using namespace mlir;
 using arith::CmpFPredicate;
@@ -24,10 +25,11 @@ struct Reduction {
   bool horizontal;           // the inner axis is reduced
   int64_t cost;
 
-  Values loopOver(ArrayRef<int64_t> rest, Coords &at, Values sums, ArrayRef<Value> starts,
-                  Value mask) const;
+  Values loopOver(ArrayRef<int64_t> rest, Coords &at, Values sums) const;
   Values innerLoop(Coords &at, Values sums) const;
   Value take(Coords &at, Value sum, Value start, Value mask, int64_t lanes) const;
+  void foldRows(ArrayRef<int64_t> rest, Coords &at, const View &sums) const;
+  void addRows(Coords &at, int64_t axis, Value first, int64_t count, const View &sums) const;
 };
 } // namespace
 
@@ -56,34 +58,82 @@ Values Reduction::innerLoop(Coords &at, Values sums) const {
                        });
 }
 
-// `starts` are where the vectors of a kept inner axis begin, one for each of `sums`.
-Values Reduction::loopOver(ArrayRef<int64_t> rest, Coords &at, Values sums, ArrayRef<Value> starts,
-                           Value mask) const {
+Values Reduction::loopOver(ArrayRef<int64_t> rest, Coords &at, Values sums) const {
   const Emit &e = l.e;
   if (rest.empty()) {
     if (horizontal)
       return innerLoop(at, sums);
-    if (starts.empty())
-      return {c.combine(e, sums[0], c.accept(e, elementAt(l, operand, at)))};
-    for (auto [sum, start] : llvm::zip(sums, starts)) {
-      // Lanes beyond the mask hold anything; they are not stored.
-      Value element;
-      at[inner] = Coord{start, 1, {}};
-      withLanes(l, l.maxLanes, mask,
-                [&] { element = c.accept(e, toLanes(l, elementAt(l, operand, at))); });
-      sum = c.combine(e, sum, element);
-    }
-    return sums;
+    return {c.combine(e, sums[0], c.accept(e, elementAt(l, operand, at)))};
   }
   int64_t axis = rest.front();
-  auto results = e.loop(
-      l.index(0), extents[axis], l.index(1), sums, [&](const Emit &, Value i, ValueRange carried) {
-        Scope scope(l);
-        at[axis] = Coord{i};
-        Values next = loopOver(rest.drop_front(), at, Values(carried), starts, mask);
-        return SmallVector<Value>(next.begin(), next.end());
-      });
+  auto results = e.loop(l.index(0), extents[axis], l.index(1), sums,
+                        [&](const Emit &, Value i, ValueRange carried) {
+                          Scope scope(l);
+                          at[axis] = Coord{i};
+                          Values next = loopOver(rest.drop_front(), at, Values(carried));
+                          return SmallVector<Value>(next.begin(), next.end());
+                        });
   return Values(results.begin(), results.end());
+}
+
+// Rows that are added at the same time, so that partial results are loaded and stored less often.
+static constexpr int64_t kRowsAtOnce = 4;
+
+// Adds rows to partial results in memory: rows are read from end to end, as memory gives them fastest.
+void Reduction::addRows(Coords &at, int64_t axis, Value first, int64_t count,
+                        const View &sums) const {
+  const Emit &e = l.e;
+  at[inner] = Coord();
+  Values rows;
+  for (int64_t n = 0; n < count; ++n) {
+    rows.push_back(e.add(first, l.index(n)));
+    at[axis] = Coord{rows[n]};
+    hoist(l, operand, at);
+  }
+  int64_t several = cost <= 6 ? 2 : 1;
+  loopOfVectors(l, extents[inner], several, {}, [&](ArrayRef<Value> starts, Value mask, Values) {
+    for (Value start : starts) {
+      Scope scope(l);
+      at[inner] = Coord{start, 1, {}};
+      withLanes(l, l.maxLanes, mask, [&] {
+        Value sum = loadAt(l, sums, {at[inner]});
+        for (Value row : rows) {
+          at[axis] = Coord{row};
+          Value element = c.accept(e, toLanes(l, elementAt(l, operand, at)));
+          sum = c.combine(e, sum, element);
+        }
+        storeAt(l, sums, {at[inner]}, sum);
+      });
+    }
+    return Values();
+  });
+}
+
+void Reduction::foldRows(ArrayRef<int64_t> rest, Coords &at, const View &sums) const {
+  const Emit &e = l.e;
+  int64_t axis = rest.front();
+  auto loop = [&](Value from, Value to, int64_t step) {
+    e.loop(from, to, l.index(step), {}, [&](const Emit &, Value i, ValueRange) {
+      Scope scope(l);
+      at[axis] = Coord{i};
+      if (rest.size() == 1)
+        addRows(at, axis, i, step, sums);
+      else
+        foldRows(rest.drop_front(), at, sums);
+      return SmallVector<Value>();
+    });
+  };
+  if (rest.size() > 1)
+    return loop(l.index(0), extents[axis], 1);
+  Value rows = extents[axis];
+  Value whole = e.sub(rows, e.b.createOrFold<arith::RemUIOp>(e.loc, rows, l.index(kRowsAtOnce)));
+  loop(l.index(0), whole, kRowsAtOnce);
+  loop(whole, rows, 1);
+}
+
+// A logical element type whose registers are those of partial results.
+static Type storedAs(const Combiner &c) {
+  return c.acc == registerType(c.elem) && !isFloatElem(c.elem) ? c.elem : c.acc;
 }
 
 static SmallVector<int64_t> reducedAxes(Operation *op, int64_t rank) {
@@ -122,11 +172,9 @@ static void reduceInto(Lowering &l, Operation *op, CombineKind kind,
       kept.push_back(axis);
     }
   }
-  // Partial results of vectors side by side: of a row in turn, or of as many columns.
-  int64_t several = 1;
-  if (inner >= 0 && r.cost <= 6)
-    several = r.horizontal ? 4 : l.e.unit.registers() / 2;
-  Type shape = inner < 0 ? c.acc : Type(VectorType::get({l.maxLanes}, c.acc));
+  // Partial results of a row are vectors, several in turn where an element costs little.
+  int64_t several = r.horizontal && r.cost <= 6 ? 4 : 1;
+  Type shape = r.horizontal ? Type(VectorType::get({l.maxLanes}, c.acc)) : c.acc;
   auto finished = [&](const Coords &at, Value sum) {
     Coords to = at;
     for (int64_t axis : reduced)
@@ -134,29 +182,33 @@ static void reduceInto(Lowering &l, Operation *op, CombineKind kind,
     store(to, c.finish(l.e, sum, count, resultType));
   };
   auto whole = [&](Coords &at) {
-    Values sums = r.loopOver(r.axes, at, Values(several, c.identity(l.e, shape)), {}, {});
+    Values sums = r.loopOver(r.axes, at, Values(several, c.identity(l.e, shape)));
     Value sum = sums[0];
     for (Value other : ArrayRef(sums).drop_front())
       sum = c.combine(l.e, sum, other);
     finished(at, r.horizontal ? c.horizontal(l.e, sum) : sum);
   };
-  // All rows of a few columns, whose partial results stay in registers.
   auto columns = [&](Coords &at) {
-    loopOfVectors(l, extents[inner], several, {}, [&](ArrayRef<Value> starts, Value mask, Values) {
-      Scope scope(l);
-      Values sums =
-          r.loopOver(r.axes, at, Values(starts.size(), c.identity(l.e, shape)), starts, mask);
-      for (auto [sum, start] : llvm::zip(sums, starts)) {
-        at[inner] = Coord{start, 1, {}};
-        withLanes(l, l.maxLanes, mask, [&] { finished(at, sum); });
-      }
-      return Values();
-    });
+    View sums = allocate(l, storedAs(c), {extents[inner]});
+    forAll(l, sums.extents, 1, {},
+           [&](Coords &to) { storeAt(l, sums, to, toLanes(l, c.identity(l.e, c.acc))); });
+    r.foldRows(r.axes, at, sums);
+    forLanes(l, extents, inner, at, 1,
+             [&](Coords &at) { finished(at, loadAt(l, sums, {at[inner]})); });
   };
   Coords at(type.getRank());
   Scope scope(l);
-  forAxes(l, extents, kept, at,
-          [&](Coords &at) { inner < 0 || r.horizontal ? whole(at) : columns(at); });
+  bool isColumns = inner >= 0 && !r.horizontal && !r.axes.empty();
+  forAxes(l, extents, kept, at, [&](Coords &at) {
+    if (isColumns)
+      columns(at);
+    else if (inner < 0 || r.horizontal)
+      whole(at);
+    else
+      forLanes(l, extents, inner, at, r.cost, [&](Coords &at) {
+        finished(at, c.accept(l.e, toLanes(l, elementAt(l, operand, at))));
+      });
+  });
 }
 
 // --- argmax, argmin ------------------------------------------------------------------------------

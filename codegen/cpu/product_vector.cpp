@@ -135,44 +135,45 @@ func::FuncOp combinationFunction(const Emit &outer, const ProductPlan &p, Type m
         Value c = a[0], m = a[1], rowStride = a[2], x = a[3], xStep = a[4];
         Value count = a[5], depth = a[6], fresh = a[7];
         Type type = VectorType::get({v.lanes}, v.sum);
-        // Sums of as many columns as half of the registers hold, over all rows.
-        auto columns = [&](const Emit &e, Value j, int64_t vectors, Value mask) {
-          SmallVector<Value> sums(vectors, e.zero(type));
-          sums = e.loop(
-              e.index(0), depth, e.index(1), sums, [&](const Emit &e, Value k, ValueRange now) {
-                SmallVector<Value> next;
-                Value factor = v.load(e, v.vector, x, e.mul(k, xStep), 0);
-                factor = e.splat(factor, type);
-                Value row = e.add(e.mul(k, rowStride), j);
-                for (int64_t n = 0; n < vectors; ++n) {
-                  Value numbers =
-                      v.load(e, v.matrix, m, e.add(row, e.index(n * v.lanes)), v.lanes, mask);
-                  next.push_back(v.fused(e, factor, numbers, now[n]));
-                }
-                return next;
-              });
-          for (int64_t n = 0; n < vectors; ++n) {
-            Value at = elementPointer(e, c, p.c, e.add(j, e.index(n * v.lanes)));
-            Value before = loadRaw(e, at, p.c, v.lanes, mask);
-            before = e.select(fresh, e.zero(type), before);
-            storeRaw(e, at, e.add(before, sums[n]), mask);
-          }
+        Value whole = e.sub(count, e.b.create<arith::RemUIOp>(e.loc, count, e.index(v.lanes)));
+        Value mask = laneMask(e, e.sub(count, whole), v.lanes);
+        Value isShort = e.cmpi(arith::CmpIPredicate::slt, whole, count);
+        // All columns, a vector at a time.
+        auto columns = [&](const Emit &e,
+                           llvm::function_ref<void(const Emit &, Value, Value)> one) {
+          forEach(e, whole, v.lanes, [&](const Emit &e, Value j) { one(e, j, {}); });
+          e.branch(isShort, {}, [&](const Emit &e) -> SmallVector<Value> {
+            one(e, whole, mask);
+            return {};
+          });
         };
-        int64_t together = e.unit.registers() / 2;
-        auto below = [&](int64_t unit) {
-          return e.sub(count, e.b.create<arith::RemUIOp>(e.loc, count, e.index(unit)));
-        };
-        Value many = below(together * v.lanes), whole = below(v.lanes);
-        forEach(e, many, together * v.lanes,
-                [&](const Emit &e, Value j) { columns(e, j, together, {}); });
-        e.loop(many, whole, e.index(v.lanes), {}, [&](const Emit &e, Value j, ValueRange) {
-          columns(e, j, 1, {});
-          return SmallVector<Value>();
-        });
-        Value rest = e.cmpi(arith::CmpIPredicate::slt, whole, count);
-        e.branch(rest, {}, [&](const Emit &e) -> SmallVector<Value> {
-          columns(e, whole, 1, laneMask(e, e.sub(count, whole), v.lanes));
+        e.branch(fresh, {}, [&](const Emit &e) -> SmallVector<Value> {
+          columns(e, [&](const Emit &e, Value j, Value mask) {
+            storeRaw(e, elementPointer(e, c, p.c, j), e.zero(type), mask);
+          });
           return {};
+        });
+        // Rows are read from end to end, a few at a time so that sums are loaded and stored less often.
+        auto rows = [&](const Emit &e, Value k, int64_t together) {
+          Values factors, starts;
+          for (int64_t n = 0; n < together; ++n) {
+            Value row = e.add(k, e.index(n));
+            factors.push_back(e.splat(v.load(e, v.vector, x, e.mul(row, xStep), 0), type));
+            starts.push_back(e.mul(row, rowStride));
+          }
+          columns(e, [&](const Emit &e, Value j, Value mask) {
+            Value at = elementPointer(e, c, p.c, j);
+            Value sum = loadRaw(e, at, p.c, v.lanes, mask);
+            for (auto [factor, start] : llvm::zip(factors, starts))
+              sum = v.fused(e, factor, v.load(e, v.matrix, m, e.add(start, j), v.lanes, mask), sum);
+            storeRaw(e, at, sum, mask);
+          });
+        };
+        Value most = e.sub(depth, e.b.create<arith::RemUIOp>(e.loc, depth, e.index(kRows)));
+        forEach(e, most, kRows, [&](const Emit &e, Value k) { rows(e, k, kRows); });
+        e.loop(most, depth, e.index(1), {}, [&](const Emit &e, Value k, ValueRange) {
+          rows(e, k, 1);
+          return SmallVector<Value>();
         });
       });
 }

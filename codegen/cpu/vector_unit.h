@@ -14,8 +14,6 @@ struct VectorUnit {
   /// i32 += pairs of i16 products (`vpdpwssd` of AVX-512 VNNI).
   bool i16Pairs = false;
 
-  /// Registers of the widest width.
-  int registers() const { return bytes >= 64 ? 32 : 16; }
   bool operator==(const VectorUnit &) const = default;
 };
 
