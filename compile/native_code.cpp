@@ -84,7 +84,8 @@ static cpu::JitCode::Symbols runtimeSymbols() {
           PTL_SYMBOL(ptl_rt_fail),         PTL_SYMBOL(ptl_rt_status),
           PTL_SYMBOL(ptl_rt_print),        PTL_SYMBOL(ptl_rt_program),
           PTL_SYMBOL(ptl_rt_submit),       PTL_SYMBOL(ptl_rt_await),
-          PTL_SYMBOL(ptl_rt_release),      PTL_SYMBOL(ptl_rt_grid)};
+          PTL_SYMBOL(ptl_rt_release),      PTL_SYMBOL(ptl_rt_grid),
+          PTL_SYMBOL(ptl_rt_order)};
 #undef PTL_SYMBOL
 }
 

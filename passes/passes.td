@@ -15,7 +15,7 @@ def Partition : Pass<"ptl-partition", "::mlir::func::FuncOp"> {
     The tile sizes come from the machine file; `ptl.tile` on an operation (from a `schedule`) overrides them.
   }];
   let options = [
-    Option<"productM", "product-m", "int64_t", "96", "rows of a tile of a matrix product">,
+    Option<"productM", "product-m", "int64_t", "168", "rows of a tile of a matrix product">,
     Option<"productN", "product-n", "int64_t", "256", "columns of a tile of a matrix product">,
     Option<"tileBytes", "tile-bytes", "int64_t", "65536", "bytes of a tile of other operations">,
   ];

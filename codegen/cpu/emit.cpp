@@ -137,6 +137,10 @@ Value Emit::copySign(Value magnitude, Value sign) const {
   return b.create<math::CopySignOp>(loc, magnitude, sign);
 }
 
+Value Emit::intrinsic(StringRef name, Type result, ValueRange operands) const {
+  return b.create<LLVM::CallIntrinsicOp>(loc, result, b.getStringAttr(name), operands).getResult(0);
+}
+
 Value Emit::call(StringRef callee, Type result, ValueRange operands) const {
   auto module = b.getInsertionBlock()->getParentOp()->getParentOfType<ModuleOp>();
   if (!module)

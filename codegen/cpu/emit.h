@@ -3,6 +3,8 @@
 // splatted to the shape of the value they meet, so one formula serves scalars and vectors alike.
 #pragma once
 
+#include "codegen/cpu/vector_unit.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -24,7 +26,9 @@ class Emit {
 public:
   using Value = mlir::Value;
   using Type = mlir::Type;
-  Emit(mlir::OpBuilder &builder, mlir::Location loc) : b(builder), loc(loc) {}
+  /// `unit` is what code may rely on; by default what every processor has.
+  Emit(mlir::OpBuilder &builder, mlir::Location loc, const VectorUnit &unit = {})
+      : b(builder), loc(loc), unit(unit) {}
 
   /// Constants of the type (scalar or vector) of `like`.
   Value real(Type like, double value) const;
@@ -92,8 +96,12 @@ public:
   /// Declares (once) the C function `callee` in the enclosing module and calls it.
   Value call(llvm::StringRef callee, Type result, mlir::ValueRange operands) const;
 
+  /// Calls an LLVM intrinsic by its name.
+  Value intrinsic(llvm::StringRef name, Type result, mlir::ValueRange operands) const;
+
   mlir::OpBuilder &b;
   mlir::Location loc;
+  VectorUnit unit;
 };
 
 } // namespace ptl::cpu

@@ -116,7 +116,7 @@ static void lowerFunction(Lowering &l, func::FuncOp op) {
 
 OwningOpRef<ModuleOp> lowerToBlocks(ModuleOp source, const Processor &processor) {
   OwningOpRef<ModuleOp> target = ModuleOp::create(source.getLoc());
-  Lowering lowering(source, *target, processor.vectorBytes);
+  Lowering lowering(source, *target, processor.vectors);
   for (auto op : source.getOps<func::FuncOp>())
     if (!op.isExternal())
       lowerFunction(lowering, op);

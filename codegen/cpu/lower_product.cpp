@@ -19,17 +19,13 @@ static Value matrixAt(Lowering &l, const View &view, size_t batch, const Values 
   return elementPointer(l.e, view.data, storageType(view.element), offset);
 }
 
-static void zeroFill(Lowering &l, const View &dest) {
-  Value zero = l.e.zero(registerType(dest.element));
-  forAll(l, dest.extents, 1, {}, [&](Coords &at) { storeAt(l, dest, at, zero); });
-}
-
 namespace {
 /// A product of batches of matrices, all extents and strides known.
 struct Batch {
   Values extents; // of the batch
   View a, b, c;   // the last two axes are the matrices
   size_t batchA, batchB;
+  bool accumulate; // onto what C holds
 };
 } // namespace
 
@@ -48,7 +44,7 @@ static void emitBatch(Lowering &l, const Batch &p) {
     };
     MatrixView a = view(p.a, p.batchA), b = view(p.b, p.batchB), c = view(p.c, p.extents.size());
     Value m = p.c.extents[p.extents.size()], n = p.c.extents[p.extents.size() + 1];
-    emitProduct(e, l.vectorBytes, l.context, a, b, c, m, n, p.a.extents.back());
+    emitProduct(e, l.context, a, b, c, m, n, p.a.extents.back(), p.accumulate);
   });
 }
 
@@ -101,12 +97,10 @@ static void produceMatmul(Lowering &l, ir::MatmulOp op, View dest, bool accumula
   bool direct = isDirectTarget(target, acc);
   if (!direct)
     c = allocate(l, acc, target.extents);
-  if (!direct || !accumulate)
-    zeroFill(l, c);
   size_t batch = c.extents.size() - 2;
   Values extents(c.extents.begin(), c.extents.begin() + batch);
-  emitBatch(
-      l, {extents, a, b, c, static_cast<size_t>(a.rank() - 2), static_cast<size_t>(b.rank() - 2)});
+  emitBatch(l, {extents, a, b, c, static_cast<size_t>(a.rank() - 2),
+                static_cast<size_t>(b.rank() - 2), direct && accumulate});
   if (!direct)
     copyInto(l, c, target, accumulate);
 }
@@ -176,10 +170,9 @@ static bool einsumAsProduct(Lowering &l, ir::EinsumOp op, const Spec &spec, cons
   bool direct = isDirectTarget(c, acc);
   if (!direct)
     c = allocate(l, acc, c.extents);
-  zeroFill(l, c);
   Values extents(c.extents.begin(), c.extents.begin() + batch.size());
   emitBatch(l, {extents, reorder(l, viewA, a, batch + rows + k),
-                reorder(l, viewB, b, batch + k + columns), c, batch.size(), batch.size()});
+                reorder(l, viewB, b, batch + k + columns), c, batch.size(), batch.size(), false});
   if (!direct)
     copyInto(l, c, target, false);
   return true;

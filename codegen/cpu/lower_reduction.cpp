@@ -5,6 +5,7 @@
 #include "codegen/cpu/extents.h"
 #include "codegen/cpu/lower_value.h"
 #include "codegen/cpu/positions.h"
+#include "codegen/cpu/storage.h"
 
 using namespace mlir;
 using arith::CmpFPredicate;
@@ -27,6 +28,8 @@ struct Reduction {
   Values loopOver(ArrayRef<int64_t> rest, Coords &at, Values sums) const;
   Values innerLoop(Coords &at, Values sums) const;
   Value take(Coords &at, Value sum, Value start, Value mask, int64_t lanes) const;
+  void foldRows(ArrayRef<int64_t> rest, Coords &at, const View &sums) const;
+  void addRows(Coords &at, int64_t axis, Value first, int64_t count, const View &sums) const;
 };
 } // namespace
 
@@ -44,36 +47,15 @@ Value Reduction::take(Coords &at, Value sum, Value start, Value mask, int64_t la
 }
 
 Values Reduction::innerLoop(Coords &at, Values sums) const {
-  const Emit &e = l.e;
   at[inner] = Coord();
   hoist(l, operand, at);
-  Value length = extents[inner];
-  int64_t lanes = l.maxLanes;
-  auto step = static_cast<int64_t>(sums.size()) * lanes;
-  auto number = constantOf(length);
-  Value whole = number ? l.index(*number / step * step)
-                       : e.sub(length, e.b.create<arith::RemUIOp>(e.loc, length, l.index(step)));
-  if (!number || *number >= step) {
-    auto results = e.loop(l.index(0), whole, l.index(step), sums,
-                          [&](const Emit &, Value i, ValueRange carried) {
-                            SmallVector<Value> next;
-                            for (auto [n, sum] : llvm::enumerate(carried)) {
-                              Value start = e.add(i, l.index(n * lanes));
-                              next.push_back(take(at, sum, start, {}, lanes));
-                            }
-                            return next;
-                          });
-    sums.assign(results.begin(), results.end());
-  }
-  if (number && *number % step == 0)
-    return sums;
-  auto rest = e.loop(whole, length, l.index(lanes), sums[0],
-                     [&](const Emit &, Value i, ValueRange carried) -> SmallVector<Value> {
-                       Value mask = laneMask(e, e.sub(length, i), lanes);
-                       return {take(at, carried[0], i, mask, lanes)};
-                     });
-  sums[0] = rest[0];
-  return sums;
+  auto count = static_cast<int64_t>(sums.size());
+  return loopOfVectors(l, extents[inner], count, sums,
+                       [&](ArrayRef<Value> starts, Value mask, Values carried) {
+                         for (auto [sum, start] : llvm::zip(carried, starts))
+                           sum = take(at, sum, start, mask, l.maxLanes);
+                         return carried;
+                       });
 }
 
 Values Reduction::loopOver(ArrayRef<int64_t> rest, Coords &at, Values sums) const {
@@ -81,11 +63,7 @@ Values Reduction::loopOver(ArrayRef<int64_t> rest, Coords &at, Values sums) cons
   if (rest.empty()) {
     if (horizontal)
       return innerLoop(at, sums);
-    // Lanes along a kept axis, or none at all.
-    Value element = c.accept(e, elementAt(l, operand, at));
-    if (isa<VectorType>(sums[0].getType()))
-      element = toLanes(l, element);
-    return {c.combine(e, sums[0], element)};
+    return {c.combine(e, sums[0], c.accept(e, elementAt(l, operand, at)))};
   }
   int64_t axis = rest.front();
   auto results = e.loop(l.index(0), extents[axis], l.index(1), sums,
@@ -96,6 +74,66 @@ Values Reduction::loopOver(ArrayRef<int64_t> rest, Coords &at, Values sums) cons
                           return SmallVector<Value>(next.begin(), next.end());
                         });
   return Values(results.begin(), results.end());
+}
+
+// Rows that are added at the same time, so that partial results are loaded and stored less often.
+static constexpr int64_t kRowsAtOnce = 4;
+
+// Adds rows to partial results in memory: rows are read from end to end, as memory gives them fastest.
+void Reduction::addRows(Coords &at, int64_t axis, Value first, int64_t count,
+                        const View &sums) const {
+  const Emit &e = l.e;
+  at[inner] = Coord();
+  Values rows;
+  for (int64_t n = 0; n < count; ++n) {
+    rows.push_back(e.add(first, l.index(n)));
+    at[axis] = Coord{rows[n]};
+    hoist(l, operand, at);
+  }
+  int64_t several = cost <= 6 ? 2 : 1;
+  loopOfVectors(l, extents[inner], several, {}, [&](ArrayRef<Value> starts, Value mask, Values) {
+    for (Value start : starts) {
+      Scope scope(l);
+      at[inner] = Coord{start, 1, {}};
+      withLanes(l, l.maxLanes, mask, [&] {
+        Value sum = loadAt(l, sums, {at[inner]});
+        for (Value row : rows) {
+          at[axis] = Coord{row};
+          Value element = c.accept(e, toLanes(l, elementAt(l, operand, at)));
+          sum = c.combine(e, sum, element);
+        }
+        storeAt(l, sums, {at[inner]}, sum);
+      });
+    }
+    return Values();
+  });
+}
+
+void Reduction::foldRows(ArrayRef<int64_t> rest, Coords &at, const View &sums) const {
+  const Emit &e = l.e;
+  int64_t axis = rest.front();
+  auto loop = [&](Value from, Value to, int64_t step) {
+    e.loop(from, to, l.index(step), {}, [&](const Emit &, Value i, ValueRange) {
+      Scope scope(l);
+      at[axis] = Coord{i};
+      if (rest.size() == 1)
+        addRows(at, axis, i, step, sums);
+      else
+        foldRows(rest.drop_front(), at, sums);
+      return SmallVector<Value>();
+    });
+  };
+  if (rest.size() > 1)
+    return loop(l.index(0), extents[axis], 1);
+  Value rows = extents[axis];
+  Value whole = e.sub(rows, e.b.createOrFold<arith::RemUIOp>(e.loc, rows, l.index(kRowsAtOnce)));
+  loop(l.index(0), whole, kRowsAtOnce);
+  loop(whole, rows, 1);
+}
+
+// A logical element type whose registers are those of partial results.
+static Type storedAs(const Combiner &c) {
+  return c.acc == registerType(c.elem) && !isFloatElem(c.elem) ? c.elem : c.acc;
 }
 
 static SmallVector<int64_t> reducedAxes(Operation *op, int64_t rank) {
@@ -134,28 +172,42 @@ static void reduceInto(Lowering &l, Operation *op,
       kept.push_back(axis);
     }
   }
-  Coords at(type.getRank());
-  auto body = [&](Coords &at) {
+  // Partial results of a row are vectors, several in turn where an element costs little.
+  int64_t several = r.horizontal && r.cost <= 6 ? 4 : 1;
+  Type shape = r.horizontal ? Type(VectorType::get({l.maxLanes}, c.acc)) : c.acc;
+  auto finished = [&](const Coords &at, Value sum) {
     Coords to = at;
-    int64_t unroll = r.horizontal && r.cost <= 6 ? 4 : 1;
-    int64_t lanes = r.horizontal ? l.maxLanes : l.lanes;
-    Type shape = lanes ? Type(VectorType::get({lanes}, c.acc)) : c.acc;
-    Values sums = r.loopOver(r.axes, at, Values(unroll, c.identity(l.e, shape)));
-    Value sum = sums[0];
-    for (Value other : ArrayRef(sums).drop_front())
-      sum = c.combine(l.e, sum, other);
-    if (r.horizontal)
-      sum = c.horizontal(l.e, sum);
     for (int64_t axis : reduced)
       to[axis] = Coord{l.index(0)};
     store(to, c.finish(l.e, sum, count, resultType));
   };
+  auto whole = [&](Coords &at) {
+    Values sums = r.loopOver(r.axes, at, Values(several, c.identity(l.e, shape)));
+    Value sum = sums[0];
+    for (Value other : ArrayRef(sums).drop_front())
+      sum = c.combine(l.e, sum, other);
+    finished(at, r.horizontal ? c.horizontal(l.e, sum) : sum);
+  };
+  auto columns = [&](Coords &at) {
+    View sums = allocate(l, storedAs(c), {extents[inner]});
+    forAll(l, sums.extents, 1, {},
+           [&](Coords &to) { storeAt(l, sums, to, toLanes(l, c.identity(l.e, c.acc))); });
+    r.foldRows(r.axes, at, sums);
+    forLanes(l, extents, inner, at, 1,
+             [&](Coords &at) { finished(at, loadAt(l, sums, {at[inner]})); });
+  };
+  Coords at(type.getRank());
   Scope scope(l);
+  bool isColumns = inner >= 0 && !r.horizontal && !r.axes.empty();
   forAxes(l, extents, kept, at, [&](Coords &at) {
-    if (r.horizontal || inner < 0)
-      body(at);
+    if (isColumns)
+      columns(at);
+    else if (inner < 0 || r.horizontal)
+      whole(at);
     else
-      forLanes(l, extents, inner, at, 100, body);
+      forLanes(l, extents, inner, at, r.cost, [&](Coords &at) {
+        finished(at, c.accept(l.e, toLanes(l, elementAt(l, operand, at))));
+      });
   });
 }
 
@@ -168,9 +220,149 @@ static Value isBetter(const Emit &e, Type elem, bool larger, Value x, Value best
                                       : (larger ? CmpIPredicate::sgt : CmpIPredicate::slt);
     return e.cmpi(predicate, x, best);
   }
-  Value beyond = e.cmpf(larger ? CmpFPredicate::OGT : CmpFPredicate::OLT, x, best);
-  Value firstNan = e.bitAnd(e.isNan(x), e.bitNot(e.isNan(best)));
-  return e.bitOr(beyond, firstNan);
+  // The comparison is true where either is NaN.
+  Value beyond = e.cmpf(larger ? CmpFPredicate::UGT : CmpFPredicate::ULT, x, best);
+  return e.bitAnd(beyond, e.cmpf(CmpFPredicate::ORD, best, best));
+}
+
+namespace {
+/// A search while it is emitted. A candidate is a value and its position, -1 where nothing better than the least value of the
+/// type has been met; both are vectors where several lanes search.
+struct Search {
+  Lowering &l;
+  Type elem;
+  bool larger;
+  Value operand;
+  Values extents;
+  int64_t inner;   // axis of vectors, -1: none
+  bool horizontal; // the inner axis is searched
+
+  struct Candidates {
+    Values best, positions;
+    Value next; // position of the element that comes next in the order of the search
+  };
+
+  Type positionType(Type like) const { return withShapeOf(like, l.e.b.getI32Type()); }
+  void take(Candidates &found, size_t which, Value x, Value position, Value mask) const;
+  void merge(Candidates &found, size_t which, Value best, Value position) const;
+  Value lanesMerged(const Candidates &found) const;
+  Candidates loopOver(ArrayRef<int64_t> rest, Coords &at, Candidates found, Value start,
+                      Value mask) const;
+  Candidates innerLoop(Coords &at, Candidates found) const;
+};
+} // namespace
+
+// Elements come in the order of their positions, so only what is better takes the place.
+void Search::take(Candidates &found, size_t which, Value x, Value position, Value mask) const {
+  Value &best = found.best[which], &at = found.positions[which];
+  Value better = isBetter(l.e, elem, larger, x, best);
+  if (mask)
+    better = l.e.bitAnd(better, mask);
+  best = l.e.select(better, x, best);
+  at = l.e.select(better, l.e.splat(position, at.getType()), at);
+}
+
+// Of two candidates, in any order: of equal ones that with the smaller position. -1 is the largest.
+void Search::merge(Candidates &found, size_t which, Value best, Value position) const {
+  const Emit &e = l.e;
+  Value &own = found.best[which], &at = found.positions[which];
+  Value worse = isBetter(e, elem, larger, own, best);
+  Value better = isBetter(e, elem, larger, best, own);
+  Value earlier = e.cmpi(CmpIPredicate::ult, position, at);
+  Value take = e.bitOr(better, e.bitAnd(earlier, e.bitNot(worse)));
+  own = e.select(take, best, own);
+  at = e.select(take, position, at);
+}
+
+// The position of the best of all candidates and lanes.
+Value Search::lanesMerged(const Candidates &found) const {
+  const Emit &e = l.e;
+  Candidates all{{found.best[0]}, {found.positions[0]}, {}};
+  for (size_t n = 1; n < found.best.size(); ++n)
+    merge(all, 0, found.best[n], found.positions[n]);
+  auto half = [&](Value vector, bool upper) {
+    int64_t lanes = laneCount(vector.getType()) / 2;
+    SmallVector<int64_t> chosen(llvm::to_vector(llvm::seq<int64_t>(0, lanes)));
+    for (int64_t &lane : chosen)
+      lane += upper ? lanes : 0;
+    return e.b.create<vector::ShuffleOp>(e.loc, vector, vector, chosen).getResult();
+  };
+  while (laneCount(all.best[0].getType()) > 1) {
+    Value best = half(all.best[0], true), position = half(all.positions[0], true);
+    all = {{half(all.best[0], false)}, {half(all.positions[0], false)}, {}};
+    merge(all, 0, best, position);
+  }
+  return e.b.create<vector::ExtractElementOp>(e.loc, all.positions[0], e.index(0));
+}
+
+Search::Candidates Search::innerLoop(Coords &at, Candidates found) const {
+  const Emit &e = l.e;
+  at[inner] = Coord();
+  hoist(l, operand, at);
+  auto count = static_cast<int64_t>(found.best.size());
+  Values carried = found.best;
+  carried.append(found.positions);
+  Type positions = positionType(found.best[0].getType());
+  Values results = loopOfVectors(
+      l, extents[inner], count, carried, [&](ArrayRef<Value> starts, Value mask, Values now) {
+        size_t half = now.size() / 2;
+        Candidates next{
+            Values(ArrayRef(now).take_front(half)), Values(ArrayRef(now).drop_front(half)), {}};
+        for (auto [which, start] : llvm::enumerate(starts)) {
+          at[inner] = Coord{start, 1, {}};
+          Scope scope(l);
+          withLanes(l, l.maxLanes, mask, [&] {
+            Value x = toLanes(l, elementAt(l, operand, at));
+            Value first = e.add(e.indexCast(start, e.b.getI32Type()), found.next);
+            Value position =
+                e.add(e.splat(first, positions), laneNumbers(e, l.maxLanes, e.b.getI32Type()));
+            take(next, which, x, position, mask);
+          });
+        }
+        next.best.append(next.positions);
+        return next.best;
+      });
+  size_t half = results.size() / 2;
+  Value length = e.indexCast(extents[inner], e.b.getI32Type());
+  return {Values(ArrayRef(results).take_front(half)), Values(ArrayRef(results).drop_front(half)),
+          e.add(found.next, length)};
+}
+
+// `start` is where the vector of a kept inner axis begins; null without.
+Search::Candidates Search::loopOver(ArrayRef<int64_t> rest, Coords &at, Candidates found,
+                                    Value start, Value mask) const {
+  const Emit &e = l.e;
+  if (rest.empty() && horizontal)
+    return innerLoop(at, std::move(found));
+  if (rest.empty()) {
+    Value x;
+    if (start)
+      at[inner] = Coord{start, 1, {}};
+    withLanes(l, start ? l.maxLanes : 0, mask, [&] { x = toLanes(l, elementAt(l, operand, at)); });
+    take(found, 0, x, found.next, {});
+    found.next = e.add(found.next, e.i32(1));
+    return found;
+  }
+  Values carried = found.best;
+  carried.append(found.positions);
+  carried.push_back(found.next);
+  auto unpacked = [](ArrayRef<Value> values) {
+    size_t half = values.size() / 2;
+    return Candidates{Values(values.take_front(half)), Values(values.slice(half, half)),
+                      values.back()};
+  };
+  auto results = e.loop(l.index(0), extents[rest.front()], l.index(1), carried,
+                        [&](const Emit &, Value i, ValueRange now) {
+                          Scope inside(l);
+                          at[rest.front()] = Coord{i};
+                          Candidates next = loopOver(rest.drop_front(), at,
+                                                     unpacked(llvm::to_vector(now)), start, mask);
+                          SmallVector<Value> all(next.best.begin(), next.best.end());
+                          all.append(next.positions.begin(), next.positions.end());
+                          all.push_back(next.next);
+                          return all;
+                        });
+  return unpacked(results);
 }
 
 static void searchInto(Lowering &l, Operation *op, bool larger,
@@ -180,39 +372,52 @@ static void searchInto(Lowering &l, Operation *op, bool larger,
   auto type = cast<ir::ArrayType>(operand.getType());
   prepare(l, operand);
   Values extents = extentsOf(l, operand);
-  Type elem = type.getElementType(), i32 = e.b.getI32Type();
+  Type elem = type.getElementType();
+  int64_t inner = innerAxis(extents);
   SmallVector<int64_t> searched, kept;
+  bool horizontal = false;
+  Value count = l.index(1);
   auto axis = op->getAttrOfType<IntegerAttr>("axis");
-  for (int64_t n = 0; n < type.getRank(); ++n)
-    (!axis || axis.getInt() == n ? searched : kept).push_back(n);
-  Coords at(type.getRank());
-  Scope scope(l);
-  forAxes(l, extents, kept, at, [&](Coords &at) {
-    Combiner order = combinerOf(op, elem);
-    std::function<Values(ArrayRef<int64_t>, Values)> loops = [&](ArrayRef<int64_t> rest,
-                                                                 Values state) -> Values {
-      if (rest.empty()) {
-        Value x = elementAt(l, operand, at);
-        Value none = e.cmpi(CmpIPredicate::slt, state[1], 0);
-        Value take = e.bitOr(none, isBetter(e, elem, larger, x, state[0]));
-        return {e.select(take, x, state[0]), e.select(take, state[2], state[1]),
-                e.add(state[2], e.integer(i32, 1))};
-      }
-      auto results = e.loop(l.index(0), extents[rest.front()], l.index(1), state,
-                            [&](const Emit &, Value i, ValueRange carried) {
-                              Scope inner(l);
-                              at[rest.front()] = Coord{i};
-                              Values next = loops(rest.drop_front(), Values(carried));
-                              return SmallVector<Value>(next.begin(), next.end());
-                            });
-      return Values(results.begin(), results.end());
-    };
-    Value start = order.identity(e, registerType(elem));
-    Values found = loops(searched, {start, e.integer(i32, -1), e.integer(i32, 0)});
+  for (int64_t n = 0; n < type.getRank(); ++n) {
+    bool isSearched = !axis || axis.getInt() == n;
+    if (isSearched)
+      count = e.mul(count, extents[n]);
+    if (n == inner)
+      horizontal = isSearched;
+    else
+      (isSearched ? searched : kept).push_back(n);
+  }
+  Search search{l, elem, larger, operand, extents, inner, horizontal};
+  Combiner order = combinerOf(op, elem);
+  Type shape = inner < 0 ? order.acc : Type(VectorType::get({l.maxLanes}, order.acc));
+  int64_t several = horizontal && costOf(l, operand) <= 6 ? 4 : 1;
+  // Where nothing is better than the least value, all elements are that value: the first one is it.
+  Value unmet = e.select(e.cmpi(CmpIPredicate::sgt, count, 0), e.i32(0), e.i32(-1));
+  auto finished = [&](const Coords &at, Value position) {
     Coords to = at;
     for (int64_t n : searched)
       to[n] = Coord{l.index(0)};
-    store(to, found[1]);
+    if (horizontal)
+      to[inner] = Coord{l.index(0)};
+    Value none = e.cmpi(CmpIPredicate::slt, position, 0);
+    store(to, e.select(none, e.splat(unmet, position.getType()), position));
+  };
+  Search::Candidates start{Values(several, order.identity(e, shape)),
+                           Values(several, e.integer(search.positionType(shape), -1)), e.i32(0)};
+  Coords at(type.getRank());
+  Scope scope(l);
+  forAxes(l, extents, kept, at, [&](Coords &at) {
+    if (inner < 0 || horizontal) {
+      auto found = search.loopOver(searched, at, start, {}, {});
+      return finished(at, horizontal ? search.lanesMerged(found) : found.positions[0]);
+    }
+    loopOfVectors(l, extents[inner], 1, {}, [&](ArrayRef<Value> starts, Value mask, Values) {
+      Scope inside(l);
+      auto found = search.loopOver(searched, at, start, starts[0], mask);
+      at[inner] = Coord{starts[0], 1, {}};
+      withLanes(l, l.maxLanes, mask, [&] { finished(at, found.positions[0]); });
+      return Values();
+    });
   });
 }
 

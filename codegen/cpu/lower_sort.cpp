@@ -1,112 +1,76 @@
-// Orderings: a stable merge sort of keys with their positions, row by row.
+// Orderings: rows are brought in order by the runtime, and read and written where they are if they are contiguous there.
 #include "codegen/cpu/lower_sort.h"
 #include "codegen/cpu/elements.h"
 #include "codegen/cpu/extents.h"
 #include "codegen/cpu/lower_value.h"
 #include "codegen/cpu/positions.h"
+#include "codegen/cpu/runtime_values.h"
 #include "codegen/cpu/storage.h"
 
 using namespace mlir;
-using arith::CmpFPredicate;
 using arith::CmpIPredicate;
 
 namespace ptl::cpu {
 
+// The address of a row along `axis`, null if its elements are not neighbours in memory.
+static Value contiguousRow(Lowering &l, const View &view, Coords at, int64_t axis) {
+  if (constantOf(view.strides[axis]) != 1 && constantOf(view.extents[axis]) != 1)
+    return {};
+  Value offset = l.index(0);
+  for (auto [n, coord] : llvm::enumerate(at))
+    if (static_cast<int64_t>(n) != axis)
+      offset = l.e.add(offset, l.e.mul(coord.base, view.strides[n]));
+  return elementPointer(l.e, view.data, storageType(view.element), offset);
+}
+
 namespace {
-/// Keys and positions of one row, and room for as many.
-struct SortBuffers {
-  Type key;
-  Value keys, positions, otherKeys, otherPositions;
+/// A result of an ordering: where its rows are written, and by way of which memory if they are not contiguous.
+struct RowTarget {
+  View dest;
+  std::optional<View> buffer;
+
+  Value begin(Lowering &l, const Coords &at, int64_t axis) {
+    if (Value row = contiguousRow(l, dest, at, axis))
+      return row;
+    if (!buffer)
+      buffer = allocate(l, dest.element, {dest.extents[axis]});
+    return buffer->data;
+  }
+  void finish(Lowering &l, const Coords &at, int64_t axis) const {
+    if (!buffer)
+      return;
+    Coords to = at;
+    forLanes(l, dest.extents, axis, to, 1,
+             [&](Coords &to) { storeAt(l, dest, to, loadAt(l, *buffer, {to[axis]})); });
+  }
 };
 } // namespace
 
-static Value comesBefore(const Emit &e, Type elem, bool descending, Value x, Value y) {
-  if (!isFloatElem(elem)) {
-    auto predicate = isUnsigned(elem) ? (descending ? CmpIPredicate::ugt : CmpIPredicate::ult)
-                                      : (descending ? CmpIPredicate::sgt : CmpIPredicate::slt);
-    return e.cmpi(predicate, x, y);
-  }
-  Value ordered = e.cmpf(descending ? CmpFPredicate::OGT : CmpFPredicate::OLT, x, y);
-  Value nanLast = e.bitAnd(e.bitNot(e.isNan(x)), e.isNan(y));
-  return e.bitOr(ordered, nanLast);
-}
-
-// Merges the runs [low, middle) and [middle, high) of `from` into `to`.
-static void mergeRuns(Lowering &l, const SortBuffers &s, Type elem, bool descending, Value low,
-                      Value middle, Value high, Value last) {
+static void callOrder(Lowering &l, Value row, Value length, Type elem, bool descending, Value count,
+                      Value values, Value positions) {
   const Emit &e = l.e;
-  Type i32 = e.b.getI32Type();
-  Type stored = storageType(s.key);
-  auto keyAt = [&](Value base, Value i) {
-    return loadRaw(e, elementPointer(e, base, stored, i), stored, 0);
-  };
-  e.loop(low, high, l.index(1), {low, middle},
-         [&](const Emit &, Value k, ValueRange v) -> SmallVector<Value> {
-           Value i = v[0], j = v[1];
-           // The heads are loaded even when a run is used up: from a legal place.
-           Value left = keyAt(s.keys, e.b.create<arith::MinSIOp>(e.loc, i, last));
-           Value right = keyAt(s.keys, e.b.create<arith::MinSIOp>(e.loc, j, last));
-           Value haveLeft = e.cmpi(CmpIPredicate::slt, i, middle);
-           Value rightGone = e.cmpi(CmpIPredicate::sge, j, high);
-           Value notBefore = e.bitNot(comesBefore(e, elem, descending, fromStorage(e, right, s.key),
-                                                  fromStorage(e, left, s.key)));
-           Value takeLeft = e.bitAnd(haveLeft, e.bitOr(rightGone, notBefore));
-           Value from = e.select(takeLeft, i, j);
-           storeRaw(e, elementPointer(e, s.otherKeys, stored, k), e.select(takeLeft, left, right));
-           Value position = loadRaw(e, elementPointer(e, s.positions, i32, from), i32, 0);
-           storeRaw(e, elementPointer(e, s.otherPositions, i32, k), position);
-           return {e.select(takeLeft, e.add(i, l.index(1)), i),
-                   e.select(takeLeft, j, e.add(j, l.index(1)))};
-         });
-}
-
-// Sorts the row; the result is in the keys and positions of what is returned.
-static SortBuffers sortRow(Lowering &l, SortBuffers s, Type elem, bool descending, Value length) {
-  const Emit &e = l.e;
-  Value last = e.sub(length, l.index(1));
-  auto passes =
-      e.loop(l.index(0), l.index(40), l.index(1),
-             {l.index(1), s.keys, s.positions, s.otherKeys, s.otherPositions},
-             [&](const Emit &, Value, ValueRange v) -> SmallVector<Value> {
-               Value width = v[0];
-               SortBuffers now{s.key, v[1], v[2], v[3], v[4]};
-               Value more = e.cmpi(CmpIPredicate::slt, width, length);
-               Value limit = e.select(more, length, l.index(0));
-               Value twice = e.add(width, width);
-               e.loop(l.index(0), limit, twice, {}, [&](const Emit &, Value low, ValueRange) {
-                 Value middle = e.b.create<arith::MinSIOp>(e.loc, e.add(low, width), length);
-                 Value high = e.b.create<arith::MinSIOp>(e.loc, e.add(low, twice), length);
-                 mergeRuns(l, now, elem, descending, low, middle, high, last);
-                 return SmallVector<Value>();
-               });
-               auto choose = [&](Value next, Value old) {
-                 return e.b.create<arith::SelectOp>(e.loc, more, next, old).getResult();
-               };
-               return {e.select(more, twice, width), choose(v[3], v[1]), choose(v[4], v[2]),
-                       choose(v[1], v[3]), choose(v[2], v[4])};
-             });
-  return {s.key, passes[1], passes[2], passes[3], passes[4]};
+  Type i64 = e.b.getI64Type();
+  Value null = e.b.create<LLVM::ZeroOp>(e.loc, pointerType(e.b.getContext()));
+  e.call("ptl_rt_order", {},
+         {l.context, row, e.indexCast(length, i64), e.i32(elemCode(elem)), e.i32(descending),
+          e.indexCast(count, i64), values ? values : null, positions ? positions : null});
 }
 
 Value uniqueFact(Lowering &l, Operation *op) {
   const Emit &e = l.e;
   View view = requireView(l, op->getOperand(0));
-  Type elem = view.element, i32 = e.b.getI32Type(), stored = storageType(elem);
+  Type stored = storageType(view.element);
   Value length = view.extents[0];
-  Values row = {length};
   Scope scope(l);
-  View keys = allocate(l, elem, row), otherKeys = allocate(l, elem, row);
-  View positions = allocate(l, i32, row), otherPositions = allocate(l, i32, row);
-  e.loop(l.index(0), length, l.index(1), {}, [&](const Emit &, Value i, ValueRange) {
-    Scope inner(l);
-    storeAt(l, keys, {Coord{i}}, loadAt(l, view, {Coord{i}}));
-    storeAt(l, positions, {Coord{i}}, e.indexCast(i, i32));
-    return SmallVector<Value>();
-  });
-  SortBuffers buffers{elem, keys.data, positions.data, otherKeys.data, otherPositions.data};
-  SortBuffers sorted = sortRow(l, buffers, elem, false, length);
+  View row = view;
+  if (constantOf(view.strides[0]) != 1) {
+    row = allocate(l, view.element, {length});
+    forAll(l, row.extents, 1, {}, [&](Coords &at) { storeAt(l, row, at, loadAt(l, view, at)); });
+  }
+  View sorted = allocate(l, view.element, {length});
+  callOrder(l, row.data, length, view.element, false, length, sorted.data, {});
   auto keyAt = [&](Value i) {
-    return loadRaw(e, elementPointer(e, sorted.keys, stored, i), stored, 0);
+    return loadRaw(e, elementPointer(e, sorted.data, stored, i), stored, 0);
   };
   auto result = e.loop(l.index(1), length, l.index(1), e.integer(e.b.getI1Type(), 1),
                        [&](const Emit &, Value i, ValueRange carried) -> SmallVector<Value> {
@@ -118,7 +82,6 @@ Value uniqueFact(Lowering &l, Operation *op) {
 }
 
 bool produceSort(Lowering &l, Operation *op, ArrayRef<View> dests) {
-  const Emit &e = l.e;
   if (!isa<ir::SortOp, ir::ArgsortOp, ir::TopkOp>(op))
     return false;
   Value operand = op->getOperand(0);
@@ -129,41 +92,42 @@ bool produceSort(Lowering &l, Operation *op, ArrayRef<View> dests) {
   int64_t axis = axisAttr ? axisAttr.getInt() : type.getRank() - 1;
   auto flag = op->getAttrOfType<BoolAttr>("descending");
   bool descending = isa<ir::TopkOp>(op) || (flag && flag.getValue());
-  Type elem = type.getElementType(), i32 = e.b.getI32Type(), stored = storageType(elem);
-  Values row = {extents[axis]};
-  View keys = allocate(l, elem, row), otherKeys = allocate(l, elem, row);
-  View positions = allocate(l, i32, row), otherPositions = allocate(l, i32, row);
+  Type elem = type.getElementType();
   SmallVector<int64_t> others;
   for (int64_t n = 0; n < type.getRank(); ++n)
     if (n != axis)
       others.push_back(n);
+  SmallVector<RowTarget> targets;
+  for (const View &dest : dests)
+    targets.push_back({dest, std::nullopt});
   Coords at(type.getRank());
   Scope scope(l);
+  std::optional<View> known = viewOf(l, operand), elements;
+  // Memory for rows that are not as the runtime wants them is the same for all rows.
+  Coords zeros(type.getRank(), Coord{l.index(0)});
+  if (!known || !contiguousRow(l, *known, zeros, axis))
+    elements = allocate(l, elem, {extents[axis]});
+  for (RowTarget &target : targets)
+    target.begin(l, zeros, axis);
   forAxes(l, extents, others, at, [&](Coords &at) {
-    e.loop(l.index(0), extents[axis], l.index(1), {}, [&](const Emit &, Value i, ValueRange) {
-      Scope inner(l);
-      at[axis] = Coord{i};
-      storeAt(l, keys, {Coord{i}}, elementAt(l, operand, at));
-      storeAt(l, positions, {Coord{i}}, e.indexCast(i, i32));
-      return SmallVector<Value>();
-    });
-    SortBuffers buffers{elem, keys.data, positions.data, otherKeys.data, otherPositions.data};
-    SortBuffers sorted = sortRow(l, buffers, elem, descending, extents[axis]);
-    Value count = dests[0].extents[axis];
-    e.loop(l.index(0), count, l.index(1), {}, [&](const Emit &, Value i, ValueRange) {
-      Scope inner(l);
-      Coords to = at;
-      to[axis] = Coord{i};
-      Value key = loadRaw(e, elementPointer(e, sorted.keys, stored, i), stored, 0);
-      Value position = loadRaw(e, elementPointer(e, sorted.positions, i32, i), i32, 0);
-      if (isa<ir::ArgsortOp>(op))
-        storeAt(l, dests[0], to, position);
-      else
-        storeAt(l, dests[0], to, fromStorage(e, key, elem));
-      if (isa<ir::TopkOp>(op))
-        storeAt(l, dests[1], to, position);
-      return SmallVector<Value>();
-    });
+    Value row;
+    if (elements) {
+      Coords from = at;
+      forLanes(l, extents, axis, from, costOf(l, operand), [&](Coords &from) {
+        storeAt(l, *elements, {from[axis]}, elementAt(l, operand, from));
+      });
+      row = elements->data;
+    } else {
+      row = contiguousRow(l, *known, at, axis);
+    }
+    Value first = targets.front().begin(l, at, axis);
+    Value values = isa<ir::ArgsortOp>(op) ? Value() : first;
+    Value positions = isa<ir::ArgsortOp>(op) ? first : Value();
+    if (isa<ir::TopkOp>(op))
+      positions = targets.back().begin(l, at, axis);
+    callOrder(l, row, extents[axis], elem, descending, dests[0].extents[axis], values, positions);
+    for (const RowTarget &target : targets)
+      target.finish(l, at, axis);
   });
   return true;
 }

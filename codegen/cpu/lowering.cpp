@@ -16,9 +16,9 @@ std::optional<int64_t> constantOf(Value value) {
   return std::nullopt;
 }
 
-Lowering::Lowering(ModuleOp source, ModuleOp target, int vectorBytes)
-    : builder(source.getContext()), e(builder, source.getLoc()), source(source), target(target),
-      vectorBytes(vectorBytes), maxLanes(vectorBytes / 4) {}
+Lowering::Lowering(ModuleOp source, ModuleOp target, const VectorUnit &unit)
+    : builder(source.getContext()), e(builder, source.getLoc(), unit), source(source),
+      target(target), maxLanes(unit.bytes / 4) {}
 
 void Lowering::fail(Operation *op, const Twine &message) {
   failed = true;

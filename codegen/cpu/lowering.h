@@ -77,7 +77,7 @@ struct ProgramState {
 /// The state while a module is lowered. Every part of the lowering is functions that read and
 /// change it.
 struct Lowering {
-  Lowering(mlir::ModuleOp source, mlir::ModuleOp target, int vectorBytes);
+  Lowering(mlir::ModuleOp source, mlir::ModuleOp target, const VectorUnit &unit);
 
   mlir::Value index(int64_t value) const { return e.index(value); }
   /// Reports that `op` cannot be lowered, so that there is no result.
@@ -94,7 +94,6 @@ struct Lowering {
   mlir::OpBuilder builder;
   Emit e; ///< emits at the place of `builder`
   mlir::ModuleOp source, target;
-  int vectorBytes;
   int64_t maxLanes; ///< lanes of a vector of 32-bit elements
   bool failed = false;
 

@@ -82,9 +82,20 @@ static Value powerOfTwo(const Emit &e, Value exponent) {
                    wide ? Type(e.b.getF64Type()) : Type(e.b.getF32Type()));
 }
 
-// value * 2^exponent in two steps, so that subnormal results round once and 2^128 does not
+// value * 2^exponent, `exponent` a vector of 16 whole floats, by the instruction for it.
+static Value scaleAtOnce(const Emit &e, Value value, Value exponent) {
+  Value all = e.integer(e.b.getI16Type(), -1), asRounded = e.i32(4); // as the rounding mode says
+  return e.intrinsic("llvm.x86.avx512.mask.scalef.ps.512", value.getType(),
+                     {value, exponent, value, all, asRounded});
+}
+
+// value * 2^n in two steps, so that subnormal results round once and 2^128 does not
 // overflow.
-static Value scaleByPowerOfTwo(const Emit &e, Value value, Value exponent) {
+static Value scaleByPowerOfTwo(const Emit &e, Value value, const Rounded &n) {
+  Value exponent = n.bits;
+  if (auto vector = dyn_cast<VectorType>(value.getType());
+      vector && e.unit.scalesByPowers && vector.getNumElements() == 16 && !isF64(value))
+    return scaleAtOnce(e, value, n.value);
   Value half = shiftSigned(e, exponent, 1);
   Value rest = e.sub(exponent, half);
   return e.mul(e.mul(value, powerOfTwo(e, half)), powerOfTwo(e, rest));
@@ -96,18 +107,29 @@ static Value clamp(const Emit &e, Value x, double low, double high) {
   return e.select(e.cmpf(CmpFPredicate::OLT, top, low), e.real(x.getType(), low), top);
 }
 
-Value emitExp(const Emit &e, Value x) {
-  if (isF64(x))
-    return emitLibm(e, "exp", x);
-  x = clamp(e, x, -104.0, 89.0);
+namespace {
+/// exp(x) = 2^n * (1 + tail), with n a whole number and |tail| < 0.42.
+struct ReducedExponent {
+  Rounded n;
+  Value tail;
+};
+} // namespace
+
+static ReducedExponent reduceExponent(const Emit &e, Value x) {
   Rounded n = roundToInteger(e, x, Log2E);
   Value r = e.fma(n.value, e.real(x.getType(), -Ln2High), x);
   r = e.fma(n.value, e.real(x.getType(), -Ln2Low), r);
   Value p = polynomial(e, r,
                        {0.5, 0.1666666716337204, 0.041666463017463684, 0.008333204314112663,
                         0.001393509446643293, 0.00019947653345298022});
-  Value tail = e.fma(e.mul(r, r), p, r);
-  return scaleByPowerOfTwo(e, e.add(e.real(x.getType(), 1.0), tail), n.bits);
+  return {n, e.fma(e.mul(r, r), p, r)};
+}
+
+Value emitExp(const Emit &e, Value x) {
+  if (isF64(x))
+    return emitLibm(e, "exp", x);
+  ReducedExponent reduced = reduceExponent(e, clamp(e, x, -104.0, 89.0));
+  return scaleByPowerOfTwo(e, e.add(e.real(x.getType(), 1.0), reduced.tail), reduced.n);
 }
 
 Value emitExp2(const Emit &e, Value x) {
@@ -123,7 +145,7 @@ Value emitExp2(const Emit &e, Value x) {
   Value high = e.real(x.getType(), static_cast<float>(Ln2));
   Value low = e.real(x.getType(), Ln2 - static_cast<float>(Ln2));
   Value tail = e.fma(r, high, e.fma(e.mul(r, r), p, e.mul(r, low)));
-  return scaleByPowerOfTwo(e, e.add(e.real(x.getType(), 1.0), tail), n.bits);
+  return scaleByPowerOfTwo(e, e.add(e.real(x.getType(), 1.0), tail), n);
 }
 
 // --- double precision inside, for functions where that makes the last bit certain ----------------
@@ -237,16 +259,22 @@ Value emitLog(const Emit &e, Value x) {
 Value emitTanh(const Emit &e, Value x) {
   if (isF64(x))
     return emitLibm(e, "tanh", x);
+  // tanh(x) = m / (m + 2) with m = exp(2 |x|) - 1 = (2^n - 1) + 2^n * (exp(r) - 1): nothing cancels, so no other formula is
+  // needed near 0. From 2 |x| = 20 on the result is 1.
   Type t = x.getType();
   Value magnitude = e.abs(x);
-  Value z = e.mul(x, x);
-  Value p = polynomial(e, z, polynomials::tanhNear);
-  Value near = e.fma(e.mul(x, z), p, x);
-  Value power = emitExp(e, e.add(magnitude, magnitude));
-  Value one = e.real(t, 1.0);
-  Value far = e.sub(one, e.divf(e.real(t, 2.0), e.add(power, one)));
-  Value chosen = e.select(e.cmpf(CmpFPredicate::OLT, magnitude, 0.625), near, far);
-  return e.copySign(chosen, x); // -0 too, whose sign the sum above loses
+  Value twice = clamp(e, e.add(magnitude, magnitude), 0.0, 20.0);
+  ReducedExponent reduced = reduceExponent(e, twice);
+  Value scale = powerOfTwo(e, reduced.n.bits);
+  Value m = e.fma(scale, reduced.tail, e.sub(scale, e.real(t, 1.0)));
+  Value two = e.real(t, 2.0);
+  Value sum = e.add(m, two), quotient = e.divf(m, sum);
+  // What the sum lost weighs loss / sum, and 1 / sum is (1 - quotient) / 2.
+  Value twoInSum = e.sub(sum, m);
+  Value loss = e.add(e.sub(m, e.sub(sum, twoInSum)), e.sub(two, twoInSum));
+  Value weight = e.mul(e.mul(quotient, loss), e.real(t, 0.5));
+  Value result = e.sub(quotient, e.fma(e.neg(weight), quotient, weight));
+  return e.copySign(result, x); // -0 too, whose sign the formula loses
 }
 
 Value emitErf(const Emit &e, Value x) {

@@ -40,24 +40,21 @@ void storeRaw(const Emit &e, Value pointer, Value value, Value mask) {
     e.b.create<LLVM::StoreOp>(e.loc, value, pointer, alignment);
 }
 
-Value laneNumbers(const Emit &e, int64_t lanes) {
-  SmallVector<int64_t> numbers(lanes);
+Value laneNumbers(const Emit &e, int64_t lanes, Type scalar) {
+  unsigned width = scalar.isIndex() ? 64 : scalar.getIntOrFloatBitWidth();
+  SmallVector<APInt> numbers;
   for (int64_t lane = 0; lane < lanes; ++lane)
-    numbers[lane] = lane;
-  auto type = VectorType::get({lanes}, e.b.getIndexType());
-  return e.b.create<arith::ConstantOp>(e.loc, DenseIntElementsAttr::get(type, numbers));
+    numbers.push_back(APInt(width, static_cast<uint64_t>(lane)));
+  auto type = VectorType::get({lanes}, scalar);
+  return e.b.create<arith::ConstantOp>(e.loc, DenseElementsAttr::get(type, numbers));
 }
 
 // Lane numbers fit 32 bits, so the compare is as narrow as the data usually is.
 Value laneMask(const Emit &e, Value count, int64_t lanes) {
-  auto type = VectorType::get({lanes}, e.b.getI32Type());
-  SmallVector<int32_t> numbers(lanes);
-  for (int64_t lane = 0; lane < lanes; ++lane)
-    numbers[lane] = lane;
-  Value steps = e.b.create<arith::ConstantOp>(e.loc, DenseIntElementsAttr::get(type, numbers));
+  Value steps = laneNumbers(e, lanes, e.b.getI32Type());
   Value limit = e.b.createOrFold<arith::MinSIOp>(e.loc, count, e.integer(count.getType(), lanes));
   Value narrow = e.indexCast(limit, e.b.getI32Type());
-  return e.cmpi(arith::CmpIPredicate::slt, steps, e.splat(narrow, type));
+  return e.cmpi(arith::CmpIPredicate::slt, steps, e.splat(narrow, steps.getType()));
 }
 
 static Value pointerVector(const Emit &e, Value base, Type element, Value indices) {

@@ -21,8 +21,8 @@ void storeRaw(const Emit &e, mlir::Value pointer, mlir::Value value, mlir::Value
 
 /// A vector<lanes x i1>: lane l is on when l < count.
 mlir::Value laneMask(const Emit &e, mlir::Value count, int64_t lanes);
-/// The vector 0, 1, … of index type.
-mlir::Value laneNumbers(const Emit &e, int64_t lanes);
+/// The vector 0, 1, … of an integer type or `index`.
+mlir::Value laneNumbers(const Emit &e, int64_t lanes, mlir::Type scalar);
 
 /// `gatherRaw` loads base[indices[l]] (a vector of index values), and `scatterRaw` stores there.
 mlir::Value gatherRaw(const Emit &e, mlir::Value base, mlir::Type element, mlir::Value indices,

@@ -1,4 +1,4 @@
-// Matrix products: C[m, n] += sum over k of A[m, k] * B[k, n].
+// Matrix products: C[m, n] = or += sum over k of A[m, k] * B[k, n].
 #pragma once
 
 #include "codegen/cpu/memory.h"
@@ -18,11 +18,10 @@ struct MatrixView {
 /// or a 32/64-bit integer.
 mlir::Type accumulatorType(mlir::Type a, mlir::Type b);
 
-/// Emits (once per combination of types) a blocked product for the vector width and calls it. `c`
-/// has unit column stride. Any extents, zero included; nothing outside of the matrices is touched.
-/// `context` is the runtime's context, for scratch.
-void emitProduct(const Emit &e, int vectorBytes, mlir::Value context, const MatrixView &a,
-                 const MatrixView &b, const MatrixView &c, mlir::Value m, mlir::Value n,
-                 mlir::Value k);
+/// Emits (once per combination of types) a blocked product for the vector unit and calls it. `c` has unit column stride; what it
+/// holds is added to if `accumulate`, and never read else. One row or one column is computed without packing anything.
+/// Any extents, zero included; nothing outside of the matrices is touched. `context` is the runtime's context, for scratch.
+void emitProduct(const Emit &e, mlir::Value context, const MatrixView &a, const MatrixView &b,
+                 const MatrixView &c, mlir::Value m, mlir::Value n, mlir::Value k, bool accumulate);
 
 } // namespace ptl::cpu

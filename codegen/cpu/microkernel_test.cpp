@@ -1,6 +1,7 @@
 #include "codegen/cpu/test_jit.h"
 #include "codegen/cpu/test_product.h"
 
+#include <bit>
 #include <cmath>
 #include <random>
 
@@ -14,11 +15,22 @@ struct Shape {
   int64_t m, n, k;
 };
 
-const Shape shapes[] = {{0, 5, 7},   {5, 0, 7},     {5, 7, 0},     {1, 1, 1},      {14, 32, 16},
-                        {15, 33, 3}, {13, 31, 257}, {37, 100, 65}, {128, 256, 64}, {230, 70, 600}};
+const Shape shapes[] = {{0, 5, 7},      {5, 0, 7},      {5, 7, 0},     {1, 1, 1},
+                        {14, 32, 16},   {15, 33, 3},    {13, 31, 257}, {37, 100, 65},
+                        {128, 256, 64}, {230, 70, 600}, {1, 300, 70},  {1, 37, 129},
+                        {1, 512, 3},    {259, 1, 70},   {7, 1, 1025},  {1, 1, 600}};
+
+/// A bf16 by its bits.
+struct BFloat {
+  uint16_t bits = 0;
+  operator double() const { return std::bit_cast<float>(uint32_t(bits) << 16); }
+};
 
 template <typename In, typename Out> In makeValue(std::mt19937 &random) {
-  if constexpr (std::is_floating_point_v<In> || std::is_same_v<In, _Float16>)
+  if constexpr (std::is_same_v<In, BFloat>) {
+    float value = float(int(random() % 2001) - 1000) / 512.0f;
+    return {uint16_t(std::bit_cast<uint32_t>(value) >> 16)};
+  } else if constexpr (std::is_floating_point_v<In> || std::is_same_v<In, _Float16>)
     return In(int(random() % 2001) - 1000) / In(512);
   return In(random());
 }
@@ -26,7 +38,8 @@ template <typename In, typename Out> In makeValue(std::mt19937 &random) {
 // Runs one product with the given storage orders and compares with plain loops; guards round C.
 template <typename In, typename Out>
 void checkProduct(const CompiledProduct &product, Shape s, bool transposeA, bool transposeB,
-                  double tolerance) {
+                  double tolerance, bool accumulate) {
+  Out start = accumulate ? Out(2) : Out(0);
   std::mt19937 random(s.m * 131 + s.n * 17 + s.k);
   std::vector<In> a(s.m * s.k + 1), b(s.k * s.n + 1);
   for (auto &x : a)
@@ -49,12 +62,12 @@ void checkProduct(const CompiledProduct &product, Shape s, bool transposeA, bool
       }
       if constexpr (std::is_integral_v<Out>) {
         using Wide = std::make_unsigned_t<Out>;
-        Wide sum = 2;
+        Wide sum = start;
         for (int64_t k = 0; k < s.k; ++k)
           sum += Wide(a[i * aRow + k * aColumn]) * Wide(b[k * bRow + j * bColumn]);
         ASSERT_EQ(got, Out(sum)) << i << ", " << j;
       } else {
-        double sum = 2, magnitude = 2;
+        double sum = start, magnitude = 2;
         for (int64_t k = 0; k < s.k; ++k) {
           double term = double(a[i * aRow + k * aColumn]) * double(b[k * bRow + j * bColumn]);
           sum += term, magnitude += std::abs(term);
@@ -64,19 +77,25 @@ void checkProduct(const CompiledProduct &product, Shape s, bool transposeA, bool
     }
 }
 
-template <typename In, typename Out> void checkAll(Type element, double tolerance = 0) {
-  CompiledProduct product = compileProduct(testContext(), element, element);
-  for (Shape s : shapes)
-    for (int order = 0; order < 4; ++order) {
-      SCOPED_TRACE(std::to_string(s.m) + "x" + std::to_string(s.n) + "x" + std::to_string(s.k) +
-                   " order " + std::to_string(order));
-      checkProduct<In, Out>(product, s, order & 1, order & 2, tolerance);
-    }
+template <typename In, typename Out>
+void checkAll(Type element, double tolerance = 0, Processor processor = Processor::host()) {
+  for (bool accumulate : {false, true}) {
+    CompiledProduct product =
+        compileProduct(testContext(), element, element, processor, accumulate);
+    for (Shape s : shapes)
+      for (int order = 0; order < 4; ++order) {
+        SCOPED_TRACE(std::to_string(s.m) + "x" + std::to_string(s.n) + "x" + std::to_string(s.k) +
+                     " order " + std::to_string(order));
+        checkProduct<In, Out>(product, s, order & 1, order & 2, tolerance, accumulate);
+      }
+  }
 }
 
 TEST(Microkernel, F32) { checkAll<float, float>(Float32Type::get(&testContext()), 1e-5); }
 TEST(Microkernel, F64) { checkAll<double, double>(Float64Type::get(&testContext()), 1e-14); }
 TEST(Microkernel, F16) { checkAll<_Float16, float>(Float16Type::get(&testContext()), 1e-5); }
+TEST(Microkernel, BF16) { checkAll<BFloat, float>(BFloat16Type::get(&testContext()), 1e-5); }
+TEST(Microkernel, I16) { checkAll<int16_t, int32_t>(IntegerType::get(&testContext(), 16)); }
 TEST(Microkernel, I8) { checkAll<int8_t, int32_t>(IntegerType::get(&testContext(), 8)); }
 TEST(Microkernel, U8) {
   checkAll<uint8_t, int32_t>(IntegerType::get(&testContext(), 8, IntegerType::Unsigned));
@@ -85,11 +104,10 @@ TEST(Microkernel, I32) { checkAll<int32_t, int32_t>(IntegerType::get(&testContex
 
 TEST(Microkernel, NarrowerVectors) {
   Processor processor = Processor::named("x86-64-v3");
-  EXPECT_EQ(processor.vectorBytes, 32);
-  Type f32 = Float32Type::get(&testContext());
-  CompiledProduct product = compileProduct(testContext(), f32, f32, processor);
-  for (Shape s : shapes)
-    checkProduct<float, float>(product, s, false, true, 1e-5);
+  EXPECT_EQ(processor.vectors.bytes, 32);
+  checkAll<float, float>(Float32Type::get(&testContext()), 1e-5, processor);
+  checkAll<BFloat, float>(BFloat16Type::get(&testContext()), 1e-5, processor);
+  checkAll<int8_t, int32_t>(IntegerType::get(&testContext(), 8), 0, processor);
 }
 
 } // namespace

@@ -26,11 +26,14 @@ static void initialiseTargets() {
   });
 }
 
-static int widestVector(const std::string &features) {
-  auto has = [&](StringRef name) { return features.find(("+" + name).str()) != std::string::npos; };
-  if (has("avx512f"))
-    return 64;
-  return has("avx") ? 32 : 16;
+// What `has` says of features by their LLVM names.
+static VectorUnit vectorUnit(function_ref<bool(StringRef)> has) {
+  VectorUnit unit;
+  unit.bytes = has("avx512f") ? 64 : has("avx") ? 32 : 16;
+  unit.scalesByPowers = has("avx512f");
+  unit.bf16Pairs = has("avx512bf16");
+  unit.i16Pairs = has("avx512vnni");
+  return unit;
 }
 
 Processor Processor::host() {
@@ -38,21 +41,21 @@ Processor Processor::host() {
     SubtargetFeatures features;
     for (const auto &feature : sys::getHostCPUFeatures())
       features.AddFeature(feature.first(), feature.second);
-    Processor result{sys::getProcessTriple(), sys::getHostCPUName().str(), features.getString(),
-                     16};
-    result.vectorBytes = widestVector(result.features);
+    Processor result{
+        sys::getProcessTriple(), sys::getHostCPUName().str(), features.getString(), {}};
+    result.vectors = vectorUnit(
+        [&](StringRef name) { return is_contained(features.getFeatures(), ("+" + name).str()); });
     return result;
   }();
   return host;
 }
 
 Processor Processor::named(const std::string &name) {
-  Processor result{sys::getProcessTriple(), name, "", 16};
+  Processor result{sys::getProcessTriple(), name, "", {}};
   if (auto machine = makeTargetMachine(result)) {
-    auto has = [&](StringRef feature) {
+    result.vectors = vectorUnit([&](StringRef feature) {
       return (*machine)->getMCSubtargetInfo()->checkFeatures(("+" + feature).str());
-    };
-    result.vectorBytes = has("avx512f") ? 64 : has("avx") ? 32 : 16;
+    });
   } else {
     consumeError(machine.takeError());
   }

@@ -1,6 +1,8 @@
 // From LLVM IR to machine code: optimisation, a JIT for this process, and files ahead of time.
 #pragma once
 
+#include "codegen/cpu/vector_unit.h"
+
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/Error.h"
@@ -21,7 +23,7 @@ namespace ptl::cpu {
 /// The processor that code is made for. The default is this one.
 struct Processor {
   std::string triple, name, features;
-  int vectorBytes = 16; ///< width of the widest vector registers
+  VectorUnit vectors;
 
   static Processor host();
   /// By LLVM name (`x86-64-v3`, `znver4` …) on this machine's architecture.

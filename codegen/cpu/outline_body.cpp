@@ -57,7 +57,7 @@ Captured captureInto(Lowering &l, func::FuncOp body) {
   llvm::MapVector<Value, Value> captured;
   Block *entry = &body.getBody().front();
   OpBuilder inside(entry, entry->begin());
-  Emit in(inside, e.loc);
+  Emit in(inside, e.loc, e.unit);
   Value closure = entry->getArgument(3);
   // The runtime has done with the cells, or has copied them, when the next grid fills them.
   if (!l.cells)

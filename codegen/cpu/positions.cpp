@@ -186,6 +186,9 @@ void forAxes(Lowering &l, const Values &extents, ArrayRef<int64_t> axes, Coords 
   });
 }
 
+// Bodies that cost more than this are emitted once, with a mask in every step, instead of twice.
+static constexpr int64_t kCostOfOneCopy = 400;
+
 void forLanes(Lowering &l, const Values &extents, int64_t axis, Coords &at, int64_t cost,
               AtPosition body) {
   const Emit &e = l.e;
@@ -200,8 +203,9 @@ void forLanes(Lowering &l, const Values &extents, int64_t axis, Coords &at, int6
   if (number && *number < l.maxLanes)
     return run(l.index(0), maskFrom(l.index(0)));
   bool exact = number && *number % l.maxLanes == 0;
-  // With mask registers one masked loop costs nearly nothing and is half the code.
-  bool maskedOnly = !exact && l.vectorBytes >= 64 && cost > 6;
+  // Masks in every step cost up to two thirds of the speed: they keep loads from being operands and loops from being
+  // unrolled. Very long bodies are still emitted only once, where that can be had: it is half the code.
+  bool maskedOnly = !exact && l.e.unit.bytes >= 64 && cost > kCostOfOneCopy;
   Value whole = length;
   if (!exact && !maskedOnly)
     whole = e.sub(length, e.b.createOrFold<arith::RemUIOp>(e.loc, length, l.index(l.maxLanes)));
@@ -216,6 +220,48 @@ void forLanes(Lowering &l, const Values &extents, int64_t axis, Coords &at, int6
     run(whole, maskFrom(whole));
     return {};
   });
+}
+
+Values loopOfVectors(Lowering &l, Value length, int64_t several, Values carried, VectorBody body) {
+  const Emit &e = l.e;
+  auto number = constantOf(length);
+  auto multipleBelow = [&](int64_t unit) {
+    if (number)
+      return l.index(*number / unit * unit);
+    return e.sub(length, e.b.create<arith::RemUIOp>(e.loc, length, l.index(unit)));
+  };
+  auto rounds = [&](Value from, Value to, int64_t count) {
+    auto results = e.loop(from, to, l.index(count * l.maxLanes), carried,
+                          [&](const Emit &, Value i, ValueRange now) {
+                            Values starts;
+                            for (int64_t n = 0; n < count; ++n)
+                              starts.push_back(e.add(i, l.index(n * l.maxLanes)));
+                            Values next = body(starts, {}, Values(now));
+                            return SmallVector<Value>(next.begin(), next.end());
+                          });
+    carried.assign(results.begin(), results.end());
+  };
+  Value done = l.index(0), whole = multipleBelow(l.maxLanes);
+  if (several > 1 && (!number || *number >= several * l.maxLanes)) {
+    Value together = multipleBelow(several * l.maxLanes);
+    rounds(done, together, several);
+    done = together;
+  }
+  if (!number || *constantOf(done) < *constantOf(whole))
+    rounds(done, whole, 1);
+  if (number && *constantOf(whole) == *number)
+    return carried;
+  Value isShort = e.cmpi(arith::CmpIPredicate::slt, whole, length);
+  auto tail = [&](const Emit &) -> SmallVector<Value> {
+    Values next = body(whole, laneMask(e, e.sub(length, whole), l.maxLanes), carried);
+    return SmallVector<Value>(next.begin(), next.end());
+  };
+  if (number)
+    return Values(tail(e));
+  auto results = e.branch(isShort, TypeRange(ValueRange(carried)), tail, [&](const Emit &) {
+    return SmallVector<Value>(carried.begin(), carried.end());
+  });
+  return Values(results.begin(), results.end());
 }
 
 void forAll(Lowering &l, const Values &extents, int64_t cost, ValueRange hoisted, AtPosition body) {

@@ -36,6 +36,13 @@ void forAxes(Lowering &l, const Values &extents, llvm::ArrayRef<int64_t> axes, C
 /// an element.
 void forLanes(Lowering &l, const Values &extents, int64_t axis, Coords &at, int64_t cost,
               AtPosition body);
+/// Vectors along a length of `length`, `several` at a time: `body` gets where each of them begins, the mask of a last one that
+/// is short (null for whole ones), and the carried values, and returns the next ones. Rounds of `several` vectors come first,
+/// then single ones. `body` is emitted up to three times.
+using VectorBody = llvm::function_ref<Values(llvm::ArrayRef<mlir::Value> starts, mlir::Value mask,
+                                             Values carried)>;
+Values loopOfVectors(Lowering &l, mlir::Value length, int64_t several, Values carried,
+                     VectorBody body);
 /// Loops over all positions, with vectors along the last axis that is not 1; `hoisted` is prepared
 /// outside the inner loop.
 void forAll(Lowering &l, const Values &extents, int64_t cost, mlir::ValueRange hoisted,

@@ -26,7 +26,7 @@ Value textConstant(Lowering &l, StringRef text) {
   return e.b.create<LLVM::AddressOfOp>(e.loc, global);
 }
 
-static int32_t elemCode(Type type) {
+int32_t elemCode(Type type) {
   if (type.isIndex())
     return PTL_INT;
   if (type.isF64())

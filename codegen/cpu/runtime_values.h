@@ -5,6 +5,8 @@
 
 namespace ptl::cpu {
 
+/// The `PtlElem` of a logical element type.
+int32_t elemCode(mlir::Type type);
 /// The address of a text that ends in a zero byte; equal texts are one constant.
 mlir::Value textConstant(Lowering &l, llvm::StringRef text);
 /// A `PtlValue[n]` on the stack with the text, unless it is empty, and values of the source.

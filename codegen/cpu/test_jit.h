@@ -33,7 +33,7 @@ public:
     mlir::Value count =
         b.create<mlir::arith::IndexCastOp>(loc, b.getIndexType(), entry->getArgument(3));
     int64_t step = std::max<int64_t>(lanes, 1);
-    Emit outer(b, loc);
+    Emit outer(b, loc, Processor::host().vectors);
     outer.loop(outer.index(0), count, outer.index(step), {},
                [&](const Emit &e, mlir::Value i, mlir::ValueRange) {
                  emitBody(e, i, entry->getArguments(), in, out, lanes, body);

@@ -36,7 +36,8 @@ struct CompiledProduct {
 };
 
 inline CompiledProduct compileProduct(mlir::MLIRContext &context, mlir::Type a, mlir::Type b,
-                                      Processor processor = Processor::host()) {
+                                      Processor processor = Processor::host(),
+                                      bool accumulate = true) {
   mlir::OpBuilder builder(&context);
   auto loc = builder.getUnknownLoc();
   mlir::OwningOpRef<mlir::ModuleOp> module(mlir::ModuleOp::create(loc));
@@ -49,9 +50,9 @@ inline CompiledProduct compileProduct(mlir::MLIRContext &context, mlir::Type a, 
   auto *entry = function.addEntryBlock();
   builder.setInsertionPointToStart(entry);
   auto v = entry->getArguments();
-  Emit e(builder, loc);
-  emitProduct(e, processor.vectorBytes, v[0], {a, v[1], v[2], v[3]}, {b, v[4], v[5], v[6]},
-              {accumulatorType(a, b), v[7], v[8], e.index(1)}, v[9], v[10], v[11]);
+  Emit e(builder, loc, processor.vectors);
+  emitProduct(e, v[0], {a, v[1], v[2], v[3]}, {b, v[4], v[5], v[6]},
+              {accumulatorType(a, b), v[7], v[8], e.index(1)}, v[9], v[10], v[11], accumulate);
   builder.create<mlir::func::ReturnOp>(loc);
   llvm::cantFail(lowerToLlvmDialect(*module));
   auto llvmContext = std::make_unique<llvm::LLVMContext>();

@@ -54,7 +54,8 @@ inline JitCode::Symbols runtimeSymbols() {
   return {SYMBOL(ptl_rt_parallel_for),    SYMBOL(ptl_rt_scratch), SYMBOL(ptl_rt_scratch_mark),
           SYMBOL(ptl_rt_scratch_release), SYMBOL(ptl_rt_alloc),   SYMBOL(ptl_rt_fail),
           SYMBOL(ptl_rt_print),           SYMBOL(ptl_rt_program), SYMBOL(ptl_rt_submit),
-          SYMBOL(ptl_rt_await),           SYMBOL(ptl_rt_release), SYMBOL(ptl_rt_grid)};
+          SYMBOL(ptl_rt_await),           SYMBOL(ptl_rt_release), SYMBOL(ptl_rt_grid),
+          SYMBOL(ptl_rt_order)};
 #undef SYMBOL
 }
 

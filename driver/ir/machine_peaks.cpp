@@ -102,7 +102,7 @@ std::unique_ptr<llvm::Module> multiplyAddLoop(llvm::LLVMContext &context, llvm::
 
 template <typename Number> double multiplyAddRate(const cpu::Processor &processor) {
   auto context = std::make_unique<llvm::LLVMContext>();
-  unsigned lanes = static_cast<unsigned>(processor.vectorBytes) / sizeof(Number);
+  unsigned lanes = static_cast<unsigned>(processor.vectors.bytes) / sizeof(Number);
   llvm::Type *element = sizeof(Number) == sizeof(float) ? llvm::Type::getFloatTy(*context)
                                                         : llvm::Type::getDoubleTy(*context);
   std::unique_ptr<llvm::Module> module = multiplyAddLoop(*context, element, lanes);

@@ -16,8 +16,9 @@ namespace ptl::ir {
 class Simplifier;
 
 struct PipelineOptions {
-  int64_t productM = 96, productN = 256; ///< tile of a matrix product, elements
-  int64_t tileBytes = 65536;             ///< tile of other operations
+  /// Tile of a matrix product, elements: whole register blocks of 14 and of 6 rows, and of 16 and 32 columns.
+  int64_t productM = 168, productN = 256;
+  int64_t tileBytes = 65536; ///< tile of other operations
   /// How often tiles of tensor-level code in chunks are halved, by the number of their group.
   std::vector<int64_t> halvings;
   bool inChunks = false;              ///< tiles of two axes with static bounds, as chips want them

@@ -109,6 +109,14 @@ PTL_API void ptl_rt_scratch_release(PtlContext *context, int64_t mark);
 PTL_API void *ptl_rt_alloc(PtlContext *context, int64_t bytes);
 PTL_API void ptl_rt_free(PtlContext *context, void *memory);
 
+/* --- Orderings ------------------------------------------------------------------------------ */
+
+/* Writes the first `count` of `length` elements in the order of the language: ascending, or descending if that is not 0; NaN last;
+ * equal elements, -0 and 0 among them, in the order that they have. `values` gets the elements, `positions` where they were;
+ * either may be NULL. Both are contiguous, as `elements` is, and must not overlap it. */
+PTL_API void ptl_rt_order(PtlContext *context, const void *elements, int64_t length, int32_t elem,
+                          int32_t descending, int64_t count, void *values, int32_t *positions);
+
 /* --- Failures and output -------------------------------------------------------------------- */
 
 typedef enum PtlValueKind {

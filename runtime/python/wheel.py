@@ -51,6 +51,9 @@ def files_of(build, stage):
                        stdout=subprocess.DEVNULL)
     for path in PACKAGE.glob("*.py"):
         yield f"ptl/{path.name}", path.read_bytes(), False
+    # Loaded where Python is new enough for it.
+    for path in (pathlib.Path(build) / "lib" / "python").glob("*.so"):
+        yield f"ptl/{path.name}", path.read_bytes(), False
     for path in stage.rglob("*"):
         if path.is_file():
             yield f"ptl/_compiler/{path.relative_to(stage)}", path.read_bytes(), path.parent.name == "bin"

@@ -34,6 +34,12 @@ Value PartitionEmitter::atLeastOne(Value value) {
   return b_.createOrFold<arith::MaxSIOp>(loc_, value, constant(1));
 }
 
+/// Pieces of rows are not shorter, so that what is folded over many rows has runs of memory to read.
+static constexpr int64_t kShortestPiece = 512;
+
+/// The result of a matrix and a vector is cut into this many times the columns of a product's tile: it is read, not computed.
+static constexpr int64_t kVectorTiles = 4;
+
 /// A product has the machine's tile. Anything else is cut so that a tile is a run of memory as far
 /// as may be: the last axes whole while the budget lasts.
 void PartitionEmitter::chooseSizes(bool isFirst) {
@@ -50,7 +56,10 @@ void PartitionEmitter::chooseSizes(bool isFirst) {
     own.length = lengthOf(b_, root, at);
     std::optional<int64_t> fixed = scheduledStep(*group_, id);
     if (!fixed && group_->hasProduct())
-      fixed = at == rank - 1 ? sizes_.productN : at == rank - 2 ? sizes_.productM : 1;
+      fixed = rank == 1        ? sizes_.productN * kVectorTiles
+              : at == rank - 1 ? sizes_.productN
+              : at == rank - 2 ? sizes_.productM
+                               : 1;
     own.step = fixed.value_or(Extent::kUnknown);
     if (fixed) {
       own.stepValue = constant(*fixed);
@@ -58,9 +67,9 @@ void PartitionEmitter::chooseSizes(bool isFirst) {
     }
     if (!budget)
       budget = tileBudget();
-    // Short pieces of rows would waste whole vectors.
-    own.stepValue =
-        at == rank - 1 ? b_.createOrFold<arith::MaxSIOp>(loc_, budget, constant(64)) : budget;
+    own.stepValue = at == rank - 1
+                        ? b_.createOrFold<arith::MaxSIOp>(loc_, budget, constant(kShortestPiece))
+                        : budget;
     if (id == parallel.front())
       break;
     own.stepValue = b_.createOrFold<arith::MinSIOp>(loc_, own.stepValue, atLeastOne(own.length));

@@ -21,7 +21,7 @@ import os
 
 import numpy as np
 
-from . import _abi, _arrays, _compile, errors
+from . import _abi, _arrays, _compile, _fast, errors
 from .errors import *  # noqa: F401,F403
 from .errors import Error, VariantError
 
@@ -115,6 +115,8 @@ class Entry:
         self._dims = [runtime.ptl_dim_name(pointer, i).decode() for i in range(runtime.ptl_dim_count(pointer))]
         names = [param.name.decode() for param in self._outputs]
         self._result = collections.namedtuple(self.__name__, names, rename=True) if len(names) > 1 else None
+        fields = self._result._make if self._result else None
+        self._fast = _fast.caller(runtime, self._library._elems, pointer, params, fields, self._fail)
 
     @property
     def wheres(self):
@@ -134,6 +136,10 @@ class Entry:
 
     def __call__(self, *args, **named):
         try:
+            if self._fast is not None:
+                result = self._fast(*args, **named)
+                if result is not NotImplemented:
+                    return result
             return self._call(args, named)
         except VariantError as error:
             if not self._library._compile_variant(self.__name__, error.missing):
@@ -204,7 +210,10 @@ class Entry:
 
     def _check(self, status):
         if status:
-            raise errors.from_runtime(self._library._runtime)
+            self._fail()
+
+    def _fail(self):
+        raise errors.from_runtime(self._library._runtime)
 
     def _give_back(self, results, codes, values):
         names = self._library._elems.names

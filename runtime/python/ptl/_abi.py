@@ -85,6 +85,11 @@ _FUNCTIONS = {
 }
 
 
+def address(function):
+    """Where a function of a library is, as a number."""
+    return c.cast(function, c.c_void_p).value
+
+
 def bind(path):
     """The functions of ptl.h, from a compiled library or the runtime itself.
 

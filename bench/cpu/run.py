@@ -1,0 +1,134 @@
+"""Products, streams, reductions and orderings on this processor, beside the best that is installed.
+
+    run.py BUILD_FOLDER [--threads 1,2] [--rounds 15] [--json FILE] [GROUP or part of a row's name ...]
+
+Everything of a row runs in one process, turn by turn, and medians are printed: seconds, the ratio to the fastest peer, and the
+share of the machine's limit (multiply-adds of floats, reading, or copying past the caches, measured in the same process).
+Peers that are missing are named, with the package that has them; `--install` installs them.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+
+
+def read_options():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("build")
+    parser.add_argument("names", nargs="*", help="groups, or parts of the names of rows")
+    parser.add_argument("--threads", default="1,2", help="numbers of threads, one run each")
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--json", help="write what was measured to this file, too")
+    parser.add_argument("--install", action="store_true", help="install the peers that are missing")
+    parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
+    return parser.parse_intermixed_args()
+
+
+def interleaved(calls, rounds):
+    """Median seconds of each call; they take turns, so that the machine's moods hit all alike. Short calls are repeated."""
+    repeats = {}
+    for name, call in calls.items():
+        call()
+        start = time.perf_counter()
+        call()
+        repeats[name] = max(1, min(1000, int(2e-3 / max(1e-9, time.perf_counter() - start))))
+    seconds = {name: [] for name in calls}
+    for _ in range(rounds):
+        for name, call in calls.items():
+            count = range(repeats[name])
+            start = time.perf_counter()
+            for _ in count:
+                call()
+            seconds[name].append((time.perf_counter() - start) / len(count))
+    return {name: statistics.median(times) for name, times in seconds.items()}
+
+
+def is_right(row):
+    """Whether PTL's result is that of the peer; rows without a check are compared by tests."""
+    import numpy as np
+
+    if not row.check:
+        return True
+    ours, theirs, tolerance = row.check()
+    scale = float(np.abs(theirs).max()) or 1.0
+    difference = float(np.abs(ours.astype(np.float64) - np.asarray(theirs, np.float64)).max())
+    return difference <= tolerance * scale
+
+
+def rates_of(limits, rounds):
+    """What a second holds: multiply-adds as two operations, bytes read, bytes read and written."""
+    times = interleaved({"fma": limits.fma, "read": limits.read, "copy": limits.copy}, rounds)
+    return {"fma": limits.operations / times["fma"], "read": limits.bytes / times["read"],
+            "copy": 2 * limits.bytes / times["copy"]}  # fmt: skip
+
+
+def measure(options, threads, folder):
+    os.environ.update(PTL_NUM_THREADS=str(threads), PTLC=os.path.join(os.path.abspath(options.build), "bin", "ptlc"),
+                      PTL_STD=os.path.join(ROOT, "std"), PTL_CACHE=os.path.join(folder, "cache"))  # fmt: skip
+    sys.path[:0] = [HERE, os.path.join(ROOT, "runtime", "python")]
+    import ptl
+    from limits import Limits
+    from peers import Peers
+    from rows import GROUPS
+
+    peers = Peers(threads)
+    for name in peers.absent:
+        print(f"absent: {name} (package {Peers.PACKAGES[name]}; --install installs it)")
+    library = ptl.load(os.path.join(HERE, "programs.ptl"))
+    rates = rates_of(Limits(folder, threads), options.rounds)
+    print(f"{threads} threads: {rates['fma'] / 1e9:.0f} GFLOP/s, reading {rates['read'] / 1e9:.1f} GB/s, "
+          f"copying {rates['copy'] / 1e9:.1f} GB/s")  # fmt: skip
+    print(f"{'work':44} {'PTL':>11} {'best peer':>11}  {'':12} {'ratio':>6} {'goal':>5} {'limit':>6}")
+    results = []
+    for group, make in GROUPS.items():
+        wanted = not options.names or group in options.names
+        for row in make(library, peers):
+            if not wanted and not any(name in row.name for name in options.names):
+                continue
+            times = interleaved(row.calls, options.rounds)
+            ours = times.pop("ptl")
+            best = min(times, key=times.get)
+            share = row.amount / ours / rates[row.limit] if row.limit else None
+            right = is_right(row)
+            print(f"{row.name:44} {ours * 1e6:9.1f}us {times[best] * 1e6:9.1f}us  {best:12} {times[best] / ours:6.2f} "
+                  f"{row.goal:5.1f} {'' if share is None else format(share, '6.0%')}{'' if right else '  WRONG'}", flush=True)  # fmt: skip
+            results.append({"threads": threads, "row": row.name, "goal": row.goal, "ptl": ours, "peers": times,
+                            "limit": row.limit, "share": share, "right": right})  # fmt: skip
+    return results
+
+
+def main():
+    options = read_options()
+    if options.install:
+        from peers import Peers
+
+        packages = [Peers.PACKAGES[name] for name in Peers(1).absent]
+        if packages:
+            subprocess.run(["apt-get", "install", "-y", "--no-install-recommends", *packages], check=True)
+    counts = [int(count) for count in options.threads.split(",")]
+    if not options.child and len(counts) > 1:
+        # The number of threads is settled when a process starts.
+        arguments = [word for word in sys.argv[1:] if word != "--install"]
+        for count in counts:
+            subprocess.run([sys.executable, os.path.abspath(__file__), *arguments, f"--threads={count}", "--child"], check=True)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        results = measure(options, counts[0], folder)
+    if options.json:
+        with open(options.json, "a", encoding="utf-8") as file:
+            for result in results:
+                file.write(json.dumps(result) + "\n")
+    if not all(result["right"] for result in results):
+        sys.exit("a result is wrong")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,227 @@
+// Copies parts of the operands into the order in which register blocks read them.
+#include "codegen/cpu/product_plan.h"
+
+using namespace mlir;
+using arith::CmpIPredicate;
+
+namespace ptl::cpu {
+
+// Transposes lanes x lanes elements held in vectors: exchanges bit after bit of row and lane number.
+static void transposeRegisters(const Emit &e, SmallVectorImpl<Value> &rows) {
+  int64_t lanes = rows.size();
+  for (int64_t bit = 1; bit < lanes; bit *= 2) {
+    SmallVector<int64_t> low, high;
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      low.push_back(lane & bit ? lanes + lane - bit : lane);
+      high.push_back(lane & bit ? lanes + lane : lane + bit);
+    }
+    for (int64_t row = 0; row < lanes; ++row) {
+      if (row & bit)
+        continue;
+      Value x = rows[row], y = rows[row + bit];
+      rows[row] = e.b.create<vector::ShuffleOp>(e.loc, x, y, low);
+      rows[row + bit] = e.b.create<vector::ShuffleOp>(e.loc, x, y, high);
+    }
+  }
+}
+
+namespace {
+enum Axis : uint8_t { Rows, Columns };
+
+/// A part of an operand in memory, seen as lanes: two numbers along the contracted axis are one lane where the plan has pairs.
+struct Source {
+  const ProductPlan &p;
+  Type logical;
+  Axis contracted;
+  Value data, rowStride, columnStride, rows, columns; ///< in numbers
+
+  int64_t perLane(Axis axis) const { return axis == contracted ? p.perLane() : 1; }
+  Value extent(Axis axis) const { return axis == Rows ? rows : columns; }
+  Value lanesAlong(const Emit &e, Axis axis) const {
+    return countOf(e, extent(axis), perLane(axis));
+  }
+  Value address(const Emit &e, Value r, Value c) const;
+  /// Which numbers of a vector of lanes along `axis` from `start` exist.
+  Value maskFrom(const Emit &e, Axis axis, Value start) const;
+  Value loadVector(const Emit &e, Value r, Value c, Axis along, Value mask) const;
+  Value loadLane(const Emit &e, Value r, Value c) const { return numbersAcross(e, r, c, 0, {}); }
+
+private:
+  Value raw(const Emit &e, Value pointer, int64_t lanes, Value mask) const;
+  Value numbersAcross(const Emit &e, Value r, Value c, int64_t lanes, Value mask) const;
+};
+} // namespace
+
+Value Source::address(const Emit &e, Value r, Value c) const {
+  r = e.mul(r, e.index(perLane(Rows)));
+  c = e.mul(c, e.index(perLane(Columns)));
+  return elementPointer(e, data, storageType(logical),
+                        e.add(e.mul(r, rowStride), e.mul(c, columnStride)));
+}
+
+Value Source::maskFrom(const Emit &e, Axis axis, Value start) const {
+  Value left = e.sub(extent(axis), e.mul(start, e.index(perLane(axis))));
+  return laneMask(e, left, p.lanes * perLane(axis));
+}
+
+// Numbers as i16: bf16 by their bits, bytes by their values.
+Value Source::raw(const Emit &e, Value pointer, int64_t lanes, Value mask) const {
+  Value value = loadRaw(e, pointer, storageType(logical), lanes, mask);
+  if (scalarOf(value.getType()).isInteger(16))
+    return value;
+  Type type = withShapeOf(value.getType(), e.b.getI16Type());
+  if (isUnsigned(logical))
+    return e.b.create<arith::ExtUIOp>(e.loc, type, value);
+  return e.b.create<arith::ExtSIOp>(e.loc, type, value);
+}
+
+// Lanes whose numbers, if there are two, are not neighbours in a vector.
+Value Source::numbersAcross(const Emit &e, Value r, Value c, int64_t lanes, Value mask) const {
+  Value pointer = address(e, r, c);
+  if (p.perLane() == 1)
+    return loadAs(e, logical, p.packed, pointer, lanes, mask);
+  Value number = e.add(e.mul(contracted == Rows ? r : c, e.index(2)), e.index(1));
+  Value exists = e.cmpi(CmpIPredicate::slt, number, extent(contracted));
+  Value step = contracted == Rows ? rowStride : columnStride;
+  step = e.b.create<arith::SelectOp>(e.loc, exists, step, e.index(0));
+  Value second = raw(e, elementPointer(e, pointer, storageType(logical), step), lanes, mask);
+  second = e.select(exists, second, e.zero(second.getType()));
+  Value high = e.shl(e.extui(second, p.packed), 16);
+  return e.bitOr(high, e.extui(raw(e, pointer, lanes, mask), p.packed));
+}
+
+Value Source::loadVector(const Emit &e, Value r, Value c, Axis along, Value mask) const {
+  if (perLane(along) == 1)
+    return numbersAcross(e, r, c, p.lanes, mask);
+  Value numbers = raw(e, address(e, r, c), p.lanes * 2, mask);
+  return e.b.create<vector::BitCastOp>(e.loc, VectorType::get({p.lanes}, p.packed), numbers);
+}
+
+namespace {
+/// Where lanes go: rows `pitch` apart, cut into panels that are `panel` lanes wide if that is not 0.
+struct Target {
+  const ProductPlan &p;
+  Value data, pitch;
+  int64_t panel;
+
+  Value address(const Emit &e, Value r, Value c) const {
+    if (panel == 0)
+      return elementPointer(e, data, p.packed, e.add(e.mul(r, pitch), c));
+    Value inside = e.b.createOrFold<arith::RemUIOp>(e.loc, c, e.index(panel));
+    Value start = e.sub(c, inside);
+    Value row = e.add(e.mul(r, e.index(panel)), inside);
+    return elementPointer(e, data, p.packed, e.add(e.mul(start, e.index(p.depth)), row));
+  }
+};
+
+struct Packing {
+  Source from;
+  Target to;
+
+  void byRows(const Emit &e) const;
+  void byColumns(const Emit &e) const;
+  void byElements(const Emit &e) const;
+  void emit(const Emit &e) const;
+};
+} // namespace
+
+// Rows lie in memory as they are: whole vectors, two at a time, and what is left.
+void Packing::byRows(const Emit &e) const {
+  int64_t lanes = from.p.lanes, together = 2;
+  Value columns = from.lanesAlong(e, Columns), numbers = from.columns;
+  // Only whole numbers of numbers: a last lane of one number needs a mask.
+  Value wholeLanes =
+      e.b.createOrFold<arith::DivUIOp>(e.loc, numbers, e.index(from.perLane(Columns)));
+  auto below = [&](int64_t unit) {
+    return e.sub(wholeLanes, e.b.create<arith::RemUIOp>(e.loc, wholeLanes, e.index(unit)));
+  };
+  Value pairs = below(lanes * together), whole = below(lanes);
+  Value partial = e.cmpi(CmpIPredicate::slt, whole, columns);
+  Value mask = from.maskFrom(e, Columns, whole);
+  forEach(e, from.lanesAlong(e, Rows), 1, [&](const Emit &e, Value r) {
+    auto copy = [&](const Emit &e, Value c, Value mask) {
+      storeRaw(e, to.address(e, r, c), from.loadVector(e, r, c, Columns, mask));
+    };
+    forEach(e, pairs, lanes * together, [&](const Emit &e, Value c) {
+      for (int64_t n = 0; n < together; ++n)
+        copy(e, e.add(c, e.index(n * lanes)), {});
+    });
+    e.loop(pairs, whole, e.index(lanes), {}, [&](const Emit &e, Value c, ValueRange) {
+      copy(e, c, {});
+      return SmallVector<Value>();
+    });
+    e.branch(partial, {}, [&](const Emit &e) -> SmallVector<Value> {
+      copy(e, whole, mask);
+      return {};
+    });
+  });
+}
+
+// Columns lie in memory as they are: squares of registers are transposed.
+void Packing::byColumns(const Emit &e) const {
+  int64_t lanes = from.p.lanes;
+  Value columns = from.lanesAlong(e, Columns), last = e.sub(columns, e.index(1));
+  forEach(e, from.lanesAlong(e, Rows), lanes, [&](const Emit &e, Value r) {
+    Value mask = from.maskFrom(e, Rows, r);
+    forEach(e, columns, lanes, [&](const Emit &e, Value c) {
+      SmallVector<Value> block;
+      for (int64_t j = 0; j < lanes; ++j) {
+        Value column = minimum(e, e.add(c, e.index(j)), last);
+        block.push_back(from.loadVector(e, r, column, Rows, mask));
+      }
+      transposeRegisters(e, block);
+      for (int64_t i = 0; i < lanes; ++i)
+        storeRaw(e, to.address(e, e.add(r, e.index(i)), c), block[i]);
+    });
+  });
+}
+
+void Packing::byElements(const Emit &e) const {
+  forEach(e, from.lanesAlong(e, Rows), 1, [&](const Emit &e, Value r) {
+    forEach(e, from.lanesAlong(e, Columns), 1, [&](const Emit &e, Value c) {
+      storeRaw(e, to.address(e, r, c), from.loadLane(e, r, c));
+    });
+  });
+}
+
+void Packing::emit(const Emit &e) const {
+  auto by = [&](void (Packing::*way)(const Emit &) const) {
+    return [this, way](const Emit &e) -> SmallVector<Value> {
+      (this->*way)(e);
+      return {};
+    };
+  };
+  auto rows = by(&Packing::byRows), columns = by(&Packing::byColumns);
+  auto elements = by(&Packing::byElements);
+  Value rowsContiguous = e.cmpi(CmpIPredicate::eq, from.columnStride, 1);
+  Value columnsContiguous = e.cmpi(CmpIPredicate::eq, from.rowStride, 1);
+  e.branch(rowsContiguous, {}, rows, [&](const Emit &e) -> SmallVector<Value> {
+    e.branch(columnsContiguous, {}, columns, elements);
+    return {};
+  });
+}
+
+static std::string nameOf(StringRef what, const ProductPlan &p, Type logical) {
+  std::string name;
+  llvm::raw_string_ostream(name) << "ptl_pack_" << what << '_' << logical << '_'
+                                 << (p.perLane() == 2 ? "pairs" : "numbers") << '_' << p.packed;
+  return name;
+}
+
+func::FuncOp packRowsFunction(const Emit &outer, const ProductPlan &p) {
+  Type pointer = pointerType(outer.b.getContext()), index = outer.b.getIndexType();
+  SmallVector<Type> types = {pointer, index, pointer, index, index, index, index};
+  return defineFunction(outer, nameOf("rows", p, p.a), types, [&](const Emit &e, ValueRange v) {
+    Packing{{p, p.a, Columns, v[2], v[3], v[4], v[5], v[6]}, {p, v[0], v[1], 0}}.emit(e);
+  });
+}
+
+func::FuncOp packPanelsFunction(const Emit &outer, const ProductPlan &p) {
+  Type pointer = pointerType(outer.b.getContext()), index = outer.b.getIndexType();
+  SmallVector<Type> types = {pointer, pointer, index, index, index, index};
+  return defineFunction(outer, nameOf("panels", p, p.b), types, [&](const Emit &e, ValueRange v) {
+    Packing{{p, p.b, Rows, v[1], v[2], v[3], v[4], v[5]}, {p, v[0], {}, p.columns()}}.emit(e);
+  });
+}
+
+} // namespace ptl::cpu

@@ -1,0 +1,98 @@
+// Which registers and instructions a product gets, and small things that the emitters of its parts share.
+#include "codegen/cpu/product_plan.h"
+
+using namespace mlir;
+
+namespace ptl::cpu {
+
+Type accumulatorType(Type a, Type b) {
+  MLIRContext *context = a.getContext();
+  if (isFloatElem(a))
+    return a.isF64() ? a : Type(Float32Type::get(context));
+  unsigned width = a.isIndex() ? 64 : std::max(a.getIntOrFloatBitWidth(), 32u);
+  return IntegerType::get(context, width);
+}
+
+static bool isByte(Type t) { return t.isInteger(8) || t.isUnsignedInteger(8); }
+// Whether all values of the type are values of i16.
+static bool fitsI16(Type t) { return isByte(t) || (t.isInteger(16) && !t.isUnsignedInteger()); }
+
+ProductPlan makeProductPlan(Type a, Type b, Type c, const VectorUnit &unit) {
+  MLIRContext *context = a.getContext();
+  ProductPlan p{a, b, c, ProductUnit::Number, c, c, 0, 0, 2, 256, ""};
+  // The instructions on pairs are those of the widest registers.
+  bool wide = unit.bytes >= 64;
+  if (wide && unit.bf16Pairs && a.isBF16() && b.isBF16()) {
+    p.unit = ProductUnit::Bf16Pair;
+    p.packed = IntegerType::get(context, 32);
+  } else if (wide && unit.i16Pairs && fitsI16(a) && fitsI16(b)) {
+    p.unit = ProductUnit::I16Pair;
+  } else if (isByte(a) && isByte(b)) {
+    // Products of bytes are exact in f32 while their sum stays below 2^24: a bounded number of steps at a time.
+    p.packed = p.sum = Float32Type::get(context);
+    p.depth = a.isUnsignedInteger() || b.isUnsignedInteger() ? 256 : 512;
+  }
+  p.lanes = unit.bytes * 8 / p.sum.getIntOrFloatBitWidth();
+  p.rows = unit.bytes >= 64 ? 14 : unit.bytes >= 32 ? 6 : 5;
+  llvm::raw_string_ostream name(p.suffix);
+  name << a << '_' << b << '_' << c;
+  return p;
+}
+
+static ModuleOp moduleOf(const Emit &e) {
+  auto *op = e.b.getInsertionBlock()->getParentOp();
+  return isa<ModuleOp>(op) ? cast<ModuleOp>(op) : op->getParentOfType<ModuleOp>();
+}
+
+func::FuncOp defineFunction(const Emit &e, const std::string &name, ArrayRef<Type> arguments,
+                            llvm::function_ref<void(const Emit &, ValueRange)> body) {
+  ModuleOp module = moduleOf(e);
+  if (auto existing = module.lookupSymbol<func::FuncOp>(name))
+    return existing;
+  OpBuilder::InsertionGuard guard(e.b);
+  e.b.setInsertionPointToEnd(module.getBody());
+  auto function = e.b.create<func::FuncOp>(e.loc, name, e.b.getFunctionType(arguments, {}));
+  function.setPrivate();
+  function->setAttr("llvm.linkage",
+                    LLVM::LinkageAttr::get(e.b.getContext(), LLVM::Linkage::Internal));
+  function->setAttr("passthrough", e.b.getStrArrayAttr({"noinline"}));
+  Block *entry = function.addEntryBlock();
+  e.b.setInsertionPointToStart(entry);
+  body(e, entry->getArguments());
+  e.b.create<func::ReturnOp>(e.loc);
+  return function;
+}
+
+void callFunction(const Emit &e, func::FuncOp function, ValueRange operands) {
+  e.b.create<func::CallOp>(e.loc, function, operands);
+}
+
+void forEach(const Emit &e, Value upper, int64_t step,
+             llvm::function_ref<void(const Emit &, Value)> body) {
+  e.loop(e.index(0), upper, e.index(step), {}, [&](const Emit &inner, Value i, ValueRange) {
+    body(inner, i);
+    return SmallVector<Value>();
+  });
+}
+
+Value minimum(const Emit &e, Value x, Value y) {
+  return e.b.createOrFold<arith::MinSIOp>(e.loc, x, y);
+}
+
+Value countOf(const Emit &e, Value x, int64_t unit) {
+  if (unit == 1)
+    return x;
+  Value sum = e.add(x, e.index(unit - 1));
+  return e.b.createOrFold<arith::DivUIOp>(e.loc, sum, e.index(unit));
+}
+
+Value roundUpTo(const Emit &e, Value x, int64_t unit) {
+  return e.mul(countOf(e, x, unit), e.index(unit));
+}
+
+Value loadAs(const Emit &e, Type logical, Type to, Value pointer, int64_t lanes, Value mask) {
+  Value value = fromStorage(e, loadRaw(e, pointer, storageType(logical), lanes, mask), logical);
+  return registerType(logical) == to ? value : convertElem(e, value, logical, to);
+}
+
+} // namespace ptl::cpu

@@ -1,0 +1,68 @@
+// How one product of matrices is computed, for the files that emit its parts: internal to `microkernel.h`.
+#pragma once
+
+#include "codegen/cpu/microkernel.h"
+
+namespace ptl::cpu {
+
+/// What one lane of a packed operand holds, and how two lanes are multiplied.
+enum class ProductUnit : uint8_t {
+  Number,   ///< one number of the type that is multiplied and summed
+  Bf16Pair, ///< two bf16, one after the other along the contracted axis; f32 += both products
+  I16Pair,  ///< two i16, likewise; i32 += both products
+};
+
+/// The types of one product, and how many registers a block takes.
+struct ProductPlan {
+  mlir::Type a, b, c; ///< logical element types of the operands; C's storage type
+  ProductUnit unit;
+  mlir::Type packed; ///< of a lane of packed operands
+  mlir::Type sum;    ///< of a lane of a register block
+  int64_t lanes;     ///< of a vector of `sum`, and of `packed`
+  int64_t rows;      ///< of a register block
+  int64_t vectors;   ///< of a register block, side by side
+  int64_t depth;     ///< most lanes along the contracted axis per packed panel
+  std::string suffix;
+
+  /// Numbers along the contracted axis per lane.
+  int64_t perLane() const { return unit == ProductUnit::Number ? 1 : 2; }
+  int64_t columns() const { return lanes * vectors; }
+  /// Rows of packed A are this far apart; odd in cache lines, so that rows do not collide.
+  int64_t pitch() const { return depth + lanes; }
+};
+
+ProductPlan makeProductPlan(mlir::Type a, mlir::Type b, mlir::Type c, const VectorUnit &unit);
+
+/// Adds a private function at the end of the module and fills it with `body`, once per name.
+mlir::func::FuncOp defineFunction(const Emit &e, const std::string &name,
+                                  llvm::ArrayRef<mlir::Type> arguments,
+                                  llvm::function_ref<void(const Emit &, mlir::ValueRange)> body);
+void callFunction(const Emit &e, mlir::func::FuncOp function, mlir::ValueRange operands);
+/// A loop over 0, step, … below `upper`.
+void forEach(const Emit &e, mlir::Value upper, int64_t step,
+             llvm::function_ref<void(const Emit &, mlir::Value)> body);
+mlir::Value minimum(const Emit &e, mlir::Value x, mlir::Value y);
+/// x / unit, rounded up.
+mlir::Value countOf(const Emit &e, mlir::Value x, int64_t unit);
+mlir::Value roundUpTo(const Emit &e, mlir::Value x, int64_t unit);
+/// Elements of a logical type as lanes of `to`, from memory. 0 lanes: one scalar.
+mlir::Value loadAs(const Emit &e, mlir::Type logical, mlir::Type to, mlir::Value pointer,
+                   int64_t lanes, mlir::Value mask = {});
+
+/// (dst, pitch, src, rowStride, columnStride, rows, columns): packs a part of A: lane [r, c] of the packed rows at
+/// dst[r * pitch + c]. Lanes up to the next multiple of the vector are written too, and so may be rows.
+mlir::func::FuncOp packRowsFunction(const Emit &e, const ProductPlan &p);
+/// (dst, src, rowStride, columnStride, rows, columns): packs a part of B in panels of `columns()` lanes: panel n is at
+/// dst[n * columns() * depth], row after row of it.
+mlir::func::FuncOp packPanelsFunction(const Emit &e, const ProductPlan &p);
+
+/// (c, cStep, m, rowStride, x, count, depth, fresh): c[i * cStep] = or += sum over k of m[i * rowStride + k] * x[k], for i below
+/// `count`: rows times a vector, all read once. `matrix` and `vector` are logical element types.
+mlir::func::FuncOp dotsFunction(const Emit &e, const ProductPlan &p, mlir::Type matrix,
+                                mlir::Type vector);
+/// (c, m, rowStride, x, xStep, count, depth, fresh): c[j] = or += sum over k of x[k * xStep] * m[k * rowStride + j], for j below
+/// `count`: a vector times rows.
+mlir::func::FuncOp combinationFunction(const Emit &e, const ProductPlan &p, mlir::Type matrix,
+                                       mlir::Type vector);
+
+} // namespace ptl::cpu

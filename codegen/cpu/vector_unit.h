@@ -1,0 +1,20 @@
+// What the vector registers of a processor are and can do, as far as the lowering chooses code by it.
+#pragma once
+
+#include <cstdint>
+
+namespace ptl::cpu {
+
+struct VectorUnit {
+  int bytes = 16; ///< width of the widest registers
+  /// x * 2^n in one instruction, for any n, rounded once (`vscalef` of AVX-512).
+  bool scalesByPowers = false;
+  /// f32 += pairs of bf16 products (`vdpbf16ps` of AVX-512 BF16).
+  bool bf16Pairs = false;
+  /// i32 += pairs of i16 products (`vpdpwssd` of AVX-512 VNNI).
+  bool i16Pairs = false;
+
+  bool operator==(const VectorUnit &) const = default;
+};
+
+} // namespace ptl::cpu

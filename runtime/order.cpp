@@ -1,0 +1,298 @@
+// Orderings of rows, for compiled code: elements become unsigned keys whose order is that of the language (NaN last, -0 and 0
+// equal), and entries of key and position are sorted by their digits, which keeps equal ones in their order.
+#include "runtime/abi/kernel_abi.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+// Loops that are worth the widest vectors of whatever processor they run on.
+#if defined(__x86_64__) && defined(__linux__)
+#define PTL_WIDE_VECTORS                                                                           \
+  __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define PTL_WIDE_VECTORS
+#endif
+
+// --- keys ----------------------------------------------------------------------------------------
+
+// Of f32, by far the commonest. `flip` is all ones for descending orders.
+PTL_WIDE_VECTORS static void keysOfF32(const uint32_t *bits, int64_t count, uint32_t flip,
+                                       uint32_t *keys) {
+  for (int64_t i = 0; i < count; ++i) {
+    uint32_t x = bits[i], size = x & 0x7fffffffu;
+    uint32_t ordered = size == 0 ? 0x80000000u : (x >> 31 ? ~x : x | 0x80000000u);
+    keys[i] = size > 0x7f800000u ? 0xffffffffu : ordered ^ flip;
+  }
+}
+
+PTL_WIDE_VECTORS static bool anyBelow(const uint32_t *keys, int64_t count, uint32_t limit) {
+  uint32_t found = 0;
+  for (int64_t i = 0; i < count; ++i)
+    found |= keys[i] < limit ? 1u : 0u;
+  return found != 0;
+}
+static bool anyBelow(const uint64_t *keys, int64_t count, uint64_t limit) {
+  return std::any_of(keys, keys + count, [=](uint64_t key) { return key < limit; });
+}
+
+namespace {
+
+enum class Numbers : uint8_t { Unsigned, Signed, Real };
+
+/// How the bits of an element type make keys.
+struct KeyForm {
+  Numbers numbers;
+  unsigned width;    ///< in bits
+  uint64_t infinity; ///< of floats: numbers whose bits without the sign are larger are NaN
+};
+
+KeyForm formOf(int32_t elem) {
+  switch (elem) {
+  case PTL_BOOL:
+  case PTL_U8:
+    return {Numbers::Unsigned, 8, 0};
+  case PTL_U16:
+    return {Numbers::Unsigned, 16, 0};
+  case PTL_U32:
+    return {Numbers::Unsigned, 32, 0};
+  case PTL_U64:
+    return {Numbers::Unsigned, 64, 0};
+  case PTL_I8:
+    return {Numbers::Signed, 8, 0};
+  case PTL_I16:
+    return {Numbers::Signed, 16, 0};
+  case PTL_I32:
+    return {Numbers::Signed, 32, 0};
+  case PTL_F8E4M3: // without infinities: one NaN of each sign
+    return {Numbers::Real, 8, 0x7e};
+  case PTL_F8E5M2:
+    return {Numbers::Real, 8, 0x7c};
+  case PTL_F16:
+    return {Numbers::Real, 16, 0x7c00};
+  case PTL_BF16:
+    return {Numbers::Real, 16, 0x7f80};
+  case PTL_F32:
+    return {Numbers::Real, 32, 0x7f800000};
+  case PTL_F64:
+    return {Numbers::Real, 64, 0x7ff0000000000000};
+  default: // i64 and int
+    return {Numbers::Signed, 64, 0};
+  }
+}
+
+template <typename Bits, typename Key>
+void keysOf(const Bits *bits, int64_t count, const KeyForm &form, bool descending, Key *keys) {
+  constexpr Bits sign = static_cast<Bits>(Bits(1) << (sizeof(Bits) * 8 - 1));
+  Bits flip = descending ? static_cast<Bits>(~Bits(0)) : Bits(0);
+  if constexpr (std::is_same_v<Bits, uint32_t> && std::is_same_v<Key, uint32_t>)
+    if (form.numbers == Numbers::Real)
+      return keysOfF32(bits, count, flip, keys);
+  auto infinity = static_cast<Bits>(form.infinity);
+  for (int64_t i = 0; i < count; ++i) {
+    Bits x = bits[i];
+    switch (form.numbers) {
+    case Numbers::Unsigned:
+      keys[i] = static_cast<Bits>(x ^ flip);
+      break;
+    case Numbers::Signed:
+      keys[i] = static_cast<Bits>(x ^ sign ^ flip);
+      break;
+    case Numbers::Real: {
+      auto size = static_cast<Bits>(x & ~sign);
+      auto ordered = static_cast<Bits>(size == 0 ? sign : x & sign ? ~x : x | sign);
+      keys[i] = size > infinity ? static_cast<Bits>(~Bits(0)) : static_cast<Bits>(ordered ^ flip);
+      break;
+    }
+    }
+  }
+}
+
+// --- sorting -------------------------------------------------------------------------------------
+
+template <typename Key> struct Entry {
+  Key key;
+  uint32_t position;
+
+  bool operator<(const Entry &other) const {
+    return key != other.key ? key < other.key : position < other.position;
+  }
+};
+
+/// Sorts by the digits of keys of `width` bits, the least one first. Returns where the result is: `entries` or `room`.
+template <unsigned Digit, typename Key>
+Entry<Key> *sortByDigits(Entry<Key> *entries, Entry<Key> *room, int64_t count, unsigned width) {
+  constexpr size_t buckets = size_t(1) << Digit;
+  constexpr unsigned most = (sizeof(Key) * 8 + Digit - 1) / Digit;
+  static thread_local std::array<std::array<uint32_t, buckets>, most> counts;
+  unsigned digits = (width + Digit - 1) / Digit;
+  auto digitOf = [](Key key, unsigned digit) {
+    return static_cast<size_t>(key >> (digit * Digit)) & (buckets - 1);
+  };
+  for (unsigned digit = 0; digit < digits; ++digit)
+    counts[digit].fill(0);
+  for (int64_t i = 0; i < count; ++i)
+    for (unsigned digit = 0; digit < digits; ++digit)
+      ++counts[digit][digitOf(entries[i].key, digit)];
+  for (unsigned digit = 0; digit < digits; ++digit) {
+    auto &starts = counts[digit];
+    // A digit that all keys share orders nothing.
+    if (starts[digitOf(entries[0].key, digit)] == static_cast<uint32_t>(count))
+      continue;
+    uint32_t sum = 0;
+    for (uint32_t &start : starts)
+      sum += std::exchange(start, sum);
+    for (int64_t i = 0; i < count; ++i)
+      room[starts[digitOf(entries[i].key, digit)]++] = entries[i];
+    std::swap(entries, room);
+  }
+  return entries;
+}
+
+// Below these numbers of entries the tables of digits cost more than they save.
+constexpr int64_t kFewest = 48, kFewestForWideDigits = 2048;
+
+template <typename Key>
+Entry<Key> *sortEntries(Entry<Key> *entries, Entry<Key> *room, int64_t count, unsigned width) {
+  if (count < kFewest) {
+    std::sort(entries, entries + count);
+    return entries;
+  }
+  if (count < kFewestForWideDigits || width <= 16)
+    return sortByDigits<8>(entries, room, count, width);
+  return sortByDigits<11>(entries, room, count, width);
+}
+
+/// The first `wanted` entries of the order, in no particular order, from keys in blocks: entries that come behind the worst of
+/// as many better ones never enter.
+template <typename Key> class Selection {
+public:
+  Selection(Entry<Key> *entries, int64_t capacity, int64_t wanted)
+      : entries_(entries), capacity_(capacity), wanted_(wanted) {}
+
+  void add(const Key *keys, int64_t count, int64_t first) {
+    // An equal key comes behind, since its position is larger.
+    if (full_ && !anyBelow(keys, count, worst_))
+      return;
+    for (int64_t i = 0; i < count; ++i) {
+      if (full_ && keys[i] >= worst_)
+        continue;
+      if (size_ == capacity_)
+        keepBest();
+      entries_[size_++] = {keys[i], static_cast<uint32_t>(first + i)};
+    }
+  }
+  int64_t finish() {
+    if (size_ > wanted_)
+      keepBest();
+    return size_;
+  }
+
+private:
+  void keepBest() {
+    std::nth_element(entries_, entries_ + wanted_ - 1, entries_ + size_);
+    size_ = wanted_;
+    worst_ = entries_[wanted_ - 1].key;
+    full_ = true;
+  }
+
+  Entry<Key> *entries_;
+  int64_t capacity_, wanted_, size_ = 0;
+  Key worst_{};
+  bool full_ = false;
+};
+
+/// One call of `ptl_rt_order`.
+struct Request {
+  PtlContext *context;
+  const void *elements;
+  int64_t length, count;
+  int32_t elem;
+  bool descending;
+  void *values;
+  int32_t *positions;
+};
+
+template <typename Bits, typename Key> class Ordering {
+public:
+  explicit Ordering(const Request &request) : r_(request), form_(formOf(request.elem)) {}
+
+  void run() {
+    bool selects = r_.count < r_.length / 8;
+    int64_t capacity = selects ? std::min(r_.length, r_.count * 2 + 256) : r_.length;
+    auto *entries = scratch<Entry<Key>>(capacity), *room = scratch<Entry<Key>>(capacity);
+    if (!entries || !room)
+      return;
+    int64_t found = selects ? select(entries, capacity) : take(entries);
+    write(sortEntries(entries, room, found, form_.width));
+  }
+
+private:
+  static constexpr int64_t kBlock = 512;
+
+  template <typename T> T *scratch(int64_t count) {
+    auto bytes = count * static_cast<int64_t>(sizeof(T));
+    return static_cast<T *>(ptl_rt_scratch(r_.context, bytes));
+  }
+  const Bits *bits() const { return static_cast<const Bits *>(r_.elements); }
+
+  template <typename Each> void forBlocks(Each each) {
+    std::array<Key, kBlock> keys;
+    for (int64_t first = 0; first < r_.length; first += kBlock) {
+      int64_t count = std::min(kBlock, r_.length - first);
+      keysOf(bits() + first, count, form_, r_.descending, keys.data());
+      each(keys.data(), count, first);
+    }
+  }
+  int64_t take(Entry<Key> *entries) {
+    forBlocks([&](const Key *keys, int64_t count, int64_t first) {
+      for (int64_t i = 0; i < count; ++i)
+        entries[first + i] = {keys[i], static_cast<uint32_t>(first + i)};
+    });
+    return r_.length;
+  }
+  int64_t select(Entry<Key> *entries, int64_t capacity) {
+    Selection<Key> selection(entries, capacity, r_.count);
+    forBlocks(
+        [&](const Key *keys, int64_t count, int64_t first) { selection.add(keys, count, first); });
+    return selection.finish();
+  }
+  void write(const Entry<Key> *sorted) {
+    for (int64_t i = 0; r_.values && i < r_.count; ++i)
+      static_cast<Bits *>(r_.values)[i] = bits()[sorted[i].position];
+    for (int64_t i = 0; r_.positions && i < r_.count; ++i)
+      r_.positions[i] = static_cast<int32_t>(sorted[i].position);
+  }
+
+  const Request &r_;
+  KeyForm form_;
+};
+
+} // namespace
+
+void ptl_rt_order(PtlContext *context, const void *elements, int64_t length, int32_t elem,
+                  int32_t descending, int64_t count, void *values, int32_t *positions) {
+  count = std::min(count, length);
+  if (count <= 0)
+    return;
+  Request request{context, elements, length, count, elem, descending != 0, values, positions};
+  int64_t mark = ptl_rt_scratch_mark(context);
+  switch (formOf(elem).width) {
+  case 8:
+    Ordering<uint8_t, uint32_t>(request).run();
+    break;
+  case 16:
+    Ordering<uint16_t, uint32_t>(request).run();
+    break;
+  case 32:
+    Ordering<uint32_t, uint32_t>(request).run();
+    break;
+  default:
+    Ordering<uint64_t, uint64_t>(request).run();
+  }
+  ptl_rt_scratch_release(context, mark);
+}
