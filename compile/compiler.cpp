@@ -5,9 +5,9 @@
 #include "compile/chip/chip_fixes.h"
 #include "compile/chip/stage_record.h"
 #include "frontend/base/output.h"
+#include "ir/dialect/attributes.h"
 #include "ir/dialect/ptl_dialect.h"
 #include "ir/dialect/pto_dialect.h"
-#include "ir/dialect/schedule_attributes.h"
 #include "machines/machine.h"
 #include "passes/analysis/buffer_overflow.h"
 #include "passes/analysis/source_place.h"
@@ -166,8 +166,7 @@ static bool reportRefused(mlir::ModuleOp module, const SourceManager &sources,
                           DiagnosticSink &sink) {
   bool any = false;
   for (auto function : module.getOps<mlir::func::FuncOp>())
-    if (auto refused =
-            mlir::dyn_cast_or_null<mlir::ArrayAttr>(function->removeAttr(ir::kRefusedAttribute)))
+    if (auto refused = attrs::refused.take(function))
       for (mlir::Attribute each : refused) {
         auto parts = mlir::cast<mlir::ArrayAttr>(each);
         mlir::Location at = mlir::cast<mlir::LocationAttr>(parts[2]);

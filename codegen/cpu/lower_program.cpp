@@ -5,6 +5,7 @@
 #include "codegen/cpu/lower_value.h"
 #include "codegen/cpu/task_accesses.h"
 #include "codegen/cpu/task_regions.h"
+#include "ir/dialect/attributes.h"
 
 #include "runtime/abi/kernel_abi.h"
 #include "llvm/ADT/MapVector.h"
@@ -66,7 +67,7 @@ void asHost(Lowering &l, llvm::function_ref<void()> body, bool inTasks) {
     emitted.insert(op);
     // What a branch hands on is touched under another name.
     bool handsOn = isa<cf::BranchOp, cf::CondBranchOp>(op);
-    if (op->hasAttr("ptl.task") || !(handsOn || touchesMemory(op) || isa<func::CallOp>(op)))
+    if (attrs::captures.isOn(op) || !(handsOn || touchesMemory(op) || isa<func::CallOp>(op)))
       return;
     for (Value operand : op->getOperands()) {
       if (!isPointer(operand.getType()))

@@ -9,12 +9,6 @@
 
 namespace ptl::cpu {
 
-/// On the function that holds a program's own code.
-inline constexpr llvm::StringLiteral kProgramAttribute = "ptl.program";
-/// Of a call that allocates an array: a number and the names of lengths, whose product its bytes
-/// are.
-inline constexpr llvm::StringLiteral kBytesAttribute = "ptl.storage";
-
 /// Has the call that gives `address`, if one does, say how many bytes an array of that type takes,
 /// unless it does.
 void tellBytes(mlir::Value address, mlir::Type array);

@@ -2,6 +2,7 @@
 #include "compile/chip/chip.h"
 #include "compile/chip/chip_search.h"
 #include "compile/chip/stage_record.h"
+#include "ir/dialect/attributes.h"
 #include "ir/dialect/source_range.h"
 #include "passes/lower_block/cut_statements.h"
 #include "passes/transform/derive_sync.h"
@@ -98,7 +99,7 @@ static void tellRoom(ChipProgram &program, ChipSearch &search) {
   for (size_t i = 0; i < program.program.kernels.size(); ++i) {
     LedgerKernel kernel;
     for (auto function : (*program.program.kernels[i]).getOps<mlir::func::FuncOp>())
-      if (auto name = function->getAttrOfType<mlir::StringAttr>("ptl.kernel"))
+      if (auto name = attrs::kernel.of(function))
         kernel.name = name.str();
     kernel.givenUp = search.of(i).givenUp();
     kernel.parts = program.program.parts[i];
@@ -215,7 +216,7 @@ std::optional<ChipProgram> Compiler::lowerToChip(mlir::ModuleOp module, const On
   }
   // Tiles that the author wrote are as they are; those of tensor-level code shrink until they fit.
   auto function = *module.getOps<mlir::func::FuncOp>().begin();
-  auto kind = function->getAttrOfType<mlir::StringAttr>("ptl.kind");
+  auto kind = attrs::kind.of(function);
   bool isTiled = kind && (kind.getValue() == "kernel" || kind.getValue() == "manual");
   ChipSearch search(/*mayHalve=*/!isTiled, /*mayCut=*/true);
   ChipProgram result;
@@ -252,12 +253,12 @@ std::optional<ChipProgram> Compiler::lowerToChip(mlir::ModuleOp module, const On
 bool Compiler::synchronise(ChipProgram &program) {
   step("derive-sync");
   for (mlir::OwningOpRef<mlir::ModuleOp> &kernel : program.program.kernels)
-    if (!(*kernel)->hasAttr("ptl.manual"))
+    if (!attrs::byHand.isOn(*kernel))
       for (auto each : kernel->getOps<mlir::func::FuncOp>())
         pto::peelStages(each);
   keepBlocks(options_, stages_.get(), "pto-peel-stages", Stage::Level::Placed, program);
   for (mlir::OwningOpRef<mlir::ModuleOp> &kernel : program.program.kernels) {
-    bool byHand = (*kernel)->hasAttr("ptl.manual");
+    bool byHand = attrs::byHand.isOn(*kernel);
     pto::BlockMachine machine(*options_.chip);
     for (auto each : kernel->getOps<mlir::func::FuncOp>()) {
       pto::SyncResult &sync = program.sync.emplace_back();
@@ -285,7 +286,7 @@ bool Compiler::judge(ChipProgram &program) {
   std::vector<prove::ProofResult> proofs = prove::proveBlocks(modules, *options_.chip);
   for (auto [kernel, proof] : llvm::zip(modules, proofs)) {
     holds &= proof.findings.empty();
-    if (kernel->hasAttr("ptl.manual") || proof.findings.empty())
+    if (attrs::byHand.isOn(kernel) || proof.findings.empty())
       prove::report(proof, sink_, spanOf);
     else
       reportRefuted(proof, kernel);

@@ -4,6 +4,7 @@
 #include "ir/tblgen/op_record.h"
 
 namespace llvm {
+class RecordKeeper;
 class raw_ostream;
 } // namespace llvm
 
@@ -13,6 +14,8 @@ namespace ptl::tblgen {
 void emitOpIds(const std::vector<Op> &ops, llvm::raw_ostream &os);
 /// The constant data behind `ir/ops/op_table.h`.
 void emitOpTable(const std::vector<Op> &ops, llvm::raw_ostream &os);
+/// `PTL_ATTRIBUTE(Helper, accessor, carriers, type, words)` per discardable attribute of the dialect.
+void emitAttributes(const llvm::RecordKeeper &records, llvm::raw_ostream &os);
 /// The Markdown page of a group; for an empty `group` the page that lists all.
 void emitDocs(const std::vector<Op> &ops, const std::string &group, llvm::raw_ostream &os);
 /// JSON word lists for editors: `{"groups": {…}, "operators": […], "elementTypes": […]}`.

@@ -9,12 +9,13 @@
 using namespace llvm;
 using namespace ptl::tblgen;
 
-enum class Backend { OpIds, OpTable, Docs, Words, Coverage };
+enum class Backend { OpIds, OpTable, Attributes, Docs, Words, Coverage };
 
 static cl::opt<Backend> backend(
     cl::desc("what to write:"), cl::Required,
     cl::values(clEnumValN(Backend::OpIds, "gen-op-ids", "enumerators of OpId"),
                clEnumValN(Backend::OpTable, "gen-op-table", "data of ir/ops/op_table.h"),
+               clEnumValN(Backend::Attributes, "gen-attributes", "rows of ir/dialect/attributes.h"),
                clEnumValN(Backend::Docs, "gen-docs", "Markdown page of --group, or of all"),
                clEnumValN(Backend::Words, "gen-words", "JSON word lists for editors"),
                clEnumValN(Backend::Coverage, "gen-coverage", "support per record and target")));
@@ -28,6 +29,9 @@ static bool emit(raw_ostream &os, RecordKeeper &records) {
     break;
   case Backend::OpTable:
     emitOpTable(ops, os);
+    break;
+  case Backend::Attributes:
+    emitAttributes(records, os);
     break;
   case Backend::Docs:
     emitDocs(ops, group, os);

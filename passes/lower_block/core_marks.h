@@ -2,20 +2,11 @@
 // as a person reads it, as tests compare it, and as the lowering takes it.
 #pragma once
 
-#include "ir/dialect/core_attributes.h"
 #include "passes/lower_block/assign_cores.h"
 
 #include "mlir/Support/LogicalResult.h"
 
 namespace ptl::block {
-
-using ir::kAccumulatesAttr;
-using ir::kCoreAttr;
-using ir::kCrossesAttr;
-/// On a grid: the names of the lengths whose axis is dealt to the two vector cores.
-inline constexpr llvm::StringLiteral kDealtAttr = "ptl.dealt";
-/// An operation before which the cores of a group meet.
-inline constexpr llvm::StringLiteral kMeetsAttr = "ptl.meets";
 
 /// Assigns cores to what a grid does, and says so by these attributes. Manual kernels say it
 /// themselves, by their sections.

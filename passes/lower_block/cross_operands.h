@@ -1,16 +1,13 @@
 // Operands of products that the vector cores make, as values of their own.
 #pragma once
 
+#include "ir/dialect/attributes.h"
 #include "ir/dialect/ptl_dialect.h"
 
 namespace ptl::block {
 
-/// The attribute of a `ptl.cast` whose result is what the cube core is handed: a matrix that the
-/// vector cores hold as products read it.
-inline constexpr llvm::StringLiteral kHandedAttr = "ptl.handed";
-
 /// Whether the operation hands a value to the cube core.
-inline bool isHanded(mlir::Operation *op) { return op->hasAttr(kHandedAttr); }
+inline bool isHanded(mlir::Operation *op) { return attrs::handed.isOn(op); }
 
 /// Whether the operation only shows another side of a value, which stays where it is.
 inline bool isViewOfOperand(mlir::Operation *op) {

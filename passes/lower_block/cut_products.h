@@ -10,11 +10,6 @@
 
 namespace ptl::block {
 
-/// On a product: contracted positions that go through the operand buffers at a time.
-inline constexpr llvm::StringLiteral kStepAttr = "ptl.step";
-/// On a product with an operand in pieces: contracted positions of a piece.
-inline constexpr llvm::StringLiteral kPieceAttr = "ptl.piece";
-
 /// Decides both for the products of a grid, by predicted time, or as a schedule says (`l0`). False
 /// after an error, which is reported: what the schedule says cannot be.
 bool markProducts(ir::ParallelOp grid, const Machine &machine, const Report &report);

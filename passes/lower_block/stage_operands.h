@@ -10,9 +10,6 @@
 
 namespace ptl::block {
 
-/// On a load that products read: `whole` or `pieces`.
-inline constexpr llvm::StringLiteral kStagedAttr = "ptl.staged";
-
 /// Decides it for the loads of a grid: what has no bound, what takes more than a fourth of the
 /// memory, and as many of the largest others as the choices of the grid say (`streamed`) go in
 /// pieces. What the kernel stores to is loaded where it is read, so whole. False after an error,

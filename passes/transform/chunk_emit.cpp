@@ -1,4 +1,5 @@
 #include "passes/transform/chunk_emit.h"
+#include "ir/dialect/attributes.h"
 #include "passes/transform/combiners.h"
 
 #include "passes/transform/group_schedule.h"
@@ -42,14 +43,14 @@ void ChunkEmitter::openGrid() {
   }
   auto grid = b_.create<ParallelOp>(loc_, lower, upper, steps);
   takeMarks(grid, groups_.front()->root());
-  grid->setAttr(kTileGroupAttribute, b_.getI64IntegerAttr(number_ + 1));
+  attrs::tileGroup.set(grid, number_ + 1);
   NamedAttrList scheduled;
   for (size_t i = 0; i < axes_.size(); ++i)
     if (auto id = static_cast<int64_t>(i);
         group_->find(id) == id && scheduledStep(*group_, id) == axis(id).step)
       scheduled.set(lengthName(group_->axis(id).extent), b_.getI64IntegerAttr(axis(id).step));
   if (!scheduled.empty())
-    grid->setAttr(kTiledAttribute, scheduled.getDictionary(b_.getContext()));
+    attrs::tiled.set(grid, scheduled.getDictionary(b_.getContext()));
   gridOp_ = grid;
   llvm::SmallVector<Type> types(lower.size(), b_.getIndexType());
   llvm::SmallVector<Location> locs(lower.size(), loc_);
@@ -79,7 +80,7 @@ void ChunkEmitter::inLoops(llvm::ArrayRef<int64_t> ids, ValueRange carried,
   auto loop =
       b_.create<scf::ForOp>(loc_, constant(0), axis(id).length, constant(axis(id).step), carried);
   if (ids.size() == 1)
-    loop->setAttr("ptl.pipeline", b_.getI64IntegerAttr(2));
+    attrs::pipeline.set(loop, 2);
   {
     OpBuilder::InsertionGuard guard(b_);
     b_.setInsertionPointToStart(loop.getBody());

@@ -2,7 +2,7 @@
 // them: `tile` and `fuse` arrive as attributes of the operations that they name.
 #pragma once
 
-#include "ir/dialect/schedule_attributes.h"
+#include "ir/dialect/attributes.h"
 #include "ir/dialect/task_attribute.h"
 #include "passes/transform/root_storage.h"
 
@@ -23,7 +23,7 @@ inline std::string lengthName(const Extent &extent) {
 template <typename Members>
 std::optional<int64_t> scheduledStep(const Members &members, const Extent &extent) {
   for (mlir::Operation *member : members) {
-    auto sizes = member->template getAttrOfType<mlir::DictionaryAttr>("ptl.tile");
+    auto sizes = attrs::tile.of(member);
     auto size = sizes ? mlir::dyn_cast_or_null<mlir::IntegerAttr>(sizes.get(lengthName(extent)))
                       : mlir::IntegerAttr();
     if (size)
@@ -35,13 +35,13 @@ std::optional<int64_t> scheduledStep(const Members &members, const Extent &exten
 /// Whether an operation must not be computed with the root of a group: `split` after it, or one is
 /// of a `task` block that the other is not of, or other cores do it.
 inline bool keptApart(mlir::Operation *op, mlir::Operation *root) {
-  return op->hasAttr("ptl.split") || op->getAttr(kTaskAttribute) != root->getAttr(kTaskAttribute) ||
-         op->getAttr(kCoresAttribute) != root->getAttr(kCoresAttribute);
+  return attrs::split.isOn(op) || attrs::task.of(op) != attrs::task.of(root) ||
+         attrs::cores.of(op) != attrs::cores.of(root);
 }
 
 /// What is made of an operation belongs to its task and its cores.
 inline void takeMarks(mlir::Operation *made, const mlir::NamedAttrList &of) {
-  for (llvm::StringRef name : {kTaskAttribute, kCoresAttribute})
+  for (llvm::StringRef name : {attrs::task.key(), attrs::cores.key()})
     if (mlir::Attribute mark = of.get(name); mark && !made->hasAttr(name))
       made->setAttr(name, mark);
 }
@@ -63,7 +63,7 @@ template <typename Rewrite> void keepingMarks(mlir::Operation *op, Rewrite rewri
 /// What the groups that `fuse` joins have in common; null: nothing is said of this one.
 template <typename Group> mlir::Attribute fuseLabel(const Group &group) {
   for (mlir::Operation *member : group.members())
-    if (mlir::Attribute label = member->getAttr("ptl.fuse"))
+    if (mlir::Attribute label = attrs::fuse.of(member))
       return label;
   return {};
 }

@@ -1,4 +1,5 @@
 // Tensor level to tile level: groups of operations become grids over tiles of their root.
+#include "ir/dialect/attributes.h"
 #include "passes/passes.h"
 #include "passes/transform/forward_storage.h"
 #include "passes/transform/group_schedule.h"
@@ -143,7 +144,7 @@ void GridEmitter::openGrid() {
   auto grid = builder_.create<ParallelOp>(loc_(), lower, upper, steps);
   takeMarks(grid, groups_.front()->root());
   if (!scheduled_.empty())
-    grid->setAttr(kTiledAttribute, scheduled_.getDictionary(builder_.getContext()));
+    attrs::tiled.set(grid, scheduled_.getDictionary(builder_.getContext()));
   llvm::SmallVector<Type> types(lower.size(), builder_.getIndexType());
   // The name of a root is not that of a position.
   llvm::SmallVector<Location> locs(lower.size(), block::withoutName(loc_()));
