@@ -25,8 +25,8 @@ static Value rootOf(Value array) {
 /// The element of an array that a position is, without conversions; null if it is none.
 static Operation *elementAt(Value position) {
   Operation *op = position.getDefiningOp();
-  while (op && (op->getName().getStringRef() == "ptl.convert" ||
-                op->getName().getStringRef().starts_with("arith.index_cast")))
+  while (op &&
+         (isa<ir::ConvertOp>(op) || op->getName().getStringRef().starts_with("arith.index_cast")))
     op = op->getOperand(0).getDefiningOp();
   bool isElement =
       op && isa<ir::LoadOp, ir::SliceOp>(op) && ir::rankOf(op->getResult(0).getType()) == 0;
@@ -49,7 +49,7 @@ static void collectUnique(ir::StoreOp store, ir::ParallelOp grid, llvm::SetVecto
     return;
   if (Value index = store.getIndex()) {
     Operation *made = index.getDefiningOp();
-    while (made && (isa<ir::CastOp>(made) || made->getName().getStringRef() == "ptl.convert"))
+    while (made && isa<ir::CastOp, ir::ConvertOp>(made))
       made = made->getOperand(0).getDefiningOp();
     if (made && isa<ir::LoadOp, ir::SliceOp>(made) && grid->isAncestor(made))
       arrays.insert(made->getOperand(0));

@@ -76,8 +76,7 @@ static Attribute constantAttribute(Value value) {
 /// An implicit conversion of a position, which the checker makes again: it is the one whose range
 /// is checked.
 static Value implicitPosition(Operation *op) {
-  if (!op || op->getName().getStringRef() != "ptl.convert" ||
-      !op->getOperand(0).getType().isIndex())
+  if (!op || !isa<ir::ConvertOp>(op) || !op->getOperand(0).getType().isIndex())
     return {};
   return attrs::rangeChecked.isOn(op) ? op->getOperand(0) : Value();
 }
@@ -87,7 +86,7 @@ void noteConversions(ir::CheckOp check) {
     return;
   for (Value value : check.getValues())
     for (Operation *user : value.getUsers())
-      if (user->getName().getStringRef() == "ptl.convert" && user->getOperand(0) == value)
+      if (isa<ir::ConvertOp>(user) && user->getOperand(0) == value)
         attrs::rangeChecked.set(user);
 }
 
@@ -116,8 +115,8 @@ Expression TileBody::operand(Operation *op, Value operand) {
   Operation *made = operand.getDefiningOp();
   if (Value position = implicitPosition(made); position && othersSay)
     return value(position);
-  bool isConverted = made && made->getName().getStringRef() == "ptl.convert" && othersSay &&
-                     made->getOperand(0).getType().isIndex();
+  bool isConverted =
+      made && isa<ir::ConvertOp>(made) && othersSay && made->getOperand(0).getType().isIndex();
   if (Attribute number = isConverted ? constantAttribute(made->getOperand(0)) : Attribute())
     return literal(number, made->getOperand(0).getType(), false);
   return value(operand);

@@ -58,7 +58,7 @@ private:
 
 /// Written wherever they are used, or not at all: their place says nothing.
 static bool hasNoPlace(Operation *op) {
-  bool isPosition = op->getName().getStringRef() == "ptl.convert" &&
+  bool isPosition = isa<ir::ConvertOp>(op) &&
                     op->getResult(0).getType().isIndex(); // of an element, as a position
   if (isPosition)
     return true;

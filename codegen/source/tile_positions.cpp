@@ -235,7 +235,7 @@ bool TileBody::isWholeAxis(Value base, int64_t axis, Value offset, Value length,
 /// Integers of any type may index; the compiler made `index` of them.
 std::string TileBody::positionItem(Value offset) {
   Operation *op = offset.getDefiningOp();
-  if (op && op->getName().getStringRef() == "ptl.convert" && !known_.count(offset))
+  if (isa_and_nonnull<ir::ConvertOp>(op) && !known_.count(offset))
     return value(op->getOperand(0)).text;
   return value(offset).text;
 }

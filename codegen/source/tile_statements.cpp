@@ -50,9 +50,8 @@ bool isTransparent(Operation *op) {
     return place == ir::Place::Inferred || place == ir::Place::Gm ||
            block::nameOf(op->getLoc()).empty();
   }
-  return op->getName().getStringRef() == "ptl.convert" &&
-         ir::elementTypeOf(op->getOperand(0).getType()) ==
-             ir::elementTypeOf(op->getResult(0).getType());
+  return isa<ir::ConvertOp>(op) && ir::elementTypeOf(op->getOperand(0).getType()) ==
+                                       ir::elementTypeOf(op->getResult(0).getType());
 }
 
 /// Whether a slice is all of its source, as the operations beside it say.
