@@ -1,7 +1,7 @@
 #include "compile/tile_module.h"
+#include "ir/dialect/attributes.h"
 
 #include "compile/source_spans.h"
-#include "ir/dialect/schedule_attributes.h"
 #include "passes/analysis/source_place.h"
 #include "passes/transform/pipeline.h"
 
@@ -32,8 +32,7 @@ static bool reportRefused(mlir::ModuleOp module, const SourceManager &sources,
                           DiagnosticSink &sink) {
   bool any = false;
   for (auto function : module.getOps<mlir::func::FuncOp>())
-    if (auto refused =
-            mlir::dyn_cast_or_null<mlir::ArrayAttr>(function->removeAttr(ir::kRefusedAttribute)))
+    if (auto refused = attrs::refused.take(function))
       for (mlir::Attribute each : refused) {
         auto parts = mlir::cast<mlir::ArrayAttr>(each);
         mlir::Location at = mlir::cast<mlir::LocationAttr>(parts[2]);

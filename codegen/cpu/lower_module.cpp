@@ -3,6 +3,7 @@
 #include "codegen/cpu/lower_control.h"
 #include "codegen/cpu/lower_program.h"
 #include "codegen/cpu/program_storage.h"
+#include "ir/dialect/attributes.h"
 
 #include "runtime/abi/kernel_abi.h"
 
@@ -45,7 +46,7 @@ static Value argumentScalar(const Emit &e, Value scalars, int64_t number, Type t
 
 /// A program whose only grid runs once has nothing to run beside it.
 static bool hasSeveralTasks(func::FuncOp op) {
-  auto kind = op->getAttrOfType<StringAttr>("ptl.kind");
+  auto kind = attrs::kind.of(op);
   if (!kind || kind.getValue() != "program")
     return false;
   int tasks = 0;
@@ -73,7 +74,7 @@ static void lowerFunction(Lowering &l, func::FuncOp op) {
   l.program.isStatic = l.isProgram;
   if (l.isProgram) {
     l.function.setPrivate();
-    l.function->setAttr(kProgramAttribute, l.builder.getUnitAttr());
+    attrs::program.set(l.function);
     l.function->setAttr("llvm.linkage",
                         LLVM::LinkageAttr::get(l.builder.getContext(), LLVM::Linkage::Internal));
   }
@@ -86,14 +87,14 @@ static void lowerFunction(Lowering &l, func::FuncOp op) {
   for (auto [number, argument] : llvm::enumerate(op.getArguments())) {
     Type argumentType = argument.getType();
     // Parameters have names; outputs and, behind them, dimensions have none.
-    bool isParameter = static_cast<bool>(op.getArgAttr(number, "ptl.name"));
+    bool isParameter = attrs::name.isOn(op, number);
     if (auto array = dyn_cast<ir::ArrayType>(argumentType)) {
-      bool strided = static_cast<bool>(op.getArgAttr(number, "ptl.strides"));
+      bool strided = attrs::strides.isOn(op, number);
       Value descriptor = loadField(e, entry->getArgument(1), pointer, 8 * arrays++);
       l.bindView(argument,
                  argumentView(l, descriptor, array.getElementType(), array.getExtents(), strided));
     } else if (auto ref = dyn_cast<ir::RefType>(argumentType)) {
-      bool strided = static_cast<bool>(op.getArgAttr(number, "ptl.strides"));
+      bool strided = attrs::strides.isOn(op, number);
       Value descriptor = loadField(e, entry->getArgument(1), pointer, 8 * arrays++);
       View view = argumentView(l, descriptor, ref.getElementType(), ref.getExtents(), strided);
       l.bindView(argument, view);

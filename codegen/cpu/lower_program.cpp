@@ -6,6 +6,7 @@
 #include "codegen/cpu/lower_value.h"
 #include "codegen/cpu/task_accesses.h"
 #include "codegen/cpu/task_regions.h"
+#include "ir/dialect/attributes.h"
 
 #include "runtime/abi/kernel_abi.h"
 #include "llvm/ADT/MapVector.h"
@@ -67,7 +68,7 @@ void asHost(Lowering &l, llvm::function_ref<void()> body, bool inTasks) {
     emitted.insert(op);
     // A value that a branch passes on is accessed under the name of a block argument.
     bool handsOn = isa<cf::BranchOp, cf::CondBranchOp>(op);
-    if (op->hasAttr("ptl.task") || !(handsOn || touchesMemory(op) || isa<func::CallOp>(op)))
+    if (attrs::captures.isOn(op) || !(handsOn || touchesMemory(op) || isa<func::CallOp>(op)))
       return;
     for (Value operand : op->getOperands()) {
       if (!isPointer(operand.getType()))

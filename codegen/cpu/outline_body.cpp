@@ -1,6 +1,8 @@
 // Bodies of grids and tasks as functions, and what they capture.
 #include "codegen/cpu/outline_body.h"
 
+#include "ir/dialect/attributes.h"
+
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
@@ -76,7 +78,7 @@ Captured captureInto(Lowering &l, func::FuncOp body) {
     bool isIndex = value.getType().isIndex();
     Value stored = isIndex ? e.indexCast(value, e.b.getI64Type()) : value;
     auto store = e.b.create<LLVM::StoreOp>(e.loc, stored, bytePointer(e, cells, e.i64(offset)));
-    store->setAttr("ptl.task", e.b.getUnitAttr());
+    attrs::captures.set(store);
     Value loaded = inside.create<LLVM::LoadOp>(e.loc, stored.getType(),
                                                bytePointer(in, closure, in.i64(offset)));
     return captured[value] = isIndex ? in.indexCast(loaded, value.getType()) : loaded;

@@ -1,6 +1,7 @@
 // Finds in the code of a program which arrays it allocates and which of them are live at once.
 #include "codegen/cpu/program_storage.h"
 
+#include "ir/dialect/attributes.h"
 #include "ir/dialect/ptl_dialect.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -22,7 +23,7 @@ static bool calls(Operation &op, llvm::StringRef name) {
 
 void tellBytes(Value address, Type array) {
   Operation *call = address.getDefiningOp();
-  if (!call || !calls(*call, "ptl_rt_alloc") || call->hasAttr(kBytesAttribute) ||
+  if (!call || !calls(*call, "ptl_rt_alloc") || attrs::storage.isOn(call) ||
       !isa<ir::ArrayType, ir::RefType>(array))
     return;
   OpBuilder b(array.getContext());
@@ -30,7 +31,7 @@ void tellBytes(Value address, Type array) {
   SmallVector<Attribute> said = {b.getI64IntegerAttr(bytes.factor)};
   for (const std::string &length : bytes.lengths)
     said.push_back(b.getStringAttr(length));
-  call->setAttr(kBytesAttribute, b.getArrayAttr(said));
+  attrs::storage.set(call, said);
 }
 
 namespace {
@@ -69,7 +70,7 @@ bool AllocationScan::isInLoop(mlir::Block &block) {
 }
 
 void AllocationScan::number(func::CallOp call) {
-  auto said = call->getAttrOfType<ArrayAttr>(kBytesAttribute);
+  auto said = attrs::storage.of(call);
   if (!said) {
     isKnown_ = false;
     return;
@@ -138,7 +139,7 @@ std::optional<ir::ProgramStorage> AllocationScan::storage() {
 
 std::optional<ir::ProgramStorage> storageOf(ModuleOp blocks) {
   for (auto function : blocks.getOps<func::FuncOp>())
-    if (function->hasAttr(kProgramAttribute))
+    if (attrs::program.isOn(function))
       return AllocationScan(function).storage();
   return ir::ProgramStorage();
 }

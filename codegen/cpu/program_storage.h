@@ -10,12 +10,6 @@
 
 namespace ptl::cpu {
 
-/// An attribute of the function that holds a program's own code.
-inline constexpr llvm::StringLiteral kProgramAttribute = "ptl.program";
-/// An attribute of a call that allocates an array: a number and the names of lengths, whose product
-/// is its size in bytes.
-inline constexpr llvm::StringLiteral kBytesAttribute = "ptl.storage";
-
 /// Sets that attribute on the call that returns `address`, if a call does, for an array of that
 /// type, unless it is set.
 void tellBytes(mlir::Value address, mlir::Type array);

@@ -1,6 +1,7 @@
 // Names and places of tasks.
 #include "codegen/cpu/task_place.h"
 #include "codegen/cpu/runtime_values.h"
+#include "ir/dialect/attributes.h"
 
 #include "ir/dialect/task_attribute.h"
 #include "passes/analysis/source_place.h"
@@ -15,11 +16,10 @@ static std::string nameOfResult(Operation *op) {
   op->walk([&](ir::StoreOp store) {
     auto argument = dyn_cast<BlockArgument>(store.getRef());
     auto function = argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : nullptr;
-    for (StringRef attribute : {"ptl.output", "ptl.name"})
-      if (auto text =
-              function ? function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), attribute)
-                       : StringAttr())
-        name = text.str();
+    if (auto text =
+            function ? attrs::firstOf(function, argument.getArgNumber(), attrs::name, attrs::output)
+                     : StringAttr())
+      name = text.str();
   });
   if (name.empty())
     name = isa<ir::ParallelOp>(op) ? "grid" : op->getName().stripDialect().str();

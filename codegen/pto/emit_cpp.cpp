@@ -2,6 +2,7 @@
 #include "codegen/pto/emit_cpp.h"
 #include "codegen/pto/cpp_host_emitter.h"
 #include "codegen/pto/format_cpp.h"
+#include "ir/dialect/attributes.h"
 #include "ir/dialect/cross_core.h"
 
 using namespace mlir;
@@ -76,7 +77,7 @@ public:
     }
     if (functions_.empty())
       return;
-    auto name = functions_.front()->getAttrOfType<StringAttr>("ptl.kernel");
+    auto name = attrs::kernel.of(functions_.front());
     name_ = name ? name.str() : functions_.front().getSymName().str();
   }
 
@@ -117,7 +118,7 @@ public:
     CppLaunch launch{name_, mixed() || isCube(functions_.front()), {}};
     for (BlockArgument argument : functions_.front().getArguments()) {
       unsigned index = argument.getArgNumber();
-      auto bytes = functions_.front().getArgAttrOfType<IntegerAttr>(index, "ptl.bytes");
+      auto bytes = attrs::bytes.of(functions_.front(), index);
       launch.groupBytes.push_back(bytes ? bytes.getInt() : 0);
     }
     return launch;
@@ -174,7 +175,7 @@ private:
     for (BlockArgument argument : functions_.front().getArguments()) {
       unsigned index = argument.getArgNumber();
       auto pointer = dyn_cast<PtrType>(argument.getType());
-      auto bytes = functions_.front().getArgAttrOfType<IntegerAttr>(index, "ptl.bytes");
+      auto bytes = attrs::bytes.of(functions_.front(), index);
       names.arguments.push_back({pointer ? "__gm__ " + cppElement(pointer.getElementType()) + " *"
                                          : cppElement(argument.getType()) + " ",
                                  names.all.fresh(emitters_.front()->parameterName(index)),

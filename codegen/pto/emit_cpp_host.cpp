@@ -1,5 +1,6 @@
 // Emits the host code around kernels as C++: storage, scalars, control flow, launches.
 #include "codegen/pto/cpp_host_emitter.h"
+#include "ir/dialect/attributes.h"
 #include "ir/dialect/host_views.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -190,9 +191,9 @@ CppExpression CppHostEmitter::known(const CppExpression &extent) {
 
 void CppHostEmitter::nameArguments() {
   for (BlockArgument argument : host_.getArguments()) {
-    for (const char *attribute : {"ptl.name", "ptl.output", "ptl.dim"})
-      if (auto name = host_.getArgAttrOfType<StringAttr>(argument.getArgNumber(), attribute))
-        names_.set(argument, names_.fresh(name.getValue()));
+    if (auto name =
+            attrs::firstOf(host_, argument.getArgNumber(), attrs::name, attrs::output, attrs::dim))
+      names_.set(argument, names_.fresh(name.getValue()));
     if (!isa<ir::ArrayType, ir::RefType>(argument.getType()))
       continue;
     Array &array = arrays_[argument];

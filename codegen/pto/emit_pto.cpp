@@ -2,6 +2,7 @@
 #include "codegen/pto/emit_pto.h"
 #include "codegen/pto/loops_as_blocks.h"
 #include "codegen/pto/pto_emitter.h"
+#include "ir/dialect/attributes.h"
 #include "ir/dialect/cross_core.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -530,7 +531,7 @@ Emitted emitPto(llvm::ArrayRef<ModuleOp> kernels, const Machine &machine, PtoasV
     StringAttr name;
     code.append(emitFunctions(kernel, machine, version, types, findings));
     for (func::FuncOp function : kernel.getOps<func::FuncOp>())
-      name = function->getAttrOfType<StringAttr>("ptl.kernel");
+      name = attrs::kernel.of(function);
     listed += (listed.empty() ? "`" : ", `") + (name ? name.str() : std::string("kernel")) + "`";
   }
   text.add("// " + listed + " for " + machine.name + ". ptoas --pto-arch=" + machine.tools.ptoas +

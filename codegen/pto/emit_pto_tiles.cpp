@@ -1,5 +1,6 @@
 // Buffers, views, queues, synchronisation and instructions as `.pto`.
 #include "codegen/pto/pto_emitter.h"
+#include "ir/dialect/attributes.h"
 
 #include "ir/dialect/cross_core.h"
 
@@ -386,7 +387,7 @@ bool PtoFunctionEmitter::emitQueue(Operation *op) {
 
 /// PTOAS takes computed ids where each vector core has ids of its own; elsewhere each has a branch.
 void PtoFunctionEmitter::emitCrossing(Operation *op, const std::string &text, Value id) {
-  auto ids = op->getAttrOfType<DenseI64ArrayAttr>("ptl.ids"); // first, and how many
+  auto ids = attrs::ids.of(op); // first, and how many
   if (std::optional<int64_t> number = getConstantIntValue(id))
     return line(op, text + std::to_string(*number));
   if (machine_.exchange.throughBuffer || !ids)

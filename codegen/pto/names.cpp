@@ -1,5 +1,6 @@
 #include "codegen/pto/names.h"
 
+#include "ir/dialect/attributes.h"
 #include "ir/dialect/instruction_op.h"
 #include "ir/dialect/ptl_dialect.h"
 #include "ir/dialect/source_name.h"
@@ -18,9 +19,9 @@ using namespace mlir;
 namespace ptl::pto {
 
 std::string reasonOf(Operation *op) {
-  auto why = op->getAttrOfType<StringAttr>("ptl.why");
+  auto why = attrs::why.of(op);
   Operation *before = op->getPrevNode();
-  return why && !(before && before->getAttr("ptl.why") == why) ? why.str() : std::string();
+  return why && !(before && attrs::why.of(before) == why) ? why.str() : std::string();
 }
 
 /// A word for the purpose of a number without a name, from the first use that shows one.

@@ -1,5 +1,6 @@
 // Events: declared once for each group of numbers; the reasons stand behind the declaration.
 #include "codegen/source/block_body.h"
+#include "ir/dialect/attributes.h"
 
 #include "ir/dialect/cross_core.h"
 #include "ir/dialect/instruction_op.h"
@@ -44,21 +45,21 @@ BlockBody::EventGroup &BlockBody::groupOf(Pipe from, Pipe to, int64_t id) {
 
 std::optional<Location> declarationOf(Operation *op) {
   auto places = dyn_cast<FusedLoc>(op->getLoc()); // of the call and of the declaration
-  bool isDeclared = op->hasAttr("ptl.event") && places && places.getLocations().size() == 2;
+  bool isDeclared = attrs::event.isOn(op) && places && places.getLocations().size() == 2;
   return isDeclared ? std::optional<Location>(places.getLocations()[1]) : std::nullopt;
 }
 
 /// The event between cores that an operation is about, by its source: numbers that are computed
 /// are of one. Null: it is none that was declared.
 CoreEvent *BlockBody::coreEvent(Operation *op, bool isSet) {
-  auto ids = op->getAttrOfType<DenseI64ArrayAttr>("ptl.ids"); // first, and how many
+  auto ids = attrs::ids.of(op); // first, and how many
   auto kind = function_->getAttrOfType<pto::KernelKindAttr>("pto.kernel_kind");
   if (!ids || !kind)
     return nullptr;
   bool isCube = kind.getValue() == pto::KernelKind::cube;
   CoreEvent &event = byCores_.events[{isCube == isSet, ids[0]}];
   if (event.name.empty()) {
-    auto name = op->getAttrOfType<StringAttr>("ptl.event");
+    auto name = attrs::event.of(op);
     event.name = byCores_.fresh(name ? name.str() : "handed");
     event.first = ids[0];
     event.count = ids[1];
@@ -114,7 +115,7 @@ void BlockBody::collectEvents() {
   });
   function_->walk([&](Operation *op) {
     auto note = [&](EventGroup &group) {
-      if (auto why = op->getAttrOfType<StringAttr>("ptl.why"))
+      if (auto why = attrs::why.of(op))
         group.reasons.insert(reasonText(why));
       if (!group.declared)
         group.declared = declarationOf(op);

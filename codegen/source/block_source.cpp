@@ -2,6 +2,7 @@
 // them.
 #include "codegen/source/block_body.h"
 #include "codegen/source/entry.h"
+#include "ir/dialect/attributes.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Dominance.h"
@@ -75,7 +76,7 @@ void KernelPrinter::addOperand(BlockArgument argument, Value operand) {
     auto value = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), attribute);
     return value ? value.str() : "";
   };
-  std::string name = text("ptl.name"), role = text("ptl.role");
+  std::string name = text(attrs::name), role = text(attrs::role);
   GivenArgument &given = given_[argument.getArgNumber()];
   given.operand = operand;
   if (operand.getType().isIndex()) {
@@ -152,7 +153,7 @@ OutlinedKernel KernelPrinter::print() {
   knowLengths(inTypes);
   auto host = launch_->getParentOfType<func::FuncOp>();
   for (BlockArgument argument : host.getArguments())
-    if (auto dim = host.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "ptl.dim"))
+    if (auto dim = attrs::dim.of(host, argument.getArgNumber()))
       host_.knowLength(dim.str(), argument);
   auto isUsed = [&](unsigned number) {
     return llvm::any_of(kernel_.functions,
@@ -160,7 +161,7 @@ OutlinedKernel KernelPrinter::print() {
   };
   size_t next = 0;
   for (BlockArgument argument : function.getArguments()) {
-    auto role = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "ptl.role");
+    auto role = attrs::role.of(function, argument.getArgNumber());
     if (role && role.getValue() == "workspace")
       continue;
     if (next >= launch_.getArguments().size())
@@ -207,7 +208,7 @@ static void orderArguments(OutlinedKernel &kernel) {
 
 /// A kernel that is launched once, with what the entry was given, is the entry.
 static ir::LaunchOp onlyLaunch(func::FuncOp host) {
-  auto kind = host->getAttrOfType<StringAttr>("ptl.kind");
+  auto kind = attrs::kind.of(host);
   if (!kind || (kind.getValue() != "kernel" && kind.getValue() != "manual"))
     return {};
   ir::LaunchOp only;
@@ -255,7 +256,7 @@ static void dropRequirements(func::FuncOp host, const EntryFacts &facts,
     bool writes = false;
     size_t next = 0;
     for (BlockArgument argument : function ? function.getArguments() : Block::BlockArgListType()) {
-      auto role = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "ptl.role");
+      auto role = attrs::role.of(function, argument.getArgNumber());
       if (role && role.getValue() == "workspace")
         continue;
       Value operand = launch.getArguments()[next++];
@@ -298,7 +299,7 @@ SourceResult printBlocks(func::FuncOp host, llvm::ArrayRef<ModuleOp> kernels,
     ModuleOp module = *tidied.emplace_back(kernel.clone());
     tidy(module);
     for (auto function : module.getOps<func::FuncOp>())
-      if (auto name = function->getAttrOfType<StringAttr>("ptl.kernel")) {
+      if (auto name = attrs::kernel.of(function)) {
         BlockKernel &kernel = byName[name.str()];
         kernel.machine = facts.target;
         kernel.functions.push_back(function);

@@ -1,5 +1,6 @@
 // Buffers, and tiles: parts of them, or the same bytes seen differently.
 #include "codegen/source/block_body.h"
+#include "ir/dialect/attributes.h"
 
 #include "ir/dialect/instruction_op.h"
 #include "passes/analysis/source_place.h"
@@ -87,9 +88,7 @@ std::string BlockBody::bufferBase(Value root) {
       } else if (instruction.id() == InstructionId::TLoad) {
         Value pointer = pto::rootOf(instruction.ins()[0]);
         auto argument = dyn_cast<BlockArgument>(pointer);
-        auto text =
-            argument ? function_.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "ptl.name")
-                     : StringAttr();
+        auto text = argument ? attrs::name.of(function_, argument.getArgNumber()) : StringAttr();
         name = (text ? text.str() : "loaded") + "_tile";
       } else {
         name = resultName(instruction.info().mnemonic);

@@ -3,6 +3,7 @@
 // computes are in bounds.
 #include "codegen/source/entry.h"
 #include "codegen/source/position_text.h"
+#include "ir/dialect/attributes.h"
 
 using namespace mlir;
 
@@ -104,7 +105,7 @@ class NamedPositions {
 public:
   explicit NamedPositions(func::FuncOp function) {
     for (BlockArgument argument : function.getArguments())
-      if (auto dim = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "ptl.dim"))
+      if (auto dim = attrs::dim.of(function, argument.getArgNumber()))
         positions_.knowLength(dim.str(), argument);
   }
   Dim endOf(const Reach &reach) {
@@ -176,7 +177,7 @@ static std::vector<std::pair<Value, ir::Extent>> indicesOf(ir::ParallelOp grid) 
 std::vector<std::string> factsOfIndices(ir::ParallelOp grid,
                                         llvm::function_ref<std::string(Value)> nameOf) {
   std::vector<std::string> facts;
-  if (grid->hasAttr(kChecksAttribute))
+  if (attrs::checksBounds.isOn(grid))
     return facts;
   for (auto [array, axis] : indicesOf(grid)) {
     std::string name = nameOf(array);
@@ -201,7 +202,7 @@ static std::string factOfAll(ir::CheckOp check) {
 
 std::vector<std::string> boundsOf(ir::ParallelOp grid, const std::set<std::string> &inTypes) {
   std::vector<std::string> bounds;
-  if (grid->hasAttr(kChecksAttribute))
+  if (attrs::checksBounds.isOn(grid))
     return bounds;
   NamedPositions positions(grid->getParentOfType<func::FuncOp>());
   for (const Reach &reach : reachesOf(grid)) {

@@ -24,11 +24,11 @@ void ProgramEntry::run() {
   written_.clear();
   launched_.clear();
   for (BlockArgument argument : entry_.function.getArguments())
-    for (const char *kind : {"ptl.name", "ptl.output", "ptl.dim"})
+    for (llvm::StringRef kind : {attrs::name.key(), attrs::output.key(), attrs::dim.key()})
       if (std::string name = entry_.attribute(argument, kind); !name.empty()) {
         names_.reserve(name);
         know(argument, name);
-        if (std::string_view(kind) == "ptl.name" && isa<ir::RefType>(argument.getType()))
+        if (kind == attrs::name.key() && isa<ir::RefType>(argument.getType()))
           written_.insert(argument);
       }
   block(entry_.function.getBody().front());

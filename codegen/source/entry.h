@@ -2,6 +2,7 @@
 #pragma once
 
 #include "codegen/source/tile_kernels.h"
+#include "ir/dialect/attributes.h"
 
 namespace ptl::source {
 
@@ -10,7 +11,7 @@ class Entry {
 public:
   Entry(mlir::func::FuncOp function, const EntryFacts &facts) : function(function), facts(facts) {
     for (mlir::BlockArgument argument : function.getArguments())
-      if (std::string dim = attribute(argument, "ptl.dim");
+      if (std::string dim = attribute(argument, attrs::dim);
           !dim.empty() && !facts.statics.count(dim))
         dims.push_back(dim);
     function.walk([&](mlir::Operation *op) {

@@ -212,9 +212,8 @@ bool isTransparent(mlir::Operation *op);
 bool isCheap(mlir::Operation *op);
 /// Whether a check is one of bounds or of a conversion, which the builder makes again.
 bool isMadeAgain(ir::CheckOp check);
-/// Of conversions of positions whose range is checked; `noteConversions` marks those that a check
-/// is about, before it goes.
-inline constexpr llvm::StringLiteral kCheckedAttribute = "ptl.checked";
+/// Marks the conversions of positions whose range a check is about (`ptl.range_checked`), before it
+/// goes.
 void noteConversions(ir::CheckOp check);
 /// Whether such a conversion is written with a name that says the type, `let n: i32 = T - S`: where
 /// it is used nothing else would.

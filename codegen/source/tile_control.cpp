@@ -1,5 +1,6 @@
 // Loops, branches and grids.
 #include "codegen/source/tile_body.h"
+#include "ir/dialect/attributes.h"
 
 #include "passes/analysis/source_place.h"
 
@@ -200,9 +201,9 @@ void TileBody::forLoop(scf::ForOp loop) {
   std::string head = loopHead(cast<BlockArgument>(loop.getInductionVar()), loop.getLowerBound(),
                               loop.getUpperBound(), loop.getStep(), depth_++);
   std::string text = "for " + head;
-  if (auto depth = loop->getAttrOfType<IntegerAttr>("ptl.pipeline"))
+  if (auto depth = attrs::pipeline.of(loop))
     text += " pipeline " + std::to_string(depth.getInt());
-  if (auto factor = loop->getAttrOfType<IntegerAttr>("ptl.unroll"))
+  if (auto factor = attrs::unroll.of(loop))
     text += factor.getInt() > 0 ? " unroll " + std::to_string(factor.getInt()) : " unroll";
   line(text + " {");
   block(*loop.getBody());

@@ -1,5 +1,6 @@
 // Expressions: literals, built-ins by their records, index expressions.
 #include "codegen/source/tile_body.h"
+#include "ir/dialect/attributes.h"
 
 #include "passes/analysis/op_info.h"
 #include "passes/analysis/source_place.h"
@@ -77,7 +78,7 @@ static Attribute constantAttribute(Value value) {
 static Value implicitPosition(Operation *op) {
   if (!isa_and_nonnull<ir::ConvertOp>(op) || !op->getOperand(0).getType().isIndex())
     return {};
-  return op->hasAttr(kCheckedAttribute) ? op->getOperand(0) : Value();
+  return attrs::rangeChecked.isOn(op) ? op->getOperand(0) : Value();
 }
 
 void noteConversions(ir::CheckOp check) {
@@ -86,7 +87,7 @@ void noteConversions(ir::CheckOp check) {
   for (Value value : check.getValues())
     for (Operation *user : value.getUsers())
       if (isa<ir::ConvertOp>(user) && user->getOperand(0) == value)
-        user->setAttr(kCheckedAttribute, UnitAttr::get(user->getContext()));
+        attrs::rangeChecked.set(user);
 }
 
 /// Whether another operand of an operation says of which type a literal or a position is.

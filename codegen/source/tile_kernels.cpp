@@ -1,6 +1,7 @@
 #include "codegen/source/tile_kernels.h"
 
 #include "codegen/source/entry.h"
+#include "ir/dialect/attributes.h"
 
 #include "passes/analysis/op_info.h"
 
@@ -88,7 +89,7 @@ std::optional<Expression> KernelBody::foreign(Value value) {
     return std::nullopt;
   if (auto function = dyn_cast<func::FuncOp>(owner)) {
     auto argument = cast<BlockArgument>(value);
-    if (auto dim = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "ptl.dim")) {
+    if (auto dim = attrs::dim.of(function, argument.getArgNumber())) {
       know(value, dim.str());
       return known_[value];
     }
@@ -166,8 +167,7 @@ void KernelBody::findDims(OutlinedKernel &kernel) {
     return llvm::any_of(kernel.arguments, [&](const OutlinedKernel::Argument &argument) {
       auto own = dyn_cast<BlockArgument>(argument.value);
       auto function = own ? dyn_cast<func::FuncOp>(own.getOwner()->getParentOp()) : func::FuncOp();
-      auto given = function ? function.getArgAttrOfType<StringAttr>(own.getArgNumber(), "ptl.name")
-                            : StringAttr();
+      auto given = function ? attrs::name.of(function, own.getArgNumber()) : StringAttr();
       return given && given.getValue() == name && argument.name == name;
     });
   };
@@ -205,8 +205,7 @@ static std::string lengthOfLoop(Value position) {
     return std::to_string(*number);
   auto given = dyn_cast<BlockArgument>(loop.getUpperBound());
   auto function = given ? dyn_cast<func::FuncOp>(given.getOwner()->getParentOp()) : func::FuncOp();
-  auto dim = function ? function.getArgAttrOfType<StringAttr>(given.getArgNumber(), "ptl.dim")
-                      : StringAttr();
+  auto dim = function ? attrs::dim.of(function, given.getArgNumber()) : StringAttr();
   return dim ? dim.str() : "";
 }
 

@@ -72,8 +72,6 @@ private:
 llvm::SetVector<mlir::Value> uniqueArrays(ir::ParallelOp grid);
 bool isUniqueOfGrid(ir::CheckOp check);
 
-/// On a grid: it checks itself that positions are in bounds.
-inline constexpr llvm::StringLiteral kChecksAttribute = "ptl.checks_bounds";
 /// What a kernel says of positions that the program computes, `last <= N`: without it the kernel
 /// would check what it indexes from them on. Empty if the grid did check that.
 std::vector<std::string> boundsOf(ir::ParallelOp grid, const std::set<std::string> &inTypes);

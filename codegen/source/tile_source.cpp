@@ -1,7 +1,7 @@
 #include "codegen/source/tile_source.h"
 
 #include "codegen/source/entry.h"
-#include "ir/dialect/schedule_attributes.h"
+#include "ir/dialect/attributes.h"
 #include "passes/analysis/op_info.h"
 #include "passes/analysis/source_place.h"
 
@@ -18,13 +18,13 @@ std::string Entry::header(const char *kind, const std::function<std::string(Type
                           const std::map<std::string, std::string> &initial) {
   std::vector<std::string> params, results;
   for (BlockArgument argument : function.getArguments()) {
-    if (std::string name = attribute(argument, "ptl.name"); !name.empty()) {
+    if (std::string name = attribute(argument, attrs::name); !name.empty()) {
       bool isInout = isa<ir::RefType>(argument.getType());
       params.push_back(name + ": " + (isInout ? "inout " : "") + typeText(argument.getType()));
       if (auto strides = facts.strides.find(name); strides != facts.strides.end())
         params.back() += " strides " + strides->second;
     }
-    if (std::string name = attribute(argument, "ptl.output"); !name.empty()) {
+    if (std::string name = attribute(argument, attrs::output); !name.empty()) {
       auto value = initial.find(name);
       results.push_back(name + ": " + typeText(argument.getType()) +
                         (value == initial.end() ? "" : " = " + value->second));
@@ -66,7 +66,7 @@ private:
   std::string schedule() {
     std::vector<std::string> items;
     entry_.function.walk([&](ir::MatmulOp product) {
-      auto said = product->getAttrOfType<ArrayAttr>("ptl.l0");
+      auto said = attrs::l0.of(product);
       std::string label = block::nameOf(product.getLoc());
       for (Operation *user : product->getUsers())
         if (label.empty() && isa<ir::CastOp>(user))
@@ -78,7 +78,7 @@ private:
         sizes.push_back(std::to_string(size));
       items.push_back(label + " { l0 " + llvm::join(sizes, ", ") + " }");
     });
-    if (auto cores = entry_.function->getAttrOfType<IntegerAttr>(ir::kCoresAttribute))
+    if (auto cores = attrs::cores.of(entry_.function))
       items.push_back("cores " + std::to_string(cores.getInt()));
     if (items.empty())
       return "";
@@ -88,7 +88,7 @@ private:
 
   void run() {
     for (BlockArgument argument : entry_.function.getArguments())
-      for (const char *kind : {"ptl.name", "ptl.output", "ptl.dim"})
+      for (llvm::StringRef kind : {attrs::name.key(), attrs::output.key(), attrs::dim.key()})
         if (std::string name = entry_.attribute(argument, kind); !name.empty()) {
           names_.reserve(name);
           if (ir::rankOf(argument.getType()) > 0)
@@ -175,7 +175,7 @@ static void dropRequirements(func::FuncOp function, Entry &entry) {
     for (Operation *outer = check->getParentOp(); outer && isMadeAgain(check);
          outer = outer->getParentOp())
       if (isa<ir::ParallelOp>(outer))
-        outer->setAttr(kChecksAttribute, UnitAttr::get(outer->getContext()));
+        attrs::checksBounds.set(outer);
   });
   function.walk([&](ir::CheckOp check) {
     if (isMadeAgain(check) || isBoundOfGrid(check) || entry.isRequirement(check))
@@ -220,7 +220,7 @@ SourceResult printTiles(func::FuncOp function, const EntryFacts &facts) {
   };
   Entry entry(function, facts);
   dropRequirements(function, entry);
-  auto kind = function->getAttrOfType<StringAttr>("ptl.kind");
+  auto kind = attrs::kind.of(function);
   result.text = kind && kind.getValue() == "kernel" ? KernelEntry(entry, unwritable).print()
                                                     : ProgramEntry(entry, unwritable).print();
   if (!result.problem.empty())

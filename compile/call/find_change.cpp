@@ -3,6 +3,7 @@
 #include "codegen/reference/agreement.h"
 #include "compile/simulate/chip_runner.h"
 #include "ir/build/build_ir.h"
+#include "ir/dialect/attributes.h"
 #include "ir/dialect/element_types.h"
 #include "ir/dialect/ptl_dialect.h"
 #include "ir/execute/execute.h"
@@ -54,7 +55,7 @@ std::vector<reference::Value> argumentsOf(func::FuncOp function, const StageCall
   for (BlockArgument argument : function.getArguments()) {
     if (isArray(argument)) {
       arguments.push_back(reference::Value::array(valuesOf(*call.arrays[array++])));
-    } else if (function.getArgAttr(argument.getArgNumber(), "ptl.dim")) {
+    } else if (attrs::dim.isOn(function, argument.getArgNumber())) {
       arguments.push_back(reference::Value::integer(call.lengths[length++]));
     } else {
       mlir::Type type = argument.getType();
@@ -169,9 +170,9 @@ std::vector<std::string> namesOf(func::FuncOp function) {
   for (BlockArgument argument : function.getArguments())
     if (isa<ir::RefType>(argument.getType())) {
       std::string name = "result " + std::to_string(names.size());
-      for (const char *attribute : {"ptl.name", "ptl.output"})
-        if (auto known = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), attribute))
-          name = known.str();
+      if (auto known =
+              attrs::firstOf(function, argument.getArgNumber(), attrs::output, attrs::name))
+        name = known.str();
       names.push_back(name);
     }
   return names;

@@ -2,6 +2,7 @@
 #include "compile/call/find_change.h"
 #include "compile/chip/lower_to_chip.h"
 #include "frontend/sema/check.h"
+#include "ir/dialect/attributes.h"
 #include "ir/dialect/pto_dialect.h"
 #include "runtime/npy/owned_array.h"
 
@@ -168,9 +169,7 @@ TEST(Stages, AValueThatIsNotHandedOverIsNamed) {
   Compiled compiled(Mixed);
   ASSERT_TRUE(compiled.record);
   EXPECT_FALSE(compiled.find(Products, {40, 33}));
-  compiled.after("ptl-assign-cores").tiles->walk([](Operation *op) {
-    op->removeAttr("ptl.crosses");
-  });
+  compiled.after("ptl-assign-cores").tiles->walk([](Operation *op) { attrs::crosses.remove(op); });
   std::optional<StageDifference> found = compiled.find(Products, {40, 33});
   ASSERT_TRUE(found);
   EXPECT_EQ(found->pass, "ptl-assign-cores");
@@ -194,7 +193,7 @@ kernel sums[M](x: f32[M, 32], a: f32[32, 32]) -> (z: f32[1, 32] = 0.0)
   EXPECT_FALSE(compiled.find(shapes, {40}));
   // The stored value is a loaded one, so each kind of core could store it.
   compiled.after("ptl-assign-cores").tiles->walk([](ir::StoreOp store) {
-    store->removeAttr("ptl.core");
+    attrs::core.remove(store);
   });
   std::optional<StageDifference> found = compiled.find(shapes, {40});
   ASSERT_TRUE(found);
@@ -220,10 +219,10 @@ kernel att[L](q: f32[64, 32], k: f32[L, 32], v: f32[L, 32]) -> (y: f32[64, 32])
   EXPECT_FALSE(compiled.find(shapes, {150}));
   bool any = false;
   compiled.after("ptl-stage-loops").tiles->walk([&](ir::ExpOp exp) { // before its product
-    any = exp->hasAttr("ptl.turn");
+    any = attrs::turn.isOn(exp);
     for (Operation &op : *exp->getBlock())
       if (isa<ir::MatmulOp>(op)) {
-        op.setAttr("ptl.turn", StringAttr::get(op.getContext(), "behind"));
+        attrs::turn.set(&op, "behind");
         break;
       }
   });

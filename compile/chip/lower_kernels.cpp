@@ -1,4 +1,5 @@
 #include "compile/chip/lower_kernels.h"
+#include "ir/dialect/attributes.h"
 
 #include "compile/source_spans.h"
 #include "passes/lower_block/cut_statements.h"
@@ -54,7 +55,7 @@ static void tellRoom(ChipProgram &program, ChipSearch &search) {
   for (size_t i = 0; i < program.program.kernels.size(); ++i) {
     LedgerKernel kernel;
     for (auto function : (*program.program.kernels[i]).getOps<mlir::func::FuncOp>())
-      if (auto name = function->getAttrOfType<mlir::StringAttr>("ptl.kernel"))
+      if (auto name = attrs::kernel.of(function))
         kernel.name = name.str();
     kernel.givenUp = search.of(i).givenUp();
     kernel.parts = program.program.parts[i];

@@ -1,4 +1,5 @@
 #include "compile/chip/lower_to_chip.h"
+#include "ir/dialect/attributes.h"
 
 #include "compile/chip/lower_kernels.h"
 #include "compile/chip/room_helps.h"
@@ -30,12 +31,12 @@ static std::optional<ChipProgram> synchronise(const CompileContext &context, Chi
   StageMessages messages(context);
   context.step("derive-sync");
   for (mlir::OwningOpRef<mlir::ModuleOp> &kernel : program.program.kernels)
-    if (!(*kernel)->hasAttr("ptl.manual"))
+    if (!attrs::byHand.isOn(*kernel))
       for (auto each : kernel->getOps<mlir::func::FuncOp>())
         pto::peelStages(each);
   keepBlocks(options, record, "pto-peel-stages", Stage::Level::Placed, program);
   for (mlir::OwningOpRef<mlir::ModuleOp> &kernel : program.program.kernels) {
-    bool byHand = (*kernel)->hasAttr("ptl.manual");
+    bool byHand = attrs::byHand.isOn(*kernel);
     pto::BlockMachine machine(*options.chip);
     for (auto each : kernel->getOps<mlir::func::FuncOp>()) {
       pto::SyncResult &sync = program.sync.emplace_back();
@@ -72,7 +73,7 @@ static std::optional<ChipProgram> judge(const CompileContext &context, ChipProgr
   std::vector<prove::ProofResult> proofs = prove::proveBlocks(modules, *context.options().chip);
   for (auto [kernel, proof] : llvm::zip(modules, proofs)) {
     holds &= proof.findings.empty();
-    if (kernel->hasAttr("ptl.manual") || proof.findings.empty())
+    if (attrs::byHand.isOn(kernel) || proof.findings.empty())
       prove::report(proof, context.sink(), spanOf);
     else
       reportRefuted(context, proof, kernel);
@@ -110,7 +111,7 @@ static std::optional<LoweredKernels> searchForRoom(const CompileContext &context
 /// code. Tiles that the author wrote are as they are.
 static bool tilesAreChosen(const TensorModule &tensor) {
   auto function = *tensor.module.get().getOps<mlir::func::FuncOp>().begin();
-  auto kind = function->getAttrOfType<mlir::StringAttr>("ptl.kind");
+  auto kind = attrs::kind.of(function);
   return !kind || (kind.getValue() != "kernel" && kind.getValue() != "manual");
 }
 

@@ -1,4 +1,5 @@
 #include "compile/simulate/chip_runner.h"
+#include "ir/dialect/attributes.h"
 #include "ir/dialect/task_attribute.h"
 
 #include "compile/simulate/host_places.h"
@@ -32,7 +33,7 @@ std::unique_ptr<ChipRunner> ChipRunner::create(ChipProgram program, const Machin
     std::optional<rt::sim::Kernel> kernel = rt::sim::load(*module, "", error);
     if (!kernel)
       return nullptr;
-    if (!(*module)->hasAttr("ptl.manual"))
+    if (!attrs::byHand.isOn(*module))
       runner->ownKernels_.insert(kernel->name);
     runner->kernels_.push_back(std::move(*kernel));
   }
@@ -68,7 +69,7 @@ public:
         if (!how_.values && !llvm::is_contained(how_.known, given.data))
           made.data = nullptr;
         introduce(made, argument);
-      } else if (function.getArgAttr(argument.getArgNumber(), "ptl.dim")) {
+      } else if (attrs::dim.isOn(function, argument.getArgNumber())) {
         values_[argument] = IntegerAttr::get(argument.getType(), lengths[length++]);
       } else {
         values_[argument] =

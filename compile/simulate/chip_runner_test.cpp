@@ -1,4 +1,5 @@
 #include "compile/simulate/chip_runner.h"
+#include "ir/dialect/attributes.h"
 
 #include "compile/chip/lower_to_chip.h"
 #include "frontend/sema/check.h"
@@ -26,7 +27,7 @@ rt::Failure runWithoutSignals(bool isManual) {
   for (auto &kernel : made->program.kernels) {
     kernel->walk([](pto::SetFlagOp signal) { signal.erase(); });
     if (isManual)
-      (*kernel)->setAttr("ptl.manual", mlir::StringAttr::get(kernel->getContext(), "aiv"));
+      attrs::byHand.set(*kernel);
   }
   std::string error;
   std::unique_ptr<ChipRunner> runner = ChipRunner::create(std::move(*made), *options.chip, error);

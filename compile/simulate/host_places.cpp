@@ -1,5 +1,7 @@
 #include "compile/simulate/host_places.h"
 
+#include "ir/dialect/attributes.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
@@ -21,9 +23,8 @@ std::string sourceName(Value value) {
     return "";
   if (auto argument = dyn_cast<BlockArgument>(value))
     if (auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()))
-      for (const char *attribute : {"ptl.name", "ptl.output"})
-        if (auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), attribute))
-          return name.str();
+      if (auto name = attrs::firstOf(function, argument.getArgNumber(), attrs::name, attrs::output))
+        return name.str();
   auto named = dyn_cast<NameLoc>(value.getLoc());
   return named ? named.getName().str() : "";
 }

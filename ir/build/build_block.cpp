@@ -7,6 +7,7 @@
 #include "ir/build/build_tile.h"
 #include "ir/build/build_type.h"
 #include "ir/build/build_view.h"
+#include "ir/dialect/attributes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -73,8 +74,8 @@ static Bound buildCrossing(BuildContext &c, const BlockExpr &call) {
   if (call.op == BlockOp::Push) {
     Bound pushed = readRefs(c, buildExpr(c, *call.ins[0]), c.here(call));
     const BlockObject &pipe = *call.object->object;
-    noteCount(pushed, "ptl.slots", pipe.depth ? constantDim(c, pipe.depth) : std::nullopt);
-    noteCount(pushed, "ptl.held", pipe.hold ? constantDim(c, pipe.hold) : std::nullopt);
+    noteCount(pushed, attrs::slots, pipe.depth ? constantDim(c, pipe.depth) : std::nullopt);
+    noteCount(pushed, attrs::hold, pipe.hold ? constantDim(c, pipe.hold) : std::nullopt);
     bindLocal(c, *call.value, pushed);
   }
   return c.bound(*call.value);

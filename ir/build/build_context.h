@@ -85,7 +85,7 @@ struct BuildContext {
   std::shared_ptr<ManualState> manual;          ///< while a manual kernel is being built
 
   // Schedules.
-  llvm::SmallVector<mlir::Attribute> items; ///< see `kItemsAttribute`
+  llvm::SmallVector<mlir::Attribute> items; ///< see `attrs::items`
   /// Numbers of `fuse` items, by the declaration being built and their list.
   std::map<std::pair<const Frame *, const ScheduleLabels *>, int64_t> fusions;
   int64_t fuseCount = 0;

@@ -9,7 +9,7 @@
 #include "ir/build/build_schedule.h"
 #include "ir/build/build_stmt.h"
 #include "ir/build/build_type.h"
-#include "ir/dialect/schedule_attributes.h"
+#include "ir/dialect/attributes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -108,11 +108,11 @@ static llvm::StringRef kindName(const CallableDecl &decl) {
 static void nameParameters(BuildContext &c, func::FuncOp function) {
   for (auto [i, param] : llvm::enumerate(c.binding.decl->params)) {
     auto number = static_cast<unsigned>(i);
-    function.setArgAttr(number, "ptl.name", c.b.getStringAttr(param->name));
+    attrs::name.set(function, number, param->name);
     // Neighbours on the last axis lie side by side unless the type says something else.
     const std::vector<Dim> &strides = param->type->strides;
     if (!strides.empty() && !strides.back().isConstant(1))
-      function.setArgAttr(number, "ptl.strides", c.b.getUnitAttr());
+      attrs::strides.set(function, number);
   }
 }
 
@@ -126,13 +126,13 @@ static void nameOutputsAndDimensions(BuildContext &c, func::FuncOp function) {
   };
   size_t results = resultTypes(decl).size();
   for (size_t i = 0; i < results; ++i)
-    name("ptl.output", decl.kind != DeclKind::Fn ? decl.outputs[i]->name
-                       : results == 1            ? "result"
-                                                 : "result" + std::to_string(i));
+    name(attrs::output, decl.kind != DeclKind::Fn ? decl.outputs[i]->name
+                        : results == 1            ? "result"
+                                                  : "result" + std::to_string(i));
   for (Dim axis : c.frame->prefix)
-    name("ptl.dim", c.dims.toString(axis));
+    name(attrs::dim, c.dims.toString(axis));
   for (const DimParam &dim : decl.dims)
-    name("ptl.dim", c.dims.symbol(dim.symbol).name);
+    name(attrs::dim, c.dims.symbol(dim.symbol).name);
 }
 
 static void storeResult(BuildContext &c, Bound result, mlir::Block &body) {
@@ -187,7 +187,7 @@ static void buildEntry(BuildContext &c, ModuleOp module, const std::string &symb
   c.b.setInsertionPointToEnd(module.getBody());
   auto type = c.b.getFunctionType(argumentTypes(c), {});
   auto function = c.make<func::FuncOp>(loc, symbol, type);
-  function->setAttr("ptl.kind", c.b.getStringAttr(kindName(decl)));
+  attrs::kind.set(function, kindName(decl));
   nameParameters(c, function);
   nameOutputsAndDimensions(c, function);
   mlir::Block *body = function.addEntryBlock();
@@ -195,7 +195,7 @@ static void buildEntry(BuildContext &c, ModuleOp module, const std::string &symb
   bindArguments(c, *body);
   frame.schedule = scheduleOf(c, decl, frame);
   if (frame.schedule && frame.schedule->cores > 0)
-    function->setAttr(kCoresAttribute, c.b.getI64IntegerAttr(frame.schedule->cores));
+    attrs::cores.set(function, frame.schedule->cores);
   bindTunables(c, frame, c.binding.tunables);
   buildWheres(c);
   initOutputs(c);
@@ -207,7 +207,7 @@ static void buildEntry(BuildContext &c, ModuleOp module, const std::string &symb
   }
   refuseUntaken(c);
   if (!c.items.empty())
-    function->setAttr(kItemsAttribute, c.b.getArrayAttr(c.items));
+    attrs::items.set(function, c.items);
   c.make<func::ReturnOp>(loc);
 }
 

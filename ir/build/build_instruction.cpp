@@ -3,6 +3,7 @@
 #include "ir/build/build_dim.h"
 #include "ir/build/build_expr.h"
 #include "ir/build/build_view.h"
+#include "ir/dialect/attributes.h"
 #include "ir/dialect/cross_core.h"
 
 #include "mlir/AsmParser/AsmParser.h"
@@ -72,7 +73,7 @@ void buildSignal(BuildContext &c, const BlockExpr &call) {
   if (object.crosses()) {
     flag = isSignal ? c.make<pto::SyncSetOp>(loc, from, id, mlir::ValueRange()).getOperation()
                     : c.make<pto::SyncWaitOp>(loc, to, id, mlir::ValueRange()).getOperation();
-    flag->setAttr("ptl.ids", c.b.getDenseI64ArrayAttr({c.manual->ids[call.object], count}));
+    attrs::ids.set(flag, {c.manual->ids[call.object], count});
   } else if (int64_t number = extentOf(id); number != pto::kDynamic) {
     auto event = pto::EventIdAttr::get(&c.context, static_cast<pto::EventId>(number));
     flag = isSignal ? c.make<pto::SetFlagOp>(loc, from, to, event).getOperation()
@@ -80,9 +81,9 @@ void buildSignal(BuildContext &c, const BlockExpr &call) {
   } else {
     flag = isSignal ? c.make<pto::SetFlagDynOp>(loc, from, to, id).getOperation()
                     : c.make<pto::WaitFlagDynOp>(loc, from, to, id).getOperation();
-    flag->setAttr("ptl.ids", c.b.getDenseI64ArrayAttr({c.manual->ids[call.object], count}));
+    attrs::ids.set(flag, {c.manual->ids[call.object], count});
   }
-  flag->setAttr("ptl.event", c.b.getStringAttr(call.object->name)); // for messages
+  attrs::event.set(flag, call.object->name); // for messages
   if (c.binding.ranges) // who looks at the declaration sees what became of the event
     flag->setLoc(FusedLoc::get(&c.context, {loc, c.location(call.object->span)}));
 }

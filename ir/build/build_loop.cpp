@@ -8,7 +8,7 @@
 #include "ir/build/build_expr.h"
 #include "ir/build/build_stmt.h"
 #include "ir/build/carried.h"
-#include "ir/dialect/schedule_attributes.h"
+#include "ir/dialect/attributes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -117,12 +117,12 @@ static void setModifiers(BuildContext &c, Operation *loop, const LoopModifiers &
   }
   OpBuilder b(loop);
   if (pipeline > 1)
-    loop->setAttr("ptl.pipeline", b.getI64IntegerAttr(pipeline));
+    attrs::pipeline.set(loop, pipeline);
   if (!unroll)
     return;
-  loop->setAttr("ptl.unroll", b.getI64IntegerAttr(*unroll));
+  attrs::unroll.set(loop, *unroll);
   if (c.binding.chip)
-    loop->setAttr(kUnrollPlaceAttribute, LocationAttr(c.location(unrollAt)));
+    attrs::unrollAt.set(loop, LocationAttr(c.location(unrollAt)));
 }
 
 /// A loop with `break` or `continue` runs as `scf.while` over the position and the flags.

@@ -10,6 +10,7 @@
 #include "ir/build/build_stmt.h"
 #include "ir/build/build_type.h"
 #include "ir/build/manual.h"
+#include "ir/dialect/attributes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -165,8 +166,7 @@ static void buildPoints(BuildContext &c, const ParallelStmt &stmt, size_t from =
       outermost ? asIndex(c.make<pto::GetBlockIdxOp>(loc, c.b.getI64Type())) : c.index(0);
   mlir::Value step =
       outermost ? asIndex(c.make<pto::GetBlockNumOp>(loc, c.b.getI64Type())) : c.index(1);
-  if (auto cores =
-          outermost ? c.manual->grid->getAttrOfType<IntegerAttr>("ptl.cores") : IntegerAttr()) {
+  if (auto cores = outermost ? attrs::cores.of(c.manual->grid) : IntegerAttr()) {
     step = c.make<arith::MinSIOp>(loc, step, c.index(cores.getInt()));
     mlir::Value works = c.make<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, first, step);
     first = c.make<arith::SelectOp>(loc, works, first, total);
@@ -189,7 +189,7 @@ static void buildPoints(BuildContext &c, const ParallelStmt &stmt, size_t from =
       buildPoints(c, stmt, to);
     } else {
       buildBlock(c, *stmt.body);
-      loop->setAttr("ptl.point", c.b.getUnitAttr());
+      attrs::point.set(loop);
       c.make<pto::BarrierOp>(loc, pto::PipeKindAttr::get(&c.context, pto::PipeKind::PIPE_ALL));
     }
   }
@@ -202,7 +202,7 @@ static void buildManualGrid(BuildContext &c, const CallableDecl &decl,
   Location loc = c.location(upTo < stmts.size() ? stmts[upTo]->span : decl.nameSpan);
   mlir::Value zero = c.index(0), one = c.index(1);
   auto grid = c.make<ParallelOp>(loc, zero, one, one);
-  grid->setAttr("ptl.manual", c.b.getStringAttr(decl.core));
+  attrs::manual.set(grid, decl.core);
   scheduleGrid(c, grid);
   c.manual->grid = grid;
   c.manual->pointers.clear();

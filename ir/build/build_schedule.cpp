@@ -2,7 +2,7 @@
 // that can have no effect on this machine are reported.
 #include "ir/build/build_schedule.h"
 #include "ir/build/build_dim.h"
-#include "ir/dialect/schedule_attributes.h"
+#include "ir/dialect/attributes.h"
 #include "machines/machine.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -40,10 +40,10 @@ static void noteItem(BuildContext &c, Operation *op, const std::string &label,
   details.push_back(c.b.getNamedAttr("at", LocationAttr(c.location(at))));
   c.items.push_back(c.b.getDictionaryAttr(details));
   llvm::SmallVector<int64_t> numbers;
-  if (auto before = op->getAttrOfType<DenseI64ArrayAttr>(kItemNumbersAttribute))
+  if (auto before = attrs::item.of(op))
     llvm::append_range(numbers, before.asArrayRef());
   numbers.push_back(number);
-  op->setAttr(kItemNumbersAttribute, c.b.getDenseI64ArrayAttr(numbers));
+  attrs::item.set(op, numbers);
 }
 
 void refuse(BuildContext &c, Span at, const std::string &item, const std::string &why) {
@@ -104,10 +104,10 @@ static void scheduleValue(BuildContext &c, const ScheduleDirective &directive, c
     }
   }
   if (!tiles.empty())
-    op->setAttr("ptl.tile", c.b.getDictionaryAttr(tiles));
+    attrs::tile.set(op, tiles);
   if (directive.place == ptl::Place::Gm) {
     c.frame->taken.insert(directive.placeSpan.begin);
-    op->setAttr("ptl.split", c.b.getUnitAttr());
+    attrs::split.set(op);
   }
 }
 
@@ -127,8 +127,7 @@ static void fuseValue(BuildContext &c, const Local &local, Operation *op) {
     c.frame->taken.insert(at.begin);
     auto [number, isNew] = c.fusions.try_emplace({c.frame, &labels}, c.fuseCount);
     c.fuseCount += isNew;
-    op->setAttr("ptl.fuse",
-                c.b.getStringAttr(labels.names.front() + "#" + std::to_string(number->second)));
+    attrs::fuse.set(op, labels.names.front() + "#" + std::to_string(number->second));
     noteItem(c, op, local.name, listText("fuse", labels), at,
              {c.b.getNamedAttr("fuse", c.b.getI64IntegerAttr(number->second))});
   }
@@ -158,9 +157,8 @@ void pinProduct(BuildContext &c, const Local &local, mlir::Value value) {
                " products, of which it must be one");
   } else {
     c.frame->taken.insert(directive.l0Span.begin);
-    products.front()->setAttr("ptl.l0",
-                              c.b.getArrayAttr({c.b.getDenseI64ArrayAttr(directive.l0),
-                                                LocationAttr(c.location(directive.l0Span))}));
+    attrs::l0.set(products.front(), {c.b.getDenseI64ArrayAttr(directive.l0),
+                                     LocationAttr(c.location(directive.l0Span))});
   }
 }
 
@@ -179,7 +177,7 @@ static mlir::Value placed(BuildContext &c, const ScheduleDirective &directive, c
   auto name = c.b.getStringAttr(local.name);
   if (isProgram) {
     Operation *op = value.getDefiningOp();
-    op->setAttr("ptl.place", c.b.getArrayAttr({c.b.getStringAttr(placeName(place)), name}));
+    attrs::place.set(op, {c.b.getStringAttr(placeName(place)), name});
     noteItem(c, op, local.name, placeText(directive), directive.placeSpan);
     return value;
   }
@@ -226,11 +224,11 @@ mlir::Value applySchedule(BuildContext &c, const Local &local, mlir::Value value
       if (op->getParentOfType<ParallelOp>())
         refuse(c, at, "split after " + local.name, "it is computed within a kernel");
       c.frame->taken.insert(at.begin);
-      op->setAttr("ptl.split", c.b.getUnitAttr());
+      attrs::split.set(op);
     }
   for (const ScheduleLabels &labels : schedule->orders)
     if (llvm::is_contained(labels.names, local.name))
-      op->setAttr("ptl.order", c.b.getStringAttr(local.name));
+      attrs::order.set(op, local.name);
   for (const ScheduleDirective &directive : schedule->directives)
     if (directive.label == local.name && directive.place != ptl::Place::Inferred &&
         directive.place != ptl::Place::Gm)
@@ -281,7 +279,7 @@ void refuseUntaken(BuildContext &c) {
 void scheduleGrid(BuildContext &c, ParallelOp grid) {
   const ScheduleDecl *schedule = c.frame->schedule;
   if (schedule && schedule->cores > 0 && c.frame->decl->kind != DeclKind::Program)
-    grid->setAttr(kCoresAttribute, c.b.getI64IntegerAttr(schedule->cores));
+    attrs::cores.set(grid, schedule->cores);
 }
 
 void shareCores(BuildContext &c, int64_t cores, mlir::Block &in, Operation *before) {
@@ -290,8 +288,8 @@ void shareCores(BuildContext &c, int64_t cores, mlir::Block &in, Operation *befo
   auto last = c.b.getInsertionBlock() == &in ? c.b.getInsertionPoint() : in.end();
   for (Operation &op : llvm::make_range(first, last))
     op.walk([&](Operation *inner) {
-      if (!inner->hasAttr(kCoresAttribute) && !inner->hasTrait<mlir::OpTrait::ConstantLike>())
-        inner->setAttr(kCoresAttribute, mark);
+      if (!attrs::cores.isOn(inner) && !inner->hasTrait<mlir::OpTrait::ConstantLike>())
+        attrs::cores.set(inner, mark);
     });
 }
 

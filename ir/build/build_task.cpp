@@ -1,6 +1,7 @@
 // Task statements, and tasks in another order than they are written.
 #include "ir/build/build_task.h"
 #include "ir/build/build_stmt.h"
+#include "ir/dialect/attributes.h"
 #include "ir/dialect/task_attribute.h"
 
 #include "mlir/Transforms/RegionUtils.h"
@@ -26,11 +27,11 @@ void buildTask(BuildContext &c, const TaskStmt &stmt) {
                    });
   for (Operation &op : llvm::make_range(first, last)) {
     if (isOrdered)
-      op.setAttr("ptl.order", c.b.getStringAttr(stmt.name));
+      attrs::order.set(&op, stmt.name);
     op.walk([&](Operation *inner) {
-      bool isOther = inner->hasAttr(kTaskAttribute); // of a task in it
+      bool isOther = attrs::task.isOn(inner); // of a task in it
       if (!isOther && !inner->hasTrait<mlir::OpTrait::ConstantLike>())
-        inner->setAttr(kTaskAttribute, mark);
+        attrs::task.set(inner, mark);
     });
   }
 }
@@ -134,7 +135,7 @@ void orderTasks(BuildContext &c, mlir::Block &in) {
     return;
   llvm::MapVector<StringRef, llvm::SmallVector<Operation *>> ordered;
   in.walk([&](Operation *op) {
-    if (auto label = dyn_cast_or_null<StringAttr>(op->removeAttr("ptl.order")))
+    if (auto label = attrs::order.take(op))
       ordered[label.getValue()].push_back(op);
   });
   for (const ScheduleLabels &labels : c.frame->schedule->orders)

@@ -2,22 +2,21 @@
 // and of what comes first, which a judge can hold against the bytes and the order.
 #pragma once
 
+#include "ir/dialect/attributes.h"
+
 #include "mlir/IR/Builders.h"
 
 namespace ptl::pto {
 
-/// On an instruction, for each of its operands, a number and that many values. Of an operand that
+/// What `ptl.held` says of each operand of an instruction; nothing if nobody knows. The attribute
+/// has, for each of its operands, a number and that many values. Of an operand that
 /// is read: any of them may be what it reads, because loops and branches hand values on and
 /// because a part may have been left as it was. Of one that is written: the value of which it
 /// becomes a part. Operands with no value are known to nobody. Values are numbered in each
-/// function, from 1. Instructions that are written by hand have no such attribute, and no text
-/// shows it.
-inline constexpr llvm::StringLiteral kHeldAttribute = "ptl.held";
-
-/// Those of each operand; nothing if nobody knows.
+/// function, from 1. Instructions that are written by hand have no such attribute.
 inline llvm::SmallVector<llvm::ArrayRef<int32_t>> heldValues(mlir::Operation *op) {
   llvm::SmallVector<llvm::ArrayRef<int32_t>> held;
-  auto attribute = op->getAttrOfType<mlir::DenseI32ArrayAttr>(kHeldAttribute);
+  auto attribute = attrs::held.of(op);
   if (!attribute)
     return held;
   for (llvm::ArrayRef<int32_t> rest = attribute.asArrayRef(); !rest.empty();) {
@@ -27,10 +26,5 @@ inline llvm::SmallVector<llvm::ArrayRef<int32_t>> heldValues(mlir::Operation *op
   }
   return held;
 }
-
-/// On an instruction that reaches an array over which the cores of a kernel meet: how many meetings
-/// are before it, in program text, and how many there are. A meeting is a `sync.wait` of
-/// each core.
-inline constexpr llvm::StringLiteral kMetAttribute = "ptl.met";
 
 } // namespace ptl::pto

@@ -1,5 +1,6 @@
 // Tile instructions: one operation per record, with one spelling for all.
 #include "ir/dialect/instruction_op.h"
+#include "ir/dialect/attributes.h"
 #include "ir/dialect/held_values.h"
 
 #include "mlir/IR/OpImplementation.h"
@@ -17,7 +18,7 @@ static void printInstruction(Operation *op, OpAsmPrinter &printer, const Instruc
     printer << ' ' << word << '(';
     printer.printOperands(operands);
     if (withAttributes)
-      printer.printOptionalAttrDict(op->getAttrs(), {kHeldAttribute, kMetAttribute});
+      printer.printOptionalAttrDict(op->getAttrs(), {attrs::held, attrs::met});
     printer << " : ";
     llvm::interleaveComma(operands.getTypes(), printer);
     printer << ')';
@@ -28,7 +29,7 @@ static void printInstruction(Operation *op, OpAsmPrinter &printer, const Instruc
   if (info.numOuts())
     list("outs", op->getOperands().drop_front(numIns), false);
   if (!inside)
-    printer.printOptionalAttrDict(op->getAttrs(), {kHeldAttribute, kMetAttribute});
+    printer.printOptionalAttrDict(op->getAttrs(), {attrs::held, attrs::met});
 }
 
 static ParseResult parseList(OpAsmParser &parser, OperationState &state) {

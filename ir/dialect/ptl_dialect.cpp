@@ -26,6 +26,7 @@ void PtlDialect::initialize() {
       >();
   registerStructureOps();
   registerBuiltinOps();
+  registerAttributes();
 }
 
 llvm::ArrayRef<Extent> extentsOf(Type type) {

@@ -1,5 +1,6 @@
 #include "ir/dialect/source_name.h"
 
+#include "ir/dialect/attributes.h"
 #include "ir/dialect/instruction_op.h"
 #include "ir/dialect/pto_dialect.h"
 
@@ -36,7 +37,7 @@ static std::string argumentName(BlockArgument argument) {
   Operation *parent = argument.getOwner()->getParentOp();
   if (auto function = dyn_cast<func::FuncOp>(parent);
       function && argument.getOwner()->isEntryBlock())
-    if (auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "ptl.name"))
+    if (auto name = attrs::name.of(function, argument.getArgNumber()))
       return name.str();
   if (std::string name = locationName(argument.getLoc()); !name.empty())
     return name;

@@ -1,3 +1,4 @@
+#include "ir/dialect/attributes.h"
 #include "ir/dialect/grid_scope.h"
 #include "ir/dialect/lengths.h"
 #include "ir/dialect/ptl_dialect.h"
@@ -38,7 +39,7 @@ LogicalResult DimOp::verify() {
 static Value dimensionOf(BlockArgument array, StringAttr symbol) {
   auto function = dyn_cast<FunctionOpInterface>(array.getOwner()->getParentOp());
   for (unsigned i = 0; function && i < function.getNumArguments(); ++i)
-    if (function.getArgAttrOfType<StringAttr>(i, "ptl.dim") == symbol)
+    if (attrs::dim.of(function, i) == symbol)
       return function.getArgument(i);
   return {};
 }

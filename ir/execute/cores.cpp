@@ -1,8 +1,8 @@
-// Grids that both kinds of cores work on, as the marks mean it (`ir/dialect/core_attributes.h`):
+// Grids that both kinds of cores work on, as the marks mean it (`ptl.core`, `ptl.crosses`, `ptl.turn`):
 // each kind knows what it makes, what all make for themselves and what it is handed. The two go
 // through the program together; queues keep the order of the program, so that is one of the orders
 // in which cores may do it.
-#include "ir/dialect/core_attributes.h"
+#include "ir/dialect/attributes.h"
 #include "ir/execute/arithmetic.h"
 #include "ir/execute/interpreter.h"
 
@@ -75,10 +75,10 @@ std::optional<std::vector<int64_t>> Interpreter::agreed(Operation *op, ValueRang
 void Interpreter::handOver(Operation *op) {
   for (OpResult result : op->getResults()) {
     int64_t number = result.getResultNumber();
-    if (!says(op, ir::kCrossesAttr, number))
+    if (!says(op, attrs::crosses, number))
       continue;
-    auto said = op->getAttrOfType<StringAttr>(ir::kCoreAttr);
-    bool fromCube = (said && said.getValue() == "aic") || says(op, ir::kAccumulatesAttr, number);
+    auto said = attrs::core.of(op);
+    bool fromCube = (said && said.getValue() == "aic") || says(op, attrs::accumulates, number);
     Core to = fromCube ? Vector : Cube;
     on(fromCube ? Cube : Vector);
     if (!values_.contains(result) || !present_[to])
@@ -94,7 +94,7 @@ void Interpreter::runOnCores(Operation *op) {
     on(Vector);
     return runHere(op);
   }
-  auto said = op->getAttrOfType<StringAttr>(ir::kCoreAttr);
+  auto said = attrs::core.of(op);
   for (Core core : {Cube, Vector}) {
     bool isOwn = said && said.getValue() == (core == Cube ? "aic" : "aiv");
     on(core);
@@ -143,7 +143,7 @@ void Interpreter::runForOnCores(scf::ForOp loop) {
   if (step <= 0)
     return stop(RunStatus::Fault, loop, "a loop with the step " + std::to_string(step));
   onEach([&] { bind(loop.getRegionIterArgs(), loop.getInitArgs()); });
-  if (loop->hasAttr(ir::kTurnsAttr)) {
+  if (attrs::turnsAhead.isOn(loop)) {
     runInStages(loop, lower, lower < upper ? (upper - lower + step - 1) / step : 0, step);
   } else {
     ElemKind kind = kindOf(loop.getInductionVar().getType());
@@ -236,7 +236,7 @@ static llvm::StringRef stageOf(mlir::Value value, Block *body) {
   Operation *op = value.getDefiningOp();
   if (!op || op->getBlock() != body)
     return "ahead";
-  if (auto said = op->getAttrOfType<StringAttr>(ir::kTurnAttr))
+  if (auto said = attrs::turn.of(op))
     return said.getValue();
   bool isBehind = llvm::any_of(
       op->getOperands(), [&](mlir::Value operand) { return stageOf(operand, body) == "behind"; });
@@ -250,7 +250,7 @@ void Interpreter::runStage(scf::ForOp loop, llvm::StringRef stage, int64_t posit
     values_[loop.getInductionVar()] = reference::Value::scalar(kind, Scalar::integer(position));
   });
   for (Operation &op : loop.getBody()->without_terminator()) {
-    auto said = op.getAttrOfType<StringAttr>(ir::kTurnAttr);
+    auto said = attrs::turn.of(&op);
     if (!isStopped() && (!said || said.getValue() == stage))
       runOp(&op);
   }
@@ -268,7 +268,7 @@ void Interpreter::runStage(scf::ForOp loop, llvm::StringRef stage, int64_t posit
 /// made ahead for it and nothing else.
 void Interpreter::runInStages(scf::ForOp loop, int64_t lower, int64_t count, int64_t step) {
   Block *body = loop.getBody();
-  int64_t turns = loop->getAttrOfType<IntegerAttr>(ir::kTurnsAttr).getInt();
+  int64_t turns = attrs::turnsAhead.of(loop).getInt();
   llvm::SmallVector<mlir::Value> made, variables; // variables: of what is ahead
   for (Operation &op : body->without_terminator())
     llvm::append_range(made, op.getResults());

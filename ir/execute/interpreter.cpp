@@ -1,7 +1,7 @@
 #include "ir/execute/interpreter.h"
 
 #include "codegen/reference/array_ops.h"
-#include "ir/dialect/core_attributes.h"
+#include "ir/dialect/attributes.h"
 #include "ir/dialect/file_location.h"
 #include "ir/execute/arithmetic.h"
 
@@ -199,11 +199,11 @@ void Interpreter::runWhile(scf::WhileOp loop) {
 }
 
 void Interpreter::runGrid(ir::ParallelOp grid) {
-  if (grid->hasAttr("ptl.manual"))
+  if (attrs::manual.isOn(grid))
     return stop(RunStatus::Unsupported, grid, "a kernel by hand is of the block level");
   std::vector<int64_t> lower = numbers(grid.getLower()), upper = numbers(grid.getUpper()),
                        steps = numbers(grid.getSteps());
-  auto kind = grid->getAttrOfType<StringAttr>(ir::kCoreAttr);
+  auto kind = attrs::core.of(grid);
   if (kind && kind.getValue() == "mix") {
     others_ = values_;
     onCores_ = true;

@@ -6,15 +6,24 @@
 
 include "mlir/IR/OpBase.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
+include "ir/ops/attributes.td"
 
 def Ptl_Dialect : Dialect {
   let name = "ptl";
   let cppNamespace = "::ptl::ir";
   let summary = "arrays with symbolic lengths, at tensor and tile level";
   let useDefaultTypePrinterParser = 1;
+  list<Ptl_Attribute> attributes = Ptl_Attributes;
+  let discardableAttrs = !dag(ins, !foreach(a, attributes, a.type.storageType), !foreach(a, attributes, a.name));
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
+  let hasRegionResultAttrVerify = 1;
   let extraClassDeclaration = [{
     void registerStructureOps();
     void registerBuiltinOps();
+    void registerAttributes();
+    /// By the name of a discardable attribute: its number in the table of them.
+    llvm::DenseMap<mlir::StringAttr, unsigned> attributeNumbers;
   }];
 }
 

@@ -5,6 +5,7 @@
 #include "ir/tblgen/op_record.h"
 
 namespace llvm {
+class RecordKeeper;
 class raw_ostream;
 } // namespace llvm
 
@@ -16,6 +17,8 @@ void emitOpIds(const std::vector<Op> &ops, llvm::raw_ostream &os);
 void emitOpTable(const std::vector<Op> &ops, llvm::raw_ostream &os);
 /// The constant data behind `ir/ops/op_lowering.h`.
 void emitOpLowering(const std::vector<Op> &ops, llvm::raw_ostream &os);
+/// `PTL_ATTRIBUTE(Helper, accessor, carriers, type, words)` per discardable attribute of the dialect.
+void emitAttributes(const llvm::RecordKeeper &records, llvm::raw_ostream &os);
 /// The Markdown page of a group; for an empty `group` the page that lists all.
 void emitDocs(const std::vector<Op> &ops, const std::string &group, llvm::raw_ostream &os);
 /// JSON word lists for editors: `{"groups": {…}, "operators": […], "elementTypes": […]}`.

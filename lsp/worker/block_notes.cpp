@@ -1,5 +1,6 @@
 #include "lsp/worker/block_notes.h"
 
+#include "ir/dialect/attributes.h"
 #include "ir/dialect/cross_core.h"
 #include "ir/dialect/instruction_op.h"
 #include "passes/analysis/source_place.h"
@@ -67,7 +68,7 @@ std::optional<Flag> flagOf(Operation *op) {
   auto crossing = [](auto event, bool isWait) {
     Pipe own = pipeOf(event.getPipe());
     Flag flag{own, own, isWait, numberOf(event.getEventId()), /*crosses=*/true, 0, 0};
-    auto ids = event->template getAttrOfType<DenseI64ArrayAttr>("ptl.ids");
+    auto ids = attrs::ids.of(event);
     flag.first = flag.id ? *flag.id : ids ? ids[0] : 0;
     flag.count = flag.id ? 1 : ids ? ids[1] : 0;
     return flag;
@@ -179,9 +180,7 @@ static std::pair<Value, std::string> targetOf(const Access &access, func::FuncOp
   Value root = rootOf(access.value);
   auto argument = dyn_cast<BlockArgument>(root);
   bool isParameter = argument && argument.getOwner() == &function.front();
-  auto name = isParameter
-                  ? function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "ptl.name")
-                  : StringAttr();
+  auto name = isParameter ? attrs::name.of(function, argument.getArgNumber()) : StringAttr();
   return {name ? Value() : root, name ? name.str() : ""};
 }
 
@@ -214,7 +213,7 @@ std::string BlockNotes::Writer::handedOver(Placed set, Pipe from, Placed wait, P
 }
 
 void BlockNotes::Writer::reason(Operation *op) {
-  if (auto why = op->getAttrOfType<StringAttr>("ptl.why"))
+  if (auto why = attrs::why.of(op))
     add("why: " + why.str());
 }
 
@@ -245,7 +244,7 @@ void BlockNotes::Writer::flag(Operation *op, const Flag &flag) {
     add("**" + from + " tells " + to + "** that it has done all before (" + event + ")");
   reason(op);
   std::string why;
-  for (size_t i = 0; i < others.size() && why.empty() && !op->hasAttr("ptl.why"); ++i) {
+  for (size_t i = 0; i < others.size() && why.empty() && !attrs::why.isOn(op); ++i) {
     Placed set{&function_, op}, wait = others[i];
     Pipe from = flag.own(), to = flagOf(wait.op)->own();
     if (flag.isWait) {
@@ -341,9 +340,7 @@ void BlockNotes::Writer::accesses(Operation *op) {
     } else if (auto argument = dyn_cast<BlockArgument>(rootOf(access.value))) {
       func::FuncOp function = function_.op;
       bool isParameter = argument.getOwner() == &function.front();
-      auto name = isParameter
-                      ? function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "ptl.name")
-                      : StringAttr();
+      auto name = isParameter ? attrs::name.of(function, argument.getArgNumber()) : StringAttr();
       if (name)
         add(what + " `" + name.str() + "` in global memory");
     }
@@ -371,7 +368,7 @@ void BlockNotes::Writer::instruction(Operation *op, Pipe pipe) {
         (barrier && (pipeOf(barrier.getPipe()) == pipe || pipeOf(barrier.getPipe()) == Pipe::All));
     if (!isOwn)
       continue;
-    auto why = other->getAttrOfType<StringAttr>("ptl.why");
+    auto why = attrs::why.of(other);
     std::string whom = wait && wait->crosses ? "another core"
                        : wait                ? pipeText(wait->from)
                                              : "all before";

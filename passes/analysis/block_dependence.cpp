@@ -1,6 +1,7 @@
 // The tree of a block-level function, and which bytes each instruction touches.
 #include "passes/analysis/block_dependence.h"
 
+#include "ir/dialect/attributes.h"
 #include "ir/dialect/cross_core.h"
 #include "ir/ops/pipe_names.h"
 
@@ -69,7 +70,7 @@ unsigned BlockProgram::globalSpace(Value pointer) {
   // Two arguments of one name are one array: an `inout`.
   if (auto argument = dyn_cast<BlockArgument>(pointer);
       argument && argument.getOwner() == &function_.front())
-    if (auto name = function_.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "ptl.name"))
+    if (auto name = attrs::name.of(function_, argument.getArgNumber()))
       at->second = spaceByName_.try_emplace(name.str(), nextSpace_).first->second;
   if (at->second == nextSpace_)
     ++nextSpace_;

@@ -1,5 +1,6 @@
 #include "passes/analysis/formula.h"
 
+#include "ir/dialect/attributes.h"
 #include "ir/dialect/ptl_dialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -14,10 +15,8 @@ static std::string nameOfParameter(BlockArgument argument) {
   auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
   if (!function || !argument.getType().isIntOrIndex())
     return "";
-  for (const char *attribute : {"ptl.dim", "ptl.name"})
-    if (auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), attribute))
-      return name.str();
-  return "";
+  auto name = attrs::firstOf(function, argument.getArgNumber(), attrs::dim, attrs::name);
+  return name ? name.str() : "";
 }
 
 static std::string formulaOf(Value scalar, unsigned depth) {

@@ -1,5 +1,6 @@
 #include "passes/lower_block/assign_cores.h"
 
+#include "ir/dialect/attributes.h"
 #include "passes/lower_block/cross_operands.h"
 #include "passes/lower_block/cut_tiles.h"
 #include "passes/lower_block/meetings.h"
@@ -210,7 +211,7 @@ private:
   // rows apart.
   void findDealtAxis() {
     llvm::SmallVector<StringAttr, 4> parts;
-    if (auto names = grid_->getAttrOfType<ArrayAttr>(kPartsAttr))
+    if (auto names = attrs::parts.of(grid_))
       for (Attribute name : names)
         parts.push_back(cast<StringAttr>(name));
     if (!parts.empty())
@@ -289,7 +290,7 @@ private:
 
 PartOf partOf(Value value) {
   Operation *op = value.getDefiningOp();
-  auto parts = op ? op->getAttrOfType<DenseI64ArrayAttr>(kPartAttr) : nullptr;
+  auto parts = op ? attrs::part.of(op) : nullptr;
   if (!parts)
     return {};
   size_t at = 2 * cast<OpResult>(value).getResultNumber();
@@ -298,7 +299,7 @@ PartOf partOf(Value value) {
 
 CoreAssignment assignCores(ParallelOp grid) {
   CoreAssignment result;
-  if (auto core = grid->getAttrOfType<StringAttr>("ptl.manual")) {
+  if (auto core = attrs::manual.of(grid)) {
     auto note = [&](llvm::StringRef name, Operation *op) {
       if (name == "aic")
         result.cube.insert(op);

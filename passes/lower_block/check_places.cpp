@@ -1,5 +1,6 @@
 #include "passes/lower_block/check_places.h"
 
+#include "ir/dialect/attributes.h"
 #include "passes/analysis/source_place.h"
 #include "passes/lower_block/assign_cores.h"
 
@@ -74,7 +75,7 @@ static void unpin(ir::CastOp pinned) {
 }
 
 bool takePlaces(ir::ParallelOp grid, const Machine &machine, const Report &report) {
-  if (grid->hasAttr("ptl.manual"))
+  if (attrs::manual.isOn(grid))
     return true;
   std::optional<CoreAssignment> cores;
   bool fits = true;
@@ -93,7 +94,7 @@ bool takePlaces(ir::ParallelOp grid, const Machine &machine, const Report &repor
   };
   grid->walk([&](Operation *op) {
     // The schedule places a program's values; the type places a kernel's tiles.
-    if (auto said = op->getAttrOfType<ArrayAttr>("ptl.place"))
+    if (auto said = attrs::place.of(op))
       check(op->getResult(0), cast<StringAttr>(said[0]).getValue(),
             cast<StringAttr>(said[1]).str());
     auto pinned = dyn_cast<ir::CastOp>(op);

@@ -1,5 +1,6 @@
 #include "passes/lower_block/core_marks.h"
 
+#include "ir/dialect/attributes.h"
 #include "passes/lower_block/cross_operands.h"
 #include "passes/lower_block/cube_scalars.h"
 #include "passes/lower_block/cut_tiles.h"
@@ -19,11 +20,11 @@ static bool isTile(Value value) { return isa<ArrayType>(value.getType()); }
 static void markGrid(ParallelOp grid, const CoreAssignment &cores) {
   Builder b(grid.getContext());
   const char *kind = cores.isMixed() ? "mix" : cores.usesCube() ? "aic" : "aiv";
-  grid->setAttr(kCoreAttr, b.getStringAttr(kind));
+  attrs::core.set(grid, kind);
   if (cores.dealt.empty())
     return;
   llvm::SmallVector<Attribute> names(cores.dealt.begin(), cores.dealt.end());
-  grid->setAttr(kDealtAttr, b.getArrayAttr(names));
+  attrs::dealt.set(grid, names);
 }
 
 /// Adds a number to a list that is an attribute.
@@ -36,7 +37,7 @@ static void addNumber(Operation *op, llvm::StringRef name, int64_t number) {
 }
 
 void markCores(ParallelOp grid) {
-  if (grid->hasAttr("ptl.manual"))
+  if (attrs::manual.isOn(grid))
     return;
   CoreAssignment cores = assignCores(grid);
   markGrid(grid, cores);
@@ -44,19 +45,19 @@ void markCores(ParallelOp grid) {
     return;
   Builder b(grid.getContext());
   for (Operation *op : cores.cube)
-    op->setAttr(kCoreAttr, b.getStringAttr("aic"));
+    attrs::core.set(op, "aic");
   for (Operation *op : cores.vector)
-    op->setAttr(kCoreAttr, b.getStringAttr("aiv"));
+    attrs::core.set(op, "aiv");
   for (Operation *op : cores.meetings)
-    op->setAttr(kMeetsAttr, b.getUnitAttr());
+    attrs::meets.set(op);
   for (const llvm::SmallVector<Value> *list : {&cores.toVector, &cores.toCube})
     for (Value value : *list)
       if (auto result = dyn_cast<OpResult>(value)) // `ptl-hand-operands` has named the others
-        addNumber(result.getOwner(), kCrossesAttr, result.getResultNumber());
+        addNumber(result.getOwner(), attrs::crosses, result.getResultNumber());
   grid.walk([&](scf::ForOp loop) {
     for (auto [number, argument] : llvm::enumerate(loop.getRegionIterArgs()))
       if (cores.isAccumulator(argument))
-        addNumber(loop, kAccumulatesAttr, static_cast<int64_t>(number));
+        addNumber(loop, attrs::accumulates, static_cast<int64_t>(number));
   });
 }
 
@@ -70,21 +71,21 @@ static bool says(Operation *op, llvm::StringRef name, int64_t number) {
 /// The operations by core, and what lies in the accumulator.
 static void readOperations(ParallelOp grid, CoreAssignment &cores) {
   grid.walk([&](Operation *op) {
-    auto core = op == grid ? StringAttr() : op->getAttrOfType<StringAttr>(kCoreAttr);
+    auto core = op == grid ? StringAttr() : attrs::core.of(op);
     if (core && core.getValue() == "aic") {
       cores.cube.insert(op);
       cores.accumulators.insert(op->result_begin(), op->result_end());
     } else if (core) {
       cores.vector.insert(op);
     }
-    if (op->hasAttr(kMeetsAttr))
+    if (attrs::meets.isOn(op))
       cores.meetings.insert(op);
     if (isa<MatmulOp>(op))
       cores.numProducts += partOf(op->getResult(0)).number == 0;
     if (auto loop = dyn_cast<scf::ForOp>(op))
       for (auto [number, argument, result] :
            llvm::enumerate(loop.getRegionIterArgs(), loop.getResults()))
-        if (says(op, kAccumulatesAttr, static_cast<int64_t>(number))) {
+        if (says(op, attrs::accumulates, static_cast<int64_t>(number))) {
           cores.accumulators.insert(argument);
           cores.accumulators.insert(result);
         }
@@ -96,29 +97,29 @@ static void readOperations(ParallelOp grid, CoreAssignment &cores) {
 static void readCrossings(ParallelOp grid, CoreAssignment &cores) {
   grid.walk<WalkOrder::PreOrder>([&](Operation *op) {
     for (OpResult result : op->getResults())
-      if (cores.isAccumulator(result) && says(op, kCrossesAttr, result.getResultNumber()))
+      if (cores.isAccumulator(result) && says(op, attrs::crosses, result.getResultNumber()))
         cores.toVector.push_back(result);
   });
   grid.walk([&](MatmulOp product) {
     for (Value operand : product->getOperands()) {
       auto source = dyn_cast<OpResult>(productSource(operand));
       if (source && !cores.isAccumulator(source) && !cores.crossesToCube(source) &&
-          says(source.getOwner(), kCrossesAttr, source.getResultNumber()))
+          says(source.getOwner(), attrs::crosses, source.getResultNumber()))
         cores.toCube.push_back(source);
     }
   });
 }
 
 CoreAssignment markedCores(ParallelOp grid) {
-  if (grid->hasAttr("ptl.manual"))
+  if (attrs::manual.isOn(grid))
     return assignCores(grid);
   CoreAssignment cores;
-  auto kind = grid->getAttrOfType<StringAttr>(kCoreAttr);
+  auto kind = attrs::core.of(grid);
   cores.usesVector = !kind || kind.getValue() != "aic";
-  if (auto names = grid->getAttrOfType<ArrayAttr>(kDealtAttr))
+  if (auto names = attrs::dealt.of(grid))
     for (Attribute name : names)
       cores.dealt.push_back(cast<StringAttr>(name));
-  if (auto names = grid->getAttrOfType<ArrayAttr>(kPartsAttr))
+  if (auto names = attrs::parts.of(grid))
     for (Attribute name : names.getValue().drop_front(names.empty() ? 0 : 1))
       cores.mayBeEmpty.push_back(cast<StringAttr>(name));
   readOperations(grid, cores);
@@ -139,7 +140,7 @@ public:
   explicit Verifier(ParallelOp grid) : grid_(grid), cores_(markedCores(grid)) {}
 
   LogicalResult run() {
-    auto kind = grid_->getAttrOfType<StringAttr>(kCoreAttr);
+    auto kind = attrs::core.of(grid_);
     if (!kind)
       return grid_.emitError("no core is assigned to what this grid does");
     const char *own = cores_.isMixed() ? "mix" : cores_.usesCube() ? "aic" : "aiv";
@@ -203,7 +204,7 @@ private:
   }
 
   LogicalResult verifyCrossing(Operation *op) {
-    auto crossing = op->getAttrOfType<DenseI64ArrayAttr>(kCrossesAttr);
+    auto crossing = attrs::crosses.of(op);
     if (!crossing)
       return success();
     for (int64_t number : crossing.asArrayRef()) {
@@ -225,7 +226,7 @@ private:
 } // namespace
 
 LogicalResult verifyCores(ParallelOp grid) {
-  return grid->hasAttr("ptl.manual") ? success() : Verifier(grid).run();
+  return attrs::manual.isOn(grid) ? success() : Verifier(grid).run();
 }
 
 } // namespace ptl::block

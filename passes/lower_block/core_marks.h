@@ -2,20 +2,11 @@
 // lowering uses.
 #pragma once
 
-#include "ir/dialect/core_attributes.h"
 #include "passes/lower_block/assign_cores.h"
 
 #include "mlir/Support/LogicalResult.h"
 
 namespace ptl::block {
-
-using ir::kAccumulatesAttr;
-using ir::kCoreAttr;
-using ir::kCrossesAttr;
-/// An attribute of a grid: the names of the lengths whose axis is dealt to the two vector cores.
-inline constexpr llvm::StringLiteral kDealtAttr = "ptl.dealt";
-/// An attribute of an operation before which the cores of a group wait for each other.
-inline constexpr llvm::StringLiteral kMeetsAttr = "ptl.meets";
 
 /// Assigns cores to the operations of a grid, and records the result. The sections of manual
 /// kernels determine it there.

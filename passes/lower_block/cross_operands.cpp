@@ -1,5 +1,6 @@
 #include "passes/lower_block/cross_operands.h"
 
+#include "ir/dialect/attributes.h"
 #include "passes/lower_block/assign_cores.h"
 #include "passes/lower_block/tile.h"
 
@@ -42,7 +43,7 @@ Value Handing::handed(Value operand) {
     return known;
   b_.setInsertionPointAfterValue(operand);
   auto cast = b_.create<CastOp>(operand.getLoc(), operand.getType(), operand);
-  cast->setAttr(kHandedAttr, b_.getUnitAttr());
+  attrs::handed.set(cast);
   return known = cast;
 }
 
@@ -165,7 +166,7 @@ void Handing::run(MatmulOp product) {
 }
 
 void handOperands(ParallelOp grid) {
-  if (grid->hasAttr("ptl.manual"))
+  if (attrs::manual.isOn(grid))
     return;
   llvm::SmallVector<MatmulOp> products;
   grid.walk([&](MatmulOp product) { products.push_back(product); });
@@ -188,7 +189,7 @@ void handBeforeUse(ParallelOp grid) {
         value = known->getOperand(0);
       b.setInsertionPoint(product);
       auto cast = b.create<CastOp>(value.getLoc(), value.getType(), value);
-      cast->setAttr(kHandedAttr, b.getUnitAttr());
+      attrs::handed.set(cast);
       operand.set(cast);
       if (known && isHanded(known) && known->use_empty())
         known->erase();

@@ -1,16 +1,13 @@
 // Makes operands of products that the vector cores compute into values of their own.
 #pragma once
 
+#include "ir/dialect/attributes.h"
 #include "ir/dialect/ptl_dialect.h"
 
 namespace ptl::block {
 
-/// The attribute of a `ptl.cast` whose result is handed to the cube core: a matrix of the vector
-/// cores in the layout that products read.
-inline constexpr llvm::StringLiteral kHandedAttr = "ptl.handed";
-
 /// Whether the operation hands a value to the cube core.
-inline bool isHanded(mlir::Operation *op) { return op->hasAttr(kHandedAttr); }
+inline bool isHanded(mlir::Operation *op) { return attrs::handed.isOn(op); }
 
 /// Whether the result is a view of the operand, which stays where it is.
 inline bool isViewOfOperand(mlir::Operation *op) {

@@ -1,6 +1,7 @@
 #include "passes/lower_block/cut_choice.h"
 
 #include "frontend/base/round_up.h"
+#include "ir/dialect/attributes.h"
 #include "passes/analysis/source_place.h"
 #include "passes/lower_block/assign_cores.h"
 #include "passes/lower_block/cut_tiles.h"
@@ -113,7 +114,7 @@ ParallelOp cutTiles(ParallelOp grid, const LowerOptions &options,
   if (options.parts <= 1 && options.pointParts <= 1)
     return grid;
   CoreAssignment cores = assignCores(grid);
-  if (grid->hasAttr("ptl.manual") || (!cores.usesCube() && options.parts > 1))
+  if (attrs::manual.isOn(grid) || (!cores.usesCube() && options.parts > 1))
     return {};
   llvm::DenseMap<StringAttr, int64_t> capacities = capacitiesOf(grid);
   // A part is dealt to the two vector cores, and each wants whole rows of boxes.

@@ -1,6 +1,7 @@
 #include "passes/lower_block/cut_products.h"
 
 #include "frontend/base/round_up.h"
+#include "ir/dialect/attributes.h"
 #include "passes/lower_block/core_marks.h"
 #include "passes/lower_block/limits.h"
 #include "passes/lower_block/product_steps.h"
@@ -76,7 +77,7 @@ static std::string whyNot(const ProductShape &shape, llvm::ArrayRef<int64_t> siz
 /// The step that a schedule says; 0: it says nothing. Nothing after an error.
 static std::optional<int64_t> pinnedStep(ir::MatmulOp product, const ProductShape &shape,
                                          const Machine &machine, const Report &report) {
-  auto said = product->getAttrOfType<ArrayAttr>("ptl.l0");
+  auto said = attrs::l0.of(product);
   if (!said)
     return 0;
   llvm::ArrayRef<int64_t> sizes = cast<DenseI64ArrayAttr>(said[0]).asArrayRef();
@@ -107,7 +108,7 @@ static int64_t pieceOf(ir::MatmulOp product, const ProductShape &shape, int64_t 
 }
 
 bool markProducts(ir::ParallelOp grid, const Machine &machine, const Report &report) {
-  if (grid->hasAttr("ptl.manual"))
+  if (attrs::manual.isOn(grid))
     return true;
   CoreAssignment cores = markedCores(grid);
   llvm::DenseMap<StringAttr, int64_t> capacities = capacitiesOf(grid);
@@ -122,21 +123,18 @@ bool markProducts(ir::ParallelOp grid, const Machine &machine, const Report &rep
     int64_t step = *pinned ? *pinned : stepOf(*shape, machine);
     if (goesInPieces(product->getOperand(0)) || goesInPieces(product->getOperand(1))) {
       shape->contracted = pieceOf(product, *shape, step, machine);
-      product->setAttr(kPieceAttr, b.getI64IntegerAttr(shape->contracted));
+      attrs::piece.set(product, shape->contracted);
       step = *pinned ? *pinned : stepOf(*shape, machine);
     }
-    product->setAttr(kStepAttr, b.getI64IntegerAttr(step));
+    attrs::step.set(product, step);
     return WalkResult::advance();
   });
   return !result.wasInterrupted();
 }
 
 ProductCut cutOf(Operation *product) {
-  auto number = [&](llvm::StringRef name) {
-    auto said = product->getAttrOfType<IntegerAttr>(name);
-    return said ? said.getInt() : 0;
-  };
-  return {number(kStepAttr), number(kPieceAttr)};
+  auto number = [](IntegerAttr said) { return said ? said.getInt() : 0; };
+  return {number(attrs::step.of(product)), number(attrs::piece.of(product))};
 }
 
 LogicalResult verifyProducts(ir::ParallelOp grid) {

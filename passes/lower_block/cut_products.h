@@ -10,12 +10,6 @@
 
 namespace ptl::block {
 
-/// An attribute of a product: the contracted positions that go through the operand buffers at a
-/// time.
-inline constexpr llvm::StringLiteral kStepAttr = "ptl.step";
-/// An attribute of a product with an operand in pieces: the contracted positions of a piece.
-inline constexpr llvm::StringLiteral kPieceAttr = "ptl.piece";
-
 /// Chooses both for the products of a grid, by predicted time, or as a schedule requires (`l0`).
 /// False after an error, which is reported, if the schedule cannot be followed.
 bool markProducts(ir::ParallelOp grid, const Machine &machine, const Report &report);

@@ -1,6 +1,7 @@
 #include "passes/lower_block/cut_statements.h"
 
 #include "frontend/base/round_up.h"
+#include "ir/dialect/attributes.h"
 #include "passes/analysis/lengths.h"
 #include "passes/analysis/op_info.h"
 #include "passes/analysis/source_place.h"
@@ -19,10 +20,6 @@ using namespace mlir;
 using namespace ptl::ir;
 
 namespace ptl::block {
-
-/// An attribute of a loop over the parts of a statement: `fold` (otherwise a store), the `tile`
-/// that is too large, its `type` and `bytes`, and the number of `parts`.
-static constexpr llvm::StringLiteral kInPartsAttr = "ptl.in_parts";
 
 namespace {
 /// An axis to compute something in parts along, and how long they are.
@@ -169,7 +166,7 @@ scf::ForOp StatementCutter::openLoop(Operation *anchor, Value length, const Exte
   b_.setInsertionPoint(anchor);
   Value step = constant(loc, size);
   auto loop = b_.create<scf::ForOp>(loc, constant(loc, 0), length, step, carried);
-  loop->setAttr("ptl.pipeline", b_.getI64IntegerAttr(buffers_));
+  attrs::pipeline.set(loop, buffers_);
   if (carried.empty())
     b_.setInsertionPoint(loop.getBody()->getTerminator());
   else
@@ -200,12 +197,12 @@ void StatementCutter::tell(Operation *statement, Operation *inParts, scf::ForOp 
   auto known = outerLoops_.find(statement);
   if (known != outerLoops_.end()) {
     loop = known->second;
-    parts *= loop->getAttrOfType<DictionaryAttr>(kInPartsAttr).getAs<IntegerAttr>("parts").getInt();
+    parts *= attrs::inParts.of(loop).getAs<IntegerAttr>("parts").getInt();
     outerLoops_.erase(known);
   }
   outerLoops_[inParts] = loop;
   Value tile = cut.cost.tile;
-  NamedAttrList attributes = loop->getAttrOfType<DictionaryAttr>(kInPartsAttr);
+  NamedAttrList attributes = attrs::inParts.of(loop);
   if (attributes.empty()) {
     attributes.append("fold", b_.getBoolAttr(!isa<StoreOp>(statement)));
     attributes.append("tile", b_.getStringAttr(nameOf(tile.getLoc())));
@@ -213,13 +210,13 @@ void StatementCutter::tell(Operation *statement, Operation *inParts, scf::ForOp 
     attributes.append("bytes", b_.getI64IntegerAttr(tileBytes(tile.getType()).value_or(0)));
   }
   attributes.set("parts", b_.getI64IntegerAttr(parts));
-  loop->setAttr(kInPartsAttr, attributes.getDictionary(b_.getContext()));
+  attrs::inParts.set(loop, attributes.getDictionary(b_.getContext()));
 }
 
 std::vector<StatementParts> statementsInParts(Operation *root) {
   std::vector<StatementParts> all;
   root->walk([&](scf::ForOp loop) {
-    auto said = loop->getAttrOfType<DictionaryAttr>(kInPartsAttr);
+    auto said = attrs::inParts.of(loop);
     if (!said)
       return;
     StatementParts &each = all.emplace_back();

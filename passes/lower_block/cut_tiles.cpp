@@ -1,6 +1,7 @@
 #include "passes/lower_block/cut_tiles.h"
 
 #include "frontend/base/round_up.h"
+#include "ir/dialect/attributes.h"
 #include "passes/analysis/axis_map.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -290,7 +291,7 @@ void Cutter::makeParts() {
 void Cutter::makeLoop() {
   Value whole = kept_.lookupOrDefault(length_), size = constant(size_);
   auto loop = b_.create<scf::ForOp>(loc(), constant(0), whole, size);
-  loop->setAttr("ptl.pipeline", b_.getI64IntegerAttr(buffers_));
+  attrs::pipeline.set(loop, buffers_);
   b_.setInsertionPointToStart(loop.getBody());
   Part &part = parts_.emplace_back();
   part.name = unusedName(0);
@@ -309,7 +310,7 @@ void Cutter::copyForPart(Operation *op, Part &part, size_t number) {
     part.values[from] = to;
   }
   if (numParts_ > 0)
-    copy->setAttr(kPartAttr, b_.getDenseI64ArrayAttr({groups_, static_cast<int64_t>(number)}));
+    attrs::part.set(copy, {groups_, static_cast<int64_t>(number)});
   moveToPart(op, copy, part);
 }
 
@@ -433,7 +434,7 @@ llvm::SmallVector<Value> Cutter::spread(ValueRange values) {
 }
 
 /// The reverse: what values became in a copy that has one for each part. Their groups and parts, as
-/// in `kPartAttr`.
+/// in `ptl.part`.
 llvm::SmallVector<int64_t> Cutter::gather(ValueRange values, ValueRange copies) {
   llvm::SmallVector<int64_t> parts;
   size_t next = 0;
@@ -476,7 +477,7 @@ void Cutter::cutFor(scf::ForOp loop) {
   }
   llvm::SmallVector<int64_t> parts = gather(loop.getResults(), made.getResults());
   if (numParts_ > 0)
-    made->setAttr(kPartAttr, b_.getDenseI64ArrayAttr(parts));
+    attrs::part.set(made, parts);
 }
 
 void Cutter::cutIf(scf::IfOp branch) {
@@ -519,7 +520,7 @@ ParallelOp Cutter::run() {
   for (const Part &part : parts_)
     names.push_back(part.name);
   if (numParts_ > 0)
-    made_->setAttr(kPartsAttr, b_.getArrayAttr(names));
+    attrs::parts.set(made_, names);
   grid_.erase();
   return made_;
 }

@@ -6,13 +6,6 @@
 
 namespace ptl::block {
 
-/// An attribute of the operations of a part: `[group, part]`. The operations of one group were one
-/// operation before, so their results may share a queue and the operand buffers.
-inline constexpr llvm::StringLiteral kPartAttr = "ptl.part";
-/// An attribute of a grid whose tiles were cut: the names of the parts' lengths, in order. All but
-/// the first may be 0.
-inline constexpr llvm::StringLiteral kPartsAttr = "ptl.parts";
-
 /// An axis of tiles, by the name of its length.
 struct TileAxis {
   mlir::StringAttr name;

@@ -1,5 +1,6 @@
 // Signals that nobody waits for are waited for at the end of each point, so that the next one finds
 // all events clear.
+#include "ir/dialect/attributes.h"
 #include "passes/lower_block/lower_manual.h"
 
 #include "ir/dialect/cross_core.h"
@@ -40,7 +41,7 @@ std::optional<Flag> flagOf(Operation *op) {
                 {}};
   };
   auto computed = [](auto flag, bool isSet) {
-    auto ids = flag->template getAttrOfType<DenseI64ArrayAttr>("ptl.ids");
+    auto ids = attrs::ids.of(flag);
     return Flag{{flag.getSrcPipe(), flag.getDstPipe()},
                 isSet,
                 -1,
@@ -203,7 +204,7 @@ private:
         b.create<pto::WaitFlagOp>(loc, pto::PipeKindAttr::get(context, pipes_.first),
                                   pto::PipeKindAttr::get(context, pipes_.second),
                                   pto::EventIdAttr::get(context, static_cast<pto::EventId>(id)));
-    wait->setAttr("ptl.why", b.getStringAttr("left over at the end of the point"));
+    attrs::why.set(wait, "left over at the end of the point");
   }
 
   Pipes pipes_;
@@ -216,7 +217,7 @@ private:
 void drainEvents(func::FuncOp function, const Report &report) {
   Block *point = &function.getBody().front();
   function.walk([&](scf::ForOp loop) {
-    if (loop->hasAttr("ptl.point"))
+    if (attrs::point.isOn(loop))
       point = loop.getBody();
   });
   std::set<Pipes> pairs;
@@ -228,8 +229,8 @@ void drainEvents(func::FuncOp function, const Report &report) {
     Drainer(pipes, report).run(*point);
   function.walk([](Operation *op) {
     if (!isa<pto::SyncSetOp, pto::SyncWaitOp>(op)) // `.pto` spells computed ones out
-      op->removeAttr("ptl.ids");
-    op->removeAttr("ptl.point");
+      attrs::ids.remove(op);
+    attrs::point.remove(op);
   });
 }
 

@@ -1,5 +1,6 @@
 #include "passes/lower_block/grid_passes.h"
 
+#include "ir/dialect/attributes.h"
 #include "passes/lower_block/check_places.h"
 #include "passes/lower_block/core_marks.h"
 #include "passes/lower_block/cross_operands.h"
@@ -20,8 +21,6 @@ using namespace mlir;
 namespace ptl::block {
 
 // ---- choices ------------------------------------------------------------------------------------
-
-static constexpr llvm::StringLiteral kChoicesAttr = "ptl.choices";
 
 namespace {
 /// A number among the choices, by its name in the attribute.
@@ -51,14 +50,14 @@ void setChoices(ir::ParallelOp grid, const LowerOptions &options) {
   if (!options.unrolls)
     said.push_back(b.getNamedAttr("unrolls", b.getBoolAttr(false)));
   if (said.empty())
-    grid->removeAttr(kChoicesAttr);
+    attrs::choices.remove(grid);
   else
-    grid->setAttr(kChoicesAttr, b.getDictionaryAttr(said));
+    attrs::choices.set(grid, said);
 }
 
 LowerOptions choicesOf(ir::ParallelOp grid) {
   LowerOptions options;
-  auto said = grid->getAttrOfType<DictionaryAttr>(kChoicesAttr);
+  auto said = attrs::choices.of(grid);
   if (!said)
     return options;
   for (const Choice &choice : choices)
@@ -122,7 +121,7 @@ static bool numbers(ir::ParallelOp grid, size_t number, GridContext &context) {
 }
 
 static bool handLate(ir::ParallelOp grid, size_t, GridContext &context) {
-  if (!grid->hasAttr("ptl.manual") && mergesQueues(assignCores(grid), context.machine))
+  if (!attrs::manual.isOn(grid) && mergesQueues(assignCores(grid), context.machine))
     handBeforeUse(grid);
   return true;
 }
@@ -142,7 +141,7 @@ static bool cut(ir::ParallelOp grid, size_t number, GridContext &context) {
 
 static bool cutLargeStatements(ir::ParallelOp grid, size_t, GridContext &) {
   LowerOptions options = choicesOf(grid);
-  if (options.statementBytes > 0 && !grid->hasAttr("ptl.manual"))
+  if (options.statementBytes > 0 && !attrs::manual.isOn(grid))
     cutStatements(grid, options.statementBytes, options.partBuffers);
   return true;
 }

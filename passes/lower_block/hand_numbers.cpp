@@ -1,5 +1,6 @@
 #include "passes/lower_block/hand_numbers.h"
 
+#include "ir/dialect/attributes.h"
 #include "passes/analysis/formula.h"
 #include "passes/lower_block/cube_scalars.h"
 #include "passes/lower_block/tile.h"
@@ -106,7 +107,7 @@ void hand(Value number, Points &points, int64_t blockBytes) {
 } // namespace
 
 void handNumbers(ParallelOp grid, size_t number, const Machine &machine) {
-  if (grid->hasAttr("ptl.manual"))
+  if (attrs::manual.isOn(grid))
     return;
   CoreAssignment cores = assignCores(grid);
   if (!cores.usesCube())

@@ -1,6 +1,7 @@
 // Records which values instructions read and write.
 #include "passes/lower_block/held_values.h"
 
+#include "ir/dialect/attributes.h"
 #include "ir/dialect/held_values.h"
 #include "ir/dialect/instruction_op.h"
 #include "ir/dialect/ptl_dialect.h"
@@ -111,8 +112,7 @@ void HeldValues::end(Operation *op, BufferOf bufferOf) {
                               llvm::is_contained(metOver_, pto::rootOf(operand));
                      });
     if (isMetOver)
-      each->setAttr(pto::kMetAttribute,
-                    DenseI32ArrayAttr::get(op->getContext(), {met_.lookup(op), meetings_}));
+      attrs::met.set(each, {met_.lookup(op), meetings_});
   }
   made_.truncate(start);
 }
@@ -153,7 +153,7 @@ void HeldValues::mark(Operation *made, const Values &read, const Values &written
       isMade_[static_cast<size_t>(numbers.back())] = true;
   }
   if (llvm::any_of(numbers, [](int32_t number) { return number != 0; }))
-    made->setAttr(pto::kHeldAttribute, DenseI32ArrayAttr::get(made->getContext(), numbers));
+    attrs::held.set(made, numbers);
 }
 
 const llvm::SmallVector<int32_t> &HeldValues::sourcesOf(int32_t value) {
@@ -176,7 +176,7 @@ const llvm::SmallVector<int32_t> &HeldValues::sourcesOf(int32_t value) {
 
 void HeldValues::write(func::FuncOp function) {
   function.walk([&](Operation *op) {
-    auto marked = op->getAttrOfType<DenseI32ArrayAttr>(pto::kHeldAttribute);
+    auto marked = attrs::held.of(op);
     pto::Instruction instruction(op);
     if (!marked || !instruction)
       return;
@@ -190,7 +190,7 @@ void HeldValues::write(func::FuncOp function) {
         llvm::append_range(held, sourcesOf(number));
       held[at] = static_cast<int32_t>(held.size() - at - 1);
     }
-    op->setAttr(pto::kHeldAttribute, DenseI32ArrayAttr::get(op->getContext(), held));
+    attrs::held.set(op, held);
   });
 }
 

@@ -1,5 +1,6 @@
 #include "passes/lower_block/loop_stages.h"
 
+#include "ir/dialect/attributes.h"
 #include "passes/lower_block/core_marks.h"
 #include "passes/lower_block/cross_operands.h"
 #include "passes/lower_block/grid_passes.h"
@@ -326,9 +327,9 @@ void Splitter::write(int64_t turns) {
   if (!isSplit_)
     return;
   Builder b(loop_.getContext());
-  loop_->setAttr(kTurnsAttr, b.getI64IntegerAttr(turns));
+  attrs::turnsAhead.set(loop_, turns);
   for (auto [op, turn] : marks_)
-    op->setAttr(kTurnAttr, b.getStringAttr(turn));
+    attrs::turn.set(op, turn);
 }
 
 /// Reads the stages from the attributes. Returns nothing where they are not possible.
@@ -339,7 +340,7 @@ std::optional<LoopStages> Splitter::read(CoreKind core) {
   stages_.clear();
   for (Operation &op : body_->without_terminator())
     if (owners_.lookup(&op) == own) {
-      auto turn = op.getAttrOfType<StringAttr>(kTurnAttr);
+      auto turn = attrs::turn.of(&op);
       if (!turn)
         return std::nullopt;
       stages_[&op] = turn.getValue() == "ahead" ? 0 : 1;
@@ -353,7 +354,7 @@ std::optional<LoopStages> Splitter::read(CoreKind core) {
 } // namespace
 
 int64_t turnsOf(scf::ForOp loop) {
-  auto turns = loop->getAttrOfType<IntegerAttr>(kTurnsAttr);
+  auto turns = attrs::turnsAhead.of(loop);
   return turns ? turns.getInt() : 0;
 }
 
@@ -366,11 +367,11 @@ std::optional<LoopStages> markedStages(scf::ForOp loop, const CoreAssignment &co
 
 void markLoopStages(ParallelOp grid, const Machine &machine) {
   CoreAssignment cores = markedCores(grid);
-  if (grid->hasAttr("ptl.manual") || !cores.isMixed() || sharesQueues(cores, machine))
+  if (attrs::manual.isOn(grid) || !cores.isMixed() || sharesQueues(cores, machine))
     return;
   int64_t turns = turnsAhead(cores, machine, choicesOf(grid));
   grid.walk([&](scf::ForOp loop) {
-    auto pipeline = loop->getAttrOfType<IntegerAttr>("ptl.pipeline");
+    auto pipeline = attrs::pipeline.of(loop);
     if (turns < 1 || !pipeline || pipeline.getInt() < 2 || meetsInside(loop, cores))
       return;
     Splitter splitter(loop, cores);
@@ -384,7 +385,7 @@ static bool fitsTogether(scf::ForOp loop, const CoreAssignment &cores, CoreKind 
   std::optional<LoopStages> stages = markedStages(loop, cores, core);
   return stages && llvm::all_of(stages->arrivals, [](const auto &arrival) {
            Operation *made = arrival.first.getDefiningOp();
-           auto turn = made ? made->getAttrOfType<StringAttr>(kTurnAttr) : StringAttr();
+           auto turn = made ? attrs::turn.of(made) : StringAttr();
            return arrival.second == 1 || !turn || turn.getValue() == "ahead";
          });
 }

@@ -3,7 +3,6 @@
 // for a result that the other one computes from what it has just handed over.
 #pragma once
 
-#include "ir/dialect/core_attributes.h"
 #include "machines/machine.h"
 #include "passes/lower_block/assign_cores.h"
 
@@ -29,9 +28,6 @@ struct LoopStages {
 
   bool isSplit() const { return !operations[0].empty() && !operations[1].empty(); }
 };
-
-using ir::kTurnAttr;
-using ir::kTurnsAttr;
 
 /// Marks the loops of a grid that are split into stages: those with `pipeline`, whose values cross
 /// often enough for that to help and whose iterations can be split on both kinds of cores. Values

@@ -1,5 +1,5 @@
 // Kernels of a program made again with other options, while the others stay as they are.
-#include "ir/dialect/schedule_attributes.h"
+#include "ir/dialect/attributes.h"
 #include "passes/lower_block/grid_passes.h"
 #include "passes/lower_block/lower_kernel.h"
 #include "passes/lower_block/outline.h"
@@ -87,14 +87,14 @@ IRMapping Again::valuesFor(ir::ParallelOp grid) const {
 
 bool Again::prepare() {
   llvm::SmallVector<ir::ParallelOp> grids = kernelGrids(from_);
-  Attribute cores = from_->getAttr(ir::kCoresAttribute);
+  IntegerAttr cores = attrs::cores.of(from_);
   OpBuilder b(from_.getContext());
   for (size_t number : numbers_) {
     b.setInsertionPointAfter(program_.sites[number].launch);
     IRMapping mapping = valuesFor(grids[number]);
     Operation *grid = b.clone(*grids[number], mapping);
-    if (cores && !grid->hasAttr(ir::kCoresAttribute))
-      grid->setAttr(ir::kCoresAttribute, cores);
+    if (cores && !attrs::cores.isOn(grid))
+      attrs::cores.set(grid, cores);
   }
   GridContext context{machine_, report_, parts_, {}, options_, numbers_};
   for (const GridPass &pass : gridPasses())

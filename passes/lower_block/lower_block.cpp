@@ -1,7 +1,7 @@
 // Kernels from grids: their functions and arguments, and the host code that launches them.
 #include "passes/lower_block/lower_block.h"
 
-#include "ir/dialect/schedule_attributes.h"
+#include "ir/dialect/attributes.h"
 #include "passes/lower_block/core_marks.h"
 #include "passes/lower_block/cut_products.h"
 #include "passes/lower_block/grid_passes.h"
@@ -42,9 +42,9 @@ public:
     collectParameters();
     OwningOpRef<ModuleOp> module = ModuleOp::create(grid_.getLoc());
     (*module)->setAttr("pto.target_arch", b_.getStringAttr(machine_.tools.ptoas));
-    (*module)->setAttr("ptl.machine", b_.getStringAttr(machine_.name));
-    if (grid_->hasAttr("ptl.manual"))
-      (*module)->setAttr("ptl.manual", b_.getUnitAttr());
+    attrs::machine.set(*module, machine_.name);
+    if (attrs::manual.isOn(grid_))
+      attrs::byHand.set(*module);
     bool lowered = true;
     if (cores_.usesCube())
       lowered &= lower(*module, CoreKind::Cube);
@@ -104,7 +104,7 @@ private:
   std::string workspaceName() {
     llvm::StringSet<> taken;
     for (BlockArgument argument : outlined_.getArguments())
-      if (auto name = outlined_.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "ptl.name"))
+      if (auto name = attrs::name.of(outlined_, argument.getArgNumber()))
         taken.insert(name.getValue());
     std::string name = "workspace";
     for (unsigned count = 1; taken.contains(name); ++count)
@@ -117,14 +117,13 @@ private:
     for (auto [i, parameter] : llvm::enumerate(parameters_)) {
       auto number = static_cast<unsigned>(i);
       if (!parameter) {
-        function.setArgAttr(number, "ptl.name", b_.getStringAttr(workspaceName()));
-        function.setArgAttr(number, kRoleAttr, b_.getStringAttr("workspace"));
-        function.setArgAttr(number, "ptl.bytes", b_.getI64IntegerAttr(workspace_));
+        attrs::name.set(function, number, workspaceName());
+        attrs::role.set(function, number, "workspace");
+        attrs::bytes.set(function, number, workspace_);
         continue;
       }
       unsigned from = cast<BlockArgument>(parameter).getArgNumber();
-      for (llvm::StringRef name :
-           {llvm::StringRef("ptl.name"), llvm::StringRef(kRoleAttr), llvm::StringRef(kFormulaAttr)})
+      for (llvm::StringRef name : {attrs::name.key(), attrs::role.key(), attrs::formula.key()})
         if (Attribute attribute = outlined_.getArgAttr(from, name))
           function.setArgAttr(number, name, attribute);
     }
@@ -144,13 +143,13 @@ private:
                       pto::KernelKindAttr::get(b_.getContext(), core == CoreKind::Cube
                                                                     ? pto::KernelKind::cube
                                                                     : pto::KernelKind::vector));
-    function->setAttr("ptl.kernel", b_.getStringAttr(name_));
-    if (Attribute checked = outlined_->getAttr(kCheckedAttr))
-      function->setAttr(kCheckedAttr, checked);
+    attrs::kernel.set(function, name_);
+    if (ArrayAttr checked = attrs::checked.of(outlined_))
+      attrs::checked.set(function, checked);
     function.addEntryBlock();
     describe(function);
     StringAttr peer = b_.getStringAttr(name_ + suffixes[core == CoreKind::Cube]);
-    if (grid_->hasAttr("ptl.manual"))
+    if (attrs::manual.isOn(grid_))
       return lowerByHand(function, core, peer);
     KernelContext lowering(function, core, cores_, plan_, machine_, options_, report_);
     for (auto [value, parameter] : llvm::zip(function.getArguments(), parameters_)) {
@@ -160,12 +159,11 @@ private:
       }
       unsigned number = cast<BlockArgument>(parameter).getArgNumber();
       if (isArray(parameter)) {
-        lowering.bindPointer(parameter, value,
-                             outlined_.getArgAttrOfType<StringAttr>(number, "ptl.name"));
+        lowering.bindPointer(parameter, value, attrs::name.of(outlined_, number));
         continue;
       }
       lowering.bindScalar(parameter, value);
-      if (auto length = outlined_.getArgAttrOfType<StringAttr>(number, kLengthAttr))
+      if (auto length = attrs::length.of(outlined_, number))
         lowering.bindLength(length, value);
     }
     lowering.bindPeer(peer);
@@ -255,14 +253,13 @@ static bool isMadeOf(const BlockProgram &before, size_t i, func::FuncOp function
 static void beginGrids(func::FuncOp function, llvm::ArrayRef<LowerOptions> options,
                        BlockProgram &program) {
   for (auto [i, grid] : llvm::enumerate(kernelGrids(function))) {
-    auto group = grid->getAttrOfType<IntegerAttr>(ir::kTileGroupAttribute);
+    auto group = attrs::tileGroup.of(grid);
     program.tileGroups.push_back(group ? static_cast<size_t>(group.getInt()) : 0);
     program.options.push_back(i < options.size() ? options[i] : LowerOptions());
     program.unrolls.push_back(saysUnroll(grid));
     program.parts.emplace_back();
-    if (auto cores = function->getAttr(ir::kCoresAttribute);
-        cores && !grid->hasAttr(ir::kCoresAttribute))
-      grid->setAttr(ir::kCoresAttribute, cores);
+    if (auto cores = attrs::cores.of(function); cores && !attrs::cores.isOn(grid))
+      attrs::cores.set(grid, cores);
   }
 }
 

@@ -1,6 +1,6 @@
 // Grids, loops, branches, and scalars.
 #include "passes/lower_block/lower_control.h"
-#include "ir/dialect/schedule_attributes.h"
+#include "ir/dialect/attributes.h"
 #include "passes/analysis/lengths.h"
 #include "passes/analysis/positive.h"
 #include "passes/lower_block/buffers.h"
@@ -169,7 +169,7 @@ static void lowerPoints(KernelContext &c, ir::ParallelOp grid) {
     total = i == 0 ? count[0] : c.b.createOrFold<arith::MulIOp>(c.loc, total, count[i]);
   }
   Value first = group;
-  if (auto cores = grid->getAttrOfType<IntegerAttr>(ir::kCoresAttribute)) {
+  if (auto cores = attrs::cores.of(grid)) {
     // others have nothing to do
     groups = minimum(c, groups, constant(c, cores.getInt()));
     Value works = c.b.create<arith::CmpIOp>(c.loc, arith::CmpIPredicate::slt, group, groups);
@@ -347,7 +347,7 @@ static void lowerFor(KernelContext &c, scf::ForOp loop) {
   }
   if (c.failed)
     return;
-  auto pipeline = loop->getAttrOfType<IntegerAttr>("ptl.pipeline");
+  auto pipeline = attrs::pipeline.of(loop);
   bool rotates = pipeline && pipeline.getInt() > 1;
   if (auto stages = markedStages(loop, c.cores, c.core); stages && stages->isSplit())
     return lowerInStages(c, loop, *stages, tiles);

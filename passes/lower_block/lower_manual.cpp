@@ -1,5 +1,6 @@
 // From a grid written at block level to a function of its kernel.
 #include "passes/lower_block/lower_manual.h"
+#include "ir/dialect/attributes.h"
 #include "passes/lower_block/limits.h"
 #include "passes/lower_block/scalars.h"
 
@@ -98,7 +99,7 @@ private:
         for (int64_t each : {0, 1})
           taken.insert(static_cast<int64_t>(*pinned) + each);
     function_.walk([&](Operation *op) {
-      auto ids = op->getAttrOfType<DenseI64ArrayAttr>("ptl.ids"); // first, and how many
+      auto ids = attrs::ids.of(op); // first, and how many
       if (isa<pto::SyncSetOp, pto::SyncWaitOp>(op) && ids)
         for (int64_t i = 0; i < ids[1]; ++i)
           taken.insert(ids[0] + i);

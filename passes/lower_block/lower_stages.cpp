@@ -1,5 +1,6 @@
 // Loops of which a part runs some iterations ahead.
 #include "passes/lower_block/lower_stages.h"
+#include "ir/dialect/attributes.h"
 #include "passes/lower_block/buffers.h"
 #include "passes/lower_block/lower_control.h"
 #include "passes/lower_block/lower_moves.h"
@@ -136,7 +137,7 @@ void lowerInStages(KernelContext &c, scf::ForOp loop, const LoopStages &stages,
       loc, some, c.b.createOrFold<arith::AddIOp>(loc, upper, lead), lower);
   Value first = c.b.createOrFold<arith::AddIOp>(loc, lower, lead);
   auto made = c.b.create<scf::ForOp>(loc, lower, end, step);
-  made->setAttr(pto::kStageAttribute, c.b.getI64IntegerAttr(turns));
+  attrs::stage.set(made, turns);
   int64_t slotsAround = std::exchange(c.keptCount, turns + 1);
   Operation *outer = std::exchange(c.keptBefore, made);
   auto done = llvm::make_scope_exit([&] {
@@ -156,11 +157,11 @@ void lowerInStages(KernelContext &c, scf::ForOp loop, const LoopStages &stages,
       number = c.b.create<arith::DivUIOp>(loc, number, step);
     Value before = c.b.create<arith::SubIOp>(loc, number, constant(c, turns)),
           last = c.b.create<arith::SubIOp>(loc, variable, lead);
-    int64_t slots = loop->getAttrOfType<IntegerAttr>("ptl.pipeline").getInt();
+    int64_t slots = attrs::pipeline.of(loop).getInt();
     c.rotations.push_back({made, number, slots});
     auto stageIf = [&](Value holds, int stage, Value at, Value turn) {
       auto branch = c.b.create<scf::IfOp>(loc, holds, /*withElseRegion=*/false);
-      branch->setAttr(pto::kStageAttribute, c.b.getI64IntegerAttr(stage));
+      attrs::stage.set(branch, stage);
       OpBuilder::InsertionGuard within(c.b);
       c.b.setInsertionPointToStart(&branch.getThenRegion().front());
       c.rotations.back().slot = turn;

@@ -1,7 +1,7 @@
 // Grids as functions of their own.
 #include "passes/lower_block/outline.h"
 
-#include "ir/dialect/schedule_attributes.h"
+#include "ir/dialect/attributes.h"
 #include "ir/dialect/task_attribute.h"
 #include "passes/analysis/formula.h"
 
@@ -51,7 +51,7 @@ private:
     auto function =
         argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
     if (argument)
-      return function && function.getArgAttr(argument.getArgNumber(), "ptl.dim");
+      return function && attrs::dim.isOn(function, argument.getArgNumber());
     return isFromDimensions(value.getDefiningOp());
   }
   static bool isFromDimensions(Operation *op) {
@@ -63,7 +63,7 @@ private:
   /// Whether the kernel takes the result from the host. A value that a manual kernel computes may
   /// equal one that the host computes from other arguments of the kernel, or from dimensions.
   bool isTaken(Operation *op, const llvm::SetVector<Value> &given) {
-    if (!grid_->hasAttr("ptl.manual"))
+    if (!attrs::manual.isOn(grid_))
       return isFromDimensions(op);
     return isFromDimensions(op) ||
            (isScalar(op) && llvm::all_of(op->getOperands(), [&](Value operand) {
@@ -144,7 +144,7 @@ private:
 
   static Value dimension(func::FuncOp function, StringAttr symbol) {
     for (BlockArgument argument : function.getArguments())
-      if (function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "ptl.dim") == symbol)
+      if (attrs::dim.of(function, argument.getArgNumber()) == symbol)
         return argument;
     return {};
   }
@@ -152,11 +152,9 @@ private:
   /// The name that the entry gives an argument of its own.
   static StringAttr givenName(BlockArgument argument) {
     auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
-    for (const char *attribute : {"ptl.name", "ptl.output", "ptl.dim"})
-      if (function)
-        if (auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), attribute))
-          return name;
-    return {};
+    return function ? attrs::firstOf(function, argument.getArgNumber(), attrs::name, attrs::output,
+                                     attrs::dim)
+                    : StringAttr();
   }
 
   std::string nameOf(Value value) {
@@ -233,19 +231,19 @@ static func::FuncOp functionFor(ir::ParallelOp grid, llvm::StringRef name, Modul
   auto function = b.create<func::FuncOp>(
       grid.getLoc(), name, b.getFunctionType(ValueRange(operands).getTypes(), TypeRange()));
   if (llvm::SmallVector<Attribute> checked = checkedBefore(grid); !checked.empty())
-    function->setAttr(kCheckedAttr, b.getArrayAttr(checked));
+    attrs::checked.set(function, checked);
   Block *entry = function.addEntryBlock();
   for (auto [i, argument] : llvm::enumerate(arguments)) {
     auto number = static_cast<unsigned>(i);
     entry->getArgument(number).setLoc(argument.value.getLoc());
-    function.setArgAttr(number, "ptl.name", b.getStringAttr(argument.name));
+    attrs::name.set(function, number, argument.name);
     if (!argument.role.empty())
-      function.setArgAttr(number, kRoleAttr, b.getStringAttr(argument.role));
+      attrs::role.set(function, number, argument.role);
     if (argument.length)
-      function.setArgAttr(number, kLengthAttr, argument.length);
+      attrs::length.set(function, number, argument.length);
     else if (std::string formula = argument.role.empty() ? ir::formulaOf(argument.value) : "";
              !formula.empty() && formula != argument.name)
-      function.setArgAttr(number, kFormulaAttr, b.getStringAttr(formula));
+      attrs::formula.set(function, number, formula);
   }
   b.setInsertionPointToStart(entry);
   IRMapping mapping;
@@ -271,8 +269,8 @@ func::FuncOp outlineGrid(ir::ParallelOp grid, llvm::StringRef name, ModuleOp int
   OpBuilder b(grid);
   auto launch =
       b.create<ir::LaunchOp>(grid.getLoc(), FlatSymbolRefAttr::get(b.getContext(), name), operands);
-  if (Attribute task = grid->getAttr(ir::kTaskAttribute))
-    launch->setAttr(ir::kTaskAttribute, task);
+  if (ArrayAttr task = attrs::task.of(grid))
+    attrs::task.set(launch, task);
   grid.erase();
   return function;
 }

@@ -8,17 +8,6 @@
 
 namespace ptl::block {
 
-/// Attributes of the arguments of outlined functions: how the kernel accesses an array (`in`,
-/// `out`, `inout`), and which length in types a number is; for other numbers the formula that
-/// computes them (`ir::formulaOf`). `ptl.name` is the name of each.
-inline constexpr llvm::StringLiteral kRoleAttr = "ptl.role";
-inline constexpr llvm::StringLiteral kLengthAttr = "ptl.length";
-inline constexpr llvm::StringLiteral kFormulaAttr = "ptl.formula";
-
-/// An attribute of an outlined function and of the functions for its cores: the relations among
-/// lengths that the host has checked before it launches, as text (`ir::relationOf`).
-inline constexpr llvm::StringLiteral kCheckedAttr = "ptl.checked";
-
 /// The grids of a function that become kernels, in order; a grid inside a grid is part of its
 /// kernel.
 llvm::SmallVector<ir::ParallelOp> kernelGrids(mlir::func::FuncOp function);

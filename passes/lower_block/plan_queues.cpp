@@ -1,6 +1,7 @@
 #include "passes/lower_block/plan_queues.h"
 
 #include "frontend/base/round_up.h"
+#include "ir/dialect/attributes.h"
 #include "passes/lower_block/core_marks.h"
 #include "passes/lower_block/cross_operands.h"
 #include "passes/lower_block/grid_passes.h"
@@ -38,7 +39,7 @@ static int64_t usableSlots(int64_t slots) { return slots - freedAtOnce(slots) + 
 /// a machine has are those of its queues that go one way and of those that go both. What nothing
 /// holds is left as it is for the prover.
 static int64_t numSlotsOf(Value value, const Machine &machine, int64_t usable = 1) {
-  int64_t wanted = saidOf(value, "ptl.slots", slotsOf(machine));
+  int64_t wanted = saidOf(value, attrs::slots, slotsOf(machine));
   const CoreExchange &exchange = machine.exchange;
   auto [few, many] = std::minmax(exchange.slotsOneWay, exchange.slotsTwoWay);
   for (int64_t slots : {few, many})
@@ -329,7 +330,7 @@ static std::optional<QueuePlan> plan(ir::ParallelOp grid, const CoreAssignment &
         result.merges && queue.toVector // copied when it is popped
             ? 1
             : heldAtOnce(values, queue.toVector ? CoreKind::Vector : CoreKind::Cube, cores);
-    queue.held = std::max(saidOf(first, "ptl.held", usuallyHeld), read);
+    queue.held = std::max(saidOf(first, attrs::hold, usuallyHeld), read);
     int64_t queued = result.merges ? 1 : queuedAtOnce(values, cores);
     // In the consumer's own memory the producer needs a slot beside those that are still read.
     queue.slots = numSlotsOf(first, machine, isDirect ? std::max(read + 1, queued) : queued);
@@ -346,19 +347,19 @@ static std::optional<QueuePlan> plan(ir::ParallelOp grid, const CoreAssignment &
 /// The numbers of queues beside those of the results that cross.
 static void markValue(OpResult value, int64_t number) {
   Operation *op = value.getOwner();
-  auto results = op->getAttrOfType<DenseI64ArrayAttr>(kCrossesAttr);
+  auto results = attrs::crosses.of(op);
   llvm::SmallVector<int64_t> numbers(static_cast<size_t>(results.size()), 0);
-  if (auto known = op->getAttrOfType<DenseI64ArrayAttr>(kQueueAttr))
+  if (auto known = attrs::queue.of(op))
     numbers.assign(known.asArrayRef().begin(), known.asArrayRef().end());
   auto at =
       llvm::find(results.asArrayRef(), value.getResultNumber()) - results.asArrayRef().begin();
   numbers[static_cast<size_t>(at)] = number;
-  op->setAttr(kQueueAttr, DenseI64ArrayAttr::get(op->getContext(), numbers));
+  attrs::queue.set(op, numbers);
 }
 
 bool markQueues(ir::ParallelOp grid, const Machine &machine, const Report &report) {
   CoreAssignment cores = markedCores(grid);
-  if (grid->hasAttr("ptl.manual") || !cores.isMixed())
+  if (attrs::manual.isOn(grid) || !cores.isMixed())
     return true;
   std::optional<QueuePlan> made = plan(grid, cores, machine, report);
   if (!made)
@@ -376,11 +377,11 @@ bool markQueues(ir::ParallelOp grid, const Machine &machine, const Report &repor
     for (Value value : queue.values)
       markValue(cast<OpResult>(value), static_cast<int64_t>(i));
   }
-  grid->setAttr(kQueuesAttr, b.getArrayAttr(queues));
+  attrs::queues.set(grid, queues);
   if (made->merges)
-    grid->setAttr(kMergedAttr, b.getUnitAttr());
+    attrs::merged.set(grid);
   if (!cores.meetings.empty())
-    grid->setAttr(kMeetingFlagAttr, b.getI64IntegerAttr(made->meetingFlag));
+    attrs::meetingFlag.set(grid, made->meetingFlag);
   return true;
 }
 
@@ -388,8 +389,8 @@ bool markQueues(ir::ParallelOp grid, const Machine &machine, const Report &repor
 
 /// The queue of a result that crosses; -1: none is said.
 static int64_t queueOf(OpResult value) {
-  auto results = value.getOwner()->getAttrOfType<DenseI64ArrayAttr>(kCrossesAttr);
-  auto queues = value.getOwner()->getAttrOfType<DenseI64ArrayAttr>(kQueueAttr);
+  auto results = attrs::crosses.of(value.getOwner());
+  auto queues = attrs::queue.of(value.getOwner());
   if (results && queues && results.size() == queues.size())
     for (auto [result, queue] : llvm::zip(results.asArrayRef(), queues.asArrayRef()))
       if (result == value.getResultNumber())
@@ -399,10 +400,10 @@ static int64_t queueOf(OpResult value) {
 
 QueuePlan markedQueues(ir::ParallelOp grid, const CoreAssignment &cores) {
   QueuePlan plan;
-  plan.merges = grid->hasAttr(kMergedAttr);
-  if (auto flag = grid->getAttrOfType<IntegerAttr>(kMeetingFlagAttr))
+  plan.merges = attrs::merged.isOn(grid);
+  if (auto flag = attrs::meetingFlag.of(grid))
     plan.meetingFlag = flag.getInt();
-  if (auto queues = grid->getAttrOfType<ArrayAttr>(kQueuesAttr))
+  if (auto queues = attrs::queues.of(grid))
     for (auto said : queues.getAsRange<DictionaryAttr>()) {
       auto number = [&](llvm::StringRef name) {
         auto value = said.getAs<IntegerAttr>(name);
@@ -452,7 +453,7 @@ static LogicalResult verifyQueue(ir::ParallelOp grid, const Queue &queue, bool m
 
 LogicalResult verifyQueues(ir::ParallelOp grid, const Machine &machine) {
   CoreAssignment cores = markedCores(grid);
-  if (grid->hasAttr("ptl.manual") || !cores.isMixed())
+  if (attrs::manual.isOn(grid) || !cores.isMixed())
     return success();
   QueuePlan plan = markedQueues(grid, cores);
   llvm::SmallVector<int64_t> flags = firstFlags(machine), used;

@@ -13,17 +13,6 @@
 
 namespace ptl::block {
 
-/// An attribute of an operation, by results that cross (`ptl.crosses`): the numbers of their
-/// queues.
-inline constexpr llvm::StringLiteral kQueueAttr = "ptl.queue";
-/// An attribute of a grid: its queues, each with `to`, `flag`, `slots`, `held` and `bytes`.
-inline constexpr llvm::StringLiteral kQueuesAttr = "ptl.queues";
-/// An attribute of a grid: values of any form share a queue, so both sides pop where the other one
-/// pushes.
-inline constexpr llvm::StringLiteral kMergedAttr = "ptl.merged";
-/// An attribute of a grid: the first of the two events by which its cores meet.
-inline constexpr llvm::StringLiteral kMeetingFlagAttr = "ptl.meeting_flag";
-
 /// A queue that goes one way.
 struct Queue {
   llvm::SmallVector<mlir::Value> values; ///< that go through it
@@ -36,7 +25,7 @@ struct Queue {
 
 struct QueuePlan {
   std::vector<Queue> queues;
-  bool merges = false; ///< `kMergedAttr`
+  bool merges = false; ///< `ptl.merged`
   int64_t meetingFlag = 0;
   /// Global memory that the slots need for each core group, unless they are the consumer's own.
   int64_t workspaceBytes() const;

@@ -2,6 +2,7 @@
 // made and popped at the same place on the other side.
 #include "passes/lower_block/queues.h"
 #include "frontend/base/round_up.h"
+#include "ir/dialect/attributes.h"
 #include "ir/dialect/cross_core.h"
 #include "passes/lower_block/buffers.h"
 #include "passes/lower_block/cross_operands.h"
@@ -37,7 +38,7 @@ void meet(KernelContext &c, Location loc) {
     Value number = constant(c, id);
     Operation *op = isSet ? c.b.create<pto::SyncSetOp>(loc, pipe, number, arrays).getOperation()
                           : c.b.create<pto::SyncWaitOp>(loc, pipe, number, arrays).getOperation();
-    op->setAttr("ptl.ids", c.b.getDenseI64ArrayAttr({id, 1}));
+    attrs::ids.set(op, {id, 1});
   };
   auto [toCube, fromCube] = std::pair(c.plan.meetingFlag, c.plan.meetingFlag + 1);
   if (c.core == CoreKind::Vector) {

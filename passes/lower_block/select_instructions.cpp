@@ -1,5 +1,6 @@
 #include "passes/lower_block/select_instructions.h"
 
+#include "ir/dialect/attributes.h"
 #include "passes/lower_block/core_marks.h"
 #include "passes/lower_block/lower_bits.h"
 #include "passes/lower_block/lower_elementwise.h"
@@ -42,7 +43,7 @@ bool hasWay(Operation *op, const CoreAssignment &cores) {
 }
 
 bool markInstructions(ir::ParallelOp grid, const Machine &machine, const Report &report) {
-  if (grid->hasAttr("ptl.manual"))
+  if (attrs::manual.isOn(grid))
     return true;
   CoreAssignment cores = markedCores(grid);
   return !grid.walk([&](Operation *op) {
@@ -54,18 +55,18 @@ bool markInstructions(ir::ParallelOp grid, const Machine &machine, const Report 
                          {"`" + op->getName().stripDialect().str() + "`", machine.name});
                   return WalkResult::interrupt();
                 }
-                op->setAttr(kWayAttr, StringAttr::get(op->getContext(), pattern->way(op, machine)));
+                attrs::way.set(op, pattern->way(op, machine));
                 return WalkResult::advance();
               })
               .wasInterrupted();
 }
 
 LogicalResult verifyInstructions(ir::ParallelOp grid, const Machine &machine) {
-  if (grid->hasAttr("ptl.manual"))
+  if (attrs::manual.isOn(grid))
     return success();
   CoreAssignment cores = markedCores(grid);
   WalkResult result = grid.walk([&](Operation *op) {
-    auto way = op->getAttrOfType<StringAttr>(kWayAttr);
+    auto way = attrs::way.of(op);
     if (!hasWay(op, cores)) {
       if (!way)
         return WalkResult::advance();
@@ -86,7 +87,7 @@ LogicalResult verifyInstructions(ir::ParallelOp grid, const Machine &machine) {
 }
 
 bool lowerInItsWay(KernelContext &c, Operation *op) {
-  auto way = op->getAttrOfType<StringAttr>(kWayAttr);
+  auto way = attrs::way.of(op);
   const InstructionPattern *pattern = way ? patternOf(op, c.machine, way.getValue()) : nullptr;
   if (pattern)
     pattern->lower(c, op);

@@ -8,9 +8,6 @@
 
 namespace ptl::block {
 
-/// An attribute of an operation on tiles of the vector cores: its way, which is the name of an
-/// instruction, or of another implementation where there is none.
-inline constexpr llvm::StringLiteral kWayAttr = "ptl.way";
 /// The way of operations without an instruction: the scalar unit goes through the elements.
 inline constexpr llvm::StringLiteral kByElements = "elements";
 

@@ -1,6 +1,7 @@
 #include "passes/lower_block/stage_operands.h"
 
 #include "frontend/base/round_up.h"
+#include "ir/dialect/attributes.h"
 #include "passes/lower_block/core_marks.h"
 #include "passes/lower_block/cross_operands.h"
 #include "passes/lower_block/grid_passes.h"
@@ -83,7 +84,7 @@ static llvm::DenseSet<Operation *> largest(llvm::SmallVector<Operand> operands, 
 }
 
 bool markOperands(ir::ParallelOp grid, const Machine &machine, const Report &report) {
-  if (grid->hasAttr("ptl.manual"))
+  if (attrs::manual.isOn(grid))
     return true;
   llvm::SmallVector<Operand> operands = operandsOfProducts(grid);
   llvm::DenseSet<Operation *> streamed = largest(operands, choicesOf(grid).streamed);
@@ -99,22 +100,21 @@ bool markOperands(ir::ParallelOp grid, const Machine &machine, const Report &rep
     }
     bool isLarge = !operand.bytes || *operand.bytes > usableBytes(machine, "mat") / 4;
     bool inPieces = !isWritten && (isLarge || streamed.contains(operand.load));
-    operand.load->setAttr(kStagedAttr,
-                          StringAttr::get(grid.getContext(), inPieces ? "pieces" : "whole"));
+    attrs::staged.set(operand.load, inPieces ? "pieces" : "whole");
   }
   return true;
 }
 
 bool isInPieces(Operation *load) {
-  auto said = load->getAttrOfType<StringAttr>(kStagedAttr);
+  auto said = attrs::staged.of(load);
   return said && said.getValue() == "pieces";
 }
 
 LogicalResult verifyOperands(ir::ParallelOp grid) {
-  if (grid->hasAttr("ptl.manual"))
+  if (attrs::manual.isOn(grid))
     return success();
   for (const Operand &operand : operandsOfProducts(grid)) {
-    if (!operand.load->hasAttr(kStagedAttr))
+    if (!attrs::staged.isOn(operand.load))
       return operand.load->emitError("a product reads it, and nothing says how it is staged");
     if (!operand.bytes && !isInPieces(operand.load))
       return operand.load->emitError("it is staged as a whole, and has no bound");

@@ -10,9 +10,6 @@
 
 namespace ptl::block {
 
-/// An attribute of a load that products read: `whole` or `pieces`.
-inline constexpr llvm::StringLiteral kStagedAttr = "ptl.staged";
-
 /// Chooses it for the loads of a grid. Operands without a bound, those that take more than a fourth
 /// of the memory, and as many of the largest others as the options of the grid require (`streamed`)
 /// go in pieces. Arrays that the kernel stores to are loaded where they are read, so they go whole.

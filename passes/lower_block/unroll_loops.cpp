@@ -1,6 +1,6 @@
 #include "passes/lower_block/unroll_loops.h"
 
-#include "ir/dialect/schedule_attributes.h"
+#include "ir/dialect/attributes.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SCF/Utils/Utils.h"
@@ -10,12 +10,10 @@ using namespace mlir;
 
 namespace ptl::block {
 
-static constexpr llvm::StringLiteral kUnrollAttr = "ptl.unroll";
-
 bool saysUnroll(ir::ParallelOp grid) {
   return grid
       ->walk([](scf::ForOp loop) {
-        return loop->hasAttr(kUnrollAttr) ? WalkResult::interrupt() : WalkResult::advance();
+        return attrs::unroll.isOn(loop) ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();
 }
@@ -49,11 +47,11 @@ bool unrollLoops(ir::ParallelOp grid, const Report &report) {
   bool isWell = true;
   llvm::SmallVector<scf::ForOp> loops;
   grid.walk([&](scf::ForOp loop) { // inner ones first
-    if (loop->hasAttr(kUnrollAttr))
+    if (attrs::unroll.isOn(loop))
       loops.push_back(loop);
   });
   for (scf::ForOp loop : loops) {
-    int64_t factor = cast<IntegerAttr>(loop->removeAttr(kUnrollAttr)).getInt();
+    int64_t factor = attrs::unroll.take(loop).getInt();
     bool multiplies =
         loop->walk([](ir::MatmulOp) { return WalkResult::interrupt(); }).wasInterrupted();
     IntegerAttr lower, upper, step;
@@ -61,7 +59,7 @@ bool unrollLoops(ir::ParallelOp grid, const Report &report) {
         matchPattern(loop.getUpperBound(), m_Constant(&upper)) &&
         matchPattern(loop.getStep(), m_Constant(&step)) && step.getInt() > 0)
       factor = (upper.getInt() - lower.getInt() + step.getInt() - 1) / step.getInt();
-    auto at = dyn_cast_or_null<LocationAttr>(loop->removeAttr(ir::kUnrollPlaceAttribute));
+    auto at = attrs::unrollAt.take(loop);
     std::string why =
         multiplies            ? "products accumulate in the loop, whose steps overlap as they are"
         : factor == 0         ? "nothing says how many turns the loop has: give it a number"

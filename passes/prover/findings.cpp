@@ -1,5 +1,6 @@
 #include "passes/prover/findings.h"
 
+#include "ir/dialect/attributes.h"
 #include "ir/dialect/cross_core.h"
 
 #include "ir/dialect/file_location.h"
@@ -31,7 +32,7 @@ Finding *Findings::undecided(Operation *primary, std::string what) {
 std::string mnemonic(Operation *op) { return op->getName().stripDialect().str(); }
 
 std::string spelling(Operation *op) {
-  auto event = op->getAttrOfType<StringAttr>("ptl.event");
+  auto event = attrs::event.of(op);
   if (!event)
     return mnemonic(op);
   bool isWait = isa<pto::WaitFlagOp, pto::WaitFlagDynOp, pto::SyncWaitOp>(op);
@@ -39,7 +40,7 @@ std::string spelling(Operation *op) {
 }
 
 std::string spelledEvent(Operation *op) {
-  auto event = op->getAttrOfType<StringAttr>("ptl.event");
+  auto event = attrs::event.of(op);
   return event ? event.str() : mnemonic(op);
 }
 

@@ -1,4 +1,5 @@
 // The prover as a pass: its findings as diagnostics of MLIR.
+#include "ir/dialect/attributes.h"
 #include "passes/prover/prover.h"
 
 #include "ir/dialect/pto_dialect.h"
@@ -30,8 +31,7 @@ struct ProvePass : impl::ProveBase<ProvePass> {
 
   void runOnOperation() override {
     std::string name = machine;
-    if (auto named = getOperation()->getAttrOfType<StringAttr>("ptl.machine");
-        named && name.empty())
+    if (auto named = attrs::machine.of(getOperation()); named && name.empty())
       name = named.getValue().str();
     std::optional<Machine> found = findMachine(name);
     if (!found) {

@@ -1,5 +1,6 @@
 #include "passes/prover/prover.h"
 
+#include "ir/dialect/attributes.h"
 #include "passes/prover/hazards.h"
 #include "passes/prover/instances.h"
 #include "passes/prover/prove_kernel.h"
@@ -107,7 +108,7 @@ static void run(Proof &proof, const Machine &machine) {
     proveKernel(kernel, kernel, machine, ranges, proof.findings);
   // Every point is to begin and end alike: by hand it may go by which one it is, and another core
   // group has others, of the same sizes.
-  if (!proof.module->hasAttr("ptl.manual") || proof.findings.faults() > 0)
+  if (!attrs::byHand.isOn(proof.module) || proof.findings.faults() > 0)
     return;
   std::vector<Kernel> others =
       readKernels(proof.module, machine, proof.findings, /*group=*/1, /*groups=*/2);

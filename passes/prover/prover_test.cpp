@@ -325,7 +325,7 @@ std::string crossing(const std::string &cube, const std::string &vector) {
   return "!t = !pto.tile_buf<vec, 64x64xf32>\n"
          "!m = !pto.tile_buf<mat, 64x64xf32, blayout=col_major, slayout=row_major>\n"
          "!v = !pto.partition_tensor_view<64x64xf32>\n"
-         "module attributes {ptl.manual} {\n" +
+         "module attributes {ptl.by_hand} {\n" +
          function("aic", "cube", "!m", cube) + function("aiv", "vector", "!t", vector) + "}";
 }
 
@@ -416,7 +416,7 @@ std::string holding(int held) {
       "pto.tpush(%t, %q : !t, !pto.pipe) {split = 1}\n}\n";
   return "!t = !pto.tile_buf<vec, 32x64xf32>\n"
          "!m = !pto.tile_buf<mat, 64x64xf32, blayout=col_major, slayout=row_major>\n"
-         "module attributes {ptl.manual} {\n" +
+         "module attributes {ptl.by_hand} {\n" +
          function("aic", "cube", cube) + function("aiv", "vector", vector) + "}";
 }
 

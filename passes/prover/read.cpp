@@ -1,6 +1,7 @@
 #include "passes/prover/read.h"
 
 #include "frontend/base/round_up.h"
+#include "ir/dialect/attributes.h"
 #include "passes/prover/read_function.h"
 
 #include "ir/ops/pipe_names.h"
@@ -142,7 +143,7 @@ std::vector<Kernel> readKernels(ModuleOp module, const Machine &machine, Finding
   for (auto function : module.getOps<func::FuncOp>()) {
     if (function.isExternal() || !function->hasAttr("pto.entry"))
       continue;
-    auto name = function->getAttrOfType<StringAttr>("ptl.kernel");
+    auto name = attrs::kernel.of(function);
     std::string key = name ? name.getValue().str() : function.getName().str();
     auto own = llvm::find_if(named, [&](auto &entry) { return entry.first == key; });
     if (own == named.end())
@@ -155,7 +156,7 @@ std::vector<Kernel> readKernels(ModuleOp module, const Machine &machine, Finding
     kernel.name = name;
     kernel.group = group;
     kernel.groups = groups;
-    kernel.byHand = module->hasAttr("ptl.manual");
+    kernel.byHand = attrs::byHand.isOn(module);
     kernel.eventIds = machine.events;
     kernel.crossIds = machine.crossCore.flags;
     kernel.crossReserved = machine.crossCore.reserved;

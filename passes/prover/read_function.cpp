@@ -1,5 +1,6 @@
 #include "passes/prover/read_function.h"
 
+#include "ir/dialect/attributes.h"
 #include "ir/dialect/cross_core.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -83,9 +84,9 @@ void FunctionReader::read() {
   };
   for (BlockArgument argument : op_.getArguments()) {
     std::string name = "%arg" + std::to_string(argument.getArgNumber());
-    if (auto given = op_.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "ptl.name"))
+    if (auto given = attrs::name.of(op_, argument.getArgNumber()))
       name = given.getValue().str();
-    auto formula = op_.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "ptl.formula");
+    auto formula = attrs::formula.of(op_, argument.getArgNumber());
     if (formula)
       name = formula.str();
     if (argument.getType().isIntOrIndex() && readLength(argument, name, prelude, input))
@@ -103,7 +104,7 @@ void FunctionReader::read() {
     }
     prelude.steps.push_back(step);
   }
-  if (auto checked = op_->getAttrOfType<ArrayAttr>("ptl.checked"))
+  if (auto checked = attrs::checked.of(op_))
     for (auto relation : checked.getAsRange<StringAttr>())
       readRelation(relation.getValue(), prelude, input);
   uint32_t body = readBody(op_.getBody(), true);

@@ -1,4 +1,5 @@
 // Reads the accesses of instructions, and the values that the compiler recorded for them.
+#include "ir/dialect/attributes.h"
 #include "passes/prover/read_function.h"
 
 #include "ir/dialect/cross_core.h"
@@ -28,7 +29,7 @@ uint32_t FunctionReader::heldBy(const pto::Access &access, llvm::ArrayRef<int32_
 void FunctionReader::readMeeting(Operation *op) {
   if (isa<pto::SyncWaitOp>(op))
     meetings_.push_back(op);
-  else if (op->hasAttr(pto::kMetAttribute))
+  else if (attrs::met.isOn(op))
     met_.emplace_back(op, static_cast<int32_t>(meetings_.size()));
 }
 
@@ -37,7 +38,7 @@ void FunctionReader::readMeeting(Operation *op) {
 // taken apart, the meetings are no longer those that it counted.
 void FunctionReader::judgeMeetings() {
   for (auto [op, before] : met_) {
-    auto noted = op->getAttrOfType<DenseI32ArrayAttr>(pto::kMetAttribute);
+    auto noted = attrs::met.of(op);
     auto total = static_cast<int32_t>(meetings_.size());
     if (!noted || noted.size() != 2 || noted[1] != total || noted[0] == before)
       continue;
@@ -49,8 +50,7 @@ void FunctionReader::judgeMeetings() {
         if (!isa<pto::PartitionViewType>(access.value.getType()))
           continue;
         auto pointer = dyn_cast<BlockArgument>(root);
-        auto name = pointer ? op_.getArgAttrOfType<StringAttr>(pointer.getArgNumber(), "ptl.name")
-                            : StringAttr();
+        auto name = pointer ? attrs::name.of(op_, pointer.getArgNumber()) : StringAttr();
         Finding *finding = shared_.findings.add(DiagId::PipeHazard, op,
                                                 {mnemonic(op), access.writes ? "writes" : "reads",
                                                  name ? name.str() : "an array", mnemonic(wait),

@@ -1,4 +1,5 @@
 // Reports hazards and faults of synchronisation.
+#include "ir/dialect/attributes.h"
 #include "passes/prover/hazards.h"
 
 #include "machines/machine.h"
@@ -22,7 +23,7 @@ static std::string edge(unsigned from, unsigned to, const char *what) {
 /// Whether the kernel is written in the language, not in IR.
 static bool byHand(mlir::Operation *op) {
   auto module = op->getParentOfType<mlir::ModuleOp>();
-  return module && module->hasAttr("ptl.manual");
+  return module && attrs::byHand.isOn(module);
 }
 
 /// `mte2`, as the language spells it.
@@ -118,8 +119,8 @@ static bool isCrossing(const Event &event) {
 
 static std::string crossingName(const Case &judged, EventRef ref) {
   mlir::Operation *op = judged.operation(ref);
-  return op->hasAttr("ptl.event") ? "`" + spelledEvent(op) + "`"
-                                  : std::to_string(judged.event(ref).flag);
+  return attrs::event.isOn(op) ? "`" + spelledEvent(op) + "`"
+                               : std::to_string(judged.event(ref).flag);
 }
 
 /// The end of an event between cores: it is signalled or awaited on the core that the operation
@@ -159,7 +160,7 @@ static std::vector<std::string> eventArguments(const Case &judged, EventRef ref)
             endOf(judged, ref, Event::Await)};
   unsigned from = flag / 512, to = flag / 64 % 8;
   mlir::Operation *op = judged.operation(ref);
-  if (auto name = op->getAttrOfType<mlir::StringAttr>("ptl.event"))
+  if (auto name = attrs::event.of(op))
     return {"`" + name.str() + "`", pipeWord(from), pipeWord(to)};
   return {std::to_string(flag % 64), pipeText(from), pipeText(to)};
 }

@@ -1,5 +1,6 @@
 // Checks that come out the same in every round of a loop or point of a grid are made once, before
 // it: kernels of chips then need no trap for them, and the rounds of a loop can be staged.
+#include "ir/dialect/attributes.h"
 #include "ir/dialect/ptl_dialect.h"
 #include "passes/passes.h"
 
@@ -97,7 +98,7 @@ struct HoistChecks : impl::HoistChecksBase<HoistChecks> {
     getOperation().walk([](Operation *op) {
       if (auto loop = dyn_cast<scf::ForOp>(op))
         hoistFrom(loop, *loop.getBody(), loop.getLowerBound(), loop.getUpperBound());
-      else if (auto grid = dyn_cast<ParallelOp>(op); grid && !grid->hasAttr("ptl.manual"))
+      else if (auto grid = dyn_cast<ParallelOp>(op); grid && !attrs::manual.isOn(grid))
         hoistFrom(grid, grid.getBody().front(), grid.getLower(), grid.getUpper());
     });
   }

@@ -1,5 +1,6 @@
 #include "passes/transform/peel_stages.h"
 
+#include "ir/dialect/attributes.h"
 #include "passes/passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -47,8 +48,7 @@ private:
 
 bool Peeler::findStages() {
   for (auto branch : loop_.getBody()->getOps<scf::IfOp>())
-    if (auto stage = branch->getAttrOfType<IntegerAttr>(kStageAttribute);
-        stage && stage.getInt() >= 0 && stage.getInt() < 2)
+    if (auto stage = attrs::stage.of(branch); stage && stage.getInt() >= 0 && stage.getInt() < 2)
       stages_[static_cast<size_t>(stage.getInt())] = branch;
   return stages_[0] && stages_[1] && stages_[0].getCondition().getDefiningOp<arith::CmpIOp>();
 }
@@ -157,7 +157,7 @@ Value Peeler::peelTurns(Value begin, Value end, int64_t ahead) {
 }
 
 void Peeler::peel() {
-  int64_t ahead = cast<IntegerAttr>(loop_->removeAttr(kStageAttribute)).getInt();
+  int64_t ahead = attrs::stage.take(loop_).getInt();
   if (!findStages())
     return;
   Value begin = loop_.getLowerBound(), longer = loop_.getUpperBound();
@@ -184,7 +184,7 @@ struct PeelStagesPass : ir::impl::PeelStagesBase<PeelStagesPass> {
 void peelStages(func::FuncOp function) {
   llvm::SmallVector<scf::ForOp> loops;
   function.walk([&](scf::ForOp loop) {
-    if (loop->hasAttr(kStageAttribute))
+    if (attrs::stage.isOn(loop))
       loops.push_back(loop);
   });
   for (scf::ForOp loop : loops)

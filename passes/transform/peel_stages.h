@@ -6,12 +6,8 @@
 
 namespace ptl::pto {
 
-/// On loops that are made in two stages: by how many turns the first is ahead; and on the branch of
-/// each stage: its number. The body is `if variable < end { stage 0 } ; if variable >= begin + n *
-/// step { stage 1 }`, with n turns more.
-inline constexpr llvm::StringLiteral kStageAttribute = "ptl.stage";
-
-/// `if begin < end { stage 0 of the first turn ; for the others { both } ; stage 1 of the last }`,
+/// Of loops that are made in two stages (`ptl.stage`), whose body is `if variable < end { stage 0 } ;
+/// if variable >= begin + n * step { stage 1 }`, with n turns more: `if begin < end { stage 0 of the first turn ; for the others { both } ; stage 1 of the last }`,
 /// and of several turns: `for the first { stage 0 } ; for the others { both } ; for the last {
 /// stage 1 }`.
 /// In place; the order in which instructions run stays the same. For buffers that are placed: those

@@ -1,5 +1,6 @@
 #include "passes/transform/plan_buffers.h"
 
+#include "ir/dialect/attributes.h"
 #include "passes/analysis/buffer_liveness.h"
 #include "passes/analysis/memory_map.h"
 #include "passes/analysis/pack_buffers.h"
@@ -243,7 +244,7 @@ static std::string nameByWriter(Operation *op) {
   if (instruction && instruction.id() == InstructionId::TLoad)
     if (auto argument = dyn_cast<BlockArgument>(rootOf(instruction.ins().front())))
       if (auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()))
-        if (auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "ptl.name"))
+        if (auto name = attrs::name.of(function, argument.getArgNumber()))
           return name.str();
   return "(" + op->getName().stripDialect().str() + ")";
 }
@@ -453,8 +454,7 @@ struct PlanBuffersPass : impl::PlanBuffersBase<PlanBuffersPass> {
 
   std::optional<Machine> findTarget() {
     std::string name = machine;
-    if (auto attribute = getOperation()->getAttrOfType<StringAttr>("ptl.machine");
-        name.empty() && attribute)
+    if (auto attribute = attrs::machine.of(getOperation()); name.empty() && attribute)
       name = attribute.str();
     std::optional<Machine> found = findMachine(name);
     if (!found)

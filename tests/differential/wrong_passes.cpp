@@ -226,7 +226,7 @@ constexpr Fault kFaults[] = {
 constexpr size_t kFaultCount = std::size(kFaults);
 
 /// Marks modules in which the fault is.
-constexpr const char *kMark = "ptl.wrong";
+constexpr const char *kMark = "test.wrong";
 
 /// Makes the fault at the `site`-th place where it can be made.
 bool makeWrong(const Fault &fault, int site, llvm::ArrayRef<ModuleOp> made) {

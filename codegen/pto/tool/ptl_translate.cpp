@@ -2,6 +2,7 @@
 //   ptl-translate [--to=pto|cpp] [--machine=NAME] [--ptoas-version=0.27] [--lines] FILE
 #include "codegen/pto/emit_cpp.h"
 #include "codegen/pto/emit_pto.h"
+#include "ir/dialect/attributes.h"
 
 #include "ir/dialect/pto_dialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -29,8 +30,7 @@ int main(int argc, char **argv) {
   if (!module)
     return 1;
   std::string name = machineName;
-  if (auto attribute = (*module)->getAttrOfType<mlir::StringAttr>("ptl.machine");
-      attribute && name.empty())
+  if (auto attribute = ptl::attrs::machine.of(*module); attribute && name.empty())
     name = attribute.str();
   std::optional<ptl::Machine> machine = ptl::findMachine(name.empty() ? "a3" : name);
   std::optional<ptl::pto::PtoasVersion> version =

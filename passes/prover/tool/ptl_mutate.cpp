@@ -4,6 +4,7 @@
 // `--anyway`: also into what is not proved; a mutant counts as found if something else is reported.
 // `--confirm`: looks for an interleaving that shows each fault.
 // `--prove`: only the findings, as text. `--machine NAME`: instead of the module's.
+#include "ir/dialect/attributes.h"
 #include "passes/prover/mutate.h"
 
 #include "ir/dialect/pto_dialect.h"
@@ -29,7 +30,7 @@ struct Options {
 static std::string machineOf(mlir::ModuleOp module, const Options &options) {
   if (!options.machine.empty())
     return options.machine;
-  auto named = module->getAttrOfType<mlir::StringAttr>("ptl.machine");
+  auto named = attrs::machine.of(module);
   return named ? named.getValue().str() : "a2";
 }
 

@@ -1,4 +1,5 @@
 // Arrays that loops and branches of programs carry, as storage.
+#include "ir/dialect/attributes.h"
 #include "passes/transform/expand/expand_tensors.h"
 
 #include "ir/dialect/ptl_dialect.h"
@@ -126,7 +127,7 @@ static Value lengthBefore(scf::IfOp branch, unsigned result, int64_t axis) {
   auto function = branch->getParentOfType<func::FuncOp>(); // names that are equal are equal lengths
   StringAttr name = extentsOf(branch.getResult(result).getType())[static_cast<size_t>(axis)].symbol;
   for (BlockArgument argument : function.getArguments())
-    if (function.getArgAttr(argument.getArgNumber(), "ptl.dim") == name)
+    if (attrs::dim.of(function, argument.getArgNumber()) == name)
       return argument;
   return length;
 }

@@ -1,5 +1,6 @@
 // Orderings of whole arrays along an axis of any length: parts are sorted on chip, and sorted parts
 // are merged through storage.
+#include "ir/dialect/attributes.h"
 #include "passes/transform/expand/expand_tensors.h"
 
 #include "ir/dialect/ptl_dialect.h"
@@ -419,7 +420,7 @@ void Ordering::largestOfParts(int64_t kept) {
     Value top = first(order(tile), kept);
     llvm::SmallVector<Value> best = {gather(tile, top), top};
     auto loop = b_.create<scf::ForOp>(loc_, step, length_, step, best);
-    loop->setAttr("ptl.pipeline", b_.getI64IntegerAttr(2));
+    attrs::pipeline.set(loop, 2);
     {
       OpBuilder::InsertionGuard guard(b_);
       b_.setInsertionPointToStart(loop.getBody());

@@ -1,5 +1,6 @@
 #include "passes/transform/expand/whole_values.h"
 
+#include "ir/dialect/attributes.h"
 #include "ir/dialect/ptl_dialect.h"
 #include "passes/analysis/lengths.h"
 #include "passes/analysis/op_kinds.h"
@@ -70,7 +71,7 @@ void bringInto(ParallelOp grid) {
 void bringIntoGrids(func::FuncOp function) {
   llvm::SmallVector<ParallelOp> grids;
   function.walk<WalkOrder::PreOrder>([&](ParallelOp grid) {
-    if (!grid->hasAttr("ptl.manual")) // which says itself what it loads
+    if (!attrs::manual.isOn(grid)) // which says itself what it loads
       grids.push_back(grid);
     return WalkResult::skip();
   });

@@ -1,6 +1,6 @@
 #include "passes/transform/groups/chunk_emit.h"
+#include "ir/dialect/attributes.h"
 
-#include "ir/dialect/schedule_attributes.h"
 #include "passes/transform/combiners.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -21,9 +21,7 @@ std::string ChunkEmitter::tileName(int64_t) {
   return "t" + std::to_string(number_) + "." + std::to_string(names_++);
 }
 
-void ChunkEmitter::mark(ParallelOp grid) {
-  grid->setAttr(kTileGroupAttribute, b_.getI64IntegerAttr(number_ + 1));
-}
+void ChunkEmitter::mark(ParallelOp grid) { attrs::tileGroup.set(grid, number_ + 1); }
 
 ChunkEmitter::Loops ChunkEmitter::chunked(llvm::ArrayRef<int64_t> ids) const {
   Loops loops;
@@ -46,7 +44,7 @@ void ChunkEmitter::inLoops(llvm::ArrayRef<int64_t> ids, ValueRange carried,
   auto loop =
       b_.create<scf::ForOp>(loc_, constant(0), axis(id).length, constant(axis(id).step), carried);
   if (ids.size() == 1)
-    loop->setAttr("ptl.pipeline", b_.getI64IntegerAttr(2));
+    attrs::pipeline.set(loop, 2);
   {
     OpBuilder::InsertionGuard guard(b_);
     b_.setInsertionPointToStart(loop.getBody());

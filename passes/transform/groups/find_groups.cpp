@@ -1,4 +1,5 @@
 #include "passes/transform/groups/find_groups.h"
+#include "ir/dialect/attributes.h"
 
 #include "passes/transform/groups/group_schedule.h"
 #include "passes/transform/groups/root_storage.h"
@@ -87,7 +88,7 @@ static bool haveSameTiles(const OpGroup &a, const OpGroup &b) {
 /// What the groups that `fuse` joins have in common; null: nothing is said of this one.
 static Attribute fuseLabel(const OpGroup &group) {
   for (Operation *member : group.members())
-    if (Attribute label = member->getAttr("ptl.fuse"))
+    if (Attribute label = attrs::fuse.of(member))
       return label;
   return {};
 }

@@ -1,4 +1,5 @@
 #include "passes/transform/groups/grid_emitter.h"
+#include "ir/dialect/attributes.h"
 
 #include "passes/transform/groups/group_schedule.h"
 #include "passes/transform/groups/root_storage.h"
@@ -58,7 +59,7 @@ void GridEmitter::openGrid() {
         group_->find(id) == id && scheduledStep(*group_, id) == axis(id).step)
       scheduled.set(lengthName(group_->axis(id).extent), b_.getI64IntegerAttr(axis(id).step));
   if (!scheduled.empty())
-    grid_->setAttr(kTiledAttribute, scheduled.getDictionary(b_.getContext()));
+    attrs::tiled.set(grid_, scheduled.getDictionary(b_.getContext()));
   for (auto [i, id] : llvm::enumerate(ids))
     place(id, grid_.getBody().getArgument(static_cast<unsigned>(i)));
 }

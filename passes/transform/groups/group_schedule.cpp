@@ -1,4 +1,5 @@
 #include "passes/transform/groups/group_schedule.h"
+#include "ir/dialect/attributes.h"
 
 #include "passes/transform/groups/op_group.h"
 
@@ -11,7 +12,7 @@ std::optional<int64_t> scheduledStep(const OpGroup &group, int64_t axis) {
   if (space.isWhole)
     return std::nullopt;
   for (Operation *member : group.members()) {
-    auto sizes = member->getAttrOfType<DictionaryAttr>("ptl.tile");
+    auto sizes = attrs::tile.of(member);
     auto size =
         sizes ? dyn_cast_or_null<IntegerAttr>(sizes.get(lengthName(space.extent))) : IntegerAttr();
     if (size)

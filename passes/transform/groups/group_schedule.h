@@ -2,8 +2,8 @@
 // them: `tile` and `fuse` arrive as attributes of the operations that they name.
 #pragma once
 
+#include "ir/dialect/attributes.h"
 #include "ir/dialect/ptl_dialect.h"
-#include "ir/dialect/schedule_attributes.h"
 #include "ir/dialect/task_attribute.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
@@ -25,13 +25,13 @@ std::optional<int64_t> scheduledStep(const OpGroup &group, int64_t axis);
 /// Whether an operation must not be computed with the root of a group: `split` after it, or one is
 /// of a `task` block that the other is not of, or other cores do it.
 inline bool keptApart(mlir::Operation *op, mlir::Operation *root) {
-  return op->hasAttr("ptl.split") || op->getAttr(kTaskAttribute) != root->getAttr(kTaskAttribute) ||
-         op->getAttr(kCoresAttribute) != root->getAttr(kCoresAttribute);
+  return attrs::split.isOn(op) || attrs::task.of(op) != attrs::task.of(root) ||
+         attrs::cores.of(op) != attrs::cores.of(root);
 }
 
 /// What is made of an operation belongs to its task and its cores.
 inline void takeMarks(mlir::Operation *made, const mlir::NamedAttrList &of) {
-  for (llvm::StringRef name : {kTaskAttribute, kCoresAttribute})
+  for (llvm::StringRef name : {attrs::task.key(), attrs::cores.key()})
     if (mlir::Attribute mark = of.get(name); mark && !made->hasAttr(name))
       made->setAttr(name, mark);
 }

@@ -1,6 +1,6 @@
 #include "passes/transform/groups/schedule_effects.h"
 
-#include "ir/dialect/schedule_attributes.h"
+#include "ir/dialect/attributes.h"
 #include "passes/transform/groups/group_schedule.h"
 
 using namespace mlir;
@@ -25,12 +25,12 @@ static std::string shapeText(Type type) {
 }
 
 static llvm::ArrayRef<int64_t> numbersOf(Operation *op) {
-  auto numbers = op->getAttrOfType<DenseI64ArrayAttr>(kItemNumbersAttribute);
+  auto numbers = attrs::item.of(op);
   return numbers ? numbers.asArrayRef() : llvm::ArrayRef<int64_t>();
 }
 
 ScheduleEffects::ScheduleEffects(func::FuncOp function) : function_(function) {
-  auto said = function->getAttrOfType<ArrayAttr>(kItemsAttribute);
+  auto said = attrs::items.of(function);
   if (!said)
     return;
   for (Attribute each : said)
@@ -39,9 +39,9 @@ ScheduleEffects::ScheduleEffects(func::FuncOp function) : function_(function) {
     for (int64_t number : numbersOf(op)) {
       Item &item = items_[static_cast<size_t>(number)];
       item.block = op->getBlock();
-      item.task = op->getAttr(kTaskAttribute);
-      item.cores = op->getAttr(kCoresAttribute);
-      item.isSplit = op->hasAttr("ptl.split");
+      item.task = attrs::task.of(op);
+      item.cores = attrs::cores.of(op);
+      item.isSplit = attrs::split.isOn(op);
       if (op->getNumResults() == 1 && isa<ArrayType>(op->getResult(0).getType()))
         item.type = shapeText(op->getResult(0).getType());
     }
@@ -62,7 +62,7 @@ std::string ScheduleEffects::whyNotTiled(const Item &item) const {
     return name + " is not computed tile by tile";
   std::optional<int64_t> other;
   for (Operation *grid : item.grids)
-    if (auto sizes = grid->getAttrOfType<DictionaryAttr>(kTiledAttribute))
+    if (auto sizes = attrs::tiled.of(grid))
       if (auto size = dyn_cast_or_null<IntegerAttr>(sizes.get(length))) {
         if (size.getInt() == item.number("size"))
           return "";
@@ -126,9 +126,9 @@ void ScheduleEffects::check() {
     if (!why.empty())
       refuse(item, why);
   }
-  function_->removeAttr(kItemsAttribute);
+  attrs::items.remove(function_);
   if (!refused_.empty())
-    function_->setAttr(kRefusedAttribute, ArrayAttr::get(function_.getContext(), refused_));
+    attrs::refused.set(function_, refused_);
 }
 
 } // namespace ptl::ir

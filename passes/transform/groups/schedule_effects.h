@@ -10,7 +10,7 @@
 namespace ptl::ir {
 
 /// Finds the schedule items that had no effect: made before a function is cut into grids, checked
-/// afterwards. It lists them in the function's `kRefusedAttribute`, for the caller to report.
+/// afterwards. It lists them in the function's `ptl.refused`, for the caller to report.
 class ScheduleEffects {
 public:
   explicit ScheduleEffects(mlir::func::FuncOp function);

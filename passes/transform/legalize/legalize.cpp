@@ -1,5 +1,6 @@
 // Rewrites what a machine has no instruction for into operations that it has.
 #include "passes/transform/legalize/legalize.h"
+#include "ir/dialect/attributes.h"
 #include "ir/dialect/task_attribute.h"
 
 #include "passes/passes.h"
@@ -53,7 +54,7 @@ Value onOneElement(const Tiles &t, Operation *op) {
 }
 
 bool concerns(Operation *op) {
-  if (op->getNumResults() != 1 || op->hasAttr(kInstruction))
+  if (op->getNumResults() != 1 || attrs::instruction.isOn(op))
     return false;
   return llvm::any_of(op->getOperands(), isArray) || isArray(op->getResult(0));
 }
@@ -81,7 +82,7 @@ public:
       return Value();
     }
     // What is said of the pipe that it goes through, and the task that it belongs to.
-    for (llvm::StringRef name : {"ptl.slots", "ptl.held", kTaskAttribute.data()})
+    for (llvm::StringRef name : {attrs::slots.key(), attrs::hold.key(), attrs::task.key()})
       if (Attribute said = op->getAttr(name); said && result.getDefiningOp())
         result.getDefiningOp()->setAttr(name, said);
     Type wanted = op->getResult(0).getType();
@@ -147,8 +148,8 @@ struct Legalize : impl::LegalizeBase<Legalize> {
     if (failed(rewriteAll(getOperation(), table, target)))
       return signalPassFailure();
     getOperation()->walk([](Operation *op) {
-      op->removeAttr(kInstruction);
-      op->removeAttr(kNarrowed);
+      attrs::instruction.remove(op);
+      attrs::narrowed.remove(op);
     });
   }
 

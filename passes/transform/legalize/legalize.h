@@ -164,10 +164,6 @@ private:
   Value unary(llvm::StringRef name, Value a) const { return make(name, elem(a), a); }
 };
 
-/// The attribute of `asInstruction`, and that of conversions which `narrow` made.
-inline constexpr llvm::StringLiteral kInstruction = "ptl.instruction";
-inline constexpr llvm::StringLiteral kNarrowed = "ptl.narrowed";
-
 /// What an operation becomes: the value that replaces its result, null if it stays.
 using Rewrite = mlir::Value (*)(const Tiles &, mlir::Operation *);
 struct Row {

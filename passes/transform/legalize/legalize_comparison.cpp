@@ -1,4 +1,5 @@
 // Comparisons, masks, tests of floats, and `select`.
+#include "ir/dialect/attributes.h"
 #include "ir/dialect/op_facts.h"
 #include "passes/transform/legalize/legalize.h"
 
@@ -12,7 +13,7 @@ static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 bool isNarrowed(Value value) {
   Operation *op = value.getDefiningOp();
-  return op && op->hasAttr(kNarrowed);
+  return op && attrs::narrowed.isOn(op);
 }
 
 Value maskToNumbers(const Tiles &t, Value mask, Type elem) {

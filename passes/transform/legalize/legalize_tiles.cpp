@@ -1,4 +1,5 @@
 // The builder of tile expressions, and what machines take.
+#include "ir/dialect/attributes.h"
 #include "passes/transform/legalize/legalize.h"
 
 #include "passes/analysis/lengths.h"
@@ -120,7 +121,7 @@ Value Tiles::compare(llvm::StringRef name, Arg a, Arg b) const {
 }
 
 Value TileBuilder::asInstruction(Value value) const {
-  value.getDefiningOp()->setAttr(kInstruction, r.getUnitAttr());
+  attrs::instruction.set(value.getDefiningOp());
   return value;
 }
 
@@ -164,7 +165,7 @@ Value TileBuilder::bitcast(Value x, Type to) const {
 }
 
 Value TileBuilder::widen(Value x, Type to) const {
-  if (auto narrowed = x.getDefiningOp<ConvertOp>(); narrowed && narrowed->hasAttr(kNarrowed))
+  if (auto narrowed = x.getDefiningOp<ConvertOp>(); narrowed && attrs::narrowed.isOn(narrowed))
     if (elem(narrowed.getX()) == to)
       return narrowed.getX();
   return convert(x, to);
@@ -173,7 +174,7 @@ Value TileBuilder::widen(Value x, Type to) const {
 Value TileBuilder::narrow(Value x, Type to) const {
   Value result = convert(x, to);
   if (result != x)
-    result.getDefiningOp()->setAttr(kNarrowed, r.getUnitAttr());
+    attrs::narrowed.set(result.getDefiningOp());
   return result;
 }
 

@@ -2,6 +2,7 @@
 // there.
 #include "passes/transform/sync/derive_sync.h"
 
+#include "ir/dialect/attributes.h"
 #include "ir/dialect/cross_core.h"
 
 #include "passes/passes.h"
@@ -45,7 +46,7 @@ static std::string nameOf(Value value, func::FuncOp function) {
   }
   if (auto argument = dyn_cast<BlockArgument>(root)) {
     if (argument.getOwner() == &function.front())
-      if (auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "ptl.name"))
+      if (auto name = attrs::name.of(function, argument.getArgNumber()))
         return name.str();
     return "";
   }
@@ -135,18 +136,18 @@ template <typename OpT>
 void SyncEmitter::flag(const Event &event, int64_t id, const std::string &why) {
   auto op = builder_.create<OpT>(locOf(event.reason), pipeAttr(event.src), pipeAttr(event.dst),
                                  EventIdAttr::get(builder_.getContext(), static_cast<EventId>(id)));
-  op->setAttr("ptl.why", builder_.getStringAttr(why));
+  attrs::why.set(op, why);
 }
 
 template <typename OpT>
 void SyncEmitter::flagBySlot(const Event &event, Value id, const std::string &why) {
   auto op = builder_.create<OpT>(locOf(event.reason), pipeAttr(event.src), pipeAttr(event.dst), id);
-  op->setAttr("ptl.why", builder_.getStringAttr(why));
+  attrs::why.set(op, why);
 }
 
 void SyncEmitter::barrier(Location loc, PipeKind pipe, const std::string &why) {
   auto op = builder_.create<BarrierOp>(loc, PipeKindAttr::get(builder_.getContext(), pipe));
-  op->setAttr("ptl.why", builder_.getStringAttr(why));
+  attrs::why.set(op, why);
 }
 
 Value SyncEmitter::constant(int64_t value) {
@@ -488,8 +489,7 @@ struct DeriveSyncPass : ir::impl::DeriveSyncBase<DeriveSyncPass> {
 
   void runOnOperation() override {
     std::string name = machine;
-    if (auto given = getOperation()->getAttrOfType<StringAttr>("ptl.machine");
-        given && name.empty())
+    if (auto given = attrs::machine.of(getOperation()); given && name.empty())
       name = given.str();
     BlockMachine rules;
     if (!name.empty()) {

@@ -1,5 +1,6 @@
 #include "runtime/sim/load/load.h"
 
+#include "ir/dialect/attributes.h"
 #include "ir/dialect/source_range.h"
 #include "runtime/sim/execution.h"
 #include "runtime/sim/load/function_loader.h"
@@ -107,7 +108,7 @@ std::optional<Function> FunctionLoader::load() {
 
 /// The kernel that a function belongs to.
 static std::string kernelOf(func::FuncOp func) {
-  if (auto name = func->getAttrOfType<StringAttr>("ptl.kernel"))
+  if (auto name = attrs::kernel.of(func))
     return name.str();
   StringRef symbol = func.getSymName();
   if (!symbol.consume_back("_aic"))
@@ -145,11 +146,11 @@ static bool loadParameters(func::FuncOp func, Kernel &kernel, std::string &error
     }
     parameter.type.kind = *kind;
     unsigned number = argument.getArgNumber();
-    if (auto name = func.getArgAttrOfType<StringAttr>(number, "ptl.name"))
+    if (auto name = attrs::name.of(func, number))
       parameter.name = name.str();
-    if (auto role = func.getArgAttrOfType<StringAttr>(number, "ptl.role"))
+    if (auto role = attrs::role.of(func, number))
       parameter.role = role.str();
-    if (auto bytes = func.getArgAttrOfType<IntegerAttr>(number, "ptl.bytes"))
+    if (auto bytes = attrs::bytes.of(func, number))
       parameter.bytes = bytes.getInt();
     parameters.push_back(std::move(parameter));
   }
@@ -185,7 +186,7 @@ std::optional<Kernel> load(ModuleOp module, StringRef kernelName, std::string &e
     }
     kernel.name = names.front();
   }
-  if (auto machine = module->getAttrOfType<StringAttr>("ptl.machine"))
+  if (auto machine = attrs::machine.of(module))
     kernel.machine = machine.str();
   std::vector<QueueKey> keys;
   for (auto func : module.getOps<func::FuncOp>())

@@ -1,4 +1,5 @@
 // The operations of the `pto` dialect but queues: views, buffers, synchronisation, instructions.
+#include "ir/dialect/attributes.h"
 #include "ir/dialect/cross_core.h"
 #include "runtime/sim/execution.h"
 #include "runtime/sim/load/function_loader.h"
@@ -150,7 +151,7 @@ bool FunctionLoader::loadSync(Operation *op, bool &known) {
   auto addFlag = [&](StepKind kind, pto::PipeKind source, pto::PipeKind target, int32_t id,
                      ValueRange operands) {
     Step &step = add(kind, op, operands);
-    if (auto why = op->getAttrOfType<StringAttr>("ptl.why")) {
+    if (auto why = attrs::why.of(op)) {
       step.why = static_cast<int32_t>(function_.reasons.size());
       function_.reasons.push_back(why.str());
     }
