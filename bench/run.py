@@ -93,6 +93,8 @@ def pointer(array):
 
 def openblas(a, b, c):
     """A call of sgemm on the arrays, or None without OpenBLAS."""
+    # An environment that names an older processor would make it slower than it is.
+    os.environ.pop("OPENBLAS_CORETYPE", None)
     name = ctypes.util.find_library("openblas")
     if not name:
         return None
