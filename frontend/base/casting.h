@@ -1,6 +1,7 @@
-// Casts between the nodes of a tree by their kind: `isa`, `cast` and `dyn_cast`, as LLVM spells them.
-// The front end has no LLVM, so these are its own. Where LLVM is too, each call finds its casts by what
-// it casts: these have a namespace of their own, which only nodes of trees lead to.
+// Casts between the nodes of a tree by their kind: `isa`, `cast` and `dyn_cast`, as LLVM spells
+// them. The front end has no LLVM, so these are its own. In files that include LLVM too,
+// argument-dependent look-up keeps the two apart: only nodes of trees (`Castable`) lead into the
+// namespace of these.
 #pragma once
 
 #include <cassert>
@@ -9,7 +10,7 @@
 
 namespace ptl::casting {
 
-/// The root type of a tree derives from it, by which calls on its nodes find the casts.
+/// The root type of a tree derives from it, so that argument-dependent look-up finds the casts.
 struct Castable {};
 
 /// `To` is a kind of `From`: it derives from it, and its `classof` tells whether a node is one.
@@ -22,7 +23,7 @@ concept KindOf = std::derived_from<To, std::remove_const_t<From>> && requires(co
 template <typename To, typename From>
 using ConstAs = std::conditional_t<std::is_const_v<From>, const To, To>;
 
-/// Whether the node, which is there, is a `To`.
+/// Whether the node, which is not null, is a `To`.
 template <typename To, typename From>
   requires KindOf<To, From>
 bool isa(From *node) {
@@ -35,7 +36,7 @@ bool isa(From &node) {
   return To::classof(&node);
 }
 
-/// The node, which is there and is a `To`.
+/// The node, which is not null and is a `To`.
 template <typename To, typename From>
   requires KindOf<To, From>
 ConstAs<To, From> *cast(From *node) {
@@ -49,13 +50,13 @@ ConstAs<To, From> &cast(From &node) {
   return static_cast<ConstAs<To, From> &>(node);
 }
 
-/// The node, which is there, if it is a `To`, else null.
+/// The node, which is not null, if it is a `To`, else null.
 template <typename To, typename From>
   requires KindOf<To, From>
 ConstAs<To, From> *dyn_cast(From *node) {
   return isa<To>(node) ? static_cast<ConstAs<To, From> *>(node) : nullptr;
 }
-/// The same of a node that may be null.
+/// The same for a node that may be null.
 template <typename To, typename From>
   requires KindOf<To, From>
 ConstAs<To, From> *dyn_cast_if_present(From *node) {

@@ -78,7 +78,7 @@ struct ImportNeed {
 struct Fix {
   Fix(FixId id, std::string title, std::vector<TextEdit> edits)
       : id(id), title(std::move(title)), edits(std::move(edits)) {}
-  /// `checkFile` fills in the edits; who checks parts of files does so itself.
+  /// `checkFile` fills in the edits; callers that check parts of files do so themselves.
   Fix(FixId id, std::string title, ImportNeed import)
       : id(id), title(std::move(title)), import(std::move(import)) {}
 
@@ -137,13 +137,13 @@ public:
   DiagnosticBuilder report(DiagId id, Span span, std::vector<std::string> args = {});
 
   const std::vector<Diagnostic> &all() const { return diagnostics_; }
-  /// To complete what was reported.
+  /// Mutable, so that a caller can complete reports.
   std::vector<Diagnostic> &all() { return diagnostics_; }
   bool hasErrors() const { return errorCount_ > 0; }
   size_t errorCount() const { return errorCount_; }
   /// Appends all diagnostics of another sink.
   void append(const DiagnosticSink &other);
-  /// Takes away what a later look shows to be a consequence of something else.
+  /// Removes diagnostics that turn out to be mere consequences of others.
   void removeIf(const std::function<bool(const Diagnostic &)> &isNoise);
   /// Sorts by file and position, stable.
   void sort();

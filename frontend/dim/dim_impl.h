@@ -11,7 +11,8 @@ namespace ptl {
 
 namespace dims {
 
-/// Keeps small numbers apart that are hashed as one.
+/// A multiplier for packing two small numbers into one word that is hashed: without it, pairs of
+/// equal sum would collide.
 inline constexpr uint64_t hashStep = 0x632be59bd9b4e019ull;
 
 inline uint64_t mix(uint64_t seed, uint64_t value) {
@@ -56,7 +57,8 @@ private:
   uint32_t count_ = 0;
 };
 
-/// Room for a result on its way, not cleared before.
+/// Scratch memory for a result that is being computed; not initialised, which would cost more than
+/// the work itself.
 template <typename T, size_t size> struct Buffer {
   Buffer() {}
   union {

@@ -1,5 +1,5 @@
-// Values that satisfy a set of facts. What they contradict cannot be proved, which most questions
-// that have no proof show at once, without elimination.
+// Values that satisfy a set of facts. A claim that is false for them has no proof; this settles
+// most unprovable questions at once, without elimination.
 #pragma once
 
 #include "frontend/dim/facts.h"

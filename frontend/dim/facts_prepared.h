@@ -13,8 +13,8 @@ namespace ptl {
 /// named.
 using FactMask = std::bitset<256>;
 
-/// What holds of a monomial by what its atoms are: `value >= 0`, where `condition >= 0` if that is
-/// known.
+/// A fact that a monomial has by the nature of its atoms (`min`, quotients …): `value >= 0`,
+/// provided that `condition >= 0` if there is a condition.
 struct DimKnowledge {
   Dim value, condition;
 };

@@ -19,7 +19,7 @@ struct OutputLine {
   uint32_t sourceComment = 0; ///< column of the comment in the source
 };
 
-/// How a token stands towards its neighbours; bits.
+/// The spacing between a token and its neighbours; bits.
 /// A trailing comma stands only where its list is broken one item per line.
 enum TokenRole : uint8_t { kTightBefore = 1, kTightAfter = 2, kSliceColon = 4, kTrailingComma = 8 };
 

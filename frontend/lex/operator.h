@@ -1,4 +1,4 @@
-// How tightly operators bind.
+// The precedence of operators: how tightly they bind.
 #pragma once
 
 #include "frontend/lex/token.h"
@@ -28,7 +28,7 @@ constexpr Precedence tighter(Precedence precedence) {
   return static_cast<Precedence>(static_cast<uint8_t>(precedence) + 1);
 }
 
-/// Of a binary operator; `None` for other tokens.
+/// The precedence of a binary operator; `None` for other tokens.
 Precedence precedenceOf(TokenKind kind);
 /// The same by its spelling.
 Precedence precedenceOf(std::string_view spelling);

@@ -213,13 +213,15 @@ private:
   NodeId parseIndex(NodeId base, TokenIndex first);
   NodeId parseIndexItem();
   NodeId parseElementExpr();
-  /// Of the operator that the parser stands on; powers are taken with their base.
+  /// The precedence of the operator at the current token. `None` for a power, which is parsed with
+  /// its base.
   Precedence binaryPrecedence();
-  /// Reports two touching tokens that are one operator elsewhere, and takes the first; `word` is
-  /// ours.
+  /// Reports two touching tokens that are one operator in other languages (`&&`), and takes the
+  /// first; `word` is the spelling of this language (`and`).
   bool acceptForeignOperator(TokenKind left, TokenKind right, const char *word);
 
-  /// Of the tokens from `first` to here.
+  /// Warns of comments behind operands from `first` to here that read like an operand: `h // 2`
+  /// is a division in other languages.
   void warnOperandComments(TokenIndex first);
   void reportTooHigh();
 

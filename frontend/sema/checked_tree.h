@@ -55,7 +55,7 @@ struct CallableDecl {
   std::string role;          ///< `as worker`
   std::string core;          ///< `on aiv`; empty: the compiler splits
   std::vector<std::string> targets; ///< `for a2, a3`; empty: all
-  /// Whether it is for a machine of that name.
+  /// Whether the schedule applies to a machine of that name.
   bool isFor(std::string_view machine) const {
     return targets.empty() || std::find(targets.begin(), targets.end(), machine) != targets.end();
   }

@@ -66,13 +66,15 @@ struct Context {
   std::vector<Stmt *> hoisted; ///< those of the statement being checked
   HoistedValues hoistedValues; ///< what they and those before hold
   std::unordered_map<const Local *, const Expr *> letValues; ///< what each `let` was bound to
-  /// `let old = fetch_add(inout y[i], v)` by what it became, as the `atomic` that it is besides.
+  /// By the statement that `let old = fetch_add(inout y[i], v)` became, the `atomic` assignment
+  /// that the analysis of flow sees in its place.
   std::unordered_map<const Stmt *, const AssignStmt *> fetches;
   bool hasFetch = false; ///< in the `parallel` being checked
-  /// Those whose points run in order: what one replaces another has left.
+  /// The `parallel`s whose points run in order, because one reads what an earlier one has written
+  /// (`fetch_add`).
   std::unordered_set<const Stmt *> orderedParallels;
-  /// What indices say where an index array has several axes: it is used as one of one axis, and the
-  /// type of the expression has one axis for them.
+  /// The types of index expressions with all axes as written, where an index array has several: the
+  /// array is used as one of one axis, so `Expr::type` has one axis for them.
   std::unordered_map<const IndexExpr *, const Type *> writtenTypes;
 
   bool isKind(DeclKind kind) const { return decl && decl->kind == kind; }
@@ -87,7 +89,7 @@ struct Context {
 
   Span span(NodeId node) const;
   std::string_view text(NodeId node) const;
-  /// Of a span in the tree of the declaration.
+  /// The text of a span in the tree of the declaration.
   std::string_view text(Span span) const;
 };
 

@@ -1,5 +1,5 @@
-// Implicit `let`s for values that types speak of: one for the same value, so that `k[0:t + 1, :]`
-// and `v[0:t + 1, :]` are of one length as long as the variable `t` keeps its value.
+// Implicit `let`s for values that occur in types. Equal values share one, so that `k[0:t + 1, :]`
+// and `v[0:t + 1, :]` have one length as long as the variable `t` keeps its value.
 #pragma once
 
 #include "frontend/sema/checked_expr.h"

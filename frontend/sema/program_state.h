@@ -61,8 +61,8 @@ struct ProgramState {
   const Type *stringType = nullptr;
   OnDemand *onDemand = nullptr; ///< set when a part of a file is checked
 
-  /// Whether what is found in a tree is reported and noted: all but those of declarations that
-  /// stand outside the part of a file that is checked.
+  /// Whether diagnostics and notes for a tree are kept. They are dropped for declarations outside
+  /// the part of a file that is checked.
   bool isChecked(const Tree &tree) const;
   DiagnosticSink &sinkOf(const Tree &tree);
 };

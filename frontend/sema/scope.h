@@ -48,7 +48,7 @@ struct LabelInfo {
 class Scope {
 public:
   void push() { starts_.push_back(undo_.size()); }
-  /// Leaves the innermost scope and gives the locals that were declared in it.
+  /// Leaves the innermost scope and returns the locals that were declared in it.
   std::vector<Local *> pop();
   /// Binds the name, hiding an outer one until the scope ends. Gives what it hides, null if
   /// nothing.

@@ -6,7 +6,7 @@
 
 namespace ptl {
 
-/// What all views share.
+/// The members that all views share.
 struct NodeView {
   const Tree &tree;
   NodeId id;

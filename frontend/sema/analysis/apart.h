@@ -24,7 +24,7 @@ struct AxisPair {
   AxisSet earlier, later;
 };
 
-/// What is known of two iterations besides facts.
+/// What two iterations are known to differ in, besides the facts.
 struct IterationValues {
   const KnownValues &values;
   const Local *firstVar = nullptr; ///< of the `parallel`: locals behind it are an iteration's own
@@ -36,8 +36,9 @@ class ApartProof {
 public:
   ApartProof(DimContext &dims, const IterationValues &known) : dims_(dims), known_(known) {}
 
-  /// Whether some axis surely separates them. Where no axis does alone, the cases are gone through
-  /// of what comes first: a round, a value that differs, the quotient or the remainder of one.
+  /// Whether the accesses are surely disjoint on some axis. Where no axis is enough by itself, each
+  /// pair of rounds, of distinct values, and of their quotients and remainders splits the proof
+  /// into cases by the order of the two values: each case needs an axis of its own.
   bool prove(const std::vector<AxisPair> &axes, const FactSet &facts) {
     return byCases(axes, facts, 0, maxQuotients);
   }

@@ -1,4 +1,4 @@
-// What conditions of a program say of lengths, and what is known of conditions.
+// Facts about lengths from the conditions of a program, and proofs of conditions from facts.
 #pragma once
 
 #include "frontend/dim/facts.h"

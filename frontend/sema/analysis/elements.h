@@ -17,7 +17,7 @@ struct Elements {
 /// The elements that `x`, `x[…]`, `x[…][…]`, `s.field[…]` names; nothing for other expressions.
 /// Elements of arrays in computed positions get symbols in `values`.
 std::optional<Elements> elementsOf(DimContext &dims, const Expr *expr, KnownValues &values);
-/// The array that is given another shape: it has the same values.
+/// The array that a reshaping expression takes, which has the same values; else `array` itself.
 const Expr *withAllAxes(const Expr *array);
 /// Whether an expression has every position of its one axis once (`argsort`), or no value twice.
 bool isKnownPermutation(const Expr *value, const KnownValues &values);

@@ -5,22 +5,23 @@
 
 namespace ptl {
 
-/// Reads what an expression, which may be absent, reads.
+/// Records all reads of an expression, which may be null.
 void readExpr(FlowContext &flow, const Expr *expr);
-/// The positions within `x[…][…]`, without what they select.
+/// Records the reads of the positions within `x[…][…]`, without those of the elements selected.
 void readIndices(FlowContext &flow, const Expr *expr);
-/// `stmt`: the assignment that writes; null: a call does.
+/// Records a write to the elements by the assignment `stmt`, or by a call where that is null.
 void writeElements(FlowContext &flow, Elements elements, const AssignStmt *stmt);
 /// Reports a store to positions of an index array that need not differ.
 void checkScatter(FlowContext &flow, const AssignStmt &stmt, const Elements &elements);
 
 /// Facts of a condition that holds from here on.
 void learnCondition(FlowContext &flow, const Expr *condition);
-/// A store that was checked when it ran tells the bounds of its positions.
+/// Adds the bounds of a store's positions as facts: the store has been checked at run time, so code
+/// behind it is reached only when they hold.
 void learnBounds(FlowContext &flow, const IndexExpr &place);
 /// Remembers that `symbol` is an element of an array that does not change.
 void learnElement(FlowContext &flow, Dim symbol, const Expr *value);
-/// The same of the bounds of a loop.
+/// The same for the bounds of a loop that are elements of an array.
 void learnBoundsOf(FlowContext &flow, const LoopDomain &domain, const Expr *iterable);
 
 } // namespace ptl

@@ -7,7 +7,7 @@ namespace ptl {
 
 void walkFor(FlowContext &flow, const ForStmt &stmt);
 void walkWhile(FlowContext &flow, const WhileStmt &stmt);
-/// Checks that the iterations do not touch each other's elements, besides.
+/// Walks the body as for any loop, and checks that iterations do not touch each other's elements.
 void walkParallel(FlowContext &flow, const ParallelStmt &stmt);
 
 } // namespace ptl

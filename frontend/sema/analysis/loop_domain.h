@@ -23,7 +23,7 @@ struct LoopDomain {
   /// The first symbol of the loop; those made after it stand for values of one iteration.
   std::optional<SymbolId> firstSymbol() const;
   bool isOwn(SymbolId symbol) const;
-  /// What one iteration knows of its variable.
+  /// Adds the facts that hold for the loop variable in one iteration.
   void addFacts(FactSet &facts) const;
   /// Whether the loop surely runs at least once, by what holds before it.
   bool surelyRuns(const FactSet &before) const;

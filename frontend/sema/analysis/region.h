@@ -30,8 +30,8 @@ struct AxisSet {
 };
 
 /// One set per axis after the prefix; a prefix is always whole. A scalar has no axes. With a
-/// `slot`, all the regions that `axes` are for one of the `slots` each: `y[t / N, t % N]` for
-/// several `t`.
+/// `slot`, the union of the regions that `axes` give as `slot` takes each value of `slots`:
+/// `y[t / N, t % N]` for several `t`.
 struct Region {
   std::vector<AxisSet> axes;
   std::optional<SymbolId> slot = std::nullopt;
@@ -52,19 +52,20 @@ struct KnownValues {
   std::unordered_map<const Local *, const Expr *> lets; ///< what they were bound to
   std::vector<ElementSymbol> elements;
   std::unordered_map<const Local *, Dim> scalars; ///< integers that are no dimensions
-  /// By `where`, `assert`, or because of who makes them. Permutations are unique, too.
+  /// Arrays with these properties by a `where`, an `assert`, or the operation that makes them
+  /// (`argsort`). Permutations are unique, too.
   std::unordered_set<const Local *> unique, sorted, permutations;
 
   /// The element with this symbol; null if it is none.
   const ElementSymbol *element(Dim symbol) const;
 };
 
-/// All positions that may be meant, where it is known only when it runs which of them are.
+/// The set of all positions that may be accessed, where only the run decides which of them are.
 AxisSet widest(AxisSet set);
 /// How many positions from 0 a set surely has, each of them once; unknown if it is no permutation.
 Dim countOfEach(const KnownValues &values, const FactSet &facts, const AxisSet &set);
 
-/// What is asked of regions of one array at one place of the program.
+/// Questions about regions of one array, answered by the facts at one place of the program.
 struct Regions {
   const FactSet &facts;
   const Type *type; ///< of the array

@@ -1,4 +1,5 @@
-// Binding the names of an import, whatever they are bound to.
+// Binding the names of an import; generic, because a whole check binds declarations and an editor's
+// index binds syntax.
 #pragma once
 
 #include "frontend/sema/declarations/check_module.h"

@@ -19,13 +19,13 @@ struct NamedDecl {
   std::string_view name;
   Span span;
 };
-/// Those of a tree, in the order written.
+/// The named declarations of a tree, in the order written.
 std::vector<NamedDecl> namedDecls(const Tree &tree);
 /// Reports names that are declared twice in one file, whose declarations are given in order.
 void reportDuplicates(const std::vector<NamedDecl> &decls, DiagnosticSink &sink);
 
-/// The span of declarations that see it: all of a declaration but the body of a callable, which
-/// ends the text. Gives the byte offset at which that body begins, else the end.
+/// The byte offset at which the part of a declaration ends that other declarations depend on: where
+/// the body of a callable begins, else its end.
 uint32_t signatureEnd(const Tree &tree, NodeId node);
 
 /// An import as written, and where it may lie.
@@ -47,7 +47,7 @@ void bindImport(const Tree &tree, NodeId node, const ImportRequest &request, Mod
 /// `cycle` lists the names of the modules from the imported one to the importer.
 void reportImportCycle(const ImportRequest &request, const std::vector<std::string> &cycle,
                        DiagnosticSink &sink);
-/// A name that a module has not, or does not show.
+/// Reports a name that a module does not declare, or does not export.
 void reportNotInModule(const std::string &module, std::string_view name, Span span, bool isDeclared,
                        const std::vector<std::string> &exports, DiagnosticSink &sink);
 

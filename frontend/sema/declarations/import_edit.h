@@ -14,11 +14,11 @@
 
 namespace ptl {
 
-/// Before the first declaration of a file and the comments that belong to it; `tree` is of the
-/// file's first part at least.
+/// The offset before the first declaration of a file and the comments that belong to it; `tree`
+/// covers at least the first part of the file.
 uint32_t firstDeclaration(const Tree &tree);
 
-/// What an import has to do with those that a file has.
+/// The byte offsets in a file at which an import, or names of it, can be inserted.
 struct ImportSites {
   std::optional<uint32_t> names; ///< behind the names of an import of the same module
   std::optional<uint32_t> last;  ///< behind the last import

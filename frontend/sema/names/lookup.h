@@ -20,9 +20,9 @@ CalleeRef lookupCallableIn(Context &ctx, const CheckedModule &module, std::strin
                            Span span);
 ValueRef lookupValueIn(Context &ctx, const CheckedModule &module, std::string_view name, Span span);
 TypeRef lookupTypeIn(Context &ctx, const CheckedModule &module, std::string_view name, Span span);
-/// Reports a name that a module has not, or does not show.
+/// Reports a name that a module does not declare, or does not export.
 void reportNotInModule(Context &ctx, const CheckedModule &module, std::string_view name, Span span);
-/// Whether a module declares a name, and whether it shows it to others.
+/// Whether a module declares a name, and whether it exports it.
 bool moduleHas(Context &ctx, const CheckedModule &module, std::string_view name);
 bool moduleExports(Context &ctx, const CheckedModule &module, std::string_view name);
 

@@ -1,4 +1,4 @@
-// Loops: what their variables are, what holds inside, and their modifiers.
+// Loops: the types of their variables, the facts that hold inside, and their modifiers.
 #pragma once
 
 #include "frontend/sema/context.h"
