@@ -160,7 +160,6 @@ static bool einsumAsProduct(Lowering &l, ir::EinsumOp op, const Spec &spec, cons
     bool inA = has(a, letter), inB = has(b, letter);
     (inA && inB ? batch : inA ? rows : columns) += letter;
   }
-  std::string used = batch + rows + columns + k;
   if (rows.size() != 1 || columns.size() != 1 || a.size() + b.size() != 2 * batch.size() + 4)
     return false;
   View viewA = requireView(l, op.getXs()[0]), viewB = requireView(l, op.getXs()[1]);

@@ -92,7 +92,7 @@ void Machine::checkWheres(const CallableDecl &decl, Span callSpan) {
              {}};
     if (callSpan.file != kNoFile)
       why.calls.push_back(clause.span);
-    throw why;
+    throw Stop(std::move(why));
   }
 }
 

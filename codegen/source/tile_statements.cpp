@@ -256,7 +256,7 @@ void TileBody::statement(Operation *op) {
     return grid(each);
   if (op->getNumResults() == 0)
     return line(expressionOf(op, 0).text);
-  if (isPositionOp(op) || block::nameOf(op->getLoc()) != "")
+  if (isPositionOp(op) || !block::nameOf(op->getLoc()).empty())
     if (std::string name = lengthName(op->getResult(0)); !name.empty())
       return let(op->getResult(0), expressionOf(op, 0), name);
   bool often = !counting_ && isPositionOp(op) && counts_[op] > 1 && !known_.count(op->getResult(0));

@@ -102,8 +102,8 @@ void Chooser::chooseLeading(size_t axis) {
     const std::vector<Extent> &given = call.expr->prefixArgs;
     if (call.expr->prefixHasPrefix || given.size() != leading_.size())
       continue;
-    if (auto value = given[axis].length.constant()) {
-      leading_[axis] = *value;
+    if (std::optional<int64_t> value = given[axis].length.constant()) {
+      leading_[axis] = value;
       return result_.sizes.push_back({"..", *value, describeCaller(*call.caller)});
     }
   }

@@ -47,7 +47,7 @@ static cl::opt<Backend> backend(
 static cl::opt<std::string> group("group", cl::desc("group of the page"), cl::value_desc("name"));
 
 static void emitOps(const std::vector<Op> &ops, raw_ostream &os) {
-  switch (backend) {
+  switch (static_cast<Backend>(backend)) {
   case Backend::OpIds:
     return emitOpIds(ops, os);
   case Backend::OpTable:
@@ -64,7 +64,7 @@ static void emitOps(const std::vector<Op> &ops, raw_ostream &os) {
 }
 
 static void emitInstructions(const InstructionSet &set, raw_ostream &os) {
-  switch (backend) {
+  switch (static_cast<Backend>(backend)) {
   case Backend::InstructionIds:
     return emitInstructionIds(set, os);
   case Backend::InstructionTable:

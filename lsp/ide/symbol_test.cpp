@@ -29,7 +29,7 @@ void expectSymbol(const Case &each, bool cutsRest) {
   ASSERT_NE(cursor, text.npos) << text;
   text.erase(cursor, 2);
   if (cutsRest) {
-    size_t end = text.find_first_of("\n", cursor);
+    size_t end = text.find_first_of('\n', cursor);
     text.resize(std::min(end, text.size()));
   }
   Workspace workspace(options());

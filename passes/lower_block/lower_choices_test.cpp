@@ -74,8 +74,7 @@ TEST(LowerChoices, comesToAnEndAndSaysWhatItTried) {
                                   "tiles are done in 16 parts inside of loops",
                                   "all that a point of the grid does is done in 16 parts",
                                   "queues between cores have one slot",
-                                  "stores and folds are computed in parts of 2 KiB at "
-                                  "most"}));
+                                  "stores and folds are computed in parts of 2 KiB at most"}));
 }
 
 TEST(LowerChoices, whatCannotBeCutIsNoAttempt) {

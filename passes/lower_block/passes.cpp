@@ -146,7 +146,7 @@ llvm::SmallVector<func::FuncOp> outlinedIn(ModuleOp module) {
 struct OutlinePass : impl::OutlineBase<OutlinePass> {
   void runOnOperation() override {
     auto functions = getOperation().getOps<func::FuncOp>();
-    if (functions.empty() || outlinedIn(getOperation()).size() > 0) {
+    if (functions.empty() || !outlinedIn(getOperation()).empty()) {
       getOperation().emitError() << "one function is outlined";
       return signalPassFailure();
     }

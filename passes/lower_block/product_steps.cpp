@@ -55,7 +55,8 @@ static StepTime timeOf(const ProductShape &shape, int64_t step, const MachineCos
   move("left", shape.rows);
   move("right", shape.cols);
   auto boxes = [](int64_t extent, int64_t box) {
-    return static_cast<double>((extent + box - 1) / std::max<int64_t>(box, 1));
+    int64_t count = (extent + box - 1) / std::max<int64_t>(box, 1);
+    return static_cast<double>(count);
   };
   time.multiply += costs.product.cyclesOf(shape.element) * boxes(shape.rows, costs.product.rows) *
                    boxes(shape.cols, costs.product.columns) *

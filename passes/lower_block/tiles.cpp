@@ -49,9 +49,9 @@ Value scalarOf(KernelContext &c, Value value) {
 
 const Tile *tileOf(KernelContext &c, Value value) { return c.tiles.find(value); }
 
-void setTile(KernelContext &c, Value value, Tile tile) {
+void setTile(KernelContext &c, Value value, const Tile &tile) {
   c.sharing.bind(value, tile.buffer ? pto::rootOf(tile.buffer) : Value());
-  c.tiles.set(value, std::move(tile));
+  c.tiles.set(value, tile);
 }
 
 Value constant(KernelContext &c, int64_t value) {

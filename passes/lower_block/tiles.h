@@ -17,7 +17,7 @@ bool isNeeded(const KernelContext &c, mlir::Value scalar);
 /// does not have it.
 const Tile *tileOf(KernelContext &c, mlir::Value value);
 /// Sets the lowered form of an array.
-void setTile(KernelContext &c, mlir::Value value, Tile tile);
+void setTile(KernelContext &c, mlir::Value value, const Tile &tile);
 /// An array as a matrix: capacities and lengths. Nothing after an error.
 std::optional<Extents2> extentsOf(KernelContext &c, mlir::Operation *op, mlir::Type type);
 /// The most positions of an axis that this core has.

@@ -195,7 +195,8 @@ static mlir::Operation *operationOn(const Kernel &kernel, const Execution &execu
 
 /// Queues of which some core pops more or fewer than another one pushes, told by their numbers.
 static void tellUnbalanced(const Kernel &kernel, const Execution &execution, Findings &findings) {
-  for (uint16_t queue = 0; queue < kernel.queues.size(); ++queue) {
+  auto count = static_cast<uint16_t>(kernel.queues.size());
+  for (uint16_t queue = 0; queue < count; ++queue) {
     int64_t pushed = INT64_MAX, popped = 0;
     for (uint32_t core = 0; core < execution.cores.size(); ++core) {
       auto [pushes, pops, frees] = totalsOf(execution, core, queue);

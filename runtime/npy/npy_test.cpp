@@ -203,7 +203,9 @@ TEST(Npy, FilesThatCannotBeRead) {
             "`/no/such/file.npy`: No such file or directory");
   EXPECT_EQ(loadArray("/dev/zero", array).message, "`/dev/zero`: it is not a regular file");
   EXPECT_EQ(loadArray("/", array).code, PTL_ERROR_FILE);
-  std::ofstream(folder() + "empty.npy");
+  {
+    std::ofstream empty(folder() + "empty.npy");
+  }
   EXPECT_EQ(loadArray(folder() + "empty.npy", array).code, PTL_ERROR_FILE);
 }
 

@@ -92,6 +92,28 @@ class Calls(unittest.TestCase):
         with self.assertRaises(ptl.LoadError):
             ptl.load("/no/such.so")
 
+    @unittest.skipIf(ptl._fast._module is None, "Python is too old for the short way of calls, or its headers were missing")
+    def test_the_short_way_is_the_long_one(self):
+        """Calls that the C code takes give what the others give, and it declines what needs more."""
+        entry = self.sample.double_rows
+        x = np.arange(24, dtype=np.float32).reshape(3, 8)
+        readonly = x.copy()
+        readonly.flags.writeable = False
+        for taken in ((x,), (readonly,), (x[:2],), (np.zeros((0, 8), np.float32),)):
+            result = entry._fast(*taken)
+            np.testing.assert_array_equal(result, entry._call(taken, {}))
+            self.assertIs(type(result), np.ndarray)
+        y = np.empty_like(x)
+        self.assertIs(entry._fast(x, y=y), y)
+        np.testing.assert_array_equal(y, 2 * x)
+        for declined, named in (((x.T,), {}), ((x.astype(">f4"),), {}), (([[1.0, 2.0]],), {}), ((Foreign(x),), {}), ((), {}),
+                                ((x, x), {}), ((x,), {"z": y}), ((x,), {"y": readonly})):
+            self.assertIs(entry._fast(*declined, **named), NotImplemented)
+        with self.assertRaises(ptl.Error):
+            entry(x, y=readonly)
+        with self.assertRaises(ptl.Error):
+            entry(np.ones(3, np.float64))
+
     def test_dimensions_by_name(self):
         np.testing.assert_array_equal(self.sample.fill(5, N=3), [5, 5, 5])
         with self.assertRaises(ptl.ShapeError):

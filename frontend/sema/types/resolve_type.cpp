@@ -155,10 +155,10 @@ static bool checkArgCounts(Context &ctx, NodeId node, const std::string &name, c
     return std::to_string(n) + " " + std::string(one) + (n == 1 ? "" : "s");
   };
   std::string wanted = count(dims, "dimension");
-  if (elems || args.elems.size())
+  if (elems || !args.elems.empty())
     wanted += " and " + count(elems, "element type");
   std::string given = std::to_string(args.dims.size());
-  if (elems || args.elems.size())
+  if (elems || !args.elems.empty())
     given += " and " + std::to_string(args.elems.size());
   ctx.sink.report(DiagId::TypeArgumentCount, ctx.span(node), {name, wanted, given});
   return false;

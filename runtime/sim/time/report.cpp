@@ -4,6 +4,7 @@
 #include "frontend/base/printed.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 namespace ptl::rt::sim {
@@ -67,7 +68,7 @@ void Page::pipes() {
       printed("\npipes             busy of the %s at work, on how many cores\n",
               duration(us(t_.launches.empty() ? 0 : t_.end - t_.launches.front().begun)).c_str());
   for (const PipeUse &use : a_.pipes) {
-    auto bar = static_cast<size_t>(use.share * 40 + 0.5);
+    auto bar = static_cast<size_t>(std::lround(use.share * 40));
     text += printed("  %s %-5s %6.1f %%  %-40s %d\n", use.cube ? "aic" : "aiv",
                     std::string(pipeName(use.pipe)).c_str(), use.share * 100,
                     std::string(std::min<size_t>(bar, 40), '#').c_str(), use.lanes);

@@ -39,13 +39,13 @@ Term Maker::within(Term term, ElemKind elem, double most, int bits) {
 }
 
 Term Maker::fitted(Term term, ElemKind elem) {
-  double limit = exactLimit(elem);
-  if (!term.bound.exact)
-    return within(std::move(term), elem, std::min(limit, 1000.0), term.bound.bits);
+  double limit = exactLimit(elem), most = term.bound.most;
   int bits = term.bound.bits;
-  if (term.bound.most * std::ldexp(1.0, bits) <= limit)
+  if (!term.bound.exact)
+    return within(std::move(term), elem, std::min(limit, 1000.0), bits);
+  if (most * std::ldexp(1.0, bits) <= limit)
     return term;
-  return within(std::move(term), elem, limit / 4, term.bound.most > limit / 4 ? bits : 0);
+  return within(std::move(term), elem, limit / 4, most > limit / 4 ? bits : 0);
 }
 
 static bool isPlain(const Variable &variable, const Type &want) { return variable.type == want; }

@@ -185,7 +185,7 @@ bool makeTiledLoop(Maker &m, int depth) {
   std::string k = m.fresh("k"), tile = std::to_string(m.any(sizes));
   someVariables(m, depth - 1);
   std::string how = m.isTile && m.chance(40) ? (m.chance(80) ? " pipeline 2" : " pipeline 3") : "";
-  std::string before = m.body, outer = m.indent;
+  std::string before = m.body;
   // An accumulator's bound is known when what is added up is: it is declared in front.
   Type type{ElemKind::F32, {}};
   for (size_t i = 0; i < 2; ++i)
@@ -234,7 +234,8 @@ bool makeTiledLoop(Maker &m, int depth) {
   m.body = std::move(before);
   m.line("var " + sum + " = zeros(" + type.text() + ")");
   m.body += loop;
-  added.most *= static_cast<double>(cut.axis.most / std::stoll(tile) + 1);
+  int64_t rounds = cut.axis.most / std::stoll(tile) + 1;
+  added.most *= static_cast<double>(rounds);
   m.variables.push_back({sum, type, added, false});
   return true;
 }
@@ -269,7 +270,6 @@ bool makeBranch(Maker &m, int depth) {
   if (m.chance(50)) {
     m.body.pop_back(); // `} else {`
     m.body += " else {\n";
-    std::string indent = m.indent;
     std::string before = std::move(m.body);
     m.body.clear();
     m.block("", arm);
