@@ -12,6 +12,7 @@
 #include "codegen/cpu/lower_tasks.h"
 #include "codegen/cpu/positions.h"
 #include "codegen/cpu/storage.h"
+#include "codegen/cpu/transpose.h"
 
 #include "ir/dialect/host_views.h"
 #include "llvm/Support/SaveAndRestore.h"
@@ -173,6 +174,8 @@ void prepare(Lowering &l, Value array, bool repeated) {
 
 void evaluateInto(Lowering &l, Value array, const View &dest) {
   if (auto view = viewOf(l, array)) {
+    if (copyTransposed(l, *view, dest))
+      return;
     forAll(l, dest.extents, 1, {}, [&](Coords &at) { storeAt(l, dest, at, loadAt(l, *view, at)); });
     return;
   }

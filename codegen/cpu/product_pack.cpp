@@ -1,29 +1,11 @@
 // Copies parts of the operands into the order in which register blocks read them.
 #include "codegen/cpu/product_plan.h"
+#include "codegen/cpu/transpose.h"
 
 using namespace mlir;
 using arith::CmpIPredicate;
 
 namespace ptl::cpu {
-
-// Transposes lanes x lanes elements held in vectors: exchanges bit after bit of row and lane number.
-static void transposeRegisters(const Emit &e, SmallVectorImpl<Value> &rows) {
-  int64_t lanes = rows.size();
-  for (int64_t bit = 1; bit < lanes; bit *= 2) {
-    SmallVector<int64_t> low, high;
-    for (int64_t lane = 0; lane < lanes; ++lane) {
-      low.push_back(lane & bit ? lanes + lane - bit : lane);
-      high.push_back(lane & bit ? lanes + lane : lane + bit);
-    }
-    for (int64_t row = 0; row < lanes; ++row) {
-      if (row & bit)
-        continue;
-      Value x = rows[row], y = rows[row + bit];
-      rows[row] = e.b.create<vector::ShuffleOp>(e.loc, x, y, low);
-      rows[row + bit] = e.b.create<vector::ShuffleOp>(e.loc, x, y, high);
-    }
-  }
-}
 
 namespace {
 enum Axis : uint8_t { Rows, Columns };

@@ -8,10 +8,6 @@ namespace ptl {
 /// A walk over statements derives from it and has a `visitX` for each kind, so that a kind that a
 /// walk forgets does not compile. `visitError` gets what is in error, whatever its type is.
 template <typename Walk, typename Result = void> class StmtVisitor {
-  // Only a walk derives from its own visitor.
-  friend Walk;
-  StmtVisitor() = default;
-
 public:
   Result visit(const Stmt &stmt) {
     switch (stmt.kind) {

@@ -81,7 +81,9 @@ static void emitInstructions(const InstructionSet &set, raw_ostream &os) {
 }
 
 static bool emit(raw_ostream &os, RecordKeeper &records) {
-  if (backend < Backend::InstructionIds)
+  if (backend == Backend::Attributes)
+    emitAttributes(records, os);
+  else if (backend < Backend::InstructionIds)
     emitOps(readOps(records), os);
   else
     emitInstructions(readInstructions(records), os);

@@ -37,6 +37,14 @@ Value PartitionEmitter::atLeastOne(Value value) {
 /// Pieces of rows are not shorter, so that what is folded over many rows has runs of memory to read.
 static constexpr int64_t kShortestPiece = 512;
 
+/// Whether the group only brings elements in another order, in which other ones are neighbours: its tiles have a piece of rows and
+/// of columns, so that whole lines of cache are read and written.
+static bool turns(const OpGroup &group) {
+  auto transpose = dyn_cast<TransposeOp>(group.root());
+  return transpose &&
+         transpose.getAxes().back() != static_cast<int64_t>(transpose.getAxes().size()) - 1;
+}
+
 /// The result of a matrix and a vector is cut into this many times the columns of a product's tile: it is read, not computed.
 static constexpr int64_t kVectorTiles = 4;
 
@@ -70,6 +78,8 @@ void PartitionEmitter::chooseSizes(bool isFirst) {
     own.stepValue = at == rank - 1
                         ? b_.createOrFold<arith::MaxSIOp>(loc_, budget, constant(kShortestPiece))
                         : budget;
+    if (at == rank - 1 && turns(*group_))
+      own.stepValue = constant(kShortestPiece);
     if (id == parallel.front())
       break;
     own.stepValue = b_.createOrFold<arith::MinSIOp>(loc_, own.stepValue, atLeastOne(own.length));
