@@ -34,8 +34,8 @@ struct CompilerOptions {
   std::string dumpFolder;             ///< numbered files of every phase; empty: none
   std::optional<Machine> legalizeFor; ///< whose instructions are to suffice, for tests
   cpu::Processor processor = cpu::Processor::host();
-  bool ranges = false;     ///< locations carry source ranges
-  bool triesHelps = true;  ///< what does not fit a chip is tried with other values
+  bool ranges = false;       ///< locations carry source ranges
+  bool triesHelps = true;    ///< what does not fit a chip is tried with other values
   bool reportsParts = false; ///< reports what is done in parts, with values that avoid it
   /// How the program was checked, to try other numbers in its text; null: these are not tried.
   std::shared_ptr<const CheckOptions> recheck;

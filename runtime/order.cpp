@@ -227,8 +227,11 @@ public:
     auto *entries = scratch<Entry<Key>>(capacity), *room = scratch<Entry<Key>>(capacity);
     if (!entries || !room)
       return;
-    int64_t found = selects ? select(entries, capacity) : take(entries);
-    write(sortEntries(entries, room, found, form_.width));
+    if (!selects)
+      return write(sortEntries(entries, room, take(entries), form_.width));
+    // A selection has lost the order of positions, which sorting by digits would keep.
+    std::sort(entries, entries + select(entries, capacity));
+    write(entries);
   }
 
 private:

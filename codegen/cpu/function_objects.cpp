@@ -1,6 +1,8 @@
 #include "codegen/cpu/function_objects.h"
 
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/AsmParser/Parser.h"
+#include "llvm/IR/Constants.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
@@ -10,12 +12,49 @@ using namespace llvm;
 
 namespace ptl::cpu {
 
+static bool refersToData(const Constant &constant) {
+  if (isa<ConstantData>(constant) || isa<Function>(constant))
+    return false;
+  // A vector or an expression refers to what its parts refer to.
+  return isa<GlobalValue>(constant) || any_of(constant.operands(), [](const Use &part) {
+           return refersToData(*cast<Constant>(part));
+         });
+}
+
 static bool refersToData(const Function &function) {
   for (const Instruction &instruction : instructions(function))
     for (const Value *operand : instruction.operands())
-      if (isa<Constant>(operand) && !isa<ConstantData>(operand) && !isa<Function>(operand))
+      if (const auto *constant = dyn_cast<Constant>(operand); constant && refersToData(*constant))
         return true;
   return false;
+}
+
+/// Whether the function calls one of the module's own that stays there.
+static bool callsOthers(const Function &function, const SmallPtrSetImpl<Function *> &taken) {
+  for (const Instruction &instruction : instructions(function))
+    for (const Value *operand : instruction.operands())
+      if (const auto *callee = dyn_cast<Function>(operand);
+          callee && callee->hasLocalLinkage() && !taken.contains(callee))
+        return true;
+  return false;
+}
+
+/// The functions that can be compiled by themselves.
+static SmallVector<Function *> separateFunctions(Module &module) {
+  SmallVector<Function *> separate;
+  for (Function &function : module)
+    if (!function.isDeclaration() && function.hasLocalLinkage() &&
+        function.hasFnAttribute(Attribute::NoInline) && !refersToData(function))
+      separate.push_back(&function);
+  SmallPtrSet<Function *, 16> taken(separate.begin(), separate.end());
+  // One that stays keeps its callers.
+  auto stays = [&](Function *function) { return callsOthers(*function, taken); };
+  for (auto *found = find_if(separate, stays); found != separate.end();
+       found = find_if(separate, stays)) {
+    taken.erase(*found);
+    separate.erase(found);
+  }
+  return separate;
 }
 
 /// The function alone, with declarations of what it calls.
@@ -35,11 +74,7 @@ static std::unique_ptr<Module> moduleOf(const Module &whole, const Function &fun
 }
 
 FunctionTexts takeFunctions(Module &module) {
-  SmallVector<Function *> taken;
-  for (Function &function : module)
-    if (!function.isDeclaration() && function.hasLocalLinkage() &&
-        function.hasFnAttribute(Attribute::NoInline) && !refersToData(function))
-      taken.push_back(&function);
+  SmallVector<Function *> taken = separateFunctions(module);
   for (Function *function : taken)
     function->setLinkage(GlobalValue::ExternalLinkage);
   FunctionTexts texts;

@@ -25,8 +25,7 @@ typedef struct {
 } Parameter;
 
 typedef struct {
-  PyObject_HEAD
-  CallFunction call;
+  PyObject_HEAD CallFunction call;
   InferFunction infer;
   const void *entry;
   int input_count, output_count;
@@ -114,7 +113,8 @@ static int add_array(Call *call, const Parameter *param, PyObject *value) {
     expected *= extent ? extent : 1;
   }
   int is_aligned = (uintptr_t)buffer->buf % (uintptr_t)buffer->itemsize == 0;
-  if (!is_aligned || (!dense && param->kind == PTL_PARAM_ARRAY && param->strides == PTL_STRIDES_DENSE))
+  if (!is_aligned ||
+      (!dense && param->kind == PTL_PARAM_ARRAY && param->strides == PTL_STRIDES_DENSE))
     return 0;
   view->array.data = buffer->buf;
   view->array.rank = buffer->ndim;
@@ -270,8 +270,8 @@ static int caller_init(PyObject *object, PyObject *args, PyObject *named) {
   unsigned long long call, infer, entry;
   PyObject *params;
   (void)named;
-  if (!PyArg_ParseTuple(args, "KKKOOOOO", &call, &infer, &entry, &params, &self->dtypes, &self->empty,
-                        &self->result, &self->fail))
+  if (!PyArg_ParseTuple(args, "KKKOOOOO", &call, &infer, &entry, &params, &self->dtypes,
+                        &self->empty, &self->result, &self->fail))
     return -1;
   Py_INCREF(self->dtypes);
   Py_INCREF(self->empty);
@@ -287,8 +287,8 @@ static int caller_init(PyObject *object, PyObject *args, PyObject *named) {
   }
   for (Py_ssize_t i = 0; i < count; ++i) {
     Parameter *param = &self->params[i];
-    if (!PyArg_ParseTuple(PyList_GetItem(params, i), "Oiii", &param->name, &param->kind, &param->elem,
-                          &param->strides))
+    if (!PyArg_ParseTuple(PyList_GetItem(params, i), "Oiii", &param->name, &param->kind,
+                          &param->elem, &param->strides))
       return -1;
     Py_INCREF(param->name);
     if (param->kind == PTL_PARAM_OUTPUT)
@@ -312,14 +312,12 @@ static void caller_free(PyObject *object) {
   Py_DECREF(type);
 }
 
-static PyType_Slot caller_slots[] = {{Py_tp_init, caller_init},
-                                     {Py_tp_call, caller_call},
-                                     {Py_tp_dealloc, caller_free},
-                                     {0, NULL}};
+static PyType_Slot caller_slots[] = {
+    {Py_tp_init, caller_init}, {Py_tp_call, caller_call}, {Py_tp_dealloc, caller_free}, {0, NULL}};
 static PyType_Spec caller_spec = {"ptl._fast_call.Caller", sizeof(Caller), 0, Py_TPFLAGS_DEFAULT,
                                   caller_slots};
-static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_fast_call", NULL, -1, NULL, NULL, NULL,
-                                    NULL, NULL};
+static struct PyModuleDef module = {
+    PyModuleDef_HEAD_INIT, "_fast_call", NULL, -1, NULL, NULL, NULL, NULL, NULL};
 
 PyMODINIT_FUNC PyInit__fast_call(void) {
   PyObject *result = PyModule_Create(&module);

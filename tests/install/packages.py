@@ -63,6 +63,15 @@ class Packages:
         return done
 
 
+def choices_of(link):
+    """What an alternative leads to, then what else it could: the machine may have chosen one of a package that is not copied."""
+    if not link.is_symlink():
+        return
+    yield os.readlink(link)
+    query = subprocess.run(["update-alternatives", "--query", link.name], capture_output=True, text=True)
+    yield from re.findall(r"^Alternative: (.*)$", query.stdout, re.M)
+
+
 def copy_root(root, packages):
     """The files of installed packages; links of the system such as /lib come with them."""
     for link in ("bin", "sbin", "lib", "lib64"):
@@ -86,8 +95,9 @@ def copy_root(root, packages):
     alternatives = root / "etc/alternatives"
     alternatives.mkdir(parents=True, exist_ok=True)
     for link in pathlib.Path("/etc/alternatives").iterdir():
-        if link.is_symlink() and (root / os.readlink(link).lstrip("/")).exists():
-            (alternatives / link.name).symlink_to(os.readlink(link))
+        chosen = next((each for each in choices_of(link) if (root / each.lstrip("/")).exists()), None)
+        if chosen:
+            (alternatives / link.name).symlink_to(chosen)
             for place in ("usr/lib/x86_64-linux-gnu", "usr/lib/aarch64-linux-gnu"):
                 here = pathlib.Path("/", place, link.name.removesuffix(f"-{pathlib.Path(place).name}"))
                 if here.is_symlink() and os.readlink(here).startswith("/etc/alternatives"):
