@@ -116,16 +116,20 @@ std::optional<cpu::JitCode> compileEntry(const CompileContext &context,
   return load(context, std::move(*code), {}, cpu::qualityAt(context.options().level));
 }
 
+std::optional<VectorModule> vectoriseEntry(const CompileContext &context,
+                                           const ir::EntryBinding &binding,
+                                           const std::string &symbol) {
+  std::optional<BuiltEntry> built = buildEntry(context, binding, symbol);
+  if (!built)
+    return std::nullopt;
+  std::optional<TileModule> tiles = tileModule(context, std::move(built->tensor));
+  return tiles ? vectorise(context, *tiles) : std::nullopt;
+}
+
 std::optional<Translated> translateEntry(const CompileContext &context,
                                          const ir::EntryBinding &binding,
                                          const std::string &symbol) {
-  std::optional<BuiltEntry> built = buildEntry(context, binding, symbol);
-  std::optional<TileModule> tiles;
-  if (built)
-    tiles = tileModule(context, std::move(built->tensor));
-  std::optional<VectorModule> vectors;
-  if (tiles)
-    vectors = vectorise(context, *tiles);
+  std::optional<VectorModule> vectors = vectoriseEntry(context, binding, symbol);
   std::optional<cpu::LlvmModule> code;
   if (vectors)
     code = translateToLlvm(context, std::move(*vectors));

@@ -28,6 +28,11 @@ translateToLlvm(const CompileContext &context, VectorModule vectors,
 /// From tensor level to LLVM IR that is optimised as the options say. Nothing after an error.
 std::optional<cpu::LlvmModule> lowerToLlvm(const CompileContext &context, TensorModule tensor);
 
+/// From a checked entry to loops and vectors. Nothing after an error.
+std::optional<VectorModule> vectoriseEntry(const CompileContext &context,
+                                           const ir::EntryBinding &binding,
+                                           const std::string &symbol);
+
 /// From a checked entry to code in this process. Nothing after an error.
 std::optional<cpu::JitCode> compileEntry(const CompileContext &context,
                                          const ir::EntryBinding &binding,

@@ -114,14 +114,7 @@ bool checkForCpu(const CheckedProgram &program, const SourceManager &sources,
     if (entry.binding.decl->kind == DeclKind::ManualKernel)
       return;
     CompileContext context(program, sources, options, sink);
-    std::optional<BuiltEntry> built = buildEntry(context, entry.binding, chipSymbol(entry));
-    std::optional<TileModule> tiles;
-    if (built)
-      tiles = tileModule(context, std::move(built->tensor));
-    std::optional<VectorModule> vectors;
-    if (tiles)
-      vectors = vectorise(context, *tiles);
-    if (vectors)
+    if (auto vectors = vectoriseEntry(context, entry.binding, chipSymbol(entry)))
       onLowered(entry, *vectors->module);
     isWell &= !context.log().hadInternalError();
   });

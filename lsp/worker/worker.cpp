@@ -192,33 +192,58 @@ Json openFailure(Json failure) {
   return {{"result", std::move(failure)}};
 }
 
-Json Worker::preview(const Json &request) {
+/// What a request about a stage is answered from.
+struct Worker::OpenStage {
+  StageId id = StageId::Tile;
+  View view;
+  const StageText *text = nullptr;
+  bool wasMade = false; ///< before the request
+  Json failure;         ///< the whole answer where there is no text
+};
+
+Worker::OpenStage Worker::openStage(const Json &request) {
+  OpenStage result;
   std::optional<StageWish> wish = stageWish(textOf(request, "stage"));
-  if (!wish)
-    return error("unknown-stage", "there is no stage `" + textOf(request, "stage") + "`");
-  View view = open(request, wish->target);
-  if (!view.failure.is_null())
-    return openFailure(std::move(view.failure));
-  bool wasMade = view.code->has(wish->id);
+  if (!wish) {
+    result.failure = error("unknown-stage", "there is no stage `" + textOf(request, "stage") + "`");
+    return result;
+  }
+  result.id = wish->id;
+  result.view = open(request, wish->target);
+  View &view = result.view;
+  if (!view.failure.is_null()) {
+    result.failure = openFailure(std::move(view.failure));
+    return result;
+  }
+  result.wasMade = view.code->has(wish->id);
   Watch watch = [this](const std::string &name) { return step(name); };
-  const StageText *stage = view.code->stage(wish->id, watch, view.timings);
-  if (!stage && view.isKnown && !view.code->wasStopped()) {
+  result.text = view.code->stage(wish->id, watch, view.timings);
+  if (!result.text && view.isKnown && !view.code->wasStopped()) {
     // Its later stages, or what is wrong, are made from the present text; nothing of it is lost.
     cache_.remove(view.code);
-    return preview(request);
+    return openStage(request);
   }
-  if (!stage)
-    return stageFailure(view);
-  const StageInfo &info = stageInfo(wish->id);
+  if (!result.text)
+    result.failure = stageFailure(view);
+  return result;
+}
+
+Json Worker::preview(const Json &request) {
+  OpenStage opened = openStage(request);
+  if (!opened.text)
+    return std::move(opened.failure);
+  const View &view = opened.view;
+  const StageText *stage = opened.text;
+  const StageInfo &info = stageInfo(opened.id);
   Json result = {{"ok", true},
                  {"stage", textOf(request, "stage")},
                  {"languageId", info.shown.language},
                  {"extension", info.extension},
-                 {"cached", wasMade},
+                 {"cached", opened.wasMade},
                  {"entry", view.reach.front()->name},
                  {"entries", choicesJson(view.code->entries())},
                  {"text", stage->text},
-                 {"folds", foldsJson(*stage, wish->id)},
+                 {"folds", foldsJson(*stage, opened.id)},
                  {"diagnostics", Json::array()},
                  {"timings", timingsJson(view.timings)}};
   addMap(result, *stage, [&](Span span) { return view.place(span); });
@@ -226,20 +251,11 @@ Json Worker::preview(const Json &request) {
 }
 
 Json Worker::facts(const Json &request) {
-  std::optional<StageWish> wish = stageWish(textOf(request, "stage"));
-  if (!wish)
-    return error("unknown-stage", "there is no stage `" + textOf(request, "stage") + "`");
-  View view = open(request, wish->target);
-  if (!view.failure.is_null())
-    return openFailure(std::move(view.failure));
-  Watch watch = [this](const std::string &name) { return step(name); };
-  const StageText *stage = view.code->stage(wish->id, watch, view.timings);
-  if (!stage && view.isKnown && !view.code->wasStopped()) {
-    cache_.remove(view.code);
-    return facts(request);
-  }
-  if (!stage)
-    return stageFailure(view);
+  OpenStage opened = openStage(request);
+  if (!opened.text)
+    return std::move(opened.failure);
+  const View &view = opened.view;
+  const StageText *stage = opened.text;
   std::vector<std::string_view> lines = linesOf(stage->text);
   auto line = static_cast<size_t>(std::max<int64_t>(numberOf(request, "line", 0), 0));
   if (line >= lines.size())

@@ -30,7 +30,9 @@ private:
   /// A declaration as the request sees it. The compiled form may come from an older text in which
   /// the same declarations were at other places.
   struct View;
+  struct OpenStage;
 
+  OpenStage openStage(const Json &request);
   Json preview(const Json &request);
   Json hover(const Json &request);
   Json facts(const Json &request);
