@@ -6,3 +6,9 @@ function(ptl_precompile target)
   endif()
   target_precompile_headers(${target} PRIVATE ${ARGN})
 endfunction()
+
+# ptl_compile_alone(FILES...): files that no group of sources may hold (`PTL_UNITY`), since they open a namespace (`llvm`, `mlir`) whose names
+# others have, too.
+function(ptl_compile_alone)
+  set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()

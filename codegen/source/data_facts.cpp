@@ -10,7 +10,7 @@ using namespace mlir;
 namespace ptl::source {
 
 /// The array behind views that describe all of its elements.
-static Value rootOf(Value array) {
+static Value arrayBehind(Value array) {
   for (;;) {
     Operation *op = array.getDefiningOp();
     bool isSame =
@@ -81,12 +81,12 @@ bool isUniqueOfGrid(ir::CheckOp check) {
   auto fact = check.getCondition().getDefiningOp<ir::UniqueOp>();
   if (!fact)
     return false;
-  Value array = rootOf(fact->getOperand(0));
+  Value array = arrayBehind(fact->getOperand(0));
   bool isNeeded = false;
   check->getParentOfType<func::FuncOp>().walk([&](ir::ParallelOp grid) {
     if (!grid->getParentOfType<ir::ParallelOp>())
       for (Value needed : uniqueArrays(grid))
-        isNeeded |= rootOf(needed) == array;
+        isNeeded |= arrayBehind(needed) == array;
   });
   return isNeeded;
 }

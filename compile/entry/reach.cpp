@@ -8,17 +8,17 @@ namespace ptl {
 
 namespace {
 
-using Visit = std::function<void(const Expr &)>;
+using ExprVisitor = std::function<void(const Expr &)>;
 
 class Walker {
 public:
-  explicit Walker(const Visit &visit) : visit_(visit) {}
+  explicit Walker(const ExprVisitor &visit) : visit_(visit) {}
 
   void expr(const Expr *expr);
   void block(const Block *block);
 
 private:
-  const Visit &visit_;
+  const ExprVisitor &visit_;
 };
 
 void Walker::expr(const Expr *expr) {
@@ -47,7 +47,7 @@ void Walker::block(const Block *block) {
 
 } // namespace
 
-void forEachExprOf(const CallableDecl &decl, const Visit &visit) {
+void forEachExprOf(const CallableDecl &decl, const ExprVisitor &visit) {
   Walker walker(visit);
   for (const Expr *value : decl.paramDefaults)
     walker.expr(value);

@@ -8,10 +8,10 @@ using namespace mlir;
 
 namespace ptl::ir {
 
-static bool isScalar(Type type) { return !isa<ArrayType>(type); }
+static bool isScalar(mlir::Type type) { return !isa<ArrayType>(type); }
 
 static Value create(OpBuilder &b, Location loc, llvm::StringRef name, ValueRange operands,
-                    Type result, llvm::ArrayRef<NamedAttribute> attributes = {}) {
+                    mlir::Type result, llvm::ArrayRef<NamedAttribute> attributes = {}) {
   OperationState state(loc, name);
   state.addOperands(operands);
   state.addAttributes(attributes);
@@ -19,14 +19,14 @@ static Value create(OpBuilder &b, Location loc, llvm::StringRef name, ValueRange
   return b.create(state)->getResult(0);
 }
 
-static Value convert(OpBuilder &b, Location loc, Value x, Type to) {
+static Value convert(OpBuilder &b, Location loc, Value x, mlir::Type to) {
   if (x.getType() == to)
     return x;
   return b.create<ConvertOp>(loc, to, x, "even", /*saturate=*/false);
 }
 
 /// The only element of an array whose extents are all 1.
-static Value onlyElement(OpBuilder &b, Location loc, Value x, Type element) {
+static Value onlyElement(OpBuilder &b, Location loc, Value x, mlir::Type element) {
   auto rank = static_cast<int64_t>(cast<ArrayType>(x.getType()).getExtents().size());
   Value zero = b.create<arith::ConstantIndexOp>(loc, 0);
   Value one = b.create<arith::ConstantIndexOp>(loc, 1);
@@ -56,7 +56,7 @@ static Value einsumOfScalars(OpBuilder &b, const BuiltinParts &parts) {
   llvm::SmallVector<llvm::StringRef> terms;
   inputs.split(terms, ',');
   auto array = dyn_cast<ArrayType>(parts.result);
-  Type element = array ? array.getElementType() : parts.result;
+  mlir::Type element = array ? array.getElementType() : parts.result;
   llvm::SmallVector<Value> arrays;
   std::string equation;
   Value product; // of the scalars

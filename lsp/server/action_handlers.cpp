@@ -3,6 +3,7 @@
 #include "lsp/ide/explicit_offer.h"
 #include "lsp/ide/lenses.h"
 #include "lsp/ide/navigation.h"
+#include "lsp/server/connection.h"
 #include "lsp/server/handlers.h"
 #include "lsp/server/placed_text.h"
 
@@ -196,10 +197,6 @@ static void lensRange(const Session &session, const ide::Chunk &chunk, const ide
     return ide::LineByte{at.line - 1, at.column - 1};
   };
   out.range(session, chunk, positionOf(lens.range.begin), positionOf(lens.range.end));
-}
-
-static std::string dumped(const json &value) {
-  return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 /// Two for each chip: what it says, which is found when it is resolved, and its timeline.

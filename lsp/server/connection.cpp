@@ -142,7 +142,7 @@ void Connection::writeAll(std::span<std::string_view> pieces) {
     delete write;
 }
 
-static std::string dumped(const json &value) {
+std::string dumped(const json &value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 

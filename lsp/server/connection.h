@@ -14,6 +14,9 @@
 
 namespace ptl::lsp {
 
+/// A value as compact text. Bytes that are not UTF-8 become the replacement character.
+std::string dumped(const nlohmann::json &value);
+
 using json = nlohmann::json;
 
 class Connection {

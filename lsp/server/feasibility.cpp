@@ -384,8 +384,7 @@ std::string partHints(Session &session, const ide::File &file, ide::Range range)
                      {"label", target + ": " + parts.value("title", "")},
                      {"paddingLeft", true},
                      {"tooltip", session.markup(parts.value("text", ""))}};
-        text +=
-            (text.empty() ? "" : ",") + hint.dump(-1, ' ', false, json::error_handler_t::replace);
+        text += (text.empty() ? "" : ",") + dumped(hint);
       });
     }
   return text;

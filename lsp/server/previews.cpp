@@ -189,10 +189,6 @@ const std::string *PreviewAnswer::Body::sourcesOf(uint32_t line) const {
   return found == map.end() || found->first != line ? nullptr : &sources[found->second];
 }
 
-static std::string dumped(const json &value) {
-  return value.dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
 json PreviewAnswer::raw() const {
   std::string text = dumped(head);
   text.back() = ',';

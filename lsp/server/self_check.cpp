@@ -123,7 +123,7 @@ void SelfCheck::ask(const Row &row, const json &params, const std::string &where
     }
     if (params.contains("textDocument"))
       checkRanges(answer, session.file(params), where);
-    answer.dump(-1, ' ', false, json::error_handler_t::replace);
+    dumped(answer);
     resolve(row.name, answer, where);
   } catch (const RequestError &) {
     // A refusal with a reason is an answer.

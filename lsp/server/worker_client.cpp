@@ -120,7 +120,7 @@ void WorkerClient::send(const json &message) {
     uv_write_t request;
     std::string bytes;
   };
-  auto *write = new Write{{}, frame(message.dump(-1, ' ', false, json::error_handler_t::replace))};
+  auto *write = new Write{{}, frame(dumped(message))};
   write->request.data = write;
   uv_buf_t buffer = uv_buf_init(write->bytes.data(), static_cast<unsigned>(write->bytes.size()));
   Entry onWritten([](uv_write_t *request, int) { delete static_cast<Write *>(request->data); });
@@ -151,8 +151,7 @@ void WorkerClient::deliver() {
 
 /// A hash of a request without its number.
 static size_t fingerprintOf(const std::string &method, const json &params) {
-  return std::hash<std::string>()(method +
-                                  params.dump(-1, ' ', false, json::error_handler_t::replace));
+  return std::hash<std::string>()(method + dumped(params));
 }
 
 void WorkerClient::ask(std::string method, json params, std::string topic, OnAnswer onAnswer) {

@@ -66,7 +66,7 @@ std::vector<std::string_view> linesOf(std::string_view text) {
   return lines;
 }
 
-static std::string_view trimmed(std::string_view line) {
+static std::string_view withoutBlanks(std::string_view line) {
   size_t begin = std::min(line.find_first_not_of(" \t"), line.size());
   size_t end = line.find_last_not_of(" \t");
   return end == line.npos ? std::string_view() : line.substr(begin, end + 1 - begin);
@@ -111,7 +111,7 @@ std::vector<Fold> foldsOf(std::string_view text, StageId stage) {
   std::vector<Fold> folds;
   std::vector<uint32_t> open;
   for (size_t i = 0; i < lines.size(); ++i) {
-    std::string_view line = trimmed(lines[i]);
+    std::string_view line = withoutBlanks(lines[i]);
     if (line.starts_with("}") && !open.empty()) {
       if (i > open.back() + 1)
         folds.push_back({open.back(), static_cast<uint32_t>(i - 1), "region"});

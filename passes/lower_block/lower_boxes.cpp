@@ -21,7 +21,7 @@ namespace ptl::block {
 
 using Form = Tile::Form;
 
-static bool isUnit(Value value) { return !value || matchPattern(value, m_One()); }
+bool isUnit(Value value) { return !value || matchPattern(value, m_One()); }
 
 // ---- where the elements lie ---------------------------------------------------------------------
 

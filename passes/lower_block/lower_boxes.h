@@ -12,6 +12,8 @@ std::optional<GlobalBox> globalBox(KernelContext &c, Operation *op, const BoxOpe
 void loadBox(KernelContext &c, Operation *op, const BoxOperands &in);
 /// Lowers a `take` from a box that stays in global memory.
 void takeGlobal(KernelContext &c, Operation *op, Operation *box);
+/// Whether a step or a stride is one, which an absent one is.
+bool isUnit(Value step);
 /// The elements of a column, each in a row of its own.
 Value apart(KernelContext &c, Value column, int64_t rows, Value count, Type element);
 /// Stores to a box that is no matrix.

@@ -167,8 +167,6 @@ template <typename OpT> static TileBox boxIn(OpT op, llvm::function_ref<Value(Va
   return box;
 }
 
-static bool isUnit(Value step) { return !step || matchPattern(step, m_One()); }
-
 /// A part of a tile, with a scalar beyond its edges where the operation has one.
 void sliceByMoves(KernelContext &c, Operation *op, const Tile &source) {
   auto slice = cast<ir::SliceOp>(op);

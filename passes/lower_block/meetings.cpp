@@ -62,7 +62,7 @@ private:
   GlobalAccess ofBox(Operation *op, Type type, Doer whole) const {
     BoxOperands in = operandsOf(op);
     GlobalAccess access{op, in.array, whole};
-    llvm::ArrayRef<Extent> extents = extentsOf(type);
+    llvm::ArrayRef<Extent> extents = ir::extentsOf(type);
     llvm::SmallVector<int64_t> kept;
     for (size_t axis = 0; axis < in.offsets.size(); ++axis)
       if (!llvm::is_contained(in.dropped, static_cast<int64_t>(axis)))

@@ -84,7 +84,7 @@ template <typename Sum, typename Factor> void run(const Product &product, const 
     storeRow(out, r, 0, n, sums.data() + r * n);
 }
 
-std::string extents(const Plane &plane) {
+std::string describe(const Plane &plane) {
   return std::to_string(plane.rows) + "x" + std::to_string(plane.cols) + " " +
          std::string(elemName(plane.elem));
 }
@@ -98,19 +98,19 @@ bool executeMatmul(Execution &x) {
       out.tile->place != Place::Acc)
     return x.fail("takes operands in left and right and gives its result in acc");
   if (left.rows != out.rows || right.cols != out.cols || left.cols != right.rows)
-    return x.fail("multiplies " + extents(left) + " with " + extents(right) + " to " +
-                  extents(out));
+    return x.fail("multiplies " + describe(left) + " with " + describe(right) + " to " +
+                  describe(out));
   if (product.start &&
       (product.start->cols < out.cols || (!product.startIsRow && product.start->rows < out.rows) ||
        product.start->elem != out.elem))
-    return x.fail("adds " + extents(*product.start) + " to " + extents(out));
+    return x.fail("adds " + describe(*product.start) + " to " + describe(out));
   if (isFloat(left.elem) && isFloat(right.elem) && out.elem == ElemKind::F32)
     run<float, float>(product, out);
   else if (left.elem == ElemKind::I8 && right.elem == ElemKind::I8 && out.elem == ElemKind::I32)
     run<int32_t, int8_t>(product, out);
   else
-    return x.fail("multiplies " + extents(left) + " with " + extents(right) + " to " +
-                  extents(out));
+    return x.fail("multiplies " + describe(left) + " with " + describe(right) + " to " +
+                  describe(out));
   return true;
 }
 

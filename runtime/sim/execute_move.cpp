@@ -5,10 +5,6 @@
 namespace ptl::rt::sim {
 namespace {
 
-std::string extents(int64_t rows, int64_t cols) {
-  return std::to_string(rows) + "x" + std::to_string(cols);
-}
-
 /// Part of a plane; `rows` and `cols` are those of the part.
 struct Part {
   const Plane &plane;

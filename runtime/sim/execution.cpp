@@ -8,7 +8,7 @@ bool Execution::fail(std::string message) {
   return false;
 }
 
-static std::string extents(int64_t rows, int64_t cols) {
+std::string extents(int64_t rows, int64_t cols) {
   return std::to_string(rows) + "x" + std::to_string(cols);
 }
 

@@ -106,4 +106,7 @@ bool executeNothing(Execution &);
 /// converts if the elements differ (to nearest, ties to even; integers saturate).
 bool copyPlane(Execution &, const Plane &from, int64_t row, int64_t col, const Plane &to);
 
+/// The extents of a matrix in messages: `8x16`.
+std::string extents(int64_t rows, int64_t cols);
+
 } // namespace ptl::rt::sim

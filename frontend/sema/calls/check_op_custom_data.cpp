@@ -15,15 +15,6 @@
 
 namespace ptl {
 
-static Elem elemOfResult(const OpCall &call, const OpMatch &match, size_t result = 0) {
-  return resultElem(call, match, match.signature->results[result].elem);
-}
-
-static Shape operandShape(const OpMatch &match, size_t index) {
-  return index < match.values.size() && match.values[index] ? shapeOf(match.values[index]->type)
-                                                            : Shape();
-}
-
 /// Reports the first axis but one along which two operands differ; true when there is none.
 static bool sameBut(Context &ctx, const OpCall &call, const OpMatch &match, size_t a, size_t b,
                     std::optional<size_t> except) {

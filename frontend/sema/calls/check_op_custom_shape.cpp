@@ -17,11 +17,11 @@ static Dim countOf(Context &ctx, const Shape &shape) {
   return count;
 }
 
-static Elem elemOfResult(const OpCall &call, const OpMatch &match, size_t result = 0) {
+Elem elemOfResult(const OpCall &call, const OpMatch &match, size_t result) {
   return resultElem(call, match, match.signature->results[result].elem);
 }
 
-static Shape operandShape(const OpMatch &match, size_t index) {
+Shape operandShape(const OpMatch &match, size_t index) {
   return index < match.values.size() && match.values[index] ? shapeOf(match.values[index]->type)
                                                             : Shape();
 }

@@ -5,6 +5,10 @@
 
 namespace ptl {
 
+/// The element type of a call's result, and the shape of an operand; empty where the operand is absent or has no shape.
+Elem elemOfResult(const OpCall &call, const OpMatch &match, size_t result = 0);
+Shape operandShape(const OpMatch &match, size_t index);
+
 /// Sets result types and arguments of a call. Returns the type.
 using CustomCheck = const Type *(*)(Context &, const OpCall &, const OpMatch &, OpExpr *);
 /// The check of that name; null: another file has it.

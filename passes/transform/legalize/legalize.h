@@ -8,6 +8,8 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/PatternMatch.h"
 
+#include <limits>
+
 namespace ptl::ir::legalize {
 
 /// What the instructions of a machine take.
@@ -32,6 +34,9 @@ struct Arg {
   Arg(double number) : number(number) {}
   Arg(int number) : number(number) {}
 };
+
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
+inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 inline mlir::Type elem(mlir::Value value) { return elementTypeOf(value.getType()); }
 inline bool isArray(mlir::Value value) { return mlir::isa<ArrayType>(value.getType()); }

@@ -220,8 +220,8 @@ static Value remainderOfFloats(const Tiles &t, Value a, Value b) {
   r = t.select(t.ge(r, y), t.sub(r, y), r);
   r = t.select(t.lt(x, y), x, r);
   r = t.select(t.lt(a, 0), t.neg(r), r);
-  Value legal = t.both(t.lt(x, std::numeric_limits<double>::infinity()), t.gt(y, 0));
-  return t.select(legal, r, std::numeric_limits<double>::quiet_NaN());
+  Value legal = t.both(t.lt(x, kInfinity), t.gt(y, 0));
+  return t.select(legal, r, kNan);
 }
 
 static Value rewriteRem(const Tiles &t, Operation *op) {
@@ -376,7 +376,7 @@ static Value rewriteFma(const Tiles &t, Operation *op) {
   return t.select(t.eq(exact, exact), exact, sum);
 }
 
-static constexpr Row rows[] = {
+static constexpr Row kArithmeticRows[] = {
     {"add", rewriteBinary},
     {"sub", rewriteBinary},
     {"mul", rewriteBinary},
@@ -400,6 +400,6 @@ static constexpr Row rows[] = {
     {"fma", rewriteFma},
 };
 
-llvm::ArrayRef<Row> arithmeticRows() { return rows; }
+llvm::ArrayRef<Row> arithmeticRows() { return kArithmeticRows; }
 
 } // namespace ptl::ir::legalize

@@ -3,13 +3,9 @@
 #include "ir/dialect/op_facts.h"
 #include "passes/transform/legalize/legalize.h"
 
-#include <limits>
-
 using namespace mlir;
 
 namespace ptl::ir::legalize {
-
-static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 bool isNarrowed(Value value) {
   Operation *op = value.getDefiningOp();
@@ -183,7 +179,7 @@ static Value rewriteSelect(const Tiles &t, Operation *op) {
   return withFullOperands(t, op);
 }
 
-static constexpr Row rows[] = {
+static constexpr Row kComparisonRows[] = {
     {"eq", rewriteCompare},    {"ne", rewriteCompare},  {"lt", rewriteCompare},
     {"le", rewriteCompare},    {"gt", rewriteCompare},  {"ge", rewriteCompare},
     {"isnan", rewriteIsNan},   {"isinf", rewriteIsInf}, {"isfinite", rewriteIsFinite},
@@ -191,6 +187,6 @@ static constexpr Row rows[] = {
     {"select", rewriteSelect},
 };
 
-llvm::ArrayRef<Row> comparisonRows() { return rows; }
+llvm::ArrayRef<Row> comparisonRows() { return kComparisonRows; }
 
 } // namespace ptl::ir::legalize

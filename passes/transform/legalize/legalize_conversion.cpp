@@ -206,12 +206,12 @@ static Value rewriteDequantize(const Tiles &t, Operation *op) {
   return t.narrow(result, elem(dequantize.getResult()));
 }
 
-static constexpr Row rows[] = {
+static constexpr Row kConversionRows[] = {
     {"convert", rewriteConvert},
     {"quantize", rewriteQuantize},
     {"dequantize", rewriteDequantize},
 };
 
-llvm::ArrayRef<Row> conversionRows() { return rows; }
+llvm::ArrayRef<Row> conversionRows() { return kConversionRows; }
 
 } // namespace ptl::ir::legalize

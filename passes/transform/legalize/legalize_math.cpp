@@ -5,14 +5,11 @@
 #include "passes/analysis/polynomials.h"
 
 #include <cmath>
-#include <limits>
 
 using namespace mlir;
 
 namespace ptl::ir::legalize {
 
-static constexpr double kInfinity = std::numeric_limits<double>::infinity();
-static constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 static constexpr double kLn2 = 0.693147180559945309417232121458176568;
 static constexpr double kLog2E = 1.44269504088896340735992468100189214;
 
@@ -281,7 +278,7 @@ static Value rewritePow(const Tiles &t, Operation *op) {
                    t.spread(y, extents, op->getOperands()));
 }
 
-static constexpr Row rows[] = {
+static constexpr Row kMathRows[] = {
     {"exp", rewriteByInstruction},
     {"log", rewriteByInstruction},
     {"sqrt", rewriteByInstruction},
@@ -308,6 +305,6 @@ static constexpr Row rows[] = {
     {"pow", rewritePow},
 };
 
-llvm::ArrayRef<Row> mathRows() { return rows; }
+llvm::ArrayRef<Row> mathRows() { return kMathRows; }
 
 } // namespace ptl::ir::legalize

@@ -277,11 +277,11 @@ static Value rewriteEinsum(const Tiles &t, Operation *op) {
   return result.empty() ? product.value : reordered(t, product, result);
 }
 
-static constexpr Row rows[] = {
+static constexpr Row kProductRows[] = {
     {"matmul", rewriteMatmul},
     {"einsum", rewriteEinsum},
 };
 
-llvm::ArrayRef<Row> productRows() { return rows; }
+llvm::ArrayRef<Row> productRows() { return kProductRows; }
 
 } // namespace ptl::ir::legalize

@@ -59,10 +59,10 @@ static Value rewritePhilox(const Tiles &t, Operation *op) {
   return t.bitcast(bits, elem(op->getResult(0)));
 }
 
-static constexpr Row rows[] = {
+static constexpr Row kRandomRows[] = {
     {"philox", rewritePhilox},
 };
 
-llvm::ArrayRef<Row> randomRows() { return rows; }
+llvm::ArrayRef<Row> randomRows() { return kRandomRows; }
 
 } // namespace ptl::ir::legalize

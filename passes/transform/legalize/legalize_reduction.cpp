@@ -238,7 +238,7 @@ static Value rewriteScan(const Tiles &t, Operation *op) {
   return leave(t, *detour, y, elem(x));
 }
 
-static constexpr Row rows[] = {
+static constexpr Row kReductionRows[] = {
     {"reduce_sum", rewriteReduction},  {"reduce_prod", rewriteReduction},
     {"reduce_max", rewriteReduction},  {"reduce_min", rewriteReduction},
     {"reduce_mean", rewriteReduction}, {"reduce_any", rewriteReduction},
@@ -248,6 +248,6 @@ static constexpr Row rows[] = {
     {"cummin", rewriteScan},
 };
 
-llvm::ArrayRef<Row> reductionRows() { return rows; }
+llvm::ArrayRef<Row> reductionRows() { return kReductionRows; }
 
 } // namespace ptl::ir::legalize

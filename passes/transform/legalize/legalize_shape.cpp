@@ -223,7 +223,7 @@ static Value rewriteInterleave(const Tiles &t, Operation *op) {
   return t.r.create(gather)->getResult(0);
 }
 
-static constexpr Row rows[] = {
+static constexpr Row kShapeRows[] = {
     {"broadcast", rewriteBroadcast},
     {"zeros", rewriteZeros},
     {"ones", rewriteOnes},
@@ -243,6 +243,6 @@ static constexpr Row rows[] = {
     {"gather", onNumbers},
 };
 
-llvm::ArrayRef<Row> shapeRows() { return rows; }
+llvm::ArrayRef<Row> shapeRows() { return kShapeRows; }
 
 } // namespace ptl::ir::legalize

@@ -3,15 +3,11 @@
 
 #include "passes/analysis/polynomials.h"
 
-#include <limits>
-
 using namespace mlir;
 
 namespace ptl::ir::legalize {
 
 static constexpr double kPi = 3.14159265358979323846264338327950288;
-static constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 static Value oddSeries(const Tiles &t, Value x, Value z, llvm::ArrayRef<double> coefficients) {
   return t.add(t.mul(t.mul(x, z), t.poly(z, coefficients)), x);
@@ -137,12 +133,12 @@ static Value acosOf(const Tiles &t, Value x) {
   return t.select(large, far, t.sub(kPi / 2, withSignOf(t, x, angle)));
 }
 
-static constexpr Row rows[] = {
+static constexpr Row kTrigonometryRows[] = {
     {"sin", inSingle<sinOf>},   {"cos", inSingle<cosOf>},   {"tan", inSingle<tanOf>},
     {"asin", inSingle<asinOf>}, {"acos", inSingle<acosOf>}, {"atan", inSingle<atanOf>},
     {"atan2", rewriteAtan2},
 };
 
-llvm::ArrayRef<Row> trigonometryRows() { return rows; }
+llvm::ArrayRef<Row> trigonometryRows() { return kTrigonometryRows; }
 
 } // namespace ptl::ir::legalize

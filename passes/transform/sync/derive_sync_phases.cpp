@@ -7,8 +7,6 @@ using namespace mlir;
 
 namespace ptl::pto {
 
-static bool isLoop(const Item &item) { return isa<LoopLikeOpInterface>(item.op); }
-
 // ---- what is touched ----------------------------------------------------------------------------
 
 PhasePlan::PhasePlan(BlockProgram &program) : program_(program) {
@@ -24,7 +22,7 @@ PhasePlan::PhasePlan(BlockProgram &program) : program_(program) {
 
 void PhasePlan::findOuter(Body &body) {
   for (Item &item : body.items) {
-    if (isLoop(item) && isa<scf::ForOp>(item.op))
+    if (isa<scf::ForOp>(item.op))
       outers_.push_back(&item);
     else if (isa<scf::IfOp>(item.op))
       for (auto &inner : item.bodies)

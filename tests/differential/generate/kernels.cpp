@@ -8,8 +8,6 @@ namespace ptl::differential {
 
 namespace {
 
-constexpr Bound kArgument{6, 0, true};
-
 class KernelMaker {
 public:
   KernelMaker(const std::string &name, uint64_t seed) : m_(seed) { signature_.name = name; }

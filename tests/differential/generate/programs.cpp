@@ -9,8 +9,6 @@ namespace ptl::differential {
 
 namespace {
 
-constexpr Bound kArgument{6, 0, true};
-
 std::string listOf(const std::vector<std::string> &words, const char *open, const char *close) {
   std::string text;
   for (const std::string &word : words)

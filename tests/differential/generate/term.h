@@ -50,6 +50,9 @@ struct Bound {
   bool exact = true;
 };
 
+/// Of the elements of arguments.
+inline constexpr Bound kArgument{6, 0, true};
+
 /// An expression that can stand as an operand.
 struct Term {
   std::string text;
