@@ -124,7 +124,7 @@ static void addExplicitActions(Session &session, ide::File &file, ide::Range ran
     answer.push_back(std::move(action));
   };
   add("Make tiles explicit", "explicit");
-  for (const std::string &target : session.settings.targets)
+  for (const std::string &target : session.settings.chips())
     add("Make buffers and events explicit (" + target + ")", "manual@" + target);
 }
 
@@ -202,7 +202,8 @@ static std::string dumped(const json &value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-/// Two for each chip: what it says, which is found when it is resolved, and its timeline.
+/// Two for each chip: what it says, which is found when it is resolved, and its timeline. Of this
+/// processor there is no timeline.
 static void addChipLenses(const Session &session, const std::string &uri, const ide::Chunk &chunk,
                           const ide::Lens &lens, PlacedText &out) {
   for (const std::string &target : session.settings.targets) {
@@ -210,6 +211,8 @@ static void addChipLenses(const Session &session, const std::string &uri, const 
     lensRange(session, chunk, lens, out);
     out.text +=
         ",\"data\":" + dumped({{"uri", uri}, {"entry", lens.name}, {"target", target}}) + "}";
+    if (target == "cpu")
+      continue;
     json command = commandOf(session, uri, {ide::LensKind::Timeline, {}, lens.name});
     command["title"] = target + ": " + command.value("title", "");
     command["arguments"].push_back(target);
