@@ -11,6 +11,7 @@
 #include <cstring>
 #include <fstream>
 #include <memory>
+#include <optional>
 
 namespace ptl {
 
@@ -24,6 +25,7 @@ constexpr int64_t kCopyBytes = int64_t(64) << 20, kCopyChunk = int64_t(1) << 20;
 /// are registers.
 constexpr unsigned kChains = 12;
 constexpr int64_t kSteps = 200'000;
+constexpr unsigned kReadsAtOnce = 8; ///< vectors: more than one load waits for memory
 /// Two arrays of this part of the last-level cache are in it, and not in those before it.
 constexpr int64_t kShareOfCache = 6;
 
@@ -65,29 +67,6 @@ double copyRate(Buffers &buffers) {
                 (end - begin) * kCopyChunk);
   };
   return 2.0 * static_cast<double>(buffers.bytes) / bestTime(copy, &buffers, buffers.chunks);
-}
-
-/// Sums of lines of a cache, which compilers make of vectors.
-double readRate(Buffers &buffers) {
-  auto read = [](void *closure, int64_t begin, int64_t end) {
-    auto *b = static_cast<Buffers *>(closure);
-    constexpr int64_t kLanes = 32; // of several sums, which do not wait for each other
-    uint64_t sums[kLanes] = {};
-    const char *at = b->from.get() + begin * kCopyChunk;
-    for (int64_t left = (end - begin) * kCopyChunk; left > 0; left -= sizeof(sums)) {
-      uint64_t words[kLanes];
-      std::memcpy(words, at, sizeof(words));
-      for (int64_t i = 0; i < kLanes; ++i)
-        sums[i] += words[i];
-      at += sizeof(words);
-    }
-    uint64_t total = 0;
-    for (uint64_t sum : sums)
-      total += sum;
-    if (total == 0) // never, since the bytes are 1: the sums are needed
-      b->to[0] = 0;
-  };
-  return static_cast<double>(buffers.bytes) / bestTime(read, &buffers, buffers.chunks);
 }
 
 /// The size of the cache with that number in the order in which Linux lists those of the first core; 0: there is none.
@@ -182,6 +161,80 @@ std::unique_ptr<llvm::Module> multiplyAddLoop(llvm::LLVMContext &context, Step k
   return module;
 }
 
+/// `i64 read(ptr begin, i64 bytes)`: reads all vectors of a piece, whose size is a multiple of
+/// `kReadsAtOnce` vectors and more, and adds them up so that none is left out.
+std::unique_ptr<llvm::Module> readLoop(llvm::LLVMContext &context, unsigned bytes) {
+  auto module = std::make_unique<llvm::Module>("peak", context);
+  llvm::IRBuilder<> b(context);
+  auto *type = llvm::FunctionType::get(b.getInt64Ty(), {b.getPtrTy(), b.getInt64Ty()}, false);
+  auto *function = llvm::Function::Create(type, llvm::Function::ExternalLinkage, "read", *module);
+  auto *entry = llvm::BasicBlock::Create(context, "entry", function);
+  auto *loop = llvm::BasicBlock::Create(context, "loop", function);
+  auto *exit = llvm::BasicBlock::Create(context, "exit", function);
+  auto *vector = llvm::FixedVectorType::get(b.getInt64Ty(), bytes / 8);
+  b.SetInsertPoint(entry);
+  b.CreateBr(loop);
+  b.SetInsertPoint(loop);
+  auto *offset = b.CreatePHI(b.getInt64Ty(), 2);
+  offset->addIncoming(b.getInt64(0), entry);
+  llvm::SmallVector<llvm::PHINode *> sums;
+  for (unsigned i = 0; i < kReadsAtOnce; ++i) {
+    sums.push_back(b.CreatePHI(vector, 2));
+    sums.back()->addIncoming(llvm::ConstantInt::get(vector, 0), entry);
+  }
+  for (unsigned i = 0; i < kReadsAtOnce; ++i) {
+    llvm::Value *at = b.CreateGEP(b.getInt8Ty(), function->getArg(0),
+                                  b.CreateAdd(offset, b.getInt64(uint64_t(i) * bytes)));
+    sums[i]->addIncoming(b.CreateAdd(sums[i], b.CreateAlignedLoad(vector, at, llvm::Align(1))),
+                         loop);
+  }
+  llvm::Value *next = b.CreateAdd(offset, b.getInt64(uint64_t(kReadsAtOnce) * bytes));
+  offset->addIncoming(next, loop);
+  b.CreateCondBr(b.CreateICmpSLT(next, function->getArg(1)), loop, exit);
+  b.SetInsertPoint(exit);
+  llvm::Value *total = sums.front()->getIncomingValue(1);
+  for (llvm::PHINode *sum : llvm::drop_begin(sums))
+    total = b.CreateAdd(total, sum->getIncomingValue(1));
+  b.CreateRet(b.CreateExtractElement(total, uint64_t(0)));
+  return module;
+}
+
+/// Reading by the widest vectors.
+class Reader {
+public:
+  explicit Reader(const cpu::Processor &processor) {
+    auto context = std::make_unique<llvm::LLVMContext>();
+    std::unique_ptr<llvm::Module> module =
+        readLoop(*context, static_cast<unsigned>(processor.vectors.bytes));
+    auto made = cpu::JitCode::create(std::move(context), std::move(module), processor, {});
+    if (!made) {
+      llvm::consumeError(made.takeError());
+      return;
+    }
+    code_.emplace(std::move(*made));
+    function_ = reinterpret_cast<Function>(code_->lookup("read"));
+  }
+
+  double rate(Buffers &buffers) const {
+    if (!function_)
+      return 0;
+    struct Run {
+      Function function;
+      Buffers *buffers;
+    } run{function_, &buffers};
+    auto read = [](void *closure, int64_t begin, int64_t end) {
+      auto *own = static_cast<Run *>(closure);
+      own->function(own->buffers->from.get() + begin * kCopyChunk, (end - begin) * kCopyChunk);
+    };
+    return static_cast<double>(buffers.bytes) / bestTime(read, &run, buffers.chunks);
+  }
+
+private:
+  using Function = uint64_t (*)(const char *, int64_t);
+  std::optional<cpu::JitCode> code_;
+  Function function_ = nullptr;
+};
+
 double multiplyAddRate(const cpu::Processor &processor, Step step) {
   auto context = std::make_unique<llvm::LLVMContext>();
   auto bytes = static_cast<unsigned>(processor.vectors.bytes);
@@ -217,15 +270,16 @@ double multiplyAddRate(const cpu::Processor &processor, Step step) {
 
 MachinePeaks measurePeaks(const cpu::Processor &processor) {
   MachinePeaks peaks;
+  Reader reader(processor);
   if (Buffers buffers(kCopyBytes); buffers.isThere()) {
     peaks.bytes = copyRate(buffers);
-    peaks.readBytes = readRate(buffers);
+    peaks.readBytes = reader.rate(buffers);
   }
   peaks.cacheSize = lastLevelCache();
   if (int64_t part = peaks.cacheSize / kShareOfCache / kCopyChunk * kCopyChunk; part > 0)
     if (Buffers buffers(part); buffers.isThere()) {
       peaks.cacheBytes = copyRate(buffers);
-      peaks.cacheReadBytes = readRate(buffers);
+      peaks.cacheReadBytes = reader.rate(buffers);
     }
   peaks.flops = multiplyAddRate(processor, Step::Floats);
   peaks.doubleFlops = multiplyAddRate(processor, Step::Doubles);
