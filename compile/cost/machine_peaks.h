@@ -22,7 +22,7 @@ struct MachinePeaks {
   int64_t cacheSize = 0; ///< bytes of the last-level cache; 0: not known
 };
 
-/// Measures the rates, which takes some tens of milliseconds each time.
+/// Measures the rates, which takes some hundred milliseconds each time.
 MachinePeaks measurePeaks(const cpu::Processor &processor);
 
 /// Those of the processor that this process runs on, measured when they are first asked for.
