@@ -43,6 +43,15 @@ def Chunk : Pass<"ptl-chunk", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
+def SkipMasked : Pass<"ptl-skip-masked", "::mlir::func::FuncOp"> {
+  let summary = "leave out the columns that a mask by position hides from all rows of a tile";
+  let description = [{
+    In a grid, `softmax(select(row >= column, scores, -inf)) @ v` ends at the last column that a row of the tile sees: scores beyond it are
+    not computed. What hidden rows of `v` would add, 0 or NaN, is added. Values are the same up to the order of sums.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def HoistChecks : Pass<"ptl-hoist-checks", "::mlir::func::FuncOp"> {
   let summary = "check before a loop or grid what comes out the same in all its rounds";
   let description = [{

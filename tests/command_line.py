@@ -361,6 +361,14 @@ def simulated_times(tools: Tools, folder: pathlib.Path) -> None:
     expect(gemm["roofline"]["by"] == "cube" and gemm["roofline"]["gap"] >= 1, gemm["roofline"])
     text = tools.run("check", "gemm.ptl", "--target", "a3", "--cost", cwd=folder).stdout
     expect("gemm[M=4096, N=4096, K=4096] on a3: " in text and "gemm.ptl:7:13  statement  <--" in text, text)
+    # On this processor it is the least time: what is read, written and computed, at the rates that `ptlc bench` measures.
+    least = tools.run("check", "gemm.ptl", "--target", "cpu", "--cost", "--json", "-D", "M=300", "-D", "N=200", "-D", "K=100", cwd=folder)
+    costs = {cost["entry"]: cost for cost in json.loads(least.stdout)["costs"]}
+    gemm = costs["gemm"]
+    expect(gemm["least"] and gemm["us"] > 0 and "roofline" not in gemm and "GFLOP/s in f32" in gemm["machine"], gemm)
+    expect(gemm["statements"][0]["operations"] >= 2 * 300 * 200 * 100, gemm["statements"])
+    text = tools.run("check", "gemm.ptl", "--target", "cpu", "--cost", "-D", "M=300", "-D", "N=200", "-D", "K=100", cwd=folder).stdout
+    expect("gemm[M=300, N=200, K=100] on cpu: at least " in text and "this machine: " in text.splitlines()[-1], text)
     page = tools.run(*call, "--report", "--html=s.html", cwd=folder)
     for part in ("critical path", "pipes", "what would be gained", "core groups: 16 of 24", "hints"):
         expect(part in page.stdout, part, page)

@@ -187,8 +187,79 @@ def indexer_prolog(tools, executor, shape):
     expect_close("k_cache_scale", k_scale, scale, 2.5e-5, 1e-3, misses=0.005)
 
 
+MASKED = """import std.nn
+
+pub program causal[H, S, L, D, T: float](q: T[H, S, D], k: T[H, L, D], v: T[H, L, D], scale: f32) -> (o: T[H, S, D])
+where S <= L
+{
+    o = nn.causal_attention(q, k, v, scale)
+}
+
+pub program shifted[S, L, D](q: f32[S, D], k: f32[L, D], v: f32[L, D], shift: i32) -> (o: f32[S, D]) {
+    let m = select(index(0..L) < index(0..S)[:, new] + shift, q @ k.T, -inf)
+    let e = exp(m - max(m, axis: 1))
+    o = (e @ v) / sum(e, axis: 1)
+}
+
+pub program biased[S, L, D](q: f64[S, D], k: f64[L, D], v: f64[L, D], bias: f64[S, L]) -> (o: f64[S, D], p: f64[S, L]) {
+    let m = select(index(0..S)[:, new] >= index(0..L), q @ k.T * 0.25 + bias, -inf)
+    o = nn.softmax(m) @ v
+    p = nn.softmax(m) * 2.0
+}
+"""
+
+
+def attended(scores, seen, v):
+    """Softmax over the columns that are seen, times `v`: rows without any are NaN, and 0 times infinity is, too."""
+    with np.errstate(all="ignore"):
+        s = np.where(seen, scores, -np.inf)
+        e = np.exp(s - np.fmax.reduce(s, axis=-1, keepdims=True, initial=-np.inf))
+        return e @ v / e.sum(axis=-1, keepdims=True)
+
+
+def expect_same(what, actual, expected, tolerance):
+    """Close, with NaN at the same places."""
+    if actual.shape != expected.shape or not np.allclose(actual, expected, tolerance, tolerance, equal_nan=True):
+        raise AssertionError(f"{what}: {actual} is not {expected}")
+
+
+def masked(tools, executor):
+    """Columns that a mask hides from a whole tile are left out on the CPU; no value shows it."""
+    rng = np.random.default_rng(6)
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / "masked.ptl"
+        file.write_text(MASKED)
+        causal, shifted, biased = (Program(tools, file, entry) for entry in ("causal", "shifted", "biased"))
+        draw = lambda *shape: rng.standard_normal(shape).astype(np.float32)
+        for s, length, d, poison in ((1, 1, 8, None), (97, 97, 16, None), (97, 170, 1, "v"), (200, 201, 9, "inf"), (130, 130, 8, "q")):
+            q, k, v = draw(2, s, d), draw(2, length, d), draw(2, length, d)
+            if poison == "q":
+                q[1, s // 2, 0] = np.nan
+            elif poison:
+                v[0, length // 2, 0] = np.inf if poison == "inf" else np.nan
+            seen = np.arange(s)[:, None] + (length - s) >= np.arange(length)
+            for elem, tolerance in ((np.float32, 2e-5), (np.float16, 1e-2)):
+                a = [x.astype(elem) for x in (q, k, v)]
+                exact = [x.astype(np.float64) for x in a]
+                (o,) = causal(executor, ["o"], dict(zip("qkv", a), scale=0.3))
+                expected = attended(exact[0] @ exact[1].transpose(0, 2, 1) * 0.3, seen, exact[2])
+                expect_same(f"causal {s} {length} {d} {poison} {elem}", o.astype(np.float64), expected, tolerance)
+        q, k, v = draw(130, 4), draw(170, 4), draw(170, 4)
+        for shift in (-500, -60, 0, 1, 70, 2**31 - 100):
+            rows = (np.arange(130) + shift + 2**31) % 2**32 - 2**31
+            (o,) = shifted(executor, ["o"], {"q": q, "k": k, "v": v, "shift": shift})
+            expect_same(f"shifted by {shift}", o, attended(q @ k.T, np.arange(170) < rows[:, None], v), 2e-5)
+        q, k, v, bias = (x.astype(np.float64) for x in (draw(130, 4), draw(100, 4), draw(100, 4), draw(130, 100)))
+        v[99] = -np.inf
+        o, p = biased(executor, ["o", "p"], {"q": q, "k": k, "v": v, "bias": bias})
+        seen = np.arange(130)[:, None] >= np.arange(100)
+        expect_same("biased", o, attended(q @ k.T * 0.25 + bias, seen, v), 1e-12)
+        expect_same("its weights", p, 2 * attended(q @ k.T * 0.25 + bias, seen, np.eye(100)), 1e-12)
+
+
 def cases(tools):
     checks = {
+        "masked": masked,
         "transformer": transformer,
         "split_k": split_k,
         "mixture_of_experts": mixture_of_experts,

@@ -106,16 +106,19 @@ def fused(ptl, peers):
             return torch.softmax(ts[0] @ ts[1].transpose(1, 2) * 0.125, -1) @ ts[2]
 
         work = 4 * heads * length * length * 64
-        calls = {"ptl": lambda q=q, k=k, v=v, o=o: ptl.attention(q, k, v, 0.125, o=o), "torch": dense}
-        yield Row(f"attention 8 x {length}^2 x 64", 1.5, "fma", work, calls, lambda o=o, d=dense: (o, d().numpy(), 1e-3))
+        for name, entry in (("", ptl.attention), (", tile kernel", ptl.attention_tile)):
+            calls = {"ptl": lambda q=q, k=k, v=v, o=o, entry=entry: entry(q, k, v, 0.125, o=o), "torch": dense}
+            yield Row(f"attention{name} 8 x {length}^2 x 64", 1.5, "fma", work, calls,
+                      lambda o=o, d=dense: (o, d().numpy(), 1e-3))  # fmt: skip
         seen = torch.full((length, length), float("-inf")).triu(1)
 
         def causal(ts=ts, seen=seen):
             return torch.softmax(ts[0] @ ts[1].transpose(1, 2) * 0.125 + seen, -1) @ ts[2]
 
-        calls = {"ptl": lambda q=q, k=k, v=v, o=o: ptl.causal_attention(q, k, v, 0.125, o=o), "torch": causal}
-        yield Row(f"attention 8 x {length}^2 x 64, causal", 2.5, "fma", work / 2, calls,
-                  lambda o=o, d=causal: (o, d().numpy(), 1e-3))  # fmt: skip
+        for name, entry in (("", ptl.causal_attention), (", tile kernel", ptl.causal_attention_tile)):
+            calls = {"ptl": lambda q=q, k=k, v=v, o=o, entry=entry: entry(q, k, v, 0.125, o=o), "torch": causal}
+            yield Row(f"attention{name} 8 x {length}^2 x 64, causal", 2.5, "fma", work / 2, calls,
+                      lambda o=o, d=causal: (o, d().numpy(), 1e-3))  # fmt: skip
 
 
 def rows_of(ptl, peers):

@@ -1,6 +1,7 @@
 #include "compile/call/work.h"
 
 #include "compile/call/work_formula.h"
+#include "compile/call/work_of_op.h"
 #include "ir/dialect/ptl_dialect.h"
 #include "ir/dialect/scalar_values.h"
 
@@ -97,12 +98,32 @@ private:
   llvm::DenseSet<Value> values_;
 };
 
+/// What has been counted so far.
+struct Tally {
+  Work work;
+  std::map<Operation *, OpWork> ops; ///< only where each is wanted
+
+  void add(const Tally &other, int64_t times = 1) {
+    work = work + other.work * times;
+    for (const auto &[op, own] : other.ops)
+      ops[op].add(own, times);
+  }
+  bool isNothing() const { return work == Work() && ops.empty(); }
+};
+
 /// Runs a function on its integers alone.
 class Counter {
 public:
-  explicit Counter(func::FuncOp function) : relevance_(function) {}
+  /// `byOp`: counts each operation, and assumes what data decides: branches are taken, `while`
+  /// loops run once.
+  explicit Counter(func::FuncOp function, bool byOp = false)
+      : function_(function), relevance_(function), byOp_(byOp) {}
 
-  std::optional<Work> count(func::FuncOp function, const std::vector<KnownArgument> &arguments);
+  bool count(const std::vector<KnownArgument> &arguments);
+  const Work &work() const { return total_.work; }
+  WorkByOp takeOps() {
+    return {std::move(total_.ops), std::move(memories_), {assumed_.begin(), assumed_.end()}};
+  }
 
 private:
   /// The values from outside that a loop's work depends on.
@@ -146,6 +167,7 @@ private:
   bool run(Block &block);
   bool run(Operation &op);
   bool runFlops(Operation &op);
+  bool countOp(Operation &op);
   bool runFor(scf::ForOp loop);
   bool runGrid(ir::ParallelOp grid, size_t axis);
   bool runIf(scf::IfOp branch);
@@ -153,15 +175,19 @@ private:
   bool runLoop(Operation &op, llvm::function_ref<bool()> body);
   const Context &contextOf(Operation &op);
   /// The work of `body` alone, which is not added to the total.
-  std::optional<Work> workOf(llvm::function_ref<bool()> body);
+  std::optional<Tally> workOf(llvm::function_ref<bool()> body);
 
+  func::FuncOp function_;
   Relevance relevance_;
+  bool byOp_;
   llvm::DenseMap<Value, int64_t> values_;
   llvm::DenseMap<Operation *, std::optional<ArithUse>> uses_;
   llvm::DenseMap<StringAttr, int64_t> symbols_;
   std::map<Operation *, Context> contexts_;
-  std::map<std::pair<Operation *, std::vector<Known>>, Work> known_;
-  Work total_;
+  std::map<std::pair<Operation *, std::vector<Known>>, Tally> known_;
+  Tally total_;
+  llvm::DenseMap<Value, int64_t> memories_;
+  llvm::SetVector<Operation *> assumed_;
   int64_t steps_ = 0;
 };
 
@@ -240,11 +266,11 @@ void Counter::bindResult(Operation &op) {
 
 // ---- Control ------------------------------------------------------------------------------------
 
-std::optional<Work> Counter::workOf(llvm::function_ref<bool()> body) {
-  Work before = std::exchange(total_, Work());
+std::optional<Tally> Counter::workOf(llvm::function_ref<bool()> body) {
+  Tally before = std::exchange(total_, Tally());
   bool fine = body();
-  Work inside = std::exchange(total_, before);
-  return fine ? std::optional(inside) : std::nullopt;
+  Tally inside = std::exchange(total_, std::move(before));
+  return fine ? std::optional(std::move(inside)) : std::nullopt;
 }
 
 const Counter::Context &Counter::contextOf(Operation &op) {
@@ -291,12 +317,12 @@ bool Counter::runLoop(Operation &op, llvm::function_ref<bool()> body) {
     key.push_back(extent(ir::Extent::named(symbol)));
   auto found = known_.find({&op, key});
   if (found == known_.end()) {
-    std::optional<Work> work = workOf(body);
+    std::optional<Tally> work = workOf(body);
     if (!work)
       return false;
-    found = known_.emplace(std::pair(&op, std::move(key)), *work).first;
+    found = known_.emplace(std::pair(&op, std::move(key)), std::move(*work)).first;
   }
-  total_ = total_ + found->second;
+  total_.add(found->second);
   return true;
 }
 
@@ -306,17 +332,17 @@ bool Counter::runFor(scf::ForOp loop) {
   setAll(loop.getRegionIterArgs(), loop.getInitArgs());
   Block &body = *loop.getBody();
   if (!lower || !upper || !step || *step <= 0) { // Fine only when nothing is computed.
-    std::optional<Work> once = workOf([&] { return run(body); });
+    std::optional<Tally> once = workOf([&] { return run(body); });
     for (Value result : loop.getResults())
       set(result, std::nullopt);
-    return once && *once == Work();
+    return once && once->isNothing();
   }
   bool alike = !anyRelevant(body.getArguments());
   int64_t trips = std::max<int64_t>(0, (*upper - *lower + *step - 1) / *step);
   if (alike && trips > 0) {
-    std::optional<Work> once = workOf([&] { return run(body); });
+    std::optional<Tally> once = workOf([&] { return run(body); });
     if (once)
-      total_ = total_ + *once * trips;
+      total_.add(*once, trips);
     return once.has_value();
   }
   for (int64_t i = 0; i < trips; ++i) {
@@ -337,15 +363,15 @@ bool Counter::runGrid(ir::ParallelOp grid, size_t axis) {
         step = valueOf(grid.getSteps()[axis]);
   auto inside = [&] { return runGrid(grid, axis + 1); };
   if (!lower || !upper || !step || *step <= 0) {
-    std::optional<Work> once = workOf(inside);
-    return once && *once == Work();
+    std::optional<Tally> once = workOf(inside);
+    return once && once->isNothing();
   }
   Value variable = body.getArgument(static_cast<unsigned>(axis));
   int64_t trips = std::max<int64_t>(0, (*upper - *lower + *step - 1) / *step);
   if (!relevance_.contains(variable) && trips > 0) {
-    std::optional<Work> once = workOf(inside);
+    std::optional<Tally> once = workOf(inside);
     if (once)
-      total_ = total_ + *once * trips;
+      total_.add(*once, trips);
     return once.has_value();
   }
   for (int64_t i = 0; i < trips; ++i) {
@@ -357,7 +383,12 @@ bool Counter::runGrid(ir::ParallelOp grid, size_t axis) {
 }
 
 bool Counter::runIf(scf::IfOp branch) {
-  if (Known condition = valueOf(branch.getCondition())) {
+  Known condition = valueOf(branch.getCondition());
+  if (!condition && byOp_) {
+    assumed_.insert(branch);
+    condition = 1;
+  }
+  if (condition) {
     Block *block = *condition ? branch.thenBlock() : branch.elseBlock();
     if (!block)
       return true;
@@ -368,12 +399,12 @@ bool Counter::runIf(scf::IfOp branch) {
   }
   // Data decides: the count is known if both ways come to the same.
   auto arm = [&](Block *block) { return workOf([&] { return !block || run(*block); }); };
-  std::optional<Work> taken = arm(branch.thenBlock()), other = arm(branch.elseBlock());
+  std::optional<Tally> taken = arm(branch.thenBlock()), other = arm(branch.elseBlock());
   for (Value result : branch.getResults())
     set(result, std::nullopt);
-  if (!taken || !other || !(*taken == *other))
+  if (!taken || !other || !(taken->work == other->work))
     return false;
-  total_ = total_ + *taken;
+  total_.add(*taken);
   return true;
 }
 
@@ -381,7 +412,7 @@ bool Counter::runWhile(scf::WhileOp loop) {
   setAll(loop.getBeforeArguments(), loop.getInits());
   Block &before = *loop.getBeforeBody(), &after = *loop.getAfterBody();
   while (true) {
-    Work start = total_;
+    Work start = total_.work;
     if (!run(before))
       return false;
     scf::ConditionOp condition = loop.getConditionOp();
@@ -395,7 +426,9 @@ bool Counter::runWhile(scf::WhileOp loop) {
     if (!going) { // Data decides: fine only when nothing is computed.
       for (Value result : loop.getResults())
         set(result, std::nullopt);
-      return total_ == start;
+      if (byOp_)
+        assumed_.insert(loop);
+      return byOp_ || total_.work == start;
     }
     setAll(loop.getBeforeArguments(), after.getTerminator()->getOperands());
   }
@@ -421,7 +454,22 @@ bool Counter::runFlops(Operation &op) {
   if (!flops)
     return false;
   bool isDouble = touchesElement(op, [](Type type) { return type.isF64(); });
-  total_ = total_ + Work{*flops, isDouble ? *flops : 0};
+  total_.work = total_.work + Work{*flops, isDouble ? *flops : 0};
+  return true;
+}
+
+/// Counts an operation by itself, and remembers how large the arrays are that it reads or writes.
+bool Counter::countOp(Operation &op) {
+  std::optional<OpWork> own = workOfOp(
+      op, [&](Type type) { return extentsOf(type); }, [&](Value value) { return valueOf(value); });
+  if (!own)
+    return false;
+  if (own->isNothing())
+    return true;
+  for (Value memory : memoriesOf(op))
+    if (std::optional<Extents> extents = extentsOf(memory.getType()))
+      memories_[memory] = bytesOf(memory.getType(), *extents);
+  total_.ops[&op].add(*own);
   return true;
 }
 
@@ -456,8 +504,12 @@ bool Counter::run(Operation &op) {
     return false;
   if (auto loop = dyn_cast<scf::ForOp>(op))
     return runLoop(op, [&] { return runFor(loop); });
-  if (auto grid = dyn_cast<ir::ParallelOp>(op))
-    return runLoop(op, [&] { return runGrid(grid, 0); });
+  if (auto grid = dyn_cast<ir::ParallelOp>(op)) {
+    bool fine = runLoop(op, [&] { return runGrid(grid, 0); });
+    if (byOp_)
+      ++total_.ops[&op].executions;
+    return fine;
+  }
   if (auto branch = dyn_cast<scf::IfOp>(op))
     return runIf(branch);
   if (auto loop = dyn_cast<scf::WhileOp>(op))
@@ -469,7 +521,7 @@ bool Counter::run(Operation &op) {
   bindResult(op);
   if (op.getNumResults() == 1 && relevance_.contains(op.getResult(0)))
     set(op.getResult(0), evaluated(op));
-  return runFlops(op);
+  return byOp_ ? countOp(op) : runFlops(op);
 }
 
 bool Counter::run(Block &block) {
@@ -479,22 +531,34 @@ bool Counter::run(Block &block) {
   return true;
 }
 
-std::optional<Work> Counter::count(func::FuncOp function,
-                                   const std::vector<KnownArgument> &arguments) {
-  for (auto [argument, known] : llvm::zip(function.getArguments(), arguments)) {
+bool Counter::count(const std::vector<KnownArgument> &arguments) {
+  for (auto [argument, known] : llvm::zip(function_.getArguments(), arguments)) {
     set(argument, known.value);
     for (auto [axis, each] : llvm::enumerate(ir::extentsOf(argument.getType())))
       if (axis < known.extents.size())
         bind(each, known.extents[axis]);
   }
-  return run(function.getBody().front()) ? std::optional(total_) : std::nullopt;
+  return run(function_.getBody().front());
 }
 
 } // namespace
 
 std::optional<Work> countWork(ModuleOp module, const std::vector<KnownArgument> &arguments) {
   for (auto function : module.getOps<func::FuncOp>())
-    return Counter(function).count(function, arguments);
+    if (Counter counter(function); counter.count(arguments))
+      return counter.work();
+    else
+      break;
+  return std::nullopt;
+}
+
+std::optional<WorkByOp> countWorkByOp(ModuleOp module,
+                                      const std::vector<KnownArgument> &arguments) {
+  for (auto function : module.getOps<func::FuncOp>())
+    if (Counter counter(function, /*byOp=*/true); counter.count(arguments))
+      return counter.takeOps();
+    else
+      break;
   return std::nullopt;
 }
 

@@ -2,8 +2,11 @@
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/DenseMap.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -32,5 +35,38 @@ struct KnownArgument {
 /// lengths and branches that depend on the arguments are followed. Returns nothing when the count
 /// depends on data, or when following would take longer than a measurement is worth.
 std::optional<Work> countWork(mlir::ModuleOp module, const std::vector<KnownArgument> &arguments);
+
+/// What an operation computes and moves between memory and registers, over all its executions.
+struct OpWork {
+  int64_t executions = 0;
+  int64_t operations = 0;    ///< multiply-adds of a product; else what takes as long as an addition
+  std::vector<int64_t> read; ///< bytes of arrays in memory, by operand
+  int64_t written = 0;       ///< bytes
+
+  void add(const OpWork &other, int64_t times = 1) {
+    executions += other.executions * times;
+    operations += other.operations * times;
+    written += other.written * times;
+    read.resize(std::max(read.size(), other.read.size()));
+    for (size_t i = 0; i < other.read.size(); ++i)
+      read[i] += other.read[i] * times;
+  }
+  bool isNothing() const {
+    return operations == 0 && written == 0 &&
+           std::all_of(read.begin(), read.end(), [](int64_t bytes) { return bytes == 0; });
+  }
+};
+
+struct WorkByOp {
+  std::map<mlir::Operation *, OpWork> ops;       ///< those with any work, and grids
+  llvm::DenseMap<mlir::Value, int64_t> memories; ///< bytes of the arrays that are in memory
+  std::vector<mlir::Operation *>
+      assumed; ///< branches taken, and loops run once, since data decides
+};
+
+/// The same by operation, at tile level. Branches that data decides are taken, and `while` loops
+/// run once. Returns nothing where data decides on the rounds of a `for` or on lengths.
+std::optional<WorkByOp> countWorkByOp(mlir::ModuleOp module,
+                                      const std::vector<KnownArgument> &arguments);
 
 } // namespace ptl

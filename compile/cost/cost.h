@@ -1,5 +1,6 @@
-// Computes what an entry costs on a chip, by the places of its source. Editors show it in lenses,
-// hints and hovers, `ptl/cost` answers with it, and `ptlc check --cost` prints it.
+// Computes what an entry costs on a chip, by the places of its source; of this processor it is the
+// least time (processor_cost.h). Editors show it in lenses, hints and hovers, `ptl/cost` answers
+// with it, and `ptlc check --cost` prints it.
 #pragma once
 
 #include "compile/call/example_call.h"
@@ -13,6 +14,18 @@
 
 namespace ptl {
 
+/// What a statement does on this processor, and the least time of that.
+struct StatementWork {
+  double reads = 0, writes = 0; ///< bytes of arrays in memory
+  double operations = 0;        ///< a multiply-add is two; a function such as `exp` several
+  double moveUs = 0, computeUs = 0;
+  /// What bounds it: `memory`, `cache`, `f32 multiply-adds` (or of another type), `functions`,
+  /// `arithmetic`.
+  std::string by;
+
+  double us() const { return moveUs > computeUs ? moveUs : computeUs; }
+};
+
 /// A statement, or a loop with all that is in it.
 struct StatementCost {
   Span span;
@@ -23,6 +36,7 @@ struct StatementCost {
   bool isLeaf = false; ///< holds no other statement
   Formula rounds = {}; ///< of a loop, where sizes alone decide
   std::optional<StatementParts> parts = {};
+  std::optional<StatementWork> work = {}; ///< of this processor
 };
 
 struct CostHint {
@@ -45,6 +59,8 @@ struct Cost {
   std::vector<AssumedElements> elements;  ///< of arrays whose data may decide how long it takes
   std::vector<AssumedDecision> decisions; ///< of the host, by data that nobody gave
   std::string unknown;                    ///< why no time is known; empty if one is
+  bool isLeast = false;                   ///< `us` is what it takes at least: of this processor
+  std::string machineText;                ///< the rates that this was computed with
   bool exact = false; ///< everything was run; else the first rounds of loops, and others like them
   double us = 0;
   std::string bound;   ///< `cube-bound 87 %`
@@ -53,6 +69,7 @@ struct Cost {
   std::vector<rt::sim::PipeUse> pipes;
   int64_t groups = 0, groupsOfChip = 0;                 ///< core groups with work, and all
   ir::ProgramStorage storage;                           ///< of intermediate arrays, by formula
+  std::string storageUnknown;                           ///< why that is not known
   std::optional<rt::sim::StorageUse> storageUse;        ///< with these sizes
   std::vector<std::pair<std::string, double>> launches; ///< kernels in order, in us
   std::vector<std::pair<std::string, double>> path;     ///< us of the critical path by part

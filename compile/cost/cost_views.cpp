@@ -21,11 +21,16 @@ static Json statementJson(const Cost &cost, const StatementCost &each,
   Json json = place(each.span);
   if (!json.is_object())
     return Json();
-  json.update({{"kind", each.kind},
-               {"us", us(each.us)},
-               {"share", shareOf(cost.share(each.us))},
-               {"busyUs", us(each.busyUs)},
-               {"instructions", each.count}});
+  json.update({{"kind", each.kind}, {"us", us(each.us)}, {"share", shareOf(cost.share(each.us))}});
+  if (each.work)
+    json.update({{"reads", each.work->reads},
+                 {"writes", each.work->writes},
+                 {"operations", each.work->operations},
+                 {"moveUs", us(each.work->moveUs)},
+                 {"computeUs", us(each.work->computeUs)},
+                 {"by", each.work->by}});
+  else
+    json.update({{"busyUs", us(each.busyUs)}, {"instructions", each.count}});
   if (each.rounds.value)
     json["rounds"] = {{"formula", each.rounds.text}, {"value", *each.rounds.value}};
   if (each.parts) {
@@ -68,6 +73,8 @@ Json costJson(const Cost &cost, const std::function<Json(Span)> &place) {
                           {"inOrder", cost.storageUse->inOrder},
                           {"most", cost.storageUse->unshared}};
   }
+  if (!cost.storageUnknown.empty())
+    json["storageUnknown"] = cost.storageUnknown;
   if (!cost.unknown.empty()) {
     json["unknown"] = cost.unknown;
     return json;
@@ -89,8 +96,14 @@ Json costJson(const Cost &cost, const std::function<Json(Span)> &place) {
     hints.push_back(std::move(one));
   }
   json.update({{"us", us(cost.us)},
-               {"exact", cost.exact},
                {"bound", cost.bound},
+               {"statements", std::move(statements)},
+               {"hints", std::move(hints)}});
+  if (cost.isLeast) {
+    json.update({{"least", true}, {"machine", cost.machineText}});
+    return json;
+  }
+  json.update({{"exact", cost.exact},
                {"roofline",
                 {{"us", us(cost.roofline.us)},
                  {"by", cost.roofline.by},
@@ -98,9 +111,7 @@ Json costJson(const Cost &cost, const std::function<Json(Span)> &place) {
                {"groups", {{"used", cost.groups}, {"chip", cost.groupsOfChip}}},
                {"launches", pairsJson(cost.launches, "kernel")},
                {"path", pairsJson(cost.path, "part")},
-               {"pipes", std::move(pipes)},
-               {"statements", std::move(statements)},
-               {"hints", std::move(hints)}});
+               {"pipes", std::move(pipes)}});
   if (!cost.formula.empty())
     json["formula"] = cost.formula;
   return json;
@@ -134,6 +145,44 @@ static std::string placeOf(const SourceManager &sources, Span span) {
   return file.path() + ":" + std::to_string(at.line) + ":" + std::to_string(at.column);
 }
 
+static std::string amountText(double amount, const char *unit) {
+  static constexpr const char *kPrefixes[] = {"", "K", "M", "G", "T"};
+  size_t prefix = 0;
+  for (; amount >= 1000 && prefix + 1 < std::size(kPrefixes); ++prefix)
+    amount /= 1000;
+  return printed(amount >= 100 || prefix == 0 ? "%.0f %s%s" : "%.1f %s%s", amount,
+                 kPrefixes[prefix], unit);
+}
+
+static std::string workText(const StatementWork &work) {
+  std::vector<std::string> words;
+  if (work.reads > 0)
+    words.push_back("reads " + amountText(work.reads, "B"));
+  if (work.writes > 0)
+    words.push_back("writes " + amountText(work.writes, "B"));
+  if (work.operations > 0)
+    words.push_back(
+        amountText(work.operations, work.operations < 1000 ? "operations" : " operations"));
+  std::string text = ", bound by " + work.by;
+  for (const std::string &word : words)
+    text += (&word == &words.front() ? ": " : ", ") + word;
+  return text;
+}
+
+/// What is said of the whole.
+static std::string wholeText(const Cost &cost) {
+  std::string text = (cost.isLeast ? "at least " : "") + printed("%.2f us", cost.us);
+  if (!cost.bound.empty())
+    text += " · " + cost.bound;
+  if (cost.isLeast)
+    return text + "\n";
+  if (cost.roofline.us > 0)
+    text += printed(" · %.1f x the least for %s (%.2f us)", cost.us / cost.roofline.us,
+                    cost.roofline.by.c_str(), cost.roofline.us);
+  return text + printed(" · %lld of %lld core groups\n", static_cast<long long>(cost.groups),
+                        static_cast<long long>(cost.groupsOfChip));
+}
+
 std::string costText(const Cost &cost, const SourceManager &sources) {
   std::vector<std::string> words;
   for (const ExampleSize &size : cost.sizes)
@@ -156,14 +205,11 @@ std::string costText(const Cost &cost, const SourceManager &sources) {
       storage += ", at most " + cost.storage.most;
     storage += "\n";
   }
+  if (!cost.storageUnknown.empty())
+    storage += "  " + cost.storageUnknown + "\n";
   if (!cost.unknown.empty())
     return text + "no time is known: " + cost.unknown + "\n" + storage;
-  text += printed("%.2f us", cost.us) + " · " + cost.bound;
-  if (cost.roofline.us > 0)
-    text += printed(" · %.1f x the least for %s (%.2f us)", cost.us / cost.roofline.us,
-                    cost.roofline.by.c_str(), cost.roofline.us);
-  text += printed(" · %lld of %lld core groups\n", static_cast<long long>(cost.groups),
-                  static_cast<long long>(cost.groupsOfChip));
+  text += wholeText(cost);
   if (!cost.formula.empty())
     text += "  us = " + cost.formula + "\n";
   text += storage;
@@ -175,6 +221,8 @@ std::string costText(const Cost &cost, const SourceManager &sources) {
       text += printed(", %lld rounds", static_cast<long long>(*each.rounds.value));
     if (each.parts)
       text += ", " + partsTitle(*each.parts) + ": " + tileText(*each.parts);
+    if (each.work)
+      text += workText(*each.work);
     text += dominant ? "  <--\n" : "\n";
   }
   for (const CostHint &hint : cost.hints) {

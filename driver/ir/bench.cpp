@@ -1,7 +1,7 @@
 #include "compile/call/compiled_handler.h"
+#include "compile/cost/machine_peaks.h"
 #include "driver/ir/command_options.h"
 #include "driver/ir/commands.h"
-#include "driver/ir/machine_peaks.h"
 #include "frontend/base/json.h"
 
 #include <algorithm>
@@ -107,9 +107,8 @@ void print(const std::vector<Measurement> &measurements, const MachinePeaks &pea
       std::printf("  %5.1f %% of %s", limit->share * 100, limit->name);
     std::printf("\n");
   }
-  if (!measurements.empty() && peaks.bytes > 0)
-    std::printf("this machine: %.1f GB/s of memory, %.1f GFLOP/s in f32, %.1f in f64\n",
-                peaks.bytes * 1e-9, peaks.flops * 1e-9, peaks.doubleFlops * 1e-9);
+  if (std::string machine = peaksText(peaks); !measurements.empty() && !machine.empty())
+    std::printf("%s\n", machine.c_str());
 }
 
 ExitCode benchFile(Session &session, const Target &target, const CheckedProgram &program,
@@ -160,7 +159,7 @@ ExitCode runBench(const Options &options) {
   }
   MachinePeaks peaks;
   if (!measurements.empty())
-    peaks = measurePeaks(cpu::Processor::host());
+    peaks = hostPeaks();
   if (options.has(OptionId::Json))
     std::fputs(asJson(measurements, peaks).c_str(), stdout);
   else

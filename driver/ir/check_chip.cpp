@@ -3,11 +3,13 @@
 #include "codegen/cpu/program_storage.h"
 #include "compile/chip/feasibility.h"
 #include "compile/cost/cost.h"
+#include "compile/cost/processor_cost.h"
 #include "driver/check.h"
 #include "driver/ir/command_options.h"
 #include "driver/ir/commands.h"
 #include "driver/ir/prove_manual.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 
@@ -51,16 +53,16 @@ public:
                              lowered));
   }
 
-  /// On this processor the storage is known, and times are measured.
+  /// On this processor it is the least time.
   void operator()(const BoundEntry &entry, mlir::ModuleOp blocks) {
-    Cost &cost = found.emplace_back();
-    cost.entry = entry.binding.decl->name;
-    cost.target = "cpu";
-    cost.unknown = "it is measured here, with `ptlc bench`";
+    Cost &cost = found.emplace_back(
+        processorCost({program_, session_.sources(), entry,
+                       compilerOptions(session_.options(), target_), sizesFor(*entry.binding.decl)},
+                      hostPeaks()));
     if (std::optional<ir::ProgramStorage> storage = cpu::storageOf(blocks))
       cost.storage = std::move(*storage);
     else
-      cost.unknown += "; what its intermediate arrays take is not known";
+      cost.storageUnknown = "what its intermediate arrays take is not known";
   }
 
   std::vector<Cost> found;
@@ -91,6 +93,10 @@ static void print(Session &session, const std::vector<Cost> &costs) {
   else
     for (const Cost &cost : costs)
       text += costText(cost, sources);
+  auto least =
+      std::find_if(costs.begin(), costs.end(), [](const Cost &each) { return each.isLeast; });
+  if (!session.options().has(OptionId::Json) && least != costs.end())
+    text += least->machineText + "\n";
   std::fputs(text.c_str(), stdout);
 }
 

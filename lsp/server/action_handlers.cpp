@@ -125,7 +125,7 @@ static void addExplicitActions(Session &session, ide::File &file, ide::Range ran
     answer.push_back(std::move(action));
   };
   add("Make tiles explicit", "explicit");
-  for (const std::string &target : session.settings.targets)
+  for (const std::string &target : session.settings.chips())
     add("Make buffers and events explicit (" + target + ")", "manual@" + target);
 }
 
@@ -199,7 +199,8 @@ static void lensRange(const Session &session, const ide::Chunk &chunk, const ide
   out.range(session, chunk, positionOf(lens.range.begin), positionOf(lens.range.end));
 }
 
-/// Two for each chip: what it says, which is found when it is resolved, and its timeline.
+/// Two for each chip: what it says, which is found when it is resolved, and its timeline. Of this
+/// processor there is no timeline.
 static void addChipLenses(const Session &session, const std::string &uri, const ide::Chunk &chunk,
                           const ide::Lens &lens, PlacedText &out) {
   for (const std::string &target : session.settings.targets) {
@@ -207,6 +208,8 @@ static void addChipLenses(const Session &session, const std::string &uri, const 
     lensRange(session, chunk, lens, out);
     out.text +=
         ",\"data\":" + dumped({{"uri", uri}, {"entry", lens.name}, {"target", target}}) + "}";
+    if (target == "cpu")
+      continue;
     json command = commandOf(session, uri, {ide::LensKind::Timeline, {}, lens.name});
     command["title"] = target + ": " + command.value("title", "");
     command["arguments"].push_back(target);

@@ -25,7 +25,11 @@ static const json *costOf(const ChipVerdict &verdict) {
 
 std::string costTitle(const ChipVerdict &verdict) {
   const json *cost = costOf(verdict);
-  return cost ? timeText(cost->value("us", 0.0)) + " · " + cost->value("bound", "") : "";
+  if (!cost)
+    return "";
+  std::string bound = cost->value("bound", "");
+  return (cost->value("least", false) ? "at least " : "") + timeText(cost->value("us", 0.0)) +
+         (bound.empty() ? "" : " · " + bound);
 }
 
 // ---- Hints --------------------------------------------------------------------------------------
@@ -46,7 +50,23 @@ static std::string sizesText(const json &cost) {
   return text;
 }
 
+/// `67.1 MB`
+static std::string amountText(double amount) {
+  static constexpr const char *kPrefixes[] = {"", "K", "M", "G", "T"};
+  size_t prefix = 0;
+  for (; amount >= 1000 && prefix + 1 < std::size(kPrefixes); ++prefix)
+    amount /= 1000;
+  return printed(prefix == 0 ? "%.0f %s" : "%.1f %s", amount, kPrefixes[prefix]);
+}
+
 static std::string statementText(const json &cost, const json &item) {
+  if (cost.value("least", false))
+    return "at least " + timeText(item.value("us", 0.0)) + " of " +
+           timeText(cost.value("us", 0.0)) + " (" + percent(item.value("share", 0.0)) +
+           ") · bound by " + item.value("by", "") + " · reads " +
+           amountText(item.value("reads", 0.0)) + "B, writes " +
+           amountText(item.value("writes", 0.0)) + "B · " +
+           amountText(item.value("operations", 0.0)) + "operations";
   return timeText(item.value("us", 0.0)) + " of " + timeText(cost.value("us", 0.0)) + " (" +
          percent(item.value("share", 0.0)) + ") · its pipes are busy for " +
          timeText(item.value("busyUs", 0.0)) + " on all cores · " +
@@ -124,6 +144,8 @@ std::string kernelCostText(const ChipVerdict &verdict) {
   if (double least = roofline.value("us", 0.0); least > 0)
     text += "\n- " + printed("%.1f", roofline.value("gap", 0.0)) + " × the least time of " +
             roofline.value("by", "") + ", " + timeText(least);
+  if (cost->value("least", false))
+    return text + "\n- " + cost->value("machine", "");
   if (std::string formula = cost->value("formula", ""); !formula.empty())
     text += "\n- µs = `" + formula + "`";
   text += "\n- busy: " + pipesText(*cost);

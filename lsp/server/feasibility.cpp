@@ -226,6 +226,10 @@ static std::string summaryOf(const ChipVerdict &verdict) {
   if (!verdict.problem.empty())
     return verdict.problem;
   const json &result = verdict.result;
+  if (result.value("target", "") == "cpu") { // everything fits this processor
+    std::string cost = costTitle(verdict);
+    return cost.empty() ? "no time is known" : cost;
+  }
   if (!result.value("fits", false)) {
     if (auto overflow = result.find("overflow"); overflow != result.end()) {
       SpaceUse use{overflow->value("place", ""), overflow->value("needed", int64_t(0)),

@@ -124,7 +124,7 @@ static std::vector<std::string> hoverStages(const Session &session, const ide::F
     Span span = tree.span(item);
     bool isManual = tree.is(item, NodeKind::KernelDecl) && tree.has(item, NodeFlag::Manual);
     if (isManual && span.begin <= offset - place.begin && offset - place.begin <= span.end)
-      return {session.settings.targets.empty() ? "block" : "block@" + session.settings.targets[0]};
+      return {session.settings.chips().empty() ? "block" : "block@" + session.settings.chips()[0]};
   }
   return {session.settings.previewStage, "asm"};
 }

@@ -80,8 +80,8 @@ Preview &Previews::get(const std::string &uri, const PreviewKey &key) {
 
 /// The chips whose stages are offered.
 static std::vector<std::string> chipsOf(const Previews &previews, const Settings &settings) {
-  return settings.targets.empty() ? std::vector<std::string>{previews.usualTarget}
-                                  : settings.targets;
+  std::vector<std::string> chips = settings.chips();
+  return chips.empty() ? std::vector<std::string>{previews.usualTarget} : chips;
 }
 
 json stagesFor(const Previews &previews, const Settings &settings) {

@@ -63,8 +63,15 @@ struct Settings {
   std::string lensCommands = "client"; ///< or "server": who carries out what a lens names
   std::string previewStage = "tile";   ///< shown in hovers and by lenses
   bool hoverIr = true;
-  json bindings = json::object();    ///< values of dimensions and element types for previews
-  std::vector<std::string> targets;  ///< chips that kernels are to run on
+  json bindings = json::object();   ///< values of dimensions and element types for previews
+  std::vector<std::string> targets; ///< chips that kernels are to run on; `cpu`: this processor
+  /// The targets without this processor.
+  std::vector<std::string> chips() const {
+    std::vector<std::string> result;
+    std::copy_if(targets.begin(), targets.end(), std::back_inserter(result),
+                 [](const std::string &target) { return target != "cpu"; });
+    return result;
+  }
   std::vector<std::string> machines; ///< paths of own machine files
   json sizes = json::object();       ///< lengths that costs are told for
 };

@@ -2,6 +2,7 @@
 #include "codegen/pto/emit_pto.h"
 #include "compile/chip/chip_text.h"
 #include "compile/chip/feasibility.h"
+#include "compile/cost/processor_cost.h"
 #include "ir/dialect/source_range.h"
 #include "lsp/worker/block_notes.h"
 #include "lsp/worker/code.h"
@@ -99,6 +100,24 @@ const Cost *Code::cost(const ExampleSizes &sizes, bool hints, Timings &timings) 
     return costOf({*checked_->program, checked_->sources, entries_.front(),
                    *context_->options().chip, *costs, sizes, hints},
                   programs_.front());
+  });
+  timings_ = nullptr;
+  return &costs_.emplace(std::move(key), std::move(cost)).first->second;
+}
+
+const Cost *Code::processorCost(const ExampleSizes &sizes, Timings &timings) {
+  std::string key = keyOf(sizes, /*hints=*/false);
+  if (auto known = costs_.find(key); known != costs_.end())
+    return &known->second;
+  if (!context_ || entries_.size() != 1)
+    return nullptr;
+  timings_ = &timings;
+  Cost cost = timed("cost", [&] {
+    CompilerOptions options = context_->options();
+    options.onStep = nullptr; // no stage of this code
+    return ptl::processorCost(
+        {*checked_->program, checked_->sources, entries_.front(), std::move(options), sizes},
+        hostPeaks());
   });
   timings_ = nullptr;
   return &costs_.emplace(std::move(key), std::move(cost)).first->second;

@@ -68,6 +68,9 @@ public:
   /// The cost on the chip, with hints if `hints` is set. Null when the entry does not run there,
   /// when this is settled, or when the chip's costs are not known.
   const Cost *cost(const ExampleSizes &sizes, bool hints, Timings &timings);
+  /// The least time on this processor. Null when this is settled, or when there are several entries.
+  /// Precondition: not made for a chip.
+  const Cost *processorCost(const ExampleSizes &sizes, Timings &timings);
   /// A simulated run; nothing as for `cost`, or with a `problem`.
   std::optional<rt::sim::Report> timeline(const ExampleSizes &sizes, uint64_t mostOperations,
                                           bool &isPart, std::string &problem, Timings &timings);

@@ -24,8 +24,41 @@ static Json ledgerOf(const ChipOutcome &outcome) {
   return Json::parse(ledgerJson(outcome.ledger, outcome.statements), nullptr, false);
 }
 
+/// Everything fits this processor; how long it takes at least is what there is to say.
+Json Worker::processorTime(const Json &request) {
+  View view = open(request, "");
+  if (!view.failure.is_null())
+    return openFailure(std::move(view.failure));
+  Json result = {{"ok", true},
+                 {"entry", view.reach.front()->name},
+                 {"target", "cpu"},
+                 {"fits", true},
+                 {"ledger", ledgerOf({})},
+                 {"diagnostics", Json::array()},
+                 {"entries", choicesJson(view.code->entries())},
+                 {"cached", view.isKnown}};
+  if (truthOf(request, "cost", false)) {
+    if (!step("cost"))
+      return error("cancelled", "the request was cancelled");
+    const Cost *cost = view.code->processorCost(sizesOf(request), view.timings);
+    if (!cost && view.isKnown && view.code->isSettled()) {
+      cache_.remove(view.code);
+      return processorTime(request);
+    }
+    if (cost)
+      result["cost"] = costJson(*cost, [&](Span span) {
+        Json json = view.place(span);
+        return json.is_null() ? json : Json{{"place", std::move(json)}};
+      });
+  }
+  result["timings"] = timingsJson(view.timings);
+  return {{"result", std::move(result)}};
+}
+
 Json Worker::feasibility(const Json &request) {
   std::string target = textOf(request, "target");
+  if (target == "cpu")
+    return processorTime(request);
   View view = open(request, target.empty() ? std::string(kUsualChip) : target);
   if (!view.failure.is_null())
     return openFailure(std::move(view.failure));

@@ -343,7 +343,7 @@ class Robust(unittest.TestCase):
             self.assertEqual(worker.preview(SCALE, "scale", "none")["error"]["code"], "unknown-stage")
             self.assertEqual(worker.preview(SCALE, "scale", "asm@a3")["error"]["code"], "unknown-stage")
             self.assertEqual(worker.preview(SCALE, "scale", "pto@a0")["result"]["error"]["code"], "no-target")
-            self.assertEqual(worker.ask("feasibility", root="/t.ptl", files={"/t.ptl": SCALE}, entry="scale", target="cpu")["result"]["error"]["code"], "no-target")
+            self.assertEqual(worker.ask("feasibility", root="/t.ptl", files={"/t.ptl": SCALE}, entry="scale", target="a0")["result"]["error"]["code"], "no-target")
             self.assertEqual(worker.preview(SCALE, "nobody", "tile")["result"]["error"]["code"], "no-entry")
             missing = worker.ask("preview", root="/no/such.ptl", entry="x", stage="tile")["result"]
             self.assertEqual(missing["error"]["code"], "unreadable")

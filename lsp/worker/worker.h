@@ -37,6 +37,7 @@ private:
   Json hover(const Json &request);
   Json facts(const Json &request);
   Json feasibility(const Json &request);
+  Json processorTime(const Json &request);
   Json timeline(const Json &request);
   Json warm();
   Json stages() const;

@@ -58,6 +58,10 @@ LogicalResult runTilePipeline(ModuleOp module, const Simplifier &simplifier,
       manager.addNestedPass<func::FuncOp>(
           createPartition(PartitionOptions{options.productM, options.productN, options.tileBytes}));
     clean(manager);
+    if (!options.inChunks) {
+      manager.addNestedPass<func::FuncOp>(createSkipMasked());
+      clean(manager);
+    }
     manager.addNestedPass<func::FuncOp>(createHoistChecks());
     clean(manager);
     if (!options.legalizeFor)

@@ -49,7 +49,8 @@ DECIDES = """program until[N](x: f32[N], least: f32) -> (y: f32[N])
 
 def checked(talk: Talk, *more):
     """The costs that `ptlc check --cost` prints."""
-    command = [talk.place.bin / "ptlc", "check", talk.path, "--target", "a3", "--cost", "--json", *more]
+    target = () if "--target" in more else ("--target", "a3")
+    command = [talk.place.bin / "ptlc", "check", talk.path, *target, "--cost", "--json", *more]
     done = subprocess.run(command, capture_output=True, text=True, env=talk.place.environment(), timeout=60)
     return json.loads(done.stdout)["costs"]
 
@@ -131,6 +132,33 @@ def beside_the_lines(place: Place):
     return None
 
 
+def on_this_processor(place: Place):
+    """The least time, by what is read, written and computed; the lens has no timeline beside it."""
+    schema = json.loads((ROOT / "docs" / "cost-schema.json").read_text())
+    with Talk(place, "cpu", SUM, targets=("cpu",)) as talk:
+        talk.settled()
+        answer = ask(talk, target="cpu")
+        (printed,) = checked(talk, "--target", "cpu")
+        for one in (answer, printed):
+            if wrong := problems(one, schema, schema):
+                return "\n".join(wrong)
+            if not one["least"] or not one["bound"].startswith("bound by "):
+                return f"no least time: {one}"
+        amounts = lambda one: [(s["kind"], s["reads"], s["writes"], s["operations"]) for s in one["statements"]]
+        if amounts(answer) != amounts(printed) or amounts(answer)[0][:3] != ("loop", 768 * 2048 * 4, 768 * 4):
+            return f"statements:\n{amounts(answer)}\n{amounts(printed)}"
+        if not re.fullmatch(r"cpu: at least [\d.]+ µs · bound by [\w -]+ \d+ %", talk.titles()[0]):
+            return f"{talk.titles()}"
+        lenses = talk.client.request("textDocument/codeLens", talk.document)
+        if any("cpu" in lens.get("command", {}).get("title", "") for lens in lenses):
+            return f"a timeline: {lenses}"
+        if "this machine: " not in hover(talk, "loud[") or '(bench "loud")' not in hover(talk, "loud["):
+            return hover(talk, "loud[")
+        if "reads 6.3 MB" not in hover(talk, "part ="):
+            return hover(talk, "part =")
+        return None
+
+
 def nothing_is_known(place: Place):
     with Talk(place, "data", DATA) as talk:
         talk.settled()
@@ -196,6 +224,7 @@ def timelines(place: Place):
 def cases(place: Place, long: bool, seed: int):
     yield "schema and command line", lambda: schema_and_command_line(place)
     yield "beside the lines", lambda: beside_the_lines(place)
+    yield "on this processor", lambda: on_this_processor(place)
     yield "nothing is known", lambda: nothing_is_known(place)
     yield "assumed decisions", lambda: assumed_decisions(place)
     yield "examples of data", lambda: examples_of_data(place)

@@ -1,0 +1,314 @@
+#include "compile/cost/machine_peaks.h"
+
+#include "frontend/base/printed.h"
+#include "runtime/schedule/pool.h"
+
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/IntrinsicsX86.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <optional>
+
+namespace ptl {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kRounds = 5; ///< at least; the best one counts
+/// Rounds go on for so long, so that what else runs on the machine leaves one of them alone.
+constexpr double kSeconds = 0.03;
+constexpr int64_t kCopyBytes = int64_t(64) << 20, kCopyChunk = int64_t(1) << 20;
+/// Sums in flight: more than the latency of a multiply-add times its rate, and no more than there
+/// are registers.
+constexpr unsigned kChains = 12;
+constexpr int64_t kSteps = 200'000;
+constexpr unsigned kReadsAtOnce = 8; ///< vectors: more than one load waits for memory
+/// Two arrays of this part of the last-level cache are in it, and not in those before it.
+constexpr int64_t kShareOfCache = 6;
+
+/// Seconds of the fastest of a few rounds over all threads.
+double bestTime(rt::ThreadPool::Body body, void *closure, int64_t count) {
+  double best = 0, total = 0;
+  for (int round = 0; round < kRounds || total < kSeconds; ++round) {
+    Clock::time_point start = Clock::now();
+    rt::ThreadPool::shared().run(body, closure, count, 1, nullptr);
+    double time = std::chrono::duration<double>(Clock::now() - start).count();
+    best = round == 0 ? time : std::min(best, time);
+    total += time;
+  }
+  return best;
+}
+
+/// Two arrays that are filled, so that their pages are there.
+struct Buffers {
+  explicit Buffers(int64_t bytes)
+      : bytes(bytes), chunks(bytes / kCopyChunk), from(new(std::nothrow) char[bytes]),
+        to(new(std::nothrow) char[bytes]) {
+    auto fill = [](void *closure, int64_t begin, int64_t end) {
+      auto *b = static_cast<Buffers *>(closure);
+      std::memset(b->from.get() + begin * kCopyChunk, 1, (end - begin) * kCopyChunk);
+      std::memset(b->to.get() + begin * kCopyChunk, 1, (end - begin) * kCopyChunk);
+    };
+    if (isThere())
+      rt::ThreadPool::shared().run(fill, this, chunks, 1, nullptr);
+  }
+  bool isThere() const { return from && to; }
+
+  int64_t bytes, chunks;
+  std::unique_ptr<char[]> from, to;
+};
+
+double copyRate(Buffers &buffers) {
+  auto copy = [](void *closure, int64_t begin, int64_t end) {
+    auto *b = static_cast<Buffers *>(closure);
+    std::memcpy(b->to.get() + begin * kCopyChunk, b->from.get() + begin * kCopyChunk,
+                (end - begin) * kCopyChunk);
+  };
+  return 2.0 * static_cast<double>(buffers.bytes) / bestTime(copy, &buffers, buffers.chunks);
+}
+
+/// The size of the cache with that number in the order in which Linux lists those of the first core; 0: there is none.
+int64_t listedCache(int number) {
+  std::ifstream file("/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(number) + "/size");
+  int64_t size = 0;
+  char unit = 0;
+  if (!(file >> size))
+    return 0;
+  file >> unit;
+  return unit == 'K' ? size << 10 : unit == 'M' ? size << 20 : size;
+}
+
+int64_t lastLevelCache() {
+  for (int number = 4; number >= 2; --number)
+    if (int64_t size = listedCache(number); size > 0)
+      return size;
+  return 0;
+}
+
+/// What one step does with a vector of sums.
+enum class Step : uint8_t {
+  Floats,    ///< of `f32`
+  Doubles,   ///< of `f64`
+  Bf16Pairs, ///< `f32` sums of pairs of `bf16`
+  I16Pairs   ///< `i32` sums of pairs of `i16`
+};
+
+llvm::Value *stepOf(llvm::IRBuilder<> &b, Step step, llvm::Value *sum, llvm::Value *factor,
+                    llvm::Value *summand) {
+  switch (step) {
+  case Step::Bf16Pairs:
+    return b.CreateIntrinsic(llvm::Intrinsic::x86_avx512bf16_dpbf16ps_512, {},
+                             {sum, factor, factor});
+  case Step::I16Pairs:
+    return b.CreateIntrinsic(llvm::Intrinsic::x86_avx512_vpdpwssd_512, {}, {sum, factor, factor});
+  default:
+    return b.CreateIntrinsic(llvm::Intrinsic::fmuladd, {sum->getType()}, {sum, factor, summand});
+  }
+}
+
+/// `void multiply_add(ptr cells)`: `kSteps` multiply-adds of each of `kChains` vectors; `cells`
+/// holds the factor and the summand, and takes the sum so that nothing is left out.
+std::unique_ptr<llvm::Module> multiplyAddLoop(llvm::LLVMContext &context, Step kind,
+                                              unsigned bytes) {
+  auto module = std::make_unique<llvm::Module>("peak", context);
+  llvm::IRBuilder<> b(context);
+  auto *type = llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy()}, false);
+  auto *function =
+      llvm::Function::Create(type, llvm::Function::ExternalLinkage, "multiply_add", *module);
+  auto *entry = llvm::BasicBlock::Create(context, "entry", function);
+  auto *loop = llvm::BasicBlock::Create(context, "loop", function);
+  auto *exit = llvm::BasicBlock::Create(context, "exit", function);
+  llvm::Type *element = kind == Step::Doubles    ? b.getDoubleTy()
+                        : kind == Step::I16Pairs ? static_cast<llvm::Type *>(b.getInt32Ty())
+                                                 : b.getFloatTy();
+  unsigned lanes = bytes / (element->getPrimitiveSizeInBits() / 8);
+  auto *vector = llvm::FixedVectorType::get(element, lanes);
+  b.SetInsertPoint(entry);
+  auto cell = [&](unsigned number) -> llvm::Value * {
+    return b.CreateVectorSplat(
+        lanes, b.CreateLoad(element, b.CreateConstGEP1_64(element, function->getArg(0), number)));
+  };
+  llvm::Value *factor = cell(0), *summand = cell(1);
+  if (kind == Step::Bf16Pairs)
+    factor = b.CreateBitCast(factor, llvm::FixedVectorType::get(b.getBFloatTy(), 2 * lanes));
+  b.CreateBr(loop);
+  b.SetInsertPoint(loop);
+  auto *step = b.CreatePHI(b.getInt64Ty(), 2);
+  llvm::SmallVector<llvm::PHINode *> sums;
+  for (unsigned i = 0; i < kChains; ++i) {
+    sums.push_back(b.CreatePHI(vector, 2));
+    llvm::Constant *start = element->isIntegerTy() ? llvm::ConstantInt::get(vector, i)
+                                                   : llvm::ConstantFP::get(vector, i);
+    sums.back()->addIncoming(start, entry);
+  }
+  for (llvm::PHINode *sum : sums)
+    sum->addIncoming(stepOf(b, kind, sum, factor, summand), loop);
+  llvm::Value *next = b.CreateAdd(step, b.getInt64(1));
+  step->addIncoming(b.getInt64(0), entry);
+  step->addIncoming(next, loop);
+  b.CreateCondBr(b.CreateICmpSLT(next, b.getInt64(kSteps)), loop, exit);
+  b.SetInsertPoint(exit);
+  llvm::Value *total = sums.front()->getIncomingValue(1);
+  for (llvm::PHINode *sum : llvm::drop_begin(sums)) {
+    llvm::Value *one = sum->getIncomingValue(1);
+    total = element->isIntegerTy() ? b.CreateAdd(total, one) : b.CreateFAdd(total, one);
+  }
+  b.CreateStore(b.CreateExtractElement(total, uint64_t(0)),
+                b.CreateConstGEP1_64(element, function->getArg(0), 2));
+  b.CreateRetVoid();
+  return module;
+}
+
+/// `i64 read(ptr begin, i64 bytes)`: reads all vectors of a piece, whose size is a multiple of
+/// `kReadsAtOnce` vectors and more, and adds them up so that none is left out.
+std::unique_ptr<llvm::Module> readLoop(llvm::LLVMContext &context, unsigned bytes) {
+  auto module = std::make_unique<llvm::Module>("peak", context);
+  llvm::IRBuilder<> b(context);
+  auto *type = llvm::FunctionType::get(b.getInt64Ty(), {b.getPtrTy(), b.getInt64Ty()}, false);
+  auto *function = llvm::Function::Create(type, llvm::Function::ExternalLinkage, "read", *module);
+  auto *entry = llvm::BasicBlock::Create(context, "entry", function);
+  auto *loop = llvm::BasicBlock::Create(context, "loop", function);
+  auto *exit = llvm::BasicBlock::Create(context, "exit", function);
+  auto *vector = llvm::FixedVectorType::get(b.getInt64Ty(), bytes / 8);
+  b.SetInsertPoint(entry);
+  b.CreateBr(loop);
+  b.SetInsertPoint(loop);
+  auto *offset = b.CreatePHI(b.getInt64Ty(), 2);
+  offset->addIncoming(b.getInt64(0), entry);
+  llvm::SmallVector<llvm::PHINode *> sums;
+  for (unsigned i = 0; i < kReadsAtOnce; ++i) {
+    sums.push_back(b.CreatePHI(vector, 2));
+    sums.back()->addIncoming(llvm::ConstantInt::get(vector, 0), entry);
+  }
+  for (unsigned i = 0; i < kReadsAtOnce; ++i) {
+    llvm::Value *at = b.CreateGEP(b.getInt8Ty(), function->getArg(0),
+                                  b.CreateAdd(offset, b.getInt64(uint64_t(i) * bytes)));
+    sums[i]->addIncoming(b.CreateAdd(sums[i], b.CreateAlignedLoad(vector, at, llvm::Align(1))),
+                         loop);
+  }
+  llvm::Value *next = b.CreateAdd(offset, b.getInt64(uint64_t(kReadsAtOnce) * bytes));
+  offset->addIncoming(next, loop);
+  b.CreateCondBr(b.CreateICmpSLT(next, function->getArg(1)), loop, exit);
+  b.SetInsertPoint(exit);
+  llvm::Value *total = sums.front()->getIncomingValue(1);
+  for (llvm::PHINode *sum : llvm::drop_begin(sums))
+    total = b.CreateAdd(total, sum->getIncomingValue(1));
+  b.CreateRet(b.CreateExtractElement(total, uint64_t(0)));
+  return module;
+}
+
+/// Reading by the widest vectors.
+class Reader {
+public:
+  explicit Reader(const cpu::Processor &processor) {
+    auto context = std::make_unique<llvm::LLVMContext>();
+    std::unique_ptr<llvm::Module> module =
+        readLoop(*context, static_cast<unsigned>(processor.vectors.bytes));
+    auto made = cpu::JitCode::create(std::move(context), std::move(module), processor, {});
+    if (!made) {
+      llvm::consumeError(made.takeError());
+      return;
+    }
+    code_.emplace(std::move(*made));
+    function_ = reinterpret_cast<Function>(code_->lookup("read"));
+  }
+
+  double rate(Buffers &buffers) const {
+    if (!function_)
+      return 0;
+    struct Run {
+      Function function;
+      Buffers *buffers;
+    } run{function_, &buffers};
+    auto read = [](void *closure, int64_t begin, int64_t end) {
+      auto *own = static_cast<Run *>(closure);
+      own->function(own->buffers->from.get() + begin * kCopyChunk, (end - begin) * kCopyChunk);
+    };
+    return static_cast<double>(buffers.bytes) / bestTime(read, &run, buffers.chunks);
+  }
+
+private:
+  using Function = uint64_t (*)(const char *, int64_t);
+  std::optional<cpu::JitCode> code_;
+  Function function_ = nullptr;
+};
+
+double multiplyAddRate(const cpu::Processor &processor, Step step) {
+  auto context = std::make_unique<llvm::LLVMContext>();
+  auto bytes = static_cast<unsigned>(processor.vectors.bytes);
+  std::unique_ptr<llvm::Module> module = multiplyAddLoop(*context, step, bytes);
+  auto code = cpu::JitCode::create(std::move(context), std::move(module), processor, {});
+  if (!code) {
+    llvm::consumeError(code.takeError());
+    return 0;
+  }
+  using Function = void (*)(void *);
+  struct Run {
+    Function function;
+    Step step;
+  } run{reinterpret_cast<Function>(code->lookup("multiply_add")), step};
+  if (!run.function)
+    return 0;
+  auto body = [](void *closure, int64_t begin, int64_t end) {
+    auto *own = static_cast<Run *>(closure);
+    for (int64_t i = begin; i < end; ++i) {
+      float cells[3] = {0.5f, 1, 0}; // Tends to 2: no slow numbers.
+      double doubles[3] = {0.5, 1, 0};
+      own->function(own->step == Step::Doubles ? static_cast<void *>(doubles) : cells);
+    }
+  };
+  int64_t count = rt::ThreadPool::shared().threadCount() * 4;
+  unsigned products = bytes / (step == Step::Doubles ? 8 : 4) *
+                      (step == Step::Bf16Pairs || step == Step::I16Pairs ? 2 : 1);
+  double flops = 2.0 * kSteps * kChains * products * static_cast<double>(count);
+  return flops / bestTime(body, &run, count);
+}
+
+} // namespace
+
+MachinePeaks measurePeaks(const cpu::Processor &processor) {
+  MachinePeaks peaks;
+  Reader reader(processor);
+  if (Buffers buffers(kCopyBytes); buffers.isThere()) {
+    peaks.bytes = copyRate(buffers);
+    peaks.readBytes = reader.rate(buffers);
+  }
+  peaks.cacheSize = lastLevelCache();
+  if (int64_t part = peaks.cacheSize / kShareOfCache / kCopyChunk * kCopyChunk; part > 0)
+    if (Buffers buffers(part); buffers.isThere()) {
+      peaks.cacheBytes = copyRate(buffers);
+      peaks.cacheReadBytes = reader.rate(buffers);
+    }
+  peaks.flops = multiplyAddRate(processor, Step::Floats);
+  peaks.doubleFlops = multiplyAddRate(processor, Step::Doubles);
+  bool hasWide = processor.vectors.bytes == 64;
+  peaks.bf16Flops = hasWide && processor.vectors.bf16Pairs
+                        ? multiplyAddRate(processor, Step::Bf16Pairs)
+                        : peaks.flops;
+  peaks.pairFlops = hasWide && processor.vectors.i16Pairs
+                        ? multiplyAddRate(processor, Step::I16Pairs)
+                        : peaks.flops;
+  return peaks;
+}
+
+const MachinePeaks &hostPeaks() {
+  static const MachinePeaks peaks = measurePeaks(cpu::Processor::host());
+  return peaks;
+}
+
+std::string peaksText(const MachinePeaks &peaks) {
+  if (peaks.bytes <= 0)
+    return "";
+  std::string text = printed("this machine: %.1f GB/s of memory, %.1f GFLOP/s in f32, %.1f in f64",
+                             peaks.bytes * 1e-9, peaks.flops * 1e-9, peaks.doubleFlops * 1e-9);
+  if (peaks.cacheBytes > 0)
+    text += printed(", %.1f GB/s of the last-level cache", peaks.cacheBytes * 1e-9);
+  return text;
+}
+
+} // namespace ptl

@@ -1,0 +1,34 @@
+// Measures the peak rates of this machine: benchmarks compare their numbers with them, and the least
+// times of programs on this processor are computed from them.
+#pragma once
+
+#include "codegen/cpu/native.h"
+
+#include <string>
+
+namespace ptl {
+
+/// Rates per second, of all threads of the runtime's pool together; 0 if one could not be measured.
+struct MachinePeaks {
+  double bytes = 0;      ///< read and written by a copy between arrays larger than most caches
+  double readBytes = 0;  ///< read from an array as large
+  double cacheBytes = 0; ///< as `bytes`, between arrays that the last-level cache holds
+  double cacheReadBytes = 0;
+  double flops = 0;       ///< `f32` multiply-adds that stay in registers; each counts twice
+  double doubleFlops = 0; ///< likewise of `f64`
+  double bf16Flops =
+      0; ///< likewise of pairs of `bf16`, where the processor has them; else of `f32`
+  double pairFlops = 0;  ///< likewise of pairs of `i16`, to which `i8` is widened
+  int64_t cacheSize = 0; ///< bytes of the last-level cache; 0: not known
+};
+
+/// Measures the rates, which takes some hundred milliseconds each time.
+MachinePeaks measurePeaks(const cpu::Processor &processor);
+
+/// Those of the processor that this process runs on, measured when they are first asked for.
+const MachinePeaks &hostPeaks();
+
+/// `this machine: 18.2 GB/s of memory, …`; empty if they could not be measured.
+std::string peaksText(const MachinePeaks &peaks);
+
+} // namespace ptl
