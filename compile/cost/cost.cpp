@@ -42,12 +42,6 @@ static std::vector<SiteCost> costsOfSites(const sim::Estimate &estimate) {
   return costs;
 }
 
-static bool isWithin(const std::vector<Span> &spans, Span outer) {
-  return std::any_of(spans.begin(), spans.end(), [&](Span span) {
-    return span.file == outer.file && outer.begin <= span.begin && span.end <= outer.end;
-  });
-}
-
 static void tellStatements(Cost &cost, const sim::Estimate &estimate, const CallableDecl &entry,
                            const std::function<Formula(const Stmt &)> &rounds) {
   const sim::Timeline &t = estimate.timeline;

@@ -75,12 +75,6 @@ private:
 
 } // namespace
 
-static bool isWithin(const std::vector<Span> &spans, Span outer) {
-  return std::any_of(spans.begin(), spans.end(), [&](Span span) {
-    return span.file == outer.file && outer.begin <= span.begin && span.end <= outer.end;
-  });
-}
-
 void Counts::place(const std::vector<StatementPlace> &statements) {
   auto isPlaced = [&](const std::vector<Span> &spans) {
     return std::any_of(statements.begin(), statements.end(),

@@ -1,5 +1,7 @@
 #include "compile/cost/statements.h"
 
+#include <algorithm>
+
 namespace ptl {
 
 namespace {
@@ -52,6 +54,12 @@ void visitBlock(const Block *block, const Visit &visit) {
 
 void forEachStatement(const CallableDecl &decl, const Visit &visit) {
   visitBlock(decl.body, visit);
+}
+
+bool isWithin(const std::vector<Span> &spans, Span outer) {
+  return std::any_of(spans.begin(), spans.end(), [&](Span span) {
+    return span.file == outer.file && outer.begin <= span.begin && span.end <= outer.end;
+  });
 }
 
 } // namespace ptl

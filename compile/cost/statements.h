@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <string_view>
+#include <vector>
 
 namespace ptl {
 
@@ -18,5 +19,8 @@ struct StatementPlace {
 /// Every statement, outer before inner, in the order of the source.
 void forEachStatement(const CallableDecl &decl,
                       const std::function<void(const StatementPlace &)> &visit);
+
+/// Whether one of the spans lies in the statement that has the span `outer`.
+bool isWithin(const std::vector<Span> &spans, Span outer);
 
 } // namespace ptl

@@ -20,7 +20,7 @@ static Json overflowJson(const Overflow &overflow) {
 }
 
 /// The places of buffers and loops in the ledger have paths and lines; the server has the texts.
-static Json ledgerOf(const ChipOutcome &outcome) {
+static Json ledgerAnswer(const ChipOutcome &outcome) {
   return Json::parse(ledgerJson(outcome.ledger, outcome.statements), nullptr, false);
 }
 
@@ -33,7 +33,7 @@ Json Worker::processorTime(const Json &request) {
                  {"entry", view.reach.front()->name},
                  {"target", "cpu"},
                  {"fits", true},
-                 {"ledger", ledgerOf({})},
+                 {"ledger", ledgerAnswer({})},
                  {"diagnostics", Json::array()},
                  {"entries", choicesJson(view.code->entries())},
                  {"cached", view.isKnown}};
@@ -89,7 +89,7 @@ Json Worker::feasibility(const Json &request) {
                  {"entry", view.reach.front()->name},
                  {"target", target},
                  {"fits", outcome->fits},
-                 {"ledger", ledgerOf(*outcome)},
+                 {"ledger", ledgerAnswer(*outcome)},
                  {"diagnostics", std::move(diagnostics)},
                  {"entries", choicesJson(view.code->entries())},
                  {"cached", wasKnown},
