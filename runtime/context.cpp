@@ -2,6 +2,7 @@
 
 #include "runtime/arena.h"
 #include "runtime/block_pool.h"
+#include "runtime/cache_size.h"
 #include "runtime/format_value.h"
 #include "runtime/program.h"
 #include "runtime/recorder.h"
@@ -48,7 +49,8 @@ void failMemory(PtlContext *context, int64_t bytes) {
 
 } // namespace
 
-PtlContext::PtlContext(ThreadPool &threads) : pool(&threads), recorder(Recorder::ofThread()) {
+PtlContext::PtlContext(ThreadPool &threads)
+    : streamedFrom(streamedFromBytes()), pool(&threads), recorder(Recorder::ofThread()) {
   if (recorder)
     recorder->begin();
 }

@@ -47,6 +47,7 @@ struct PtlContext {
 
   // Compiled code reads these bits, so they come first.
   std::atomic<int32_t> status{PTL_OK};
+  int64_t streamedFrom; ///< bytes, see PTL_RT_STREAMED_FROM
   ptl::rt::ThreadPool *pool;
   /// Set while a program runs.
   ptl::rt::ProgramRun *program = nullptr;
@@ -59,3 +60,4 @@ struct PtlContext {
 };
 
 static_assert(offsetof(PtlContext, status) == 0);
+static_assert(offsetof(PtlContext, streamedFrom) == PTL_RT_STREAMED_FROM);

@@ -5,7 +5,7 @@
 #include "codegen/cpu/extents.h"
 #include "codegen/cpu/lower_tasks.h"
 #include "codegen/cpu/lower_value.h"
-#include "codegen/cpu/positions.h"
+#include "codegen/cpu/streamed_store.h"
 
 using namespace mlir;
 using arith::CmpIPredicate;
@@ -142,18 +142,17 @@ static bool fills(Value value, int64_t rank, const Values &valueExtents, const V
 }
 
 void storeBox(Lowering &l, Value value, const View &box, Value indexArray, int64_t indexAxis,
-              StringRef atomic) {
+              StringRef atomic, Value streamed) {
   if (atomic.empty() && !indexArray && !isScalar(value) &&
       fills(value, box.rank(), extentsOf(l, value), box.extents))
-    return evaluateInto(l, value, box);
+    return evaluateInto(l, value, box, streamed);
   if (!isScalar(value))
     prepare(l, value);
   if (indexArray)
     prepare(l, indexArray);
   if (atomic.empty() && !indexArray) {
-    forAll(l, box.extents, 1, value, [&](Coords &at) {
-      storeAt(l, box, at, elementAt(l, value, broadcastCoords(l, value, at)));
-    });
+    storeAll(l, box, streamed, 1, value,
+             [&](Coords &at) { return elementAt(l, value, broadcastCoords(l, value, at)); });
     return;
   }
   // Through an index array, or atomic: element by element.
@@ -180,7 +179,7 @@ void lowerStore(Lowering &l, ir::StoreOp op) {
   View box = boxView(l, base, op.getOffsets(), op.getLengths(), op.getSteps(), op.getDropped());
   asTask(l, op, [&] {
     storeBox(l, op.getValue(), box, op.getIndex(), boxAxis(op.getIndexAxis(), op.getDropped()),
-             op.getAtomic().value_or(""));
+             op.getAtomic().value_or(""), isStreamed(l, op, base));
   });
 }
 

@@ -19,9 +19,10 @@ mlir::Value boxElementOutside(Lowering &l, const View &base, mlir::ValueRange of
 /// lacks the dropped axes. -1 if there is none.
 int64_t boxAxis(std::optional<uint64_t> axis, llvm::ArrayRef<int64_t> dropped);
 /// Writes a value to a box. Positions along `indexAxis` come from the index array if there is one;
-/// `atomic` is how elements are combined with those that are there, if they are combined.
+/// `atomic` is how elements are combined with those that are there, if they are combined. Where `streamed` is there and holds,
+/// stores may go past the caches.
 void storeBox(Lowering &l, mlir::Value value, const View &box, mlir::Value indexArray,
-              int64_t indexAxis, llvm::StringRef atomic);
+              int64_t indexAxis, llvm::StringRef atomic, mlir::Value streamed = {});
 /// Lowers `ptl.store`. In a program it is a task of its own.
 void lowerStore(Lowering &l, ir::StoreOp op);
 

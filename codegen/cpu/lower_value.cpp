@@ -12,6 +12,7 @@
 #include "codegen/cpu/lower_tasks.h"
 #include "codegen/cpu/positions.h"
 #include "codegen/cpu/storage.h"
+#include "codegen/cpu/streamed_store.h"
 #include "codegen/cpu/transpose.h"
 
 #include "ir/dialect/host_views.h"
@@ -172,15 +173,15 @@ void prepare(Lowering &l, Value array, bool repeated) {
   prepareOperands(l, op);
 }
 
-void evaluateInto(Lowering &l, Value array, const View &dest) {
+void evaluateInto(Lowering &l, Value array, const View &dest, Value streamed) {
   if (auto view = viewOf(l, array)) {
     if (copyTransposed(l, *view, dest))
       return;
-    forAll(l, dest.extents, 1, {}, [&](Coords &at) { storeAt(l, dest, at, loadAt(l, *view, at)); });
+    storeAll(l, dest, streamed, 1, {}, [&](Coords &at) { return loadAt(l, *view, at); });
     return;
   }
   if (auto cast = array.getDefiningOp<ir::CastOp>())
-    return evaluateInto(l, cast.getSource(), dest);
+    return evaluateInto(l, cast.getSource(), dest, streamed);
   Operation *op = array.getDefiningOp();
   Value base;
   Operation *product = nullptr;
@@ -196,11 +197,11 @@ void evaluateInto(Lowering &l, Value array, const View &dest) {
     if (op->getNumResults() == 1)
       return produce(l, op, dest);
     materialise(l, array);
-    return evaluateInto(l, array, dest);
+    return evaluateInto(l, array, dest, streamed);
   }
   prepareOperands(l, op);
-  forAll(l, dest.extents, costOf(l, array), array,
-         [&](Coords &at) { storeAt(l, dest, at, elementAt(l, array, at)); });
+  storeAll(l, dest, streamed, costOf(l, array), array,
+           [&](Coords &at) { return elementAt(l, array, at); });
 }
 
 } // namespace ptl::cpu

@@ -21,7 +21,8 @@ int64_t costOf(Lowering &l, mlir::Value value);
 /// Makes sure that `elementAt` of the value needs no producer, by materialising the values inside
 /// it that have one. `repeated`: each element is read several times.
 void prepare(Lowering &l, mlir::Value array, bool repeated = false);
-/// Writes all elements of the value to `dest`.
-void evaluateInto(Lowering &l, mlir::Value array, const View &dest);
+/// Writes all elements of the value to `dest`. Where `streamed` is there and holds, stores may go past the caches
+/// (streamed_store.h).
+void evaluateInto(Lowering &l, mlir::Value array, const View &dest, mlir::Value streamed = {});
 
 } // namespace ptl::cpu

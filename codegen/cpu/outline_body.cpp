@@ -1,5 +1,6 @@
 // Bodies of grids and tasks as functions, and what they capture.
 #include "codegen/cpu/outline_body.h"
+#include "codegen/cpu/streamed_store.h"
 
 #include "ir/dialect/attributes.h"
 
@@ -32,6 +33,7 @@ func::FuncOp bodyFunction(Lowering &l, llvm::function_ref<void(Value begin, Valu
     Scope scope(l);
     emit(begin, end);
   }
+  fenceStreams(l, body);
   e.b.create<func::ReturnOp>(e.loc);
   l.inBody = false;
   l.exit = outerExit;

@@ -105,12 +105,16 @@ public:
       pointers.push_back(&a.view.array);
     }
     PtlContext context(ptl::rt::ThreadPool::shared());
+    if (streamedFrom >= 0)
+      context.streamedFrom = streamedFrom;
     int32_t status = entry_(&context, pointers.data(), dims.data(), scalars.data());
     message = context.failure.message;
     return status;
   }
 
   std::string message;
+  int64_t streamedFrom =
+      -1; ///< bytes from which on stores go past the caches; -1: as the runtime says
 
 private:
   std::unique_ptr<JitCode> code_;

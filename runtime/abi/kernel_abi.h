@@ -32,6 +32,13 @@ typedef int32_t (*PtlEntryFn)(PtlContext *context, const PtlArray *const *arrays
  * to their element only. */
 #define PTL_RT_ALIGNMENT 64
 
+/* Where a context holds, as 64 bits that do not change while an entry runs, how many bytes an array has at least whose elements
+ * should be stored past the caches: it would not stay in them. Code that stores so ends each body with a fence, since the
+ * runtime's own order between bodies does not hold such stores back. The number is never smaller than PTL_RT_LEAST_STREAMED,
+ * unless somebody who tests has set it. */
+#define PTL_RT_STREAMED_FROM 8
+#define PTL_RT_LEAST_STREAMED 65536
+
 /* --- Parallel loops ------------------------------------------------------------------------- */
 
 /* Runs [begin, end) of the iterations. Scratch it allocates is released when it returns. */

@@ -14,6 +14,9 @@ import re
 import subprocess
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from compile_commands import per_file
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOOL = "clang-tidy-19"
 
@@ -49,7 +52,7 @@ def plugin_of(build: pathlib.Path) -> list[str]:
 
 def tidy(build: pathlib.Path, name: str) -> list[str]:
     """The findings in one file and in its headers: of each the message and the lines that belong to it."""
-    done = subprocess.run([TOOL, *plugin_of(build), "--quiet", "-p", build, name], cwd=ROOT, capture_output=True, text=True)
+    done = subprocess.run([TOOL, *plugin_of(build), "--quiet", "-p", build / "lint", name], cwd=ROOT, capture_output=True, text=True)
     if not done.returncode:
         return []
     # What is no finding, such as a crash of the tool, is one piece.
@@ -63,8 +66,10 @@ def main() -> int:
     parser.add_argument("--all", action="store_true", help="every source file")
     parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count(), help="files at the same time")
     options = parser.parse_intermixed_args()
-    commands = json.loads((options.build / "compile_commands.json").read_text())
+    commands = per_file(options.build)
     compiled = {os.path.relpath(each["file"], ROOT) for each in commands}
+    (options.build / "lint").mkdir(exist_ok=True)
+    (options.build / "lint/compile_commands.json").write_text(json.dumps(commands))
     names = set(git("ls-files", "*.cpp")) if options.all else set(options.files) or changed()
     sources = sources_of(names, compiled)
     failed, shown = 0, set()

@@ -8,7 +8,6 @@ aside (an overlay, in a mount namespace of its own). Paths and times are those o
 and nothing else, and nothing of it stays. `checks.txt` says what has to be built and run; `--full` does what takes minutes, too.
 """
 import argparse
-import json
 import os
 import pathlib
 import re
@@ -17,6 +16,8 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from compile_commands import per_file
 from page import Recipe, RecipeError, Tree, missing_names, recipes_of
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -47,8 +48,7 @@ def shell(command: str) -> str:
 
 
 def objects_of(tree: Tree, build: str, files: list[str]) -> list[str]:
-    commands = json.loads((ROOT / build / "compile_commands.json").read_text())
-    outputs = {pathlib.Path(each["file"]): re.search(r" -o (\S+)", each["command"])[1] for each in commands}
+    outputs = {pathlib.Path(each["file"]): re.search(r" -o (\S+)", each["command"])[1] for each in per_file(ROOT / build)}
     return [outputs[tree.find(file)] for file in files]
 
 

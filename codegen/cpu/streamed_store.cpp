@@ -1,0 +1,181 @@
+#include "codegen/cpu/streamed_store.h"
+
+#include "codegen/cpu/elements.h"
+#include "ir/dialect/host_views.h"
+#include "runtime/abi/kernel_abi.h"
+
+using namespace mlir;
+
+namespace ptl::cpu {
+
+// Lines of the caches of all processors that have such stores. Vectors in memory are not longer.
+static constexpr int64_t kLineBytes = 64;
+// Shorter rows are not streamed: a line that is written in part costs more than what the whole lines of a row gain.
+static constexpr int64_t kLeastRowBytes = 2048;
+// Longer bodies take so much time for an element that stores do not matter; the code has one more copy of the body.
+static constexpr int64_t kMostCost = 400;
+
+static bool isRead(ir::StoreOp store, Operation *body) {
+  return llvm::any_of(ir::usesOfElements(ir::storageUnder(store.getRef())), [&](Operation *user) {
+    return !isa<ir::StoreOp>(user) && (!body || body->isAncestor(user));
+  });
+}
+
+static int64_t bytesOf(Type element) {
+  return std::max<int64_t>(1, storageType(element).getIntOrFloatBitWidth() / 8);
+}
+
+Value isStreamed(Lowering &l, ir::StoreOp op, const View &base) {
+  const Emit &e = l.e;
+  Operation *body = op->getParentOfType<ir::ParallelOp>();
+  bool once = body ? op->getParentOp() == body && !body->getParentOfType<ir::ParallelOp>()
+                   : isa<func::FuncOp>(op->getParentOp());
+  if (!l.inBody || !once || e.unit.bytes < 32 || op.getAtomic() || op.getIndex() ||
+      isRead(op, body))
+    return {};
+  Value bytes = e.index(bytesOf(base.element));
+  int64_t known = bytesOf(base.element);
+  for (Value extent : base.extents) {
+    bytes = e.mul(bytes, extent);
+    auto number = constantOf(extent);
+    known = known && number ? known * *number : 0;
+  }
+  // No last cache is as small as this.
+  if (known && known < PTL_RT_LEAST_STREAMED)
+    return {};
+  Value least = e.b.create<LLVM::LoadOp>(e.loc, e.b.getI64Type(),
+                                         bytePointer(e, l.context, e.i64(PTL_RT_STREAMED_FROM)));
+  return e.cmpi(arith::CmpIPredicate::sge, e.indexCast(bytes, e.b.getI64Type()), least);
+}
+
+// The address of the first element of a row.
+static Value rowOf(Lowering &l, const View &to, const Coords &at, int64_t inner) {
+  Value offset = l.index(0);
+  for (auto [axis, coord] : llvm::enumerate(at))
+    if (static_cast<int64_t>(axis) != inner)
+      offset = memoAdd(l, offset, memoMul(l, coord.base, to.strides[axis]));
+  return elementPointer(l.e, to.data, storageType(to.element), offset);
+}
+
+namespace {
+/// One row while it is stored.
+struct StreamedRow {
+  Lowering &l;
+  const View &to;
+  int64_t inner;
+  Value row;      // address
+  Value streamed; // of this row
+  Coords &at;
+  llvm::function_ref<Value(Coords &)> element;
+
+  Value elementsToLine() const;
+  void store(Value start, Value mask) const;
+  void emit() const;
+};
+} // namespace
+
+// How many elements precede the first whole line; none where the row is not streamed.
+Value StreamedRow::elementsToLine() const {
+  const Emit &e = l.e;
+  Type i64 = e.b.getI64Type();
+  Value address = e.b.create<LLVM::PtrToIntOp>(e.loc, i64, row);
+  Value bytes = e.bitAnd(e.neg(address), kLineBytes - 1);
+  Value count = e.shrUnsigned(bytes, llvm::Log2_64(bytesOf(to.element)));
+  return e.indexCast(e.select(streamed, count, e.i64(0)), e.b.getIndexType());
+}
+
+void StreamedRow::store(Value start, Value mask) const {
+  const Emit &e = l.e;
+  Scope scope(l);
+  at[inner] = Coord{start, 1, {}};
+  withLanes(l, l.maxLanes, mask, [&] {
+    if (mask)
+      return storeAt(l, to, at, element(at));
+    Value value = toStorage(e, toLanes(l, element(at)), to.element);
+    Value pointer = elementPointer(e, row, storageType(to.element), start);
+    int64_t bytes = std::min(kLineBytes, l.maxLanes * bytesOf(to.element));
+    auto streaming = [&](const Emit &) {
+      e.b.create<LLVM::StoreOp>(e.loc, value, pointer, static_cast<unsigned>(bytes),
+                                /*isVolatile=*/false, /*isNonTemporal=*/true);
+      return SmallVector<Value>();
+    };
+    e.branch(streamed, {}, streaming, [&](const Emit &) {
+      storeRaw(e, pointer, value);
+      return SmallVector<Value>();
+    });
+  });
+}
+
+// What precedes the first whole line and what is left of a last vector are two rounds of one loop with a mask.
+void StreamedRow::emit() const {
+  const Emit &e = l.e;
+  Value length = to.extents[inner], first = elementsToLine();
+  Value count = e.sub(length, first);
+  Value whole = e.add(
+      first, e.sub(count, e.b.createOrFold<arith::RemUIOp>(e.loc, count, l.index(l.maxLanes))));
+  e.loop(first, whole, l.index(l.maxLanes), {}, [&](const Emit &, Value i, ValueRange) {
+    store(i, {});
+    return SmallVector<Value>();
+  });
+  Value begin = e.select(e.cmpi(arith::CmpIPredicate::sgt, first, 0), l.index(0), l.index(1));
+  Value end = e.select(e.cmpi(arith::CmpIPredicate::slt, whole, length), l.index(2), l.index(1));
+  e.loop(begin, end, l.index(1), {}, [&](const Emit &, Value round, ValueRange) {
+    Value isHead = e.cmpi(arith::CmpIPredicate::eq, round, 0);
+    Value start = e.select(isHead, l.index(0), whole);
+    Value stop = e.select(isHead, first, length);
+    // The first whole line may be further than a vector of short elements is long.
+    Value step = l.index(l.maxLanes);
+    e.loop(start, stop, step, {}, [&](const Emit &, Value i, ValueRange) {
+      store(i, laneMask(e, e.sub(stop, i), l.maxLanes));
+      return SmallVector<Value>();
+    });
+    return SmallVector<Value>();
+  });
+}
+
+// Whether elements stand at multiples of their size; else no vector of them stands at the start of a line, where the processor
+// demands those that go past the caches. Callers may hand over any address.
+static Value isAligned(const Emit &e, const View &to) {
+  Value address = e.b.create<LLVM::PtrToIntOp>(e.loc, e.b.getI64Type(), to.data);
+  return e.cmpi(arith::CmpIPredicate::eq, e.bitAnd(address, bytesOf(to.element) - 1), 0);
+}
+
+void storeAll(Lowering &l, const View &to, Value streamed, int64_t cost, ValueRange hoisted,
+              llvm::function_ref<Value(Coords &)> element) {
+  const Emit &e = l.e;
+  int64_t inner = innerAxis(to.extents);
+  auto length = inner < 0 ? std::nullopt : constantOf(to.extents[inner]);
+  if (!streamed || inner < 0 || constantOf(to.strides[inner]) != 1 || cost > kMostCost ||
+      (length && *length * bytesOf(to.element) < kLeastRowBytes)) {
+    forAll(l, to.extents, cost, hoisted, [&](Coords &at) { storeAt(l, to, at, element(at)); });
+    return;
+  }
+  Value isLong =
+      e.cmpi(arith::CmpIPredicate::sge, to.extents[inner], kLeastRowBytes / bytesOf(to.element));
+  Value rows = e.bitAnd(streamed, e.bitAnd(isLong, isAligned(e, to)));
+  SmallVector<int64_t> outer;
+  for (int64_t axis = 0; axis < to.rank(); ++axis)
+    if (axis != inner)
+      outer.push_back(axis);
+  Coords at(to.rank());
+  Scope scope(l);
+  forAxes(l, to.extents, outer, at, [&](Coords &at) {
+    at[inner] = Coord();
+    for (Value value : hoisted)
+      hoist(l, value, broadcastCoords(l, value, at));
+    StreamedRow{l, to, inner, rowOf(l, to, at, inner), rows, at, element}.emit();
+  });
+}
+
+void fenceStreams(Lowering &l, func::FuncOp body) {
+  auto found = body.walk([](LLVM::StoreOp store) {
+    return store.getNontemporal() ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  if (!found.wasInterrupted())
+    return;
+  const Emit &e = l.e;
+  e.b.create<LLVM::CallIntrinsicOp>(e.loc, TypeRange(), StringRef("llvm.x86.sse.sfence"),
+                                    ValueRange());
+}
+
+} // namespace ptl::cpu

@@ -1,0 +1,24 @@
+// Stores that go past the caches. Of an array that no cache can hold, a store by way of the caches first reads each line that it
+// then overwrites, which is a third of the traffic of a copy; and it drives out what is still needed.
+#pragma once
+
+#include "codegen/cpu/positions.h"
+
+namespace ptl::cpu {
+
+/// Whether what `op` stores to the storage `base` should go past the caches: a condition that is known when the code runs, since
+/// it depends on how large the array and the caches are. Null where the answer is no: outside of the bodies of grids and tasks,
+/// in loops inside of these, and where the body also reads the storage. To be called where the elements are stored.
+mlir::Value isStreamed(Lowering &l, ir::StoreOp op, const View &base);
+
+/// Writes all elements of `to`: what `element` emits at a position, with vectors along the last axis that is not 1. Where
+/// `streamed` holds, whole lines go past the caches. `cost` and `hoisted` are as for `forAll`, and so is what is emitted if
+/// `streamed` is null.
+void storeAll(Lowering &l, const View &to, mlir::Value streamed, int64_t cost,
+              mlir::ValueRange hoisted, llvm::function_ref<mlir::Value(Coords &)> element);
+
+/// Ends the body of a grid or of a task, if it has streamed anything, with a fence: such stores are seen by other threads in any
+/// order, so they have to be done when the body is. The builder stands in front of the return.
+void fenceStreams(Lowering &l, mlir::func::FuncOp body);
+
+} // namespace ptl::cpu
