@@ -1,4 +1,4 @@
-// The table of our passes, in the order in which they run for a chip. Each is one file of its name in `transform/`, those of
+// The table of our passes, in the order in which they run for a chip. Each is one file of its name in a room of `transform/`, those of
 // `lower_block/` beside what they run.
 #ifndef PTL_PASSES
 #define PTL_PASSES

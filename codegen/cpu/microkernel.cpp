@@ -1,4 +1,4 @@
-// The register block of a product, and the blocking for caches round it.
+// Products by blocks: what is packed and multiplied at a time, and which way a product takes.
 #include "codegen/cpu/microkernel.h"
 #include "codegen/cpu/product_plan.h"
 
@@ -9,88 +9,6 @@ namespace ptl::cpu {
 
 static constexpr int64_t BlockRows = 224;     // of A packed at a time
 static constexpr int64_t BlockColumns = 1024; // of B packed at a time
-
-// --- the register block --------------------------------------------------------------------------
-
-static Value multiplyAdd(const Emit &e, const ProductPlan &p, Value x, Value y, Value sum) {
-  switch (p.unit) {
-  case ProductUnit::Number:
-    return isa<FloatType>(p.sum) ? e.fma(x, y, sum) : e.add(sum, e.mul(x, y));
-  case ProductUnit::I16Pair:
-    return e.intrinsic("llvm.x86.avx512.vpdpwssd.512", sum.getType(), {sum, x, y});
-  case ProductUnit::Bf16Pair: {
-    Type type = VectorType::get({p.lanes * 2}, e.b.getBF16Type());
-    x = e.b.create<vector::BitCastOp>(e.loc, type, x);
-    y = e.b.create<vector::BitCastOp>(e.loc, type, y);
-    return e.intrinsic("llvm.x86.avx512bf16.dpbf16ps.512", sum.getType(), {sum, x, y});
-  }
-  }
-  llvm_unreachable("unknown unit of products");
-}
-
-// C = or += A * B for one full register block: packed A (rows `pitch` apart), packed B (depth by columns).
-static func::FuncOp blockFunction(const Emit &outer, const ProductPlan &p) {
-  Type pointer = pointerType(outer.b.getContext()), index = outer.b.getIndexType();
-  SmallVector<Type> types = {pointer, pointer, pointer, index, index, outer.b.getI1Type()};
-  return defineFunction(outer, "ptl_block_" + p.suffix, types, [&](const Emit &e, ValueRange v) {
-    Value a = v[0], b = v[1], c = v[2], rowStride = v[3], depth = v[4], fresh = v[5];
-    Type packed = VectorType::get({p.lanes}, p.packed);
-    SmallVector<Value> zeros(p.rows * p.vectors, e.zero(VectorType::get({p.lanes}, p.sum)));
-    auto step = [&](const Emit &e, Value k, ValueRange sums) {
-      SmallVector<Value> next;
-      SmallVector<Value> right;
-      Value rowB = e.mul(k, e.index(p.columns()));
-      for (int64_t j = 0; j < p.vectors; ++j)
-        right.push_back(loadRaw(e,
-                                elementPointer(e, b, p.packed, e.add(rowB, e.index(j * p.lanes))),
-                                p.packed, p.lanes));
-      Value column = elementPointer(e, a, p.packed, k);
-      for (int64_t i = 0; i < p.rows; ++i) {
-        Value at = elementPointer(e, column, p.packed, e.index(i * p.pitch()));
-        Value left = e.splat(loadRaw(e, at, p.packed, 0), packed);
-        for (int64_t j = 0; j < p.vectors; ++j)
-          next.push_back(multiplyAdd(e, p, left, right[j], sums[i * p.vectors + j]));
-      }
-      return next;
-    };
-    SmallVector<Value> sums = e.loop(e.index(0), depth, e.index(1), zeros, step);
-    // What C holds counts as zeros where it is fresh: lanes that are not loaded are zeros.
-    Value held = e.bitNot(e.splat(fresh, VectorType::get({p.lanes}, e.b.getI1Type())));
-    for (int64_t i = 0; i < p.rows; ++i)
-      for (int64_t j = 0; j < p.vectors; ++j) {
-        Value offset = e.add(e.mul(rowStride, e.index(i)), e.index(j * p.lanes));
-        Value at = elementPointer(e, c, p.c, offset);
-        Value sum = sums[i * p.vectors + j];
-        if (p.sum != p.c)
-          sum = e.fptosi(sum, p.c);
-        storeRaw(e, at, e.add(loadRaw(e, at, p.c, p.lanes, held), sum));
-      }
-  });
-}
-
-// Like the register block, for the `rows` x `columns` corner of one: by way of a whole block.
-static func::FuncOp edgeFunction(const Emit &outer, const ProductPlan &p) {
-  auto block = blockFunction(outer, p);
-  Type pointer = pointerType(outer.b.getContext()), index = outer.b.getIndexType();
-  SmallVector<Type> types = {pointer, pointer, pointer, index,
-                             index,   index,   index,   outer.b.getI1Type()};
-  return defineFunction(outer, "ptl_edge_" + p.suffix, types, [&](const Emit &e, ValueRange v) {
-    Value c = v[2], rowStride = v[3], depth = v[4], rows = v[5], columns = v[6], fresh = v[7];
-    Value whole = stackBuffer(e, p.c, p.rows * p.columns());
-    Value yes = e.integer(e.b.getI1Type(), 1);
-    callFunction(e, block, {v[0], v[1], whole, e.index(p.columns()), depth, yes});
-    forEach(e, rows, 1, [&](const Emit &e, Value r) {
-      forEach(e, columns, p.lanes, [&](const Emit &e, Value j) {
-        Value mask = laneMask(e, e.sub(columns, j), p.lanes);
-        Value from = elementPointer(e, whole, p.c, e.add(e.mul(r, e.index(p.columns())), j));
-        Value to = elementPointer(e, c, p.c, e.add(e.mul(r, rowStride), j));
-        Value before = loadRaw(e, to, p.c, p.lanes, mask);
-        before = e.select(fresh, e.zero(before.getType()), before);
-        storeRaw(e, to, e.add(before, loadRaw(e, from, p.c, p.lanes)), mask);
-      });
-    });
-  });
-}
 
 // --- blocking ------------------------------------------------------------------------------------
 
@@ -107,33 +25,46 @@ struct Operands {
 /// One instance of the blocked product while it is emitted.
 struct Blocking {
   const ProductPlan &p;
-  func::FuncOp packRows, packPanels, block, edge;
+  func::FuncOp packRows, packPanels;
+  SmallVector<func::FuncOp> blocks; ///< of the plan
   Operands o;
+  /// At a time: rows of A, columns of B, and numbers along the contracted axis.
+  Value rows = {}, columns = {}, depth = {};
   Value packedA = {}, packedB = {};
 
   void emit(const Emit &e);
-  void columns(const Emit &e, Value jc) const;
   void depths(const Emit &e, Value jc, Value pc, Value width) const;
   void tiles(const Emit &e, Value jc, Value ic, Value width, Value height, Value steps,
              Value fresh) const;
+  void panel(const Emit &e, int64_t vectors, Value height, ArrayRef<Value> arguments) const;
+  Value rowsAt(const Emit &e, Value i) const { return e.mul(i, e.index(p.pitch())); }
 };
 } // namespace
 
-void Blocking::columns(const Emit &e, Value jc) const {
-  Value width = minimum(e, e.index(BlockColumns), e.sub(o.n, jc));
-  forEach(e, o.k, p.depth * p.perLane(),
-          [&](const Emit &e, Value pc) { depths(e, jc, pc, width); });
+// Parts of equal size, multiples of `unit`, as few as there may be if none is larger than `most`, a multiple of it.
+static Value evenParts(const Emit &e, Value whole, int64_t most, int64_t unit) {
+  Value one = e.index(1);
+  Value parts = e.b.createOrFold<arith::MaxSIOp>(e.loc, countOf(e, whole, most), one);
+  Value part = e.b.createOrFold<arith::DivUIOp>(e.loc, e.add(whole, e.sub(parts, one)), parts);
+  return roundUpTo(e, e.b.createOrFold<arith::MaxSIOp>(e.loc, part, one), unit);
+}
+
+static void forParts(const Emit &e, Value whole, Value part,
+                     llvm::function_ref<void(const Emit &, Value start, Value length)> body) {
+  e.loop(e.index(0), whole, part, {}, [&](const Emit &e, Value i, ValueRange) {
+    body(e, i, minimum(e, part, e.sub(whole, i)));
+    return SmallVector<Value>();
+  });
 }
 
 void Blocking::depths(const Emit &e, Value jc, Value pc, Value width) const {
-  Value numbers = minimum(e, e.index(p.depth * p.perLane()), e.sub(o.k, pc));
+  Value numbers = minimum(e, depth, e.sub(o.k, pc));
   Value steps = countOf(e, numbers, p.perLane());
   Value fresh = e.bitAnd(o.fresh, e.cmpi(CmpIPredicate::eq, pc, 0));
   Value sourceB =
       elementPointer(e, o.b, storageType(p.b), e.add(e.mul(pc, o.bRow), e.mul(jc, o.bColumn)));
   callFunction(e, packPanels, {packedB, sourceB, o.bRow, o.bColumn, numbers, width});
-  forEach(e, o.m, BlockRows, [&](const Emit &e, Value ic) {
-    Value height = minimum(e, e.index(BlockRows), e.sub(o.m, ic));
+  forParts(e, o.m, rows, [&](const Emit &e, Value ic, Value height) {
     Value source =
         elementPointer(e, o.a, storageType(p.a), e.add(e.mul(ic, o.aRow), e.mul(pc, o.aColumn)));
     callFunction(e, packRows,
@@ -142,45 +73,84 @@ void Blocking::depths(const Emit &e, Value jc, Value pc, Value width) const {
   });
 }
 
+// One panel of B: whole blocks, and the smallest one that has the rows that are left. The arguments are those of a block.
+void Blocking::panel(const Emit &e, int64_t vectors, Value height,
+                     ArrayRef<Value> arguments) const {
+  Value a = arguments[0], c = arguments[2], rowStride = arguments[3];
+  auto call = [&](const Emit &e, size_t block, Value i, Value count) {
+    SmallVector<Value> now(arguments);
+    now[0] = elementPointer(e, a, p.packed, rowsAt(e, i));
+    now[2] = elementPointer(e, c, p.c, e.mul(i, rowStride));
+    now[5] = count;
+    callFunction(e, blocks[block], now);
+  };
+  SmallVector<size_t> sizes;
+  for (size_t block = 0; block < blocks.size(); ++block)
+    if (p.blocks[block].vectors == vectors)
+      sizes.push_back(block);
+  int64_t most = p.blocks[sizes.front()].rows;
+  Value left = e.b.create<arith::RemUIOp>(e.loc, height, e.index(most));
+  Value whole = e.sub(height, left);
+  forEach(e, whole, most,
+          [&](const Emit &e, Value i) { call(e, sizes.front(), i, e.index(most)); });
+  std::function<void(const Emit &, size_t)> smaller = [&](const Emit &e, size_t at) {
+    if (at + 1 == sizes.size())
+      return call(e, sizes[at], whole, left);
+    Value fits = e.cmpi(CmpIPredicate::sle, left, p.blocks[sizes[at + 1]].rows);
+    e.branch(
+        fits, {},
+        [&](const Emit &e) -> SmallVector<Value> {
+          smaller(e, at + 1);
+          return {};
+        },
+        [&](const Emit &e) -> SmallVector<Value> {
+          call(e, sizes[at], whole, left);
+          return {};
+        });
+  };
+  e.branch(e.cmpi(CmpIPredicate::sgt, left, 0), {}, [&](const Emit &e) -> SmallVector<Value> {
+    smaller(e, 0);
+    return {};
+  });
+}
+
 void Blocking::tiles(const Emit &e, Value jc, Value ic, Value width, Value height, Value steps,
                      Value fresh) const {
   forEach(e, width, p.columns(), [&](const Emit &e, Value j) {
-    Value columnsLeft = minimum(e, e.index(p.columns()), e.sub(width, j));
+    Value left = minimum(e, e.index(p.columns()), e.sub(width, j));
     Value panelB = elementPointer(e, packedB, p.packed, e.mul(j, e.index(p.depth)));
-    forEach(e, height, p.rows, [&](const Emit &e, Value i) {
-      Value rowsLeft = minimum(e, e.index(p.rows), e.sub(height, i));
-      Value panelA = elementPointer(e, packedA, p.packed, e.mul(i, e.index(p.pitch())));
-      Value target = elementPointer(e, o.c, p.c, e.add(e.mul(e.add(ic, i), o.cRow), e.add(jc, j)));
-      Value whole = e.bitAnd(e.cmpi(CmpIPredicate::eq, rowsLeft, p.rows),
-                             e.cmpi(CmpIPredicate::eq, columnsLeft, p.columns()));
-      e.branch(
-          whole, {},
-          [&](const Emit &e) -> SmallVector<Value> {
-            callFunction(e, block, {panelA, panelB, target, o.cRow, steps, fresh});
-            return {};
-          },
-          [&](const Emit &e) -> SmallVector<Value> {
-            callFunction(e, edge,
-                         {panelA, panelB, target, o.cRow, steps, rowsLeft, columnsLeft, fresh});
-            return {};
-          });
-    });
+    Value target = elementPointer(e, o.c, p.c, e.add(e.mul(ic, o.cRow), e.add(jc, j)));
+    Value arguments[] = {packedA, panelB, target, o.cRow, steps, {}, left, fresh};
+    e.branch(
+        e.cmpi(CmpIPredicate::sle, left, p.lanes), {},
+        [&](const Emit &e) -> SmallVector<Value> {
+          panel(e, 1, height, arguments);
+          return {};
+        },
+        [&](const Emit &e) -> SmallVector<Value> {
+          panel(e, p.vectors(), height, arguments);
+          return {};
+        });
   });
 }
 
 void Blocking::emit(const Emit &e) {
   int64_t bytes = p.packed.getIntOrFloatBitWidth() / 8;
+  rows = evenParts(e, o.m, BlockRows, p.rows());
+  columns = evenParts(e, o.n, BlockColumns, p.columns());
+  depth = evenParts(e, o.k, p.depth * p.perLane(), p.lanes * p.perLane());
   Value mark = emitScratchMark(e, o.context);
   // Packing writes whole vectors of rows and columns: room for them beyond the matrix.
-  Value rows = e.add(roundUpTo(e, minimum(e, o.m, e.index(BlockRows)), p.rows), e.index(p.lanes));
-  Value columns = roundUpTo(e, minimum(e, o.n, e.index(BlockColumns)), p.columns());
-  packedA = emitScratch(e, o.context, e.mul(rows, e.index(p.pitch() * bytes)));
+  Value room = e.add(rows, e.index(p.lanes));
+  packedA = emitScratch(e, o.context, e.mul(room, e.index(p.pitch() * bytes)));
   packedB = emitScratch(e, o.context, e.mul(columns, e.index(p.depth * bytes)));
   Value null = e.b.create<LLVM::ZeroOp>(e.loc, pointerType(e.b.getContext()));
   Value haveA = e.b.create<LLVM::ICmpOp>(e.loc, LLVM::ICmpPredicate::ne, packedA, null);
   Value haveB = e.b.create<LLVM::ICmpOp>(e.loc, LLVM::ICmpPredicate::ne, packedB, null);
   e.branch(e.bitAnd(haveA, haveB), {}, [&](const Emit &e) -> SmallVector<Value> {
-    forEach(e, o.n, BlockColumns, [&](const Emit &e, Value jc) { this->columns(e, jc); });
+    forParts(e, o.n, columns, [&](const Emit &e, Value jc, Value width) {
+      forParts(e, o.k, depth, [&](const Emit &e, Value pc, Value) { depths(e, jc, pc, width); });
+    });
     return {};
   });
   emitScratchRelease(e, o.context, mark);
@@ -265,14 +235,15 @@ static func::FuncOp productFunction(const Emit &outer, const ProductPlan &p) {
                              index,
                              outer.b.getI1Type()};
   func::FuncOp packRows = packRowsFunction(outer, p), packPanels = packPanelsFunction(outer, p);
-  func::FuncOp block = blockFunction(outer, p), edge = edgeFunction(outer, p);
+  SmallVector<func::FuncOp> blocks;
+  for (RegisterBlock block : p.blocks)
+    blocks.push_back(blockFunction(outer, p, block));
   return defineFunction(outer, "ptl_product_" + p.suffix, types, [&](const Emit &e, ValueRange v) {
     Operands o(v);
     Value empty = e.bitAnd(o.fresh, e.cmpi(CmpIPredicate::eq, o.k, 0));
     SmallVector<Way> ways = {{empty, [&](const Emit &e) { zeroFill(e, p, o); }}};
     ways.append(vectorWays(e, p, o));
-    firstWay(e, ways,
-             [&](const Emit &e) { Blocking{p, packRows, packPanels, block, edge, o}.emit(e); });
+    firstWay(e, ways, [&](const Emit &e) { Blocking{p, packRows, packPanels, blocks, o}.emit(e); });
   });
 }
 

@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <random>
 
 using namespace mlir;
@@ -15,10 +16,32 @@ struct Shape {
   int64_t m, n, k;
 };
 
-const Shape shapes[] = {{0, 5, 7},      {5, 0, 7},      {5, 7, 0},     {1, 1, 1},
-                        {14, 32, 16},   {15, 33, 3},    {13, 31, 257}, {37, 100, 65},
-                        {128, 256, 64}, {230, 70, 600}, {1, 300, 70},  {1, 37, 129},
-                        {1, 512, 3},    {259, 1, 70},   {7, 1, 1025},  {1, 1, 600}};
+const Shape shapes[] = {
+    {0, 5, 7},
+    {5, 0, 7},
+    {5, 7, 0},
+    {1, 1, 1},
+    {14, 32, 16},
+    {15, 33, 3},
+    {13, 31, 257},
+    {37, 100, 65},
+    {128, 256, 64},
+    {230, 70, 600},
+    {1, 300, 70},
+    {1, 37, 129},
+    {1, 512, 3},
+    {259, 1, 70},
+    {7, 1, 1025},
+    {1, 1, 600},
+    // Each block of the plans as the last rows, wide and narrow, and parts of equal size.
+    {2, 33, 9},
+    {4, 64, 20},
+    {8, 32, 17},
+    {26, 48, 31},
+    {20, 16, 40},
+    {34, 9, 21},
+    {6, 8, 513},
+    {226, 1026, 5}};
 
 /// A bf16 by its bits.
 struct BFloat {
@@ -106,8 +129,50 @@ TEST(Microkernel, NarrowerVectors) {
   Processor processor = Processor::named("x86-64-v3");
   EXPECT_EQ(processor.vectors.bytes, 32);
   checkAll<float, float>(Float32Type::get(&testContext()), 1e-5, processor);
+  checkAll<double, double>(Float64Type::get(&testContext()), 1e-14, processor);
+  checkAll<_Float16, float>(Float16Type::get(&testContext()), 1e-5, processor);
   checkAll<BFloat, float>(BFloat16Type::get(&testContext()), 1e-5, processor);
+  checkAll<int16_t, int32_t>(IntegerType::get(&testContext(), 16), 0, processor);
   checkAll<int8_t, int32_t>(IntegerType::get(&testContext(), 8), 0, processor);
+  checkAll<uint8_t, int32_t>(IntegerType::get(&testContext(), 8, IntegerType::Unsigned), 0,
+                             processor);
+  checkAll<int32_t, int32_t>(IntegerType::get(&testContext(), 32), 0, processor);
+}
+
+TEST(Microkernel, NarrowestVectors) {
+  Processor processor = Processor::named("x86-64-v2");
+  EXPECT_EQ(processor.vectors.bytes, 16);
+  checkAll<float, float>(Float32Type::get(&testContext()), 1e-5, processor);
+  checkAll<int8_t, int32_t>(IntegerType::get(&testContext(), 8), 0, processor);
+}
+
+// What is not a number, or infinite, reaches the elements of its row and column and no others; what C held before does not count.
+TEST(Microkernel, SpecialNumbersStayInTheirRowsAndColumns) {
+  for (const char *name : {"", "x86-64-v3"}) {
+    Type type = Float32Type::get(&testContext());
+    Processor processor = *name ? Processor::named(name) : Processor::host();
+    CompiledProduct product = compileProduct(testContext(), type, type, processor, false);
+    float nan = std::numeric_limits<float>::quiet_NaN();
+    float infinity = std::numeric_limits<float>::infinity();
+    for (auto [m, n] : {std::pair<int64_t, int64_t>{14, 32}, {31, 41}, {5, 9}}) {
+      int64_t k = 300;
+      std::vector<float> a(m * k, 1.0f), b(k * n, 2.0f), c(m * n, nan);
+      a[k + 7] = nan;                   // row 1
+      a[3 * k + 299] = infinity;        // row 3
+      b[290 * n + (n - 1)] = -infinity; // the last column
+      TestScratch scratch;
+      product.entry(&scratch, a.data(), k, 1, b.data(), n, 1, c.data(), n, m, n, k);
+      for (int64_t i = 0; i < m; ++i)
+        for (int64_t j = 0; j < n; ++j) {
+          float got = c[i * n + j];
+          bool isLast = j == n - 1;
+          if (i == 1 || (i == 3 && isLast))
+            EXPECT_TRUE(std::isnan(got)) << i << ", " << j;
+          else
+            EXPECT_EQ(got, i == 3 ? infinity : isLast ? -infinity : 600.0f) << i << ", " << j;
+        }
+    }
+  }
 }
 
 } // namespace

@@ -17,9 +17,16 @@ static bool isByte(Type t) { return t.isInteger(8) || t.isUnsignedInteger(8); }
 // Whether all values of the type are values of i16.
 static bool fitsI16(Type t) { return isByte(t) || (t.isInteger(16) && !t.isUnsignedInteger()); }
 
+// Sums, one row of B and one number of A take at most 32 registers of AVX-512, 16 of any other unit. A tall product ends in one
+// block that has as many rows as are left, or few more, and a narrow one in blocks of one vector.
+static constexpr RegisterBlock kWideBlocks[] = {{14, 2}, {12, 2}, {8, 2}, {4, 2},
+                                                {2, 2},  {14, 1}, {6, 1}};
+static constexpr RegisterBlock kHalfBlocks[] = {{6, 2}, {4, 2}, {2, 2}, {6, 1}};
+static constexpr RegisterBlock kNarrowBlocks[] = {{5, 2}, {2, 2}, {5, 1}};
+
 ProductPlan makeProductPlan(Type a, Type b, Type c, const VectorUnit &unit) {
   MLIRContext *context = a.getContext();
-  ProductPlan p{a, b, c, ProductUnit::Number, c, c, 0, 0, 2, 256, ""};
+  ProductPlan p{a, b, c, ProductUnit::Number, c, c, 0, {}, 256, ""};
   // The instructions on pairs are those of the widest registers.
   bool wide = unit.bytes >= 64;
   if (wide && unit.bf16Pairs && a.isBF16() && b.isBF16()) {
@@ -33,7 +40,11 @@ ProductPlan makeProductPlan(Type a, Type b, Type c, const VectorUnit &unit) {
     p.depth = a.isUnsignedInteger() || b.isUnsignedInteger() ? 256 : 512;
   }
   p.lanes = unit.bytes * 8 / p.sum.getIntOrFloatBitWidth();
-  p.rows = unit.bytes >= 64 ? 14 : unit.bytes >= 32 ? 6 : 5;
+  p.blocks = kNarrowBlocks;
+  if (unit.bytes >= 32)
+    p.blocks = kHalfBlocks;
+  if (unit.bytes >= 64)
+    p.blocks = kWideBlocks;
   llvm::raw_string_ostream name(p.suffix);
   name << a << '_' << b << '_' << c;
   return p;

@@ -12,6 +12,12 @@ enum class ProductUnit : uint8_t {
   I16Pair,  ///< two i16, likewise; i32 += both products
 };
 
+/// How much of C is summed in registers at a time.
+struct RegisterBlock {
+  int64_t rows;
+  int64_t vectors; ///< side by side
+};
+
 /// The types of one product, and how many registers a block takes.
 struct ProductPlan {
   mlir::Type a, b, c; ///< logical element types of the operands; C's storage type
@@ -19,14 +25,17 @@ struct ProductPlan {
   mlir::Type packed; ///< of a lane of packed operands
   mlir::Type sum;    ///< of a lane of a register block
   int64_t lanes;     ///< of a vector of `sum`, and of `packed`
-  int64_t rows;      ///< of a register block
-  int64_t vectors;   ///< of a register block, side by side
-  int64_t depth;     ///< most lanes along the contracted axis per packed panel
+  /// The blocks that code is made for: of each width the tallest first, the widest first.
+  llvm::ArrayRef<RegisterBlock> blocks;
+  int64_t depth; ///< most lanes along the contracted axis per packed panel
   std::string suffix;
 
   /// Numbers along the contracted axis per lane.
   int64_t perLane() const { return unit == ProductUnit::Number ? 1 : 2; }
-  int64_t columns() const { return lanes * vectors; }
+  /// Of the largest block.
+  int64_t rows() const { return blocks.front().rows; }
+  int64_t vectors() const { return blocks.front().vectors; }
+  int64_t columns() const { return lanes * vectors(); }
   /// Rows of packed A are this far apart; odd in cache lines, so that rows do not collide.
   int64_t pitch() const { return depth + lanes; }
 };
@@ -55,6 +64,10 @@ mlir::func::FuncOp packRowsFunction(const Emit &e, const ProductPlan &p);
 /// (dst, src, rowStride, columnStride, rows, columns): packs a part of B in panels of `columns()` lanes: panel n is at
 /// dst[n * columns() * depth], row after row of it.
 mlir::func::FuncOp packPanelsFunction(const Emit &e, const ProductPlan &p);
+
+/// (a, b, c, rowStride, depth, rows, columns, fresh): C = or += A * B for at most `block.rows` rows and at most the columns of the
+/// block's vectors: packed A (rows `pitch` apart) times a packed panel of B. Nothing beyond `rows` and `columns` is written.
+mlir::func::FuncOp blockFunction(const Emit &e, const ProductPlan &p, RegisterBlock block);
 
 /// (c, cStep, m, rowStride, x, count, depth, fresh): c[i * cStep] = or += sum over k of m[i * rowStride + k] * x[k], for i below
 /// `count`: rows times a vector, all read once. `matrix` and `vector` are logical element types.

@@ -1,0 +1,149 @@
+// A block of C in registers: the innermost code of a product.
+#include "codegen/cpu/product_plan.h"
+
+using namespace mlir;
+
+namespace ptl::cpu {
+
+static Value multiplyAdd(const Emit &e, const ProductPlan &p, Value x, Value y, Value sum) {
+  switch (p.unit) {
+  case ProductUnit::Number:
+    return isa<FloatType>(p.sum) ? e.fma(x, y, sum) : e.add(sum, e.mul(x, y));
+  case ProductUnit::I16Pair:
+    return e.intrinsic("llvm.x86.avx512.vpdpwssd.512", sum.getType(), {sum, x, y});
+  case ProductUnit::Bf16Pair: {
+    Type type = VectorType::get({p.lanes * 2}, e.b.getBF16Type());
+    x = e.b.create<vector::BitCastOp>(e.loc, type, x);
+    y = e.b.create<vector::BitCastOp>(e.loc, type, y);
+    return e.intrinsic("llvm.x86.avx512bf16.dpbf16ps.512", sum.getType(), {sum, x, y});
+  }
+  }
+  llvm_unreachable("unknown unit of products");
+}
+
+namespace {
+/// The arguments of a block's function, and the block.
+struct Block {
+  const ProductPlan &p;
+  RegisterBlock size;
+  Value a, b, c, rowStride, depth, rows, columns, fresh;
+
+  Block(const ProductPlan &p, RegisterBlock size, ValueRange v)
+      : p(p), size(size), a(v[0]), b(v[1]), c(v[2]), rowStride(v[3]), depth(v[4]), rows(v[5]),
+        columns(v[6]), fresh(v[7]) {}
+
+  Value address(const Emit &e, int64_t row, int64_t vector) const {
+    Value offset = e.add(e.mul(rowStride, e.index(row)), e.index(vector * p.lanes));
+    return elementPointer(e, c, p.c, offset);
+  }
+  void prefetch(const Emit &e) const;
+  SmallVector<Value> sums(const Emit &e) const;
+  void store(const Emit &e, ValueRange sums, bool adds) const;
+  void storeCorner(const Emit &e, func::FuncOp corner, ValueRange sums) const;
+};
+} // namespace
+
+// The lines of C are on their way while sums are computed. They go to the second level: rows of C that are a power of two apart
+// share few places of the first one, and would drive out A and B.
+void Block::prefetch(const Emit &e) const {
+  int64_t bytes = p.lanes * size.vectors * p.c.getIntOrFloatBitWidth() / 8;
+  for (int64_t row = 0; row < size.rows; ++row)
+    for (int64_t at = 0; at < bytes; at += 64)
+      e.b.create<LLVM::Prefetch>(e.loc, bytePointer(e, address(e, row, 0), e.index(at)),
+                                 /*rw=*/0, /*hint=*/2, /*cache=*/1);
+}
+
+SmallVector<Value> Block::sums(const Emit &e) const {
+  Type packed = VectorType::get({p.lanes}, p.packed);
+  SmallVector<Value> zeros(size.rows * size.vectors, e.zero(VectorType::get({p.lanes}, p.sum)));
+  return e.loop(e.index(0), depth, e.index(1), zeros, [&](const Emit &e, Value k, ValueRange sums) {
+    SmallVector<Value> next, right;
+    Value rowB = e.mul(k, e.index(p.columns()));
+    for (int64_t j = 0; j < size.vectors; ++j) {
+      Value at = elementPointer(e, b, p.packed, e.add(rowB, e.index(j * p.lanes)));
+      right.push_back(loadRaw(e, at, p.packed, p.lanes));
+    }
+    Value column = elementPointer(e, a, p.packed, k);
+    for (int64_t i = 0; i < size.rows; ++i) {
+      Value at = elementPointer(e, column, p.packed, e.index(i * p.pitch()));
+      Value left = e.splat(loadRaw(e, at, p.packed, 0), packed);
+      for (int64_t j = 0; j < size.vectors; ++j)
+        next.push_back(multiplyAdd(e, p, left, right[j], sums[i * size.vectors + j]));
+    }
+    return next;
+  });
+}
+
+void Block::store(const Emit &e, ValueRange sums, bool adds) const {
+  for (int64_t i = 0; i < size.rows; ++i)
+    for (int64_t j = 0; j < size.vectors; ++j) {
+      Value at = address(e, i, j), sum = sums[i * size.vectors + j];
+      storeRaw(e, at, adds ? e.add(loadRaw(e, at, p.c, p.lanes), sum) : sum);
+    }
+}
+
+// By way of memory, where rows and vectors can be counted.
+void Block::storeCorner(const Emit &e, func::FuncOp corner, ValueRange sums) const {
+  int64_t width = p.lanes * size.vectors;
+  Value whole = stackBuffer(e, p.c, size.rows * width);
+  for (auto [i, sum] : llvm::enumerate(sums))
+    storeRaw(e, elementPointer(e, whole, p.c, e.index(static_cast<int64_t>(i) * p.lanes)), sum);
+  callFunction(e, corner, {whole, e.index(width), c, rowStride, rows, columns, fresh});
+}
+
+// (from, width, c, rowStride, rows, columns, fresh): C = or += `rows` x `columns` sums whose rows are `width` apart.
+static func::FuncOp cornerFunction(const Emit &outer, const ProductPlan &p) {
+  Type pointer = pointerType(outer.b.getContext()), index = outer.b.getIndexType();
+  SmallVector<Type> types = {pointer, index, pointer, index, index, index, outer.b.getI1Type()};
+  return defineFunction(outer, "ptl_corner_" + p.suffix, types, [&](const Emit &e, ValueRange v) {
+    Value whole = v[0], width = v[1], c = v[2], rowStride = v[3], columns = v[5], fresh = v[6];
+    forEach(e, v[4], 1, [&](const Emit &e, Value r) {
+      forEach(e, columns, p.lanes, [&](const Emit &e, Value j) {
+        Value mask = laneMask(e, e.sub(columns, j), p.lanes);
+        Value from = elementPointer(e, whole, p.c, e.add(e.mul(r, width), j));
+        Value to = elementPointer(e, c, p.c, e.add(e.mul(r, rowStride), j));
+        Value before = loadRaw(e, to, p.c, p.lanes, mask);
+        before = e.select(fresh, e.zero(before.getType()), before);
+        storeRaw(e, to, e.add(before, loadRaw(e, from, p.c, p.lanes)), mask);
+      });
+    });
+  });
+}
+
+func::FuncOp blockFunction(const Emit &outer, const ProductPlan &p, RegisterBlock size) {
+  Type pointer = pointerType(outer.b.getContext()), index = outer.b.getIndexType();
+  SmallVector<Type> types = {pointer, pointer, pointer, index,
+                             index,   index,   index,   outer.b.getI1Type()};
+  func::FuncOp corner = cornerFunction(outer, p);
+  std::string name =
+      "ptl_block" + std::to_string(size.rows) + "x" + std::to_string(size.vectors) + "_" + p.suffix;
+  return defineFunction(outer, name, types, [&](const Emit &e, ValueRange v) {
+    Block block(p, size, v);
+    block.prefetch(e);
+    SmallVector<Value> sums = block.sums(e);
+    if (p.sum != p.c)
+      for (Value &sum : sums)
+        sum = e.fptosi(sum, p.c);
+    using arith::CmpIPredicate;
+    Value isWhole = e.bitAnd(e.cmpi(CmpIPredicate::eq, block.rows, size.rows),
+                             e.cmpi(CmpIPredicate::eq, block.columns, p.lanes * size.vectors));
+    auto stored = [&](bool adds) {
+      return [&, adds](const Emit &e) -> SmallVector<Value> {
+        block.store(e, sums, adds);
+        return {};
+      };
+    };
+    e.branch(
+        isWhole, {},
+        [&](const Emit &e) -> SmallVector<Value> {
+          e.branch(block.fresh, {}, stored(false), stored(true));
+          return {};
+        },
+        [&](const Emit &e) -> SmallVector<Value> {
+          block.storeCorner(e, corner, sums);
+          return {};
+        });
+  });
+}
+
+} // namespace ptl::cpu
