@@ -23,12 +23,12 @@ static Value multiplyAdd(const Emit &e, const ProductPlan &p, Value x, Value y, 
 
 namespace {
 /// The arguments of a block's function, and the block.
-struct Block {
+struct BlockEmitter {
   const ProductPlan &p;
   RegisterBlock size;
   Value a, b, c, rowStride, depth, rows, columns, fresh;
 
-  Block(const ProductPlan &p, RegisterBlock size, ValueRange v)
+  BlockEmitter(const ProductPlan &p, RegisterBlock size, ValueRange v)
       : p(p), size(size), a(v[0]), b(v[1]), c(v[2]), rowStride(v[3]), depth(v[4]), rows(v[5]),
         columns(v[6]), fresh(v[7]) {}
 
@@ -45,7 +45,7 @@ struct Block {
 
 // The lines of C are on their way while sums are computed. They go to the second level: rows of C that are a power of two apart
 // share few places of the first one, and would drive out A and B.
-void Block::prefetch(const Emit &e) const {
+void BlockEmitter::prefetch(const Emit &e) const {
   int64_t bytes = p.lanes * size.vectors * p.c.getIntOrFloatBitWidth() / 8;
   for (int64_t row = 0; row < size.rows; ++row)
     for (int64_t at = 0; at < bytes; at += 64)
@@ -53,7 +53,7 @@ void Block::prefetch(const Emit &e) const {
                                  /*rw=*/0, /*hint=*/2, /*cache=*/1);
 }
 
-SmallVector<Value> Block::sums(const Emit &e) const {
+SmallVector<Value> BlockEmitter::sums(const Emit &e) const {
   Type packed = VectorType::get({p.lanes}, p.packed);
   SmallVector<Value> zeros(size.rows * size.vectors, e.zero(VectorType::get({p.lanes}, p.sum)));
   return e.loop(e.index(0), depth, e.index(1), zeros, [&](const Emit &e, Value k, ValueRange sums) {
@@ -74,7 +74,7 @@ SmallVector<Value> Block::sums(const Emit &e) const {
   });
 }
 
-void Block::store(const Emit &e, ValueRange sums, bool adds) const {
+void BlockEmitter::store(const Emit &e, ValueRange sums, bool adds) const {
   for (int64_t i = 0; i < size.rows; ++i)
     for (int64_t j = 0; j < size.vectors; ++j) {
       Value at = address(e, i, j), sum = sums[i * size.vectors + j];
@@ -83,7 +83,7 @@ void Block::store(const Emit &e, ValueRange sums, bool adds) const {
 }
 
 // By way of memory, where rows and vectors can be counted.
-void Block::storeCorner(const Emit &e, func::FuncOp corner, ValueRange sums) const {
+void BlockEmitter::storeCorner(const Emit &e, func::FuncOp corner, ValueRange sums) const {
   int64_t width = p.lanes * size.vectors;
   Value whole = stackBuffer(e, p.c, size.rows * width);
   for (auto [i, sum] : llvm::enumerate(sums))
@@ -118,7 +118,7 @@ func::FuncOp blockFunction(const Emit &outer, const ProductPlan &p, RegisterBloc
   std::string name =
       "ptl_block" + std::to_string(size.rows) + "x" + std::to_string(size.vectors) + "_" + p.suffix;
   return defineFunction(outer, name, types, [&](const Emit &e, ValueRange v) {
-    Block block(p, size, v);
+    BlockEmitter block(p, size, v);
     block.prefetch(e);
     SmallVector<Value> sums = block.sums(e);
     if (p.sum != p.c)
