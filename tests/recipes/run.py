@@ -47,9 +47,17 @@ def shell(command: str) -> str:
     return "" if done.returncode == 0 else f"$ {command}\n{done.stdout[-6000:]}{done.stderr[-3000:]}[exit {done.returncode}]"
 
 
-def objects_of(tree: Tree, build: str, files: list[str]) -> list[str]:
-    outputs = {pathlib.Path(each["file"]): re.search(r" -o (\S+)", each["command"])[1] for each in per_file(ROOT / build)}
-    return [outputs[tree.find(file)] for file in files]
+def compile_alone(tree: Tree, build: str, files: list[str]) -> str:
+    """Compiles each file without the others of its group, after what it includes was generated. Empty, or what went wrong."""
+    commands = {pathlib.Path(each["file"]): each["command"] for each in per_file(ROOT / build)}
+    for file in files:
+        command = commands[tree.find(file)]
+        library = re.search(r" -o \S*CMakeFiles/([^/]+)\.dir/", command)[1]
+        needed = [f"cmake_object_order_depends_target_{library}", *re.findall(rf"{ROOT / build}/(\S+\.pch)(?= )", command)]
+        alone = re.sub(r" -o \S+", " -o /dev/null", command)
+        if problem := shell(f"ninja -C {build} {' '.join(needed)} && cd {build} && {alone}"):
+            return problem
+    return ""
 
 
 def check(tree: Tree, build: str, kind: str, words: str) -> str:
@@ -60,7 +68,7 @@ def check(tree: Tree, build: str, kind: str, words: str) -> str:
         return problem
     targets = words.split()
     if kind == "objects":
-        targets = objects_of(tree, build, targets)
+        return compile_alone(tree, build, targets)
     return shell(f"ninja -C {build} {' '.join(targets)}")
 
 
