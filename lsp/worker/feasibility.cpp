@@ -46,10 +46,7 @@ Json Worker::processorTime(const Json &request) {
       return processorTime(request);
     }
     if (cost)
-      result["cost"] = costJson(*cost, [&](Span span) {
-        Json json = view.place(span);
-        return json.is_null() ? json : Json{{"place", std::move(json)}};
-      });
+      result["cost"] = view.placedCost(*cost);
   }
   result["timings"] = timingsJson(view.timings);
   return {{"result", std::move(result)}};
@@ -107,10 +104,7 @@ Json Worker::feasibility(const Json &request) {
     return feasibility(request);
   }
   if (cost)
-    result["cost"] = costJson(*cost, [&](Span span) {
-      Json json = view.place(span);
-      return json.is_null() ? json : Json{{"place", std::move(json)}};
-    });
+    result["cost"] = view.placedCost(*cost);
   result["timings"] = timingsJson(view.timings);
   return {{"result", std::move(result)}};
 }

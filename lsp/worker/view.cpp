@@ -1,5 +1,6 @@
 #include "lsp/worker/view.h"
 
+#include "compile/cost/cost.h"
 #include "compile/entry/reach.h"
 #include "frontend/base/render.h"
 
@@ -30,6 +31,13 @@ Json placeJson(const SourceManager &sources, Span span) {
 Json Worker::View::place(Span span) const {
   Span there = now(span);
   return there.file < sources().size() ? placeJson(sources(), there) : Json();
+}
+
+Json Worker::View::placedCost(const Cost &cost) const {
+  return costJson(cost, [&](Span span) {
+    Json json = place(span);
+    return json.is_null() ? json : Json{{"place", std::move(json)}};
+  });
 }
 
 static Json diagnosticJson(const SourceManager &sources, const Diagnostic &diagnostic) {

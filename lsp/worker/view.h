@@ -18,6 +18,8 @@ struct Worker::View {
   Span now(Span span) const;
   /// The same as JSON; null if it has no present place.
   Json place(Span span) const;
+  /// A cost with the present places of its spans.
+  Json placedCost(const Cost &cost) const;
 };
 
 /// The answer to a request that is wrong or was cancelled.
