@@ -200,7 +200,7 @@ private:
   std::vector<Kept> windows_;
 };
 
-KeptBetweenRuns<PathTree> &knownWays() {
+KeptBetweenRuns<PathTree> &retainedPathTrees() {
   constexpr size_t most = 64;
   constexpr int64_t mostBytes = int64_t(64) << 20;
   // Never destroyed, as windows.
@@ -287,7 +287,7 @@ std::optional<uint64_t> Call::runStatic(const ProgramGraph::Key &wanted, int thr
 
 uint64_t Call::runDynamic(const ProgramGraph::Key &wanted, int threads) const {
   auto window = Windows::shared().take(threads);
-  std::unique_ptr<PathTree> tree = knownWays().take(wanted);
+  std::unique_ptr<PathTree> tree = retainedPathTrees().take(wanted);
   if (!tree)
     tree = std::make_unique<PathTree>(wanted);
   uint64_t tasks = 0;
@@ -297,7 +297,7 @@ uint64_t Call::runDynamic(const ProgramGraph::Key &wanted, int threads) const {
     window->run(*context->pool, code, const_cast<Call *>(this), static_cast<ProgramRun *>(&run));
     tasks = run.submitted();
   }
-  knownWays().giveBack(std::move(tree));
+  retainedPathTrees().giveBack(std::move(tree));
   Windows::shared().giveBack(std::move(window), threads);
   return tasks;
 }

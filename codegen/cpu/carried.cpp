@@ -16,7 +16,7 @@ namespace ptl::cpu {
 View carriedBuffer(Lowering &l, Operation *op, Value initial) {
   auto type = cast<ir::ArrayType>(initial.getType());
   View buffer = allocate(l, type.getElementType(), extentsOf(l, initial));
-  tellBytes(buffer.data, type);
+  recordBytes(buffer.data, type);
   asTask(l, op, [&] { evaluateInto(l, initial, buffer); });
   return buffer;
 }

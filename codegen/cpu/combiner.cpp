@@ -19,8 +19,7 @@ Combiner combinerOf(Operation *op, Type elem) {
 }
 
 Combiner combinerNamed(StringRef how, Type elem) {
-  OpId kind = how == "add" ? OpId::Add : how == "max" ? OpId::Max : OpId::Min;
-  return {kind, elem, registerType(elem)};
+  return {*ir::combinerNamed(how), elem, registerType(elem)};
 }
 
 Value Combiner::identity(const Emit &e, Type shape) const {

@@ -6,6 +6,8 @@
 #include "codegen/cpu/lower_value.h"
 #include "codegen/cpu/positions.h"
 #include "codegen/cpu/storage.h"
+#include "passes/analysis/op_info.h"
+#include "passes/analysis/op_kinds.h"
 
 using namespace mlir;
 using arith::CmpFPredicate;
@@ -136,24 +138,13 @@ static Type storedAs(const Combiner &c) {
   return c.acc == registerType(c.elem) && !isFloatElem(c.elem) ? c.elem : c.acc;
 }
 
-static SmallVector<int64_t> reducedAxes(Operation *op, int64_t rank) {
-  SmallVector<int64_t> axes;
-  if (auto list = op->getAttrOfType<DenseI64ArrayAttr>("axes"))
-    axes.assign(list.asArrayRef().begin(), list.asArrayRef().end());
-  if (axes.empty())
-    llvm::append_range(axes, llvm::seq<int64_t>(0, rank));
-  for (int64_t &axis : axes)
-    axis += axis < 0 ? rank : 0;
-  return axes;
-}
-
 static void reduceInto(Lowering &l, Operation *op,
                        llvm::function_ref<void(const Coords &, Value)> store) {
   Value operand = op->getOperand(0);
   auto type = cast<ir::ArrayType>(operand.getType());
   prepare(l, operand);
   Values extents = extentsOf(l, operand);
-  SmallVector<int64_t> reduced = reducedAxes(op, type.getRank());
+  SmallVector<int64_t> reduced = ir::reducedAxesOf(op);
   Combiner c = combinerOf(op, type.getElementType());
   Type resultType = op->getResult(0).getType();
   if (auto array = dyn_cast<ir::ArrayType>(resultType))
@@ -423,7 +414,8 @@ static void searchInto(Lowering &l, Operation *op, bool larger,
 
 static bool reduceBy(Lowering &l, Operation *op,
                      llvm::function_ref<void(const Coords &, Value)> store) {
-  if (!op->getName().getStringRef().starts_with("ptl.reduce_"))
+  const OpRecord *record = ir::recordOf(op);
+  if (!record || record->opClass != OpClass::Reduction || !ir::loweringOf(op)->combiner)
     return false;
   if (isa<ir::ReduceArgmaxOp, ir::ReduceArgminOp>(op))
     searchInto(l, op, isa<ir::ReduceArgmaxOp>(op), store);

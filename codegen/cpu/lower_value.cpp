@@ -16,6 +16,7 @@
 #include "codegen/cpu/transpose.h"
 
 #include "ir/dialect/host_views.h"
+#include "ir/dialect/op_facts.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
@@ -23,11 +24,12 @@ using namespace mlir;
 namespace ptl::cpu {
 
 static bool hasProducer(Operation *op) {
-  StringRef name = op->getName().getStringRef();
-  return name.starts_with("ptl.reduce_") || name.starts_with("ptl.cum") ||
-         isa<ir::MatmulOp, ir::EinsumOp, ir::SortOp, ir::ArgsortOp, ir::TopkOp, ir::ScatterOp,
+  const OpLowering *lowering = ir::loweringOf(op);
+  if (lowering && lowering->combiner) // reductions and scans
+    return true;
+  return isa<ir::MatmulOp, ir::EinsumOp, ir::SortOp, ir::ArgsortOp, ir::TopkOp, ir::ScatterOp,
              ir::ConcatOp, ir::PadOp, ir::InterleaveOp, ir::InsertOp, ir::UniqueOp, ir::SortedOp>(
-             op);
+      op);
 }
 
 // --- when values are computed --------------------------------------------------------------------

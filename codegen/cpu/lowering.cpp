@@ -30,7 +30,7 @@ void Lowering::fail(Operation *op, const Twine &message) {
 
 void Lowering::bindView(Value key, const View &view) {
   if (isOrchestrating())
-    tellBytes(view.data, key.getType());
+    recordBytes(view.data, key.getType());
   if (program.ownViews && !views.count(key))
     program.ownViews->push_back({key, extents.lookup(key)});
   // A value that is computed within a loop or an arm is not available behind it, so it is forgotten

@@ -21,7 +21,7 @@ static bool calls(Operation &op, llvm::StringRef name) {
   return call && call.getCallee() == name;
 }
 
-void tellBytes(Value address, Type array) {
+void recordBytes(Value address, Type array) {
   Operation *call = address.getDefiningOp();
   if (!call || !calls(*call, "ptl_rt_alloc") || attrs::storage.isOn(call) ||
       !isa<ir::ArrayType, ir::RefType>(array))

@@ -12,7 +12,7 @@ namespace ptl::cpu {
 
 /// Sets that attribute on the call that returns `address`, if a call does, for an array of that
 /// type, unless it is set.
-void tellBytes(mlir::Value address, mlir::Type array);
+void recordBytes(mlir::Value address, mlir::Type array);
 
 /// The allocations of a program after `lowerToBlocks`, each from its allocation to its release.
 /// Empty where there is no program; nothing where the size of some array is not known.

@@ -239,8 +239,8 @@ std::optional<std::vector<int64_t>> Resolver::extentsOf(const rt::Param &param) 
     std::optional<int64_t> extent =
         rt::evaluateInt(param.shape[i], rt::ExprValues{dims_, {}, {}, {}, nullptr});
     if (!extent) {
-      fail(param.name, "nothing says how long its axis `" + param.axisTexts[i] +
-                           "` is; give the dimension a value, as in N=1024");
+      fail(param.name, "the extent of its axis `" + param.axisTexts[i] +
+                           "` is unknown; give the dimension a value, as in N=1024");
       return std::nullopt;
     }
     extents.push_back(*extent);

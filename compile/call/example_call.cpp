@@ -53,7 +53,7 @@ private:
   int64_t broken() const;
   int64_t suiting(size_t dim);
   void chooseScalars();
-  void tellScalar(const rt::Param &param);
+  void chooseScalar(const rt::Param &param);
   bool isOfNumbers(const rt::Expr &expr) const;
   ElemKind elemOf(const rt::Param &param) const;
   std::optional<int64_t> lengthOf(const rt::Expr &axis) const {
@@ -229,7 +229,7 @@ void Chooser::chooseScalars() {
   }
 }
 
-void Chooser::tellScalar(const rt::Param &param) {
+void Chooser::chooseScalar(const rt::Param &param) {
   const int64_t *value = find(wanted_, decl_, param.name);
   if (!isFloat(elemOf(param)))
     result_.sizes.push_back({param.name, value ? *value : 1, value ? "asked for" : "assumed"});
@@ -242,7 +242,7 @@ std::optional<ExampleCall> Chooser::make(std::string &problem) {
     result_.lengths.push_back(*length);
   for (const rt::Param &param : entry_.params) {
     if (!param.isArray()) {
-      tellScalar(param);
+      chooseScalar(param);
       continue;
     }
     std::vector<int64_t> extents;

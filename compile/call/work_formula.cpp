@@ -2,9 +2,9 @@
 
 #include "ir/dialect/ptl_dialect.h"
 #include "ir/ops/op_table.h"
+#include "passes/analysis/op_info.h"
 
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringMap.h"
 
 #include <map>
 
@@ -15,17 +15,6 @@ namespace ptl {
 namespace {
 
 using Extents = std::vector<int64_t>;
-
-const OpRecord *recordOf(Operation &op) {
-  static const llvm::StringMap<const OpRecord *> records = [] {
-    llvm::StringMap<const OpRecord *> result;
-    for (const OpRecord &record : allOps())
-      if (!record.mnemonic.empty())
-        result["ptl." + std::string(record.mnemonic)] = &record;
-    return result;
-  }();
-  return records.lookup(op.getName().getStringRef());
-}
 
 int64_t elementCount(const Extents &extents) {
   int64_t count = 1;
@@ -118,13 +107,13 @@ static bool isCountedByProduct(Operation &op) {
 }
 
 bool countsFlops(Operation &op) {
-  const OpRecord *record = recordOf(op);
+  const OpRecord *record = ir::recordOf(&op);
   return record && record->flops != "0" && !isCountedByProduct(op) &&
          touchesElement(op, [](Type type) { return isa<FloatType>(type); });
 }
 
 std::optional<int64_t> flopsOf(Operation &op, const ExtentsOf &extentsOf) {
-  const OpRecord &record = *recordOf(op);
+  const OpRecord &record = *ir::recordOf(&op);
   std::vector<Extents> operands;
   for (Type type : op.getOperandTypes()) {
     if (isa<IndexType>(type)) // Lengths, not data.

@@ -49,7 +49,7 @@ static SearchStep placeBuffers(block::BlockProgram &program, const Machine &mach
 }
 
 /// How kernels that did not fit at once were made to.
-static void tellRoom(ChipProgram &program, ChipSearch &search) {
+static void reportRoom(ChipProgram &program, ChipSearch &search) {
   llvm::SmallVector<mlir::func::FuncOp> grids(
       (*program.program.grids).getOps<mlir::func::FuncOp>());
   for (size_t i = 0; i < program.program.kernels.size(); ++i) {
@@ -127,7 +127,7 @@ std::optional<LoweredKernels> lowerKernels(const CompileContext &context, const 
   }
   if (result.next == SearchStep::GoOn) {
     program.ledger = ledgerOf(program.program);
-    tellRoom(program, search);
+    reportRoom(program, search);
     keepBlocks(options, record, "pto-plan-buffers", Stage::Level::Placed, program);
   }
   return result;

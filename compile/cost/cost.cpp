@@ -42,8 +42,8 @@ static std::vector<SiteCost> costsOfSites(const sim::Estimate &estimate) {
   return costs;
 }
 
-static void tellStatements(Cost &cost, const sim::Estimate &estimate, const CallableDecl &entry,
-                           const std::function<Formula(const Stmt &)> &rounds) {
+static void reportStatements(Cost &cost, const sim::Estimate &estimate, const CallableDecl &entry,
+                             const std::function<Formula(const Stmt &)> &rounds) {
   const sim::Timeline &t = estimate.timeline;
   std::vector<SiteCost> costs = costsOfSites(estimate);
   for (const CallableDecl *decl : reachableFrom(entry))
@@ -139,9 +139,9 @@ static std::string formulaOf(const Cost &cost, const sim::Timeline &timeline,
   return timeFormula(cost.us, loops, timeline.launches.front().blocks);
 }
 
-void tellCost(Cost &cost, const sim::Estimate &estimate, const CheckedProgram &program,
-              const ir::EntryBinding &binding, const Machine &machine, const MachineCosts &costs,
-              int64_t bytes) {
+void reportCost(Cost &cost, const sim::Estimate &estimate, const CheckedProgram &program,
+                const ir::EntryBinding &binding, const Machine &machine, const MachineCosts &costs,
+                int64_t bytes) {
   const sim::Timeline &t = estimate.timeline;
   cost.exact = estimate.exact;
   cost.us = estimate.microseconds();
@@ -157,14 +157,14 @@ void tellCost(Cost &cost, const sim::Estimate &estimate, const CheckedProgram &p
   for (const auto &[part, cycles] : estimate.analysis.pathByPart)
     cost.path.emplace_back(part, t.microseconds(cycles));
   DimLookup values = valuesOf(program, binding, cost.sizes);
-  tellStatements(cost, estimate, *binding.decl,
-                 [&](const Stmt &stmt) { return roundsOf(stmt, *program.dims, values); });
+  reportStatements(cost, estimate, *binding.decl,
+                   [&](const Stmt &stmt) { return roundsOf(stmt, *program.dims, values); });
   cost.formula = formulaOf(cost, t, *binding.decl);
 }
 
 /// Tells statements that are done in parts so.
-static void tellParts(Cost &cost, const SourceManager &sources,
-                      const std::vector<StatementParts> &parts) {
+static void reportParts(Cost &cost, const SourceManager &sources,
+                        const std::vector<StatementParts> &parts) {
   for (const StatementParts &each : parts) {
     Span at = spanAt(sources, each.place);
     StatementCost *own = nullptr; // inner statements come after what they are in
@@ -311,9 +311,9 @@ Cost costOf(const CostQuestion &question, const ChipProgram &program) {
     return cost;
   }
   cost.decisions = call.decisions;
-  tellCost(cost, *estimate, question.program, question.bound.binding, question.machine,
-           question.costs, call.call()->bytes);
-  tellParts(cost, question.sources, program.statements);
+  reportCost(cost, *estimate, question.program, question.bound.binding, question.machine,
+             question.costs, call.call()->bytes);
+  reportParts(cost, question.sources, program.statements);
   if (!question.hints)
     return cost;
   sim::Report report = reportOf(*estimate);

@@ -104,9 +104,9 @@ std::optional<rt::sim::Report> timelineOf(const CostQuestion &question, const Ch
                                           std::string &problem);
 
 /// Fills in a cost from a run for the sizes in it. `bytes` is the size of all arguments.
-void tellCost(Cost &cost, const rt::sim::Estimate &estimate, const CheckedProgram &program,
-              const ir::EntryBinding &binding, const Machine &machine, const MachineCosts &costs,
-              int64_t bytes);
+void reportCost(Cost &cost, const rt::sim::Estimate &estimate, const CheckedProgram &program,
+                const ir::EntryBinding &binding, const Machine &machine, const MachineCosts &costs,
+                int64_t bytes);
 
 /// The cost in the form of docs/cost-schema.json; `place` returns the members that describe a span.
 nlohmann::json costJson(const Cost &cost, const std::function<nlohmann::json(Span)> &place);

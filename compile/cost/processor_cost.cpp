@@ -231,7 +231,7 @@ StatementWork Pricing::priceOf(const Load &load) const {
 }
 
 /// The parts of the whole by what bounds them: `memory-bound 87 %`.
-static void tellWhole(Cost &cost, const std::vector<StatementWork> &parts) {
+static void reportWhole(Cost &cost, const std::vector<StatementWork> &parts) {
   std::map<std::string, double> byBound;
   for (const StatementWork &part : parts) {
     cost.us += part.us();
@@ -252,9 +252,9 @@ static std::vector<StatementPlace> statementsOf(const CallableDecl &entry) {
   return places;
 }
 
-static void tellStatements(Cost &cost, Counts &counts, const CallableDecl &entry,
-                           const Pricing &pricing,
-                           const std::function<Formula(const Stmt &)> &rounds) {
+static void reportStatements(Cost &cost, Counts &counts, const CallableDecl &entry,
+                             const Pricing &pricing,
+                             const std::function<Formula(const Stmt &)> &rounds) {
   std::vector<StatementPlace> places = statementsOf(entry), own;
   forEachStatement(entry, [&](const StatementPlace &place) {
     if (place.isLeaf)
@@ -284,7 +284,7 @@ static void tellStatements(Cost &cost, Counts &counts, const CallableDecl &entry
     return std::none_of(own.begin(), own.end(),
                         [&](const StatementPlace &each) { return isWithin(op.spans, each.span); });
   })));
-  tellWhole(cost, parts);
+  reportWhole(cost, parts);
 }
 
 // ---- The call -----------------------------------------------------------------------------------
@@ -308,7 +308,7 @@ static std::vector<KnownArgument> knownArguments(const CallableDecl &decl,
   return known;
 }
 
-static void tellAssumed(Cost &cost, const WorkByOp &work, const SourceManager &sources) {
+static void reportAssumed(Cost &cost, const WorkByOp &work, const SourceManager &sources) {
   for (Operation *op : work.assumed) {
     Span span = spanOf(op->getLoc());
     if (span.file >= sources.size())
@@ -360,13 +360,14 @@ Cost processorCost(const ProcessorQuestion &question, const MachinePeaks &peaks)
     cost.unknown = tiles ? "data decides how much it computes" : "it cannot be compiled";
     return cost;
   }
-  tellAssumed(cost, *work, question.sources);
+  reportAssumed(cost, *work, question.sources);
   Counts counts(*tiles->module->getOps<func::FuncOp>().begin(), *work, peaks);
   bool isInCache = peaks.cacheBytes > 0 && peaks.cacheReadBytes > 0 &&
                    counts.allBytes() * 2 <= static_cast<double>(peaks.cacheSize);
   DimLookup values = valuesOf(question.program, question.bound.binding, cost.sizes);
-  tellStatements(cost, counts, decl, Pricing(peaks, isInCache),
-                 [&](const Stmt &stmt) { return roundsOf(stmt, *question.program.dims, values); });
+  reportStatements(cost, counts, decl, Pricing(peaks, isInCache), [&](const Stmt &stmt) {
+    return roundsOf(stmt, *question.program.dims, values);
+  });
   cost.isLeast = true;
   cost.machineText = peaksText(peaks);
   return cost;

@@ -84,7 +84,7 @@ ExitCode printEstimate(Session &session, Simulation &simulation, const CheckedPr
   binding.decl = &decl;
   binding.tunables = simulation.options().tunables;
   binding.machine = machine.name;
-  tellCost(cost, *estimate, program, binding, machine, costs, simulation.argumentBytes());
+  reportCost(cost, *estimate, program, binding, machine, costs, simulation.argumentBytes());
   const SourceManager &sources = session.sources();
   std::string text = session.options().has(OptionId::Json) ? costDocument({cost}, sources)
                                                            : costText(cost, sources);

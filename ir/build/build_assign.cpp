@@ -74,7 +74,7 @@ Bound zeroOf(BuildContext &c, const Type &type, Location loc) {
   }
   if (!type.isArray())
     return Bound::of(buildConstant(c, elemKind(c, type.elem), 0, 0, loc));
-  OperationState state(loc, "ptl.zeros");
+  OperationState state(loc, ZerosOp::getOperationName());
   state.addOperands(namedLengths(c, type));
   state.addTypes(irType(c, type));
   return Bound::of(c.b.create(state)->getResult(0));

@@ -70,7 +70,7 @@ static void checkGather(BuildContext &c, mlir::Value indices, mlir::Value extent
   mlir::Value good, isInside;
   if (element.isUnsignedInteger()) { // nothing lies below, and there is no limit of an empty axis
     mlir::Value last = c.b.createOrFold<arith::SubIOp>(loc, extent, c.index(1));
-    good = create("ptl.le", {indices, convert(last, element)}, flags);
+    good = create(LeOp::getOperationName(), {indices, convert(last, element)}, flags);
     mlir::Value none = c.b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::eq,
                                                        lengthOf(c, indices, 0), c.index(0));
     isInside = c.b.createOrFold<arith::OrIOp>(
@@ -79,10 +79,11 @@ static void checkGather(BuildContext &c, mlir::Value indices, mlir::Value extent
   } else {
     mlir::Value zero = buildConstant(c, elemKindOf(element), 0, 0, loc);
     mlir::Value limit = isa<IndexType>(element) ? extent : convert(extent, element);
-    mlir::Value low = create("ptl.ge", {indices, zero}, flags);
-    good = create("ptl.and", {low, create("ptl.lt", {indices, limit}, flags)}, flags);
+    mlir::Value low = create(GeOp::getOperationName(), {indices, zero}, flags);
+    good = create(AndOp::getOperationName(),
+                  {low, create(LtOp::getOperationName(), {indices, limit}, flags)}, flags);
   }
-  mlir::Value all = create("ptl.reduce_all", {good}, c.b.getI1Type());
+  mlir::Value all = create(ReduceAllOp::getOperationName(), {good}, c.b.getI1Type());
   if (isInside)
     all = c.b.createOrFold<arith::AndIOp>(loc, all, isInside);
   emitCheck(c, all, "bounds", "an index array holds a position outside of 0..{0}", {extent}, loc);
@@ -238,7 +239,7 @@ Bound buildIndex(BuildContext &c, const IndexExpr &expr) {
   if (box.newAxes.empty())
     return Bound::of(value);
   if (!isa<ArrayType>(value.getType())) { // A scalar gets its first axes.
-    OperationState state(loc, "ptl.full");
+    OperationState state(loc, FullOp::getOperationName());
     state.addOperands(value);
     state.addTypes(result);
     return Bound::of(c.b.create(state)->getResult(0));

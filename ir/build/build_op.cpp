@@ -202,7 +202,7 @@ static void addParam(BuildContext &c, const OpExpr &expr, size_t position, int64
 
 static Bound buildIndexOp(BuildContext &c, const OpExpr &expr) {
   Bound range = expr.args.empty() || !expr.args[0] ? Bound() : buildExpr(c, *expr.args[0]);
-  OperationState state(c.here(expr), "ptl.index");
+  OperationState state(c.here(expr), IndexOp::getOperationName());
   state.addOperands(range.kind == Bound::Kind::Range ? range.start : c.index(0));
   state.addOperands(namedLengths(c, *expr.type));
   state.addTypes(irType(c, *expr.type));
@@ -218,7 +218,7 @@ static Bound buildRandomOp(BuildContext &c, const OpExpr &expr) {
     return buildConstant(c, elemKind(c, expr.type->elem), static_cast<double>(otherwise), otherwise,
                          loc);
   };
-  OperationState state(loc, "ptl.random");
+  OperationState state(loc, RandomOp::getOperationName());
   mlir::Value seed = expr.args[1] ? buildValue(c, *expr.args[1]) : c.index(0);
   state.addOperands({seed, limit(2, 0), limit(3, 1)});
   state.addOperands(namedLengths(c, *expr.type));

@@ -45,7 +45,7 @@ static Value shaped(OpBuilder &b, const BuiltinParts &parts) {
     return {};
   llvm::SmallVector<Value> operands(parts.operands.drop_front()); // `full` has the lengths first
   operands.push_back(x);
-  return create(b, parts.loc, "ptl.full", operands, parts.result);
+  return create(b, parts.loc, FullOp::getOperationName(), operands, parts.result);
 }
 
 /// The scalars of an `einsum` multiply the sum over the other operands, in its element type.
@@ -67,14 +67,15 @@ static Value einsumOfScalars(OpBuilder &b, const BuiltinParts &parts) {
       continue;
     }
     Value factor = convert(b, parts.loc, x, element);
-    product = product ? create(b, parts.loc, "ptl.mul", {product, factor}, element) : factor;
+    product = product ? create(b, parts.loc, MulOp::getOperationName(), {product, factor}, element)
+                      : factor;
   }
   if (arrays.empty())
     return product;
   equation += "->" + letters.str();
-  Value sum = create(b, parts.loc, "ptl.einsum", arrays, parts.result,
+  Value sum = create(b, parts.loc, EinsumOp::getOperationName(), arrays, parts.result,
                      b.getNamedAttr("spec", b.getStringAttr(equation)));
-  return create(b, parts.loc, "ptl.mul", {sum, product}, parts.result);
+  return create(b, parts.loc, MulOp::getOperationName(), {sum, product}, parts.result);
 }
 
 std::optional<Value> buildScalarForm(OpBuilder &b, const BuiltinParts &parts) {

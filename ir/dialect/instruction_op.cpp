@@ -63,6 +63,8 @@ static LogicalResult verifyOperand(Operation *op, Type type, char letter) {
 }
 
 static LogicalResult verifyInstruction(Operation *op, const InstructionInfo &info) {
+  if (op->getNumResults() || op->getNumRegions() || op->getNumSuccessors())
+    return op->emitOpError("has neither results, regions nor successors");
   size_t numOuts = info.numOuts(), numOperands = op->getNumOperands();
   if (numOperands < info.minIns() + numOuts || numOperands > info.maxIns() + numOuts)
     return op->emitOpError("takes ")
@@ -85,43 +87,24 @@ static LogicalResult verifyInstruction(Operation *op, const InstructionInfo &inf
   return success();
 }
 
-static void
-addEffects(Operation *op,
-           llvm::SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
-  for (const Access &access : accessesOf(op)) {
-    auto operand =
-        llvm::find_if(op->getOpOperands(), [&](OpOperand &o) { return o.get() == access.value; });
-    if (access.reads || access.scratch)
-      effects.emplace_back(MemoryEffects::Read::get(), operand);
-    if (access.writes || access.scratch)
-      effects.emplace_back(MemoryEffects::Write::get(), operand);
-  }
-}
-
-// The operation class of an instruction.
-template <InstructionId id>
-class InstructionOp : public Op<InstructionOp<id>, OpTrait::ZeroRegions, OpTrait::ZeroResults,
-                                OpTrait::ZeroSuccessors, OpTrait::VariadicOperands,
-                                MemoryEffectOpInterface::Trait> {
-public:
-  using Base =
-      Op<InstructionOp<id>, OpTrait::ZeroRegions, OpTrait::ZeroResults, OpTrait::ZeroSuccessors,
-         OpTrait::VariadicOperands, MemoryEffectOpInterface::Trait>;
-  using Base::Base;
-  static constexpr const InstructionInfo &info = instructionInfo(id);
-
-  static llvm::StringRef getOperationName() { return operationName(id); }
-  static llvm::ArrayRef<llvm::StringRef> getAttributeNames() { return {}; }
-  static ParseResult parse(OpAsmParser &parser, OperationState &state) {
-    return parseInstruction(parser, state);
-  }
-  void print(OpAsmPrinter &printer) { printInstruction(this->getOperation(), printer, info); }
-  LogicalResult verify() { return verifyInstruction(this->getOperation(), info); }
-  void
-  getEffects(llvm::SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
-    addEffects(this->getOperation(), effects);
+namespace {
+// What an instruction reads and writes, for MLIR's analyses.
+struct InstructionEffects
+    : MemoryEffectOpInterface::ExternalModel<InstructionEffects, DynamicOpDefinition> {
+  void getEffects(
+      Operation *op,
+      llvm::SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) const {
+    for (const Access &access : accessesOf(op)) {
+      auto operand =
+          llvm::find_if(op->getOpOperands(), [&](OpOperand &o) { return o.get() == access.value; });
+      if (access.reads || access.scratch)
+        effects.emplace_back(MemoryEffects::Read::get(), operand);
+      if (access.writes || access.scratch)
+        effects.emplace_back(MemoryEffects::Write::get(), operand);
+    }
   }
 };
+} // namespace
 
 static const InstructionInfo *infoOf(Operation *op) {
   if (!isa_and_nonnull<PtoDialect>(op->getDialect()))
@@ -135,10 +118,26 @@ static const InstructionInfo *infoOf(Operation *op) {
   return byName.lookup(op->getName().stripDialect());
 }
 
+// Instructions share their behaviour, so each is a dynamic operation made from its record. A class
+// for each (`mlir::Op`) is a third of a minute of compile time for nothing that anyone would read.
 void PtoDialect::registerInstructions() {
-#define PTL_INSTRUCTION(ID, MNEMONIC) addOperations<InstructionOp<InstructionId::ID>>();
+  for (InstructionId id : {
+#define PTL_INSTRUCTION(ID, MNEMONIC) InstructionId::ID,
 #include "ir/ops/instruction_ids.inc"
 #undef PTL_INSTRUCTION
+       }) {
+    const InstructionInfo &info = instructionInfo(id);
+    registerDynamicOp(DynamicOpDefinition::get(
+        operationName(id).split('.').second, this,
+        [&info](Operation *op) { return verifyInstruction(op, info); },
+        [](Operation *) { return success(); }, parseInstruction,
+        [&info](Operation *op, OpAsmPrinter &printer, llvm::StringRef) {
+          printer << op->getName();
+          printInstruction(op, printer, info);
+        }));
+    RegisteredOperationName::lookup(operationName(id), getContext())
+        ->attachInterface<InstructionEffects>();
+  }
 }
 
 llvm::StringRef operationName(InstructionId id) {

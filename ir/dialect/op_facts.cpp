@@ -1,6 +1,7 @@
 #include "ir/dialect/op_facts.h"
 
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 
@@ -27,6 +28,14 @@ std::optional<OpId> opIdOf(Operation *op) { return opIdOf(op->getName().getStrin
 llvm::StringRef operationName(OpId id) {
   std::string_view mnemonic = opRecord(id).mnemonic;
   return idsByName().find("ptl." + std::string(mnemonic))->getKey();
+}
+
+std::optional<OpId> combinerNamed(llvm::StringRef word) {
+  return llvm::StringSwitch<std::optional<OpId>>(word)
+      .Case("add", OpId::Add)
+      .Case("max", OpId::Max)
+      .Case("min", OpId::Min)
+      .Default(std::nullopt);
 }
 
 const OpLowering *loweringOf(Operation *op) {

@@ -14,6 +14,10 @@ std::optional<OpId> opIdOf(mlir::Operation *op);
 /// The name in IR, `ptl.add`.
 llvm::StringRef operationName(OpId id);
 
+/// The operation that a `scatter` or an atomic store combines elements with, by the word of its
+/// attribute: `add`, `max` or `min`. None for `set`, which replaces what is there.
+std::optional<OpId> combinerNamed(llvm::StringRef word);
+
 /// What targets need to know of an operation; null where it has no record.
 const OpLowering *loweringOf(mlir::Operation *op);
 

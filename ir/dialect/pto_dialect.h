@@ -5,6 +5,7 @@
 
 #include "ir/dialect/ptl_dialect.h"
 #include "ir/ops/instruction_table.h"
+#include "mlir/IR/ExtensibleDialect.h"
 
 namespace ptl::pto {
 

@@ -43,7 +43,7 @@ void reportProblem(const RequestError &problem) {
   std::fprintf(stderr, "ptl-lsp: error: a step failed: %s\n", problem.message.c_str());
 }
 
-void tellProblem(const OnProblem &onProblem, RequestError (*asProblem)()) noexcept {
+void passProblem(const OnProblem &onProblem, RequestError (*asProblem)()) noexcept {
   try {
     RequestError problem = asProblem();
     onProblem ? onProblem(problem) : reportProblem(problem);

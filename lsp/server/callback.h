@@ -31,7 +31,7 @@ RequestError problemOfAnswer();
 void reportProblem(const RequestError &problem);
 /// Passes the exception that is being handled to `onProblem`, or to the log, after `asProblem` has
 /// converted it.
-void tellProblem(const OnProblem &onProblem, RequestError (*asProblem)() = currentProblem) noexcept;
+void passProblem(const OnProblem &onProblem, RequestError (*asProblem)() = currentProblem) noexcept;
 
 /// Converts exceptions of callbacks with such arguments; specialised for arguments that come from
 /// outside.
@@ -43,7 +43,7 @@ void guarded(const Action &action, const OnProblem &onProblem = reportProblem) n
   try {
     action();
   } catch (...) {
-    tellProblem(onProblem);
+    passProblem(onProblem);
   }
 }
 
@@ -67,7 +67,7 @@ public:
     try {
       parts->action(std::forward<Args>(args)...);
     } catch (...) {
-      tellProblem(parts->onProblem, problemOfCall<Args...>);
+      passProblem(parts->onProblem, problemOfCall<Args...>);
     }
   }
   /// Replaces the call when there is nothing to call the function with.

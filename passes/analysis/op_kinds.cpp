@@ -46,6 +46,16 @@ llvm::SmallVector<int64_t> foldedAxesOf(Operation *reduction) {
   return {};
 }
 
+llvm::SmallVector<int64_t> reducedAxesOf(Operation *reduction) {
+  int64_t rank = rankOf(reduction->getOperand(0).getType());
+  llvm::SmallVector<int64_t> axes = foldedAxesOf(reduction);
+  if (axes.empty())
+    llvm::append_range(axes, llvm::seq<int64_t>(0, rank));
+  for (int64_t &axis : axes)
+    axis += axis < 0 ? rank : 0;
+  return axes;
+}
+
 size_t axisAlong(Operation *scan) {
   auto axis = scan->getAttrOfType<IntegerAttr>("axis");
   return static_cast<size_t>(axis ? axis.getInt() : rankOf(scan->getResult(0).getType()) - 1);

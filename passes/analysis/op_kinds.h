@@ -22,8 +22,11 @@ bool isView(mlir::Operation *op);
 /// Arrays of one value or of positions: made anew for each tile.
 bool isFill(mlir::Operation *op);
 
-/// The axes that a reduction folds.
+/// The axes that a reduction along given axes folds; empty for one over all axes.
 llvm::SmallVector<int64_t> foldedAxesOf(mlir::Operation *reduction);
+/// The axes that a reduction folds: those that it names, counted from the front, or all of its
+/// operand's.
+llvm::SmallVector<int64_t> reducedAxesOf(mlir::Operation *reduction);
 /// The axis that a scan or a sort goes along.
 size_t axisAlong(mlir::Operation *scan);
 

@@ -142,15 +142,16 @@ public:
   LogicalResult run() {
     auto kind = attrs::core.of(grid_);
     if (!kind)
-      return grid_.emitError("no core is assigned to what this grid does");
+      return grid_.emitError("the grid has no kind of core");
     const char *own = cores_.isMixed() ? "mix" : cores_.usesCube() ? "aic" : "aiv";
     if (kind.getValue() != own)
-      return grid_.emitError() << "is said to be `" << kind.getValue() << "`, and does what `"
-                               << own << "` do";
+      return grid_.emitError() << "is marked `" << kind.getValue() << "`, but its operations need `"
+                               << own << '`';
     if (cores_.usesCube())
       for (Value scalar : needsOfCube(grid_, cores_).scalars)
         if (isNumberOfTiles(scalar))
-          return scalar.getDefiningOp()->emitError("the cube core needs a number of tiles");
+          return scalar.getDefiningOp()->emitError(
+              "the cube core needs a scalar computed from tiles");
     WalkResult result = grid_.walk([&](Operation *op) {
       return succeeded(verify(op)) ? WalkResult::advance() : WalkResult::interrupt();
     });
@@ -160,7 +161,7 @@ public:
 private:
   LogicalResult verify(Operation *op) {
     if (isa<MatmulOp>(op) && cores_.coreOf(op) != CoreKind::Cube)
-      return op->emitError("a product that is not the cube core's");
+      return op->emitError("a product is not assigned to the cube core");
     if (auto loop = dyn_cast<scf::ForOp>(op))
       return verifyLoop(loop);
     if (cores_.cube.contains(op))
@@ -170,7 +171,7 @@ private:
     bool hasEffect =
         isa<StoreOp>(op) || (isa<PrintOp>(op) && llvm::any_of(op->getOperands(), isTile));
     if (cores_.usesCube() && hasEffect)
-      return op->emitError("it has an effect, and belongs to no core");
+      return op->emitError("it has an effect and is assigned to no core");
     return verifyCrossing(op);
   }
 
@@ -179,7 +180,7 @@ private:
     auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
     for (auto [argument, next] : llvm::zip(loop.getRegionIterArgs(), yield.getOperands()))
       if (cores_.isAccumulator(argument) && !cores_.isAccumulator(next))
-        return loop.emitError("a variable in the accumulator gets a value from elsewhere");
+        return loop.emitError("a variable kept in the accumulator gets a value that is no product");
     return verifyCrossing(loop);
   }
 
@@ -191,7 +192,7 @@ private:
                        (isLoadedOperand(operand) || cores_.crossesToCube(productSource(operand)));
       bool isBegin = isa<AddOp>(op) && operand.getDefiningOp(); // zeros, which nothing makes
       if (!isOperand && !isBegin)
-        return op->emitError("the cube core reads a value that it neither loads nor is handed");
+        return op->emitError("the cube core reads a value that it neither loads nor receives");
     }
     return verifyCrossing(op);
   }
@@ -199,7 +200,7 @@ private:
   LogicalResult verifyVector(Operation *op) {
     for (Value operand : op->getOperands())
       if (cores_.isAccumulator(operand) && !llvm::is_contained(cores_.toVector, operand))
-        return op->emitError("the vector cores read an accumulator that is not handed to them");
+        return op->emitError("the vector cores read an accumulator that is not sent to them");
     return verifyCrossing(op);
   }
 
@@ -209,13 +210,14 @@ private:
       return success();
     for (int64_t number : crossing.asArrayRef()) {
       if (number < 0 || number >= op->getNumResults())
-        return op->emitError("there is no result that crosses");
+        return op->emitError("no result crosses between cores");
       Value value = op->getResult(static_cast<unsigned>(number));
       if (!llvm::is_contained(cores_.toVector, value) && !cores_.crossesToCube(value))
         return op->emitError("it crosses to a core that does not read it");
       llvm::ArrayRef<Extent> extents = extentsOf(value.getType());
       if (!cores_.dealt.empty() && (extents.size() != 2 || !cores_.deals(extents[0].symbol)))
-        return op->emitError("its rows are not dealt to the vector cores, as others are");
+        return op->emitError(
+            "its rows are not divided among the vector cores as those of other values are");
     }
     return success();
   }

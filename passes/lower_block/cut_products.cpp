@@ -147,7 +147,7 @@ LogicalResult verifyProducts(ir::ParallelOp grid) {
     if (cut.step > 0 && cut.step % productBox(pto::elementBytes(elementOf(product))) == 0 &&
         (cut.piece > 0) == inPieces)
       return WalkResult::advance();
-    product->emitError("nothing right says how far it goes along its contracted axis at a time");
+    product->emitError("the extent of its steps along the contracted axis is missing or wrong");
     return WalkResult::interrupt();
   });
   return failure(result.wasInterrupted());

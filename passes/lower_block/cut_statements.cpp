@@ -294,7 +294,7 @@ bool StatementCutter::cutReduction(Operation *reduction) {
   for (int64_t axis = 0; axis < rankOf(result.getType()); ++axis)
     if (!extentsOf(result.getType())[axis].isConstant())
       lengths.push_back(lengthOf(b_, value, axis));
-  lengths.push_back(neutralOf(b_, loc, combinerOf(reduction), elementTypeOf(result.getType())));
+  lengths.push_back(identityValue(b_, loc, combinerOf(reduction), elementTypeOf(result.getType())));
   Value begin = b_.create<FullOp>(loc, TypeRange(result.getType()), lengths)->getResult(0);
   Value length = lengthOf(b_, value, cut.axis);
   PartLength part;

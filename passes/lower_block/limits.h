@@ -12,8 +12,6 @@ namespace ptl::block {
 /// Positions in an operand that broadcasts to a box, from those in the box.
 llvm::SmallVector<mlir::Value, 4>
 broadcastPositions(mlir::Type operand, llvm::ArrayRef<mlir::Value> at, mlir::Value zero);
-/// `add`, `mul`, `max` or `min`: how a scan or a reduction combines elements; empty for others.
-llvm::StringRef combinationOf(mlir::Operation *op);
 /// A tile with more positions than this fits in no memory of a chip. Larger counts are cut to it,
 /// so that sizes do not overflow.
 inline constexpr int64_t kMostCapacity = int64_t(1) << 26;

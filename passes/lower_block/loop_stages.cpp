@@ -399,7 +399,7 @@ LogicalResult verifyLoopStages(ParallelOp grid) {
         fitsTogether(loop, cores, CoreKind::Cube) && fitsTogether(loop, cores, CoreKind::Vector);
     if (fits && turnsOf(loop) > 0)
       return WalkResult::advance();
-    loop.emitError("its operations cannot be in the stages that they say");
+    loop.emitError("its operations cannot run in the pipeline stages assigned to them");
     return WalkResult::interrupt();
   });
   return failure(result.wasInterrupted());

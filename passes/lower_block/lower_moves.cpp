@@ -1,5 +1,6 @@
 // Operations that give the elements of their operands at other positions.
 #include "passes/lower_block/lower_moves.h"
+#include "ir/dialect/op_facts.h"
 #include "passes/lower_block/buffers.h"
 #include "passes/lower_block/elements.h"
 #include "passes/lower_block/lower_bits.h"
@@ -395,15 +396,15 @@ static void lowerScatter(KernelContext &c, Operation *op) {
     copy(c, start->tile, *out, loc);
   setTile(c, op->getResult(0), *out);
   ShapedTile to = shaped(c, *out, op->getResult(0).getType());
-  llvm::StringRef combine = scatter.getCombine();
+  std::optional<OpId> combiner = ir::combinerNamed(scatter.getCombine());
   c.loc = loc;
   // In the order of the positions: the last of equal ones counts.
   forEach(c, from->lengths, [&](Indices at) {
     IndexVector target(at.begin(), at.end());
     target[axis] = asPosition(c, readElement(c, *index, at));
     Value value = readElement(c, *from, at);
-    if (combine != "set")
-      value = combineScalars(c.b, c.loc, combine, readElement(c, to, target), value);
+    if (combiner)
+      value = combineScalars(c.b, c.loc, *combiner, readElement(c, to, target), value);
     writeElement(c, to, target, value);
   });
 }

@@ -3,6 +3,7 @@
 #include "passes/lower_block/lower_order.h"
 #include "ir/dialect/element_types.h"
 #include "ir/dialect/op_facts.h"
+#include "passes/analysis/op_kinds.h"
 #include "passes/lower_block/buffers.h"
 #include "passes/lower_block/elements.h"
 #include "passes/lower_block/lower_bits.h"
@@ -61,14 +62,6 @@ static Value scalarConstant(KernelContext &c, Type element, double number, const
              : c.b.create<UnrealizedConversionCastOp>(c.loc, element, plain).getResult(0);
 }
 
-llvm::StringRef combinationOf(Operation *op) {
-  const OpLowering *lowering = ir::loweringOf(op);
-  if (!lowering || !lowering->combiner)
-    return "";
-  std::string_view name = opRecord(*lowering->combiner).mnemonic;
-  return {name.data(), name.size()};
-}
-
 static void lowerScan(KernelContext &c, Operation *op) {
   std::optional<ShapedTile> from = sourceOf(c, op, op->getOperand(0));
   std::optional<ShapedTile> to = from ? newResult(c, op) : std::nullopt;
@@ -79,15 +72,16 @@ static void lowerScan(KernelContext &c, Operation *op) {
   IndexVector others = IndexVector(to->lengths);
   others[axis] = constant(c, 1);
   forEach(c, others, [&](Indices outer) {
-    Value start = identityOf(c, *ir::loweringOf(op)->combiner, to->tile.element);
+    OpId combiner = *ir::loweringOf(op)->combiner;
+    Value start = identityOf(c, combiner, to->tile.element);
     auto loop = c.b.create<scf::ForOp>(c.loc, constant(c, 0), to->lengths[axis], constant(c, 1),
                                        ValueRange(start));
     OpBuilder::InsertionGuard guard(c.b);
     c.b.setInsertionPointToStart(loop.getBody());
     IndexVector at(outer.begin(), outer.end());
     at[axis] = loop.getInductionVar();
-    Value sum = combineScalars(c.b, c.loc, combinationOf(op), loop.getRegionIterArg(0),
-                               readElement(c, *from, at));
+    Value sum =
+        combineScalars(c.b, c.loc, combiner, loop.getRegionIterArg(0), readElement(c, *from, at));
     writeElement(c, *to, at, sum);
     c.b.create<scf::YieldOp>(c.loc, sum);
   });
@@ -124,14 +118,6 @@ static void foldAxes(KernelContext &c, const ShapedTile &from, llvm::ArrayRef<in
   });
 }
 
-static llvm::SmallVector<int64_t> reducedAxes(Operation *op, int64_t rank) {
-  if (auto axes = op->getAttrOfType<DenseI64ArrayAttr>("axes"); axes && !axes.empty())
-    return llvm::SmallVector<int64_t>(axes.asArrayRef());
-  if (auto axis = op->getAttrOfType<IntegerAttr>("axis"))
-    return {axis.getInt()};
-  return llvm::to_vector(llvm::seq<int64_t>(0, rank));
-}
-
 void reduceByElements(KernelContext &c, Operation *op) {
   c.loc = op->getLoc();
   Value x = op->getOperand(0), result = op->getResult(0);
@@ -147,16 +133,16 @@ void reduceByElements(KernelContext &c, Operation *op) {
     else
       writeElement(c, *to, outer, values[0]);
   };
-  llvm::SmallVector<int64_t> axes = reducedAxes(op, ir::rankOf(x.getType()));
+  llvm::SmallVector<int64_t> axes = ir::reducedAxesOf(op);
   Type element = from->tile.element;
   if (isa<ir::ReduceArgmaxOp, ir::ReduceArgminOp>(op))
     return searchByElements(c, op, *from, axes, done);
-  llvm::StringRef how = combinationOf(op);
+  OpId combiner = *ir::loweringOf(op)->combiner;
   foldAxes(
-      c, *from, axes, identityOf(c, *ir::loweringOf(op)->combiner, element),
+      c, *from, axes, identityOf(c, combiner, element),
       [&](ValueRange old, Indices at) {
         return llvm::SmallVector<Value>{
-            combineScalars(c.b, c.loc, how, old[0], readElement(c, *from, at))};
+            combineScalars(c.b, c.loc, combiner, old[0], readElement(c, *from, at))};
       },
       done);
 }

@@ -66,7 +66,7 @@ bool runOnGrids(func::FuncOp function, llvm::StringRef name, const std::string &
       if (name == pass.name && !block::runGridPass(pass, function, context)) {
         if (context.uncut)
           function.emitError() << "the tiles of kernel " << *context.uncut
-                               << " cannot be cut as its choices say";
+                               << " cannot be cut by its choices";
         return false;
       }
   return true;
@@ -78,7 +78,8 @@ struct SetChoicesPass : impl::SetChoicesBase<SetChoicesPass> {
     std::vector<block::LowerOptions> byGrid;
     for (const std::string &each : choices)
       if (!block::readChoice(each, byGrid)) {
-        getOperation().emitError() << "`" << each << "` is no choice of a grid: `0.parts=2` is one";
+        getOperation().emitError()
+            << "`" << each << "` is not a choice of a grid; a choice is written as `0.parts=2`";
         return signalPassFailure();
       }
     if (!runOnGrids(getOperation(), getArgument(), "cpu", byGrid))
@@ -147,7 +148,8 @@ struct OutlinePass : impl::OutlineBase<OutlinePass> {
   void runOnOperation() override {
     auto functions = getOperation().getOps<func::FuncOp>();
     if (functions.empty() || !outlinedIn(getOperation()).empty()) {
-      getOperation().emitError() << "one function is outlined";
+      getOperation().emitError()
+          << "the module must hold exactly one function and no outlined kernels";
       return signalPassFailure();
     }
     func::FuncOp host = *functions.begin();

@@ -434,19 +434,19 @@ QueuePlan markedQueues(ir::ParallelOp grid, const CoreAssignment &cores) {
 static LogicalResult verifyQueue(ir::ParallelOp grid, const Queue &queue, bool merges,
                                  const CoreAssignment &cores, const Machine &machine) {
   if (queue.slots < 1 || queue.held < 1)
-    return grid.emitError("a queue without slots");
+    return grid.emitError("a queue has no slots");
   std::optional<int64_t> bytes = slotBytesOf(queue.values, capacitiesOf(grid));
   if (!bytes || *bytes > queue.bytes)
-    return grid.emitError("the slots of a queue are smaller than what goes through it");
+    return grid.emitError("the slots of a queue are smaller than the values that it carries");
   CoreKind consumer = queue.toVector ? CoreKind::Vector : CoreKind::Cube;
   for (auto [i, value] : llvm::enumerate(queue.values)) {
     if (llvm::is_contained(cores.toVector, value) != queue.toVector)
-      return value.getDefiningOp()->emitError("its queue goes the other way");
+      return value.getDefiningOp()->emitError("its queue runs in the opposite direction");
     bool isShared = i > 0 && machine.exchange.throughBuffer && !merges;
     auto isOver = [&](Value earlier) { return follows(value, earlier, consumer, cores); };
     if (isShared && !llvm::all_of(llvm::ArrayRef(queue.values).take_front(i), isOver))
       return value.getDefiningOp()->emitError(
-          "it is popped while what went through its queue before is still read");
+          "it is popped while the value popped before it is still read");
   }
   return success();
 }
@@ -463,18 +463,18 @@ LogicalResult verifyQueues(ir::ParallelOp grid, const Machine &machine) {
     used.push_back(queue.flag);
   }
   if (llvm::any_of(plan.queues, [](const Queue &queue) { return queue.values.empty(); }))
-    return grid.emitError("a queue that nothing goes through");
+    return grid.emitError("a queue carries no value");
   if (!cores.meetings.empty())
     used.push_back(plan.meetingFlag);
   for (auto [i, flag] : llvm::enumerate(used))
     if (!llvm::is_contained(flags, flag) ||
         llvm::is_contained(llvm::ArrayRef(used).take_front(i), flag))
       return grid.emitError() << "the event " << flag
-                              << " between cores is not there, or used twice";
+                              << " between cores does not exist or is used twice";
   for (Value value : llvm::concat<const Value>(cores.toVector, cores.toCube))
     if (queueOf(cast<OpResult>(value)) < 0 ||
         queueOf(cast<OpResult>(value)) >= static_cast<int64_t>(plan.queues.size()))
-      return value.getDefiningOp()->emitError("it crosses between cores, and has no queue");
+      return value.getDefiningOp()->emitError("it crosses between cores without a queue");
   return success();
 }
 

@@ -1,5 +1,6 @@
 #include "passes/lower_block/scalars.h"
 
+#include "ir/dialect/op_facts.h"
 #include "ir/dialect/ptl_dialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -52,9 +53,10 @@ public:
 
   Value convert(Value value, bool fromUnsigned, Type to, bool toUnsigned) const;
   Value whole(Value x, llvm::StringRef round) const;
-  Value shift(llvm::StringRef name, Value a, Value count, bool isUnsigned) const;
-  Value compareBy(llvm::StringRef name, Value a, Value c, bool isUnsigned) const;
-  Value arithmetic(llvm::StringRef name, llvm::ArrayRef<Value> in, bool isUnsigned) const;
+  Value shift(OpId id, Value a, Value count, bool isUnsigned) const;
+  Value compareBy(OpId id, Value a, Value c, bool isUnsigned) const;
+  Value bits(OpId id, Value a, Value c, bool isUnsigned) const;
+  Value arithmetic(OpId id, llvm::ArrayRef<Value> in, bool isUnsigned) const;
 
   OpBuilder &b;
   Location loc;
@@ -110,13 +112,13 @@ Value Scalars::whole(Value x, llvm::StringRef round) const {
   auto test = [&](F how, Value a, Value c) {
     return b.createOrFold<arith::CmpFOp>(loc, how, a, c);
   };
-  if (round == "zero" || round == "trunc" || round.empty())
+  if (round == "zero" || round.empty())
     return cut;
   Value one = number(type, 1), less = make<arith::SubFOp>(cut, one),
         more = make<arith::AddFOp>(cut, one);
-  if (round == "down" || round == "floor")
+  if (round == "down")
     return select(test(F::OGT, cut, x), less, cut);
-  if (round == "up" || round == "ceil")
+  if (round == "up")
     return select(test(F::OLT, cut, x), more, cut);
   Value rest = make<arith::SubFOp>(x, cut), half = number(type, 0.5);
   Value size = make<arith::MaximumFOp>(rest, b.createOrFold<arith::NegFOp>(loc, rest));
@@ -128,98 +130,116 @@ Value Scalars::whole(Value x, llvm::StringRef round) const {
 }
 
 /// Counts beyond the width shift everything out.
-Value Scalars::shift(llvm::StringRef name, Value a, Value count, bool isUnsigned) const {
+Value Scalars::shift(OpId id, Value a, Value count, bool isUnsigned) const {
   Type type = a.getType();
   double width = type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
   Value legal =
       b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, count, number(type, width));
   Value limited = select(legal, count, number(type, width - 1));
-  if (name == "shr" && !isUnsigned)
+  if (id == OpId::Shr && !isUnsigned)
     return make<arith::ShRSIOp>(a, limited);
   Value shifted =
-      name == "shl" ? make<arith::ShLIOp>(a, limited) : make<arith::ShRUIOp>(a, limited);
+      id == OpId::Shl ? make<arith::ShLIOp>(a, limited) : make<arith::ShRUIOp>(a, limited);
   return select(legal, shifted, number(type, 0));
 }
 
-Value Scalars::compareBy(llvm::StringRef name, Value a, Value c, bool isUnsigned) const {
+Value Scalars::compareBy(OpId id, Value a, Value c, bool isUnsigned) const {
   using I = arith::CmpIPredicate;
   using F = arith::CmpFPredicate;
   struct Row {
-    llvm::StringLiteral name;
+    OpId id;
     I word, natural;
     F real;
   };
   static constexpr Row rows[] = {
-      {"eq", I::eq, I::eq, F::OEQ},   {"ne", I::ne, I::ne, F::UNE},
-      {"lt", I::slt, I::ult, F::OLT}, {"le", I::sle, I::ule, F::OLE},
-      {"gt", I::sgt, I::ugt, F::OGT}, {"ge", I::sge, I::uge, F::OGE},
+      {OpId::Eq, I::eq, I::eq, F::OEQ},   {OpId::Ne, I::ne, I::ne, F::UNE},
+      {OpId::Lt, I::slt, I::ult, F::OLT}, {OpId::Le, I::sle, I::ule, F::OLE},
+      {OpId::Gt, I::sgt, I::ugt, F::OGT}, {OpId::Ge, I::sge, I::uge, F::OGE},
   };
   for (const Row &row : rows)
-    if (row.name == name)
+    if (row.id == id)
       return compare(isUnsigned ? row.natural : row.word, row.real, a, c);
   return {};
 }
 
-Value Scalars::arithmetic(llvm::StringRef name, llvm::ArrayRef<Value> in, bool isUnsigned) const {
+/// The operations that only integers have; null for others.
+Value Scalars::bits(OpId id, Value a, Value c, bool isUnsigned) const {
+  switch (id) {
+  case OpId::Cdiv:
+    return isUnsigned ? make<arith::CeilDivUIOp>(a, c) : make<arith::CeilDivSIOp>(a, c);
+  case OpId::Shl:
+  case OpId::Shr:
+    return shift(id, a, c, isUnsigned);
+  case OpId::BitAnd:
+  case OpId::And:
+    return make<arith::AndIOp>(a, c);
+  case OpId::BitOr:
+  case OpId::Or:
+    return make<arith::OrIOp>(a, c);
+  case OpId::BitXor:
+    return make<arith::XOrIOp>(a, c);
+  case OpId::Not:
+    return make<arith::XOrIOp>(a, number(a.getType(), -1));
+  default:
+    return {};
+  }
+}
+
+Value Scalars::arithmetic(OpId id, llvm::ArrayRef<Value> in, bool isUnsigned) const {
   Value a = in[0], c = in.size() > 1 ? in[1] : Value();
   Type type = a.getType();
   bool real = isa<FloatType>(type);
-  if (name == "add")
+  switch (id) {
+  case OpId::Add:
     return by<arith::AddFOp, arith::AddIOp>(a, c, isUnsigned);
-  if (name == "sub")
+  case OpId::Sub:
     return by<arith::SubFOp, arith::SubIOp>(a, c, isUnsigned);
-  if (name == "mul")
+  case OpId::Mul:
     return by<arith::MulFOp, arith::MulIOp>(a, c, isUnsigned);
-  if (name == "div")
+  case OpId::Div:
     return by<arith::DivFOp, arith::DivSIOp, arith::DivUIOp>(a, c, isUnsigned);
-  if (name == "rem")
+  case OpId::Rem:
     return by<arith::RemFOp, arith::RemSIOp, arith::RemUIOp>(a, c, isUnsigned);
-  if (name == "cdiv" && !real)
-    return by<arith::DivFOp, arith::CeilDivSIOp, arith::CeilDivUIOp>(a, c, isUnsigned);
-  if (name == "max")
+  case OpId::Max:
     return by<arith::MaxNumFOp, arith::MaxSIOp, arith::MaxUIOp>(a, c, isUnsigned);
-  if (name == "min")
+  case OpId::Min:
     return by<arith::MinNumFOp, arith::MinSIOp, arith::MinUIOp>(a, c, isUnsigned);
-  if (name == "maxnan")
+  case OpId::MaxNan:
     return by<arith::MaximumFOp, arith::MaxSIOp, arith::MaxUIOp>(a, c, isUnsigned);
-  if (name == "minnan")
+  case OpId::MinNan:
     return by<arith::MinimumFOp, arith::MinSIOp, arith::MinUIOp>(a, c, isUnsigned);
-  if (name == "clamp")
-    return arithmetic("min", {arithmetic("max", {a, c}, isUnsigned), in[2]}, isUnsigned);
-  if (name == "neg")
+  case OpId::Clamp:
+    return arithmetic(OpId::Min, {arithmetic(OpId::Max, {a, c}, isUnsigned), in[2]}, isUnsigned);
+  case OpId::Neg:
     return real ? b.createOrFold<arith::NegFOp>(loc, a) : make<arith::SubIOp>(number(type, 0), a);
-  if (name == "abs") {
+  case OpId::Abs:
     if (isUnsigned)
       return a;
-    Value negated = arithmetic("neg", {a}, false);
-    return real ? arithmetic("maxnan", {a, negated}, false)
-                : arithmetic("max", {a, negated}, false);
-  }
-  if (name == "sign") {
+    return arithmetic(real ? OpId::MaxNan : OpId::Max, {a, arithmetic(OpId::Neg, {a}, false)},
+                      false);
+  case OpId::Sign: {
     Value zero = number(type, 0);
-    Value up = select(compareBy("gt", a, zero, isUnsigned), number(type, 1), real ? a : zero);
-    return isUnsigned ? up : select(compareBy("lt", a, zero, false), number(type, -1), up);
+    Value up = select(compareBy(OpId::Gt, a, zero, isUnsigned), number(type, 1), real ? a : zero);
+    return isUnsigned ? up : select(compareBy(OpId::Lt, a, zero, false), number(type, -1), up);
   }
-  if (name == "fma")
+  case OpId::Fma:
     return make<arith::AddFOp>(make<arith::MulFOp>(a, c), in[2]);
-  if (name == "select")
+  case OpId::Select:
     return select(a, c, in[2]);
-  if (real)
-    return {};
-  if (name == "shl" || name == "shr")
-    return shift(name, a, c, isUnsigned);
-  if (name == "bit_and" || name == "and")
-    return make<arith::AndIOp>(a, c);
-  if (name == "bit_or" || name == "or")
-    return make<arith::OrIOp>(a, c);
-  if (name == "bit_xor")
-    return make<arith::XOrIOp>(a, c);
-  if (name == "not" || name == "bit_not")
-    return make<arith::XOrIOp>(a, number(type, -1));
-  return {};
+  default:
+    return real ? Value() : bits(id, a, c, isUnsigned);
+  }
 }
 
 } // namespace
+
+/// The rounding mode that `round`, `floor`, `ceil` or `trunc` is.
+static llvm::StringRef roundingOf(Operation *op) {
+  return isa<ir::RoundOp>(op)   ? "even"
+         : isa<ir::FloorOp>(op) ? "down"
+         : isa<ir::CeilOp>(op)  ? "up"
+                                : "zero";
+}
 
 Value scalarResult(OpBuilder &b, Operation *op, llvm::ArrayRef<Value> in, Type type) {
   Scalars scalars(b, op->getLoc());
@@ -232,26 +252,25 @@ Value scalarResult(OpBuilder &b, Operation *op, llvm::ArrayRef<Value> in, Type t
   Type wanted =
       type.isUnsignedInteger() ? Type(b.getIntegerType(type.getIntOrFloatBitWidth())) : type;
   Value result;
-  llvm::StringRef name = op->getName().stripDialect();
   auto round = op->getAttrOfType<StringAttr>("round");
   bool rounds = round && isa<FloatType>(plain[0].getType()) && isa<IntegerType>(wanted) &&
                 !wanted.isInteger(1);
   if (rounds)
     plain[0] = scalars.whole(plain[0], round.getValue());
   if (isa<ir::RoundOp, ir::FloorOp, ir::CeilOp, ir::TruncOp>(op))
-    result = scalars.whole(plain[0], name == "round" ? llvm::StringRef("even") : name);
+    result = scalars.whole(plain[0], roundingOf(op));
   else if (isa<ir::ConvertOp, ir::CastOp>(op))
     result = scalars.convert(plain[0], isUnsigned, wanted, type.isUnsignedInteger());
   else if (isa<ir::BitcastOp>(op))
     result = plain[0].getType() == wanted
                  ? plain[0]
                  : b.createOrFold<arith::BitcastOp>(op->getLoc(), wanted, plain[0]);
-  else if (Value compared = plain.size() == 2
-                                ? scalars.compareBy(name, plain[0], plain[1], isUnsigned)
-                                : Value())
-    result = compared;
-  else
-    result = scalars.arithmetic(name, plain, isUnsigned);
+  else if (std::optional<OpId> id = isa<arith::SelectOp>(op) ? OpId::Select : ir::opIdOf(op)) {
+    if (plain.size() == 2)
+      result = scalars.compareBy(*id, plain[0], plain[1], isUnsigned);
+    if (!result)
+      result = scalars.arithmetic(*id, plain, isUnsigned);
+  }
   return result ? scalars.cast(result, type) : result;
 }
 
@@ -275,13 +294,11 @@ void lowerScalars(func::FuncOp function) {
   }
 }
 
-Value combineScalars(OpBuilder &b, Location loc, llvm::StringRef how, Value old, Value value) {
-  if (how == "set")
-    return value;
+Value combineScalars(OpBuilder &b, Location loc, OpId combiner, Value old, Value value) {
   Scalars scalars(b, loc);
   Type type = old.getType();
-  Value result =
-      scalars.arithmetic(how, {scalars.plain(old), scalars.plain(value)}, type.isUnsignedInteger());
+  Value result = scalars.arithmetic(combiner, {scalars.plain(old), scalars.plain(value)},
+                                    type.isUnsignedInteger());
   return scalars.cast(result, type);
 }
 

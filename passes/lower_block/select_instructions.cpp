@@ -70,11 +70,11 @@ LogicalResult verifyInstructions(ir::ParallelOp grid, const Machine &machine) {
     if (!hasWay(op, cores)) {
       if (!way)
         return WalkResult::advance();
-      op->emitError("it is no operation of the vector cores that has a way");
+      op->emitError("the vector cores have no choice of instructions for this operation");
       return WalkResult::interrupt();
     }
     if (!way) {
-      op->emitError("nothing says how the vector cores do it");
+      op->emitError("no instruction of the vector cores is chosen for this operation");
       return WalkResult::interrupt();
     }
     if (!patternOf(op, machine, way.getValue())) {

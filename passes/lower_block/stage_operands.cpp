@@ -115,9 +115,10 @@ LogicalResult verifyOperands(ir::ParallelOp grid) {
     return success();
   for (const Operand &operand : operandsOfProducts(grid)) {
     if (!attrs::staged.isOn(operand.load))
-      return operand.load->emitError("a product reads it, and nothing says how it is staged");
+      return operand.load->emitError("a product reads this load, which has no staging");
     if (!operand.bytes && !isInPieces(operand.load))
-      return operand.load->emitError("it is staged as a whole, and has no bound");
+      return operand.load->emitError(
+          "this operand is staged whole, but its size has no static bound");
   }
   return success();
 }

@@ -61,8 +61,9 @@ bool unrollLoops(ir::ParallelOp grid, const Report &report) {
       factor = (upper.getInt() - lower.getInt() + step.getInt() - 1) / step.getInt();
     auto at = attrs::unrollAt.take(loop);
     std::string why =
-        multiplies            ? "products accumulate in the loop, whose steps overlap as they are"
-        : factor == 0         ? "nothing says how many turns the loop has: give it a number"
+        multiplies ? "products accumulate in the loop, whose iterations overlap without unrolling"
+        : factor == 0
+            ? "the number of iterations of the loop is unknown: give the factor as a number"
         : factor > mostCopies ? "at most " + std::to_string(mostCopies) + " copies are made"
                               : "";
     if (why.empty() && factor > 1)

@@ -86,7 +86,7 @@ private:
   }
   Event &emit(Event::Kind kind, const Step &step, uint8_t pipe);
   void requireKnown(const Step &step, uint32_t value, const char *what);
-  void tellUnknown(const Step &step, const char *what);
+  void reportUnknown(const Step &step, const char *what);
 
   const Kernel &kernel_;
   const Inputs &inputs_;

@@ -194,7 +194,7 @@ static mlir::Operation *operationOn(const Kernel &kernel, const Execution &execu
 }
 
 /// Queues of which some core pops more or fewer than another one pushes, told by their numbers.
-static void tellUnbalanced(const Kernel &kernel, const Execution &execution, Findings &findings) {
+static void reportUnbalanced(const Kernel &kernel, const Execution &execution, Findings &findings) {
   auto count = static_cast<uint16_t>(kernel.queues.size());
   for (uint16_t queue = 0; queue < count; ++queue) {
     int64_t pushed = INT64_MAX, popped = 0;
@@ -232,7 +232,7 @@ Execution runKernel(const Kernel &kernel, const Inputs &inputs, RangeTable &rang
     return execution;
   execution = runFunctions(kernel, inputs, ranges, findings, limit, 0);
   if (!execution.complete && first.complete && !first.excluded)
-    tellUnbalanced(kernel, first, findings);
+    reportUnbalanced(kernel, first, findings);
   return execution;
 }
 

@@ -59,10 +59,10 @@ uint32_t Runner::buffer(const Buffer &wanted) {
 
 void Runner::requireKnown(const Step &step, uint32_t value, const char *what) {
   if (value != kNone && at(value).data)
-    tellUnknown(step, what);
+    reportUnknown(step, what);
 }
 
-void Runner::tellUnknown(const Step &step, const char *what) {
+void Runner::reportUnknown(const Step &step, const char *what) {
   if (!findings_.has(DiagId::CannotBeProved, operation(step), nullptr))
     findings_.undecided(operation(step), std::string(what) + " of `" + nameOf(operation(step)) +
                                              "` depends on data");
@@ -134,7 +134,7 @@ void Runner::deriveTile(const Step &step) {
     move(tile.col, tile.amongCols, tile.validCols, at(step.args[4]));
   } else {
     if (tile.amongRows || tile.amongCols)
-      tellUnknown(step, "the place");
+      reportUnknown(step, "the place");
     const TileShape &frame = kernel_.shapes[tile.shape];
     const auto &first = ranges_[ranges_.part(frame, tile.row, tile.col, 1, 1)];
     tile.base += first.empty() ? 0 : first.front().begin;

@@ -25,7 +25,7 @@ Value numberOf(OpBuilder &b, Location loc, Type elem, double value) {
   return b.create<arith::ConstantOp>(loc, attribute);
 }
 
-Value neutralOf(OpBuilder &b, Location loc, llvm::StringRef combiner, Type elem) {
+Value identityValue(OpBuilder &b, Location loc, llvm::StringRef combiner, Type elem) {
   Scalar identity = identityOf(*opIdOf(combiner), elemKindOf(elem));
   auto value = cast<TypedAttr>(constantOf(identity, elem));
   if (elem.isUnsignedInteger())

@@ -10,7 +10,7 @@ llvm::StringRef combinerOf(mlir::Operation *op);
 /// A constant of an element type.
 mlir::Value numberOf(mlir::OpBuilder &b, mlir::Location loc, mlir::Type elem, double value);
 /// What a combiner leaves of a value as it is: 0, 1, or the end of the type.
-mlir::Value neutralOf(mlir::OpBuilder &b, mlir::Location loc, llvm::StringRef combiner,
-                      mlir::Type elem);
+mlir::Value identityValue(mlir::OpBuilder &b, mlir::Location loc, llvm::StringRef combiner,
+                          mlir::Type elem);
 
 } // namespace ptl::ir

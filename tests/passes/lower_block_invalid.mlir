@@ -13,7 +13,7 @@ func.func @att(%arg0: !ptl.array<f16[64, 64], gm> {ptl.name = "q", ptl.role = "i
     %1 = arith.minsi %0, %c64 : index
     %2 = ptl.slice %arg0[%arg5, %c0] [%1, %c64] drop [] {ptl.staged = "whole"} : <f16[64, 64], gm> -> !ptl.array<f16[i:64, 64]>
     %3 = ptl.zeros %1 : (index) -> !ptl.array<f32[i:64, 64]>
-    // expected-error @+1 {{its operations cannot be in the stages that they say}}
+    // expected-error @+1 {{its operations cannot run in the pipeline stages assigned to them}}
     %4 = scf.for %arg6 = %c0 to %arg4 step %c64 iter_args(%arg7 = %3) -> (!ptl.array<f32[i:64, 64]>) {
       %6 = arith.subi %arg4, %arg6 : index
       %7 = arith.minsi %6, %c64 : index
@@ -43,7 +43,7 @@ func.func @att(%arg0: !ptl.array<f16[64, 64], gm> {ptl.name = "q", ptl.role = "i
   %c64 = arith.constant 64 : index
   %c0 = arith.constant 0 : index
   %cst = arith.constant 5.000000e-01 : f32
-  // expected-error @+1 {{the event 0 between cores is not there, or used twice}}
+  // expected-error @+1 {{the event 0 between cores does not exist or is used twice}}
   ptl.parallel (%arg5) = (%c0) to (%c64) step (%c64) {
     %0 = arith.subi %c64, %arg5 : index
     %1 = arith.minsi %0, %c64 : index
@@ -78,7 +78,7 @@ func.func @att(%arg0: !ptl.array<f16[64, 64], gm> {ptl.name = "q", ptl.role = "i
   %c64 = arith.constant 64 : index
   %c0 = arith.constant 0 : index
   %cst = arith.constant 5.000000e-01 : f32
-  // expected-error @+1 {{the slots of a queue are smaller than what goes through it}}
+  // expected-error @+1 {{the slots of a queue are smaller than the values that it carries}}
   ptl.parallel (%arg5) = (%c0) to (%c64) step (%c64) {
     %0 = arith.subi %c64, %arg5 : index
     %1 = arith.minsi %0, %c64 : index
@@ -125,7 +125,7 @@ func.func @att(%arg0: !ptl.array<f16[64, 64], gm> {ptl.name = "q", ptl.role = "i
       %9 = ptl.transpose %8 {axes = array<i64: 1, 0>} : (!ptl.array<f16[j:64, 64]>) -> !ptl.array<f16[64, j:64]>
       %10 = ptl.matmul %2, %9 {precision = "full", ptl.step = 64 : i64, ptl.core = "aic", ptl.crosses = array<i64: 0>, ptl.queue = array<i64: 1>, ptl.turn = "ahead"} : (!ptl.array<f16[i:64, 64]>, !ptl.array<f16[64, j:64]>) -> !ptl.array<f32[i:64, j:64]>
       %11 = ptl.exp %10 {ptl.core = "aiv", ptl.turn = "ahead"} : (!ptl.array<f32[i:64, j:64]>) -> !ptl.array<f32[i:64, j:64]>
-      // expected-error @+1 {{its queue goes the other way}}
+      // expected-error @+1 {{its queue runs in the opposite direction}}
       %12 = ptl.convert %11 {ptl.core = "aiv", ptl.crosses = array<i64: 0>, ptl.queue = array<i64: 1>, ptl.turn = "ahead", round = "even", saturate = false} : (!ptl.array<f32[i:64, j:64]>) -> !ptl.array<f16[i:64, j:64]>
       %13 = ptl.slice %arg2[%arg6, %c0] [%7, %c64] drop [] {ptl.staged = "whole"} : <f16[L, 64], gm> -> !ptl.array<f16[j:64, 64]>
       %14 = ptl.matmul %12, %13 {precision = "full", ptl.step = 64 : i64, ptl.core = "aic", ptl.turn = "behind"} : (!ptl.array<f16[i:64, j:64]>, !ptl.array<f16[j:64, 64]>) -> !ptl.array<f32[i:64, 64]>
@@ -161,7 +161,7 @@ func.func @att(%arg0: !ptl.array<f16[64, 64], gm> {ptl.name = "q", ptl.role = "i
       %10 = ptl.matmul %2, %9 {precision = "full", ptl.step = 64 : i64, ptl.core = "aic", ptl.crosses = array<i64: 0>, ptl.queue = array<i64: 1>, ptl.turn = "ahead"} : (!ptl.array<f16[i:64, 64]>, !ptl.array<f16[64, j:64]>) -> !ptl.array<f32[i:64, j:64]>
       %11 = ptl.exp %10 {ptl.core = "aiv", ptl.turn = "ahead"} : (!ptl.array<f32[i:64, j:64]>) -> !ptl.array<f32[i:64, j:64]>
       %12 = ptl.convert %11 {ptl.core = "aiv", ptl.crosses = array<i64: 0>, ptl.queue = array<i64: 2>, ptl.turn = "ahead", round = "even", saturate = false} : (!ptl.array<f32[i:64, j:64]>) -> !ptl.array<f16[i:64, j:64]>
-      // expected-error @+1 {{a product reads it, and nothing says how it is staged}}
+      // expected-error @+1 {{a product reads this load, which has no staging}}
       %13 = ptl.slice %arg2[%arg6, %c0] [%7, %c64] drop [] : <f16[L, 64], gm> -> !ptl.array<f16[j:64, 64]>
       %14 = ptl.matmul %12, %13 {precision = "full", ptl.step = 64 : i64, ptl.core = "aic", ptl.turn = "behind"} : (!ptl.array<f16[i:64, j:64]>, !ptl.array<f16[j:64, 64]>) -> !ptl.array<f32[i:64, 64]>
       %15 = ptl.add %arg7, %14 {ptl.core = "aic", ptl.turn = "behind"} : (!ptl.array<f32[i:64, 64]>, !ptl.array<f32[i:64, 64]>) -> !ptl.array<f32[i:64, 64]>
@@ -197,7 +197,7 @@ func.func @att(%arg0: !ptl.array<f16[64, 64], gm> {ptl.name = "q", ptl.role = "i
       %11 = ptl.exp %10 {ptl.core = "aiv", ptl.turn = "ahead"} : (!ptl.array<f32[i:64, j:64]>) -> !ptl.array<f32[i:64, j:64]>
       %12 = ptl.convert %11 {ptl.core = "aiv", ptl.crosses = array<i64: 0>, ptl.queue = array<i64: 2>, ptl.turn = "ahead", round = "even", saturate = false} : (!ptl.array<f32[i:64, j:64]>) -> !ptl.array<f16[i:64, j:64]>
       %13 = ptl.slice %arg2[%arg6, %c0] [%7, %c64] drop [] {ptl.staged = "whole"} : <f16[L, 64], gm> -> !ptl.array<f16[j:64, 64]>
-      // expected-error @+1 {{nothing right says how far it goes along its contracted axis at a time}}
+      // expected-error @+1 {{the extent of its steps along the contracted axis is missing or wrong}}
       %14 = ptl.matmul %12, %13 {precision = "full", ptl.step = 40 : i64, ptl.core = "aic", ptl.turn = "behind"} : (!ptl.array<f16[i:64, j:64]>, !ptl.array<f16[j:64, 64]>) -> !ptl.array<f32[i:64, 64]>
       %15 = ptl.add %arg7, %14 {ptl.core = "aic", ptl.turn = "behind"} : (!ptl.array<f32[i:64, 64]>, !ptl.array<f32[i:64, 64]>) -> !ptl.array<f32[i:64, 64]>
       scf.yield %15 : !ptl.array<f32[i:64, 64]>
@@ -233,7 +233,7 @@ func.func @silent(%arg0: !ptl.array<f32[64], gm> {ptl.name = "x", ptl.role = "in
   %c0 = arith.constant 0 : index
   ptl.parallel (%arg2) = (%c0) to (%c64) step (%c64) {
     %0 = ptl.slice %arg0[%arg2] [%c64] drop [] : <f32[64], gm> -> !ptl.array<f32[64]>
-    // expected-error @+1 {{nothing says how the vector cores do it}}
+    // expected-error @+1 {{no instruction of the vector cores is chosen for this operation}}
     %1 = ptl.exp %0 : (!ptl.array<f32[64]>) -> !ptl.array<f32[64]>
     ptl.store %1, %arg1[%arg2] [%c64] drop [] : !ptl.array<f32[64]>, <f32[64], gm>
   } {ptl.core = "aiv"}

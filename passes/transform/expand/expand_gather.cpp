@@ -3,6 +3,7 @@
 // after the other, so that the last of equal positions counts.
 #include "passes/transform/expand/expand_tensors.h"
 
+#include "ir/dialect/op_facts.h"
 #include "ir/dialect/ptl_dialect.h"
 #include "passes/analysis/lengths.h"
 #include "passes/transform/make_grid.h"
@@ -123,9 +124,10 @@ Value Positions::element(Value array, ValueRange at) {
 
 /// What an element becomes when it meets `value`.
 Value Positions::combined(llvm::StringRef how, Value ref, ValueRange at, Value value) {
-  if (how == "set")
+  std::optional<OpId> combiner = combinerNamed(how);
+  if (!combiner)
     return value;
-  OperationState state(loc_, ("ptl." + how).str());
+  OperationState state(loc_, operationName(*combiner));
   state.addOperands({element(ref, at), value});
   state.addTypes(value.getType());
   return b_.create(state)->getResult(0);

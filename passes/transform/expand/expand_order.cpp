@@ -193,7 +193,7 @@ Value Ordering::storage(Type elem, const Extent &last, Value length) {
 
 /// The positions of keys in order; equal ones keep theirs.
 Value Ordering::order(Value keys) {
-  OperationState state(loc_, "ptl.argsort");
+  OperationState state(loc_, ArgsortOp::getOperationName());
   state.addOperands(keys);
   state.addAttributes({axis(0), b_.getNamedAttr("descending", b_.getBoolAttr(descending_))});
   state.addTypes(tile(b_.getI32Type(), extentsOf(keys.getType()).front()));
@@ -201,7 +201,7 @@ Value Ordering::order(Value keys) {
 }
 
 Value Ordering::gather(Value x, Value places) {
-  OperationState state(loc_, "ptl.gather");
+  OperationState state(loc_, GatherOp::getOperationName());
   state.addOperands({x, places});
   state.addAttributes({axis(0)});
   state.addTypes(tile(elementTypeOf(x.getType()), extentsOf(places.getType()).front()));
@@ -209,7 +209,7 @@ Value Ordering::gather(Value x, Value places) {
 }
 
 Value Ordering::join(Value a, Value b, const Extent &extent) {
-  OperationState state(loc_, "ptl.concat");
+  OperationState state(loc_, ConcatOp::getOperationName());
   state.addOperands({a, b});
   state.addAttributes({axis(0)});
   state.addTypes(tile(elementTypeOf(a.getType()), extent));
@@ -223,7 +223,7 @@ Value Ordering::first(Value x, int64_t count) {
 }
 
 Value Ordering::positions(Value start, Value length, const Extent &extent) {
-  OperationState state(loc_, "ptl.index");
+  OperationState state(loc_, IndexOp::getOperationName());
   state.addOperands(start);
   if (!extent.isConstant())
     state.addOperands(length);
@@ -232,7 +232,7 @@ Value Ordering::positions(Value start, Value length, const Extent &extent) {
 }
 
 Value Ordering::ofFlags(llvm::StringRef name, ValueRange operands) {
-  OperationState state(loc_, ("ptl." + name).str());
+  OperationState state(loc_, name);
   state.addOperands(operands);
   state.addTypes(b_.getI1Type());
   return b_.create(state)->getResult(0);
@@ -240,10 +240,11 @@ Value Ordering::ofFlags(llvm::StringRef name, ValueRange operands) {
 
 /// Whether a scalar stands before another one of a later position only because of its value.
 Value Ordering::comesFirst(Value a, Value b) {
-  Value before = ofFlags(descending_ ? "gt" : "lt", {a, b});
+  Value before = ofFlags(descending_ ? GtOp::getOperationName() : LtOp::getOperationName(), {a, b});
   if (!isa<FloatType>(elem_))
     return before;
-  Value nanBehind = make<arith::AndIOp>(ofFlags("ne", {b, b}), ofFlags("eq", {a, a}));
+  Value nanBehind = make<arith::AndIOp>(ofFlags(NeOp::getOperationName(), {b, b}),
+                                        ofFlags(EqOp::getOperationName(), {a, a}));
   return make<arith::OrIOp>(before, nanBehind);
 }
 
@@ -255,7 +256,7 @@ void Ordering::sortParts(const Runs &into) {
     Extent extent = named("sorted", sorted_);
     Value keys = read(x_, start, length, extent), places = order(keys);
     write(gather(keys, places), into.keys, start, length);
-    OperationState state(loc_, "ptl.add");
+    OperationState state(loc_, AddOp::getOperationName());
     state.addOperands({places, b_.createOrFold<arith::IndexCastOp>(loc_, b_.getI32Type(), start)});
     state.addTypes(places.getType());
     write(b_.create(state)->getResult(0), into.places, start, length);
@@ -304,7 +305,7 @@ std::pair<Value, Value> Ordering::fromFirst(const Runs &from, Value run, Value s
     }
     llvm::SmallVector<Value> next;
     for (const Search &each : searches) {
-      Value more = make<arith::AndIOp>(each.open, ofFlags("not", {each.fewer}));
+      Value more = make<arith::AndIOp>(each.open, ofFlags(NotOp::getOperationName(), {each.fewer}));
       Value behind = plus(each.middle, constant(1));
       next.push_back(b_.createOrFold<arith::SelectOp>(loc_, more, behind, each.low));
       next.push_back(b_.createOrFold<arith::SelectOp>(loc_, each.fewer, each.middle, each.high));
@@ -394,7 +395,7 @@ void Ordering::largestOfRows() {
     auto type = ArrayType::get(b_.getContext(), elem_, extents, Place::Inferred);
     Value tile = b_.create<SliceOp>(loc_, type, x_, offsets, lengths, ValueRange(), Value(),
                                     b_.getDenseI64ArrayAttr(dropped));
-    OperationState state(loc_, "ptl.topk");
+    OperationState state(loc_, TopkOp::getOperationName());
     state.addOperands(tile);
     state.addOperands(op_->getOperands().drop_front());
     extents.back() = kept;

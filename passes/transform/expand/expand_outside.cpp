@@ -91,7 +91,7 @@ void Outside::run() {
   if (isThere)
     counts.front() = lengths[firstKept] =
         b_.createOrFold<arith::MulIOp>(loc_, counts.front(), isThere);
-  OperationState state(loc_, "ptl.full");
+  OperationState state(loc_, FullOp::getOperationName());
   state.addOperands(named);
   state.addOperands(slice_.getOutside());
   state.addTypes(

@@ -88,7 +88,8 @@ Value asPosition(OpBuilder &builder, Location loc, Value number) {
     return number;
   if (!number.getType().isUnsignedInteger())
     return builder.create<arith::IndexCastOp>(loc, builder.getIndexType(), number);
-  OperationState state(loc, "ptl.convert"); // `arith` knows integers without a sign alone
+  OperationState state(
+      loc, ConvertOp::getOperationName()); // `arith` knows integers without a sign alone
   state.addOperands(number);
   state.addAttribute("round", builder.getStringAttr("even"));
   state.addAttribute("saturate", builder.getBoolAttr(false));

@@ -88,7 +88,7 @@ Value Expansion::make(llvm::StringRef name, Type elem, ValueRange operands,
 Value Expansion::convert(Value x, Type to) {
   if (elementTypeOf(x.getType()) == to)
     return x;
-  return make("ptl.convert", to, x,
+  return make(ConvertOp::getOperationName(), to, x,
               {b_.getNamedAttr("round", b_.getStringAttr("even")),
                b_.getNamedAttr("saturate", b_.getBoolAttr(false))});
 }
@@ -109,7 +109,7 @@ void Expansion::storeBox(Value value, Value ref, ValueRange offsets, ValueRange 
 /// Positions along an axis, with extent 1 along the later ones.
 Value Expansion::positions(Value like, int64_t axis) {
   const Extent &extent = extentsOf(like.getType())[static_cast<size_t>(axis)];
-  OperationState state(loc_, "ptl.index");
+  OperationState state(loc_, IndexOp::getOperationName());
   state.addOperands(constant(0));
   if (!extent.isConstant())
     state.addOperands(lengthOf(b_, like, axis));
@@ -221,7 +221,7 @@ void Expansion::pad() {
     operands.push_back(length);
   }
   operands.push_back(pad.getValue());
-  OperationState state(loc_, "ptl.full");
+  OperationState state(loc_, FullOp::getOperationName());
   state.addOperands(operands);
   state.addTypes(
       ArrayType::get(b_.getContext(), type.getElementType(), type.getExtents(), Place::Inferred));
@@ -325,11 +325,12 @@ void Expansion::triangle() {
   Value row = positions(x, rank - 2), col = positions(x, rank - 1);
   if (op_->getNumOperands() > 1) {
     Value diagonal = b_.create<arith::IndexCastOp>(loc_, b_.getI32Type(), op_->getOperand(1));
-    row = make("ptl.add", b_.getI32Type(), {row, diagonal});
+    row = make(AddOp::getOperationName(), b_.getI32Type(), {row, diagonal});
   }
-  Value inside = make(isa<TrilOp>(op_) ? "ptl.ge" : "ptl.le", b_.getI1Type(), {row, col});
+  Value inside = make(isa<TrilOp>(op_) ? GeOp::getOperationName() : LeOp::getOperationName(),
+                      b_.getI1Type(), {row, col});
   Type elem = elementTypeOf(x.getType());
-  replaceWith(make("ptl.select", elem, {inside, x, number(elem, 0)}));
+  replaceWith(make(SelectOp::getOperationName(), elem, {inside, x, number(elem, 0)}));
 }
 
 void Expansion::oneHot() {
@@ -342,9 +343,9 @@ void Expansion::oneHot() {
       b_.create<NewAxisOp>(loc_, ArrayType::get(b_.getContext(), elem, extents, Place::Inferred),
                            ids, b_.getDenseI64ArrayAttr(last));
   Value row = convert(positions(result, last), elem);
-  Value hit = make("ptl.eq", b_.getI1Type(), {column, row});
+  Value hit = make(EqOp::getOperationName(), b_.getI1Type(), {column, row});
   Type to = elementTypeOf(result.getType());
-  replaceWith(make("ptl.select", to, {hit, number(to, 1), number(to, 0)}));
+  replaceWith(make(SelectOp::getOperationName(), to, {hit, number(to, 1), number(to, 0)}));
 }
 
 /// The number of elements along some axes, as an `f32` scalar.
@@ -376,7 +377,7 @@ void Expansion::reduce() {
   if (wide == elem && !isMean)
     return;
   if (isLogical)
-    x = make("ptl.select", wide, {x, number(wide, 1), number(wide, 0)});
+    x = make(SelectOp::getOperationName(), wide, {x, number(wide, 1), number(wide, 0)});
   x = convert(x, wide);
   llvm::SmallVector<int64_t> axes = foldedAxesOf(op_);
   OpId kind = loweringOf(op_)->onNumbers.value_or(*opIdOf(op_));
@@ -387,9 +388,9 @@ void Expansion::reduce() {
   state.addTypes(ArrayType::get(b_.getContext(), wide, type.getExtents(), Place::Inferred));
   Value result = b_.create(state)->getResult(0);
   if (isMean)
-    result = make("ptl.div", wide, {result, countOf(b_, loc_, x, axes)});
+    result = make(DivOp::getOperationName(), wide, {result, countOf(b_, loc_, x, axes)});
   if (isLogical)
-    result = make("ptl.gt", b_.getI1Type(), {result, number(wide, 0)});
+    result = make(GtOp::getOperationName(), b_.getI1Type(), {result, number(wide, 0)});
   else
     result = convert(result, elem);
   replaceWith(result);
@@ -418,14 +419,14 @@ void Expansion::reduceToScalar() {
                                        : op_->getName().getStringRef());
   if (isLogical) { // the host compares what numbers give
     scalar = b_.getF32Type();
-    x = make("ptl.select", scalar, {x, number(scalar, 1), number(scalar, 0)});
+    x = make(SelectOp::getOperationName(), scalar, {x, number(scalar, 1), number(scalar, 0)});
   }
   bool searches = isa<ReduceArgmaxOp, ReduceArgminOp>(op_);
   if (searches && rank != 1) { // the position in row-major order
     Value count = constant(1);
     for (Value length : lengthsOf(x))
       count = b_.createOrFold<arith::MulIOp>(loc_, count, length);
-    OperationState flat(loc_, "ptl.reshape");
+    OperationState flat(loc_, ReshapeOp::getOperationName());
     flat.addOperands({x, count});
     flat.addTypes(ArrayType::get(b_.getContext(), elementTypeOf(x.getType()),
                                  {Extent::named(b_.getStringAttr("flat"))}, Place::Inferred));
@@ -446,7 +447,7 @@ void Expansion::reduceToScalar() {
   Value element = b_.create<SliceOp>(loc_, scalar, reduction->getResult(0), offsets, lengths,
                                      ValueRange(), Value(), b_.getDenseI64ArrayAttr(axes));
   if (isLogical) {
-    OperationState compare(loc_, "ptl.gt");
+    OperationState compare(loc_, GtOp::getOperationName());
     compare.addOperands({element, number(scalar, 0)});
     compare.addTypes(result);
     element = b_.create(compare)->getResult(0);
@@ -504,7 +505,8 @@ void Expansion::store() {
       ArrayType::get(b_.getContext(), elementTypeOf(value.getType()), wanted, Place::Inferred);
   if (!isa<ArrayType>(value.getType()) || repeats) {
     bool isScalar = !isa<ArrayType>(value.getType());
-    OperationState state(loc_, isScalar ? "ptl.full" : "ptl.broadcast");
+    OperationState state(loc_,
+                         isScalar ? FullOp::getOperationName() : BroadcastOp::getOperationName());
     if (isScalar)
       named.push_back(value);
     else

@@ -2,6 +2,7 @@
 // stored, by one core group that does all points one after the other.
 #include "passes/transform/expand/expand_tensors.h"
 
+#include "ir/dialect/op_facts.h"
 #include "ir/dialect/ptl_dialect.h"
 #include "passes/transform/make_grid.h"
 
@@ -62,7 +63,7 @@ static void serialise(StoreOp store, size_t number) {
   Value old =
       b.create<LoadOp>(loc, type, store.getRef(), store.getOffsets(), store.getLengths(),
                        store.getSteps(), Value(), b.getDenseI64ArrayAttr(store.getDropped()));
-  OperationState state(loc, *store.getAtomic() == "max" ? "ptl.max" : "ptl.min");
+  OperationState state(loc, operationName(*combinerNamed(*store.getAtomic())));
   state.addOperands({old, value});
   state.addTypes(type);
   store.getValueMutable().assign(b.create(state)->getResult(0));

@@ -174,7 +174,7 @@ Value ChunkEmitter::tileOf(Value value, const AxisMap &map) {
 Value ChunkEmitter::filled(Value scalar, const AxisMap &map) {
   llvm::SmallVector<Value> operands = lengthsOf(map);
   operands.push_back(scalar);
-  OperationState state(loc_, "ptl.full");
+  OperationState state(loc_, FullOp::getOperationName());
   state.addOperands(operands);
   state.addTypes(typeOf(scalar.getType(), map));
   return b_.create(state)->getResult(0);
@@ -215,7 +215,8 @@ Value ChunkEmitter::fill(Operation *op, const Access &access) {
   if (!own.step)
     return tile;
   auto scalar = [&](Value v) { return b_.createOrFold<arith::IndexCastOp>(loc_, elem, v); };
-  return make("ptl.add", elem, {make("ptl.mul", elem, {tile, scalar(own.step)}), scalar(start)});
+  return make(AddOp::getOperationName(), elem,
+              {make(MulOp::getOperationName(), elem, {tile, scalar(own.step)}), scalar(start)});
 }
 
 Value ChunkEmitter::transposed(Value tile) {
@@ -328,7 +329,7 @@ Value ChunkEmitter::spread(Value tile, const AxisMap &map) {
   });
   if (same)
     return tile;
-  OperationState state(loc_, "ptl.broadcast");
+  OperationState state(loc_, BroadcastOp::getOperationName());
   state.addOperands(tile);
   state.addOperands(lengthsOf(map));
   state.addTypes(typeOf(elementTypeOf(tile.getType()), map));
@@ -376,10 +377,10 @@ Value ChunkEmitter::foldScanned(Operation *scan) {
     return tile;
   extents[static_cast<size_t>(axis)] = Extent::constant(1);
   OperationState state(loc_, llvm::StringSwitch<llvm::StringRef>(combinerOf(scan))
-                                 .Case("ptl.add", "ptl.reduce_sum")
-                                 .Case("ptl.mul", "ptl.reduce_prod")
-                                 .Case("ptl.min", "ptl.reduce_min")
-                                 .Default("ptl.reduce_max"));
+                                 .Case(AddOp::getOperationName(), ReduceSumOp::getOperationName())
+                                 .Case(MulOp::getOperationName(), ReduceProdOp::getOperationName())
+                                 .Case(MinOp::getOperationName(), ReduceMinOp::getOperationName())
+                                 .Default(ReduceMaxOp::getOperationName()));
   state.addOperands(tile);
   state.addAttribute("axes", b_.getDenseI64ArrayAttr(axis));
   state.addTypes(
@@ -389,7 +390,7 @@ Value ChunkEmitter::foldScanned(Operation *scan) {
 
 /// What joins with anything without changing it.
 Value ChunkEmitter::identity(llvm::StringRef combiner, Type elem, const AxisMap &map) {
-  return filled(neutralOf(b_, loc_, combiner, elem), map);
+  return filled(identityValue(b_, loc_, combiner, elem), map);
 }
 
 /// What the loop of a reduction begins with; searches carry the value and its position.
@@ -416,11 +417,12 @@ llvm::SmallVector<Value> ChunkEmitter::combine(Operation *reduction,
   // A later chunk wins only if it is better: ties go to the lowest position.
   int64_t id = group_->foldedBy(reduction).front();
   Type positions = elementTypeOf(reduction->getResult(0).getType());
-  bool largest = combiner == "ptl.max";
+  bool largest = combiner == MaxOp::getOperationName();
   Value part = fold(reduction);
   Value best = spread(operandTile(reduction, 0), group_->operandMap(reduction, 0));
   if (axis(id).role != TileAxis::Single && !axis(id).extent.isOne()) {
-    OperationState state(loc_, largest ? "ptl.reduce_max" : "ptl.reduce_min");
+    OperationState state(loc_, largest ? ReduceMaxOp::getOperationName()
+                                       : ReduceMinOp::getOperationName());
     state.addOperands(best);
     state.addAttribute("axes", b_.getDenseI64ArrayAttr(axis(id).role == TileAxis::Col));
     state.addTypes(
@@ -428,13 +430,14 @@ llvm::SmallVector<Value> ChunkEmitter::combine(Operation *reduction,
     best = b_.create(state)->getResult(0);
   }
   Value from = b_.createOrFold<arith::IndexCastOp>(loc_, positions, axis(id).position);
-  Value at = make("ptl.add", positions, {part, from});
+  Value at = make(AddOp::getOperationName(), positions, {part, from});
   Type mask = b_.getI1Type();
-  Value better = make(largest ? "ptl.gt" : "ptl.lt", mask, {best, carried[1]});
-  Value none = make("ptl.lt", mask, {carried[0], numberOf(b_, loc_, positions, 0)});
-  Value wins = make("ptl.or", mask, {better, none});
-  return {make("ptl.select", positions, {wins, at, carried[0]}),
-          make("ptl.select", elem, {wins, best, carried[1]})};
+  Value better =
+      make(largest ? GtOp::getOperationName() : LtOp::getOperationName(), mask, {best, carried[1]});
+  Value none = make(LtOp::getOperationName(), mask, {carried[0], numberOf(b_, loc_, positions, 0)});
+  Value wins = make(OrOp::getOperationName(), mask, {better, none});
+  return {make(SelectOp::getOperationName(), positions, {wins, at, carried[0]}),
+          make(SelectOp::getOperationName(), elem, {wins, best, carried[1]})};
 }
 
 } // namespace ptl::ir

@@ -22,13 +22,17 @@ namespace {
 
 using Table = llvm::StringMap<Rewrite>;
 
+void addRows(Table &table, llvm::ArrayRef<Row> rows) {
+  for (const Row &row : rows)
+    table[(PtlDialect::getDialectNamespace() + "." + row.name).str()] = row.rewrite;
+}
+
 Table joinTables() {
   Table table;
   for (llvm::ArrayRef<Row> rows :
        {arithmeticRows(), comparisonRows(), conversionRows(), mathRows(), trigonometryRows(),
         reductionRows(), shapeRows(), productRows(), randomRows(), orderRows()})
-    for (const Row &row : rows)
-      table[("ptl." + row.name).str()] = row.rewrite;
+    addRows(table, rows);
   return table;
 }
 
@@ -111,7 +115,7 @@ LogicalResult rewriteAll(Operation *root, const Table &table, const Target &targ
   constexpr size_t kMost = 1 << 20;
   for (size_t count = 0; !work.empty(); ++count) {
     if (count == kMost)
-      return root->emitError("the rewritings have no end");
+      return root->emitError("legalization did not reach a fixed point");
     Operation *op = work.pop_back_val();
     Operation *previous = op->getPrevNode();
     FailureOr<Value> result = rewrite.rewrite(op);
@@ -176,8 +180,7 @@ void expandProducts(func::FuncOp function) {
     return WalkResult::advance();
   });
   legalize::Table table;
-  for (const legalize::Row &row : legalize::productRows())
-    table[("ptl." + row.name).str()] = row.rewrite;
+  legalize::addRows(table, legalize::productRows());
   Machine none; // products become products of matrices whatever the machine
   legalize::Target target(none);
   PatternRewriter rewriter(function.getContext());

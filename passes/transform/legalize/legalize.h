@@ -121,15 +121,15 @@ class Tiles : public TileBuilder {
 public:
   using TileBuilder::TileBuilder;
 
-  Value add(Arg a, Arg b) const { return binary("ptl.add", a, b); }
-  Value sub(Arg a, Arg b) const { return binary("ptl.sub", a, b); }
-  Value mul(Arg a, Arg b) const { return binary("ptl.mul", a, b); }
-  Value div(Arg a, Arg b) const { return binary("ptl.div", a, b); }
-  Value max(Arg a, Arg b) const { return binary("ptl.max", a, b); }
-  Value min(Arg a, Arg b) const { return binary("ptl.min", a, b); }
-  Value bitAnd(Arg a, Arg b) const { return binary("ptl.bit_and", a, b); }
-  Value bitOr(Arg a, Arg b) const { return binary("ptl.bit_or", a, b); }
-  Value bitXor(Arg a, Arg b) const { return binary("ptl.bit_xor", a, b); }
+  Value add(Arg a, Arg b) const { return binary(AddOp::getOperationName(), a, b); }
+  Value sub(Arg a, Arg b) const { return binary(SubOp::getOperationName(), a, b); }
+  Value mul(Arg a, Arg b) const { return binary(MulOp::getOperationName(), a, b); }
+  Value div(Arg a, Arg b) const { return binary(DivOp::getOperationName(), a, b); }
+  Value max(Arg a, Arg b) const { return binary(MaxOp::getOperationName(), a, b); }
+  Value min(Arg a, Arg b) const { return binary(MinOp::getOperationName(), a, b); }
+  Value bitAnd(Arg a, Arg b) const { return binary(BitAndOp::getOperationName(), a, b); }
+  Value bitOr(Arg a, Arg b) const { return binary(BitOrOp::getOperationName(), a, b); }
+  Value bitXor(Arg a, Arg b) const { return binary(BitXorOp::getOperationName(), a, b); }
   Value bitNot(Value a) const { return bitXor(a, -1); }
   /// By a count that is known to be legal.
   Value shl(Value a, Arg count) const;
@@ -137,25 +137,25 @@ public:
   /// Without the sign, of a signed integer type.
   Value shrUnsigned(Value a, int count) const;
 
-  Value neg(Value a) const { return unary("ptl.neg", a); }
-  Value abs(Value a) const { return unary("ptl.abs", a); }
-  Value exp(Value a) const { return unary("ptl.exp", a); }
-  Value log(Value a) const { return unary("ptl.log", a); }
-  Value sqrt(Value a) const { return unary("ptl.sqrt", a); }
-  Value round(Value a) const { return unary("ptl.round", a); }
-  Value trunc(Value a) const { return unary("ptl.trunc", a); }
+  Value neg(Value a) const { return unary(NegOp::getOperationName(), a); }
+  Value abs(Value a) const { return unary(AbsOp::getOperationName(), a); }
+  Value exp(Value a) const { return unary(ExpOp::getOperationName(), a); }
+  Value log(Value a) const { return unary(LogOp::getOperationName(), a); }
+  Value sqrt(Value a) const { return unary(SqrtOp::getOperationName(), a); }
+  Value round(Value a) const { return unary(RoundOp::getOperationName(), a); }
+  Value trunc(Value a) const { return unary(TruncOp::getOperationName(), a); }
   /// The polynomial with these coefficients, constant term first.
   Value poly(Value x, llvm::ArrayRef<double> coefficients) const;
 
-  Value lt(Arg a, Arg b) const { return compare("ptl.lt", a, b); }
-  Value le(Arg a, Arg b) const { return compare("ptl.le", a, b); }
-  Value gt(Arg a, Arg b) const { return compare("ptl.gt", a, b); }
-  Value ge(Arg a, Arg b) const { return compare("ptl.ge", a, b); }
-  Value eq(Arg a, Arg b) const { return compare("ptl.eq", a, b); }
-  Value ne(Arg a, Arg b) const { return compare("ptl.ne", a, b); }
-  Value both(Value a, Value b) const { return binary("ptl.and", a, b); }
-  Value either(Value a, Value b) const { return binary("ptl.or", a, b); }
-  Value negated(Value a) const { return unary("ptl.not", a); }
+  Value lt(Arg a, Arg b) const { return compare(LtOp::getOperationName(), a, b); }
+  Value le(Arg a, Arg b) const { return compare(LeOp::getOperationName(), a, b); }
+  Value gt(Arg a, Arg b) const { return compare(GtOp::getOperationName(), a, b); }
+  Value ge(Arg a, Arg b) const { return compare(GeOp::getOperationName(), a, b); }
+  Value eq(Arg a, Arg b) const { return compare(EqOp::getOperationName(), a, b); }
+  Value ne(Arg a, Arg b) const { return compare(NeOp::getOperationName(), a, b); }
+  Value both(Value a, Value b) const { return binary(AndOp::getOperationName(), a, b); }
+  Value either(Value a, Value b) const { return binary(OrOp::getOperationName(), a, b); }
+  Value negated(Value a) const { return unary(NotOp::getOperationName(), a); }
   /// At least one of `a` and `b` is a value.
   Value select(Value condition, Arg a, Arg b) const;
   /// `a` or `b` of a type that neither of them has.

@@ -244,7 +244,7 @@ static Value rewriteCdiv(const Tiles &t, Operation *op) {
   unsigned bits = intBits(type);
   if (bits == 8 || bits == 16) {
     llvm::SmallVector<Value> operands = {t.convert(a, t.i32()), t.convert(b, t.i32())};
-    return t.convert(t.make("ptl.cdiv", t.i32(), operands), type);
+    return t.convert(t.make(CdivOp::getOperationName(), t.i32(), operands), type);
   }
   auto [q, r] = divideIntegers(t, a, b);
   if (!q)

@@ -20,12 +20,12 @@ static bool isOrderedAsFloats(const Tiles &t, Operation *op) {
 static bool isWideInteger(Type type) { return intBits(type) == 32; }
 
 static Value gather(const Tiles &t, Value x, Value places) {
-  return t.make("ptl.gather", elem(x), {x, places},
+  return t.make(GatherOp::getOperationName(), elem(x), {x, places},
                 {t.r.getNamedAttr("axis", t.r.getI64IntegerAttr(rankOf(x.getType()) - 1))});
 }
 
 static Value argsort(const Tiles &t, Value x, bool descending) {
-  return t.make("ptl.argsort", t.i32(), {x},
+  return t.make(ArgsortOp::getOperationName(), t.i32(), {x},
                 {t.r.getNamedAttr("axis", t.r.getI64IntegerAttr(rankOf(x.getType()) - 1)),
                  t.r.getNamedAttr("descending", t.r.getBoolAttr(descending))});
 }
@@ -80,7 +80,7 @@ bool rewriteTopk(const Tiles &t, Operation *op) {
   lengths.back() = kept.isConstant() ? t.index(kept.length) : op->getOperand(1);
   Value top = t.r.create<SliceOp>(t.loc, op->getResult(1).getType(), order, offsets, lengths,
                                   ValueRange(), Value(), t.r.getDenseI64ArrayAttr({}));
-  OperationState state(t.loc, "ptl.gather");
+  OperationState state(t.loc, GatherOp::getOperationName());
   state.addOperands({x, top});
   state.addAttribute("axis", t.r.getI64IntegerAttr(last));
   state.addTypes(op->getResult(0).getType());

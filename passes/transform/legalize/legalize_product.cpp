@@ -81,7 +81,7 @@ static Value sumOver(const Tiles &t, Value x, llvm::ArrayRef<int64_t> axes) {
   llvm::SmallVector<Extent> extents(extentsOf(x.getType()));
   for (int64_t axis : axes)
     extents[static_cast<size_t>(axis)] = Extent::constant(1);
-  OperationState state(t.loc, "ptl.reduce_sum");
+  OperationState state(t.loc, ReduceSumOp::getOperationName());
   state.addOperands(x);
   state.addAttribute("axes", t.r.getDenseI64ArrayAttr(axes));
   state.addTypes(ArrayType::get(t.r.getContext(), elem(x), extents, Place::Inferred));

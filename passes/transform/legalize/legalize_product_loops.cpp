@@ -84,7 +84,7 @@ static Value partAt(const Tiles &t, Value x, int64_t axis, Value position, bool 
 
 /// An array of zeros; one length for each extent.
 static Value zeros(const Tiles &t, Value like, ValueRange lengths) {
-  OperationState state(t.loc, "ptl.full");
+  OperationState state(t.loc, FullOp::getOperationName());
   llvm::ArrayRef<Extent> extents = extentsOf(like.getType());
   for (auto [extent, length] : llvm::zip(extents, lengths))
     if (!extent.isConstant())

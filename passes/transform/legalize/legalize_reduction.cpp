@@ -1,6 +1,7 @@
 // Reductions, searches and scans.
 #include "ir/dialect/element_types.h"
 #include "ir/dialect/op_facts.h"
+#include "passes/analysis/op_kinds.h"
 #include "passes/transform/legalize/legalize.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -91,12 +92,6 @@ static Value reduceAxis(const Tiles &t, llvm::StringRef name, Value x, int64_t a
   return t.r.create(state)->getResult(0);
 }
 
-static llvm::SmallVector<int64_t> reducedAxes(Operation *op, int64_t rank) {
-  if (auto axes = op->getAttrOfType<DenseI64ArrayAttr>("axes"); axes && !axes.empty())
-    return llvm::SmallVector<int64_t>(axes.asArrayRef());
-  return llvm::to_vector(llvm::seq<int64_t>(0, rank));
-}
-
 /// Rows, then columns; further axes become columns by merging what follows them.
 static Value reduceAxes(const Tiles &t, llvm::StringRef name, Value x,
                         llvm::SmallVector<int64_t> axes) {
@@ -133,7 +128,7 @@ static Value rewriteReduction(const Tiles &t, Operation *op) {
   if (!isArray(x))
     return {};
   int64_t rank = rankOf(x.getType());
-  llvm::SmallVector<int64_t> axes = reducedAxes(op, rank);
+  llvm::SmallVector<int64_t> axes = reducedAxesOf(op);
   bool isScalar = !isArray(op->getResult(0));
   OpId kind = loweringOf(op)->onNumbers.value_or(*opIdOf(op));
   std::string_view instruction = instructionInfo(*opLowering(kind).forms.alongRows).mnemonic;

@@ -87,7 +87,7 @@ static Value rewriteBroadcast(const Tiles &t, Operation *op) {
     if (!reached[axis].isOne() || extents[axis].isOne())
       continue;
     reached[axis] = extents[axis];
-    OperationState state(t.loc, "ptl.broadcast");
+    OperationState state(t.loc, BroadcastOp::getOperationName());
     state.addOperands(result);
     size_t next = 0;
     for (size_t n = 0; n < extents.size(); ++n) {
@@ -114,7 +114,7 @@ static Value fillAs(const Tiles &t, Operation *op, Value scalar, ValueRange leng
   Type hub = asFloat ? t.f32() : t.f16();
   if (!asFloat && !isBool(type) && intBits(type) != 8)
     return {};
-  OperationState state(t.loc, "ptl.full");
+  OperationState state(t.loc, FullOp::getOperationName());
   state.addOperands(lengths);
   state.addOperands(isBool(type) ? t.choose(scalar, hub, 1, 0) : t.convert(scalar, hub));
   state.addTypes(arrayLike(op->getResult(0), hub));
@@ -140,7 +140,7 @@ static Value rewriteOneHot(const Tiles &t, Operation *op) {
   auto oneHot = cast<OneHotOp>(op);
   Value ids = oneHot.getIds();
   int64_t rank = rankOf(ids.getType());
-  OperationState state(t.loc, "ptl.index");
+  OperationState state(t.loc, IndexOp::getOperationName());
   state.addOperands(t.index(0));
   state.addOperands(oneHot.getLengths());
   Extent last = extentsOf(oneHot.getResult().getType()).back();
@@ -182,7 +182,7 @@ static Value rewritePad(const Tiles &t, Operation *op) {
     if (!extents[axis].isConstant())
       named.push_back(all);
   }
-  OperationState state(t.loc, "ptl.full");
+  OperationState state(t.loc, FullOp::getOperationName());
   state.addOperands(named);
   state.addOperands(pad.getValue());
   state.addTypes(arrayLike(pad.getResult(), elem(pad.getX())));
@@ -199,14 +199,14 @@ static Value rewriteInterleave(const Tiles &t, Operation *op) {
   Value a = op->getOperand(0), b = op->getOperand(1);
   int64_t rank = rankOf(a.getType());
   auto axis = t.r.getNamedAttr("axis", t.r.getI64IntegerAttr(rank - 1));
-  OperationState join(t.loc, "ptl.concat");
+  OperationState join(t.loc, ConcatOp::getOperationName());
   join.addOperands({a, b});
   join.addAttribute(axis.getName(), axis.getValue());
   join.addTypes(arrayLike(op->getResult(0), elem(a)));
   Value both = t.r.create(join)->getResult(0);
   Value half = t.length(a, rank - 1);
   Value twice = t.r.createOrFold<arith::AddIOp>(t.loc, half, half);
-  OperationState index(t.loc, "ptl.index");
+  OperationState index(t.loc, IndexOp::getOperationName());
   index.addOperands(t.index(0));
   Extent last = extentsOf(both.getType()).back();
   if (!last.isConstant())
@@ -216,7 +216,7 @@ static Value rewriteInterleave(const Tiles &t, Operation *op) {
   Value start = t.r.createOrFold<arith::IndexCastOp>(t.loc, t.i32(), half);
   Value from = t.add(t.shr(position, 1), t.mul(t.bitAnd(position, 1), start));
   llvm::SmallVector<Value> sources = {from, a};
-  OperationState gather(t.loc, "ptl.gather");
+  OperationState gather(t.loc, GatherOp::getOperationName());
   gather.addOperands({both, t.spread(from, extentsOf(both.getType()), sources)});
   gather.addAttribute(axis.getName(), axis.getValue());
   gather.addTypes(both.getType());

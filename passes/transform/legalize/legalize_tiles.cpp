@@ -125,8 +125,12 @@ Value TileBuilder::asInstruction(Value value) const {
   return value;
 }
 
-Value Tiles::shl(Value a, Arg count) const { return asInstruction(binary("ptl.shl", a, count)); }
-Value Tiles::shr(Value a, Arg count) const { return asInstruction(binary("ptl.shr", a, count)); }
+Value Tiles::shl(Value a, Arg count) const {
+  return asInstruction(binary(ShlOp::getOperationName(), a, count));
+}
+Value Tiles::shr(Value a, Arg count) const {
+  return asInstruction(binary(ShrOp::getOperationName(), a, count));
+}
 
 Value Tiles::shrUnsigned(Value a, int count) const {
   unsigned width = intBits(elem(a));
@@ -143,7 +147,7 @@ Value Tiles::poly(Value x, llvm::ArrayRef<double> coefficients) const {
 
 Value Tiles::select(Value condition, Arg a, Arg b) const {
   auto [x, y] = valuesOf(*this, a, b);
-  return make("ptl.select", elem(x), {condition, x, y});
+  return make(SelectOp::getOperationName(), elem(x), {condition, x, y});
 }
 
 Value TileBuilder::convert(Value x, Type to, llvm::StringRef round, bool saturate) const {
@@ -151,7 +155,7 @@ Value TileBuilder::convert(Value x, Type to, llvm::StringRef round, bool saturat
     return x;
   if (auto known = constantOf(x); known && !isArray(x) && (isReal(to) || intBits(elem(x))))
     return number(to, *known);
-  return make("ptl.convert", to, x,
+  return make(ConvertOp::getOperationName(), to, x,
               {r.getNamedAttr("round", r.getStringAttr(round)),
                r.getNamedAttr("saturate", r.getBoolAttr(saturate))});
 }
@@ -161,7 +165,7 @@ Value TileBuilder::bitcast(Value x, Type to) const {
     return x;
   if (auto known = constantOf(x); known && !isArray(x) && intBits(elem(x)) && intBits(to))
     return number(to, *known);
-  return make("ptl.bitcast", to, x);
+  return make(BitcastOp::getOperationName(), to, x);
 }
 
 Value TileBuilder::widen(Value x, Type to) const {
@@ -241,7 +245,7 @@ Value TileBuilder::spread(Value x, llvm::ArrayRef<Extent> extents, ValueRange op
     if (!reached[axis].isOne() || extents[axis].isOne())
       continue;
     reached[axis] = extents[axis];
-    OperationState state(loc, "ptl.broadcast");
+    OperationState state(loc, BroadcastOp::getOperationName());
     state.addOperands(x);
     llvm::SmallVector<Value> sources = {x};
     llvm::append_range(sources, operands);
@@ -254,7 +258,7 @@ Value TileBuilder::spread(Value x, llvm::ArrayRef<Extent> extents, ValueRange op
 
 Value TileBuilder::full(Value scalar, llvm::ArrayRef<Extent> extents, ValueRange operands) const {
   llvm::SmallVector<Value> all = namedLengths(*this, extents, operands);
-  OperationState state(loc, "ptl.full");
+  OperationState state(loc, FullOp::getOperationName());
   // The lengths stand in front of the value, as the parameters of `full` do.
   state.addOperands(all);
   state.addOperands(scalar);
@@ -283,7 +287,7 @@ Value TileBuilder::transpose(Value x, llvm::ArrayRef<int64_t> axes) const {
 }
 
 Value TileBuilder::reshape(Value x, llvm::ArrayRef<Extent> extents, ValueRange lengths) const {
-  OperationState state(loc, "ptl.reshape");
+  OperationState state(loc, ReshapeOp::getOperationName());
   state.addOperands(x);
   for (auto [extent, length] : llvm::zip(extents, lengths))
     if (!extent.isConstant())
@@ -312,7 +316,7 @@ Value TileBuilder::dropAxes(Value x, llvm::ArrayRef<int64_t> axes) const {
 Value TileBuilder::positions(Value like, int64_t axis) const {
   int64_t rank = rankOf(like.getType());
   const Extent &extent = extentsOf(like.getType())[static_cast<size_t>(axis)];
-  OperationState state(loc, "ptl.index");
+  OperationState state(loc, IndexOp::getOperationName());
   state.addOperands(index(0));
   if (!extent.isConstant())
     state.addOperands(length(like, axis));

@@ -101,7 +101,7 @@ static Value rewriteAtan2(const Tiles &t, Operation *op) {
   // The signs of zeros count.
   Value left = t.eq(t.shr(t.bitcast(x, t.i32()), 31), -1);
   angle = t.select(left, t.sub(kPi, angle), angle);
-  angle = t.make("ptl.copysign", t.f32(), {angle, y});
+  angle = t.make(CopysignOp::getOperationName(), t.f32(), {angle, y});
   return t.select(t.either(t.ne(x, x), t.ne(y, y)), t.number(t.f32(), kNan), angle);
 }
 

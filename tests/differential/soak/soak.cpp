@@ -239,7 +239,7 @@ int Soak::shrinkFiles() {
 }
 
 /// Prints where the time goes.
-static int tellTimes(Settings settings) {
+static int reportTimes(Settings settings) {
   StepClock clock;
   settings.evaluate.clock = &clock;
   settings.evaluate.isThrifty = true;
@@ -306,7 +306,7 @@ int main(int argc, char **argv) {
     return 0;
   }
   if (settings.times)
-    return tellTimes(settings);
+    return reportTimes(settings);
   settings.evaluate.isThrifty = !settings.replays && !settings.shrinks;
   Soak soak(settings);
   if (settings.replays)
