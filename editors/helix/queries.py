@@ -29,26 +29,6 @@ SCOPES = {
     "keyword.modifier": "keyword.storage.modifier",
 }
 
-INDENTS = """[
-  (block)
-  (field_list)
-  (schedule_body)
-  (parameters)
-  (generic_parameters)
-  (arguments)
-  (list_expression)
-  (tuple_expression)
-  (parenthesized_expression)
-  (index_expression)
-] @indent
-
-[
-  "}"
-  ")"
-  "]"
-] @outdent
-"""
-
 TEXTOBJECTS = """[
   (function_declaration body: (_) @function.inside)
   (kernel_declaration body: (_) @function.inside)
@@ -97,6 +77,14 @@ def highlights(first_match: bool) -> str:
     return re.sub(rf"@({names})(?![\w.])", lambda match: "@" + SCOPES[match[1]], text)
 
 
+def indents() -> str:
+    """What opens and closes an indented part; the rest of the captures is Neovim's alone."""
+    text = (SOURCE / "indents.scm").read_text()
+    lists = re.findall(r"^(\[\n(?:  .*\n)+\]) @indent\.(begin|branch)$", text, re.M)
+    names = {"begin": "indent", "branch": "outdent"}
+    return "\n\n".join(f"{nodes} @{names[kind]}" for nodes, kind in lists) + "\n"
+
+
 def main() -> int:
     arguments = [each for each in sys.argv[1:] if not each.startswith("--")]
     if len(arguments) != 1:
@@ -105,7 +93,7 @@ def main() -> int:
     folder = pathlib.Path(arguments[0])
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "highlights.scm").write_text(highlights("--first-match" in sys.argv))
-    (folder / "indents.scm").write_text(INDENTS)
+    (folder / "indents.scm").write_text(indents())
     (folder / "textobjects.scm").write_text(TEXTOBJECTS)
     (folder / "injections.scm").write_text(INJECTIONS)
     return 0

@@ -136,10 +136,7 @@ static void checkMachine(BuildContext &c, const CallableDecl &decl) {
     });
   };
   forEachStmt(decl.body, decl.core, [&](const Stmt &stmt, const std::string &) {
-    if (stmt.kind == StmtKind::ExprStmt)
-      exprs(cast<ExprStmt>(stmt).value);
-    else if (stmt.kind == StmtKind::Let)
-      exprs(cast<LetStmt>(stmt).value);
+    forEachPart(stmt, exprs, [](const Block *) {});
   });
 }
 

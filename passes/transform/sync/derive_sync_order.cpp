@@ -281,6 +281,23 @@ void BodyOrder::runForward() {
   advance(kAll - 1);
 }
 
+// Runs of events in order that may join: the latest producer before the earliest consumer. One event
+// alone is no run.
+void BodyOrder::mergeRuns(llvm::ArrayRef<const Event *> events,
+                          llvm::function_ref<bool(const Event &, const Event &)> joins) {
+  for (size_t i = 0; i < events.size();) {
+    Event one = *events[i];
+    size_t next = i + 1;
+    for (; next < events.size() && joins(one, *events[next]); ++next) {
+      one.setStep = std::max(one.setStep, events[next]->setStep);
+      one.waitStep = std::min(one.waitStep, events[next]->waitStep);
+    }
+    if (next > i + 1)
+      merged_.push_back(one);
+    i = next;
+  }
+}
+
 // Events of pairs whose ids run short: the latest producer before the earliest consumer, for as
 // many as that is possible for.
 bool BodyOrder::mergeForward() {
@@ -291,19 +308,9 @@ bool BodyOrder::mergeForward() {
   size_t before = merged_.size();
   for (auto &events : byPair) {
     llvm::stable_sort(events, [](auto *a, auto *b) { return a->setStep < b->setStep; });
-    for (size_t i = 0; i < events.size();) {
-      Event all = *events[i];
-      size_t j = i + 1;
-      for (; j < events.size() && std::max(all.setStep, events[j]->setStep) <
-                                      std::min(all.waitStep, events[j]->waitStep);
-           ++j) {
-        all.setStep = std::max(all.setStep, events[j]->setStep);
-        all.waitStep = std::min(all.waitStep, events[j]->waitStep);
-      }
-      if (j > i + 1)
-        merged_.push_back(all);
-      i = j;
-    }
+    mergeRuns(events, [](const Event &one, const Event &next) {
+      return std::max(one.setStep, next.setStep) < std::min(one.waitStep, next.waitStep);
+    });
   }
   return merged_.size() != before;
 }
@@ -462,17 +469,8 @@ bool BodyOrder::mergeCarried() {
   for (auto &[kind, events] : byKind) {
     bool all = policy_.of(std::get<0>(kind), std::get<1>(kind)) >= Effort::Merged;
     llvm::stable_sort(events, [](auto *a, auto *b) { return a->waitStep < b->waitStep; });
-    for (size_t i = 0; i < events.size();) {
-      Event one = *events[i];
-      size_t j = i + 1;
-      for (; j < events.size() && (all || isAdjacent(one, *events[j])); ++j) {
-        one.setStep = std::max(one.setStep, events[j]->setStep);
-        one.waitStep = std::min(one.waitStep, events[j]->waitStep);
-      }
-      if (j > i + 1)
-        merged_.push_back(one);
-      i = j;
-    }
+    mergeRuns(events,
+              [&](const Event &one, const Event &next) { return all || isAdjacent(one, next); });
   }
   return merged_.size() != before;
 }

@@ -217,6 +217,8 @@ private:
   bool reuseItems();
   bool shareIds();
   bool shareIds(llvm::ArrayRef<Event *> events, size_t ids);
+  void mergeRuns(llvm::ArrayRef<const Event *> events,
+                 llvm::function_ref<bool(const Event &, const Event &)> joins);
   bool mergeForward();
   bool mergeCarried();
   bool isAdjacent(const Event &a, const Event &b) const;
