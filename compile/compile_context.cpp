@@ -32,11 +32,21 @@ static std::unique_ptr<mlir::MLIRContext> makeContext(bool forChip) {
 CompileContext::CompileContext(const CheckedProgram &program, const SourceManager &sources,
                                CompilerOptions options, DiagnosticSink &sink)
     : program_(program), sources_(sources), options_(std::move(options)),
-      log_(std::make_unique<CompileLog>(sources, options_, sink)),
-      mlir_(makeContext(options_.chip.has_value())),
-      simplifier_(std::make_unique<ir::Simplifier>(*mlir_)) {
-  // Without a handler MLIR prints; what it says between stages is nobody's.
-  mlir_->getDiagEngine().registerHandler([](mlir::Diagnostic &) {});
+      log_(std::make_unique<CompileLog>(sources, options_, sink)) {}
+
+mlir::MLIRContext &CompileContext::mlir() const {
+  if (!mlir_) {
+    mlir_ = makeContext(options_.chip.has_value());
+    // Without a handler MLIR prints; what it says between stages is nobody's.
+    mlir_->getDiagEngine().registerHandler([](mlir::Diagnostic &) {});
+  }
+  return *mlir_;
+}
+
+const ir::Simplifier &CompileContext::simplifier() const {
+  if (!simplifier_)
+    simplifier_ = std::make_unique<ir::Simplifier>(mlir());
+  return *simplifier_;
 }
 
 StageMessages::StageMessages(const CompileContext &context)

@@ -34,8 +34,9 @@ public:
   const CompilerOptions &options() const { return options_; }
   CompileLog &log() const { return *log_; }
   DiagnosticSink &sink() const { return log_->sink(); }
-  mlir::MLIRContext &mlir() const { return *mlir_; }
-  const ir::Simplifier &simplifier() const { return *simplifier_; }
+  /// These two are made when they are first wanted: code that is kept from before needs neither.
+  mlir::MLIRContext &mlir() const;
+  const ir::Simplifier &simplifier() const;
 
   /// Calls `CompilerOptions::onStep`.
   void step(const char *name) const {
@@ -48,8 +49,8 @@ private:
   const SourceManager &sources_;
   const CompilerOptions options_;
   std::unique_ptr<CompileLog> log_;
-  std::unique_ptr<mlir::MLIRContext> mlir_;
-  std::unique_ptr<ir::Simplifier> simplifier_;
+  mutable std::unique_ptr<mlir::MLIRContext> mlir_;
+  mutable std::unique_ptr<ir::Simplifier> simplifier_;
 };
 
 /// Collects the errors that MLIR reports while this lives; without one they are dropped.

@@ -3,6 +3,7 @@
 
 #include "codegen/cpu/function_objects.h"
 #include "codegen/cpu/native.h"
+#include "frontend/base/disk_cache.h"
 #include "frontend/sema/check.h"
 #include "machines/machine.h"
 
@@ -42,6 +43,11 @@ struct CompilerOptions {
   bool manyLevels = false; ///< `CompiledExecutor::useLevel` is going to be called
   /// Where `manyLevels`: what compilations one after the other share. Null: nothing.
   std::shared_ptr<cpu::FunctionObjects> functionObjects;
+  /// Where native code is kept from process to process; null: nowhere. Not used where more than the
+  /// code is wanted (times, dumps, checks of passes).
+  std::shared_ptr<const DiskCache> cache;
+  /// What code depends on beside the sources and these options: how the sources were checked.
+  std::string cacheSalt;
   std::optional<Machine> chip; ///< compile for this chip's block level, not for the CPU
   /// Called before each step (`build`, the name of a pass, `vectorise`, `llvm` …), for those who
   /// watch.

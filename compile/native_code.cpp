@@ -1,6 +1,7 @@
 #include "compile/native_code.h"
 
 #include "codegen/cpu/to_llvm.h"
+#include "compile/kept_code.h"
 #include "runtime/abi/kernel_abi.h"
 
 #include "llvm/Bitcode/BitcodeReader.h"
@@ -104,16 +105,52 @@ static std::optional<cpu::JitCode> load(const CompileContext &context, cpu::Llvm
   });
 }
 
+/// Links object code; nothing if it cannot be linked or does not have the symbol.
+static std::optional<cpu::JitCode> linkKept(std::string object, const std::string &symbol) {
+  auto code = cpu::JitCode::fromObject(std::move(object), runtimeSymbols());
+  if (!code) {
+    llvm::consumeError(code.takeError());
+    return std::nullopt;
+  }
+  return code->lookup(symbol) ? std::optional(std::move(*code)) : std::nullopt;
+}
+
+/// The object code of an optimised module. Nothing after an error.
+static std::optional<std::string> objectOf(const CompileContext &context, llvm::Module &module) {
+  context.step("native code");
+  return runStage(context, "native code", {}, [&](std::string &why) -> std::optional<std::string> {
+    const CompilerOptions &options = context.options();
+    auto machine = cpu::makeTargetMachine(options.processor, cpu::qualityAt(options.level));
+    llvm::Expected<std::string> object =
+        machine ? cpu::emitOutput(module, **machine, cpu::OutputKind::Object)
+                : llvm::Expected<std::string>(machine.takeError());
+    if (object)
+      return std::move(*object);
+    why += llvm::toString(object.takeError());
+    return std::nullopt;
+  });
+}
+
 std::optional<cpu::JitCode> compileEntry(const CompileContext &context,
                                          const ir::EntryBinding &binding,
                                          const std::string &symbol) {
+  KeptCode kept(context, binding, symbol);
+  if (std::optional<std::string> object = kept.find())
+    if (std::optional<cpu::JitCode> code = linkKept(std::move(*object), symbol))
+      return code;
   std::optional<BuiltEntry> built = buildEntry(context, binding, symbol);
   std::optional<cpu::LlvmModule> code;
   if (built)
     code = lowerToLlvm(context, std::move(built->tensor));
   if (!code)
     return std::nullopt;
-  return load(context, std::move(*code), {}, cpu::qualityAt(context.options().level));
+  if (!kept.isUsed())
+    return load(context, std::move(*code), {}, cpu::qualityAt(context.options().level));
+  std::optional<std::string> object = objectOf(context, *code->module);
+  if (!object)
+    return std::nullopt;
+  kept.keep(*object);
+  return linkKept(std::move(*object), symbol);
 }
 
 std::optional<VectorModule> vectoriseEntry(const CompileContext &context,

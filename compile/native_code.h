@@ -33,7 +33,8 @@ std::optional<VectorModule> vectoriseEntry(const CompileContext &context,
                                            const ir::EntryBinding &binding,
                                            const std::string &symbol);
 
-/// From a checked entry to code in this process. Nothing after an error.
+/// From a checked entry to code in this process, which `CompilerOptions::cache` may have from an
+/// earlier one. Nothing after an error.
 std::optional<cpu::JitCode> compileEntry(const CompileContext &context,
                                          const ir::EntryBinding &binding,
                                          const std::string &symbol);

@@ -173,6 +173,8 @@ Completion completionOf(const CommandInfo &command) {
       completion.words.push_back(shell.name);
     return completion;
   }
+  case CommandId::Cache:
+    return {{"clear"}};
   case CommandId::New:
     return {};
   default:

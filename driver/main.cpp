@@ -29,6 +29,8 @@ static ExitCode runFront(const CommandInfo &command, const Options &options,
     return runFmt(options);
   case CommandId::Doc:
     return runDoc(options);
+  case CommandId::Cache:
+    return runCache(options);
   case CommandId::Completion:
     return runCompletion(options);
   case CommandId::Explain:

@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 
-from harness import ROOT, Case, Tools, run_cases
+from harness import ENVIRONMENT, ROOT, Case, Tools, run_cases
 
 MEMORY_KIB = 1 << 20
 SECONDS = 60
@@ -25,12 +25,11 @@ class Ended:
 
     def __init__(self, tools: Tools, folder: pathlib.Path, words, text=b""):
         (folder / "stdin").write_bytes(text)
-        environment = {**os.environ, "NO_COLOR": "1", "LC_ALL": "C.UTF-8", "PTL_STD": str(ROOT / "std")}
         with open(folder / "stdin") as source, open(folder / "stderr", "wb") as errors:
             start = time.monotonic()
             process = subprocess.Popen(
                 ["timeout", "-s", "KILL", str(SECONDS), tools.path("ptlc"), *map(str, words)],
-                cwd=folder, stdin=source, stdout=subprocess.DEVNULL, stderr=errors, env=environment,
+                cwd=folder, stdin=source, stdout=subprocess.DEVNULL, stderr=errors, env=ENVIRONMENT,
             )  # fmt: skip
             _, status, usage = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)

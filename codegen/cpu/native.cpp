@@ -50,8 +50,67 @@ Processor Processor::host() {
   return host;
 }
 
-Processor Processor::named(const std::string &name) {
-  Processor result{sys::getProcessTriple(), name, "", {}};
+/// The name and the features of `x86-64-v4+avx512vnni-avx512bf16`. Names of LLVM have dashes of their
+/// own, so a dash begins a feature only where one of that name follows.
+static std::pair<std::string, std::string> splitName(const std::string &name,
+                                                     function_ref<bool(StringRef)> isFeature) {
+  size_t end = name.size();
+  std::string features;
+  for (size_t i = name.size(); i-- > 1;) {
+    bool begins = name[i] == '+' || (name[i] == '-' && isFeature(name.substr(i + 1, end - i - 1)));
+    if (!begins)
+      continue;
+    features = name.substr(i, end - i) + (features.empty() ? "" : ",") + features;
+    end = i;
+  }
+  return {name.substr(0, end), features};
+}
+
+/// Asks LLVM's tables of this machine's architecture.
+static std::unique_ptr<MCSubtargetInfo> subtargetOf(StringRef name, StringRef features) {
+  initialiseTargets();
+  std::string error;
+  const Target *target = TargetRegistry::lookupTarget(sys::getProcessTriple(), error);
+  return std::unique_ptr<MCSubtargetInfo>(
+      target ? target->createMCSubtargetInfo(sys::getProcessTriple(), name, features) : nullptr);
+}
+
+static bool isFeatureName(const MCSubtargetInfo &tables, StringRef name) {
+  return any_of(tables.getAllProcessorFeatures(),
+                [&](const SubtargetFeatureKV &each) { return name == each.Key; });
+}
+
+static std::pair<std::string, std::string> splitName(const std::string &name) {
+  std::unique_ptr<MCSubtargetInfo> tables = subtargetOf("", "");
+  return splitName(name, [&](StringRef feature) { return isFeatureName(*tables, feature); });
+}
+
+std::string Processor::problemOf(const std::string &name) {
+  std::unique_ptr<MCSubtargetInfo> tables = subtargetOf("", "");
+  auto [processor, features] = splitName(name);
+  if (!tables->isCPUStringValid(processor))
+    return "LLVM knows no processor `" + processor + "`";
+  for (StringRef feature : split(features, ','))
+    if (!feature.empty() && !isFeatureName(*tables, feature.drop_front()))
+      return "LLVM knows no feature `" + feature.drop_front().str() + "`";
+  return "";
+}
+
+std::vector<std::string> Processor::lackingHere() const {
+  std::unique_ptr<MCSubtargetInfo> wanted = subtargetOf(name, features);
+  StringMap<bool> here = sys::getHostCPUFeatures();
+  std::vector<std::string> lacking;
+  // What the tables call tuning is not among what a machine reports to have.
+  for (const SubtargetFeatureKV &each : wanted->getAllProcessorFeatures())
+    if (auto found = here.find(each.Key);
+        found != here.end() && !found->second && wanted->hasFeature(each.Value))
+      lacking.push_back(each.Key);
+  return lacking;
+}
+
+Processor Processor::named(const std::string &text) {
+  auto [name, features] = splitName(text);
+  Processor result{sys::getProcessTriple(), name, features, {}};
   if (auto machine = makeTargetMachine(result)) {
     result.vectors = vectorUnit([&](StringRef feature) {
       return (*machine)->getMCSubtargetInfo()->checkFeatures(("+" + feature).str());
@@ -191,6 +250,23 @@ JitCode::JitCode(JitCode &&) noexcept = default;
 JitCode &JitCode::operator=(JitCode &&) noexcept = default;
 JitCode::~JitCode() = default;
 
+/// Lets code call `symbols`, and what this process has.
+static Error defineSymbols(orc::LLJIT &jit, const JitCode::Symbols &symbols) {
+  orc::SymbolMap map;
+  for (const auto &[name, address] : symbols)
+    map[jit.mangleAndIntern(name)] = {orc::ExecutorAddr::fromPtr(address),
+                                      JITSymbolFlags::Exported};
+  auto &library = jit.getMainJITDylib();
+  if (auto error = library.define(orc::absoluteSymbols(std::move(map))))
+    return error;
+  auto process = orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
+      jit.getDataLayout().getGlobalPrefix());
+  if (!process)
+    return process.takeError();
+  library.addGenerator(std::move(*process));
+  return Error::success();
+}
+
 Expected<JitCode> JitCode::create(std::unique_ptr<LLVMContext> context,
                                   std::unique_ptr<Module> module, const Processor &processor,
                                   const Symbols &symbols, const Objects &objects,
@@ -205,23 +281,42 @@ Expected<JitCode> JitCode::create(std::unique_ptr<LLVMContext> context,
   auto jit = orc::LLJITBuilder().setJITTargetMachineBuilder(std::move(builder)).create();
   if (!jit)
     return jit.takeError();
-  orc::SymbolMap map;
-  for (const auto &[name, address] : symbols)
-    map[(*jit)->mangleAndIntern(name)] = {orc::ExecutorAddr::fromPtr(address),
-                                          JITSymbolFlags::Exported};
-  auto &library = (*jit)->getMainJITDylib();
-  if (auto error = library.define(orc::absoluteSymbols(std::move(map))))
+  if (auto error = defineSymbols(**jit, symbols))
     return error;
-  auto process = orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
-      (*jit)->getDataLayout().getGlobalPrefix());
-  if (!process)
-    return process.takeError();
-  library.addGenerator(std::move(*process));
   for (const auto &object : objects)
     if (auto error = (*jit)->addObjectFile(MemoryBuffer::getMemBuffer(*object, "function", false)))
       return error;
   orc::ThreadSafeModule safe(std::move(module), std::move(context));
   if (auto error = (*jit)->addIRModule(std::move(safe)))
+    return error;
+  return JitCode(std::move(*jit));
+}
+
+/// For code that was compiled before: it needs no code generator, whose tables take milliseconds.
+class NoCompiler : public orc::IRCompileLayer::IRCompiler {
+public:
+  NoCompiler() : IRCompiler({}) {}
+  Expected<std::unique_ptr<MemoryBuffer>> operator()(Module &) override {
+    return createStringError("nothing is compiled here");
+  }
+};
+
+Expected<JitCode> JitCode::fromObject(std::string object, const Symbols &symbols) {
+  auto jit =
+      orc::LLJITBuilder()
+          .setJITTargetMachineBuilder(orc::JITTargetMachineBuilder(Triple(sys::getProcessTriple())))
+          .setDataLayout(DataLayout("e-m:e"))
+          .setCompileFunctionCreator([](orc::JITTargetMachineBuilder) {
+            return Expected<std::unique_ptr<orc::IRCompileLayer::IRCompiler>>(
+                std::make_unique<NoCompiler>());
+          })
+          .setPlatformSetUp(orc::setUpInactivePlatform)
+          .create();
+  if (!jit)
+    return jit.takeError();
+  if (auto error = defineSymbols(**jit, symbols))
+    return error;
+  if (auto error = (*jit)->addObjectFile(MemoryBuffer::getMemBufferCopy(object, "kept code")))
     return error;
   return JitCode(std::move(*jit));
 }

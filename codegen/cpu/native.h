@@ -26,8 +26,14 @@ struct Processor {
   VectorUnit vectors;
 
   static Processor host();
-  /// By LLVM name (`x86-64-v3`, `znver4` …) on this machine's architecture.
+  /// By LLVM name (`x86-64-v3`, `znver4` …) on this machine's architecture, and features that it has
+  /// (`+avx512vnni`) or lacks (`-avx512bf16`) beside those of its name. Precondition: `problemOf` is
+  /// empty.
   static Processor named(const std::string &name);
+  /// Why such a text names no processor; empty if it does.
+  static std::string problemOf(const std::string &name);
+  /// The features of LLVM that code for this processor may use and this machine does not have.
+  std::vector<std::string> lackingHere() const;
 };
 
 /// How much effort the code generator makes for good machine code.
@@ -81,6 +87,9 @@ public:
                                         const Processor &processor, const Symbols &symbols,
                                         const Objects &objects = {},
                                         CodeQuality quality = CodeQuality::Full);
+
+  /// Links object code that `emitOutput` gave to a module, here or in another process.
+  static llvm::Expected<JitCode> fromObject(std::string object, const Symbols &symbols);
 
   /// The address of a symbol, nullptr if there is none.
   void *lookup(const std::string &symbol) const;

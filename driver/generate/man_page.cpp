@@ -76,6 +76,23 @@ const char *const kEnvironment = R"(.SH ENVIRONMENT
 .B PTL_STD
 the folder of the standard library, instead of the one that came with the compiler
 .TP
+.B PTL_CACHE
+the folder of compiled code that
+.BR run ,
+.B test
+and
+.B bench
+find again, instead of
+.I ~/.cache/ptl
+(in
+.B XDG_CACHE_HOME
+where that is set);
+.B off
+keeps none
+.TP
+.B PTL_CACHE_LIMIT
+how many MiB that folder may take (256); what was not used for longest goes first
+.TP
 .B NO_COLOR
 messages have no colours
 )";

@@ -144,6 +144,8 @@ ExitCode runBench(const Options &options) {
   std::optional<Target> target = chosenTarget(session);
   if (!target)
     return session.finish(ExitCode::Usage);
+  if (std::optional<ExitCode> code = processorProblem(session, &*target, true))
+    return *code;
   if (target->name != "cpu") {
     session.sink().report(DiagId::TargetCannotRun, kNoSpan,
                           {target->name, "only `cpu` is measured"});

@@ -419,6 +419,8 @@ ExitCode runBuild(const Options &options) {
     return session.finish(ExitCode::Usage);
   if (target->isReference())
     return usageError("nothing is built for `reference`, which interprets programs");
+  if (std::optional<ExitCode> code = processorProblem(session, &*target, false))
+    return *code;
   std::string output(options.value(OptionId::Output)), error;
   Builder builder(session, *target, output == "-" ? "" : output);
   if (!builder.chooseKinds(&error))

@@ -2,6 +2,8 @@
 
 #include "driver/bundle.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 namespace ptl {
 
 /// Gives what is said of the bundle.
@@ -22,7 +24,35 @@ CompilerOptions compilerOptions(const Options &options, const Target &target) {
   compiler.keepFault = keepAsBundle;
   compiler.dumpFolder = options.value(OptionId::DumpPhases);
   compiler.chip = target.chip();
+  if (options.has(OptionId::Processor))
+    compiler.processor = cpu::Processor::named(std::string(options.value(OptionId::Processor)));
+  if (!options.has(OptionId::NoCache) && !options.has(OptionId::Machine))
+    compiler.cache = DiskCache::ofUser();
+  for (OptionId id : {OptionId::Define, OptionId::Include, OptionId::Warning})
+    for (const std::string &value : options.values(id))
+      compiler.cacheSalt += std::to_string(static_cast<int>(id)) + value + std::string(1, '\0');
   return compiler;
+}
+
+std::optional<ExitCode> processorProblem(Session &session, const Target *target, bool runs) {
+  if (!session.options().has(OptionId::Processor))
+    return std::nullopt;
+  if (target && (target->isChip() || target->isReference()))
+    return usageError("`--cpu` chooses a processor for the target `cpu`, not for `" + target->name +
+                      "`");
+  std::string name(session.options().value(OptionId::Processor));
+  if (std::string problem = cpu::Processor::problemOf(name); !problem.empty())
+    return usageError("`--cpu " + name + "`: " + problem +
+                      "; the levels x86-64-v2, x86-64-v3 and x86-64-v4 are names, and features "
+                      "follow with + or -");
+  std::vector<std::string> lacking = cpu::Processor::named(name).lackingHere();
+  if (!runs || lacking.empty())
+    return std::nullopt;
+  session.sink().report(
+      DiagId::TargetCannotRun, kNoSpan,
+      {name, "this processor lacks " + llvm::join(lacking, ", ") +
+                 "; name one that it has, as `--cpu x86-64-v2`, or leave `--cpu` out"});
+  return session.finish(ExitCode::Missing);
 }
 
 } // namespace ptl

@@ -10,4 +10,9 @@ namespace ptl {
 /// the caller's files.
 CompilerOptions compilerOptions(const Options &options, const Target &target);
 
+/// Whether code can be made for the processor of `--cpu`, and run here if it is to (`runs`). If it
+/// cannot, that is reported, and the result is how the command ends. `target`: the only target of
+/// the command, which must be the CPU; null where there may be several.
+std::optional<ExitCode> processorProblem(Session &session, const Target *target, bool runs);
+
 } // namespace ptl

@@ -241,6 +241,8 @@ ExitCode runRun(const Options &options) {
     session.sink().report(DiagId::TargetCannotRun, kNoSpan, {target->name, why});
     return session.finish(ExitCode::Missing);
   }
+  if (std::optional<ExitCode> code = processorProblem(session, &*target, true))
+    return *code;
   bool isTimed = options.has(OptionId::Trace) || options.has(OptionId::Lanes);
   if (isTimed && (target->isChip() || target->isReference())) {
     const char *why = target->isChip() ? "`ptlc sim` writes timelines of chips"

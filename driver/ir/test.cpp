@@ -114,6 +114,8 @@ ExitCode runTest(const Options &options) {
   std::vector<Target> targets = chosenExecutors(session);
   if (targets.empty())
     return session.finish(ExitCode::Usage);
+  if (std::optional<ExitCode> code = processorProblem(session, nullptr, true))
+    return *code;
   Counts counts;
   for (const std::string &path : options.positional()) {
     std::unique_ptr<CheckedProgram> program = session.check(path);

@@ -8,6 +8,7 @@ import sys
 import tempfile
 import threading
 import unittest
+import unittest.mock
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import numpy as np
@@ -181,6 +182,57 @@ class Sources(unittest.TestCase):
         (self.source.parent / "imported.ptl").write_text("// changed\n")
         ptl.load(self.source)
         self.assertEqual(len(self.calls()), 3)
+
+    def test_another_compiler_makes_its_own(self):
+        ptl.load(self.source)
+        os.utime(os.environ["PTLC"], (1, 1))
+        ptl.load(self.source)
+        self.assertEqual(len(self.calls()), 2)
+        with unittest.mock.patch.dict(os.environ, PTL_STD=self.folder.name):
+            ptl.load(self.source)
+        self.assertEqual(len(self.calls()), 3)
+
+    def test_what_others_may_write_is_not_loaded(self):
+        cache = self.source.parent / "cache"
+        ptl.load(self.source)
+        self.assertEqual(stat.S_IMODE(cache.stat().st_mode), 0o700)
+        (library,) = cache.glob("*.so")
+        library.chmod(0o666)
+        ptl.load(self.source)
+        self.assertEqual(len(self.calls()), 2)
+        self.assertEqual(stat.S_IMODE(library.stat().st_mode) & 0o022, 0)
+        cache.chmod(0o777)
+        before = sorted(cache.iterdir())
+        ptl.load(self.source)
+        self.assertEqual(len(self.calls()), 3)
+        self.assertEqual(sorted(cache.iterdir()), before)
+        cache.chmod(0o700)
+        ptl.load(self.source)
+        self.assertEqual(len(self.calls()), 3)
+
+    def test_a_cache_that_is_off_or_cannot_be(self):
+        for place in ("off", "/dev/null/ptl"):
+            self.source.write_text(f"// {place}\n")
+            before = len(self.calls())
+            with unittest.mock.patch.dict(os.environ, PTL_CACHE=place):
+                for _ in range(2):  # kept for this process
+                    ptl.load(self.source)
+            self.assertEqual(len(self.calls()), before + 1)
+            self.assertFalse((self.source.parent / "cache").exists() or os.path.exists("off"))
+
+    def test_the_cache_is_bounded(self):
+        cache = self.source.parent / "cache"
+        cache.mkdir(mode=0o700)
+        for index in range(4):
+            old = cache / f"{index}.code"
+            old.write_bytes(b"x" * (300 << 10))
+            os.utime(old, (100 + index, 100 + index))
+        (cache / "notes.txt").write_bytes(b"x" * (1 << 20))
+        with unittest.mock.patch.dict(os.environ, PTL_CACHE_LIMIT="1"):
+            ptl.load(self.source)
+        left = sorted(path.name for path in cache.iterdir())
+        self.assertEqual([name for name in left if name.endswith(".code")], ["1.code", "2.code", "3.code"])
+        self.assertEqual(len(left), 6)
 
     def test_missing_variants_are_asked_for_once(self):
         sample = ptl.load(self.source)

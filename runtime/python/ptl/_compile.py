@@ -1,10 +1,16 @@
 """Compiling a source file once per content: `ptlc build` behind a cache."""
 
+import atexit
+import contextlib
+import functools
 import hashlib
+import itertools
 import json
 import os
 import pathlib
+import platform
 import shutil
+import stat
 import subprocess
 import tempfile
 
@@ -34,10 +40,72 @@ def _compiler():
 
 def _cache():
     base = os.environ.get("PTL_CACHE")
+    if base == "off":
+        return pathlib.Path(_folder_of_process())
     if not base:
         base = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "ptl")
-    os.makedirs(base, exist_ok=True)
-    return pathlib.Path(base)
+    try:
+        os.makedirs(base, mode=0o700, exist_ok=True)
+        usable = _is_private(base) and os.access(base, os.W_OK | os.X_OK)
+    except OSError:
+        usable = False
+    return pathlib.Path(base if usable else _folder_of_process())
+
+
+def _is_private(path):
+    """Whether nobody but this user can have written there: what is found is loaded into this process."""
+    info = os.stat(path, follow_symlinks=os.path.isdir(path))
+    return info.st_uid == os.geteuid() and not info.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+
+
+@functools.cache
+def _folder_of_process():
+    """What is kept for this process alone, where the cache is off or cannot be used."""
+    folder = tempfile.mkdtemp(prefix="ptl-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def _limit():
+    given = os.environ.get("PTL_CACHE_LIMIT", "")
+    return (int(given) if given.isdecimal() else 256) << 20
+
+
+def _keep_limit(folder, newest):
+    """Removes what was not used for longest until the rest is within the limit; `ptlc` counts these files, too."""
+    files = []
+    for entry in os.scandir(folder):
+        if entry.name.endswith((".so", ".json", ".code")):
+            with contextlib.suppress(OSError):  # another process has removed it
+                info = entry.stat(follow_symlinks=False)
+                files.append((info.st_mtime_ns, info.st_size, entry.path))
+    size = sum(file[1] for file in files)
+    for _, taken, path in sorted(files):
+        if size <= _limit():
+            break
+        if path not in newest:
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+            size -= taken
+
+
+def _identity(compiler):
+    """Names the build of the compiler: of `ptlc`, and of the library beside it that makes code."""
+    folder = pathlib.Path(os.path.realpath(compiler)).parent
+    files = [compiler]
+    files += [path for path in (folder / "libptlc-ir.so", folder.parent / "lib" / "libptlc-ir.so") if path.exists()]
+    return [(str(path), info.st_mtime_ns, info.st_size) for path in files for info in [os.stat(path)]]
+
+
+@functools.cache
+def _processor():
+    """Names the processor that `ptlc build` makes code for: a home folder may be shared by machines that differ."""
+    try:
+        with open("/proc/cpuinfo", encoding="ascii", errors="replace") as text:
+            lines = itertools.takewhile(str.strip, text)  # those of the first processor
+            return [line for line in lines if line.split(":")[0].strip() in ("model name", "flags", "Features", "CPU part")]
+    except OSError:
+        return [platform.machine()]
 
 
 def _digest(path):
@@ -63,14 +131,17 @@ def library_for(source, defines):
     source = os.path.abspath(source)
     compiler = _compiler()
     try:
-        tool, content = os.stat(compiler), _digest(source)
+        tool, content = _identity(compiler), _digest(source)
     except OSError as error:
         raise errors.LoadError(f"cannot read `{error.filename}`: {error.strerror}") from None
-    key = json.dumps([source, content, compiler, tool.st_mtime_ns, tool.st_size, sorted(defines)])
+    key = json.dumps([source, content, tool, _processor(), os.environ.get("PTL_STD"), sorted(defines)])
     base = _cache() / hashlib.sha256(key.encode()).hexdigest()[:32]
     library, record = base.with_suffix(".so"), base.with_suffix(".json")
     # Imported files are not part of the key, because only the compiler knows them.
-    if library.exists() and _is_current(record):
+    if library.exists() and _is_private(library) and _is_current(record):
+        for path in (library, record):  # the time of its last use
+            with contextlib.suppress(OSError):
+                os.utime(path)
         return str(library)
     with tempfile.TemporaryDirectory(dir=base.parent) as folder:
         built, rule = os.path.join(folder, "lib.so"), os.path.join(folder, "lib.d")
@@ -86,4 +157,5 @@ def library_for(source, defines):
         pathlib.Path(new_record).write_text(json.dumps(digests))
         os.replace(built, library)
         os.replace(new_record, record)
+    _keep_limit(base.parent, (str(library), str(record)))
     return str(library)
