@@ -52,6 +52,21 @@ def SkipMasked : Pass<"ptl-skip-masked", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def OnlineSoftmax : Pass<"ptl-online-softmax", "::mlir::func::FuncOp"> {
+  let summary = "compute softmax and the product behind it by blocks of columns, with running maximum and sum";
+  let description = [{
+    In a grid, `softmax(scores) @ v` goes along the columns of the scores in blocks: a running maximum and sum are kept for each row, and
+    what has been accumulated is rescaled where the maximum grows. So only a block of scores is in memory at a time. That is done where
+    rows are long when it runs, and its result is taken where it is finite; else the tile is computed as it was written. Values are the
+    same up to rounding.
+  }];
+  let options = [
+    Option<"block", "block", "int64_t", "256", "columns of a block">,
+    Option<"longRow", "long-row", "int64_t", "512", "rows with more columns go by blocks">,
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
 def HoistChecks : Pass<"ptl-hoist-checks", "::mlir::func::FuncOp"> {
   let summary = "check before a loop or grid what comes out the same in all its rounds";
   let description = [{

@@ -257,8 +257,94 @@ def masked(tools, executor):
         expect_same("its weights", p, 2 * attended(q @ k.T * 0.25 + bias, seen, np.eye(100)), 1e-12)
 
 
+LONG_ROWS = """import std.nn
+
+pub program heads[H, S, L, D, T: float](q: T[H, S, D], k: T[H, L, D], v: T[H, L, D], scale: f32) -> (o: T[H, S, D]) {
+    o = nn.attention(q, k, v, scale)
+}
+
+pub program causal[H, S, L, D](q: f32[H, S, D], k: f32[H, L, D], v: f32[H, L, D], scale: f32) -> (o: f32[H, S, D])
+where S <= L
+{
+    o = nn.causal_attention(q, k, v, scale)
+}
+
+pub program biased[S, L, D](q: f32[S, D], k: f32[L, D], v: f32[L, D], bias: f32[S, L]) -> (o: f32[S, D]) {
+    o = nn.softmax(q @ k.T + bias) @ v
+}
+
+pub program divided_later[S, L, D](q: f32[S, D], k: f32[L, D], v: f32[L, D], bias: f32[S, L]) -> (o: f32[S, D], p: f32[S, D]) {
+    let s = q @ k.T + bias
+    let e = exp2(s - max(s, axis: 1))
+    let l = sum(e, axis: 1)
+    o = (e @ v) / l + l
+    p = exp2(s) @ v
+}
+"""
+
+
+def long_rows(tools, executor):
+    """Attention with rows that the CPU goes along by blocks; no value shows it, whatever is infinite, NaN or hidden."""
+    rng = np.random.default_rng(8)
+    draw = lambda *shape: rng.standard_normal(shape).astype(np.float32)
+    everything = np.bool_(True)
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / "long_rows.ptl"
+        file.write_text(LONG_ROWS)
+        heads, causal, biased, later = (Program(tools, file, entry) for entry in ("heads", "causal", "biased", "divided_later"))
+        for s, length, d in ((1, 513, 8), (97, 769, 1), (3, 1030, 17)):
+            q, k, v = draw(2, s, d), draw(2, length, d), draw(2, length, d)
+            for elem, tolerance in ((np.float32, 2e-5), (np.float16, 1e-2), (np.float64, 1e-12)):
+                if elem == np.float64 and s > 1:
+                    continue
+                a = [x.astype(elem) for x in (q, k, v)]
+                exact = [x.astype(np.float64) for x in a]
+                (o,) = heads(executor, ["o"], dict(zip("qkv", a), scale=0.25))
+                # `nn.attention` has weights in `f32`.
+                expected = attended(exact[0] @ exact[1].transpose(0, 2, 1) * 0.25, everything, exact[2])
+                expect_same(f"heads {s} {length} {d} {elem}", o.astype(np.float64), expected, max(tolerance, 1e-6))
+        q, k, v = draw(1, 600, 4), draw(1, 900, 4), draw(1, 900, 4)
+        v[0, 200, 1], v[0, 800, 2] = np.nan, np.inf
+        (o,) = causal(executor, ["o"], {"q": q, "k": k, "v": v, "scale": 0.5})
+        seen = np.arange(600)[:, None] + 300 >= np.arange(900)
+        expect_same("causal", o, attended(q @ k.transpose(0, 2, 1) * 0.5, seen, v), 2e-5)
+
+        s, length, d = 100, 700, 5
+        q, k, v = draw(s, d), draw(length, d), draw(length, d)
+        hidden = np.zeros((s, length), np.float32)
+        hidden[0], hidden[1, :512], hidden[2, 1:], hidden[3, :699], hidden[4] = [-np.inf] * 5
+        lowest = np.where(hidden == 0, hidden, np.finfo(np.float32).min)
+        odd = np.zeros((s, length), np.float32)
+        odd[5, 3], odd[6, 600], odd[7, 699], odd[7, :600] = np.nan, np.inf, np.nan, -np.inf
+        odd[8, 0], odd[9, 0], odd[9, 699] = 1e30, -1e30, 1e30
+        for what, bias in (("hidden", hidden), ("lowest", lowest), ("odd", odd)):
+            scores = q.astype(np.float64) @ k.T.astype(np.float64) + bias
+            for values in ("numbers", "inf", "nan"):
+                w = v.copy()
+                if values != "numbers":
+                    w[300, 2] = float(values)
+                    w[20, 3] = -np.inf
+                (o,) = biased(executor, ["o"], {"q": q, "k": k, "v": w, "bias": bias})
+                expect_same(f"{what} {values}", o, attended(scores, everything, w), 2e-5)
+                with np.errstate(all="ignore"):
+                    total = np.exp2(scores - np.fmax.reduce(scores, axis=-1, keepdims=True)).sum(axis=-1, keepdims=True)
+                    expected = attended(scores * np.log(2), everything, w) + total
+                o, _ = later(executor, ["o", "p"], {"q": q, "k": k, "v": w, "bias": bias})
+                expect_same(f"divided later {what} {values}", o, expected, 5e-5)
+        # The weight of an infinite value underflows only in one step, and sums overflow only before they are divided.
+        zero, steps, w = np.zeros((s, d), np.float32), np.zeros((s, length), np.float32), v.copy()
+        steps[:, 256:512], steps[:, 512:], w[10, 0] = 60, 120, np.inf
+        (o,) = biased(executor, ["o"], {"q": zero, "k": k, "v": w, "bias": steps})
+        expected = attended(steps.astype(np.float64), everything, v)
+        expected[:, 0] = np.nan
+        expect_same("underflow", o, expected, 2e-5)
+        (o,) = biased(executor, ["o"], {"q": zero, "k": k, "v": np.full((length, d), 3e38, np.float32), "bias": 0 * steps})
+        expect_same("overflow", o, np.full((s, d), 3e38), 3e33)
+
+
 def cases(tools):
     checks = {
+        "long rows": long_rows,
         "masked": masked,
         "transformer": transformer,
         "split_k": split_k,

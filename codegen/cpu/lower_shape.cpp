@@ -20,7 +20,105 @@ static View broadcastView(Lowering &l, View view, const Values &extents) {
   return result;
 }
 
+// --- reshapes ------------------------------------------------------------------------------------
+
+static bool haveSameLength(const ir::Extent &a, const ir::Extent &b) {
+  return a.isConstant() ? a.length == b.length : a.symbol && a.symbol == b.symbol;
+}
+
+static bool isSameNumber(Value a, Value b) {
+  return a == b || (constantOf(a) && constantOf(a) == constantOf(b));
+}
+
+static bool isProductOf(Value product, Value x, Value y) {
+  if (constantOf(x) == 1)
+    return isSameNumber(product, y);
+  if (constantOf(y) == 1)
+    return isSameNumber(product, x);
+  if (auto a = constantOf(x), b = constantOf(y), c = constantOf(product); a && b && c)
+    return *a * *b == *c;
+  auto made = product.getDefiningOp<arith::MulIOp>();
+  return made &&
+         ((made.getLhs() == x && made.getRhs() == y) || (made.getLhs() == y && made.getRhs() == x));
+}
+
+namespace {
+/// Axes of two shapes with as many elements, of which those of one length at both ends are the same.
+struct ReshapedAxes {
+  SmallVector<std::pair<size_t, size_t>> same; ///< of the one and of the other shape
+  SmallVector<size_t> from, to;                ///< the axes between them, without extents of 1
+
+  ReshapedAxes(ArrayRef<ir::Extent> source, ArrayRef<ir::Extent> result) {
+    auto longer = [](ArrayRef<ir::Extent> extents) {
+      SmallVector<size_t> axes;
+      for (auto [axis, extent] : llvm::enumerate(extents))
+        if (!extent.isOne())
+          axes.push_back(axis);
+      return axes;
+    };
+    from = longer(source);
+    to = longer(result);
+    auto pairUp = [&](auto end, auto drop) {
+      while (!from.empty() && !to.empty() && haveSameLength(source[end(from)], result[end(to)])) {
+        same.push_back({end(from), end(to)});
+        drop(from);
+        drop(to);
+      }
+    };
+    using Axes = SmallVector<size_t>;
+    pairUp([](Axes &axes) { return axes.back(); }, [](Axes &axes) { axes.pop_back(); });
+    pairUp([](Axes &axes) { return axes.front(); }, [](Axes &axes) { axes.erase(axes.begin()); });
+  }
+};
+} // namespace
+
+// The elements of a view by the axes of another shape with as many elements, if steps from one to
+// the next are known to be even along the axes that are put together.
+static std::optional<View> reshapedView(Lowering &l, const View &view, ArrayRef<ir::Extent> source,
+                                        ArrayRef<ir::Extent> result, const Values &extents) {
+  View reshaped{view.element, view.data, extents, Values(extents.size(), l.index(0))};
+  ReshapedAxes axes(source, result);
+  for (auto [from, to] : axes.same)
+    reshaped.strides[to] = view.strides[from];
+  // Without axes on one side those of the other have one position each, or there are no elements.
+  if (axes.from.empty() || axes.to.empty())
+    return reshaped;
+  for (size_t i = 0; i + 1 < axes.from.size(); ++i)
+    if (!isProductOf(view.strides[axes.from[i]], view.strides[axes.from[i + 1]],
+                     view.extents[axes.from[i + 1]]))
+      return std::nullopt;
+  Value stride = view.strides[axes.from.back()];
+  for (size_t axis : llvm::reverse(axes.to)) {
+    reshaped.strides[axis] = stride;
+    if (axis != axes.to.front())
+      stride = memoMul(l, stride, extents[axis]);
+  }
+  return reshaped;
+}
+
+static std::optional<View> viewOfReshape(Lowering &l, ir::ReshapeOp op) {
+  auto base = viewOf(l, op.getX());
+  if (!base)
+    return std::nullopt;
+  return reshapedView(l, *base, arrayType(op.getX()).getExtents(),
+                      arrayType(op.getResult()).getExtents(), extentsOf(l, op.getResult()));
+}
+
+// Elements are written in the order of the source, where the memory has the shape of the source, too.
+bool produceReshape(Lowering &l, ir::ReshapeOp op, const View &dest, Value streamed) {
+  if (!op.getX().hasOneUse())
+    requireView(l, op.getX());
+  auto at = reshapedView(l, dest, arrayType(op.getResult()).getExtents(),
+                         arrayType(op.getX()).getExtents(), extentsOf(l, op.getX()));
+  if (!at)
+    return false;
+  evaluateInto(l, op.getX(), *at, streamed);
+  return true;
+}
+
 std::optional<View> viewOfOp(Lowering &l, Operation *op) {
+  if (auto reshape = dyn_cast<ir::ReshapeOp>(op))
+    return viewOfReshape(l, reshape);
   if (auto load = dyn_cast<ir::LoadOp>(op)) {
     if (load.getOutside())
       return std::nullopt;
@@ -138,6 +236,8 @@ static Coord linearPosition(Lowering &l, const Values &extents, const Coords &at
 
 static Value reshapeElement(Lowering &l, ir::ReshapeOp op, const Coords &at) {
   const Emit &e = l.e;
+  if (auto view = viewOfReshape(l, op))
+    return loadAt(l, *view, at);
   Values extents = extentsOf(l, op.getResult()), source = extentsOf(l, op.getX());
   Coord linear = linearPosition(l, extents, at);
   View view = *viewOf(l, op.getX());

@@ -16,6 +16,9 @@ std::optional<std::pair<mlir::Value, Coords>> sourceOf(Lowering &l, mlir::Operat
 /// is none of these.
 mlir::Value shapeElement(Lowering &l, mlir::Operation *op, unsigned result, const Coords &at,
                          bool &handled);
+/// Writes a reshape in the order of its source, if the axes of `dest` can be put together and split as
+/// that takes; else nothing is done and the result is false. `streamed` is as for `evaluateInto`.
+bool produceReshape(Lowering &l, ir::ReshapeOp op, const View &dest, mlir::Value streamed);
 /// Writes concatenations, padded arrays and the like. False if the operation is none of these.
 bool produceShape(Lowering &l, mlir::Operation *op, llvm::ArrayRef<View> dests);
 

@@ -79,7 +79,7 @@ void defineValue(Lowering &l, Operation *op) {
   if (op->getNumResults() == 1)
     if (auto view = viewOfOp(l, op)) {
       l.bindView(op->getResult(0), *view);
-      if (now)
+      if (now && !isa<ir::ReshapeOp>(op))
         materialise(l, op->getResult(0));
       return;
     }
@@ -168,7 +168,9 @@ void prepare(Lowering &l, Value array, bool repeated) {
   Value base;
   Operation *product = nullptr;
   bool shared = repeated || !array.hasOneUse();
-  if (hasProducer(op) || isProductInto(op, base, product) || (shared && costOf(l, array) >= 4)) {
+  // Where a reshape is no view, the place of one element takes divisions.
+  if (isa<ir::ReshapeOp>(op) || hasProducer(op) || isProductInto(op, base, product) ||
+      (shared && costOf(l, array) >= 4)) {
     materialise(l, array);
     return;
   }
@@ -195,6 +197,9 @@ void evaluateInto(Lowering &l, Value array, const View &dest, Value streamed) {
     produceProduct(l, product, dest, true);
     return;
   }
+  if (auto reshape = dyn_cast<ir::ReshapeOp>(op);
+      reshape && produceReshape(l, reshape, dest, streamed))
+    return;
   if (hasProducer(op)) {
     if (op->getNumResults() == 1)
       return produce(l, op, dest);

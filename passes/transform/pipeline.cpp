@@ -61,6 +61,8 @@ LogicalResult runTilePipeline(ModuleOp module, const Simplifier &simplifier,
     if (!options.inChunks) {
       manager.addNestedPass<func::FuncOp>(createSkipMasked());
       clean(manager);
+      manager.addNestedPass<func::FuncOp>(createOnlineSoftmax());
+      clean(manager);
     }
     manager.addNestedPass<func::FuncOp>(createHoistChecks());
     clean(manager);

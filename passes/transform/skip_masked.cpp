@@ -12,6 +12,7 @@
 #include "passes/analysis/op_info.h"
 #include "passes/analysis/op_kinds.h"
 #include "passes/passes.h"
+#include "passes/transform/narrow_axis.h"
 
 #include "ir/dialect/ptl_dialect.h"
 
@@ -73,10 +74,6 @@ private:
   std::optional<RowNumbers> rowNumbers(Value rows);
   std::optional<RowNumbers> shifted(Operation *op, const std::optional<RowNumbers> &rows);
   Value columnCount();
-  Value narrowed(Value value, size_t axis);
-  Value cloneNarrowed(Operation *op, llvm::ArrayRef<Value> operands, Type type);
-  Value cut(Value value, size_t axis, Value offset, Value length, const Extent &extent);
-  Type typeWith(Type type, size_t axis, const Extent &extent);
   Value restOf(MatmulOp product);
 
   SelectOp select_;
@@ -85,10 +82,9 @@ private:
   unsigned number_;
   Value rows_, columns_; ///< of the comparison
   bool seesOwn_ = false; ///< the column with the number of the row is seen
-  Extent whole_, seen_, unseen_;
+  Extent whole_, unseen_;
   Value length_, count_;                       ///< of columns: all, and those that stay
   llvm::MapVector<Operation *, Hidden> users_; ///< in the order of the program once sorted
-  llvm::DenseMap<Value, Value> known_;
   llvm::DenseMap<Value, Hidden> hidden_;
   Value maximum_;
 };
@@ -257,79 +253,19 @@ Value MaskedRows::columnCount() {
                        : count;
 }
 
-Type MaskedRows::typeWith(Type type, size_t axis, const Extent &extent) {
-  auto array = cast<ArrayType>(type);
-  llvm::SmallVector<Extent> extents(array.getExtents());
-  extents[axis] = extent;
-  return ArrayType::get(array.getContext(), array.getElementType(), extents, Place::Inferred);
-}
-
-Value MaskedRows::cut(Value value, size_t axis, Value offset, Value length, const Extent &extent) {
-  llvm::SmallVector<Value> offsets, lengths;
-  for (size_t i = 0; i < rankOfType(value.getType()); ++i) {
-    offsets.push_back(i == axis ? offset : b_.create<arith::ConstantIndexOp>(loc_, 0));
-    lengths.push_back(i == axis ? length : lengthOf(b_, value, static_cast<int64_t>(i)));
-  }
-  return b_.create<SliceOp>(value.getLoc(), typeWith(value.getType(), axis, extent), value, offsets,
-                            lengths, ValueRange(), Value(), b_.getDenseI64ArrayAttr({}));
-}
-
-Value MaskedRows::cloneNarrowed(Operation *op, llvm::ArrayRef<Value> operands, Type type) {
-  OperationState state(op->getLoc(), op->getName());
-  state.addAttributes(op->getAttrs());
-  state.addOperands(operands);
-  state.addTypes(type);
-  return b_.create(state)->getResult(0);
-}
-
-/// The part of a value that belongs to the columns which stay. Arithmetic is done anew, and the
-/// whole is dead then if nothing else needs it.
-Value MaskedRows::narrowed(Value value, size_t axis) {
-  // Of what is as long, whatever its name, a part is needed; one position is for all columns.
-  if (!isa<ArrayType>(value.getType()) || extentsOf(value.getType())[axis].isOne())
-    return value;
-  if (Value known = known_.lookup(value))
-    return known;
-  Type type = typeWith(value.getType(), axis, seen_);
-  Operation *op = value.getDefiningOp();
-  bool isOwn = op && op->getBlock() == select_->getBlock();
-  Value result;
-  if (isOwn && isElementwise(op)) {
-    llvm::SmallVector<Value> operands;
-    for (Value operand : op->getOperands()) {
-      size_t rank = rankOfType(operand.getType()), whole = rankOfType(value.getType());
-      bool hasAxis = rank + axis >= whole;
-      operands.push_back(hasAxis && rank > 0 ? narrowed(operand, rank + axis - whole) : operand);
-    }
-    result = cloneNarrowed(op, operands, type);
-  } else if (auto product = isOwn ? dyn_cast<MatmulOp>(op) : MatmulOp();
-             product && value.hasOneUse() && axis + 1 == rankOfType(value.getType()) &&
-             rankOfType(product.getOperand(1).getType()) >= 2) {
-    Value right = product.getOperand(1);
-    result = cloneNarrowed(
-        op, {product.getOperand(0), narrowed(right, rankOfType(right.getType()) - 1)}, type);
-  } else if (auto transpose = isOwn ? dyn_cast<TransposeOp>(op) : TransposeOp()) {
-    auto from = static_cast<size_t>(transpose.getAxes()[axis]);
-    result = cloneNarrowed(op, {narrowed(transpose.getOperand(), from)}, type);
-  } else {
-    result = cut(value, axis, b_.create<arith::ConstantIndexOp>(loc_, 0), count_, seen_);
-  }
-  return known_[value] = result;
-}
-
 /// What hidden columns add to a product: 0, or NaN where 0 times an element is that.
 Value MaskedRows::restOf(MatmulOp product) {
   Value right = product.getOperand(1);
   size_t axis = rankOfType(right.getType()) - 2;
   Value length = b_.createOrFold<arith::SubIOp>(loc_, length_, count_);
-  Value rest = cut(right, axis, count_, length, unseen_);
+  Value rest = cutAlong(b_, right, axis, count_, length, unseen_);
   Type element = elementTypeOf(right.getType());
   Value zero = b_.create<arith::ConstantOp>(loc_, b_.getFloatAttr(element, 0.0));
   Value zeros = b_.create<MulOp>(loc_, rest.getType(), rest, zero);
   OperationState state(loc_, ReduceSumOp::getOperationName());
   state.addOperands(zeros);
   state.addAttribute("axes", b_.getDenseI64ArrayAttr(static_cast<int64_t>(axis)));
-  state.addTypes(typeWith(rest.getType(), axis, Extent::constant(1)));
+  state.addTypes(withExtent(rest.getType(), axis, Extent::constant(1)));
   Value sum = b_.create(state)->getResult(0);
   Type result = elementTypeOf(product.getType());
   if (result == element)
@@ -345,24 +281,25 @@ bool MaskedRows::rewrite() {
   auto named = [&](const char *name) {
     return Extent::named(b_.getStringAttr(name + std::to_string(number_)), whole_.capacity);
   };
-  seen_ = named("seen.");
+  AxisPart seen(b_, select_->getBlock(), {}, count_, named("seen."));
   unseen_ = named("unseen.");
   size_t last = rankOfType(select_.getType()) - 1;
-  known_[select_.getResult()] = narrowed(select_.getResult(), last);
+  seen.of(select_.getResult(), last);
   for (auto &[op, hidden] : users_) {
     b_.setInsertionPoint(op);
     Value result = op->getResult(0);
     llvm::SmallVector<Value> operands(op->getOperands());
-    operands[0] = known_.lookup(operands[0]);
+    operands[0] = seen.known(operands[0]);
     if (hidden_.contains(result)) {
-      known_[result] = cloneNarrowed(
-          op, operands, typeWith(result.getType(), rankOfType(result.getType()) - 1, seen_));
+      seen.set(result, cloneWith(b_, op, operands,
+                                 withExtent(result.getType(), rankOfType(result.getType()) - 1,
+                                            seen.extent())));
       continue;
     }
     auto product = dyn_cast<MatmulOp>(op);
     if (product)
-      operands[1] = narrowed(operands[1], rankOfType(operands[1].getType()) - 2);
-    Value replaced = cloneNarrowed(op, operands, result.getType());
+      operands[1] = seen.of(operands[1], rankOfType(operands[1].getType()) - 2);
+    Value replaced = cloneWith(b_, op, operands, result.getType());
     if (product)
       replaced = b_.create<AddOp>(loc_, result.getType(), replaced, restOf(product));
     result.replaceAllUsesWith(replaced);

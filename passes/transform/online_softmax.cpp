@@ -1,0 +1,368 @@
+// Softmax and the product behind it by blocks of columns, in a grid: each row of a tile has a
+// running maximum and a running sum, and what has been accumulated of the product is rescaled where
+// the maximum grows. A tile then has a block of columns in memory instead of whole rows.
+//
+// Where the result is taken, values are the same up to rounding. With `m` the maximum of a row,
+// `exp(x - m)` is `exp(x - a) * exp(a - m)` for the maximum `a` of the first columns, and the sums
+// and the product are linear in it. The rest is about values that are not finite:
+// - A row of which all is `-inf` is NaN, as it was: the running maximum begins at the lowest finite
+//   number, so that exponentials, and with them the sum, are 0, and the result is 0 over 0. For the
+//   same reason columns of `-inf` at the beginning of a row change nothing.
+// - A row with NaN or `inf` is NaN, as it was: an exponential is NaN, and so is the sum for good.
+// - In all other rows the sum is positive and finite. Infinite or NaN elements of `v` give infinite
+//   or NaN results, but which of these depends on whether a weight is 0; and what is accumulated
+//   may overflow before it is divided. So a tile in which such a row has a result that is not
+//   finite is computed as it was written.
+#include "passes/analysis/lengths.h"
+#include "passes/analysis/op_info.h"
+#include "passes/analysis/op_kinds.h"
+#include "passes/analysis/source_place.h"
+#include "passes/passes.h"
+#include "passes/transform/narrow_axis.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+#include <cmath>
+
+namespace ptl::ir {
+#define GEN_PASS_DEF_ONLINESOFTMAX
+#include "passes/passes.h.inc"
+} // namespace ptl::ir
+
+using namespace mlir;
+
+namespace ptl::ir {
+namespace {
+
+/// How rows are gone along.
+struct Columns {
+  int64_t block;   ///< columns of a block
+  int64_t longRow; ///< rows with more columns go by blocks
+};
+
+size_t numberOfAxes(Value value) { return extentsOf(value.getType()).size(); }
+
+/// Whether the only axis that is folded is the last of two or more.
+bool foldsColumns(Operation *op) {
+  auto rank = static_cast<int64_t>(numberOfAxes(op->getOperand(0)));
+  llvm::SmallVector<int64_t> axes = foldedAxesOf(op);
+  return rank >= 2 && axes.size() == 1 && axes.front() == rank - 1;
+}
+
+/// A product whose left factor is a softmax.
+class SoftmaxProduct {
+public:
+  SoftmaxProduct(MatmulOp product, const Columns &columns, unsigned number)
+      : product_(product), sizes_(columns), number_(number), b_(product),
+        loc_(block::withoutName(product.getLoc())) {}
+
+  bool match();
+  void rewrite();
+
+private:
+  /// What a loop over blocks carries.
+  struct Running {
+    Value maximum, sum, product;
+  };
+
+  bool matchWeights();
+  bool matchUsers();
+  bool matchTypes();
+  bool hasBlocks(Value value) const;
+  Value filled(Type type, const llvm::APFloat &number, Value like);
+  Value filled(Type type, double number, Value like);
+  Value binary(StringRef name, Value a, Value b);
+  Running start();
+  Running next(const Running &before, Value position, Value length);
+  llvm::SmallVector<Value> finish(const Running &end);
+  scf::IfOp inBlocks();
+  void moveInto(Block *arm);
+
+  MatmulOp product_;
+  Columns sizes_;
+  unsigned number_;
+  OpBuilder b_;
+  Location loc_;
+  Value scores_;
+  ReduceMaxOp maximum_;
+  ReduceSumOp sum_;
+  SubOp difference_;
+  Operation *exponential_ = nullptr;
+  Operation *last_ = nullptr;                   ///< the product or the sum
+  DivOp quotient_;                              ///< null: the product is of exponentials
+  llvm::SmallVector<ConvertOp, 2> conversions_; ///< from the exponentials or quotients on
+  Value length_;
+};
+
+} // namespace
+
+// ---- what is recognised -------------------------------------------------------------------------
+
+/// From the product back to the scores.
+bool SoftmaxProduct::matchWeights() {
+  Value weights = product_.getOperand(0);
+  if (!isa<ParallelOp>(product_->getParentOp()) || product_.getOperand(1) == weights)
+    return false;
+  while (auto conversion = weights.getDefiningOp<ConvertOp>()) {
+    if (!weights.hasOneUse() || !isa<FloatType>(elementTypeOf(weights.getType())))
+      return false;
+    conversions_.insert(conversions_.begin(), conversion);
+    weights = conversion->getOperand(0);
+  }
+  quotient_ = weights.getDefiningOp<DivOp>();
+  if (quotient_ && !weights.hasOneUse())
+    return false;
+  Value exponentials = quotient_ ? quotient_->getOperand(0) : weights;
+  exponential_ = exponentials.getDefiningOp();
+  if (!exponential_ || !isa<ExpOp, Exp2Op>(exponential_))
+    return false;
+  difference_ = exponential_->getOperand(0).getDefiningOp<SubOp>();
+  if (!difference_ || !difference_->hasOneUse())
+    return false;
+  scores_ = difference_->getOperand(0);
+  maximum_ = difference_->getOperand(1).getDefiningOp<ReduceMaxOp>();
+  return maximum_ && maximum_->hasOneUse() && maximum_->getOperand(0) == scores_ &&
+         foldsColumns(maximum_);
+}
+
+/// Nothing else needs whole rows.
+bool SoftmaxProduct::matchUsers() {
+  Value exponentials = exponential_->getResult(0);
+  for (Operation *user : exponentials.getUsers())
+    if (auto sum = dyn_cast<ReduceSumOp>(user); sum && !sum_)
+      sum_ = sum;
+  if (!sum_ || !foldsColumns(sum_))
+    return false;
+  if (quotient_ && (quotient_->getOperand(1) != sum_->getResult(0) || !sum_->hasOneUse()))
+    return false;
+  Operation *weighed = quotient_              ? quotient_.getOperation()
+                       : conversions_.empty() ? product_.getOperation()
+                                              : conversions_.front().getOperation();
+  auto isKnown = [&](Operation *user) { return user == sum_ || user == weighed; };
+  auto isOfScores = [&](Operation *user) { return user == maximum_ || user == difference_; };
+  if (!llvm::all_of(exponentials.getUsers(), isKnown) ||
+      !llvm::all_of(scores_.getUsers(), isOfScores))
+    return false;
+  llvm::SmallVector<Operation *> chain{maximum_, sum_, difference_, exponential_};
+  if (quotient_)
+    chain.push_back(quotient_);
+  chain.append(conversions_.begin(), conversions_.end());
+  Block *own = product_->getBlock();
+  if (llvm::any_of(chain, [&](Operation *op) { return op->getBlock() != own; }))
+    return false;
+  // What takes their place stands behind both.
+  last_ = product_->isBeforeInBlock(sum_) ? sum_.getOperation() : product_.getOperation();
+  auto isBehind = [&](Operation *user) {
+    Operation *inBlock = own->findAncestorOpInBlock(*user);
+    return inBlock && last_->isBeforeInBlock(inBlock);
+  };
+  return llvm::all_of(product_->getUsers(), isBehind) &&
+         (quotient_ || llvm::all_of(sum_->getUsers(), isBehind));
+}
+
+/// Rows are accumulated in the type in which they are summed, and may be long.
+bool SoftmaxProduct::matchTypes() {
+  Type element = elementTypeOf(scores_.getType());
+  const Extent &columns = extentsOf(scores_.getType()).back();
+  bool isShort = columns.isOne() ||
+                 (columns.capacity != Extent::kUnknown && columns.capacity <= sizes_.longRow);
+  return (element.isF32() || element.isF64()) && elementTypeOf(sum_.getType()) == element &&
+         elementTypeOf(product_.getType()) == element &&
+         numberOfAxes(product_.getOperand(1)) >= 2 && !isShort && hasBlocks(scores_);
+}
+
+/// Whether a block of the value is computed without the whole of it.
+bool SoftmaxProduct::hasBlocks(Value value) const {
+  Operation *op = value.getDefiningOp();
+  if (!op || op->getBlock() != product_->getBlock() || !isa<ArrayType>(value.getType()) ||
+      extentsOf(value.getType()).back().isOne())
+    return true;
+  if (isElementwise(op))
+    return llvm::all_of(op->getOperands(), [&](Value operand) {
+      return numberOfAxes(operand) == 0 || hasBlocks(operand);
+    });
+  if (isa<MatmulOp>(op))
+    return value.hasOneUse() && numberOfAxes(op->getOperand(1)) >= 2;
+  return !isCostly(op);
+}
+
+bool SoftmaxProduct::match() { return matchWeights() && matchUsers() && matchTypes(); }
+
+// ---- by blocks ----------------------------------------------------------------------------------
+
+Value SoftmaxProduct::filled(Type type, const llvm::APFloat &number, Value like) {
+  llvm::SmallVector<Value> operands;
+  for (auto [axis, extent] : llvm::enumerate(extentsOf(type)))
+    if (!extent.isConstant())
+      operands.push_back(lengthOf(b_, like, static_cast<int64_t>(axis)));
+  auto element = cast<FloatType>(elementTypeOf(type));
+  operands.push_back(b_.create<arith::ConstantOp>(loc_, b_.getFloatAttr(element, number)));
+  return b_.create<FullOp>(loc_, TypeRange(type), operands)->getResult(0);
+}
+
+Value SoftmaxProduct::filled(Type type, double number, Value like) {
+  return filled(type, FloatAttr::get(elementTypeOf(type), number).getValue(), like);
+}
+
+/// An operation on two values, of which the first has the shape of the result.
+Value SoftmaxProduct::binary(StringRef name, Value a, Value b) {
+  OperationState state(loc_, name);
+  state.addOperands({a, b});
+  state.addTypes(a.getType());
+  return b_.create(state)->getResult(0);
+}
+
+SoftmaxProduct::Running SoftmaxProduct::start() {
+  Type element = elementTypeOf(maximum_.getType());
+  auto lowest =
+      llvm::APFloat::getLargest(cast<FloatType>(element).getFloatSemantics(), /*Negative=*/true);
+  return {filled(maximum_.getType(), lowest, maximum_), filled(sum_.getType(), 0.0, sum_),
+          filled(product_.getType(), 0.0, product_)};
+}
+
+SoftmaxProduct::Running SoftmaxProduct::next(const Running &before, Value position, Value length) {
+  AxisPart part(b_, product_->getBlock(), position, length,
+                Extent::named(b_.getStringAttr("block." + std::to_string(number_)), sizes_.block));
+  Value scores = part.of(scores_, numberOfAxes(scores_) - 1);
+  Value largest = cloneWith(b_, maximum_, scores, maximum_.getType());
+  Value maximum = binary(MaxOp::getOperationName(), before.maximum, largest);
+  Value difference = binary(SubOp::getOperationName(), scores, maximum);
+  Value weights = cloneWith(b_, exponential_, difference, difference.getType());
+  Value shift = binary(SubOp::getOperationName(), before.maximum, maximum);
+  Value factor = cloneWith(b_, exponential_, shift, shift.getType());
+  Value sum = cloneWith(b_, sum_, weights, sum_.getType());
+  Value kept = binary(MulOp::getOperationName(), before.sum, factor);
+  for (ConvertOp conversion : conversions_)
+    weights = cloneWith(b_, conversion, weights,
+                        withExtent(conversion.getType(), numberOfAxes(scores_) - 1, part.extent()));
+  Value right = product_.getOperand(1);
+  Value product = cloneWith(b_, product_, {weights, part.of(right, numberOfAxes(right) - 2)},
+                            product_.getType());
+  Value scaled = binary(MulOp::getOperationName(), before.product, factor);
+  return {maximum, binary(AddOp::getOperationName(), kept, sum),
+          binary(AddOp::getOperationName(), scaled, product)};
+}
+
+/// Whether the results are taken, and the results. Rows whose sum is not positive are NaN.
+llvm::SmallVector<Value> SoftmaxProduct::finish(const Running &end) {
+  auto truthFor = [&](Value value) {
+    return ArrayType::get(b_.getContext(), b_.getI1Type(), extentsOf(value.getType()),
+                          Place::Inferred);
+  };
+  Value zero =
+      b_.create<arith::ConstantOp>(loc_, b_.getFloatAttr(elementTypeOf(end.sum.getType()), 0.0));
+  Value counts =
+      b_.create<GtOp>(loc_, TypeRange(truthFor(end.sum)), ValueRange{end.sum, zero})->getResult(0);
+  auto where = [&](Value value, Value otherwise) {
+    return b_
+        .create<SelectOp>(loc_, TypeRange(value.getType()), ValueRange{counts, value, otherwise})
+        ->getResult(0);
+  };
+  Value result = end.product, sum = end.sum;
+  if (quotient_) {
+    result = binary(DivOp::getOperationName(), end.product, end.sum);
+  } else {
+    FloatAttr notANumber = b_.getFloatAttr(elementTypeOf(sum.getType()), std::nan(""));
+    Value none = b_.create<arith::ConstantOp>(loc_, notANumber);
+    result = where(result, none);
+    sum = where(sum, none);
+  }
+  Value shown = where(result, zero);
+  Value finite = b_.create<IsFiniteOp>(loc_, TypeRange(truthFor(shown)), shown)->getResult(0);
+  Value all = b_.create<ReduceAllOp>(loc_, TypeRange(b_.getI1Type()), finite)->getResult(0);
+  return quotient_ ? llvm::SmallVector<Value>{all, result}
+                   : llvm::SmallVector<Value>{all, result, sum};
+}
+
+/// Long rows by blocks; what comes out says first whether it is to be taken.
+scf::IfOp SoftmaxProduct::inBlocks() {
+  length_ = lengthOf(b_, scores_, static_cast<int64_t>(numberOfAxes(scores_)) - 1);
+  auto constant = [&](int64_t number) { return b_.create<arith::ConstantIndexOp>(loc_, number); };
+  Value isLong =
+      b_.create<arith::CmpIOp>(loc_, arith::CmpIPredicate::sgt, length_, constant(sizes_.longRow));
+  llvm::SmallVector<Type> types{b_.getI1Type(), product_.getType()};
+  if (!quotient_)
+    types.push_back(sum_.getType());
+  auto branch = b_.create<scf::IfOp>(loc_, types, isLong, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b_);
+  b_.setInsertionPointToStart(branch.elseBlock());
+  Running none = start();
+  llvm::SmallVector<Value> nothing{b_.create<arith::ConstantOp>(loc_, b_.getBoolAttr(false)),
+                                   none.product};
+  if (!quotient_)
+    nothing.push_back(none.sum);
+  b_.create<scf::YieldOp>(loc_, nothing);
+  b_.setInsertionPointToStart(branch.thenBlock());
+  Running first = start();
+  auto loop = b_.create<scf::ForOp>(loc_, constant(0), length_, constant(sizes_.block),
+                                    ValueRange{first.maximum, first.sum, first.product});
+  b_.setInsertionPointToStart(loop.getBody());
+  Value position = loop.getInductionVar();
+  Value rest = b_.createOrFold<arith::SubIOp>(loc_, length_, position);
+  Value length = b_.createOrFold<arith::MinSIOp>(loc_, rest, constant(sizes_.block));
+  Running after =
+      next({loop.getRegionIterArg(0), loop.getRegionIterArg(1), loop.getRegionIterArg(2)}, position,
+           length);
+  b_.create<scf::YieldOp>(loc_, ValueRange{after.maximum, after.sum, after.product});
+  b_.setInsertionPointAfter(loop);
+  llvm::SmallVector<Value> results =
+      finish({loop.getResult(0), loop.getResult(1), loop.getResult(2)});
+  b_.create<scf::YieldOp>(loc_, results);
+  return branch;
+}
+
+/// The product and what only it needs is computed in the arm.
+void SoftmaxProduct::moveInto(Block *arm) {
+  Operation *op = last_;
+  while (op) {
+    Operation *before = op->getPrevNode();
+    bool isNeeded = llvm::any_of(
+        op->getUsers(), [&](Operation *user) { return !arm->findAncestorOpInBlock(*user); });
+    if (op == last_ ||
+        (!op->use_empty() && !isNeeded && op->getNumRegions() == 0 && isMemoryEffectFree(op)))
+      op->moveBefore(arm, arm->begin());
+    op = before;
+  }
+}
+
+void SoftmaxProduct::rewrite() {
+  b_.setInsertionPointAfter(last_);
+  scf::IfOp blocks = inBlocks();
+  llvm::SmallVector<Type> types(llvm::drop_begin(blocks.getResultTypes()));
+  auto chosen = b_.create<scf::IfOp>(product_.getLoc(), types, blocks.getResult(0),
+                                     /*withElseRegion=*/true);
+  product_.getResult().replaceAllUsesWith(chosen.getResult(0));
+  llvm::SmallVector<Value> written{product_.getResult()};
+  if (!quotient_) {
+    Value whole = sum_->getResult(0);
+    whole.replaceAllUsesWith(chosen.getResult(1));
+    written.push_back(whole);
+  }
+  b_.setInsertionPointToStart(chosen.thenBlock());
+  b_.create<scf::YieldOp>(loc_, blocks.getResults().drop_front());
+  b_.setInsertionPointToStart(chosen.elseBlock());
+  b_.create<scf::YieldOp>(loc_, written);
+  moveInto(chosen.elseBlock());
+}
+
+namespace {
+
+struct OnlineSoftmaxPass : impl::OnlineSoftmaxBase<OnlineSoftmaxPass> {
+  using OnlineSoftmaxBase::OnlineSoftmaxBase;
+
+  void runOnOperation() override {
+    llvm::SmallVector<MatmulOp> products;
+    getOperation()->walk([&](MatmulOp product) { products.push_back(product); });
+    unsigned number = 0;
+    for (MatmulOp product : products)
+      if (SoftmaxProduct found(product, {block, longRow}, number); found.match()) {
+        found.rewrite();
+        ++number;
+      }
+  }
+};
+
+} // namespace
+} // namespace ptl::ir
