@@ -3,6 +3,7 @@
 #include "codegen/cpu/to_llvm.h"
 #include "compile/kept_code.h"
 #include "runtime/abi/kernel_abi.h"
+#include "runtime/half_calls.h"
 
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
@@ -78,15 +79,21 @@ std::optional<cpu::LlvmModule> lowerToLlvm(const CompileContext &context, Tensor
 /// What compiled code may call; it runs in this process, where these symbols are not exported.
 static cpu::JitCode::Symbols runtimeSymbols() {
 #define PTL_SYMBOL(NAME) {#NAME, reinterpret_cast<void *>(&NAME)}
-  return {PTL_SYMBOL(ptl_rt_parallel_for), PTL_SYMBOL(ptl_rt_thread_count),
-          PTL_SYMBOL(ptl_rt_thread_index), PTL_SYMBOL(ptl_rt_scratch),
-          PTL_SYMBOL(ptl_rt_scratch_mark), PTL_SYMBOL(ptl_rt_scratch_release),
-          PTL_SYMBOL(ptl_rt_alloc),        PTL_SYMBOL(ptl_rt_free),
-          PTL_SYMBOL(ptl_rt_fail),         PTL_SYMBOL(ptl_rt_status),
-          PTL_SYMBOL(ptl_rt_print),        PTL_SYMBOL(ptl_rt_program),
-          PTL_SYMBOL(ptl_rt_submit),       PTL_SYMBOL(ptl_rt_await),
-          PTL_SYMBOL(ptl_rt_release),      PTL_SYMBOL(ptl_rt_grid),
-          PTL_SYMBOL(ptl_rt_order)};
+  return {
+      PTL_SYMBOL(ptl_rt_parallel_for), PTL_SYMBOL(ptl_rt_thread_count),
+      PTL_SYMBOL(ptl_rt_thread_index), PTL_SYMBOL(ptl_rt_scratch),
+      PTL_SYMBOL(ptl_rt_scratch_mark), PTL_SYMBOL(ptl_rt_scratch_release),
+      PTL_SYMBOL(ptl_rt_alloc),        PTL_SYMBOL(ptl_rt_free),
+      PTL_SYMBOL(ptl_rt_fail),         PTL_SYMBOL(ptl_rt_status),
+      PTL_SYMBOL(ptl_rt_print),        PTL_SYMBOL(ptl_rt_program),
+      PTL_SYMBOL(ptl_rt_submit),       PTL_SYMBOL(ptl_rt_await),
+      PTL_SYMBOL(ptl_rt_release),      PTL_SYMBOL(ptl_rt_grid),
+      PTL_SYMBOL(ptl_rt_order),
+#if defined(__x86_64__)
+      PTL_SYMBOL(__extendhfsf2),       PTL_SYMBOL(__truncsfhf2),
+      PTL_SYMBOL(__truncdfhf2),
+#endif
+  };
 #undef PTL_SYMBOL
 }
 
@@ -106,7 +113,7 @@ static std::optional<cpu::JitCode> load(const CompileContext &context, cpu::Llvm
 }
 
 /// Links object code; nothing if it cannot be linked or does not have the symbol.
-static std::optional<cpu::JitCode> linkKept(std::string object, const std::string &symbol) {
+static std::optional<cpu::JitCode> linkObject(std::string object, const std::string &symbol) {
   auto code = cpu::JitCode::fromObject(std::move(object), runtimeSymbols());
   if (!code) {
     llvm::consumeError(code.takeError());
@@ -136,7 +143,7 @@ std::optional<cpu::JitCode> compileEntry(const CompileContext &context,
                                          const std::string &symbol) {
   KeptCode kept(context, binding, symbol);
   if (std::optional<std::string> object = kept.find())
-    if (std::optional<cpu::JitCode> code = linkKept(std::move(*object), symbol))
+    if (std::optional<cpu::JitCode> code = linkObject(std::move(*object), symbol))
       return code;
   std::optional<BuiltEntry> built = buildEntry(context, binding, symbol);
   std::optional<cpu::LlvmModule> code;
@@ -149,8 +156,12 @@ std::optional<cpu::JitCode> compileEntry(const CompileContext &context,
   std::optional<std::string> object = objectOf(context, *code->module);
   if (!object)
     return std::nullopt;
-  kept.keep(*object);
-  return linkKept(std::move(*object), symbol);
+  std::optional<cpu::JitCode> linked = linkObject(*object, symbol);
+  if (linked)
+    kept.keep(*object);
+  else
+    context.log().reportFault("native code", "the code cannot be linked");
+  return linked;
 }
 
 std::optional<VectorModule> vectoriseEntry(const CompileContext &context,

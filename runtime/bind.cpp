@@ -9,15 +9,11 @@
 namespace ptl::rt {
 
 Binder::Binder(const Entry &entry, const CallArguments &arguments, Binding &binding)
-    : entry_(entry), arguments_(arguments), binding_(binding) {
-  binding_.dims.resize(entry.dims.size());
-  binding_.elems.resize(entry.types.size());
-  binding_.origins.resize(entry.dims.size());
-  binding_.elemOrigins.resize(entry.types.size());
-}
+    : entry_(entry), arguments_(arguments), binding_(binding) {}
 
-Failure Binder::fail(int32_t code, const std::string &message, int line) const {
-  return {code, "`" + entry_.name + "`: " + message, entry_.file, line ? line : entry_.line};
+bool Binder::fail(int32_t code, const std::string &message, int line) {
+  failure_ = {code, "`" + entry_.name + "`: " + message, entry_.file, line ? line : entry_.line};
+  return false;
 }
 
 ExprValues Binder::values() const {
@@ -66,7 +62,11 @@ void Binder::bindDim(int dim, int64_t value, Origin origin) {
   binding_.origins[dim] = origin;
 }
 
-Failure Binder::bindInputs() {
+bool Binder::bindInputs() {
+  binding_.dims.resize(entry_.dims.size());
+  binding_.elems.resize(entry_.types.size());
+  binding_.origins.resize(entry_.dims.size());
+  binding_.elemOrigins.resize(entry_.types.size());
   size_t scalarCount = 0, arrayCount = 0;
   for (const Param &param : entry_.params) {
     scalarCount += !param.isArray();
@@ -80,27 +80,27 @@ Failure Binder::bindInputs() {
   if (arguments_.scalars.size() != scalarCount)
     return fail(PTL_ERROR_ARGUMENT, "takes " + std::to_string(scalarCount) + " scalars, not " +
                                         std::to_string(arguments_.scalars.size()));
-  if (Failure failure = bindNamedDims())
-    return failure;
+  if (!bindNamedDims())
+    return false;
   size_t next = 0;
   for (const Param &param : entry_.params)
     if (param.isArray() && param.kind != PTL_PARAM_OUTPUT)
-      if (Failure failure = checkArray(param, arguments_.arrays[next++]))
-        return failure;
+      if (!checkArray(param, arguments_.arrays[next++]))
+        return false;
   for (size_t i = 0, scalar = 0; i < entry_.params.size(); ++i) {
     const Param &param = entry_.params[i];
     if (!param.isArray() && param.typeParam >= 0 && binding_.elems[param.typeParam])
       binding_.scalarElems[scalar] = *binding_.elems[param.typeParam];
     scalar += !param.isArray();
   }
-  if (Failure failure = settlePending())
-    return failure;
-  if (Failure failure = checkAllBound())
-    return failure;
+  if (!settlePending())
+    return false;
+  if (!checkAllBound())
+    return false;
   return checkWheres();
 }
 
-Failure Binder::bindNamedDims() {
+bool Binder::bindNamedDims() {
   for (const PtlDim &given : arguments_.dims) {
     int dim = -1;
     for (size_t i = 0; given.name && i < entry_.dims.size(); ++i)
@@ -114,20 +114,19 @@ Failure Binder::bindNamedDims() {
                   "dimension `" + name + "` is given as " + std::to_string(given.value));
     bindDim(dim, given.value, {});
   }
-  return {};
+  return true;
 }
 
-Failure Binder::checkArray(const Param &param, const PtlArray *array) {
+bool Binder::checkArray(const Param &param, const PtlArray *array) {
   if (!array)
     return fail(PTL_ERROR_ARGUMENT, describe(param) + " is given no array");
-  for (auto check : {&Binder::checkElem, &Binder::checkRank, &Binder::checkExtents,
-                     &Binder::checkData, &Binder::checkStrides})
-    if (Failure failure = (this->*check)(param, *array))
-      return failure;
-  return {};
+  if (!checkElem(param, *array) || !checkRank(param, *array) || !checkExtents(param, *array))
+    return false;
+  bool empty = elementCount(array->rank, array->extents) == 0;
+  return (empty || checkData(param, *array)) && checkStrides(param, *array, empty);
 }
 
-Failure Binder::checkElem(const Param &param, const PtlArray &array) {
+bool Binder::checkElem(const Param &param, const PtlArray &array) {
   const ElemInfo *info = elemInfo(array.elem);
   if (!info || info->size() == 0)
     return fail(PTL_ERROR_ELEM, describe(param) + " is given an array whose element type (" +
@@ -135,7 +134,7 @@ Failure Binder::checkElem(const Param &param, const PtlArray &array) {
   if (param.elem) {
     if (!sameStorage(*param.elem, array.elem))
       return fail(PTL_ERROR_ELEM, describe(param) + " is given `" + info->name + "` elements");
-    return {};
+    return true;
   }
   std::optional<int32_t> &bound = binding_.elems[param.typeParam];
   if (!bound) {
@@ -147,10 +146,10 @@ Failure Binder::checkElem(const Param &param, const PtlArray &array) {
                                     param.elemName + "` is `" + elemName(*bound) + "`" +
                                     (origin ? " (from `" + origin->name + "`)" : ""));
   }
-  return {};
+  return true;
 }
 
-Failure Binder::checkRank(const Param &param, const PtlArray &array) {
+bool Binder::checkRank(const Param &param, const PtlArray &array) {
   int64_t named = static_cast<int64_t>(param.shape.size());
   bool wrong =
       array.rank < named || array.rank > PTL_MAX_RANK || (!param.hasLeading && array.rank != named);
@@ -162,7 +161,7 @@ Failure Binder::checkRank(const Param &param, const PtlArray &array) {
                                        std::to_string(array.extents[axis]) + " on axis " +
                                        std::to_string(axis));
   if (!wrong)
-    return {};
+    return true;
   bool showShape = array.extents && array.rank >= 0 && array.rank <= PTL_MAX_RANK;
   return fail(PTL_ERROR_RANK,
               describe(param) + " has " + (param.hasLeading ? "at least " : "") +
@@ -170,46 +169,51 @@ Failure Binder::checkRank(const Param &param, const PtlArray &array) {
                   (showShape ? ", its shape is " + formatShape(array.rank, array.extents) : ""));
 }
 
-Failure Binder::checkLeading(const Param &param, const PtlArray &array, size_t count) {
-  std::vector<int64_t> given(array.extents, array.extents + count);
+bool Binder::checkLeading(const Param &param, const PtlArray &array, size_t count) {
+  std::span<const int64_t> given(array.extents, count);
   if (!binding_.leadingOrigin && binding_.leading.empty() && param.kind != PTL_PARAM_OUTPUT) {
-    binding_.leading = given;
+    binding_.leading.assign(given.begin(), given.end());
     binding_.leadingOrigin = &param;
-    return {};
+    return true;
   }
-  if (given == binding_.leading)
-    return {};
+  if (std::equal(given.begin(), given.end(), binding_.leading.begin(), binding_.leading.end()))
+    return true;
   return fail(PTL_ERROR_SHAPE,
               describe(param) + " has the leading extents " + formatShape(count, given.data()) +
                   ", but `..` is " + formatShape(binding_.leading.size(), binding_.leading.data()) +
                   (binding_.leadingOrigin ? " (from `" + binding_.leadingOrigin->name + "`)" : ""));
 }
 
-Failure Binder::checkExtents(const Param &param, const PtlArray &array) {
+bool Binder::checkExtents(const Param &param, const PtlArray &array) {
   size_t leading = array.rank - param.shape.size();
   if (param.hasLeading)
-    if (Failure failure = checkLeading(param, array, leading))
-      return failure;
+    if (!checkLeading(param, array, leading))
+      return false;
   for (size_t axis = 0; axis < param.shape.size(); ++axis) {
-    Pending pending{&param,
-                    axis + leading,
-                    &param.shape[axis],
-                    &param.axisTexts[axis],
-                    array.extents[axis + leading],
-                    false};
+    const Expr &expr = param.shape[axis];
+    int64_t given = array.extents[axis + leading];
+    // Nearly every extent is a name.
+    if (expr.op == Expr::Op::Dim) {
+      const std::optional<int64_t> &known = binding_.dims[static_cast<size_t>(expr.index)];
+      if (!known)
+        bindDim(expr.index, given, {&param, axis + leading, false});
+      if (*known == given)
+        continue;
+    }
+    Pending pending{&param, axis + leading, &expr, &param.axisTexts[axis], given, false};
     bool open = false;
-    if (Failure failure = compare(pending, open))
-      return failure;
+    if (!compare(pending, open))
+      return false;
     if (open)
       pending_.push_back(pending);
   }
-  return {};
+  return true;
 }
 
-Failure Binder::compare(const Pending &pending, bool &open) {
+bool Binder::compare(const Pending &pending, bool &open) {
   std::optional<int64_t> wanted = evaluateInt(*pending.expr, values());
   if (wanted)
-    return *wanted == pending.given ? Failure{} : mismatch(pending, *wanted);
+    return *wanted == pending.given || mismatch(pending, *wanted);
   std::optional<Solution> solution = solve(*pending.expr, pending.given, values());
   if (solution && solution->value < 0)
     return fail(PTL_ERROR_SHAPE, describe(*pending.param) + " has extent " +
@@ -219,10 +223,10 @@ Failure Binder::compare(const Pending &pending, bool &open) {
   if (solution)
     bindDim(solution->dim, solution->value, {pending.param, pending.axis, pending.stride});
   open = !solution;
-  return {};
+  return true;
 }
 
-Failure Binder::mismatch(const Pending &pending, int64_t wanted) const {
+bool Binder::mismatch(const Pending &pending, int64_t wanted) {
   std::string where = valuesOf(*pending.expr);
   bool plain = pending.expr->op == Expr::Op::Dim || pending.expr->op == Expr::Op::Const;
   std::string message = describe(*pending.param) + " has " +
@@ -238,53 +242,51 @@ Failure Binder::mismatch(const Pending &pending, int64_t wanted) const {
   return fail(pending.stride ? PTL_ERROR_STRIDES : PTL_ERROR_SHAPE, message);
 }
 
-Failure Binder::settlePending() {
+bool Binder::settlePending() {
   for (bool progress = true; progress && !pending_.empty();) {
     progress = false;
     std::vector<Pending> still;
     for (const Pending &pending : pending_) {
       bool open = false;
-      if (Failure failure = compare(pending, open))
-        return failure;
+      if (!compare(pending, open))
+        return false;
       progress |= !open;
       if (open)
         still.push_back(pending);
     }
     pending_ = std::move(still);
   }
-  return {};
+  return true;
 }
 
-Failure Binder::checkAllBound() {
+bool Binder::checkAllBound() {
   for (size_t i = 0; i < entry_.dims.size(); ++i)
     if (!binding_.dims[i])
       return fail(PTL_ERROR_UNBOUND,
                   "no argument fixes the dimension `" + entry_.dims[i].name + "`; give it by name");
   if (pending_.empty())
-    return {};
+    return true;
   // Every name has a value, and still the expression has none: it overflows or divides by zero.
   const Pending &first = pending_.front();
   return fail(PTL_ERROR_SHAPE, describe(*first.param) + ": `" + *first.text +
                                    "` has no value: " + valuesOf(*first.expr));
 }
 
-Failure Binder::checkData(const Param &param, const PtlArray &array) {
-  if (elementCount(array.rank, array.extents) == 0)
-    return {};
+bool Binder::checkData(const Param &param, const PtlArray &array) {
   if (!array.data)
     return fail(PTL_ERROR_ARGUMENT, describe(param) + " is given no data");
-  uint64_t address = reinterpret_cast<uintptr_t>(array.data);
-  if (address % elemInfo(array.elem)->size() != 0)
+  auto address = reinterpret_cast<uintptr_t>(array.data);
+  // Sizes are powers of two, and dividing takes longer than the rest of this check.
+  if ((address & static_cast<uintptr_t>(elemInfo(array.elem)->size() - 1)) != 0)
     return fail(PTL_ERROR_ALIGNMENT, describe(param) + " is not aligned to its elements of " +
                                          std::to_string(elemInfo(array.elem)->size()) + " bytes");
-  return {};
+  return true;
 }
 
-Failure Binder::checkStrides(const Param &param, const PtlArray &array) {
+bool Binder::checkStrides(const Param &param, const PtlArray &array, bool empty) {
   // The strides of an empty array say nothing, and neither does that of an axis of one element.
-  bool empty = elementCount(array.rank, array.extents) == 0;
   if (param.strides == PTL_STRIDES_ANY || (param.strides == PTL_STRIDES_DENSE && empty))
-    return {};
+    return true;
   int64_t dense = 1;
   for (int64_t axis = array.rank - 1; axis >= 0; --axis) {
     if (param.strides == PTL_STRIDES_DENSE) {
@@ -301,16 +303,18 @@ Failure Binder::checkStrides(const Param &param, const PtlArray &array) {
     Pending pending{&param, size_t(axis),        &param.strideExprs[axis],
                     &text,  array.strides[axis], true};
     bool open = false;
-    Failure failure = compare(pending, open);
-    if (failure && !empty && array.extents[axis] != 1)
-      return failure;
+    if (!compare(pending, open)) {
+      if (!empty && array.extents[axis] != 1)
+        return false;
+      failure_ = {};
+    }
     if (open)
       pending_.push_back(pending);
   }
-  return {};
+  return true;
 }
 
-Failure Binder::checkWheres() {
+bool Binder::checkWheres() {
   for (const Where &where : entry_.wheres) {
     std::string detail;
     std::optional<Number> holds = evaluate(where.expr, values(), &detail);
@@ -323,27 +327,35 @@ Failure Binder::checkWheres() {
                 "requires `" + where.text + "`" + (detail.empty() ? "" : ": " + detail),
                 where.line);
   }
-  return {};
+  return true;
 }
 
-Failure Binder::wantedExtents(const Param &param, std::vector<int64_t> &extents) {
-  extents.clear();
+bool Binder::wantedExtents(const Param &param, Extents &extents) {
+  extents.rank = 0;
+  auto add = [&](int64_t extent) {
+    if (extents.rank < extents.values.size())
+      extents.values[extents.rank] = extent;
+    ++extents.rank;
+  };
   if (param.hasLeading)
-    extents = binding_.leading;
+    std::for_each(binding_.leading.begin(), binding_.leading.end(), add);
   for (size_t axis = 0; axis < param.shape.size(); ++axis) {
-    std::optional<int64_t> extent = evaluateInt(param.shape[axis], values());
+    const Expr &expr = param.shape[axis];
+    std::optional<int64_t> extent = expr.op == Expr::Op::Dim
+                                        ? binding_.dims[static_cast<size_t>(expr.index)]
+                                        : evaluateInt(expr, values());
     if (!extent || *extent < 0)
       return fail(PTL_ERROR_SHAPE, describe(param) + ": `" + param.axisTexts[axis] + "` " +
                                        (extent ? "is " + std::to_string(*extent) : "has no value") +
-                                       "; " + valuesOf(param.shape[axis]));
-    extents.push_back(*extent);
+                                       "; " + valuesOf(expr));
+    add(*extent);
   }
-  if (extents.size() > PTL_MAX_RANK)
+  if (extents.rank > PTL_MAX_RANK)
     return fail(PTL_ERROR_RANK, describe(param) + " has more axes than the runtime supports");
-  if (elementCount(extents.size(), extents.data()) > (int64_t(1) << 56))
+  if (elementCount(static_cast<int64_t>(extents.rank), extents.values.data()) > (int64_t(1) << 56))
     return fail(PTL_ERROR_SHAPE, describe(param) + " has more elements than memory holds: " +
-                                     formatShape(extents.size(), extents.data()));
-  return {};
+                                     formatShape(extents.rank, extents.values.data()));
+  return true;
 }
 
 } // namespace ptl::rt

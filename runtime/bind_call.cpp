@@ -2,20 +2,22 @@
 #include "runtime/bind.h"
 #include "runtime/bind_internal.h"
 
+#include <algorithm>
+#include <array>
+
 namespace ptl::rt {
 namespace {
 
 /// The bytes that an array may touch: [low, high).
 struct ByteRange {
-  uintptr_t low = 0;
-  uintptr_t high = 0;
+  uintptr_t low, high;
 
   bool overlaps(const ByteRange &other) const { return low < other.high && other.low < high; }
 };
 
 ByteRange bytesOf(const PtlArray &array) {
   if (elementCount(array.rank, array.extents) == 0)
-    return {};
+    return {0, 0};
   int64_t size = elemInfo(array.elem)->size();
   int64_t low = 0, high = 0;
   for (int64_t axis = 0; axis < array.rank; ++axis) {
@@ -28,22 +30,32 @@ ByteRange bytesOf(const PtlArray &array) {
   return {base + low, base + high + size};
 }
 
+struct ArgumentBytes {
+  const Param *param;
+  ByteRange range;
+};
+
+/// Precondition: `arrays` are as many as the entry takes.
 Failure checkOverlap(const Entry &entry, std::span<const PtlArray *const> arrays) {
-  std::vector<const Param *> params = entry.arrays();
-  std::vector<ByteRange> ranges;
-  for (const PtlArray *array : arrays)
-    ranges.push_back(bytesOf(*array));
-  for (size_t written = 0; written < params.size(); ++written) {
-    if (!params[written]->isWritten())
-      continue;
-    for (size_t other = 0; other < params.size(); ++other) {
-      if (other == written || !ranges[written].overlaps(ranges[other]))
-        continue;
-      return {PTL_ERROR_OVERLAP,
-              "`" + entry.name + "`: `" + params[written]->name +
-                  "`, which is written, overlaps the memory of `" + params[other]->name + "`",
-              entry.file, entry.line};
+  constexpr size_t kUsual = 16;
+  std::array<ArgumentBytes, kUsual> usual; // not initialised: that would take longer than the rest
+  std::vector<ArgumentBytes> many(arrays.size() > kUsual ? arrays.size() : 0);
+  std::span<ArgumentBytes> all(many.empty() ? usual.data() : many.data(), arrays.size());
+  size_t next = 0;
+  for (const Param &param : entry.params)
+    if (param.isArray()) {
+      all[next] = {&param, bytesOf(*arrays[next])};
+      ++next;
     }
+  for (const ArgumentBytes &written : all) {
+    if (!written.param->isWritten())
+      continue;
+    for (const ArgumentBytes &other : all)
+      if (&other != &written && written.range.overlaps(other.range))
+        return {PTL_ERROR_OVERLAP,
+                "`" + entry.name + "`: `" + written.param->name +
+                    "`, which is written, overlaps the memory of `" + other.param->name + "`",
+                entry.file, entry.line};
   }
   return {};
 }
@@ -51,15 +63,19 @@ Failure checkOverlap(const Entry &entry, std::span<const PtlArray *const> arrays
 } // namespace
 
 Failure bindInputs(const Entry &entry, const CallArguments &inputs, Binding &binding) {
-  return Binder(entry, inputs, binding).bindInputs();
+  Binder binder(entry, inputs, binding);
+  return binder.bindInputs() ? Failure{} : binder.takeFailure();
 }
 
 Failure outputShape(const Entry &entry, int index, const CallArguments &inputs,
                     const Binding &binding, OutputShape &shape) {
   const Param &param = entry.params[entry.params.size() - entry.outputCount + index];
-  Binding copy = binding;
-  if (Failure failure = Binder(entry, inputs, copy).wantedExtents(param, shape.extents))
-    return failure;
+  // Nothing is bound here: the extents of outputs follow from names that have values.
+  Binder binder(entry, inputs, const_cast<Binding &>(binding));
+  Binder::Extents extents;
+  if (!binder.wantedExtents(param, extents))
+    return binder.takeFailure();
+  shape.extents.assign(extents.values.begin(), extents.values.begin() + extents.rank);
   // A type parameter that no array fixes is the one of the only variant there is.
   shape.elem = param.elem ? *param.elem : binding.elems[param.typeParam].value_or(PTL_F32);
   if (!param.elem && !binding.elems[param.typeParam])
@@ -69,7 +85,9 @@ Failure outputShape(const Entry &entry, int index, const CallArguments &inputs,
 }
 
 Failure checkOutputs(const Entry &entry, const CallArguments &all, Binding &binding) {
-  size_t wanted = entry.arrays().size();
+  auto wanted =
+      static_cast<size_t>(std::count_if(entry.params.begin(), entry.params.end(),
+                                        [](const Param &param) { return param.isArray(); }));
   if (all.arrays.size() != wanted)
     return {PTL_ERROR_ARGUMENT,
             "`" + entry.name + "`: takes " + std::to_string(wanted) +
@@ -78,13 +96,12 @@ Failure checkOutputs(const Entry &entry, const CallArguments &all, Binding &bind
   Binder binder(entry, all, binding);
   size_t firstArray = all.arrays.size() - entry.outputCount;
   size_t firstParam = entry.params.size() - entry.outputCount;
-  std::vector<int64_t> extents;
+  Binder::Extents extents;
   for (int i = 0; i < entry.outputCount; ++i) {
     const Param &param = entry.params[firstParam + i];
-    if (Failure failure = binder.wantedExtents(param, extents))
-      return failure;
-    if (Failure failure = binder.checkArray(param, all.arrays[firstArray + i]))
-      return failure;
+    if (!binder.wantedExtents(param, extents) ||
+        !binder.checkArray(param, all.arrays[firstArray + i]))
+      return binder.takeFailure();
   }
   return checkOverlap(entry, all.arrays);
 }

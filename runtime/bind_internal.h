@@ -2,18 +2,28 @@
 
 #include "runtime/bind.h"
 
+#include <array>
+
 namespace ptl::rt {
 
-/// The unification of one call, shared by the checks of inputs and of outputs.
+/// The unification of one call, shared by the checks of inputs and of outputs. A check is false if it
+/// failed, and `failure` says why then: a call that is right makes no texts.
 class Binder {
 public:
   Binder(const Entry &entry, const CallArguments &arguments, Binding &binding);
 
-  Failure bindInputs();
+  /// The first `rank` values; the others are whatever the memory held.
+  struct Extents {
+    std::array<int64_t, PTL_MAX_RANK> values;
+    size_t rank;
+  };
+
+  bool bindInputs();
   /// One array against its declaration; binds names that have no value yet.
-  Failure checkArray(const Param &param, const PtlArray *array);
+  bool checkArray(const Param &param, const PtlArray *array);
   /// The extents an output must have.
-  Failure wantedExtents(const Param &param, std::vector<int64_t> &extents);
+  bool wantedExtents(const Param &param, Extents &extents);
+  Failure takeFailure() { return std::move(failure_); }
 
 private:
   using Origin = Binding::Origin;
@@ -28,29 +38,32 @@ private:
     bool stride;
   };
 
-  Failure fail(int32_t code, const std::string &message, int line = 0) const;
-  Failure bindNamedDims();
-  Failure checkElem(const Param &param, const PtlArray &array);
-  Failure checkRank(const Param &param, const PtlArray &array);
-  Failure checkExtents(const Param &param, const PtlArray &array);
-  Failure checkLeading(const Param &param, const PtlArray &array, size_t count);
-  Failure checkStrides(const Param &param, const PtlArray &array);
-  Failure checkData(const Param &param, const PtlArray &array);
-  Failure compare(const Pending &pending, bool &open);
-  Failure settlePending();
-  Failure checkAllBound();
-  Failure checkWheres();
-  Failure mismatch(const Pending &pending, int64_t wanted) const;
+  [[gnu::cold]] bool fail(int32_t code, const std::string &message, int line = 0);
+  bool bindNamedDims();
+  bool checkElem(const Param &param, const PtlArray &array);
+  bool checkRank(const Param &param, const PtlArray &array);
+  bool checkExtents(const Param &param, const PtlArray &array);
+  bool checkLeading(const Param &param, const PtlArray &array, size_t count);
+  /// `empty`: the array has no elements.
+  bool checkStrides(const Param &param, const PtlArray &array, bool empty);
+  /// Precondition: the array has elements.
+  bool checkData(const Param &param, const PtlArray &array);
+  bool compare(const Pending &pending, bool &open);
+  bool settlePending();
+  bool checkAllBound();
+  bool checkWheres();
+  [[gnu::cold]] bool mismatch(const Pending &pending, int64_t wanted);
   void bindDim(int dim, int64_t value, Origin origin);
   ExprValues values() const;
-  std::string describe(const Param &param) const;
-  std::string originOf(int dim) const;
-  std::string valuesOf(const Expr &expr) const;
+  [[gnu::cold]] std::string describe(const Param &param) const;
+  [[gnu::cold]] std::string originOf(int dim) const;
+  [[gnu::cold]] std::string valuesOf(const Expr &expr) const;
 
   const Entry &entry_;
   const CallArguments &arguments_;
   Binding &binding_;
   std::vector<Pending> pending_;
+  Failure failure_;
 };
 
 } // namespace ptl::rt

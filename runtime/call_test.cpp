@@ -1,4 +1,5 @@
 // Calls through ptl.h into the library that testdata/sample_library.c makes.
+#include "runtime/abi/kernel_abi.h"
 #include "runtime/dlpack.h"
 #include "runtime/emit_header.h"
 #include "runtime/include/ptl.h"
@@ -234,6 +235,112 @@ TEST_F(CallTest, DlpackTensorsAreViews) {
   tensor.typeLanes = 1;
   tensor.deviceType = 2;
   EXPECT_EQ(ptl_view_dlpack(&view, &tensor), PTL_ERROR_ARGUMENT);
+}
+
+TEST_F(CallTest, AFailedCallLeavesNothingForTheNext) {
+  std::vector<float> x{1, 2, 3, 4}, y(10);
+  std::vector<double> wide(4);
+  for (int round = 0; round < 2; ++round) {
+    // Each stops at another place, with some names bound.
+    EXPECT_EQ(call("widen", {dense(PTL_F32, x, {2, 2}), dense(PTL_F32, y, {2, 4})}),
+              PTL_ERROR_SHAPE);
+    EXPECT_EQ(call("widen", {dense(PTL_F64, wide, {4}), dense(PTL_F64, wide, {9})}),
+              PTL_ERROR_OVERLAP);
+    EXPECT_EQ(call("double_rows", {dense(PTL_F32, x, {1, 3}), dense(PTL_F32, y, {1, 3})}),
+              PTL_ERROR_VARIANT);
+    EXPECT_STREQ(ptl_missing_variant(), "C=3");
+    EXPECT_EQ(call("scale", {dense(PTL_F32, x, {3})}, scaleBy(1, 0)), PTL_ERROR_WHERE);
+    ASSERT_EQ(call("widen", {dense(PTL_F32, x, {1, 2}), dense(PTL_F32, y, {1, 5})}), PTL_OK)
+        << ptl_last_error();
+    EXPECT_EQ(y[4], -1);
+    EXPECT_STREQ(ptl_last_error(), "");
+    EXPECT_STREQ(ptl_missing_variant(), "");
+    EXPECT_EQ(ptl_last_failure()->code, PTL_OK);
+    ASSERT_EQ(call("double_rows", {dense(PTL_F32, x, {1, 4}), dense(PTL_F32, y, {1, 4})}), PTL_OK)
+        << ptl_last_error();
+    EXPECT_EQ(y[3], 8);
+  }
+}
+
+/// A library of `entries` whose code is `function`.
+struct OwnLibrary {
+  OwnLibrary(const std::string &entries, PtlEntryFn function) {
+    std::string manifest = R"({"ptl_abi": 1, "source": "own.ptl", "entries": [)" + entries + "]}";
+    EXPECT_EQ(ptl_open_manifest(
+                  manifest.c_str(), [](void *user, const char *) { return user; },
+                  reinterpret_cast<void *>(function), &library),
+              PTL_OK)
+        << ptl_last_error();
+  }
+  ~OwnLibrary() { ptl_close(library); }
+  OwnLibrary(const OwnLibrary &) = delete;
+
+  PtlLibrary *library = nullptr;
+};
+
+TEST(OwnLibraryTest, ACallWithinACallHasItsOwnValues) {
+  static PtlLibrary *library = nullptr;
+  // Calls itself with one element fewer, then looks at its own dimension.
+  PtlEntryFn countdown = [](PtlContext *, const PtlArray *const *arrays, const int64_t *dims,
+                            const PtlScalar *) {
+    auto *x = static_cast<int64_t *>(arrays[0]->data);
+    int32_t status = PTL_OK;
+    int64_t fewer = arrays[0]->extents[0] - 1;
+    if (fewer > 0) {
+      PtlView view;
+      const PtlArray *rest = ptl_view_dense(&view, PTL_I64, x + 1, 1, &fewer);
+      status = ptl_call(ptl_entry(library, 0), &rest, 1, nullptr, 0, nullptr, 0);
+    }
+    x[0] = dims[0];
+    return status;
+  };
+  OwnLibrary own(R"({"name": "countdown", "kind": "kernel", "file": "own.ptl", "line": 1,
+      "signature": "", "dims": ["N"],
+      "params": [{"name": "x", "elem": "i64", "shape": ["N"], "inout": true}],
+      "variants": [{"symbol": "countdown"}]})",
+                 countdown);
+  library = own.library;
+  std::vector<int64_t> x(5);
+  int64_t extent = 5;
+  PtlView view;
+  const PtlArray *all = ptl_view_dense(&view, PTL_I64, x.data(), 1, &extent);
+  ASSERT_EQ(ptl_call(ptl_entry(library, 0), &all, 1, nullptr, 0, nullptr, 0), PTL_OK)
+      << ptl_last_error();
+  EXPECT_EQ(x, (std::vector<int64_t>{5, 4, 3, 2, 1}));
+}
+
+TEST(OwnLibraryTest, OverlapIsFoundAmongAnyNumberOfArrays) {
+  for (int count : {1, 2, 15, 16, 17, 40}) {
+    std::string params;
+    for (int i = 0; i < count; ++i)
+      params += std::string(i ? "," : "") + R"({"name": "x)" + std::to_string(i) +
+                R"(", "elem": "f32", "shape": ["N"]})";
+    OwnLibrary own(R"({"name": "many", "kind": "kernel", "file": "own.ptl", "line": 1,
+        "signature": "", "dims": ["N"], "params": [)" +
+                       params + R"(], "outputs": [{"name": "y", "elem": "f32", "shape": ["N"]}],
+        "variants": [{"symbol": "many"}]})",
+                   [](PtlContext *, const PtlArray *const *, const int64_t *, const PtlScalar *) {
+                     return int32_t(PTL_OK);
+                   });
+    std::vector<float> data(4 * (count + 1));
+    std::vector<PtlView> views(count + 1);
+    std::vector<const PtlArray *> arrays;
+    int64_t extent = 4;
+    for (int i = 0; i <= count; ++i)
+      arrays.push_back(ptl_view_dense(&views[i], PTL_F32, &data[4 * i], 1, &extent));
+    const PtlEntry *entry = ptl_entry(own.library, 0);
+    auto call = [&] { return ptl_call(entry, arrays.data(), count + 1, nullptr, 0, nullptr, 0); };
+    EXPECT_EQ(call(), PTL_OK) << ptl_last_error();
+    // Inputs may share memory; the output may not share even an element.
+    if (count > 2)
+      views[0].array.data = views[1].array.data;
+    EXPECT_EQ(call(), PTL_OK) << ptl_last_error();
+    views[count].array.data = &data[4 * (count - 1) + 3];
+    EXPECT_EQ(call(), PTL_ERROR_OVERLAP);
+    std::string last = "x" + std::to_string(count - 1);
+    EXPECT_EQ(ptl_last_error(),
+              "own.ptl:1: `many`: `y`, which is written, overlaps the memory of `" + last + "`");
+  }
 }
 
 TEST_F(CallTest, GeneratedHeaderCompilesAndCalls) {

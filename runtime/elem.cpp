@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <limits>
 
 namespace ptl::rt {
@@ -51,11 +52,17 @@ Number floating(double value) { return {true, 0, value}; }
 
 } // namespace
 
-const ElemInfo *elemInfo(int32_t elem) {
+constexpr bool isInOrder() {
+  int32_t next = 0;
   for (const ElemInfo &info : elems)
-    if (info.elem == elem)
-      return &info;
-  return nullptr;
+    if (info.elem != next++ || (info.bits & (info.bits - 1)) != 0)
+      return false;
+  return true;
+}
+static_assert(isInOrder(), "codes are places in the table, sizes are powers of two");
+
+const ElemInfo *elemInfo(int32_t elem) {
+  return elem >= 0 && static_cast<size_t>(elem) < std::size(elems) ? &elems[elem] : nullptr;
 }
 
 std::optional<PtlElem> elemFromName(std::string_view name) {

@@ -1,5 +1,6 @@
 #include "runtime/library.h"
 
+#include "runtime/arena.h"
 #include "runtime/schedule/pool.h"
 
 #include <dlfcn.h>
@@ -26,12 +27,56 @@ Failure noVariant(const PtlEntry &entry, const std::string &wanted) {
           entry.entry->file, entry.entry->line};
 }
 
-std::vector<int64_t> dimValues(const Binding &binding) {
-  std::vector<int64_t> values = binding.leading;
-  for (const std::optional<int64_t> &dim : binding.dims)
-    values.push_back(dim.value_or(0));
-  return values;
-}
+/// What a call needs memory for. A small kernel takes less time than allocating it would, so each
+/// thread keeps it from call to call.
+struct CallMemory {
+  Binding binding;
+  std::vector<int64_t> dims;
+  bool isInUse = false;
+};
+
+/// The memory of this thread for one call; a call from within another has its own.
+class UsedMemory {
+public:
+  UsedMemory() : memory_(&ofThread()) {
+    if (memory_->isInUse)
+      memory_ = &own_.emplace();
+    memory_->isInUse = true;
+    clear(memory_->binding);
+  }
+  ~UsedMemory() { memory_->isInUse = false; }
+  UsedMemory(const UsedMemory &) = delete;
+  UsedMemory &operator=(const UsedMemory &) = delete;
+
+  Binding &binding() { return memory_->binding; }
+  /// The values of `..` and of all dimensions, as compiled code takes them.
+  const int64_t *dimValues() {
+    const Binding &binding = memory_->binding;
+    std::vector<int64_t> &values = memory_->dims;
+    values.assign(binding.leading.begin(), binding.leading.end());
+    for (const std::optional<int64_t> &dim : binding.dims)
+      values.push_back(dim.value_or(0));
+    return values.data();
+  }
+
+private:
+  static CallMemory &ofThread() {
+    static thread_local CallMemory memory;
+    return memory;
+  }
+  static void clear(Binding &binding) {
+    binding.leading.clear();
+    binding.dims.clear();
+    binding.elems.clear();
+    binding.scalarElems.clear();
+    binding.origins.clear();
+    binding.elemOrigins.clear();
+    binding.leadingOrigin = nullptr;
+  }
+
+  CallMemory *memory_;
+  std::optional<CallMemory> own_;
+};
 
 } // namespace
 
@@ -76,10 +121,10 @@ Failure openLibrary(const char *path, std::unique_ptr<PtlLibrary> &library) {
 
 Failure callEntry(const PtlEntry &entry, const CallArguments &all, std::string &missing) {
   const Entry &info = *entry.entry;
-  CallArguments inputs = all;
   size_t outputs = std::min<size_t>(info.outputCount, all.arrays.size());
-  inputs.arrays = all.arrays.first(all.arrays.size() - outputs);
-  Binding binding;
+  CallArguments inputs{all.arrays.first(all.arrays.size() - outputs), all.scalars, all.dims};
+  UsedMemory memory;
+  Binding &binding = memory.binding();
   if (Failure failure = bindInputs(info, inputs, binding))
     return failure;
   if (Failure failure = checkOutputs(info, all, binding))
@@ -89,12 +134,12 @@ Failure callEntry(const PtlEntry &entry, const CallArguments &all, std::string &
     missing = describeWanted(info, binding);
     return noVariant(entry, missing);
   }
-  std::vector<int64_t> dims = dimValues(binding);
   PtlContext context(ThreadPool::shared());
   PtlEntryFn function = entry.functions[variant - info.variants.data()];
-  int64_t mark = ptl_rt_scratch_mark(&context);
-  int32_t status = function(&context, all.arrays.data(), dims.data(), all.scalars.data());
-  ptl_rt_scratch_release(&context, mark);
+  Arena &arena = Arena::ofThread();
+  int64_t mark = arena.mark();
+  int32_t status = function(&context, all.arrays.data(), memory.dimValues(), all.scalars.data());
+  arena.release(mark);
   if (status == PTL_OK && !context.failure)
     return {};
   if (!context.failure)

@@ -42,6 +42,9 @@ int32_t finish(Failure failure, std::string missing = "") {
   return last.failure.code;
 }
 
+/// As `finish` without a failure; usually there was none before, and nothing has to be forgotten.
+int32_t finishFine() { return lastFailure().failure ? finish({}) : PTL_OK; }
+
 int32_t nullArgument(const char *function) {
   return finish({PTL_ERROR_ARGUMENT, std::string(function) + " is given a null pointer", "", 0});
 }
@@ -208,7 +211,7 @@ int32_t ptl_call(const PtlEntry *entry, const PtlArray *const *arrays, int32_t a
   std::string missing;
   Failure failure =
       callEntry(*entry, collect(arrays, arrayCount, scalars, scalarCount, dims, dimCount), missing);
-  return finish(std::move(failure), std::move(missing));
+  return failure ? finish(std::move(failure), std::move(missing)) : finishFine();
 }
 
 const char *ptl_last_error(void) { return lastFailure().text.c_str(); }

@@ -296,6 +296,14 @@ def processors(place: Place) -> None:
         text = assembly(name)
         expect(("%zmm" in text) == (has == "z"), name, text)
         expect(has == "z" or ("%ymm" in text) == (has == "y"), name, text)
+    # Where there are no instructions for `f16`, its conversions are called: from code in memory, and from libraries.
+    (place.folder / "half.ptl").write_text("pub program half[N](x: f16[N]) -> (y: f16[N]) { y = x * 3.0 }\n")
+    for name in ("x86-64", "x86-64-v2", "x86-64-v3"):
+        for words in ((), ("--no-cache",)):
+            ran = place.command("run", "half.ptl", "N=3", "x=ones", "--cpu", name, *words)
+            expect(ran.code == 0 and "[3, 3, 3]" in ran.stdout and not ran.stderr, name, ran)
+        built = place.command("build", "half.ptl", "--cpu", name, "-o", "half.so")
+        expect(built.code == 0 and not built.stderr, name, built)
     for name, why in (("nonesuch", "no processor `nonesuch`"), ("x86-64-v3+nonesuch", "no feature `nonesuch`"), ("", "no processor ``"), ("x86-64-v3-nonesuch", "no processor `x86-64-v3-nonesuch`"), ("+", "no processor `+`")):  # fmt: skip
         for words in (RUN, ("build", "twice.ptl", "-o", "x.so")):
             wrong = place.command(*words, "--cpu", name)

@@ -9,19 +9,24 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "limits.c")
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def compiled(folder, name, *options):
+    """The C file of that name in this folder, as a loaded library."""
+    compiler = next((name for name in ("clang-19", "clang") if shutil.which(name)), None)
+    if not compiler:
+        sys.exit("the limits need Clang, which `./dev` installs")
+    path = os.path.join(folder, name + ".so")
+    subprocess.run([compiler, "-O3", "-march=native", "-shared", "-fPIC", *options, os.path.join(HERE, name + ".c"), "-o", path], check=True)
+    return ctypes.CDLL(path)
 
 
 class Limits:
     """Calls that are at the limit; each returns nothing and releases the interpreter while it runs."""
 
     def __init__(self, folder, threads):
-        compiler = next((name for name in ("clang-19", "clang") if shutil.which(name)), None)
-        if not compiler:
-            sys.exit("the limits need Clang, which `./dev` installs")
-        path = os.path.join(folder, "limits.so")
-        subprocess.run([compiler, "-O3", "-march=native", "-shared", "-fPIC", SOURCE, "-o", path], check=True)
-        self._code = ctypes.CDLL(path)
+        self._code = compiled(folder, "limits")
         self._code.ptl_limit_fma.restype = ctypes.c_double
         self._code.ptl_limit_read.restype = ctypes.c_int64
         self._threads = threads

@@ -1,5 +1,10 @@
 """The rows of the table: what is computed, by PTL and by each peer, on the same arrays, and what would limit it."""
 
+import ctypes
+import os
+import tempfile
+
+import limits
 import numpy as np
 
 RNG = np.random.default_rng(1)
@@ -229,6 +234,30 @@ def calls(ptl, peers):
         ta, tb = peers.tensor(a), peers.tensor(b)
         table["torch"] = lambda: peers.torch.mul(ta, tb)
     yield Row("a call from Python, 16 elements", 1.0, None, 0, table, lambda: (c, a * b, 0))
+    yield Row("1000 calls from C, 16 elements", 1.0, None, 0, {"ptl": calls_from_c(ptl, a, b, c, 1000), "numpy": times_of(table["numpy"], 1000)},
+              lambda: (c, a * b, 0))  # fmt: skip
+
+
+def times_of(call, count):
+    def repeated():
+        for _ in range(count):
+            call()
+
+    return repeated
+
+
+def calls_from_c(library, a, b, c, count):
+    """`count` calls of `small` by a loop in C."""
+    code = limits.compiled(tempfile.mkdtemp(dir=os.environ["PTL_CACHE"]), "calls", "-I" + os.path.join(limits.HERE, "../../runtime/include"))
+    call = ctypes.cast(library._runtime.ptl_call, ctypes.c_void_p)
+    pointers = [ctypes.c_void_p(array.ctypes.data) for array in (a, b, c)]
+    size = ctypes.c_int64(a.size)
+
+    def repeated():
+        if code.ptl_bench_calls(call, ctypes.c_void_p(library.small._pointer), *pointers, size, ctypes.c_int64(count)):
+            raise RuntimeError("a call failed")
+
+    return repeated
 
 
 GROUPS = {group.__name__: group for group in

@@ -1,9 +1,10 @@
 // Calls every fn, kernel and program of the given files on both executors with random shapes and
 // compares; or makes random programs and does the same with them.
 //   ptl_differential [--samples N] [--seed S] [--random N] [--legalize MACHINE] [--target CHIP]
-//   [--stages] [--report FILE] [--refused LIST] [--records FILE] [--machine FILE] [--std FOLDER]
+//   [--cpu PROCESSOR] [--stages] [--report FILE] [--refused LIST] [--records FILE] [--machine FILE] [--std FOLDER]
 //   FILE...
-// With --legalize the native code uses only operations that the machine has instructions for.
+// With --cpu the native code is that of another processor (`x86-64-v3`); where this one cannot run it,
+// nothing is done, and the exit code is 77. With --legalize the native code uses only operations that the machine has instructions for.
 // On a chip, what has one element type as a parameter is called with every type that the chip has;
 // --machine describes a chip of one's own. With --stages the program is also run after every pass
 // of the chip's pipeline, and the first that changes a result is named. LIST names what a chip
@@ -42,7 +43,8 @@ struct Settings {
   std::string stdPath, legalizeFor, target, records;
   std::string report; ///< a file that gets a line for each callable
   std::vector<std::string> files;
-  std::optional<Machine> own; ///< the chip, where it is none of ours
+  std::optional<Machine> own;              ///< the chip, where it is none of ours
+  std::optional<cpu::Processor> processor; ///< whose native code is run, where it is not this one's
   bool runsStages = false;
   bool listsRefusals = false;
   std::vector<Refusal> refusals; ///< those of the target
@@ -79,6 +81,8 @@ private:
       options.legalizeFor = findMachine(settings.legalizeFor);
     if (!settings.target.empty())
       options.chip = settings.own ? settings.own : findMachine(settings.target);
+    if (settings.processor)
+      options.processor = *settings.processor;
     options.keepsStages = settings.runsStages;
     return options;
   }
@@ -400,6 +404,20 @@ static void readMachine(const std::string &path, Settings &settings) {
   settings.target = settings.own->name;
 }
 
+static void readProcessor(const std::string &name, Settings &settings) {
+  std::string problem = cpu::Processor::problemOf(name);
+  if (!problem.empty()) {
+    std::printf("--cpu %s: %s\n", name.c_str(), problem.c_str());
+    std::exit(2);
+  }
+  settings.processor = cpu::Processor::named(name);
+  std::vector<std::string> lacking = settings.processor->lackingHere();
+  if (!lacking.empty()) {
+    std::printf("%s: this processor lacks %s\n", name.c_str(), lacking.front().c_str());
+    std::exit(77);
+  }
+}
+
 static Settings parse(int argc, char **argv) {
   Settings settings;
   std::string refused;
@@ -415,6 +433,8 @@ static Settings parse(int argc, char **argv) {
       settings.legalizeFor = value();
     else if (!std::strcmp(argv[i], "--target"))
       settings.target = value();
+    else if (!std::strcmp(argv[i], "--cpu"))
+      readProcessor(value(), settings);
     else if (!std::strcmp(argv[i], "--machine"))
       readMachine(value(), settings);
     else if (!std::strcmp(argv[i], "--stages"))

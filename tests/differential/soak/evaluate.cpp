@@ -393,6 +393,7 @@ void Evaluation::runOnCpu(int level) {
 
 CompilerOptions Evaluation::compilerOptions() {
   CompilerOptions options;
+  options.processor = options_.processor;
   if (options_.clock)
     options.onStep = [this](const std::string &step) { enter(step); };
   return options;
@@ -435,17 +436,18 @@ void evaluate(const Case &program, const EvaluateOptions &options,
   Evaluation(program, options, onStage, onObserved).run();
 }
 
-void compileSharedCode(const std::string &stdPath) {
+void compileSharedCode(const EvaluateOptions &how) {
   for (const char *type : {"f32", "f16", "bf16", "i32", "i8"}) {
     std::string elem = type;
     SourceManager sources;
     DiagnosticSink sink;
     CheckOptions check;
-    check.stdPath = stdPath;
+    check.stdPath = how.stdPath;
     FileId file = sources.add("shared.ptl", "fn f[M, K, N](a: " + elem + "[M, K], b: " + elem +
                                                 "[K, N]) -> f32[M, N] { return f32(a @ b) }\n");
     std::unique_ptr<CheckedProgram> program = checkFile(sources, file, check, sink);
     CompilerOptions options;
+    options.processor = how.processor;
     options.functionObjects = sharedObjects();
     CompileContext context(*program, sources, options, sink);
     ir::EntryBinding binding;

@@ -1,6 +1,8 @@
 // One program on all executors: what each of them makes of it.
 #pragma once
 
+#include "codegen/cpu/native.h"
+
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -60,6 +62,8 @@ struct EvaluateOptions {
   /// one program in eight runs on a machine that is one before but for its name.
   bool isThrifty = false;
   StepClock *clock = nullptr; ///< null: nobody asks
+  /// Whose native code is run; it must be able to run here.
+  cpu::Processor processor = cpu::Processor::host();
 };
 
 /// Runs the program in this process; `onStage` is told before what could crash, `onObserved` when
@@ -70,6 +74,6 @@ void evaluate(const Case &program, const EvaluateOptions &options,
 
 /// Compiles the functions that the code of many programs shares, so that processes that are forked
 /// from here on have them.
-void compileSharedCode(const std::string &stdPath);
+void compileSharedCode(const EvaluateOptions &how);
 
 } // namespace ptl::differential

@@ -1,6 +1,6 @@
 // Makes random programs and runs them on all executors; what differs is shrunk and filed.
 //   ptl_soak [--programs N] [--seed S] [--jobs J] [--file FOLDER] [--report FILE] [--seconds N]
-//            [--budget RUNS] [--executors LIST] [--std FOLDER] [--print SEED]
+//            [--budget RUNS] [--executors LIST] [--cpu PROCESSOR] [--std FOLDER] [--print SEED]
 //            [--refused] [--replay] [--shrink] [--times] FILE...
 // Without --file nothing is shrunk; what executors refuse is with --refused only. --report gets one
 // line for each cause. --replay runs files that were filed, with their extents and others; --shrink
@@ -183,7 +183,7 @@ int Soak::run() {
   auto start = std::chrono::steady_clock::now();
   constexpr size_t many = 100;
   if (settings_.programs >= many)
-    compileSharedCode(settings_.evaluate.stdPath);
+    compileSharedCode(settings_.evaluate);
   uint64_t next = settings_.seed, last = settings_.seed + settings_.programs;
   pool_.run(
       [&]() -> std::optional<Case> {
@@ -251,6 +251,18 @@ static int reportTimes(Settings settings) {
   return 0;
 }
 
+/// Ends the process where there is no such processor, or this one cannot run its code.
+static cpu::Processor processorNamed(const std::string &name) {
+  std::string problem = cpu::Processor::problemOf(name);
+  if (problem.empty())
+    if (cpu::Processor processor = cpu::Processor::named(name); processor.lackingHere().empty())
+      return processor;
+    else
+      problem = "this processor lacks " + processor.lackingHere().front();
+  std::fprintf(stderr, "--cpu %s: %s\n", name.c_str(), problem.c_str());
+  std::exit(2);
+}
+
 static Settings parseArguments(int argc, char **argv) {
   Settings settings;
   settings.jobs = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
@@ -275,6 +287,8 @@ static Settings parseArguments(int argc, char **argv) {
       settings.report = value();
     else if (word == "--std")
       settings.evaluate.stdPath = value();
+    else if (word == "--cpu")
+      settings.evaluate.processor = processorNamed(value());
     else if (word == "--samples")
       settings.evaluate.samples = std::stoi(value());
     else if (word == "--executors") {
