@@ -85,7 +85,7 @@ static cpu::JitCode::Symbols runtimeSymbols() {
           PTL_SYMBOL(ptl_rt_print),        PTL_SYMBOL(ptl_rt_program),
           PTL_SYMBOL(ptl_rt_submit),       PTL_SYMBOL(ptl_rt_await),
           PTL_SYMBOL(ptl_rt_release),      PTL_SYMBOL(ptl_rt_grid),
-          PTL_SYMBOL(ptl_rt_order)};
+          PTL_SYMBOL(ptl_rt_order),        PTL_SYMBOL(ptl_rt_product_tile)};
 #undef PTL_SYMBOL
 }
 
