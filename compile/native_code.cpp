@@ -88,7 +88,7 @@ static cpu::JitCode::Symbols runtimeSymbols() {
       PTL_SYMBOL(ptl_rt_print),        PTL_SYMBOL(ptl_rt_program),
       PTL_SYMBOL(ptl_rt_submit),       PTL_SYMBOL(ptl_rt_await),
       PTL_SYMBOL(ptl_rt_release),      PTL_SYMBOL(ptl_rt_grid),
-      PTL_SYMBOL(ptl_rt_order),
+      PTL_SYMBOL(ptl_rt_order),        PTL_SYMBOL(ptl_rt_product_tile),
 #if defined(__x86_64__)
       PTL_SYMBOL(__extendhfsf2),       PTL_SYMBOL(__truncsfhf2),
       PTL_SYMBOL(__truncdfhf2),

@@ -5,6 +5,7 @@
 #include "codegen/cpu/lower_control.h"
 #include "codegen/cpu/lower_tasks.h"
 #include "codegen/cpu/outline_body.h"
+#include "codegen/cpu/product_tiles.h"
 #include "codegen/cpu/storage.h"
 #include "codegen/cpu/task_place.h"
 #include "codegen/cpu/task_regions.h"
@@ -13,7 +14,8 @@ using namespace mlir;
 
 namespace ptl::cpu {
 
-static void lowerPoint(Lowering &l, ir::ParallelOp op, Value linear, ArrayRef<Value> counts) {
+static void lowerPoint(Lowering &l, ir::ParallelOp op, Value linear, ArrayRef<Value> steps,
+                       ArrayRef<Value> counts) {
   const Emit &e = l.e;
   Scope scope(l);
   Value rest = linear;
@@ -23,9 +25,10 @@ static void lowerPoint(Lowering &l, ir::ParallelOp op, Value linear, ArrayRef<Va
       position = e.b.create<arith::RemUIOp>(e.loc, rest, counts[axis]);
       rest = e.b.create<arith::DivUIOp>(e.loc, rest, counts[axis]);
     }
-    Value step = scalarOf(l, op.getSteps()[axis]), lower = scalarOf(l, op.getLower()[axis]);
-    l.bindScalar(op.getBody().getArgument(axis), e.add(lower, e.mul(position, step)));
+    Value lower = scalarOf(l, op.getLower()[axis]);
+    l.bindScalar(op.getBody().getArgument(axis), e.add(lower, e.mul(position, steps[axis])));
   }
+  settleTileLengths(l, op, steps);
   withScratchScope(l, [&] { lowerBlock(l, op.getBody().front()); });
 }
 
@@ -36,13 +39,19 @@ static Value productOf(const Emit &e, ArrayRef<Value> counts) {
   return total;
 }
 
-static SmallVector<Value> gridCounts(Lowering &l, ir::ParallelOp op) {
+static SmallVector<Value> gridSteps(Lowering &l, ir::ParallelOp op) {
+  SmallVector<Value> steps;
+  for (Value step : op.getSteps())
+    steps.push_back(scalarOf(l, step));
+  return steps;
+}
+
+static SmallVector<Value> gridCounts(Lowering &l, ir::ParallelOp op, ArrayRef<Value> steps) {
   SmallVector<Value> counts;
   const Emit &e = l.e;
-  for (auto [lower, upper, step] : llvm::zip(op.getLower(), op.getUpper(), op.getSteps())) {
+  for (auto [lower, upper, size] : llvm::zip(op.getLower(), op.getUpper(), steps)) {
     Value span = e.sub(scalarOf(l, upper), scalarOf(l, lower));
     span = e.b.createOrFold<arith::MaxSIOp>(e.loc, span, e.index(0));
-    Value size = scalarOf(l, step);
     Value up = e.add(span, e.sub(size, e.index(1)));
     counts.push_back(e.b.createOrFold<arith::DivUIOp>(e.loc, up, size));
   }
@@ -51,10 +60,10 @@ static SmallVector<Value> gridCounts(Lowering &l, ir::ParallelOp op) {
 
 // A grid inside of a grid runs where it is.
 static void lowerGridInPlace(Lowering &l, ir::ParallelOp op) {
-  SmallVector<Value> counts = gridCounts(l, op);
+  SmallVector<Value> steps = gridSteps(l, op), counts = gridCounts(l, op, steps);
   l.e.loop(l.index(0), productOf(l.e, counts), l.index(1), {},
            [&](const Emit &, Value i, ValueRange) {
-             lowerPoint(l, op, i, counts);
+             lowerPoint(l, op, i, steps, counts);
              return SmallVector<Value>();
            });
 }
@@ -63,11 +72,13 @@ void lowerParallel(Lowering &l, ir::ParallelOp op) {
   const Emit &e = l.e;
   if (l.inBody)
     return lowerGridInPlace(l, op);
-  SmallVector<Value> counts = gridCounts(l, op);
+  SmallVector<Value> steps = gridSteps(l, op);
+  chooseProductTiles(l, op, steps);
+  SmallVector<Value> counts = gridCounts(l, op, steps);
   Value total = e.indexCast(productOf(e, counts), e.b.getI64Type());
   func::FuncOp body = bodyFunction(l, [&](Value begin, Value end) {
     e.loop(begin, end, l.index(1), {}, [&](const Emit &, Value i, ValueRange) {
-      lowerPoint(l, op, i, counts);
+      lowerPoint(l, op, i, steps, counts);
       return SmallVector<Value>();
     });
   });

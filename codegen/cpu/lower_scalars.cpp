@@ -66,6 +66,8 @@ static Value scalarResult(Lowering &l, Operation *op) {
 }
 
 void lowerScalarOp(Lowering &l, Operation *op) {
+  if (l.settled.contains(op))
+    return;
   const Emit &e = l.e;
   Value value;
   if (auto constant = dyn_cast<arith::ConstantOp>(op))

@@ -110,6 +110,8 @@ struct Lowering {
 
   // What values of the source have been lowered to.
   llvm::DenseMap<mlir::Value, mlir::Value> scalars;
+  /// Scalars that their grid has bound, so that they are not lowered where they stand.
+  llvm::DenseSet<mlir::Operation *> settled;
   llvm::DenseMap<mlir::Value, View> views;
   llvm::DenseMap<mlir::Value, Values> extents;
   llvm::DenseMap<mlir::Value, int64_t> costs;

@@ -9,6 +9,8 @@ namespace ptl::cpu {
 
 static constexpr int64_t BlockRows = 224;     // of A packed at a time
 static constexpr int64_t BlockColumns = 1024; // of B packed at a time
+// Where B is so narrow, each packed row of A is read no more often than this, so it should not leave the first cache in between.
+static constexpr int64_t NarrowPanels = 4, NarrowBlocks = 2;
 
 // --- blocking ------------------------------------------------------------------------------------
 
@@ -136,7 +138,9 @@ void Blocking::tiles(const Emit &e, Value jc, Value ic, Value width, Value heigh
 
 void Blocking::emit(const Emit &e) {
   int64_t bytes = p.packed.getIntOrFloatBitWidth() / 8;
-  rows = evenParts(e, o.m, BlockRows, p.rows());
+  rows = e.select(e.cmpi(CmpIPredicate::sle, o.n, NarrowPanels * p.columns()),
+                  evenParts(e, o.m, NarrowBlocks * p.rows(), p.rows()),
+                  evenParts(e, o.m, BlockRows, p.rows()));
   columns = evenParts(e, o.n, BlockColumns, p.columns());
   depth = evenParts(e, o.k, p.depth * p.perLane(), p.lanes * p.perLane());
   Value mark = emitScratchMark(e, o.context);

@@ -44,13 +44,19 @@ struct BlockEmitter {
 } // namespace
 
 // The lines of C are on their way while sums are computed. They go to the second level: rows of C that are a power of two apart
-// share few places of the first one, and would drive out A and B.
+// share few places of the first one, and would drive out A and B. Rows need not start where a line does, so the line of their last
+// byte is one more.
 void BlockEmitter::prefetch(const Emit &e) const {
   int64_t bytes = p.lanes * size.vectors * p.c.getIntOrFloatBitWidth() / 8;
-  for (int64_t row = 0; row < size.rows; ++row)
+  auto line = [&](int64_t row, int64_t at) {
+    e.b.create<LLVM::Prefetch>(e.loc, bytePointer(e, address(e, row, 0), e.index(at)),
+                               /*rw=*/0, /*hint=*/2, /*cache=*/1);
+  };
+  for (int64_t row = 0; row < size.rows; ++row) {
     for (int64_t at = 0; at < bytes; at += 64)
-      e.b.create<LLVM::Prefetch>(e.loc, bytePointer(e, address(e, row, 0), e.index(at)),
-                                 /*rw=*/0, /*hint=*/2, /*cache=*/1);
+      line(row, at);
+    line(row, bytes - 1);
+  }
 }
 
 SmallVector<Value> BlockEmitter::sums(const Emit &e) const {

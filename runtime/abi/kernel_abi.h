@@ -54,6 +54,11 @@ PTL_API void ptl_rt_parallel_for(PtlContext *context, PtlBody body, int64_t coun
 PTL_API int32_t ptl_rt_thread_count(PtlContext *context);
 PTL_API int32_t ptl_rt_thread_index(PtlContext *context);
 
+/* Writes to `tile` how many rows and columns the tiles of `count` matrix products with results of `rows` x `columns` have on these
+ * threads: `limits` are the least rows and columns of a larger result, and the most. Never 0. */
+PTL_API void ptl_rt_product_tile(PtlContext *context, int64_t rows, int64_t columns, int64_t count,
+                                 const int64_t *limits, int64_t *tile);
+
 /* A grid, as the source names it. */
 typedef struct PtlPlace {
   const char *name; /* what it makes, or the kernel; never NULL */
