@@ -234,11 +234,22 @@ void OpGroup::shareWithEarlierUses(const Access &access) {
   }
 }
 
+/// Whether some member chooses elements of a value by positions: each tile would compute it whole to
+/// read a few of its elements, so it is stored first.
+static bool isChosenFrom(const OpGroup &group, Value value) {
+  return llvm::any_of(value.getUses(), [&](OpOperand &use) {
+    Operation *user = use.getOwner();
+    return group.contains(user) && ((isTaken(user) && use.getOperandNumber() == 0) ||
+                                    (isView(user) && isChosenFrom(group, user->getResult(0))));
+  });
+}
+
 bool OpGroup::tryJoin(Operation *op) {
   auto found = accesses_.find(op->getResult(0));
   if (!isFeasible() || found == accesses_.end() || members_.size() >= limits_->mostMembers ||
       op->getNumResults() != 1 || (isScan(op) && !limits_->joinsScans) ||
-      isLoadedByProduct(op->getResult(0)) || (!isView(op) && isChosenFrom(op->getResult(0))) ||
+      isLoadedByProduct(op->getResult(0)) ||
+      (!isView(op) && isChosenFrom(*this, op->getResult(0))) ||
       llvm::any_of(found->second, [](const Access &a) { return a.isBox; }))
     return false;
   std::vector<SpaceAxis> axes = axes_;
@@ -308,16 +319,6 @@ bool OpGroup::isLoadedByProduct(Value value) const {
              return accessOf(operand, all).origin == value;
            });
          });
-}
-
-/// Whether some member chooses elements of a value by positions: each tile would compute it whole to
-/// read a few of its elements, so it is stored first.
-bool OpGroup::isChosenFrom(Value value) const {
-  return llvm::any_of(value.getUses(), [&](OpOperand &use) {
-    Operation *user = use.getOwner();
-    return contains(user) && ((isTaken(user) && use.getOperandNumber() == 0) ||
-                              (isView(user) && isChosenFrom(user->getResult(0))));
-  });
 }
 
 static bool runsTwiceAlongOne(AxisMap map) {

@@ -82,7 +82,6 @@ private:
 
   // rules
   bool isLoadedByProduct(mlir::Value value) const;
-  bool isChosenFrom(mlir::Value value) const;
   bool runsAlongAxesOnce() const;
   bool isComputedOnce(mlir::Operation *op, llvm::ArrayRef<int64_t> independent) const;
   bool scansFitProducts() const;
