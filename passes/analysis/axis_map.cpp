@@ -81,6 +81,22 @@ static std::optional<Maps> newAxisMaps(NewAxisOp op, const AxisMap &result) {
   return Maps{map};
 }
 
+/// Positions along one axis stand in an array of their own; what they choose from is needed whole
+/// along that axis.
+static Maps takeMaps(TakeOp op, const AxisMap &result) {
+  auto axis = static_cast<size_t>(op.getAxis());
+  AxisMap source = result;
+  source[axis] = kWhole;
+  return Maps{source, AxisMap{result[axis]}};
+}
+
+/// Each element has a position of its own.
+static Maps gatherMaps(GatherOp op, const AxisMap &result) {
+  AxisMap source = result;
+  source[static_cast<size_t>(op.getAxis())] = kWhole;
+  return Maps{source, result};
+}
+
 std::optional<llvm::SmallVector<AxisMap>> operandAxes(Operation *op, const AxisMap &result) {
   if (isElementwise(op)) {
     Maps maps;
@@ -92,6 +108,12 @@ std::optional<llvm::SmallVector<AxisMap>> operandAxes(Operation *op, const AxisM
     return Maps{result};
   if (auto expand = dyn_cast<NewAxisOp>(op))
     return newAxisMaps(expand, result);
+  if (auto take = dyn_cast<TakeOp>(op))
+    return takeMaps(take, result);
+  if (auto gather = dyn_cast<GatherOp>(op))
+    return gatherMaps(gather, result);
+  if (isa<TopkOp>(op)) // both results have the same axes
+    return alongAxisMaps(op, result);
   const OpRecord *record = recordOf(op);
   if (!record || op->getNumResults() != 1)
     return std::nullopt;

@@ -15,7 +15,8 @@ namespace ptl::ir {
 using AxisMap = llvm::SmallVector<int64_t, 4>;
 inline constexpr int64_t kWhole = -1;
 
-/// The maps of all array operands of `op` (empty ones for scalars) given the map of its result.
+/// The maps of all array operands of `op` (empty ones for scalars) given the map of its result; an
+/// operation with several results has one map for all of them.
 /// Nothing when `op` cannot compute a part of its result along one of the mapped axes.
 std::optional<llvm::SmallVector<AxisMap>> operandAxes(mlir::Operation *op, const AxisMap &result);
 

@@ -36,6 +36,8 @@ bool isView(Operation *op) {
   return isa<CastOp, NewAxisOp, TransposeOp, BroadcastOp>(op);
 }
 
+bool isTaken(Operation *op) { return isa<TakeOp, GatherOp>(op); }
+
 bool isFill(Operation *op) { return isa<ZerosOp, OnesOp, FullOp, IndexOp>(op); }
 
 llvm::SmallVector<int64_t> foldedAxesOf(Operation *reduction) {

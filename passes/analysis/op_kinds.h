@@ -19,6 +19,8 @@ bool isTiled(mlir::Operation *op);
 /// Operations whose results can be looked through: they say which elements of another value theirs
 /// are.
 bool isView(mlir::Operation *op);
+/// Operations that choose elements of their first operand by positions that are data.
+bool isTaken(mlir::Operation *op);
 /// Arrays of one value or of positions: made anew for each tile.
 bool isFill(mlir::Operation *op);
 

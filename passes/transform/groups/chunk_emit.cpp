@@ -263,7 +263,8 @@ void ChunkEmitter::storeTile(Value tile, StoreOp into) {
                      Value(), b_.getDenseI64ArrayAttr(dropped), IntegerAttr(), StringAttr());
 }
 
-void ChunkEmitter::emitGroup(StoreOp into) {
+void ChunkEmitter::emitGroup(llvm::ArrayRef<StoreOp> stores) {
+  StoreOp into = stores.front(); // roots on chips have one result
   into_ = into;
   members_.emplace_back();
   operands_.emplace_back();

@@ -20,7 +20,7 @@ private:
   using Loops = llvm::SmallVector<int64_t>;
 
   // the grid and its loops: chunk_emit.cpp
-  void emitGroup(StoreOp into) override;
+  void emitGroup(llvm::ArrayRef<StoreOp> into) override;
   void mark(ParallelOp grid) override;
   llvm::SmallVector<int64_t> gridAxes() const override { return chunked(group_->parallel()); }
   bool hasEqualTiles(int64_t id) const override;

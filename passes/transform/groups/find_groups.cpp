@@ -110,13 +110,16 @@ bool BlockGroups::isApart(llvm::ArrayRef<OpGroup *> fused, const OpGroup &other)
 std::vector<OpGroup *> BlockGroups::fusedWith(OpGroup *group) const {
   std::vector<OpGroup *> fused{group};
   Attribute label = fuseLabel(*group);
-  if (!label)
+  if (!label || group->root()->getNumResults() != 1)
     return fused;
   for (const auto &other : llvm::reverse(groups_)) {
     if (other.get() == group || fuseLabel(*other) != label || !other->isFeasible() ||
-        !haveSameTiles(*group, *other) || !group->root()->isBeforeInBlock(other->root()))
+        other->root()->getNumResults() != 1 || !haveSameTiles(*group, *other) ||
+        !group->root()->isBeforeInBlock(other->root()))
       continue;
-    auto maySettle = [&](OpGroup *each) { return mayStoreBehind(each->root(), other->root()); };
+    auto maySettle = [&](OpGroup *each) {
+      return mayStoreBehind(each->root()->getResult(0), other->root());
+    };
     if (!isApart(fused, *other) && llvm::all_of(fused, maySettle) && maySettle(other.get()))
       fused.push_back(other.get());
   }

@@ -15,27 +15,33 @@ GridEmitter::GridEmitter(llvm::ArrayRef<OpGroup *> groups, const TileSizes &size
 
 /// Where the roots are stored; the builder is then where the grid goes: before the first of these,
 /// so that everything that it needs is made before all of them.
-llvm::SmallVector<StoreOp> GridEmitter::settle() {
+llvm::SmallVector<GridEmitter::RootStores> GridEmitter::settle() {
   // A fused grid stands behind the last root, a single one where its root is stored.
   Operation *last = groups_.front()->root();
   for (OpGroup *group : groups_)
     if (last->isBeforeInBlock(group->root()))
       last = group->root();
   b_.setInsertionPointAfter(last);
-  llvm::SmallVector<RootStorage> storages;
-  for (OpGroup *group : groups_)
-    storages.push_back(allocateFor(b_, group->root()));
-  for (OpGroup *group : groups_)
-    if (groups_.size() > 1)
-      bringStore(b_, group->root());
-  llvm::SmallVector<StoreOp> stores;
-  for (auto [group, storage] : llvm::zip(groups_, storages))
-    stores.push_back(storeFor(b_, group->root(), storage,
-                              [&](Operation *user) { return group->contains(user); }));
-  for (StoreOp store : stores)
-    written_.push_back(store.getRef());
-  b_.setInsertionPoint(
-      *llvm::min_element(stores, [](StoreOp a, StoreOp b) { return a->isBeforeInBlock(b); }));
+  std::vector<std::vector<RootStorage>> storages(groups_.size());
+  for (size_t i = 0; i < groups_.size(); ++i)
+    for (Value result : groups_[i]->root()->getResults())
+      storages[i].push_back(allocateFor(b_, result));
+  for (const std::vector<RootStorage> &ofRoot : storages)
+    for (const RootStorage &storage : ofRoot)
+      if (groups_.size() > 1 || ofRoot.size() > 1)
+        bringStore(b_, storage);
+  llvm::SmallVector<RootStores> stores(groups_.size());
+  StoreOp first;
+  for (size_t i = 0; i < groups_.size(); ++i)
+    for (const RootStorage &storage : storages[i]) {
+      StoreOp store = storeFor(b_, storage,
+                               [&](Operation *user) -> bool { return groups_[i]->contains(user); });
+      stores[i].push_back(store);
+      written_.push_back(store.getRef());
+      if (!first || store->isBeforeInBlock(first))
+        first = store;
+    }
+  b_.setInsertionPoint(first);
   return stores;
 }
 
@@ -101,12 +107,13 @@ GridEmitter::TileBox GridEmitter::boxOfTile(StoreOp into) {
 }
 
 void GridEmitter::emit() {
-  llvm::SmallVector<StoreOp> stores = settle();
+  llvm::SmallVector<RootStores> stores = settle();
   chooseSizes(/*isFirst=*/true);
   openGrid();
   std::vector<TileAxis> first = axes_;
   AxisMap firstMap = group_->mapOf(group_->root());
-  for (auto [group, store] : llvm::zip(groups_, stores)) {
+  for (size_t i = 0; i < groups_.size(); ++i) {
+    OpGroup *group = groups_[i];
     loc_ = group->root()->getLoc();
     if (group != groups_.front()) {
       group_ = group;
@@ -118,8 +125,9 @@ void GridEmitter::emit() {
         if (own != kWhole && other != kWhole)
           axis(own) = first[static_cast<size_t>(other)];
     }
-    emitGroup(store);
-    store.erase();
+    emitGroup(stores[i]);
+    for (StoreOp store : stores[i])
+      store.erase();
   }
   b_.create<YieldOp>(loc_);
 }

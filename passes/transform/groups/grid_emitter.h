@@ -45,8 +45,8 @@ protected:
   /// The name of the length of tiles along an axis, and the place of positions in the source.
   virtual std::string tileName(int64_t id) = 0;
   virtual mlir::Location positionLoc() const { return loc_; }
-  /// Computes the root of the present group and stores it.
-  virtual void emitGroup(StoreOp into) = 0;
+  /// Computes the root of the present group and stores its results, each by its own store.
+  virtual void emitGroup(llvm::ArrayRef<StoreOp> into) = 0;
 
   /// The axis stands at this position: how much of it is there.
   void place(int64_t id, mlir::Value position);
@@ -75,7 +75,9 @@ protected:
   ParallelOp grid_;
 
 private:
-  llvm::SmallVector<StoreOp> settle();
+  /// The stores of a group's root, one for each result.
+  using RootStores = llvm::SmallVector<StoreOp, 2>;
+  llvm::SmallVector<RootStores> settle();
   void openGrid();
 };
 

@@ -23,7 +23,9 @@ bool isArray(Operation *op) {
   return op->getNumResults() == 1 && isa<ArrayType>(op->getResult(0).getType());
 }
 
-bool isCpuCandidate(Operation *op) { return isArray(op) && (isTiled(op) || onlyDescribes(op)); }
+bool isCpuCandidate(Operation *op) {
+  return isa<TopkOp>(op) || (isArray(op) && (isTiled(op) || isTaken(op) || onlyDescribes(op)));
+}
 
 /// Views are roots only where they are stored as they are.
 bool isStoredOnCpu(Operation *op) {

@@ -118,7 +118,7 @@ void OpGroup::addContractedAxis(Operation *product, Maps &operands) {
 }
 
 std::optional<OpGroup::Maps> OpGroup::operandMapsOf(Operation *op, const AxisMap &map) {
-  if (isScan(op))
+  if (isScan(op) || isa<TopkOp>(op))
     return scanMaps(op, map);
   std::optional<Maps> maps = operandAxes(op, map);
   if (maps && ownsAllAxes() && isReduction(op))
@@ -234,10 +234,22 @@ void OpGroup::shareWithEarlierUses(const Access &access) {
   }
 }
 
+/// Whether some member chooses elements of a value by positions: each tile would compute it whole to
+/// read a few of its elements, so it is stored first.
+static bool isChosenFrom(const OpGroup &group, Value value) {
+  return llvm::any_of(value.getUses(), [&](OpOperand &use) {
+    Operation *user = use.getOwner();
+    return group.contains(user) && ((isTaken(user) && use.getOperandNumber() == 0) ||
+                                    (isView(user) && isChosenFrom(group, user->getResult(0))));
+  });
+}
+
 bool OpGroup::tryJoin(Operation *op) {
   auto found = accesses_.find(op->getResult(0));
   if (!isFeasible() || found == accesses_.end() || members_.size() >= limits_->mostMembers ||
-      (isScan(op) && !limits_->joinsScans) || isLoadedByProduct(op->getResult(0)) ||
+      op->getNumResults() != 1 || (isScan(op) && !limits_->joinsScans) ||
+      isLoadedByProduct(op->getResult(0)) ||
+      (!isView(op) && isChosenFrom(*this, op->getResult(0))) ||
       llvm::any_of(found->second, [](const Access &a) { return a.isBox; }))
     return false;
   std::vector<SpaceAxis> axes = axes_;

@@ -16,7 +16,7 @@ namespace ptl::ir {
 Value PartitionEmitter::tileBudget() {
   Operation *root = group_->root();
   const OpRecord *record = recordOf(root);
-  bool reduces = record && record->opClass == OpClass::Reduction;
+  bool reduces = (record && record->opClass == OpClass::Reduction) || isa<TopkOp>(root);
   Value widest = reduces ? root->getOperand(0) : root->getResult(0);
   AxisMap map = reduces ? group_->operandMap(root, 0) : group_->mapOf(root);
   Type element = elementTypeOf(widest.getType());
@@ -151,7 +151,8 @@ Value PartitionEmitter::cloneMember(Operation *op, const AxisMap &map) {
   OperationState state(op->getLoc(), op->getName());
   state.addAttributes(op->getAttrs());
   auto type = tileType(cast<ArrayType>(op->getResult(0).getType()), map);
-  state.addTypes(type);
+  for (Type result : op->getResultTypes())
+    state.addTypes(tileType(cast<ArrayType>(result), map));
   for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
     bool isLength = record && record->id == OpId::Broadcast && i > 0;
     if (!isLength)
@@ -188,12 +189,18 @@ Value PartitionEmitter::tileOf(Value value, const AxisMap &map) {
   return tile;
 }
 
-void PartitionEmitter::emitGroup(StoreOp into) {
+void PartitionEmitter::emitGroup(llvm::ArrayRef<StoreOp> stores) {
   Operation *root = group_->root();
-  Value tile = tileOf(root->getResult(0), group_->mapOf(root));
-  TileBox box = boxOfTile(into);
-  b_.create<StoreOp>(into.getLoc(), tile, into.getRef(), box.offsets, box.lengths, box.steps,
-                     Value(), into.getDroppedAttr(), IntegerAttr(), StringAttr());
+  Value first = tileOf(root->getResult(0), group_->mapOf(root));
+  for (size_t number = 0; number < stores.size(); ++number) {
+    StoreOp into = stores[number];
+    // What has several results is a member, whose clone has as many.
+    Value tile =
+        number == 0 ? first : first.getDefiningOp()->getResult(static_cast<unsigned>(number));
+    TileBox box = boxOfTile(into);
+    b_.create<StoreOp>(into.getLoc(), tile, into.getRef(), box.offsets, box.lengths, box.steps,
+                       Value(), into.getDroppedAttr(), IntegerAttr(), StringAttr());
+  }
 }
 
 } // namespace ptl::ir

@@ -18,7 +18,7 @@ private:
   bool hasEqualTiles(int64_t id) const override { return axis(id).step == 1; }
   std::string tileName(int64_t id) override;
   mlir::Location positionLoc() const override;
-  void emitGroup(StoreOp into) override;
+  void emitGroup(llvm::ArrayRef<StoreOp> into) override;
 
   mlir::Value tileBudget();
   mlir::Value atLeastOne(mlir::Value value);

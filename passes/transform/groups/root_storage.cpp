@@ -10,14 +10,14 @@ using namespace mlir;
 
 namespace ptl::ir {
 
-StoreOp onlyStore(Operation *root) {
-  if (!root->hasOneUse())
+StoreOp onlyStore(Value result) {
+  if (!result.hasOneUse())
     return {};
-  auto store = dyn_cast<StoreOp>(*root->getUsers().begin());
-  bool plain = store && store->getBlock() == root->getBlock() && !store.getIndex() &&
+  auto store = dyn_cast<StoreOp>(*result.getUsers().begin());
+  bool plain = store && store->getBlock() == result.getParentBlock() && !store.getIndex() &&
                !store.getAtomic() &&
                extentsOf(store.getRef().getType()).size() - store.getDropped().size() ==
-                   extentsOf(root->getResult(0).getType()).size();
+                   extentsOf(result.getType()).size();
   if (!plain)
     return {};
   // A value that broadcasts into the box is not stored tile by tile.
@@ -26,18 +26,18 @@ StoreOp onlyStore(Operation *root) {
   for (size_t base = 0; base < box.size(); ++base) {
     if (llvm::is_contained(store.getDropped(), static_cast<int64_t>(base)))
       continue;
-    const Extent &extent = extentsOf(root->getResult(0).getType())[axis++];
+    const Extent &extent = extentsOf(result.getType())[axis++];
     if (extent.isOne() && !box[base].isOne() && !matchPattern(store.getLengths()[base], m_One()))
       return {};
   }
   return store;
 }
 
-bool mayStoreBehind(Operation *root, Operation *last) {
-  StoreOp store = onlyStore(root);
+bool mayStoreBehind(Value result, Operation *last) {
+  StoreOp store = onlyStore(result);
   if (!store)
     return true;
-  Block *block = root->getBlock();
+  Block *block = result.getParentBlock();
   bool isBehind = last->isBeforeInBlock(store);
   Operation *from = isBehind ? last : store.getOperation(), *to = isBehind ? store : last;
   auto isBetween = [&](Operation *op) {
@@ -53,16 +53,17 @@ bool mayStoreBehind(Operation *root, Operation *last) {
          });
 }
 
-void bringStore(OpBuilder &builder, Operation *root) {
-  if (StoreOp store = onlyStore(root))
+void bringStore(OpBuilder &builder, const RootStorage &storage) {
+  if (StoreOp store = storage.ref ? StoreOp() : onlyStore(storage.result))
     store->moveBefore(builder.getInsertionBlock(), builder.getInsertionPoint());
 }
 
-RootStorage allocateFor(OpBuilder &builder, Operation *root) {
+RootStorage allocateFor(OpBuilder &builder, Value result) {
   RootStorage storage;
-  if (onlyStore(root))
+  storage.result = result;
+  Operation *root = result.getDefiningOp();
+  if (onlyStore(result) && (root->getNumResults() == 1 || mayStoreBehind(result, root)))
     return storage;
-  Value result = root->getResult(0);
   Location loc = root->getLoc();
   auto type = cast<ArrayType>(result.getType());
   llvm::SmallVector<Value> named;
@@ -77,12 +78,12 @@ RootStorage allocateFor(OpBuilder &builder, Operation *root) {
   return storage;
 }
 
-StoreOp storeFor(OpBuilder &builder, Operation *root, const RootStorage &storage,
+StoreOp storeFor(OpBuilder &builder, const RootStorage &storage,
                  llvm::function_ref<bool(Operation *)> stays) {
+  Value result = storage.result;
   if (!storage.ref)
-    return onlyStore(root);
-  Value result = root->getResult(0);
-  Location loc = root->getLoc();
+    return onlyStore(result);
+  Location loc = result.getLoc();
   auto none = builder.getDenseI64ArrayAttr({});
   auto store = builder.create<StoreOp>(loc, result, storage.ref, storage.offsets, storage.lengths,
                                        ValueRange(), Value(), none, IntegerAttr(), StringAttr());

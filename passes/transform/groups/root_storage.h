@@ -8,27 +8,30 @@
 
 namespace ptl::ir {
 
-/// The store that is the root's only use and writes a plain box, so that tiles can go there at
-/// once; null if none.
-StoreOp onlyStore(mlir::Operation *root);
+/// The store that is the only use of a root's result and writes a plain box, so that tiles can go
+/// there at once; null if none.
+StoreOp onlyStore(mlir::Value result);
+inline StoreOp onlyStore(mlir::Operation *root) { return onlyStore(root->getResult(0)); }
 
-/// Whether the store of a root, where a plain one takes it, may as well stand right behind `last`.
-bool mayStoreBehind(mlir::Operation *root, mlir::Operation *last);
+/// Whether the store of a result, where a plain one takes it, may as well stand right behind `last`.
+bool mayStoreBehind(mlir::Value result, mlir::Operation *last);
 
 struct RootStorage {
-  mlir::Value ref; ///< null where there is a plain store
+  mlir::Value result; ///< of the root
+  mlir::Value ref;    ///< null where there is a plain store
   llvm::SmallVector<mlir::Value> lengths, offsets;
 };
 
-/// Storage for a root that no plain store takes.
-RootStorage allocateFor(mlir::OpBuilder &builder, mlir::Operation *root);
+/// Storage for a result of a root that no plain store takes, or whose store cannot stand where the
+/// other results are stored.
+RootStorage allocateFor(mlir::OpBuilder &builder, mlir::Value result);
 
-/// Brings the plain store of a root, if there is one, to where the builder is.
-void bringStore(mlir::OpBuilder &builder, mlir::Operation *root);
+/// Brings the plain store of a root's result, if that is how it is stored, to where the builder is.
+void bringStore(mlir::OpBuilder &builder, const RootStorage &storage);
 
-/// The store of the root; storage of its own is stored whole and loaded by the users for which
-/// `stays` is false.
-StoreOp storeFor(mlir::OpBuilder &builder, mlir::Operation *root, const RootStorage &storage,
+/// The store of a result of a root; storage of its own is stored whole and loaded by the users for
+/// which `stays` is false.
+StoreOp storeFor(mlir::OpBuilder &builder, const RootStorage &storage,
                  llvm::function_ref<bool(mlir::Operation *)> stays);
 
 } // namespace ptl::ir
