@@ -1,4 +1,5 @@
 #include "lsp/server/feasibility.h"
+#include "lsp/server/connection.h"
 
 #include "frontend/base/render.h"
 #include "lsp/ide/lenses.h"

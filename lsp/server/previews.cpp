@@ -1,4 +1,5 @@
 #include "lsp/server/previews.h"
+#include "lsp/server/connection.h"
 
 #include <algorithm>
 

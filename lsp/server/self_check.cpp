@@ -1,4 +1,5 @@
 #include "lsp/server/self_check.h"
+#include "lsp/server/connection.h"
 
 #include "frontend/base/install.h"
 #include "lsp/server/capabilities.h"

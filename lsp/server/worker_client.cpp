@@ -1,4 +1,5 @@
 #include "lsp/server/worker_client.h"
+#include "lsp/server/connection.h"
 
 #include "lsp/server/session.h"
 

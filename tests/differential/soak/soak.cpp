@@ -254,11 +254,12 @@ static int reportTimes(Settings settings) {
 /// Ends the process where there is no such processor, or this one cannot run its code.
 static cpu::Processor processorNamed(const std::string &name) {
   std::string problem = cpu::Processor::problemOf(name);
-  if (problem.empty())
-    if (cpu::Processor processor = cpu::Processor::named(name); processor.lackingHere().empty())
+  if (problem.empty()) {
+    cpu::Processor processor = cpu::Processor::named(name);
+    if (processor.lackingHere().empty())
       return processor;
-    else
-      problem = "this processor lacks " + processor.lackingHere().front();
+    problem = "this processor lacks " + processor.lackingHere().front();
+  }
   std::fprintf(stderr, "--cpu %s: %s\n", name.c_str(), problem.c_str());
   std::exit(2);
 }
