@@ -2,6 +2,8 @@
 
 #include "driver/bundle.h"
 
+#include <charconv>
+
 namespace ptl {
 
 /// Gives what is said of the bundle.
@@ -23,6 +25,24 @@ CompilerOptions compilerOptions(const Options &options, const Target &target) {
   compiler.dumpFolder = options.value(OptionId::DumpPhases);
   compiler.chip = target.chip();
   return compiler;
+}
+
+Wanted wantedOf(const Options &options) {
+  Wanted wanted;
+  for (const std::string &define : options.values(OptionId::Define))
+    if (size_t equals = define.find('='); equals != define.npos)
+      wanted[define.substr(0, equals)] = define.substr(equals + 1);
+  return wanted;
+}
+
+ExampleSizes exampleSizes(const Options &options, const CallableDecl &decl) {
+  ExampleSizes sizes;
+  for (const auto &[name, value] : wantedBy(decl, wantedOf(options))) {
+    int64_t number = 0;
+    if (std::from_chars(value.data(), value.data() + value.size(), number).ec == std::errc())
+      sizes[name] = number;
+  }
+  return sizes;
 }
 
 } // namespace ptl
