@@ -82,7 +82,13 @@ EntryTuning::EntryTuning(TuneQuestion question) : question_(std::move(question))
   for (const Tunable &tunable : question_.decl.tunables) {
     const std::string &name = tunable.local->name;
     TuneAxis axis{name, tunable.domain, 0};
-    if (axis.values.empty() || question_.wanted.contains(name))
+    if (auto given = question_.wanted.find(name); given != question_.wanted.end()) {
+      axis.values = {given->second == "true" ? 1 : std::atoll(given->second.c_str())};
+      axes_.push_back(std::move(axis));
+      tunables_.push_back(&tunable);
+      continue;
+    }
+    if (axis.values.empty())
       continue;
     int64_t value = tunable.defaultValue;
     for (const auto &[local, scheduled] :

@@ -6,6 +6,8 @@
 #include "compile/cost/cost.h"
 #include "compile/tune/search.h"
 
+#include <algorithm>
+
 namespace ptl {
 
 struct TuneQuestion {
@@ -14,18 +16,24 @@ struct TuneQuestion {
   const CallableDecl &decl;
   CompilerOptions options; ///< `chip` is set
   const MachineCosts &costs;
-  Wanted wanted;      ///< values of this declaration alone (`wantedVariants`)
+  Wanted wanted;      ///< values of this declaration alone, without its name before them
   ExampleSizes sizes; ///< of the call whose time is told
 };
 
-/// The tunables of `decl` that have a domain and no value in `wanted`, in the order declared. Their
-/// start is what holds today: the value of the schedule that applies, else the default.
+/// The tunables of `decl` that have a domain, in the order declared. Their start is what holds today:
+/// the value of the schedule that applies, else the default. A tunable with a value in `wanted` has
+/// that value alone, so that a schedule says it too.
 class EntryTuning {
 public:
   explicit EntryTuning(TuneQuestion question);
 
   const std::vector<TuneAxis> &axes() const { return axes_; }
   const std::vector<const Tunable *> &tunables() const { return tunables_; }
+  /// Whether there is anything to choose.
+  bool isChoice() const {
+    return std::any_of(axes_.begin(), axes_.end(),
+                       [](const TuneAxis &axis) { return axis.values.size() > 1; });
+  }
   /// The schedule that applies to the entry today, for this chip or for all; null if none does.
   const ScheduleDecl *schedule() const { return schedule_; }
 

@@ -83,7 +83,7 @@ static std::optional<TuneQuestion> questionOf(Session &session, const CheckedPro
                       decl,
                       compilerOptions(options, chip.target),
                       chip.costs,
-                      std::move(variants.front()),
+                      wantedBy(decl, variants.front()),
                       exampleSizes(options, decl)};
 }
 
@@ -97,8 +97,9 @@ static void reportNoTunables(Session &session, const CallableDecl &decl) {
       open = &tunable;
   }
   if (isAnySearched) {
-    cannotTune(session, decl, "`-D` gives every tunable with a domain a value")
-        .help("leave out the `-D` of what is to be searched");
+    cannotTune(session, decl,
+               "there is nothing to tune, since each tunable has one value to choose")
+        .help("leave out the `-D` of a tunable, or give its domain more values");
     return;
   }
   auto builder =
@@ -158,7 +159,7 @@ static TuneResult search(EntryTuning &tuning, const Options &options, std::strin
   return result;
 }
 
-/// Whether the file, as it is now, gives the entry that time without a request.
+/// Whether the file, as it is now, gives the entry that time although no tunable is asked for.
 static bool givesTime(const Options &options, const std::string &entry, double us,
                       std::string &why) {
   Session session(options);
@@ -175,6 +176,8 @@ static bool givesTime(const Options &options, const std::string &entry, double u
     std::optional<TuneQuestion> question = questionOf(session, *program, *decl, *chip);
     if (!question)
       break;
+    for (const Tunable &tunable : decl->tunables)
+      question->wanted.erase(tunable.local->name);
     TuneOutcome outcome = EntryTuning(std::move(*question)).evaluateToday();
     if (outcome.us && std::abs(*outcome.us - us) <= 1e-9 * us)
       return true;
@@ -232,7 +235,7 @@ ExitCode runTune(const Options &options) {
     cannotTune(session, *decl, tuning.problem());
     return session.finish();
   }
-  if (tuning.axes().empty()) {
+  if (!tuning.isChoice()) {
     reportNoTunables(session, *decl);
     return session.finish();
   }
