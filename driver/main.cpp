@@ -53,7 +53,7 @@ static std::string wrongValue(const Options &options) {
   if (!color.empty() && color != "auto" && color != "always" && color != "never")
     return "`--color` is auto, always or never, not `" + std::string(color) + "`";
   for (OptionId id : {OptionId::ErrorLimit, OptionId::Seed, OptionId::Samples, OptionId::Threads,
-                      OptionId::Optimize})
+                      OptionId::Optimize, OptionId::Budget})
     if (options.has(id) && options.number(id).value_or(-1) < 0)
       return "`" + std::string(options.value(id)) + "` is not a number";
   return options.number(OptionId::Optimize).value_or(0) > 3 ? "optimisation levels are 0 to 3" : "";

@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 
-from harness import Case, Tools, run_cases
+from harness import ROOT, Case, Tools, run_cases
 
 GOOD = "fn id(x: f32) -> f32 {\n    return x\n}\n"
 GENERIC = """fn root[N, T: float](x: T[N]) -> T[N] {
@@ -131,7 +131,9 @@ def exit_codes(tools: Tools, folder: pathlib.Path) -> None:
         ("explain", "E9999"): 2,
         ("sim", "--target", "cpu", "good.ptl"): 3,
         ("sim", "--target", "kirin9030", "good.ptl"): 3,
-        ("tune", "good.ptl"): 3,
+        ("reduce", "good.ptl"): 3,
+        ("tune", "good.ptl"): 1,
+        ("tune", "--target", "cpu", "good.ptl"): 3,
         ("completion", "tcsh"): 2,
         ("completion",): 2,
     }
@@ -531,6 +533,83 @@ def machine_as_target(tools: Tools, folder: pathlib.Path) -> None:
     expect(outcome.code == 3 and "E0811" in outcome.stderr, outcome)
 
 
+TUNED = """kernel product[M, N, K](a: f32[M, K], b: f32[K, N]) -> (c: f32[M, N])
+where BM * BN <= 16384
+tune BM: [16, 64, 128] = 16, BN: [64, 128, 256] = 64, BK = 64
+{
+    parallel i in tiles(M, BM), j in tiles(N, BN) {
+        var acc = zeros(f32[i, j])
+        for k in tiles(K, BK) pipeline 2 {
+            acc += a[i, k] @ b[k, j]
+        }
+        c[i, j] = acc
+    }
+}
+"""
+
+
+def tuning(tools: Tools, folder: pathlib.Path) -> None:
+    """The best of all tries, which is what `check --cost` says of it, and a schedule that the file then has."""
+    source = folder / "tuned.ptl"
+    source.write_text(TUNED)
+    sizes = ("-D", "M=512", "-D", "N=512", "-D", "K=256")
+
+    def ask(*words):
+        outcome = tools.run("tune", source, "--target", "a3", "--budget", "100", "--json", *sizes, *words)
+        expect(outcome.code == 0, outcome)
+        return json.loads(outcome.stdout)
+
+    def cost(*words):
+        outcome = tools.run("check", source, "--target", "a3", "--cost", "--json", *sizes, *words)
+        return json.loads(outcome.stdout)["costs"][0]["us"]
+
+    found = ask()
+    schema = json.loads((ROOT / "docs/tune-schema.json").read_text())
+    expect(set(schema["required"]) <= set(found) <= set(schema["properties"]), list(found))
+    expect(found["exhaustive"] and found["points"] == len(found["tries"]) == 9, found)
+    expect(found["tries"][0] == found["default"] and found["default"]["values"] == {"BM": 16, "BN": 64}, found)
+    expect([(s["name"], s["value"], s["why"]) for s in found["sizes"]] ==
+           [("M", 512, "asked for"), ("N", 512, "asked for"), ("K", 256, "asked for")], found["sizes"])
+    fitting = [each for each in found["tries"] if each["fits"]]
+    expect(found["best"]["us"] == min(each["us"] for each in fitting) < found["default"]["us"], found)
+    excluded = [each for each in found["tries"] if each["values"] == {"BM": 128, "BN": 256}]
+    expect(not excluded[0]["fits"] and "excludes it" in excluded[0]["reason"], excluded)
+    for each in fitting:
+        said = cost(*(word for name, value in each["values"].items() for word in ("-D", f"{name}={value}")))
+        expect(said == each["us"], each, said)
+    expect(source.read_text() == TUNED, "nothing is written without --write")
+    expect({**ask("--seed", "7"), "seconds": 0} == {**found, "seconds": 0}, "the seed of a small space counts for nothing")
+
+    ask("--write")
+    expect(source.read_text() == f"{TUNED}\n{found['schedule']}\n", source.read_text())
+    expect(cost() == found["best"]["us"], cost(), found["best"])
+    again = tools.run("tune", source, "--write", *sizes)
+    expect(again.code == 0 and "left as it is" in again.stderr and "nothing is faster" in again.stdout, again)
+    # A schedule that is there keeps what else it says, and what -D gives is said in it, too.
+    source.write_text(f"{TUNED}\nschedule product on a3 {{ BM = 16, pipeline k 3 }}\n")
+    best = ask("--write", "-D", "product.BK=32")["best"]
+    best_values = "".join(f"{name} = {best['values'][name]}, " for name in ("BN", "BK", "BM"))
+    expect(source.read_text() == f"{TUNED}\nschedule product on a3 {{ {best_values}pipeline k 3 }}\n", source.read_text(), best)
+    expect(cost() == best["us"], cost(), best)
+    # One for all targets is taken over.
+    source.write_text(f"{TUNED}\nschedule product {{ BM = 16, pipeline k 3 }}\n")
+    best = ask("--write")
+    wanted = best["schedule"].removesuffix(" }") + ", pipeline k 3 }"
+    expect(wanted in source.read_text() and cost() == best["best"]["us"], source.read_text(), best)
+
+    cut = tools.run("tune", source, "--budget", "0", *sizes)
+    expect(cut.code == 0 and "tried 1 of 9" in cut.stdout and "budget" in cut.stdout, cut)
+    source.write_text(TUNED.replace(": [16, 64, 128]", "").replace(": [64, 128, 256]", ""))
+    none = tools.run("tune", source)
+    expect(none.code == 1 and "no tunable has a domain" in none.stderr and "`tune BM: [8, 16, 32] = 16`" in none.stderr, none)
+    source.write_text(TUNED)
+    fixed = tools.run("tune", source, "-D", "BM=16", "-D", "BN=64")
+    expect(fixed.code == 1 and "one value to choose" in fixed.stderr, fixed)
+    for target in ("cpu", "reference"):
+        outcome = tools.run("tune", source, "--target", target)
+        expect(outcome.code == 3 and "only chips are tuned" in outcome.stderr, outcome)
+
+
 def robust(tools: Tools, folder: pathlib.Path) -> None:
     wrong = {
         "long line": "let x = " + "a + " * 2_500_000,
@@ -570,7 +649,7 @@ def fast_start(tools: Tools, folder: pathlib.Path) -> None:
 TESTS = [
     version, exit_codes, element_types, standard_input, response_files, documents, colours, dependencies, error_limit, warnings,
     formatting, stopped_programs, values_of_conditions, benches, simulated_times, timelines_of_runs, starter_project, completion,
-    machines, robust, linker, fast_start,
+    machines, tuning, robust, linker, fast_start,
 ]  # fmt: skip
 
 

@@ -52,8 +52,7 @@ static bool isLength(const CallableDecl &decl, std::string_view name) {
                      [&](const DimParam &dim) { return !dim.isStatic && dim.name == name; });
 }
 
-/// The wanted values for a declaration, once for each combination: `C=512,1024` are two.
-static std::vector<Wanted> variantsOf(const CallableDecl &decl, const Wanted &wanted) {
+std::vector<Wanted> wantedVariants(const CallableDecl &decl, const Wanted &wanted) {
   std::vector<Wanted> variants(1);
   for (const auto &[name, values] : wanted) {
     size_t dot = name.find('.');
@@ -82,7 +81,7 @@ static void eachEntry(const CheckedProgram &program, std::string_view machine, c
   for (const CallableDecl *decl : program.modules.front()->callables) {
     if (!isForChips(*decl) || !decl->isFor(machine) || isBroken(*decl))
       continue;
-    for (const Wanted &variant : variantsOf(*decl, wanted)) {
+    for (const Wanted &variant : wantedVariants(*decl, wanted)) {
       std::string problem;
       for (const BoundEntry &entry : bindEntries(program, *decl, variant, problem))
         visit(entry);

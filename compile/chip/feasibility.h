@@ -18,6 +18,10 @@ std::string chipSymbol(const BoundEntry &entry);
 ChipResult lowerEntry(const CompileContext &context, const BoundEntry &entry,
                       const OnPhase &onPhase = {});
 
+/// The part of the wanted values that code is made for, once for each combination: `C=512,1024` are
+/// two. Lengths of dimensions that are not static are left out, since code is made for all of them.
+std::vector<Wanted> wantedVariants(const CallableDecl &decl, const Wanted &wanted);
+
 /// Reports what keeps the kernels and programs of the root file from running on the chip, each with
 /// the values that `wanted`, the calls in the file and the defaults give it. Declarations with
 /// errors are left out. False after an error of the compiler itself. `onLowered` gets those that

@@ -10,7 +10,6 @@
 #include "driver/ir/prove_manual.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 
 namespace ptl {
@@ -26,14 +25,6 @@ static std::vector<Target> targetsOf(Session &session) {
     begin = end + 1;
   }
   return targets;
-}
-
-static Wanted wantedOf(const Options &options) {
-  Wanted wanted;
-  for (const std::string &define : options.values(OptionId::Define))
-    if (size_t equals = define.find('='); equals != define.npos)
-      wanted[define.substr(0, equals)] = define.substr(equals + 1);
-  return wanted;
 }
 
 /// Collects the answers to `--cost`.
@@ -69,13 +60,7 @@ public:
 
 private:
   ExampleSizes sizesFor(const CallableDecl &decl) const {
-    ExampleSizes sizes;
-    for (const auto &[name, value] : wantedBy(decl, wantedOf(session_.options()))) {
-      int64_t number = 0;
-      if (std::from_chars(value.data(), value.data() + value.size(), number).ec == std::errc())
-        sizes[name] = number;
-    }
-    return sizes;
+    return exampleSizes(session_.options(), decl);
   }
 
   Session &session_;

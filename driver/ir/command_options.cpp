@@ -3,6 +3,7 @@
 #include "driver/bundle.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include <charconv>
 
 namespace ptl {
 
@@ -53,6 +54,24 @@ std::optional<ExitCode> processorProblem(Session &session, const Target *target,
       {name, "this processor lacks " + llvm::join(lacking, ", ") +
                  "; name one that it has, as `--cpu x86-64-v2`, or leave `--cpu` out"});
   return session.finish(ExitCode::Missing);
+}
+
+Wanted wantedOf(const Options &options) {
+  Wanted wanted;
+  for (const std::string &define : options.values(OptionId::Define))
+    if (size_t equals = define.find('='); equals != define.npos)
+      wanted[define.substr(0, equals)] = define.substr(equals + 1);
+  return wanted;
+}
+
+ExampleSizes exampleSizes(const Options &options, const CallableDecl &decl) {
+  ExampleSizes sizes;
+  for (const auto &[name, value] : wantedBy(decl, wantedOf(options))) {
+    int64_t number = 0;
+    if (std::from_chars(value.data(), value.data() + value.size(), number).ec == std::errc())
+      sizes[name] = number;
+  }
+  return sizes;
 }
 
 } // namespace ptl

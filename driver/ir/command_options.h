@@ -1,6 +1,7 @@
 // Translates the options of the command line to those of the compiler.
 #pragma once
 
+#include "compile/call/example_call.h"
 #include "compile/compiler_options.h"
 #include "driver/target.h"
 
@@ -14,5 +15,10 @@ CompilerOptions compilerOptions(const Options &options, const Target &target);
 /// cannot, that is reported, and the result is how the command ends. `target`: the only target of
 /// the command, which must be the CPU; null where there may be several.
 std::optional<ExitCode> processorProblem(Session &session, const Target *target, bool runs);
+
+/// The values of `-D`, by name.
+Wanted wantedOf(const Options &options);
+/// Those that are numbers, for one declaration: the sizes of the call whose time is told.
+ExampleSizes exampleSizes(const Options &options, const CallableDecl &decl);
 
 } // namespace ptl

@@ -16,6 +16,7 @@ ExitCode runTest(const Options &options);
 ExitCode runBench(const Options &options);
 ExitCode runLower(const Options &options);
 ExitCode runSim(const Options &options);
+ExitCode runTune(const Options &options);
 
 /// Whether a declaration is a `fn`, `kernel` or `program`, and so can be an entry.
 bool isCallable(const CallableDecl &decl);

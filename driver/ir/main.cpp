@@ -29,6 +29,8 @@ extern "C" __attribute__((visibility("default"))) int ptlcIrMain(int argc, char 
     return static_cast<int>(runLower(options));
   case CommandId::Sim:
     return static_cast<int>(runSim(options));
+  case CommandId::Tune:
+    return static_cast<int>(runTune(options));
   default:
     return static_cast<int>(ExitCode::Internal);
   }

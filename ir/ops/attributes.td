@@ -79,7 +79,7 @@ defvar Ptl_Attributes = [
     ["ir/build", "passes/transform", "passes/lower_block"], ["ir/dialect", "ir/build", "passes/transform", "passes/lower_block"]>,
   Ptl_Attribute<"tiled", DictionaryAttr, ["Grid"], ["tile"],
     "The sizes of tiles that a schedule gave the grid, by length.",
-    ["passes/transform"], ["passes/transform"]>,
+    ["passes/transform"], ["passes/transform", "codegen/cpu"]>,
   Ptl_Attribute<"tile_group", I64Attr, ["Grid"], ["tile"],
     "The group of tensor operations whose tiles the grid computes, from 1. There is none where the author made the tiles, or one operation became several grids.",
     ["passes/transform"], ["passes/lower_block"]>,

@@ -121,7 +121,7 @@ def bash():
     for words, wanted in ((["ptlc", "la"], []), (["ptlc", "lo"], ["lower"]), (["ptlc", "build", "--ta"], ["--target"]),
                           (["ptlc", "build", "--target", "a"], ["a2", "a3", "a5"]), (["ptlc", "check", "--target", "=", "a"], ["a2", "a3", "a5"]),
                           (["ptlc", "lower", "--to", "=", ""], ["tile", "manual"]), (["ptlc", "lower", "--to", "="], ["tile", "manual"]),
-                          (["ptlc", "check", "ker"], ["kernel.ptl"]), (["ptlc", "explain", "E031"], None), (["ptlc", "tune", ""], []),
+                          (["ptlc", "check", "ker"], ["kernel.ptl"]), (["ptlc", "explain", "E031"], None), (["ptlc", "reduce", ""], []),
                           (["ptlc", "build", "-O", ""], ["0", "1", "2", "3"])):
         found = ask_bash(*words)
         assert found == wanted if wanted is not None else "E0312" in found, f"{words}: {found}"

@@ -1,0 +1,103 @@
+#include "compile/tune/tune_entry.h"
+#include "frontend/format/format.h"
+#include "frontend/parse/parse.h"
+#include "frontend/syntax/typed_nodes.h"
+
+#include <algorithm>
+
+namespace ptl {
+
+/// The node of a schedule in the tree of its file.
+static NodeId nodeOf(const Tree &tree, const ScheduleDecl &schedule) {
+  for (NodeId item : tree.children(tree.root()))
+    if (tree.is(item, NodeKind::ScheduleDecl) && tree.span(item).begin == schedule.span.begin)
+      return item;
+  return kNoNode;
+}
+
+static std::string formatted(const std::string &path, std::string text) {
+  DiagnosticSink quiet;
+  SourceManager sources;
+  FileId file = sources.add(path, std::move(text));
+  return format(parse(sources.file(file), quiet)).text;
+}
+
+/// The number of the axis that an item of a schedule sets; nothing if it sets none.
+static std::optional<size_t> axisOf(const Tree &tree, NodeId item, const EntryTuning &tuning) {
+  if (!tree.is(item, NodeKind::ScheduleAssign))
+    return std::nullopt;
+  std::string_view name = tree.text(tree.child(item, 0));
+  for (size_t i = 0; i < tuning.axes().size(); ++i)
+    if (tuning.axes()[i].name == name)
+      return i;
+  return std::nullopt;
+}
+
+/// Sets the values of a point in a schedule. Those that it does not have yet come first in it.
+static void setValues(std::string &text, const Tree &tree, NodeId node, const EntryTuning &tuning,
+                      const TunePoint &point) {
+  std::vector<bool> isSet(tuning.axes().size());
+  std::vector<std::pair<Span, std::string>> edits;
+  ScheduleDeclView view(tree, node);
+  for (NodeId item : view.items())
+    if (std::optional<size_t> axis = axisOf(tree, item, tuning)) {
+      isSet[*axis] = true;
+      edits.emplace_back(tree.span(tree.child(item, 1)), tuning.valueText(*axis, point));
+    }
+  Span span = tree.span(node);
+  // Behind the brace that opens the items, which stands after all else of the header.
+  NodeId last = view.target() != kNoNode ? view.target() : view.callee();
+  uint32_t open = static_cast<uint32_t>(text.find('{', tree.span(last).end)) + 1;
+  std::string added;
+  for (size_t i = 0; i < isSet.size(); ++i)
+    if (!isSet[i])
+      added += " " + tuning.axes()[i].name + " = " + tuning.valueText(i, point) + ",";
+  // A comma ends the last one only where an item follows on the same line.
+  size_t next = text.find_first_not_of(" \t", open);
+  if (!added.empty() && next != text.npos && (text[next] == '\n' || text[next] == '}'))
+    added.pop_back();
+  edits.emplace_back(Span{span.file, open, open}, added);
+  std::sort(edits.begin(), edits.end(),
+            [](const auto &a, const auto &b) { return a.first.begin > b.first.begin; });
+  for (const auto &[place, value] : edits)
+    text.replace(place.begin, place.end - place.begin, value);
+}
+
+std::string withSchedule(const CheckedProgram &program, const SourceManager &sources,
+                         const CallableDecl &decl, const std::string &machine,
+                         const EntryTuning &tuning, const TunePoint &point) {
+  const CheckedModule &root = *program.modules.front();
+  const SourceFile &file = sources.file(root.file);
+  std::string text(file.text());
+  const ScheduleDecl *own = nullptr;
+  for (const ScheduleDecl *each : root.schedules)
+    if (!own && each->target == &decl && each->machine == machine && !each->when)
+      own = each;
+  if (own) {
+    setValues(text, *root.tree, nodeOf(*root.tree, *own), tuning, point);
+  } else {
+    std::string items;
+    const ScheduleDecl *base = tuning.schedule();
+    for (const auto &module : program.modules) {
+      bool isHere = base && !base->when && base->span.file == module->file;
+      NodeId node = isHere ? nodeOf(*module->tree, *base) : kNoNode;
+      if (node == kNoNode)
+        continue;
+      for (NodeId item : ScheduleDeclView(*module->tree, node).items())
+        if (!axisOf(*module->tree, item, tuning))
+          items += ", " + std::string(module->tree->text(item));
+    }
+    std::string schedule =
+        "schedule " + decl.name + " on " + machine + " { " + tuning.text(point) + items + " }\n";
+    size_t end = text.find('\n', root.tree->span(decl.syntax).end);
+    if (end == text.npos) {
+      text += '\n';
+      end = text.size() - 1;
+    }
+    text.insert(end + 1, "\n" + schedule);
+  }
+  bool wasFormatted = formatted(file.path(), std::string(file.text())) == file.text();
+  return wasFormatted ? formatted(file.path(), std::move(text)) : text;
+}
+
+} // namespace ptl

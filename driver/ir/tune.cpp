@@ -1,0 +1,264 @@
+// `ptlc tune`: the values of an entry's tunables with which it takes least time on a chip.
+#include "driver/ir/command_options.h"
+#include "driver/ir/commands.h"
+#include "driver/ir/tune_report.h"
+#include "driver/target.h"
+
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+#include <unistd.h>
+
+namespace ptl {
+
+static std::atomic<bool> isInterrupted = false;
+
+namespace {
+
+/// While it lives, Ctrl-C ends the search and not the process.
+class InterruptEnds {
+public:
+  InterruptEnds() : before_(std::signal(SIGINT, [](int) { isInterrupted = true; })) {}
+  ~InterruptEnds() { std::signal(SIGINT, before_); }
+  InterruptEnds(const InterruptEnds &) = delete;
+  InterruptEnds &operator=(const InterruptEnds &) = delete;
+
+private:
+  void (*before_)(int);
+};
+
+/// The chip to tune for, by default `a3`, and its costs.
+struct TunedChip {
+  Target target;
+  MachineCosts costs;
+};
+
+} // namespace
+
+/// Nothing after reporting an error.
+static std::optional<TunedChip> chipToTuneFor(Session &session) {
+  std::string_view name = session.options().value(OptionId::Target);
+  bool unsaid = name.empty() && session.machines()->ownFiles().empty();
+  std::optional<Target> target = findTarget(session, unsaid ? "a3" : name);
+  if (!target)
+    return std::nullopt;
+  if (!target->isChip()) {
+    session.sink().report(DiagId::TargetCannotRun, kNoSpan,
+                          {target->name, "only chips are tuned for, by their predicted times"});
+    return std::nullopt;
+  }
+  std::optional<MachineCosts> costs =
+      findCosts(target->machine->name, session.machines()->ownFiles());
+  if (costs && costs->known())
+    return TunedChip{std::move(*target), std::move(*costs)};
+  session.sink().report(DiagId::TargetCannotRun, kNoSpan,
+                        {target->name, "its file has no costs, so there are no times"});
+  return std::nullopt;
+}
+
+static DiagnosticBuilder cannotTune(Session &session, const CallableDecl &decl,
+                                    const std::string &why) {
+  return session.sink().report(DiagId::BadRunArgument, decl.nameSpan, {decl.name, why});
+}
+
+/// The question about the entry of a session. Nothing after reporting why there is none.
+static std::optional<TuneQuestion> questionOf(Session &session, const CheckedProgram &program,
+                                              const CallableDecl &decl, const TunedChip &chip) {
+  const Options &options = session.options();
+  if (!isForChips(decl) || !decl.isFor(chip.target.machine->name)) {
+    cannotTune(session, decl, "it is not compiled for `" + chip.target.name + "`")
+        .help("name a kernel or program for it with --entry");
+    return std::nullopt;
+  }
+  std::vector<Wanted> variants = wantedVariants(decl, wantedOf(options));
+  if (variants.size() != 1) {
+    cannotTune(session, decl, "`-D` gives several values, and a schedule is for all of them")
+        .help("give one value for each name");
+    return std::nullopt;
+  }
+  return TuneQuestion{program,
+                      session.sources(),
+                      decl,
+                      compilerOptions(options, chip.target),
+                      chip.costs,
+                      wantedBy(decl, variants.front()),
+                      exampleSizes(options, decl)};
+}
+
+/// Reports that there is nothing to choose, and what would be.
+static void reportNoTunables(Session &session, const CallableDecl &decl) {
+  const Tunable *open = nullptr;
+  bool isAnySearched = false;
+  for (const Tunable &tunable : decl.tunables) {
+    isAnySearched |= !tunable.domain.empty();
+    if (!open && tunable.domain.empty() && !tunable.isBool)
+      open = &tunable;
+  }
+  if (isAnySearched) {
+    cannotTune(session, decl,
+               "there is nothing to tune, since each tunable has one value to choose")
+        .help("leave out the `-D` of a tunable, or give its domain more values");
+    return;
+  }
+  auto builder =
+      cannotTune(session, decl,
+                 decl.tunables.empty() ? "there is nothing to tune, since it has no tunables"
+                                       : "there is nothing to tune, since no tunable has a domain");
+  if (!open) {
+    builder.help("declare one with a domain: `tune ROWS: [4, 8, 16] = 8`");
+    return;
+  }
+  int64_t value = open->defaultValue;
+  builder.help("give one a domain: `tune " + open->local->name + ": [" +
+               std::to_string(std::max<int64_t>(1, value / 2)) + ", " +
+               std::to_string(std::max<int64_t>(2, value)) + ", " +
+               std::to_string(std::max<int64_t>(4, value * 2)) + "] = " + std::to_string(value) +
+               "`");
+}
+
+/// Shows the best so far where somebody watches.
+static void showProgress(const EntryTuning &tuning, size_t count, const TunePoint *best,
+                         double us) {
+  if (::isatty(STDERR_FILENO) && best)
+    std::fprintf(stderr, "\r\033[K%zu tried, best %.2f us with %s", count, us,
+                 tuning.text(*best).c_str());
+}
+
+static TuneResult search(EntryTuning &tuning, const Options &options, std::string &ended) {
+  auto start = std::chrono::steady_clock::now();
+  std::chrono::seconds budget(options.number(OptionId::Budget).value_or(30));
+  TuneLimits limits;
+  limits.seed = static_cast<uint64_t>(options.number(OptionId::Seed).value_or(0));
+  limits.isOver = [&] {
+    if (isInterrupted)
+      ended = "interrupt";
+    else if (std::chrono::steady_clock::now() - start >= budget)
+      ended = "budget";
+    return !ended.empty() || !tuning.unknown().empty() || !tuning.problem().empty();
+  };
+  InterruptEnds interrupts;
+  size_t count = 0;
+  std::optional<TunePoint> best;
+  double least = 0;
+  TuneResult result = searchTunables(
+      tuning.axes(),
+      [&](const TunePoint &point) {
+        TuneOutcome outcome = tuning.evaluate(point);
+        if (outcome.us && (!best || *outcome.us < least)) {
+          best = point;
+          least = *outcome.us;
+        }
+        showProgress(tuning, ++count, best ? &*best : nullptr, least);
+        return outcome;
+      },
+      limits);
+  if (::isatty(STDERR_FILENO))
+    std::fputs("\r\033[K", stderr);
+  return result;
+}
+
+/// Whether the file, as it is now, gives the entry that time although no tunable is asked for.
+static bool givesTime(const Options &options, const std::string &entry, double us,
+                      std::string &why) {
+  Session session(options);
+  std::unique_ptr<CheckedProgram> program = session.check(options.positional().front());
+  std::optional<TunedChip> chip = chipToTuneFor(session);
+  if (!program || session.failed() || !chip) {
+    why =
+        session.diagnostics().empty() ? "it cannot be read" : session.diagnostics().front().message;
+    return false;
+  }
+  for (const CallableDecl *decl : program->modules.front()->callables) {
+    if (decl->name != entry || !isCallable(*decl))
+      continue;
+    std::optional<TuneQuestion> question = questionOf(session, *program, *decl, *chip);
+    if (!question)
+      break;
+    for (const Tunable &tunable : decl->tunables)
+      question->wanted.erase(tunable.local->name);
+    TuneOutcome outcome = EntryTuning(std::move(*question)).evaluateToday();
+    if (outcome.us && std::abs(*outcome.us - us) <= 1e-9 * us)
+      return true;
+    why = outcome.us ? "another schedule applies" : outcome.reason;
+  }
+  return false;
+}
+
+static void writeBest(Session &session, const CheckedProgram &program, const CallableDecl &decl,
+                      const TuneReport &report, const std::string &machine) {
+  const std::string &path = session.options().positional().front();
+  const TuneTry &best = report.result.tries[*report.result.best];
+  if (&best == &report.result.tries.front()) {
+    std::fprintf(stderr, "%s is left as it is: nothing is faster\n", path.c_str());
+    return;
+  }
+  std::string before(session.sources().file(program.modules.front()->file).text());
+  std::string after =
+      withSchedule(program, session.sources(), decl, machine, report.tuning, best.point);
+  if (!session.write(path, after))
+    return;
+  std::string why;
+  if (givesTime(session.options(), decl.name, *best.outcome.us, why)) {
+    std::fprintf(stderr, "%s has the schedule\n", path.c_str());
+    return;
+  }
+  session.write(path, before);
+  cannotTune(session, decl,
+             "with the schedule in the file it would not take the time that was "
+             "found: " +
+                 why)
+      .help("the file is left as it was; put the schedule before the one that applies");
+}
+
+ExitCode runTune(const Options &options) {
+  if (options.positional().size() != 1)
+    return usageError("give one file: `ptlc tune FILE`");
+  if (options.has(OptionId::WriteSchedule) && options.positional().front() == "-")
+    return usageError("`--write` needs a file to write to");
+  Session session(options);
+  std::optional<TunedChip> chip = chipToTuneFor(session);
+  if (!chip)
+    return session.finish(ExitCode::Missing);
+  std::unique_ptr<CheckedProgram> program = session.check(options.positional().front());
+  if (!program || session.failed())
+    return session.finish();
+  const CallableDecl *decl = chooseEntry(session, *program);
+  std::optional<TuneQuestion> question =
+      decl ? questionOf(session, *program, *decl, *chip) : std::nullopt;
+  if (!question)
+    return session.finish();
+  auto start = std::chrono::steady_clock::now();
+  EntryTuning tuning(std::move(*question));
+  if (!tuning.problem().empty()) {
+    cannotTune(session, *decl, tuning.problem());
+    return session.finish();
+  }
+  if (!tuning.isChoice()) {
+    reportNoTunables(session, *decl);
+    return session.finish();
+  }
+  std::string ended;
+  TuneResult result = search(tuning, options, ended);
+  std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  std::string why = !tuning.problem().empty()   ? tuning.problem()
+                    : !tuning.unknown().empty() ? "no time is known: " + tuning.unknown()
+                    : !result.best
+                        ? "none of " + std::to_string(result.tries.size()) +
+                              " choices can be had: " + result.tries.front().outcome.reason
+                        : "";
+  if (!why.empty()) {
+    cannotTune(session, *decl, why);
+    return session.finish();
+  }
+  const std::string &machine = chip->target.machine->name;
+  TuneReport report{tuning, result, decl->name, machine, seconds.count(), ended};
+  std::fputs((options.has(OptionId::Json) ? tuneDocument(report) : tuneText(report)).c_str(),
+             stdout);
+  if (options.has(OptionId::WriteSchedule))
+    writeBest(session, *program, *decl, report, machine);
+  return session.finish();
+}
+
+} // namespace ptl

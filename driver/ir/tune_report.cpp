@@ -1,0 +1,144 @@
+#include "driver/ir/tune_report.h"
+
+#include "frontend/base/printed.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace ptl {
+
+using Json = nlohmann::json;
+
+std::string TuneReport::schedule() const {
+  return "schedule " + entry + " on " + target + " { " +
+         tuning.text(result.tries[*result.best].point) + " }";
+}
+
+/// The tries that have a time, the fastest first.
+static std::vector<const TuneTry *> ranked(const TuneResult &result) {
+  std::vector<const TuneTry *> tries;
+  for (const TuneTry &each : result.tries)
+    if (each.outcome.us)
+      tries.push_back(&each);
+  std::stable_sort(tries.begin(), tries.end(), [](const TuneTry *a, const TuneTry *b) {
+    return *a->outcome.us < *b->outcome.us;
+  });
+  return tries;
+}
+
+/// `tried 12 of 24 in 1.5 s; 3 were refused, 2 because …`
+static std::string countsText(const TuneReport &report) {
+  const TuneResult &result = report.result;
+  std::map<std::string, size_t> reasons;
+  size_t refused = 0;
+  for (const TuneTry &each : result.tries)
+    if (!each.outcome.us) {
+      ++refused;
+      ++reasons[each.outcome.reason];
+    }
+  std::string text = "tried " + std::to_string(result.tries.size());
+  if (result.exhaustive)
+    text += ", which is all";
+  else if (result.points)
+    text += " of " + std::to_string(*result.points);
+  text += printed(", in %.1f s", report.seconds);
+  if (report.ended == "budget")
+    text += ", when the budget ended it (`--budget`)";
+  if (report.ended == "interrupt")
+    text += ", when it was interrupted";
+  text += "\n";
+  if (refused == 0)
+    return text;
+  auto most = std::max_element(reasons.begin(), reasons.end(),
+                               [](const auto &a, const auto &b) { return a.second < b.second; });
+  return text + std::to_string(refused) + " of them cannot be had, " +
+         std::to_string(most->second) + " because: " + most->first + "\n";
+}
+
+std::string tuneText(const TuneReport &report) {
+  const TuneTry &first = report.result.tries.front();
+  const TuneTry &best = report.result.tries[*report.result.best];
+  std::string text = report.entry, sizes;
+  for (const ExampleSize &size : report.tuning.lastCost().sizes)
+    sizes += (sizes.empty() ? "" : ", ") + size.name + "=" + std::to_string(size.value) + " (" +
+             size.why + ")";
+  text += (sizes.empty() ? "" : "[" + sizes + "]") + " on " + report.target + "\n";
+  auto row = [&](const TuneTry &each, const char *mark) {
+    text +=
+        printed("  %12.2f us  ", *each.outcome.us) + report.tuning.text(each.point) + mark + "\n";
+  };
+  std::vector<const TuneTry *> tries = ranked(report.result);
+  constexpr size_t most = 5;
+  for (size_t i = 0; i < std::min(tries.size(), most); ++i)
+    row(*tries[i], tries[i] == &first ? "  <-- today" : "");
+  if (std::find(tries.begin(), tries.begin() + std::min(tries.size(), most), &first) ==
+      tries.begin() + std::min(tries.size(), most)) {
+    if (first.outcome.us)
+      row(first, "  <-- today");
+    else
+      text += "                 -  " + report.tuning.text(first.point) +
+              "  <-- today: " + first.outcome.reason + "\n";
+  }
+  text += countsText(report);
+  if (&best == &first)
+    return text + "nothing is faster than what holds today\n";
+  if (first.outcome.us)
+    text += printed("%.2f times as fast as today\n", *first.outcome.us / *best.outcome.us);
+  return text + report.schedule() + "\n";
+}
+
+static Json tryJson(const EntryTuning &tuning, const TuneTry &each) {
+  Json values = Json::object();
+  for (size_t i = 0; i < tuning.axes().size(); ++i) {
+    int64_t value = tuning.axes()[i].values[each.point[i]];
+    const std::string &name = tuning.axes()[i].name;
+    if (tuning.tunables()[i]->isBool)
+      values[name] = value != 0;
+    else
+      values[name] = value;
+  }
+  Json json = {{"values", std::move(values)}, {"fits", each.outcome.us.has_value()}};
+  if (each.outcome.us)
+    json["us"] = std::round(*each.outcome.us * 1000) / 1000;
+  else
+    json["reason"] = each.outcome.reason;
+  return json;
+}
+
+std::string tuneDocument(const TuneReport &report) {
+  const TuneResult &result = report.result;
+  const EntryTuning &tuning = report.tuning;
+  Json sizes = Json::array(), elements = Json::array(), decisions = Json::array();
+  for (const ExampleSize &size : tuning.lastCost().sizes)
+    sizes.push_back({{"name", size.name}, {"value", size.value}, {"why", size.why}});
+  for (const AssumedElements &each : tuning.lastCost().elements)
+    elements.push_back({{"name", each.name}, {"text", each.text}});
+  for (const AssumedDecision &each : tuning.lastCost().decisions)
+    decisions.push_back({{"place", each.place}, {"text", each.text}});
+  Json tries = Json::array();
+  for (const TuneTry &each : result.tries)
+    tries.push_back(tryJson(tuning, each));
+  Json json = {{"entry", report.entry},
+               {"target", report.target},
+               {"sizes", std::move(sizes)},
+               {"exhaustive", result.exhaustive},
+               {"seconds", std::round(report.seconds * 1000) / 1000},
+               {"default", tryJson(tuning, result.tries.front())},
+               {"best", tryJson(tuning, result.tries[*result.best])},
+               {"schedule", report.schedule()},
+               {"tries", std::move(tries)}};
+  if (!elements.empty())
+    json["elements"] = std::move(elements);
+  if (!decisions.empty())
+    json["decisions"] = std::move(decisions);
+  if (result.points)
+    json["points"] = *result.points;
+  if (!report.ended.empty())
+    json["ended"] = report.ended;
+  return json.dump(2) + "\n";
+}
+
+} // namespace ptl

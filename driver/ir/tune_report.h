@@ -1,0 +1,23 @@
+// What `ptlc tune` prints.
+#pragma once
+
+#include "compile/tune/tune_entry.h"
+
+namespace ptl {
+
+struct TuneReport {
+  const EntryTuning &tuning;
+  const TuneResult &result; ///< has a best
+  std::string entry, target;
+  double seconds = 0;
+  std::string ended; ///< `budget`, `interrupt`; empty: it ended by itself
+
+  /// `schedule matmul on a3 { BM = 64 }`
+  std::string schedule() const;
+};
+
+std::string tuneText(const TuneReport &report);
+/// The document that docs/tune-schema.json describes.
+std::string tuneDocument(const TuneReport &report);
+
+} // namespace ptl
