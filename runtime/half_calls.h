@@ -7,9 +7,11 @@
 // too, but hides them, so that neither code in memory nor compiled libraries would find them.
 #if defined(__x86_64__)
 extern "C" {
+// NOLINTBEGIN(bugprone-reserved-identifier): the compiler calls them by these names
 PTL_API float __extendhfsf2(_Float16 value);
 /// These two round to the nearest, and to the even one of two; NaNs stay NaNs.
 PTL_API _Float16 __truncsfhf2(float value);
 PTL_API _Float16 __truncdfhf2(double value);
+// NOLINTEND(bugprone-reserved-identifier)
 }
 #endif
