@@ -3,34 +3,19 @@
 #include "codegen/pto/emit_pto.h"
 #include "codegen/pto/verify.h"
 #include "compile/chip/chip_text.h"
+#include "compile/source_spans.h"
 
 namespace ptl {
 
-/// The rest of the line from a place on.
-static Span spanAt(const SourceManager &sources, const std::optional<pto::SourcePlace> &place) {
-  if (!place)
-    return kNoSpan;
-  for (size_t id = 0; id < sources.size(); ++id) {
-    const SourceFile &file = sources.file(static_cast<FileId>(id));
-    if (file.path() != place->file)
-      continue;
-    std::string_view text = file.text();
-    size_t begin = 0;
-    for (unsigned line = 1; line < place->line && begin < text.size(); ++line)
-      begin = std::min(text.find('\n', begin), text.size() - 1) + 1;
-    begin = std::min(begin + (place->column ? place->column - 1 : 0), text.size());
-    size_t end = std::min(text.find_first_of(" \t\n(){}[],", begin), text.size());
-    if (end == begin)
-      end = std::min(begin + 1, text.size());
-    return {static_cast<FileId>(id), static_cast<uint32_t>(begin), static_cast<uint32_t>(end)};
-  }
-  return kNoSpan;
-}
-
 static void report(Session &session, DiagId id, const std::string &by,
                    const std::vector<pto::Finding> &findings) {
-  for (const pto::Finding &finding : findings)
-    session.sink().report(id, spanAt(session.sources(), finding.place), {by, finding.message});
+  for (const pto::Finding &finding : findings) {
+    Span at = kNoSpan;
+    if (finding.place)
+      at = spanAt(session.sources(),
+                  {finding.place->file, finding.place->line, finding.place->column});
+    session.sink().report(id, at, {by, finding.message});
+  }
 }
 
 std::optional<pto::Emitted> emitPtoText(Session &session, llvm::ArrayRef<mlir::ModuleOp> kernels,

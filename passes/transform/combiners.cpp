@@ -13,6 +13,19 @@ namespace ptl::ir {
 
 llvm::StringRef combinerOf(Operation *op) { return operationName(*loweringOf(op)->combiner); }
 
+llvm::StringRef reductionBy(llvm::StringRef combiner) {
+  OpId by = *opIdOf(combiner);
+  // Searches and the mean combine by the same operation, but their results are not what it combines.
+  auto isPlain = [](const OpRecord &record) {
+    return record.opClass == OpClass::Reduction && !opLowering(record.id).onNumbers &&
+           llvm::any_of(record.params, [](const OpParam &each) { return each.name == "axes"; });
+  };
+  for (const OpRecord &record : allOps())
+    if (isPlain(record) && opLowering(record.id).combiner == by)
+      return operationName(record.id);
+  llvm_unreachable("every combiner of a scan has a reduction");
+}
+
 Value numberOf(OpBuilder &b, Location loc, Type elem, double value) {
   if (auto real = dyn_cast<FloatType>(elem))
     return b.create<arith::ConstantOp>(loc, b.getFloatAttr(real, value));

@@ -7,6 +7,8 @@ namespace ptl::ir {
 
 /// The operation that combines two results of a reduction or a scan.
 llvm::StringRef combinerOf(mlir::Operation *op);
+/// The reduction whose results that operation combines: `ptl.reduce_sum` for `ptl.add`.
+llvm::StringRef reductionBy(llvm::StringRef combiner);
 /// A constant of an element type.
 mlir::Value numberOf(mlir::OpBuilder &b, mlir::Location loc, mlir::Type elem, double value);
 /// What a combiner leaves of a value as it is: 0, 1, or the end of the type.

@@ -1,9 +1,11 @@
 #include "runtime/graph/task_graph.h"
+#include "runtime/schedule/random_graph.h"
 
 #include <gtest/gtest.h>
 #include <random>
 
 using namespace ptl::rt;
+using namespace ptl::rt::test;
 
 namespace {
 
@@ -15,18 +17,6 @@ TaskId use(GraphBuilder &graph, std::vector<std::pair<StorageId, AccessMode>> st
 }
 
 constexpr AccessMode reads = AccessMode::Read, writes = AccessMode::Write;
-
-std::vector<std::vector<bool>> reachability(const TaskGraph &graph) {
-  std::vector<std::vector<bool>> reaches(graph.size(), std::vector<bool>(graph.size()));
-  for (TaskId id = graph.size(); id-- > 0;)
-    for (TaskId next : graph.successors(id)) {
-      reaches[id][next] = true;
-      for (TaskId far = 0; far < graph.size(); ++far)
-        if (reaches[next][far])
-          reaches[id][far] = true;
-    }
-  return reaches;
-}
 
 } // namespace
 

@@ -18,18 +18,6 @@ bool conflict(const RandomTask &a, const RandomTask &b) {
   return false;
 }
 
-std::vector<std::vector<bool>> reachability(const TaskGraph &graph) {
-  std::vector<std::vector<bool>> reaches(graph.size(), std::vector<bool>(graph.size()));
-  for (TaskId id = graph.size(); id-- > 0;)
-    for (TaskId next : graph.successors(id)) {
-      reaches[id][next] = true;
-      for (TaskId far = next + 1; far < graph.size(); ++far)
-        if (reaches[next][far])
-          reaches[id][far] = true;
-    }
-  return reaches;
-}
-
 } // namespace
 
 TEST(TaskGraph, NoEdgeIsMissingAndNoneIsMadeUp) {

@@ -155,6 +155,19 @@ private:
   std::mt19937_64 random_;
 };
 
+/// For each task those that come after it by some chain of edges.
+inline std::vector<std::vector<bool>> reachability(const TaskGraph &graph) {
+  std::vector<std::vector<bool>> reaches(graph.size(), std::vector<bool>(graph.size()));
+  for (TaskId id = graph.size(); id-- > 0;)
+    for (TaskId next : graph.successors(id)) {
+      reaches[id][next] = true;
+      for (TaskId far = next + 1; far < graph.size(); ++far)
+        if (reaches[next][far])
+          reaches[id][far] = true;
+    }
+  return reaches;
+}
+
 /// All tasks as one graph that is linked before it runs.
 inline TaskGraph staticGraph(const RandomGraph &random) {
   GraphBuilder builder;

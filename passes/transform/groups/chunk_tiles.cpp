@@ -7,7 +7,6 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
-#include "llvm/ADT/StringSwitch.h"
 
 #include <cmath>
 #include <limits>
@@ -376,11 +375,7 @@ Value ChunkEmitter::foldScanned(Operation *scan) {
   if (extents[static_cast<size_t>(axis)].isOne())
     return tile;
   extents[static_cast<size_t>(axis)] = Extent::constant(1);
-  OperationState state(loc_, llvm::StringSwitch<llvm::StringRef>(combinerOf(scan))
-                                 .Case(AddOp::getOperationName(), ReduceSumOp::getOperationName())
-                                 .Case(MulOp::getOperationName(), ReduceProdOp::getOperationName())
-                                 .Case(MinOp::getOperationName(), ReduceMinOp::getOperationName())
-                                 .Default(ReduceMaxOp::getOperationName()));
+  OperationState state(loc_, reductionBy(combinerOf(scan)));
   state.addOperands(tile);
   state.addAttribute("axes", b_.getDenseI64ArrayAttr(axis));
   state.addTypes(
