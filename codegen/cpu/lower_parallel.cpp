@@ -1,5 +1,6 @@
 // Grids: the body becomes a function that the runtime calls on ranges of the flattened grid.
 #include "codegen/cpu/lower_parallel.h"
+#include "codegen/cpu/column_tiles.h"
 #include "codegen/cpu/elements.h"
 #include "codegen/cpu/lower_check.h"
 #include "codegen/cpu/lower_control.h"
@@ -74,6 +75,7 @@ void lowerParallel(Lowering &l, ir::ParallelOp op) {
     return lowerGridInPlace(l, op);
   SmallVector<Value> steps = gridSteps(l, op);
   chooseProductTiles(l, op, steps);
+  chooseColumnTiles(l, op, steps);
   SmallVector<Value> counts = gridCounts(l, op, steps);
   Value total = e.indexCast(productOf(e, counts), e.b.getI64Type());
   func::FuncOp body = bodyFunction(l, [&](Value begin, Value end) {

@@ -133,11 +133,6 @@ void Reduction::foldRows(ArrayRef<int64_t> rest, Coords &at, const View &sums) c
   loop(whole, rows, 1);
 }
 
-// A logical element type whose registers are those of partial results.
-static Type storedAs(const Combiner &c) {
-  return c.acc == registerType(c.elem) && !isFloatElem(c.elem) ? c.elem : c.acc;
-}
-
 static void reduceInto(Lowering &l, Operation *op,
                        llvm::function_ref<void(const Coords &, Value)> store) {
   Value operand = op->getOperand(0);
@@ -179,8 +174,11 @@ static void reduceInto(Lowering &l, Operation *op,
       sum = c.combine(l.e, sum, other);
     finished(at, r.horizontal ? c.horizontal(l.e, sum) : sum);
   };
+  bool isColumns = inner >= 0 && !r.horizontal && !r.axes.empty();
+  View sums;
+  if (isColumns)
+    sums = allocate(l, storedAs(c), {extents[inner]});
   auto columns = [&](Coords &at) {
-    View sums = allocate(l, storedAs(c), {extents[inner]});
     forAll(l, sums.extents, 1, {},
            [&](Coords &to) { storeAt(l, sums, to, toLanes(l, c.identity(l.e, c.acc))); });
     r.foldRows(r.axes, at, sums);
@@ -189,7 +187,6 @@ static void reduceInto(Lowering &l, Operation *op,
   };
   Coords at(type.getRank());
   Scope scope(l);
-  bool isColumns = inner >= 0 && !r.horizontal && !r.axes.empty();
   forAxes(l, extents, kept, at, [&](Coords &at) {
     if (isColumns)
       columns(at);

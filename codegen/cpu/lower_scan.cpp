@@ -5,45 +5,136 @@
 #include "codegen/cpu/extents.h"
 #include "codegen/cpu/lower_value.h"
 #include "codegen/cpu/positions.h"
+#include "codegen/cpu/storage.h"
+#include "codegen/cpu/streamed_store.h"
 
 using namespace mlir;
 
 namespace ptl::cpu {
 
-bool produceScan(Lowering &l, Operation *op, const View &dest) {
+namespace {
+/// One scan while it is emitted.
+struct Scan {
+  Lowering &l;
+  Combiner c;
+  Value operand;
+  const View &dest;
+  int64_t axis, inner; // `inner`: axis of vectors, -1: none
+  Value rows;          // whether rows of the result go past the caches
+  std::optional<View> sums = {};
+
+  Value elementOf(Coords &at) const;
+  Value resultOf(Value sum) const { return c.finish(l.e, sum, {}, dest.element); }
+  Value prefix(Value x) const;
+  void alongRow(Coords &at) const;
+  void alongColumns(Coords &at) const;
+  void oneByOne(Coords &at) const;
+};
+} // namespace
+
+Value Scan::elementOf(Coords &at) const {
+  return c.accept(l.e, toLanes(l, elementAt(l, operand, at)));
+}
+
+// The running results of the lanes of a vector, by doubling steps.
+Value Scan::prefix(Value x) const {
   const Emit &e = l.e;
+  int64_t lanes = laneCount(x.getType());
+  Value identity = c.identity(e, x.getType());
+  for (int64_t distance = 1; distance < lanes; distance *= 2) {
+    SmallVector<int64_t> moved;
+    for (int64_t lane = 0; lane < lanes; ++lane)
+      moved.push_back(lane < distance ? lane : lanes + lane - distance);
+    Value before = e.b.create<vector::ShuffleOp>(e.loc, identity, x, moved);
+    x = c.combine(e, before, x);
+  }
+  return x;
+}
+
+// The axis is that of vectors. What one vector hands on takes a single operation, so the others of several vectors overlap.
+void Scan::alongRow(Coords &at) const {
+  const Emit &e = l.e;
+  auto type = VectorType::get({l.maxLanes}, c.acc);
+  SmallVector<int64_t> last(static_cast<size_t>(l.maxLanes), l.maxLanes - 1);
+  at[inner] = Coord();
+  hoist(l, operand, at);
+  storeRowInOrder(l, dest, rows, at, {c.identity(e, type)}, [&](Coords &at, Values &carried) {
+    Value x = elementOf(at);
+    if (l.mask)
+      x = e.select(l.mask, x, c.identity(e, type));
+    Value sums = prefix(x), before = carried[0];
+    Value all = e.b.create<vector::ShuffleOp>(e.loc, sums, sums, last);
+    carried[0] = c.combine(e, before, all);
+    return resultOf(c.combine(e, before, sums));
+  });
+}
+
+// Rows are read and written from end to end, as memory is fastest; the running results are a row that stays in a cache.
+void Scan::alongColumns(Coords &at) const {
+  const Emit &e = l.e;
+  forAll(l, sums->extents, 1, {},
+         [&](Coords &to) { storeAt(l, *sums, to, toLanes(l, c.identity(e, c.acc))); });
+  int64_t cost = costOf(l, operand) + 2;
+  e.loop(l.index(0), dest.extents[axis], l.index(1), {}, [&](const Emit &, Value i, ValueRange) {
+    Scope scope(l);
+    at[axis] = Coord{i};
+    storeRow(l, dest, rows, cost, operand, at, [&](Coords &at) {
+      Value sum = c.combine(e, loadAt(l, *sums, {at[inner]}), elementOf(at));
+      storeAt(l, *sums, {at[inner]}, sum);
+      return resultOf(sum);
+    });
+    return SmallVector<Value>();
+  });
+}
+
+// Running results in a register: of one element, or of a vector of columns.
+void Scan::oneByOne(Coords &at) const {
+  const Emit &e = l.e;
+  Type shape = l.lanes ? Type(VectorType::get({l.lanes}, c.acc)) : c.acc;
+  e.loop(l.index(0), dest.extents[axis], l.index(1), c.identity(e, shape),
+         [&](const Emit &, Value i, ValueRange carried) -> SmallVector<Value> {
+           Scope scope(l);
+           at[axis] = Coord{i};
+           Value next = c.combine(e, carried[0], elementOf(at));
+           storeAt(l, dest, at, resultOf(next));
+           return {next};
+         });
+}
+
+bool produceScan(Lowering &l, Operation *op, const View &dest, Value streamed) {
   if (!op->getName().getStringRef().starts_with("ptl.cum"))
     return false;
   Value operand = op->getOperand(0);
   prepare(l, operand);
   auto type = cast<ir::ArrayType>(operand.getType());
   int64_t axis = op->getAttrOfType<IntegerAttr>("axis").getInt();
-  Combiner c = combinerOf(op, type.getElementType());
-  Values extents = extentsOf(l, operand);
-  int64_t inner = innerAxis(extents);
+  int64_t inner = innerAxis(dest.extents);
+  Scan scan{l,
+            combinerOf(op, type.getElementType()),
+            operand,
+            dest,
+            axis,
+            inner,
+            streamedRows(l, dest, streamed, costOf(l, operand))};
   SmallVector<int64_t> others;
   for (int64_t n = 0; n < type.getRank(); ++n)
     if (n != axis && n != inner)
       others.push_back(n);
-  auto run = [&](Coords &at) {
-    Type shape = l.lanes ? Type(VectorType::get({l.lanes}, c.acc)) : c.acc;
-    e.loop(l.index(0), extents[axis], l.index(1), c.identity(e, shape),
-           [&](const Emit &, Value i, ValueRange carried) -> SmallVector<Value> {
-             Scope scope(l);
-             at[axis] = Coord{i};
-             Value element = c.accept(e, toLanes(l, elementAt(l, operand, at)));
-             Value next = c.combine(e, carried[0], element);
-             storeAt(l, dest, at, c.finish(e, next, {}, type.getElementType()));
-             return {next};
-           });
-  };
+  auto width = inner < 0 ? std::nullopt : constantOf(dest.extents[inner]);
+  bool isNarrow = width && *width <= l.maxLanes;
+  if (inner >= 0 && inner != axis && !isNarrow)
+    scan.sums = allocate(l, storedAs(scan.c), {dest.extents[inner]});
   Coords at(type.getRank());
   Scope scope(l);
-  forAxes(l, extents, others, at, [&](Coords &at) {
-    if (inner == axis || inner < 0)
-      run(at);
+  forAxes(l, dest.extents, others, at, [&](Coords &at) {
+    if (inner < 0)
+      scan.oneByOne(at);
+    else if (inner == axis)
+      scan.alongRow(at);
+    else if (isNarrow)
+      forLanes(l, dest.extents, inner, at, 100, [&](Coords &at) { scan.oneByOne(at); });
     else
-      forLanes(l, extents, inner, at, 100, run);
+      scan.alongColumns(at);
   });
   return true;
 }

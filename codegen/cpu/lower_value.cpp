@@ -106,9 +106,9 @@ View requireView(Lowering &l, Value array) {
   return materialise(l, array);
 }
 
-static void produce(Lowering &l, Operation *op, ArrayRef<View> dests) {
+static void produce(Lowering &l, Operation *op, ArrayRef<View> dests, Value streamed = {}) {
   llvm::SaveAndRestore place(l.e.loc, op->getLoc());
-  if (produceReduction(l, op, dests[0]) || produceScan(l, op, dests[0]) ||
+  if (produceReduction(l, op, dests[0]) || produceScan(l, op, dests[0], streamed) ||
       produceProduct(l, op, dests[0], false) || produceSort(l, op, dests) ||
       produceScatter(l, op, dests[0]) || produceShape(l, op, dests))
     return;
@@ -202,7 +202,7 @@ void evaluateInto(Lowering &l, Value array, const View &dest, Value streamed) {
     return;
   if (hasProducer(op)) {
     if (op->getNumResults() == 1)
-      return produce(l, op, dest);
+      return produce(l, op, dest, streamed);
     materialise(l, array);
     return evaluateInto(l, array, dest, streamed);
   }

@@ -69,8 +69,10 @@ struct StreamedRow {
   llvm::function_ref<Value(Coords &)> element;
 
   Value elementsToLine() const;
+  void put(Value start, Value value) const;
   void store(Value start, Value mask) const;
   void emit() const;
+  Values emitInOrder(Values carried, llvm::function_ref<Value(Coords &, Values &)> next) const;
 };
 } // namespace
 
@@ -84,26 +86,29 @@ Value StreamedRow::elementsToLine() const {
   return e.indexCast(e.select(streamed, count, e.i64(0)), e.b.getIndexType());
 }
 
-void StreamedRow::store(Value start, Value mask) const {
+// Stores a value at `start`: a whole vector at the start of a line, or with the mask that holds.
+void StreamedRow::put(Value start, Value value) const {
   const Emit &e = l.e;
+  if (l.mask)
+    return storeAt(l, to, at, value);
+  value = toStorage(e, toLanes(l, value), to.element);
+  Value pointer = elementPointer(e, row, storageType(to.element), start);
+  int64_t bytes = std::min(kLineBytes, l.maxLanes * bytesOf(to.element));
+  auto streaming = [&](const Emit &) {
+    e.b.create<LLVM::StoreOp>(e.loc, value, pointer, static_cast<unsigned>(bytes),
+                              /*isVolatile=*/false, /*isNonTemporal=*/true);
+    return SmallVector<Value>();
+  };
+  e.branch(streamed, {}, streaming, [&](const Emit &) {
+    storeRaw(e, pointer, value);
+    return SmallVector<Value>();
+  });
+}
+
+void StreamedRow::store(Value start, Value mask) const {
   Scope scope(l);
   at[inner] = Coord{start, 1, {}};
-  withLanes(l, l.maxLanes, mask, [&] {
-    if (mask)
-      return storeAt(l, to, at, element(at));
-    Value value = toStorage(e, toLanes(l, element(at)), to.element);
-    Value pointer = elementPointer(e, row, storageType(to.element), start);
-    int64_t bytes = std::min(kLineBytes, l.maxLanes * bytesOf(to.element));
-    auto streaming = [&](const Emit &) {
-      e.b.create<LLVM::StoreOp>(e.loc, value, pointer, static_cast<unsigned>(bytes),
-                                /*isVolatile=*/false, /*isNonTemporal=*/true);
-      return SmallVector<Value>();
-    };
-    e.branch(streamed, {}, streaming, [&](const Emit &) {
-      storeRaw(e, pointer, value);
-      return SmallVector<Value>();
-    });
-  });
+  withLanes(l, l.maxLanes, mask, [&] { put(start, element(at)); });
 }
 
 // What precedes the first whole line and what is left of a last vector are two rounds of one loop with a mask.
@@ -133,6 +138,31 @@ void StreamedRow::emit() const {
   });
 }
 
+// The same from the first element to the last one.
+Values StreamedRow::emitInOrder(Values carried,
+                                llvm::function_ref<Value(Coords &, Values &)> next) const {
+  const Emit &e = l.e;
+  Value length = to.extents[inner], lanes = l.index(l.maxLanes);
+  Value first = e.b.createOrFold<arith::MinSIOp>(e.loc, elementsToLine(), length);
+  Value count = e.sub(length, first);
+  Value whole = e.add(first, e.sub(count, e.b.createOrFold<arith::RemUIOp>(e.loc, count, lanes)));
+  auto stretch = [&](Value from, Value end, bool masked) {
+    auto results = e.loop(from, end, lanes, carried, [&](const Emit &, Value i, ValueRange now) {
+      Values values(now);
+      Scope scope(l);
+      at[inner] = Coord{i, 1, {}};
+      Value mask = masked ? laneMask(e, e.sub(end, i), l.maxLanes) : Value();
+      withLanes(l, l.maxLanes, mask, [&] { put(i, next(at, values)); });
+      return SmallVector<Value>(values.begin(), values.end());
+    });
+    carried.assign(results.begin(), results.end());
+  };
+  stretch(l.index(0), first, true);
+  stretch(first, whole, false);
+  stretch(whole, length, true);
+  return carried;
+}
+
 // Whether elements stand at multiples of their size; else no vector of them stands at the start of a line, where the processor
 // demands those that go past the caches. Callers may hand over any address.
 static Value isAligned(const Emit &e, const View &to) {
@@ -140,31 +170,61 @@ static Value isAligned(const Emit &e, const View &to) {
   return e.cmpi(arith::CmpIPredicate::eq, e.bitAnd(address, bytesOf(to.element) - 1), 0);
 }
 
-void storeAll(Lowering &l, const View &to, Value streamed, int64_t cost, ValueRange hoisted,
-              llvm::function_ref<Value(Coords &)> element) {
+Value streamedRows(Lowering &l, const View &to, Value streamed, int64_t cost) {
   const Emit &e = l.e;
   int64_t inner = innerAxis(to.extents);
   auto length = inner < 0 ? std::nullopt : constantOf(to.extents[inner]);
   if (!streamed || inner < 0 || constantOf(to.strides[inner]) != 1 || cost > kMostCost ||
-      (length && *length * bytesOf(to.element) < kLeastRowBytes)) {
-    forAll(l, to.extents, cost, hoisted, [&](Coords &at) { storeAt(l, to, at, element(at)); });
-    return;
-  }
+      (length && *length * bytesOf(to.element) < kLeastRowBytes))
+    return {};
   Value isLong =
       e.cmpi(arith::CmpIPredicate::sge, to.extents[inner], kLeastRowBytes / bytesOf(to.element));
-  Value rows = e.bitAnd(streamed, e.bitAnd(isLong, isAligned(e, to)));
+  return e.bitAnd(streamed, e.bitAnd(isLong, isAligned(e, to)));
+}
+
+void storeRow(Lowering &l, const View &to, Value rows, int64_t cost, ValueRange hoisted, Coords &at,
+              llvm::function_ref<Value(Coords &)> element) {
+  int64_t inner = innerAxis(to.extents);
+  auto store = [&](Coords &at) { storeAt(l, to, at, element(at)); };
+  if (inner < 0)
+    return store(at);
+  at[inner] = Coord();
+  for (Value value : hoisted)
+    hoist(l, value, broadcastCoords(l, value, at));
+  if (rows)
+    StreamedRow{l, to, inner, rowOf(l, to, at, inner), rows, at, element}.emit();
+  else
+    forLanes(l, to.extents, inner, at, cost, store);
+}
+
+Values storeRowInOrder(Lowering &l, const View &to, Value rows, Coords &at, Values carried,
+                       llvm::function_ref<Value(Coords &, Values &)> element) {
+  int64_t inner = innerAxis(to.extents);
+  if (rows)
+    return StreamedRow{l, to, inner, rowOf(l, to, at, inner), rows, at, {}}.emitInOrder(
+        std::move(carried), element);
+  return loopOfVectors(l, to.extents[inner], 1, std::move(carried),
+                       [&](ArrayRef<Value> starts, Value mask, Values now) {
+                         Scope scope(l);
+                         at[inner] = Coord{starts[0], 1, {}};
+                         withLanes(l, l.maxLanes, mask,
+                                   [&] { storeAt(l, to, at, element(at, now)); });
+                         return now;
+                       });
+}
+
+void storeAll(Lowering &l, const View &to, Value streamed, int64_t cost, ValueRange hoisted,
+              llvm::function_ref<Value(Coords &)> element) {
+  int64_t inner = innerAxis(to.extents);
+  Value rows = streamedRows(l, to, streamed, cost);
   SmallVector<int64_t> outer;
   for (int64_t axis = 0; axis < to.rank(); ++axis)
     if (axis != inner)
       outer.push_back(axis);
   Coords at(to.rank());
   Scope scope(l);
-  forAxes(l, to.extents, outer, at, [&](Coords &at) {
-    at[inner] = Coord();
-    for (Value value : hoisted)
-      hoist(l, value, broadcastCoords(l, value, at));
-    StreamedRow{l, to, inner, rowOf(l, to, at, inner), rows, at, element}.emit();
-  });
+  forAxes(l, to.extents, outer, at,
+          [&](Coords &at) { storeRow(l, to, rows, cost, hoisted, at, element); });
 }
 
 void fenceStreams(Lowering &l, func::FuncOp body) {

@@ -17,6 +17,20 @@ mlir::Value isStreamed(Lowering &l, ir::StoreOp op, const View &base);
 void storeAll(Lowering &l, const View &to, mlir::Value streamed, int64_t cost,
               mlir::ValueRange hoisted, llvm::function_ref<mlir::Value(Coords &)> element);
 
+/// A condition on which the rows of `to` go past the caches, if `streamed` holds; null where they never do, because they are no runs
+/// of memory, are short, or because an element costs so much that stores do not matter.
+mlir::Value streamedRows(Lowering &l, const View &to, mlir::Value streamed, int64_t cost);
+
+/// Writes the row of `to` at the position `at`, whose coordinate along the inner axis is open, as `storeAll` writes all of them.
+/// `rows` is what `streamedRows` says.
+void storeRow(Lowering &l, const View &to, mlir::Value rows, int64_t cost, mlir::ValueRange hoisted,
+              Coords &at, llvm::function_ref<mlir::Value(Coords &)> element);
+
+/// Writes a row from its first vector to its last one. `element` gets the values that its vectors hand on, from `carried` on, and
+/// replaces them; with a mask (`Lowering::mask`) it must hand on what the chosen lanes say. Returns the last ones.
+Values storeRowInOrder(Lowering &l, const View &to, mlir::Value rows, Coords &at, Values carried,
+                       llvm::function_ref<mlir::Value(Coords &, Values &)> element);
+
 /// Ends the body of a grid or of a task, if it has streamed anything, with a fence: such stores are seen by other threads in any
 /// order, so they have to be done when the body is. The builder stands in front of the return.
 void fenceStreams(Lowering &l, mlir::func::FuncOp body);
