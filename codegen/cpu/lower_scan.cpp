@@ -9,6 +9,7 @@
 #include "codegen/cpu/streamed_store.h"
 
 using namespace mlir;
+using arith::CmpIPredicate;
 
 namespace ptl::cpu {
 
@@ -36,17 +37,18 @@ Value Scan::elementOf(Coords &at) const {
   return c.accept(l.e, toLanes(l, elementAt(l, operand, at)));
 }
 
-// The running results of the lanes of a vector, by doubling steps.
+// The running results of the lanes of a vector, by doubling steps. Lanes are rotated, which takes one instruction, and those that
+// have come round are left out.
 Value Scan::prefix(Value x) const {
   const Emit &e = l.e;
   int64_t lanes = laneCount(x.getType());
-  Value identity = c.identity(e, x.getType());
+  Value numbers = laneNumbers(e, lanes, e.b.getI32Type());
   for (int64_t distance = 1; distance < lanes; distance *= 2) {
-    SmallVector<int64_t> moved;
+    SmallVector<int64_t> rotated;
     for (int64_t lane = 0; lane < lanes; ++lane)
-      moved.push_back(lane < distance ? lane : lanes + lane - distance);
-    Value before = e.b.create<vector::ShuffleOp>(e.loc, identity, x, moved);
-    x = c.combine(e, before, x);
+      rotated.push_back((lane + lanes - distance) % lanes);
+    Value before = e.b.create<vector::ShuffleOp>(e.loc, x, x, rotated);
+    x = e.select(e.cmpi(CmpIPredicate::sge, numbers, distance), c.combine(e, before, x), x);
   }
   return x;
 }
