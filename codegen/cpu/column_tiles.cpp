@@ -12,7 +12,7 @@ using namespace mlir;
 namespace ptl::cpu {
 
 // A row of partial results this long stays in the first cache, beside the rows that are read.
-static constexpr int64_t kMostBytes = 16384;
+static constexpr int64_t kMostBytes = 20480;
 // Columns of several threads are apart by whole lines.
 static constexpr int64_t kColumnUnit = 64;
 
@@ -105,11 +105,11 @@ void chooseColumnTiles(Lowering &l, ir::ParallelOp op, SmallVectorImpl<Value> &s
   Value threads =
       e.indexCast(e.call("ptl_rt_thread_count", e.b.getI32Type(), l.context), e.b.getIndexType());
   Value others = atLeast(otherPoints(l, op, steps), l.index(1));
-  Value each = divideUp(columns, divideUp(threads, others));
-  each = e.mul(divideUp(each, l.index(kColumnUnit)), l.index(kColumnUnit));
   Type element = cast<ir::ArrayType>(fold->getResult(0).getType()).getElementType();
   int64_t bytes = std::max<int64_t>(4, storageType(element).getIntOrFloatBitWidth() / 8);
-  each = e.b.createOrFold<arith::MinSIOp>(e.loc, each, l.index(kMostBytes / bytes));
+  Value parts = atLeast(divideUp(threads, others), divideUp(columns, l.index(kMostBytes / bytes)));
+  Value each = divideUp(columns, atLeast(parts, l.index(1)));
+  each = e.mul(divideUp(each, l.index(kColumnUnit)), l.index(kColumnUnit));
   steps.back() = atLeast(each, steps.back());
 }
 

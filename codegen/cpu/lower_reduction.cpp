@@ -78,8 +78,12 @@ Values Reduction::loopOver(ArrayRef<int64_t> rest, Coords &at, Values sums) cons
   return Values(results.begin(), results.end());
 }
 
-// Rows that are added at the same time, so that partial results are loaded and stored less often.
-static constexpr int64_t kRowsAtOnce = 4;
+// Elements that cost more than this are computed one vector at a time.
+static constexpr int64_t kCheap = 6;
+
+// Rows that are added at the same time, so that partial results are loaded and stored less often, and that memory is read at several
+// places; fewer where an element takes much code.
+static constexpr int64_t kRowsAtOnce = 8, kCostlyRowsAtOnce = 4;
 
 // Adds rows to partial results in memory: rows are read from end to end, as memory gives them fastest.
 void Reduction::addRows(Coords &at, int64_t axis, Value first, int64_t count,
@@ -92,7 +96,7 @@ void Reduction::addRows(Coords &at, int64_t axis, Value first, int64_t count,
     at[axis] = Coord{rows[n]};
     hoist(l, operand, at);
   }
-  int64_t several = cost <= 6 ? 2 : 1;
+  int64_t several = cost <= kCheap ? 2 : 1;
   loopOfVectors(l, extents[inner], several, {}, [&](ArrayRef<Value> starts, Value mask, Values) {
     for (Value start : starts) {
       Scope scope(l);
@@ -128,8 +132,9 @@ void Reduction::foldRows(ArrayRef<int64_t> rest, Coords &at, const View &sums) c
   if (rest.size() > 1)
     return loop(l.index(0), extents[axis], 1);
   Value rows = extents[axis];
-  Value whole = e.sub(rows, e.b.createOrFold<arith::RemUIOp>(e.loc, rows, l.index(kRowsAtOnce)));
-  loop(l.index(0), whole, kRowsAtOnce);
+  int64_t together = cost <= kCheap ? kRowsAtOnce : kCostlyRowsAtOnce;
+  Value whole = e.sub(rows, e.b.createOrFold<arith::RemUIOp>(e.loc, rows, l.index(together)));
+  loop(l.index(0), whole, together);
   loop(whole, rows, 1);
 }
 

@@ -28,6 +28,7 @@ struct Scan {
   Value resultOf(Value sum) const { return c.finish(l.e, sum, {}, dest.element); }
   Value prefix(Value x) const;
   void alongRow(Coords &at) const;
+  void scanRows(const Coords &at, Value first, int64_t count, Value streamed) const;
   void alongColumns(Coords &at) const;
   void oneByOne(Coords &at) const;
 };
@@ -71,22 +72,49 @@ void Scan::alongRow(Coords &at) const {
   });
 }
 
+// Rows that are scanned at the same time, so that running results are loaded and stored less often.
+static constexpr int64_t kScannedAtOnce = 4;
+// Elements that cost more than this are computed for one row at a time: it is less code.
+static constexpr int64_t kCheapElement = 6;
+
+void Scan::scanRows(const Coords &at, Value first, int64_t count, Value streamed) const {
+  const Emit &e = l.e;
+  SmallVector<Coords> rowsAt(static_cast<size_t>(count), at);
+  for (auto [n, row] : llvm::enumerate(rowsAt))
+    row[axis] = Coord{e.add(first, l.index(static_cast<int64_t>(n)))};
+  int64_t cost = (costOf(l, operand) + 2) * count;
+  storeRows(l, dest, streamed, cost, operand, rowsAt, [&](MutableArrayRef<Coords> each) {
+    Coords place = {each[0][inner]};
+    Value sum = loadAt(l, *sums, place);
+    Values results;
+    for (Coords &row : each) {
+      sum = c.combine(e, sum, elementOf(row));
+      results.push_back(resultOf(sum));
+    }
+    storeAt(l, *sums, place, sum);
+    return results;
+  });
+}
+
 // Rows are read and written from end to end, as memory is fastest; the running results are a row that stays in a cache.
 void Scan::alongColumns(Coords &at) const {
   const Emit &e = l.e;
   forAll(l, sums->extents, 1, {},
          [&](Coords &to) { storeAt(l, *sums, to, toLanes(l, c.identity(e, c.acc))); });
-  int64_t cost = costOf(l, operand) + 2;
-  e.loop(l.index(0), dest.extents[axis], l.index(1), {}, [&](const Emit &, Value i, ValueRange) {
-    Scope scope(l);
-    at[axis] = Coord{i};
-    storeRow(l, dest, rows, cost, operand, at, [&](Coords &at) {
-      Value sum = c.combine(e, loadAt(l, *sums, {at[inner]}), elementOf(at));
-      storeAt(l, *sums, {at[inner]}, sum);
-      return resultOf(sum);
+  auto loop = [&](Value from, Value to, int64_t step) {
+    e.loop(from, to, l.index(step), {}, [&](const Emit &, Value i, ValueRange) {
+      Scope scope(l);
+      scanRows(at, i, step, rows);
+      return SmallVector<Value>();
     });
-    return SmallVector<Value>();
-  });
+  };
+  Value count = dest.extents[axis], done = l.index(0);
+  if (costOf(l, operand) <= kCheapElement) {
+    Value rest = e.b.createOrFold<arith::RemUIOp>(e.loc, count, l.index(kScannedAtOnce));
+    done = e.sub(count, rest);
+    loop(l.index(0), done, kScannedAtOnce);
+  }
+  loop(done, count, 1);
 }
 
 // Running results in a register: of one element, or of a vector of columns.
@@ -111,13 +139,17 @@ bool produceScan(Lowering &l, Operation *op, const View &dest, Value streamed) {
   auto type = cast<ir::ArrayType>(operand.getType());
   int64_t axis = op->getAttrOfType<IntegerAttr>("axis").getInt();
   int64_t inner = innerAxis(dest.extents);
+  // Where lines begin at other elements in each row, vectors of running results would overlap those of the row before.
+  Value rows = streamedRows(l, dest, streamed, costOf(l, operand));
+  if (rows && inner != axis)
+    rows = l.e.bitAnd(rows, haveSameLines(l, dest, axis));
   Scan scan{l,
             combinerOf(op, type.getElementType()),
             operand,
             dest,
             axis,
             inner,
-            streamedRows(l, dest, streamed, costOf(l, operand))};
+rows};
   SmallVector<int64_t> others;
   for (int64_t n = 0; n < type.getRank(); ++n)
     if (n != axis && n != inner)

@@ -58,18 +58,25 @@ static Value rowOf(Lowering &l, const View &to, const Coords &at, int64_t inner)
 }
 
 namespace {
-/// One row while it is stored.
-struct StreamedRow {
+/// Rows while they are stored: one, or several whose lines begin at the same elements.
+struct StreamedRows {
   Lowering &l;
   const View &to;
   int64_t inner;
-  Value row;      // address
-  Value streamed; // of this row
-  Coords &at;
-  llvm::function_ref<Value(Coords &)> element;
+  Values rows;    // addresses
+  Value streamed; // of these rows
+  MutableArrayRef<Coords> at;
+  RowElements elements;
 
+  StreamedRows(Lowering &l, const View &to, Value streamed, MutableArrayRef<Coords> at,
+               RowElements elements)
+      : l(l), to(to), inner(innerAxis(to.extents)), streamed(streamed), at(at), elements(elements) {
+    for (Coords &one : at)
+      rows.push_back(rowOf(l, to, one, inner));
+  }
   Value elementsToLine() const;
-  void put(Value start, Value value) const;
+  void fetchEnds(Value whole) const;
+  void put(Value start, Values values) const;
   void store(Value start, Value mask) const;
   void emit() const;
   Values emitInOrder(Values carried, llvm::function_ref<Value(Coords &, Values &)> next) const;
@@ -77,47 +84,67 @@ struct StreamedRow {
 } // namespace
 
 // How many elements precede the first whole line; none where the row is not streamed.
-Value StreamedRow::elementsToLine() const {
+Value StreamedRows::elementsToLine() const {
   const Emit &e = l.e;
   Type i64 = e.b.getI64Type();
-  Value address = e.b.create<LLVM::PtrToIntOp>(e.loc, i64, row);
+  Value address = e.b.create<LLVM::PtrToIntOp>(e.loc, i64, rows[0]);
   Value bytes = e.bitAnd(e.neg(address), kLineBytes - 1);
   Value count = e.shrUnsigned(bytes, llvm::Log2_64(bytesOf(to.element)));
   return e.indexCast(e.select(streamed, count, e.i64(0)), e.b.getIndexType());
 }
 
-// Stores a value at `start`: a whole vector at the start of a line, or with the mask that holds.
-void StreamedRow::put(Value start, Value value) const {
+// Lines that are written in part are read before. Processors finish stores in order, so without this those past the caches would
+// wait for that.
+void StreamedRows::fetchEnds(Value whole) const {
   const Emit &e = l.e;
-  if (l.mask)
-    return storeAt(l, to, at, value);
-  value = toStorage(e, toLanes(l, value), to.element);
-  Value pointer = elementPointer(e, row, storageType(to.element), start);
+  for (Value row : rows)
+    for (Value at : {l.index(0), whole})
+      e.b.create<LLVM::Prefetch>(e.loc, elementPointer(e, row, storageType(to.element), at),
+                                 /*rw=*/1, /*hint=*/3, /*cache=*/1);
+}
+
+// Stores a value of each row at `start`: whole vectors at the start of lines, or with the mask that holds.
+void StreamedRows::put(Value start, Values values) const {
+  const Emit &e = l.e;
+  if (l.mask) {
+    for (auto [one, value] : llvm::zip(at, values))
+      storeAt(l, to, one, value);
+    return;
+  }
+  Values pointers;
+  for (auto [row, value] : llvm::zip(rows, values)) {
+    value = toStorage(e, toLanes(l, value), to.element);
+    pointers.push_back(elementPointer(e, row, storageType(to.element), start));
+  }
   int64_t bytes = std::min(kLineBytes, l.maxLanes * bytesOf(to.element));
   auto streaming = [&](const Emit &) {
-    e.b.create<LLVM::StoreOp>(e.loc, value, pointer, static_cast<unsigned>(bytes),
-                              /*isVolatile=*/false, /*isNonTemporal=*/true);
+    for (auto [pointer, value] : llvm::zip(pointers, values))
+      e.b.create<LLVM::StoreOp>(e.loc, value, pointer, static_cast<unsigned>(bytes),
+                                /*isVolatile=*/false, /*isNonTemporal=*/true);
     return SmallVector<Value>();
   };
   e.branch(streamed, {}, streaming, [&](const Emit &) {
-    storeRaw(e, pointer, value);
+    for (auto [pointer, value] : llvm::zip(pointers, values))
+      storeRaw(e, pointer, value);
     return SmallVector<Value>();
   });
 }
 
-void StreamedRow::store(Value start, Value mask) const {
+void StreamedRows::store(Value start, Value mask) const {
   Scope scope(l);
-  at[inner] = Coord{start, 1, {}};
-  withLanes(l, l.maxLanes, mask, [&] { put(start, element(at)); });
+  for (Coords &one : at)
+    one[inner] = Coord{start, 1, {}};
+  withLanes(l, l.maxLanes, mask, [&] { put(start, elements(at)); });
 }
 
 // What precedes the first whole line and what is left of a last vector are two rounds of one loop with a mask.
-void StreamedRow::emit() const {
+void StreamedRows::emit() const {
   const Emit &e = l.e;
   Value length = to.extents[inner], first = elementsToLine();
   Value count = e.sub(length, first);
   Value whole = e.add(
       first, e.sub(count, e.b.createOrFold<arith::RemUIOp>(e.loc, count, l.index(l.maxLanes))));
+  fetchEnds(whole);
   e.loop(first, whole, l.index(l.maxLanes), {}, [&](const Emit &, Value i, ValueRange) {
     store(i, {});
     return SmallVector<Value>();
@@ -139,20 +166,21 @@ void StreamedRow::emit() const {
 }
 
 // The same from the first element to the last one.
-Values StreamedRow::emitInOrder(Values carried,
-                                llvm::function_ref<Value(Coords &, Values &)> next) const {
+Values StreamedRows::emitInOrder(Values carried,
+                                 llvm::function_ref<Value(Coords &, Values &)> next) const {
   const Emit &e = l.e;
   Value length = to.extents[inner], lanes = l.index(l.maxLanes);
   Value first = e.b.createOrFold<arith::MinSIOp>(e.loc, elementsToLine(), length);
   Value count = e.sub(length, first);
   Value whole = e.add(first, e.sub(count, e.b.createOrFold<arith::RemUIOp>(e.loc, count, lanes)));
+  fetchEnds(whole);
   auto stretch = [&](Value from, Value end, bool masked) {
     auto results = e.loop(from, end, lanes, carried, [&](const Emit &, Value i, ValueRange now) {
       Values values(now);
       Scope scope(l);
-      at[inner] = Coord{i, 1, {}};
+      at[0][inner] = Coord{i, 1, {}};
       Value mask = masked ? laneMask(e, e.sub(end, i), l.maxLanes) : Value();
-      withLanes(l, l.maxLanes, mask, [&] { put(i, next(at, values)); });
+      withLanes(l, l.maxLanes, mask, [&] { put(i, {next(at[0], values)}); });
       return SmallVector<Value>(values.begin(), values.end());
     });
     carried.assign(results.begin(), results.end());
@@ -182,27 +210,42 @@ Value streamedRows(Lowering &l, const View &to, Value streamed, int64_t cost) {
   return e.bitAnd(streamed, e.bitAnd(isLong, isAligned(e, to)));
 }
 
-void storeRow(Lowering &l, const View &to, Value rows, int64_t cost, ValueRange hoisted, Coords &at,
-              llvm::function_ref<Value(Coords &)> element) {
+Value haveSameLines(Lowering &l, const View &to, int64_t axis) {
+  const Emit &e = l.e;
+  Value stride = e.mul(to.strides[axis], l.index(bytesOf(to.element)));
+  return e.cmpi(arith::CmpIPredicate::eq, e.bitAnd(stride, kLineBytes - 1), 0);
+}
+
+void storeRows(Lowering &l, const View &to, Value rows, int64_t cost, ValueRange hoisted,
+               MutableArrayRef<Coords> at, RowElements elements) {
   int64_t inner = innerAxis(to.extents);
-  auto store = [&](Coords &at) { storeAt(l, to, at, element(at)); };
-  if (inner < 0)
-    return store(at);
-  at[inner] = Coord();
-  for (Value value : hoisted)
-    hoist(l, value, broadcastCoords(l, value, at));
+  for (Coords &one : at) {
+    if (inner >= 0)
+      one[inner] = Coord();
+    for (Value value : hoisted)
+      hoist(l, value, broadcastCoords(l, value, one));
+  }
   if (rows)
-    StreamedRow{l, to, inner, rowOf(l, to, at, inner), rows, at, element}.emit();
-  else
-    forLanes(l, to.extents, inner, at, cost, store);
+    return StreamedRows(l, to, rows, at, elements).emit();
+  auto store = [&] {
+    Values values = elements(at);
+    for (auto [one, value] : llvm::zip(at, values))
+      storeAt(l, to, one, value);
+  };
+  if (inner < 0)
+    return store();
+  forLanes(l, to.extents, inner, at[0], cost, [&](Coords &first) {
+    for (Coords &one : at.drop_front())
+      one[inner] = first[inner];
+    store();
+  });
 }
 
 Values storeRowInOrder(Lowering &l, const View &to, Value rows, Coords &at, Values carried,
                        llvm::function_ref<Value(Coords &, Values &)> element) {
   int64_t inner = innerAxis(to.extents);
   if (rows)
-    return StreamedRow{l, to, inner, rowOf(l, to, at, inner), rows, at, {}}.emitInOrder(
-        std::move(carried), element);
+    return StreamedRows(l, to, rows, at, {}).emitInOrder(std::move(carried), element);
   return loopOfVectors(l, to.extents[inner], 1, std::move(carried),
                        [&](ArrayRef<Value> starts, Value mask, Values now) {
                          Scope scope(l);
@@ -223,8 +266,10 @@ void storeAll(Lowering &l, const View &to, Value streamed, int64_t cost, ValueRa
       outer.push_back(axis);
   Coords at(to.rank());
   Scope scope(l);
-  forAxes(l, to.extents, outer, at,
-          [&](Coords &at) { storeRow(l, to, rows, cost, hoisted, at, element); });
+  forAxes(l, to.extents, outer, at, [&](Coords &at) {
+    storeRows(l, to, rows, cost, hoisted, at,
+              [&](MutableArrayRef<Coords> row) { return Values{element(row[0])}; });
+  });
 }
 
 void fenceStreams(Lowering &l, func::FuncOp body) {

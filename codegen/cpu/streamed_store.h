@@ -21,10 +21,16 @@ void storeAll(Lowering &l, const View &to, mlir::Value streamed, int64_t cost,
 /// of memory, are short, or because an element costs so much that stores do not matter.
 mlir::Value streamedRows(Lowering &l, const View &to, mlir::Value streamed, int64_t cost);
 
-/// Writes the row of `to` at the position `at`, whose coordinate along the inner axis is open, as `storeAll` writes all of them.
-/// `rows` is what `streamedRows` says.
-void storeRow(Lowering &l, const View &to, mlir::Value rows, int64_t cost, mlir::ValueRange hoisted,
-              Coords &at, llvm::function_ref<mlir::Value(Coords &)> element);
+/// Whether the lines of all rows along `axis` begin at the same elements, so that several of them can be streamed at once.
+mlir::Value haveSameLines(Lowering &l, const View &to, int64_t axis);
+
+/// Emits the elements of rows, one of each, at these positions.
+using RowElements = llvm::function_ref<Values(llvm::MutableArrayRef<Coords>)>;
+
+/// Writes the rows of `to` at the positions `at`, whose coordinates along the inner axis are open, as `storeAll` writes all of them,
+/// and goes along these rows together. `rows` is what `streamedRows` says; for several rows, `haveSameLines` holds where it does.
+void storeRows(Lowering &l, const View &to, mlir::Value rows, int64_t cost,
+               mlir::ValueRange hoisted, llvm::MutableArrayRef<Coords> at, RowElements elements);
 
 /// Writes a row from its first vector to its last one. `element` gets the values that its vectors hand on, from `carried` on, and
 /// replaces them; with a mask (`Lowering::mask`) it must hand on what the chosen lanes say. Returns the last ones.
