@@ -11,6 +11,8 @@
 #include "codegen/cpu/task_place.h"
 #include "codegen/cpu/task_regions.h"
 
+#include "llvm/Support/SaveAndRestore.h"
+
 using namespace mlir;
 
 namespace ptl::cpu {
@@ -30,7 +32,13 @@ static void lowerPoint(Lowering &l, ir::ParallelOp op, Value linear, ArrayRef<Va
     l.bindScalar(op.getBody().getArgument(axis), e.add(lower, e.mul(position, steps[axis])));
   }
   settleTileLengths(l, op, steps);
+  bool moves = !steps.empty();
+  llvm::SaveAndRestore position(l.gridPosition,
+                                moves ? Value(op.getBody().getArguments().back()) : Value());
+  llvm::SaveAndRestore step(l.gridStep, moves ? steps.back() : Value());
   withScratchScope(l, [&] { lowerBlock(l, op.getBody().front()); });
+  l.readNow.clear();
+  l.readBefore.clear();
 }
 
 static Value productOf(const Emit &e, ArrayRef<Value> counts) {

@@ -6,6 +6,7 @@
 #include "codegen/cpu/lower_value.h"
 #include "codegen/cpu/positions.h"
 #include "codegen/cpu/storage.h"
+#include "codegen/cpu/tile_ahead.h"
 #include "passes/analysis/op_info.h"
 #include "passes/analysis/op_kinds.h"
 
@@ -143,6 +144,7 @@ static void reduceInto(Lowering &l, Operation *op,
   Value operand = op->getOperand(0);
   auto type = cast<ir::ArrayType>(operand.getType());
   prepare(l, operand);
+  beginPass(l);
   Values extents = extentsOf(l, operand);
   SmallVector<int64_t> reduced = ir::reducedAxesOf(op);
   Combiner c = combinerOf(op, type.getElementType());

@@ -1,6 +1,7 @@
 #include "codegen/cpu/streamed_store.h"
 
 #include "codegen/cpu/elements.h"
+#include "codegen/cpu/tile_ahead.h"
 #include "ir/dialect/host_views.h"
 #include "runtime/abi/kernel_abi.h"
 
@@ -258,6 +259,7 @@ Values storeRowInOrder(Lowering &l, const View &to, Value rows, Coords &at, Valu
 
 void storeAll(Lowering &l, const View &to, Value streamed, int64_t cost, ValueRange hoisted,
               llvm::function_ref<Value(Coords &)> element) {
+  beginPass(l);
   int64_t inner = innerAxis(to.extents);
   Value rows = streamedRows(l, to, streamed, cost);
   SmallVector<int64_t> outer;
