@@ -144,7 +144,7 @@ static void reduceInto(Lowering &l, Operation *op,
   Value operand = op->getOperand(0);
   auto type = cast<ir::ArrayType>(operand.getType());
   prepare(l, operand);
-  beginPass(l);
+  beginPass(l, operand);
   Values extents = extentsOf(l, operand);
   SmallVector<int64_t> reduced = ir::reducedAxesOf(op);
   Combiner c = combinerOf(op, type.getElementType());

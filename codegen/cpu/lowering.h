@@ -135,6 +135,7 @@ struct Lowering {
   mlir::Value gridPosition, gridStep;
   /// Tiles, by their addresses, that the present pass over elements reads, and those that an earlier pass has read (tile_ahead.h).
   llvm::DenseSet<mlir::Value> readNow, readBefore;
+  bool fetchesAhead = false; ///< the present pass does
 };
 
 /// A scope, at whose end the elements and views that were remembered in it are forgotten.

@@ -259,7 +259,7 @@ Values storeRowInOrder(Lowering &l, const View &to, Value rows, Coords &at, Valu
 
 void storeAll(Lowering &l, const View &to, Value streamed, int64_t cost, ValueRange hoisted,
               llvm::function_ref<Value(Coords &)> element) {
-  beginPass(l);
+  beginPass(l, hoisted);
   int64_t inner = innerAxis(to.extents);
   Value rows = streamedRows(l, to, streamed, cost);
   SmallVector<int64_t> outer;
