@@ -16,15 +16,22 @@ static constexpr int64_t kMostBytes = 20480;
 // Columns of several threads are apart by whole lines.
 static constexpr int64_t kColumnUnit = 64;
 
+static bool isVectorTimesMatrix(Operation *op) {
+  return isa<ir::MatmulOp>(op) && arrayType(op->getOperand(0)).getRank() == 1 &&
+         arrayType(op->getOperand(1)).getRank() == 2;
+}
+
 // Whether the operation folds or scans other axes than the last one, which is that of the tile. Lengths with such names are those of
 // tiles that were made of whole arrays: names in the source have no dot.
 static bool goesThroughColumns(Operation *op) {
-  auto type = arrayType(op->getOperand(0));
+  auto type = arrayType(op->getOperand(isVectorTimesMatrix(op) ? 1 : 0));
   if (!type || type.getRank() < 2)
     return false;
   ir::Extent last = type.getExtents().back();
   if (!last.symbol || !last.symbol.getValue().contains('.'))
     return false;
+  if (isVectorTimesMatrix(op))
+    return true;
   int64_t along = type.getRank() - 1;
   if (ir::isCumulative(op))
     return static_cast<int64_t>(ir::axisAlong(op)) != along;
@@ -44,7 +51,7 @@ static Operation *folded(Block &body) {
   for (Operation &op : body.without_terminator()) {
     if (op.getNumRegions() != 0)
       return nullptr;
-    if (isOfClass(&op, {OpClass::Reduction, OpClass::Scan})) {
+    if (isOfClass(&op, {OpClass::Reduction, OpClass::Scan}) || isVectorTimesMatrix(&op)) {
       if (found || op.getNumResults() != 1 || !goesThroughColumns(&op))
         return nullptr;
       found = &op;
