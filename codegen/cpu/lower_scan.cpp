@@ -143,13 +143,7 @@ bool produceScan(Lowering &l, Operation *op, const View &dest, Value streamed) {
   Value rows = streamedRows(l, dest, streamed, costOf(l, operand));
   if (rows && inner != axis)
     rows = l.e.bitAnd(rows, haveSameLines(l, dest, axis));
-  Scan scan{l,
-            combinerOf(op, type.getElementType()),
-            operand,
-            dest,
-            axis,
-            inner,
-rows};
+  Scan scan{l, combinerOf(op, type.getElementType()), operand, dest, axis, inner, rows};
   SmallVector<int64_t> others;
   for (int64_t n = 0; n < type.getRank(); ++n)
     if (n != axis && n != inner)
