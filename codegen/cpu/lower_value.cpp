@@ -10,6 +10,7 @@
 #include "codegen/cpu/lower_shape.h"
 #include "codegen/cpu/lower_sort.h"
 #include "codegen/cpu/lower_tasks.h"
+#include "codegen/cpu/one_row.h"
 #include "codegen/cpu/positions.h"
 #include "codegen/cpu/storage.h"
 #include "codegen/cpu/streamed_store.h"
@@ -207,8 +208,10 @@ void evaluateInto(Lowering &l, Value array, const View &dest, Value streamed) {
     return evaluateInto(l, array, dest, streamed);
   }
   prepareOperands(l, op);
-  storeAll(l, dest, streamed, costOf(l, array), array,
-           [&](Coords &at) { return elementAt(l, array, at); });
+  int64_t cost = costOf(l, array);
+  storeAsOneRow(l, array, dest, streamed, cost, [&] {
+    storeAll(l, dest, streamed, cost, array, [&](Coords &at) { return elementAt(l, array, at); });
+  });
 }
 
 } // namespace ptl::cpu
