@@ -11,8 +11,8 @@ using namespace mlir;
 
 namespace ptl::cpu {
 
-// A row of partial results this long stays in the first cache, beside the rows that are read.
-static constexpr int64_t kMostBytes = 20480;
+// A row of partial results this long stays in the cache of the second level, beside the rows that are read.
+static constexpr int64_t kMostBytes = 131072;
 // Columns of several threads are apart by whole lines.
 static constexpr int64_t kColumnUnit = 64;
 

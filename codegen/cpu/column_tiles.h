@@ -1,7 +1,7 @@
 // Tiles of grids that fold or scan columns: how wide they are is chosen when the code runs.
 //
 // Such a tile is read row by row, and memory gives long pieces of rows faster than short ones: a tile is as wide as a row of partial
-// results fits the first cache, but there have to be enough tiles for all threads. At the tile level such a grid has narrow tiles;
+// results fits a cache, but there have to be enough tiles for all threads. At the tile level such a grid has narrow tiles;
 // wider ones compute the same.
 #pragma once
 
