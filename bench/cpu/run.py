@@ -1,9 +1,9 @@
 """Products, streams, reductions and orderings on this processor, beside the best that is installed.
 
-    run.py BUILD_FOLDER [--threads 1,2] [--rounds 15] [--json FILE] [GROUP or part of a row's name ...]
+    run.py BUILD_FOLDER [--threads 1,2] [--rounds 15] [--least] [--json FILE] [GROUP or part of a row's name ...]
 
 Everything of a row runs in one process, turn by turn, and medians are printed: seconds, the ratio to the fastest peer, and the
-share of the machine's limit (multiply-adds of floats, reading, or copying past the caches, measured in the same process).
+share of the machine's limit (multiply-adds of floats, reading, or copying past the caches), which takes its turns with them.
 Peers that are missing are named, with the package that has them; `--install` installs them.
 """
 
@@ -26,14 +26,15 @@ def read_options():
     parser.add_argument("names", nargs="*", help="groups, or parts of the names of rows")
     parser.add_argument("--threads", default="1,2", help="numbers of threads, one run each")
     parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--least", action="store_true", help="the least of all rounds instead of the median: where others use the machine, too")
     parser.add_argument("--json", help="write what was measured to this file, too")
     parser.add_argument("--install", action="store_true", help="install the peers that are missing")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     return parser.parse_intermixed_args()
 
 
-def interleaved(calls, rounds):
-    """Median seconds of each call; they take turns, so that the machine's moods hit all alike. Short calls are repeated."""
+def interleaved(calls, rounds, middle=statistics.median):
+    """Median seconds of each call, or what `middle` makes of those of all rounds; they take turns, so that the machine's moods hit all alike. Short calls are repeated."""
     repeats = {}
     for name, call in calls.items():
         call()
@@ -48,7 +49,7 @@ def interleaved(calls, rounds):
             for _ in count:
                 call()
             seconds[name].append((time.perf_counter() - start) / len(count))
-    return {name: statistics.median(times) for name, times in seconds.items()}
+    return {name: middle(times) for name, times in seconds.items()}
 
 
 def is_right(row):
@@ -63,11 +64,9 @@ def is_right(row):
     return difference <= tolerance * scale
 
 
-def rates_of(limits, rounds):
-    """What a second holds: multiply-adds as two operations, bytes read, bytes read and written."""
-    times = interleaved({"fma": limits.fma, "read": limits.read, "copy": limits.copy}, rounds)
-    return {"fma": limits.operations / times["fma"], "read": limits.bytes / times["read"],
-            "copy": 2 * limits.bytes / times["copy"]}  # fmt: skip
+def rate_of(limits, name, seconds):
+    """What a second holds where a call takes so many: multiply-adds as two operations, bytes read, bytes read and written."""
+    return {"fma": limits.operations, "read": limits.bytes, "copy": 2 * limits.bytes}[name] / seconds
 
 
 def measure(options, threads, folder):
@@ -83,9 +82,11 @@ def measure(options, threads, folder):
     for name in peers.absent:
         print(f"absent: {name} (package {Peers.PACKAGES[name]}; --install installs it)")
     library = ptl.load(os.path.join(HERE, "programs.ptl"))
-    rates = rates_of(Limits(folder, threads), options.rounds)
-    print(f"{threads} threads: {rates['fma'] / 1e9:.0f} GFLOP/s, reading {rates['read'] / 1e9:.1f} GB/s, "
-          f"copying {rates['copy'] / 1e9:.1f} GB/s")  # fmt: skip
+    limits, middle = Limits(folder, threads), min if options.least else statistics.median
+    limit_calls = {"fma": limits.fma, "read": limits.read, "copy": limits.copy}
+    times = interleaved(limit_calls, options.rounds, middle)
+    rates = {name: rate_of(limits, name, times[name]) / 1e9 for name in times}
+    print(f"{threads} threads: {rates['fma']:.0f} GFLOP/s, reading {rates['read']:.1f} GB/s, copying {rates['copy']:.1f} GB/s")
     print(f"{'work':44} {'PTL':>11} {'best peer':>11}  {'':12} {'ratio':>6} {'goal':>5} {'limit':>6}")
     results = []
     for group, make in GROUPS.items():
@@ -93,10 +94,11 @@ def measure(options, threads, folder):
         for row in make(library, peers):
             if not wanted and not any(name in row.name for name in options.names):
                 continue
-            times = interleaved(row.calls, options.rounds)
-            ours = times.pop("ptl")
+            # The limit takes its turns, too: what memory gives changes from minute to minute where others use it.
+            times = interleaved({**row.calls, **({"limit": limit_calls[row.limit]} if row.limit else {})}, options.rounds, middle)
+            ours, limit = times.pop("ptl"), times.pop("limit", None)
             best = min(times, key=times.get)
-            share = row.amount / ours / rates[row.limit] if row.limit else None
+            share = row.amount / ours / rate_of(limits, row.limit, limit) if row.limit else None
             right = is_right(row)
             print(f"{row.name:44} {ours * 1e6:9.1f}us {times[best] * 1e6:9.1f}us  {best:12} {times[best] / ours:6.2f} "
                   f"{row.goal:5.1f} {'' if share is None else format(share, '6.0%')}{'' if right else '  WRONG'}", flush=True)  # fmt: skip

@@ -18,6 +18,10 @@ Combiner combinerOf(Operation *op, Type elem) {
   return {kind, elem, acc, isa<ir::ReduceMeanOp>(op)};
 }
 
+Type storedAs(const Combiner &c) {
+  return c.acc == registerType(c.elem) && !isFloatElem(c.elem) ? c.elem : c.acc;
+}
+
 Combiner combinerNamed(StringRef how, Type elem) {
   return {*ir::combinerNamed(how), elem, registerType(elem)};
 }

@@ -23,6 +23,9 @@ struct Combiner {
   mlir::Value finish(const Emit &e, mlir::Value sum, mlir::Value count, mlir::Type result) const;
 };
 
+/// A logical element type whose registers are those of partial results.
+mlir::Type storedAs(const Combiner &combiner);
+
 /// What a reduction or a scan of elements of that type combines with.
 Combiner combinerOf(mlir::Operation *op, mlir::Type elem);
 /// The one that a scatter or an atomic store names: `add`, `max` or `min`.

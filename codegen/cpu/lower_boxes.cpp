@@ -6,6 +6,7 @@
 #include "codegen/cpu/lower_tasks.h"
 #include "codegen/cpu/lower_value.h"
 #include "codegen/cpu/streamed_store.h"
+#include "codegen/cpu/tile_ahead.h"
 
 using namespace mlir;
 using arith::CmpIPredicate;
@@ -30,6 +31,7 @@ View boxView(Lowering &l, const View &base, ValueRange offsets, ValueRange lengt
     view.strides.push_back(steps.empty() ? stride : e.mul(stride, scalarOf(l, steps[axis])));
   }
   view.data = elementPointer(e, base.data, storageType(base.element), offset);
+  view.ahead = aheadOf(l, base, offsets);
   return view;
 }
 

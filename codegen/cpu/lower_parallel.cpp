@@ -1,5 +1,6 @@
 // Grids: the body becomes a function that the runtime calls on ranges of the flattened grid.
 #include "codegen/cpu/lower_parallel.h"
+#include "codegen/cpu/column_tiles.h"
 #include "codegen/cpu/elements.h"
 #include "codegen/cpu/lower_check.h"
 #include "codegen/cpu/lower_control.h"
@@ -9,6 +10,8 @@
 #include "codegen/cpu/storage.h"
 #include "codegen/cpu/task_place.h"
 #include "codegen/cpu/task_regions.h"
+
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 
@@ -29,7 +32,13 @@ static void lowerPoint(Lowering &l, ir::ParallelOp op, Value linear, ArrayRef<Va
     l.bindScalar(op.getBody().getArgument(axis), e.add(lower, e.mul(position, steps[axis])));
   }
   settleTileLengths(l, op, steps);
+  bool moves = !steps.empty();
+  llvm::SaveAndRestore position(l.gridPosition,
+                                moves ? Value(op.getBody().getArguments().back()) : Value());
+  llvm::SaveAndRestore step(l.gridStep, moves ? steps.back() : Value());
   withScratchScope(l, [&] { lowerBlock(l, op.getBody().front()); });
+  l.readNow.clear();
+  l.readBefore.clear();
 }
 
 static Value productOf(const Emit &e, ArrayRef<Value> counts) {
@@ -74,6 +83,7 @@ void lowerParallel(Lowering &l, ir::ParallelOp op) {
     return lowerGridInPlace(l, op);
   SmallVector<Value> steps = gridSteps(l, op);
   chooseProductTiles(l, op, steps);
+  chooseColumnTiles(l, op, steps);
   SmallVector<Value> counts = gridCounts(l, op, steps);
   Value total = e.indexCast(productOf(e, counts), e.b.getI64Type());
   func::FuncOp body = bodyFunction(l, [&](Value begin, Value end) {

@@ -6,6 +6,7 @@
 #include "codegen/cpu/lower_value.h"
 #include "codegen/cpu/positions.h"
 #include "codegen/cpu/storage.h"
+#include "codegen/cpu/tile_ahead.h"
 #include "passes/analysis/op_info.h"
 #include "passes/analysis/op_kinds.h"
 
@@ -78,8 +79,12 @@ Values Reduction::loopOver(ArrayRef<int64_t> rest, Coords &at, Values sums) cons
   return Values(results.begin(), results.end());
 }
 
-// Rows that are added at the same time, so that partial results are loaded and stored less often.
-static constexpr int64_t kRowsAtOnce = 4;
+// Elements that cost more than this are computed one vector at a time.
+static constexpr int64_t kCheap = 6;
+
+// Rows that are added at the same time, so that partial results are loaded and stored less often, and that memory is read at several
+// places; fewer where an element takes much code.
+static constexpr int64_t kRowsAtOnce = 8, kCostlyRowsAtOnce = 4;
 
 // Adds rows to partial results in memory: rows are read from end to end, as memory gives them fastest.
 void Reduction::addRows(Coords &at, int64_t axis, Value first, int64_t count,
@@ -92,7 +97,7 @@ void Reduction::addRows(Coords &at, int64_t axis, Value first, int64_t count,
     at[axis] = Coord{rows[n]};
     hoist(l, operand, at);
   }
-  int64_t several = cost <= 6 ? 2 : 1;
+  int64_t several = cost <= kCheap ? 2 : 1;
   loopOfVectors(l, extents[inner], several, {}, [&](ArrayRef<Value> starts, Value mask, Values) {
     for (Value start : starts) {
       Scope scope(l);
@@ -128,14 +133,10 @@ void Reduction::foldRows(ArrayRef<int64_t> rest, Coords &at, const View &sums) c
   if (rest.size() > 1)
     return loop(l.index(0), extents[axis], 1);
   Value rows = extents[axis];
-  Value whole = e.sub(rows, e.b.createOrFold<arith::RemUIOp>(e.loc, rows, l.index(kRowsAtOnce)));
-  loop(l.index(0), whole, kRowsAtOnce);
+  int64_t together = cost <= kCheap ? kRowsAtOnce : kCostlyRowsAtOnce;
+  Value whole = e.sub(rows, e.b.createOrFold<arith::RemUIOp>(e.loc, rows, l.index(together)));
+  loop(l.index(0), whole, together);
   loop(whole, rows, 1);
-}
-
-// A logical element type whose registers are those of partial results.
-static Type storedAs(const Combiner &c) {
-  return c.acc == registerType(c.elem) && !isFloatElem(c.elem) ? c.elem : c.acc;
 }
 
 static void reduceInto(Lowering &l, Operation *op,
@@ -143,6 +144,7 @@ static void reduceInto(Lowering &l, Operation *op,
   Value operand = op->getOperand(0);
   auto type = cast<ir::ArrayType>(operand.getType());
   prepare(l, operand);
+  beginPass(l, operand);
   Values extents = extentsOf(l, operand);
   SmallVector<int64_t> reduced = ir::reducedAxesOf(op);
   Combiner c = combinerOf(op, type.getElementType());
@@ -179,8 +181,11 @@ static void reduceInto(Lowering &l, Operation *op,
       sum = c.combine(l.e, sum, other);
     finished(at, r.horizontal ? c.horizontal(l.e, sum) : sum);
   };
+  bool isColumns = inner >= 0 && !r.horizontal && !r.axes.empty();
+  View sums;
+  if (isColumns)
+    sums = allocate(l, storedAs(c), {extents[inner]});
   auto columns = [&](Coords &at) {
-    View sums = allocate(l, storedAs(c), {extents[inner]});
     forAll(l, sums.extents, 1, {},
            [&](Coords &to) { storeAt(l, sums, to, toLanes(l, c.identity(l.e, c.acc))); });
     r.foldRows(r.axes, at, sums);
@@ -189,7 +194,6 @@ static void reduceInto(Lowering &l, Operation *op,
   };
   Coords at(type.getRank());
   Scope scope(l);
-  bool isColumns = inner >= 0 && !r.horizontal && !r.axes.empty();
   forAxes(l, extents, kept, at, [&](Coords &at) {
     if (isColumns)
       columns(at);

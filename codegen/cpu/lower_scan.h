@@ -5,7 +5,7 @@
 
 namespace ptl::cpu {
 
-/// Writes the result of a scan. False if the operation is none.
-bool produceScan(Lowering &l, mlir::Operation *op, const View &dest);
+/// Writes the result of a scan. False if the operation is none. `streamed` is as for `evaluateInto`.
+bool produceScan(Lowering &l, mlir::Operation *op, const View &dest, mlir::Value streamed = {});
 
 } // namespace ptl::cpu

@@ -144,7 +144,7 @@ std::optional<View> viewOfOp(Lowering &l, Operation *op) {
     return base;
   }
   if (auto transpose = dyn_cast<ir::TransposeOp>(op)) {
-    View view{base->element, base->data, {}, {}};
+    View view{base->element, base->data, {}, {}, base->ahead};
     for (int64_t axis : transpose.getAxes()) {
       view.extents.push_back(base->extents[axis]);
       view.strides.push_back(base->strides[axis]);

@@ -10,6 +10,7 @@
 #include "codegen/cpu/lower_shape.h"
 #include "codegen/cpu/lower_sort.h"
 #include "codegen/cpu/lower_tasks.h"
+#include "codegen/cpu/one_row.h"
 #include "codegen/cpu/positions.h"
 #include "codegen/cpu/storage.h"
 #include "codegen/cpu/streamed_store.h"
@@ -106,9 +107,9 @@ View requireView(Lowering &l, Value array) {
   return materialise(l, array);
 }
 
-static void produce(Lowering &l, Operation *op, ArrayRef<View> dests) {
+static void produce(Lowering &l, Operation *op, ArrayRef<View> dests, Value streamed = {}) {
   llvm::SaveAndRestore place(l.e.loc, op->getLoc());
-  if (produceReduction(l, op, dests[0]) || produceScan(l, op, dests[0]) ||
+  if (produceReduction(l, op, dests[0]) || produceScan(l, op, dests[0], streamed) ||
       produceProduct(l, op, dests[0], false) || produceSort(l, op, dests) ||
       produceScatter(l, op, dests[0]) || produceShape(l, op, dests))
     return;
@@ -202,13 +203,15 @@ void evaluateInto(Lowering &l, Value array, const View &dest, Value streamed) {
     return;
   if (hasProducer(op)) {
     if (op->getNumResults() == 1)
-      return produce(l, op, dest);
+      return produce(l, op, dest, streamed);
     materialise(l, array);
     return evaluateInto(l, array, dest, streamed);
   }
   prepareOperands(l, op);
-  storeAll(l, dest, streamed, costOf(l, array), array,
-           [&](Coords &at) { return elementAt(l, array, at); });
+  int64_t cost = costOf(l, array);
+  storeAsOneRow(l, array, dest, streamed, cost, [&] {
+    storeAll(l, dest, streamed, cost, array, [&](Coords &at) { return elementAt(l, array, at); });
+  });
 }
 
 } // namespace ptl::cpu

@@ -33,6 +33,8 @@ struct View {
   mlir::Type element; ///< logical element type
   mlir::Value data;
   Values extents, strides;
+  /// From an element of a tile to the same element of the tile that its thread has next, in bytes; null where that is not known.
+  mlir::Value ahead = {};
   int64_t rank() const { return static_cast<int64_t>(extents.size()); }
 };
 
@@ -128,6 +130,12 @@ struct Lowering {
   int64_t lanes = 0; ///< 0: scalars
   mlir::Value mask;  ///< of the lanes; null: all
   bool hoisting = false;
+
+  /// The last axis of the grid whose body is emitted: its position in the source, and how far it moves from tile to tile.
+  mlir::Value gridPosition, gridStep;
+  /// Tiles, by their addresses, that the present pass over elements reads, and those that an earlier pass has read (tile_ahead.h).
+  llvm::DenseSet<mlir::Value> readNow, readBefore;
+  bool fetchesAhead = false; ///< the present pass does
 };
 
 /// A scope, at whose end the elements and views that were remembered in it are forgotten.

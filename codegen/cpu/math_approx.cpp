@@ -1,7 +1,9 @@
 #include "codegen/cpu/math_approx.h"
 
+#include "codegen/cpu/interval_tables.h"
 #include "passes/analysis/polynomials.h"
 
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -82,7 +84,13 @@ static Value powerOfTwo(const Emit &e, Value exponent) {
                    wide ? Type(e.b.getF64Type()) : Type(e.b.getF32Type()));
 }
 
-// value * 2^exponent, `exponent` a vector of 16 whole floats, by the instruction for it.
+// Whether the processor scales by powers of two and permutes lanes by a vector, and `x` is such a vector.
+static bool hasTables(const Emit &e, Value x) {
+  auto vector = dyn_cast<VectorType>(x.getType());
+  return vector && e.unit.scalesByPowers && vector.getNumElements() == 16 && !isF64(x);
+}
+
+// value * 2^exponent, `exponent` a vector of 16 floats that are rounded down, by the instruction for it.
 static Value scaleAtOnce(const Emit &e, Value value, Value exponent) {
   Value all = e.integer(e.b.getI16Type(), -1), asRounded = e.i32(4); // as the rounding mode says
   return e.intrinsic("llvm.x86.avx512.mask.scalef.ps.512", value.getType(),
@@ -93,8 +101,7 @@ static Value scaleAtOnce(const Emit &e, Value value, Value exponent) {
 // overflow.
 static Value scaleByPowerOfTwo(const Emit &e, Value value, const Rounded &n) {
   Value exponent = n.bits;
-  if (auto vector = dyn_cast<VectorType>(value.getType());
-      vector && e.unit.scalesByPowers && vector.getNumElements() == 16 && !isF64(value))
+  if (hasTables(e, value))
     return scaleAtOnce(e, value, n.value);
   Value half = shiftSigned(e, exponent, 1);
   Value rest = e.sub(exponent, half);
@@ -125,9 +132,93 @@ static ReducedExponent reduceExponent(const Emit &e, Value x) {
   return {n, e.fma(e.mul(r, r), p, r)};
 }
 
+// --- powers of two from a table in registers, for vectors of 16 floats ------------------------------
+
+namespace {
+/// exp(x) = 2^whole * T * exp(rest), where T is 2^(j/16), j the four lowest of `bits`, and |rest| < ln 2 / 32. `whole` has j sixteenths,
+/// which scaling rounds off.
+struct SixteenthExponent {
+  Value bits, sixteenths, rest;
+};
+} // namespace
+
+// Adding 1.5 * 2^19 rounds to sixteenths.
+static constexpr double SixteenthShift = 786432.0;
+
+static SixteenthExponent reduceBySixteenths(const Emit &e, Value x) {
+  Type t = x.getType();
+  Value shift = e.real(t, SixteenthShift);
+  Value sum = e.fma(x, e.real(t, Log2E), shift);
+  Value sixteenths = e.sub(sum, shift);
+  Value rest = e.fma(sixteenths, e.real(t, -Ln2High), x);
+  rest = e.fma(sixteenths, e.real(t, -Ln2Low), rest);
+  return {e.bitcast(sum, e.b.getI32Type()), sixteenths, rest};
+}
+
+// One of 16 numbers for each lane, by the four lowest of its bits.
+static Value fromTable(const Emit &e, Type type, ArrayRef<float> table, Value bits) {
+  Value numbers =
+      e.b.create<arith::ConstantOp>(e.loc, DenseElementsAttr::get(cast<VectorType>(type), table));
+  return e.intrinsic("llvm.x86.avx512.permvar.sf.512", type, {numbers, bits});
+}
+
+// 2^(j/16) as a float, and what that lacks.
+static std::array<float, 16> powersOfTwo(bool rests) {
+  std::array<float, 16> table;
+  for (int j = 0; j < 16; ++j) {
+    double power = std::exp2(j / 16.0);
+    auto nearest = static_cast<float>(power);
+    table[j] = rests ? static_cast<float>(power - nearest) : nearest;
+  }
+  return table;
+}
+
+static Value expByTable(const Emit &e, Value x) {
+  Type t = x.getType();
+  SixteenthExponent reduced = reduceBySixteenths(e, x);
+  Value r = reduced.rest;
+  Value tail = e.fma(e.mul(r, r), polynomial(e, r, {0.5, 1.0 / 6}), r);
+  Value high = fromTable(e, t, powersOfTwo(false), reduced.bits);
+  Value low = fromTable(e, t, powersOfTwo(true), reduced.bits);
+  return scaleAtOnce(e, e.add(high, e.fma(high, tail, low)), reduced.sixteenths);
+}
+
+// An odd function by a polynomial for each interval, whose coefficients come from tables in pairs of registers.
+static Value byIntervals(const Emit &e, Value x, const IntervalTable &function) {
+  Type t = x.getType();
+  Value magnitude = e.abs(x), most = e.real(t, function.most);
+  magnitude = e.select(e.cmpf(CmpFPredicate::OGT, magnitude, most), most, magnitude);
+  Value bits = e.bitcast(magnitude, e.b.getI32Type());
+  Value first = e.integer(bits.getType(), function.first);
+  bits = e.select(e.cmpi(CmpIPredicate::sgt, bits, first), bits, first);
+  // The five lowest bits are the number of the interval and a constant, by which the tables are rotated.
+  Value interval = e.shrUnsigned(bits, 21);
+  auto column = [&](size_t number) {
+    std::array<float, 32> rotated;
+    for (uint32_t i = 0; i < 32; ++i)
+      rotated[((function.first >> 21) + i) % 32] = function.table[number][i];
+    auto half = [&](ArrayRef<float> numbers) -> Value {
+      return e.b.create<arith::ConstantOp>(
+          e.loc, DenseElementsAttr::get(cast<VectorType>(t), numbers.take_front(16)));
+    };
+    ArrayRef<float> all = rotated;
+    return e.intrinsic("llvm.x86.avx512.vpermi2var.ps.512", t,
+                       {half(all), interval, half(all.drop_front(16))});
+  };
+  Value y = e.sub(magnitude, column(0));
+  Value result = column(function.columns - 1);
+  for (size_t number = function.columns - 2; number > 0; --number)
+    result = e.fma(result, y, column(number));
+  return e.copySign(result, x);
+}
+
+// --- exponentials --------------------------------------------------------------------------------
+
 Value emitExp(const Emit &e, Value x) {
   if (isF64(x))
     return emitLibm(e, "exp", x);
+  if (hasTables(e, x))
+    return expByTable(e, clamp(e, x, -104.0, 89.0));
   ReducedExponent reduced = reduceExponent(e, clamp(e, x, -104.0, 89.0));
   return scaleByPowerOfTwo(e, e.add(e.real(x.getType(), 1.0), reduced.tail), reduced.n);
 }
@@ -259,6 +350,8 @@ Value emitLog(const Emit &e, Value x) {
 Value emitTanh(const Emit &e, Value x) {
   if (isF64(x))
     return emitLibm(e, "tanh", x);
+  if (hasTables(e, x))
+    return byIntervals(e, x, tanhTable);
   // tanh(x) = m / (m + 2) with m = exp(2 |x|) - 1 = (2^n - 1) + 2^n * (exp(r) - 1): nothing cancels, so no other formula is
   // needed near 0. From 2 |x| = 20 on the result is 1.
   Type t = x.getType();
@@ -280,6 +373,8 @@ Value emitTanh(const Emit &e, Value x) {
 Value emitErf(const Emit &e, Value x) {
   if (isF64(x))
     return emitLibm(e, "erf", x);
+  if (hasTables(e, x))
+    return byIntervals(e, x, erfTable);
   Type t = x.getType();
   Value magnitude = e.abs(x);
   Value near = polynomial(e, e.mul(x, x), polynomials::erfNear);

@@ -1,6 +1,7 @@
 // Loops over positions, coordinates, and access to memory at them.
 #include "codegen/cpu/positions.h"
 #include "codegen/cpu/elements.h"
+#include "codegen/cpu/tile_ahead.h"
 
 using namespace mlir;
 
@@ -141,9 +142,10 @@ Value loadAt(Lowering &l, const View &view, const Coords &at) {
   Value raw;
   if (!place.offsets)
     raw = loadRaw(e, place.pointer, stored, 0);
-  else if (place.consecutive)
+  else if (place.consecutive) {
     raw = loadRaw(e, place.pointer, stored, l.lanes, l.mask);
-  else
+    fetchAhead(l, view, place.pointer);
+  } else
     raw = gatherRaw(e, place.pointer, stored, place.offsets, l.mask);
   return fromStorage(e, raw, view.element);
 }

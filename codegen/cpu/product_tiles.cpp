@@ -14,8 +14,7 @@ namespace ptl::cpu {
 static constexpr int64_t kMostRows = 4096, kMostColumns = 4096;
 static constexpr int64_t kMostRowsInBuffer = 480, kMostColumnsInBuffer = 512;
 
-// The length of a tile along an axis: what is left from its position on, or the step. Null if there is none that is known.
-static arith::MinSIOp tileLength(ir::ParallelOp op, size_t axis) {
+arith::MinSIOp tileLengthOf(ir::ParallelOp op, size_t axis) {
   arith::MinSIOp found;
   for (Operation *user : op.getBody().getArgument(axis).getUsers()) {
     auto rest = dyn_cast<arith::SubIOp>(user);
@@ -95,7 +94,7 @@ static std::optional<ProductGrid> productGrid(ir::ParallelOp op) {
   for (size_t i = 0; i < 2; ++i) {
     size_t axis = rank - 2 + i;
     auto step = op.getSteps()[axis].getDefiningOp<arith::ConstantIndexOp>();
-    grid.lengths[i] = tileLength(op, axis);
+    grid.lengths[i] = tileLengthOf(op, axis);
     auto lower = op.getLower()[axis].getDefiningOp<arith::ConstantIndexOp>();
     if (!step || step.value() <= 1 || !lower || lower.value() != 0 || !grid.lengths[i])
       return std::nullopt;
@@ -153,7 +152,7 @@ void settleTileLengths(Lowering &l, ir::ParallelOp op, ArrayRef<Value> steps) {
   for (auto [axis, step] : llvm::enumerate(steps)) {
     if (step == scalarOf(l, op.getSteps()[axis]))
       continue;
-    arith::MinSIOp length = tileLength(op, axis);
+    arith::MinSIOp length = tileLengthOf(op, axis);
     if (!length)
       continue;
     Value rest = e.sub(scalarOf(l, op.getUpper()[axis]),

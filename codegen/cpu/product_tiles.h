@@ -12,6 +12,10 @@ namespace ptl::cpu {
 /// of other grids, among them the author's and those of a schedule, stay.
 void chooseProductTiles(Lowering &l, ir::ParallelOp op, llvm::SmallVectorImpl<mlir::Value> &steps);
 
+/// What computes the length of a tile along an axis of the grid: the least of what is left from its position on and of the step.
+/// Null if it is not known.
+mlir::arith::MinSIOp tileLengthOf(ir::ParallelOp op, size_t axis);
+
 /// Binds the lengths of the tile at the point whose positions are bound, where `steps` are not those of the grid.
 void settleTileLengths(Lowering &l, ir::ParallelOp op, llvm::ArrayRef<mlir::Value> steps);
 

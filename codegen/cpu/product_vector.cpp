@@ -36,7 +36,7 @@ static VectorProduct vectorProduct(const Emit &e, const ProductPlan &p, Type mat
 }
 
 // Rows that are multiplied at the same time, and vectors of each.
-static constexpr int64_t kRows = 4, kVectors = 2;
+static constexpr int64_t kRows = 8, kVectors = 1;
 
 namespace {
 /// Dot products of `count` rows from `row` on with x.

@@ -1,6 +1,7 @@
 #include "codegen/cpu/streamed_store.h"
 
 #include "codegen/cpu/elements.h"
+#include "codegen/cpu/tile_ahead.h"
 #include "ir/dialect/host_views.h"
 #include "runtime/abi/kernel_abi.h"
 
@@ -58,61 +59,93 @@ static Value rowOf(Lowering &l, const View &to, const Coords &at, int64_t inner)
 }
 
 namespace {
-/// One row while it is stored.
-struct StreamedRow {
+/// Rows while they are stored: one, or several whose lines begin at the same elements.
+struct StreamedRows {
   Lowering &l;
   const View &to;
   int64_t inner;
-  Value row;      // address
-  Value streamed; // of this row
-  Coords &at;
-  llvm::function_ref<Value(Coords &)> element;
+  Values rows;    // addresses
+  Value streamed; // of these rows
+  MutableArrayRef<Coords> at;
+  RowElements elements;
 
+  StreamedRows(Lowering &l, const View &to, Value streamed, MutableArrayRef<Coords> at,
+               RowElements elements)
+      : l(l), to(to), inner(innerAxis(to.extents)), streamed(streamed), at(at), elements(elements) {
+    for (Coords &one : at)
+      rows.push_back(rowOf(l, to, one, inner));
+  }
   Value elementsToLine() const;
+  void fetchEnds(Value whole) const;
+  void put(Value start, Values values) const;
   void store(Value start, Value mask) const;
   void emit() const;
+  Values emitInOrder(Values carried, llvm::function_ref<Value(Coords &, Values &)> next) const;
 };
 } // namespace
 
 // How many elements precede the first whole line; none where the row is not streamed.
-Value StreamedRow::elementsToLine() const {
+Value StreamedRows::elementsToLine() const {
   const Emit &e = l.e;
   Type i64 = e.b.getI64Type();
-  Value address = e.b.create<LLVM::PtrToIntOp>(e.loc, i64, row);
+  Value address = e.b.create<LLVM::PtrToIntOp>(e.loc, i64, rows[0]);
   Value bytes = e.bitAnd(e.neg(address), kLineBytes - 1);
   Value count = e.shrUnsigned(bytes, llvm::Log2_64(bytesOf(to.element)));
   return e.indexCast(e.select(streamed, count, e.i64(0)), e.b.getIndexType());
 }
 
-void StreamedRow::store(Value start, Value mask) const {
+// Lines that are written in part are read before. Processors finish stores in order, so without this those past the caches would
+// wait for that.
+void StreamedRows::fetchEnds(Value whole) const {
   const Emit &e = l.e;
-  Scope scope(l);
-  at[inner] = Coord{start, 1, {}};
-  withLanes(l, l.maxLanes, mask, [&] {
-    if (mask)
-      return storeAt(l, to, at, element(at));
-    Value value = toStorage(e, toLanes(l, element(at)), to.element);
-    Value pointer = elementPointer(e, row, storageType(to.element), start);
-    int64_t bytes = std::min(kLineBytes, l.maxLanes * bytesOf(to.element));
-    auto streaming = [&](const Emit &) {
+  for (Value row : rows)
+    for (Value at : {l.index(0), whole})
+      e.b.create<LLVM::Prefetch>(e.loc, elementPointer(e, row, storageType(to.element), at),
+                                 /*rw=*/1, /*hint=*/3, /*cache=*/1);
+}
+
+// Stores a value of each row at `start`: whole vectors at the start of lines, or with the mask that holds.
+void StreamedRows::put(Value start, Values values) const {
+  const Emit &e = l.e;
+  if (l.mask) {
+    for (auto [one, value] : llvm::zip(at, values))
+      storeAt(l, to, one, value);
+    return;
+  }
+  Values pointers;
+  for (auto [row, value] : llvm::zip(rows, values)) {
+    value = toStorage(e, toLanes(l, value), to.element);
+    pointers.push_back(elementPointer(e, row, storageType(to.element), start));
+  }
+  int64_t bytes = std::min(kLineBytes, l.maxLanes * bytesOf(to.element));
+  auto streaming = [&](const Emit &) {
+    for (auto [pointer, value] : llvm::zip(pointers, values))
       e.b.create<LLVM::StoreOp>(e.loc, value, pointer, static_cast<unsigned>(bytes),
                                 /*isVolatile=*/false, /*isNonTemporal=*/true);
-      return SmallVector<Value>();
-    };
-    e.branch(streamed, {}, streaming, [&](const Emit &) {
+    return SmallVector<Value>();
+  };
+  e.branch(streamed, {}, streaming, [&](const Emit &) {
+    for (auto [pointer, value] : llvm::zip(pointers, values))
       storeRaw(e, pointer, value);
-      return SmallVector<Value>();
-    });
+    return SmallVector<Value>();
   });
 }
 
+void StreamedRows::store(Value start, Value mask) const {
+  Scope scope(l);
+  for (Coords &one : at)
+    one[inner] = Coord{start, 1, {}};
+  withLanes(l, l.maxLanes, mask, [&] { put(start, elements(at)); });
+}
+
 // What precedes the first whole line and what is left of a last vector are two rounds of one loop with a mask.
-void StreamedRow::emit() const {
+void StreamedRows::emit() const {
   const Emit &e = l.e;
   Value length = to.extents[inner], first = elementsToLine();
   Value count = e.sub(length, first);
   Value whole = e.add(
       first, e.sub(count, e.b.createOrFold<arith::RemUIOp>(e.loc, count, l.index(l.maxLanes))));
+  fetchEnds(whole);
   e.loop(first, whole, l.index(l.maxLanes), {}, [&](const Emit &, Value i, ValueRange) {
     store(i, {});
     return SmallVector<Value>();
@@ -133,6 +166,32 @@ void StreamedRow::emit() const {
   });
 }
 
+// The same from the first element to the last one.
+Values StreamedRows::emitInOrder(Values carried,
+                                 llvm::function_ref<Value(Coords &, Values &)> next) const {
+  const Emit &e = l.e;
+  Value length = to.extents[inner], lanes = l.index(l.maxLanes);
+  Value first = e.b.createOrFold<arith::MinSIOp>(e.loc, elementsToLine(), length);
+  Value count = e.sub(length, first);
+  Value whole = e.add(first, e.sub(count, e.b.createOrFold<arith::RemUIOp>(e.loc, count, lanes)));
+  fetchEnds(whole);
+  auto stretch = [&](Value from, Value end, bool masked) {
+    auto results = e.loop(from, end, lanes, carried, [&](const Emit &, Value i, ValueRange now) {
+      Values values(now);
+      Scope scope(l);
+      at[0][inner] = Coord{i, 1, {}};
+      Value mask = masked ? laneMask(e, e.sub(end, i), l.maxLanes) : Value();
+      withLanes(l, l.maxLanes, mask, [&] { put(i, {next(at[0], values)}); });
+      return SmallVector<Value>(values.begin(), values.end());
+    });
+    carried.assign(results.begin(), results.end());
+  };
+  stretch(l.index(0), first, true);
+  stretch(first, whole, false);
+  stretch(whole, length, true);
+  return carried;
+}
+
 // Whether elements stand at multiples of their size; else no vector of them stands at the start of a line, where the processor
 // demands those that go past the caches. Callers may hand over any address.
 static Value isAligned(const Emit &e, const View &to) {
@@ -140,19 +199,69 @@ static Value isAligned(const Emit &e, const View &to) {
   return e.cmpi(arith::CmpIPredicate::eq, e.bitAnd(address, bytesOf(to.element) - 1), 0);
 }
 
-void storeAll(Lowering &l, const View &to, Value streamed, int64_t cost, ValueRange hoisted,
-              llvm::function_ref<Value(Coords &)> element) {
+Value streamedRows(Lowering &l, const View &to, Value streamed, int64_t cost) {
   const Emit &e = l.e;
   int64_t inner = innerAxis(to.extents);
   auto length = inner < 0 ? std::nullopt : constantOf(to.extents[inner]);
   if (!streamed || inner < 0 || constantOf(to.strides[inner]) != 1 || cost > kMostCost ||
-      (length && *length * bytesOf(to.element) < kLeastRowBytes)) {
-    forAll(l, to.extents, cost, hoisted, [&](Coords &at) { storeAt(l, to, at, element(at)); });
-    return;
-  }
+      (length && *length * bytesOf(to.element) < kLeastRowBytes))
+    return {};
   Value isLong =
       e.cmpi(arith::CmpIPredicate::sge, to.extents[inner], kLeastRowBytes / bytesOf(to.element));
-  Value rows = e.bitAnd(streamed, e.bitAnd(isLong, isAligned(e, to)));
+  return e.bitAnd(streamed, e.bitAnd(isLong, isAligned(e, to)));
+}
+
+Value haveSameLines(Lowering &l, const View &to, int64_t axis) {
+  const Emit &e = l.e;
+  Value stride = e.mul(to.strides[axis], l.index(bytesOf(to.element)));
+  return e.cmpi(arith::CmpIPredicate::eq, e.bitAnd(stride, kLineBytes - 1), 0);
+}
+
+void storeRows(Lowering &l, const View &to, Value rows, int64_t cost, ValueRange hoisted,
+               MutableArrayRef<Coords> at, RowElements elements) {
+  int64_t inner = innerAxis(to.extents);
+  for (Coords &one : at) {
+    if (inner >= 0)
+      one[inner] = Coord();
+    for (Value value : hoisted)
+      hoist(l, value, broadcastCoords(l, value, one));
+  }
+  if (rows)
+    return StreamedRows(l, to, rows, at, elements).emit();
+  auto store = [&] {
+    Values values = elements(at);
+    for (auto [one, value] : llvm::zip(at, values))
+      storeAt(l, to, one, value);
+  };
+  if (inner < 0)
+    return store();
+  forLanes(l, to.extents, inner, at[0], cost, [&](Coords &first) {
+    for (Coords &one : at.drop_front())
+      one[inner] = first[inner];
+    store();
+  });
+}
+
+Values storeRowInOrder(Lowering &l, const View &to, Value rows, Coords &at, Values carried,
+                       llvm::function_ref<Value(Coords &, Values &)> element) {
+  int64_t inner = innerAxis(to.extents);
+  if (rows)
+    return StreamedRows(l, to, rows, at, {}).emitInOrder(std::move(carried), element);
+  return loopOfVectors(l, to.extents[inner], 1, std::move(carried),
+                       [&](ArrayRef<Value> starts, Value mask, Values now) {
+                         Scope scope(l);
+                         at[inner] = Coord{starts[0], 1, {}};
+                         withLanes(l, l.maxLanes, mask,
+                                   [&] { storeAt(l, to, at, element(at, now)); });
+                         return now;
+                       });
+}
+
+void storeAll(Lowering &l, const View &to, Value streamed, int64_t cost, ValueRange hoisted,
+              llvm::function_ref<Value(Coords &)> element) {
+  beginPass(l, hoisted);
+  int64_t inner = innerAxis(to.extents);
+  Value rows = streamedRows(l, to, streamed, cost);
   SmallVector<int64_t> outer;
   for (int64_t axis = 0; axis < to.rank(); ++axis)
     if (axis != inner)
@@ -160,10 +269,8 @@ void storeAll(Lowering &l, const View &to, Value streamed, int64_t cost, ValueRa
   Coords at(to.rank());
   Scope scope(l);
   forAxes(l, to.extents, outer, at, [&](Coords &at) {
-    at[inner] = Coord();
-    for (Value value : hoisted)
-      hoist(l, value, broadcastCoords(l, value, at));
-    StreamedRow{l, to, inner, rowOf(l, to, at, inner), rows, at, element}.emit();
+    storeRows(l, to, rows, cost, hoisted, at,
+              [&](MutableArrayRef<Coords> row) { return Values{element(row[0])}; });
   });
 }
 

@@ -51,11 +51,11 @@ private:
 
 inline JitCode::Symbols runtimeSymbols() {
 #define SYMBOL(NAME) {#NAME, reinterpret_cast<void *>(&NAME)}
-  return {SYMBOL(ptl_rt_parallel_for),    SYMBOL(ptl_rt_scratch),     SYMBOL(ptl_rt_scratch_mark),
-          SYMBOL(ptl_rt_scratch_release), SYMBOL(ptl_rt_alloc),       SYMBOL(ptl_rt_fail),
-          SYMBOL(ptl_rt_print),           SYMBOL(ptl_rt_program),     SYMBOL(ptl_rt_submit),
-          SYMBOL(ptl_rt_await),           SYMBOL(ptl_rt_release),     SYMBOL(ptl_rt_grid),
-          SYMBOL(ptl_rt_order),           SYMBOL(ptl_rt_product_tile)};
+  return {SYMBOL(ptl_rt_parallel_for),    SYMBOL(ptl_rt_scratch),      SYMBOL(ptl_rt_scratch_mark),
+          SYMBOL(ptl_rt_scratch_release), SYMBOL(ptl_rt_alloc),        SYMBOL(ptl_rt_fail),
+          SYMBOL(ptl_rt_print),           SYMBOL(ptl_rt_program),      SYMBOL(ptl_rt_submit),
+          SYMBOL(ptl_rt_await),           SYMBOL(ptl_rt_release),      SYMBOL(ptl_rt_grid),
+          SYMBOL(ptl_rt_order),           SYMBOL(ptl_rt_product_tile), SYMBOL(ptl_rt_thread_count)};
 #undef SYMBOL
 }
 

@@ -39,15 +39,19 @@ static std::optional<Maps> reductionMaps(Operation *op, const AxisMap &result) {
 static std::optional<Maps> productMaps(Operation *op, const AxisMap &result) {
   Value a = op->getOperand(0), b = op->getOperand(1);
   AxisMap mapA = whole(a), mapB = whole(b);
-  if (mapA.size() < 2 || mapB.size() < 2)
+  // Axes of the result that are those of the matrices: none, M, N, or both.
+  size_t own = (mapA.size() > 1 ? 1 : 0) + (mapB.size() > 1 ? 1 : 0);
+  if (result.size() < own)
     return std::nullopt;
-  size_t rank = result.size();
-  mapA[mapA.size() - 2] = result[rank - 2];
-  mapB[mapB.size() - 1] = result[rank - 1];
+  size_t batches = result.size() - own;
+  if (mapA.size() > 1)
+    mapA[mapA.size() - 2] = result[batches];
+  if (mapB.size() > 1)
+    mapB[mapB.size() - 1] = result.back();
   auto batch = [&](AxisMap &map, Value operand) {
     for (size_t axis = 0; axis + 2 < map.size(); ++axis)
       if (!extentsOf(operand.getType())[axis].isOne())
-        map[axis] = result[axis + rank - map.size()];
+        map[axis] = result[axis + batches + 2 - map.size()];
   };
   batch(mapA, a);
   batch(mapB, b);

@@ -2,14 +2,18 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <pthread.h>
 #include <sched.h>
 
 namespace ptl::rt {
 namespace {
 
-constexpr int spinsBeforeSleep = 2000;
+// How long a thread looks for work before it sleeps. Waking it takes about as long.
+constexpr std::chrono::microseconds spinTime{20};
+constexpr int spinsBetweenLooks = 32; // at the clock
 constexpr int64_t chunksPerThread = 8;
 constexpr int maxThreads = 1024;
 
@@ -46,6 +50,58 @@ int wantedThreads() {
   return std::min(processorCount(), maxThreads);
 }
 
+ThreadPool::Affinity wantedAffinity() {
+  const char *text = std::getenv("PTL_AFFINITY");
+  if (text && std::strcmp(text, "close") == 0)
+    return ThreadPool::Affinity::Close;
+  if (text && std::strcmp(text, "spread") == 0)
+    return ThreadPool::Affinity::Spread;
+  return ThreadPool::Affinity::None;
+}
+
+/// Keeps the calling thread on one of the processors that it may use, if there is more than one.
+void pinThread(ThreadPool::Affinity affinity, int index, int threads) {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  if (affinity == ThreadPool::Affinity::None ||
+      sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
+    return;
+  int64_t count = CPU_COUNT(&allowed);
+  if (count < 2)
+    return;
+  bool spread = affinity == ThreadPool::Affinity::Spread && threads < count;
+  int64_t wanted = spread ? index * count / threads : index % count;
+  for (int processor = 0; processor < CPU_SETSIZE; ++processor) {
+    if (!CPU_ISSET(processor, &allowed) || wanted-- > 0)
+      continue;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(processor, &one);
+    // Where this is refused, threads run as they would without it.
+    (void)pthread_setaffinity_np(pthread_self(), sizeof(one), &one);
+    return;
+  }
+}
+
+/// Pauses between looks for work, up to a time.
+class Spinning {
+public:
+  /// False if the time is over.
+  bool pause() {
+    pauseSpin();
+    if (++spins_ % spinsBetweenLooks != 0)
+      return true;
+    auto now = std::chrono::steady_clock::now();
+    if (spins_ == spinsBetweenLooks)
+      end_ = now + spinTime;
+    return now < end_;
+  }
+
+private:
+  int64_t spins_ = 0;
+  std::chrono::steady_clock::time_point end_;
+};
+
 class InsideLoop {
 public:
   InsideLoop() : before_(insideLoop) { insideLoop = true; }
@@ -57,7 +113,9 @@ private:
 
 } // namespace
 
-ThreadPool::ThreadPool(int threads) : threadCount_(std::max(1, threads)) {
+ThreadPool::ThreadPool(int threads, Affinity affinity)
+    : threadCount_(std::max(1, threads)), affinity_(affinity),
+      shares_(std::make_unique<Share[]>(static_cast<size_t>(threadCount_))) {
   workers_.reserve(threadCount_ - 1);
   for (int i = 1; i < threadCount_; ++i)
     workers_.emplace_back([this, i] { workerMain(i); });
@@ -77,7 +135,7 @@ ThreadPool &ThreadPool::shared() {
   // Never destroyed: its threads may not be joined in a forked child, nor while the process exits.
   static ThreadPool *pool = [] {
     pthread_atfork(nullptr, nullptr, [] { inForkedChild.store(true, std::memory_order_relaxed); });
-    return new ThreadPool(wantedThreads());
+    return new ThreadPool(wantedThreads(), wantedAffinity());
   }();
   return *pool;
 }
@@ -91,15 +149,31 @@ void ThreadPool::runInPlace(const Job &job) {
   }
 }
 
+void ThreadPool::divide(int64_t chunks) {
+  int64_t each = chunks / threadCount_, more = chunks % threadCount_, begin = 0;
+  for (int64_t thread = 0; thread < threadCount_; ++thread) {
+    Share &share = shares_[static_cast<size_t>(thread)];
+    share.next.store(begin, std::memory_order_relaxed);
+    begin += each + (thread < more ? 1 : 0);
+    share.end = begin;
+  }
+}
+
 void ThreadPool::workOn(const Job &job) {
   InsideLoop inside;
-  while (!(job.stop && job.stop->load(std::memory_order_relaxed) != 0)) {
-    int64_t chunk = next_.fetch_add(1, std::memory_order_relaxed);
-    // Chunk numbers stay far below 2^63 / grain because each thread stops at its first miss.
-    if (chunk >= (job.count - 1) / job.grain + 1)
-      return;
-    int64_t begin = chunk * job.grain;
-    job.body(job.closure, begin, begin + std::min(job.grain, job.count - begin));
+  int own = currentIndex % threadCount_;
+  for (int turn = 0; turn < threadCount_; ++turn) {
+    Share &share = shares_[static_cast<size_t>((own + turn) % threadCount_)];
+    // A look first: threads without work do not write to what others count with.
+    while (share.next.load(std::memory_order_relaxed) < share.end) {
+      if (job.stop && job.stop->load(std::memory_order_relaxed) != 0)
+        return;
+      int64_t chunk = share.next.fetch_add(1, std::memory_order_relaxed);
+      if (chunk >= share.end)
+        break;
+      int64_t begin = chunk * job.grain;
+      job.body(job.closure, begin, begin + std::min(job.grain, job.count - begin));
+    }
   }
 }
 
@@ -119,7 +193,7 @@ void ThreadPool::run(Body body, void *closure, int64_t count, int64_t grain,
     return runInPlace(job);
 
   job_ = job;
-  next_.store(0, std::memory_order_relaxed);
+  divide((count - 1) / grain + 1);
   uint64_t epoch = (state_.load(std::memory_order_relaxed) >> 32) + 1;
   state_.store((epoch << 32) | openBit, std::memory_order_seq_cst);
   wakeWorkers((count - 1) / grain);
@@ -127,10 +201,10 @@ void ThreadPool::run(Body body, void *closure, int64_t count, int64_t grain,
 
   // Nobody enters from here on; those who are inside still use `job_` and the closure.
   uint64_t state = state_.fetch_and(~openBit, std::memory_order_acq_rel) & ~openBit;
-  for (int spins = 0; static_cast<uint32_t>(state) != 0; ++spins) {
-    if (spins < spinsBeforeSleep)
-      pauseSpin();
-    else
+  Spinning spinning;
+  for (bool spins = true; static_cast<uint32_t>(state) != 0;) {
+    spins = spins && spinning.pause();
+    if (!spins)
       state_.wait(state, std::memory_order_acquire);
     state = state_.load(std::memory_order_acquire);
   }
@@ -162,15 +236,13 @@ bool ThreadPool::enter(uint32_t &lastEpoch) {
 
 void ThreadPool::workerMain(int index) {
   currentIndex = index;
+  pinThread(affinity_, index, threadCount_);
   uint32_t lastEpoch = 0;
   while (true) {
     bool entered = enter(lastEpoch);
-    for (int spins = 0; !entered && spins < spinsBeforeSleep; ++spins) {
+    for (Spinning spinning; !entered && spinning.pause(); entered = enter(lastEpoch))
       if (quit_.load(std::memory_order_relaxed))
         return;
-      pauseSpin();
-      entered = enter(lastEpoch);
-    }
     if (!entered) {
       // The worker counts as a sleeper before it looks for the last time, so a loop that opens
       // after that look wakes it.

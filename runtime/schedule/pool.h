@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -10,15 +11,21 @@ namespace ptl::rt {
 /// Persistent worker threads that share the iterations of one loop at a time.
 ///
 /// The caller of `run` takes part. Workers never hold it up: one that wakes late finds the loop
-/// closed and sleeps again. `run` may be called from any thread; while the workers are busy with
+/// closed and sleeps again. Each thread has a share of its own of the iterations, the same one whenever
+/// a loop has as many: what it has touched first is near it later. One that is done with its share helps
+/// the others. `run` may be called from any thread; while the workers are busy with
 /// another thread's loop, or from inside a loop, the loop runs in place.
 class ThreadPool {
 public:
   /// A chunk [begin, end) of the iterations.
   using Body = void (*)(void *closure, int64_t begin, int64_t end);
 
-  /// `threads` counts the caller: one worker fewer is started. At least 1.
-  explicit ThreadPool(int threads);
+  /// Where workers run: anywhere; each on one processor, neighbours on neighbouring ones; or as far
+  /// apart as the processors allow.
+  enum class Affinity : uint8_t { None, Close, Spread };
+
+  /// `threads` counts the caller: one worker fewer is started. At least 1. The caller stays where it is.
+  explicit ThreadPool(int threads, Affinity affinity = Affinity::None);
   ~ThreadPool();
   ThreadPool(const ThreadPool &) = delete;
   ThreadPool &operator=(const ThreadPool &) = delete;
@@ -33,7 +40,8 @@ public:
   /// Which thread of the loop this code runs on: 0 is the one that called `run`.
   static int threadIndex();
 
-  /// The pool of this process: all processors this process may use, or PTL_NUM_THREADS.
+  /// The pool of this process: all processors this process may use, or PTL_NUM_THREADS. PTL_AFFINITY
+  /// may be `close` or `spread`.
   static ThreadPool &shared();
 
 private:
@@ -45,7 +53,14 @@ private:
     const std::atomic<int32_t> *stop = nullptr;
   };
 
+  /// The chunks of a thread: the next one that nobody has taken, and where they end.
+  struct alignas(64) Share {
+    std::atomic<int64_t> next{0};
+    int64_t end = 0;
+  };
+
   static void runInPlace(const Job &job);
+  void divide(int64_t chunks);
   void workOn(const Job &job);
   bool enter(uint32_t &lastEpoch);
   void workerMain(int index);
@@ -58,7 +73,8 @@ private:
 
   int threadCount_;
   Job job_;
-  alignas(64) std::atomic<int64_t> next_{0};
+  Affinity affinity_;
+  std::unique_ptr<Share[]> shares_; ///< changed as `job_` is
   alignas(64) std::atomic<uint64_t> state_{0};
   alignas(64) std::atomic<uint32_t> wake_{0};
   std::atomic<int32_t> sleepers_{0};

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <gtest/gtest.h>
 #include <numeric>
+#include <sched.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -37,6 +38,42 @@ TEST(ThreadPool, CoversEachIterationOnce) {
         EXPECT_TRUE(counter.allOnce()) << threads << " " << count << " " << grain;
       }
     }
+  }
+}
+
+// A thread that is alone in the loop, as the others sleep or come late, does what all of them would; and shares of a count that the
+// threads do not divide are not lost, whatever the number of chunks.
+TEST(ThreadPool, SharesAreWhole) {
+  for (int threads : {1, 2, 3, 7, 64}) {
+    ThreadPool pool(threads, ThreadPool::Affinity::None);
+    for (int64_t count : {1, 2, 3, 6, 7, 8, 63, 64, 65, 1000})
+      for (int64_t grain : {0, 1, 3}) {
+        Count all(count);
+        pool.run(Count::body, &all, count, grain, nullptr);
+        EXPECT_TRUE(all.allOnce()) << threads << " threads, " << count << " by " << grain;
+      }
+  }
+}
+
+// Pinned workers each stay on one processor that the process may use.
+TEST(ThreadPool, PinnedWorkersStay) {
+  for (auto affinity : {ThreadPool::Affinity::Close, ThreadPool::Affinity::Spread}) {
+    ThreadPool pool(3, affinity);
+    std::atomic<int> wrong{0};
+    auto body = [](void *closure, int64_t, int64_t) {
+      cpu_set_t set, allowed;
+      CPU_ZERO(&set);
+      CPU_ZERO(&allowed);
+      sched_getaffinity(0, sizeof(set), &set);
+      sched_getaffinity(getpid(), sizeof(allowed), &allowed);
+      bool alone =
+          ThreadPool::threadIndex() == 0 || CPU_COUNT(&allowed) == 1 || CPU_COUNT(&set) == 1;
+      if (!alone)
+        static_cast<std::atomic<int> *>(closure)->fetch_add(1);
+    };
+    for (int round = 0; round < 100; ++round)
+      pool.run(body, &wrong, 64, 1, nullptr);
+    EXPECT_EQ(wrong.load(), 0);
   }
 }
 

@@ -113,7 +113,8 @@ void OpGroup::addContractedAxis(Operation *product, Maps &operands) {
   int64_t last = static_cast<int64_t>(a.size()) - 1;
   if (extentsOf(product->getOperand(0).getType())[static_cast<size_t>(last)].isOne())
     return;
-  a[a.size() - 1] = b[b.size() - 2] = newAxis(product->getOperand(0), last);
+  a[a.size() - 1] = b[b.size() - std::min<size_t>(b.size(), 2)] =
+      newAxis(product->getOperand(0), last);
   axes_.back().isWhole = true;
 }
 

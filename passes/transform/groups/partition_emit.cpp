@@ -45,8 +45,15 @@ static bool turns(const OpGroup &group) {
          transpose.getAxes().back() != static_cast<int64_t>(transpose.getAxes().size()) - 1;
 }
 
-/// The result of a matrix and a vector is cut into this many times the columns of a product's tile: it is read, not computed.
-static constexpr int64_t kVectorTiles = 4;
+/// The result of a matrix and a vector is cut by rows or by columns of the matrix, which is read once: rows are long, and of columns
+/// a tile reads a piece of each row.
+static constexpr int64_t kVectorRows = 128;
+
+static bool multipliesVectorFromLeft(const OpGroup &group) {
+  return llvm::any_of(group.members(), [](Operation *op) {
+    return isa<MatmulOp>(op) && rankOf(op->getOperand(0).getType()) == 1;
+  });
+}
 
 /// A product has the machine's tile. Anything else is cut so that a tile is a run of memory as far
 /// as may be: the last axes whole while the budget lasts.
@@ -64,7 +71,7 @@ void PartitionEmitter::chooseSizes(bool isFirst) {
     own.length = lengthOf(b_, root, at);
     std::optional<int64_t> fixed = scheduledStep(*group_, id);
     if (!fixed && group_->hasProduct())
-      fixed = rank == 1        ? sizes_.productN * kVectorTiles
+      fixed = rank == 1        ? multipliesVectorFromLeft(*group_) ? kShortestPiece : kVectorRows
               : at == rank - 1 ? sizes_.productN
               : at == rank - 2 ? sizes_.productM
                                : 1;

@@ -1,0 +1,92 @@
+#include "codegen/cpu/one_row.h"
+
+#include "codegen/cpu/elements.h"
+#include "codegen/cpu/lower_elementwise.h"
+#include "codegen/cpu/lower_value.h"
+#include "codegen/cpu/positions.h"
+#include "codegen/cpu/streamed_store.h"
+
+using namespace mlir;
+
+namespace ptl::cpu {
+
+// Longer rows gain nothing. Costlier elements would be much code twice.
+static constexpr int64_t kLongRow = 4096, kMostCost = 60;
+// More arrays than this are too many conditions.
+static constexpr size_t kMostViews = 6;
+
+// Whether each element of the value depends on the elements of views at the same position alone. Adds these views.
+static bool collect(Lowering &l, Value value, ArrayRef<ir::Extent> extents,
+                    SmallVectorImpl<View> &views) {
+  if (isScalar(value))
+    return true;
+  auto type = arrayType(value);
+  if (!type || type.getExtents() != extents || views.size() > kMostViews)
+    return false;
+  if (auto view = viewOf(l, value)) {
+    views.push_back(*view);
+    return true;
+  }
+  Operation *op = value.getDefiningOp();
+  if (!op || !(isElementwise(op) || isa<ir::CastOp>(op)))
+    return false;
+  return llvm::all_of(op->getOperands(),
+                      [&](Value operand) { return collect(l, operand, extents, views); });
+}
+
+// Whether the length may be that of whole rows: those of the tiles of products and of authors have bounds.
+static bool mayBeWhole(const ir::Extent &extent) {
+  if (extent.isConstant())
+    return extent.length < kLongRow;
+  return extent.capacity == ir::Extent::kUnknown;
+}
+
+// Whether the rows of the view follow each other; null if that is never so.
+static Value isWithoutGaps(Lowering &l, const View &view, const Values &extents) {
+  const Emit &e = l.e;
+  Value dense, next = l.index(1);
+  if (constantOf(view.strides.back()) != 1)
+    return {};
+  for (int64_t axis = view.rank() - 1; axis > 0; --axis) {
+    next = e.mul(next, extents[axis]);
+    Value follows = e.cmpi(arith::CmpIPredicate::eq, view.strides[axis - 1], next);
+    dense = dense ? e.bitAnd(dense, follows) : follows;
+  }
+  return dense;
+}
+
+void storeAsOneRow(Lowering &l, Value array, const View &to, Value streamed, int64_t cost,
+                   llvm::function_ref<void()> byRows) {
+  const Emit &e = l.e;
+  auto type = arrayType(array);
+  SmallVector<View> views = {to};
+  if (to.rank() < 2 || type.getRank() != to.rank() || cost > kMostCost ||
+      llvm::any_of(type.getExtents(), [](const ir::Extent &extent) { return extent.isOne(); }) ||
+      !mayBeWhole(type.getExtents().back()) || !collect(l, array, type.getExtents(), views))
+    return byRows();
+  Value dense;
+  for (const View &view : views) {
+    Value own = isWithoutGaps(l, view, to.extents);
+    if (!own)
+      return byRows();
+    dense = dense ? e.bitAnd(dense, own) : own;
+  }
+  View flat = to;
+  for (Value &extent : MutableArrayRef<Value>(flat.extents).drop_back()) {
+    flat.extents.back() = e.mul(flat.extents.back(), extent);
+    extent = l.index(1);
+  }
+  e.branch(
+      dense, {},
+      [&](const Emit &) {
+        storeAll(l, flat, streamed, cost, array,
+                 [&](Coords &at) { return elementAt(l, array, at); });
+        return SmallVector<Value>();
+      },
+      [&](const Emit &) {
+        byRows();
+        return SmallVector<Value>();
+      });
+}
+
+} // namespace ptl::cpu

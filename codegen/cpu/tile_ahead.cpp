@@ -1,0 +1,59 @@
+#include "codegen/cpu/tile_ahead.h"
+
+#include "codegen/cpu/lower_elementwise.h"
+#include "codegen/cpu/positions.h"
+
+using namespace mlir;
+
+namespace ptl::cpu {
+
+// Larger tiles would drive each other out of the cache of the second level.
+static constexpr int64_t kMostBytes = 1 << 18;
+
+Value aheadOf(Lowering &l, const View &base, ValueRange offsets) {
+  if (!l.gridPosition)
+    return {};
+  const Emit &e = l.e;
+  for (auto [axis, offset] : llvm::enumerate(offsets)) {
+    if (offset != l.gridPosition)
+      continue;
+    int64_t bytes = std::max<int64_t>(1, storageType(base.element).getIntOrFloatBitWidth() / 8);
+    Value distance = e.mul(e.mul(l.gridStep, base.strides[axis]), l.index(bytes));
+    Value isNear = e.cmpi(arith::CmpIPredicate::ule, distance, kMostBytes);
+    return e.select(isNear, distance, l.index(0));
+  }
+  return {};
+}
+
+// Passes without such an operation are as fast as memory already, and would wait for what they fetch.
+static constexpr int64_t kLeastCost = 12;
+
+// Whether an element takes much arithmetic that is not done once for many: what is broadcast along the last axis is.
+static bool computesMuch(Lowering &l, Value value, int depth = 0) {
+  auto type = arrayType(value);
+  Operation *op = value.getDefiningOp();
+  if (!type || !op || depth > 32 || l.isMaterialised(value) || type.getRank() == 0 ||
+      type.getExtents().back().isOne())
+    return false;
+  if (isElementwise(op) && costOfOp(op) >= kLeastCost)
+    return true;
+  return llvm::any_of(op->getOperands(),
+                      [&](Value operand) { return computesMuch(l, operand, depth + 1); });
+}
+
+void beginPass(Lowering &l, ValueRange values) {
+  l.fetchesAhead = llvm::any_of(values, [&](Value value) { return computesMuch(l, value); });
+  l.readBefore.insert(l.readNow.begin(), l.readNow.end());
+  l.readNow.clear();
+}
+
+void fetchAhead(Lowering &l, const View &view, Value pointer) {
+  if (!view.ahead || l.mask)
+    return;
+  l.readNow.insert(view.data);
+  if (l.fetchesAhead && l.readBefore.contains(view.data))
+    l.e.b.create<LLVM::Prefetch>(l.e.loc, bytePointer(l.e, pointer, view.ahead), /*rw=*/0,
+                                 /*hint=*/2, /*cache=*/1);
+}
+
+} // namespace ptl::cpu
