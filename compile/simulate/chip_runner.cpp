@@ -517,7 +517,7 @@ private:
     int64_t bytes = parameter.bytes * request.blocks;
     if (how_.timer)
       request.workspaces.push_back(request.pointers.size());
-    uint8_t *data = how_.timer ? nullptr : workspaceFor(kernel, bytes).data;
+    uint8_t *data = how_.timer ? nullptr : workspaceFor(kernel, parameter, bytes).data;
     request.pointers.push_back({data, bytes, parameter.name});
     request.arrays.push_back(0);
   }
@@ -558,8 +558,9 @@ private:
         failed.at.file, failed.at.line};
   }
 
-  const HostArray &workspaceFor(const rt::sim::Kernel &kernel, int64_t bytes) {
-    HostArray &array = workspaces_[&kernel];
+  const HostArray &workspaceFor(const rt::sim::Kernel &kernel, const rt::sim::Parameter &parameter,
+                                int64_t bytes) {
+    HostArray &array = workspaces_[{&kernel, &parameter}];
     array.bytes = bytes;
     if (!array.data)
       array.data = newStorage(bytes);
@@ -582,7 +583,8 @@ private:
   int64_t groups_;
   llvm::DenseMap<Value, Attribute> values_;
   llvm::DenseMap<Value, HostArray> arrays_;
-  llvm::DenseMap<const rt::sim::Kernel *, HostArray> workspaces_;
+  llvm::DenseMap<std::pair<const rt::sim::Kernel *, const rt::sim::Parameter *>, HostArray>
+      workspaces_;
   std::vector<std::unique_ptr<uint8_t[]>> storage_;
   rt::Failure failure_;
 };

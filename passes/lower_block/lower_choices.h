@@ -26,6 +26,7 @@ struct KernelFit {
   Overflow tooSmall;       ///< which memory then was
   bool streamsHelp = true; ///< loading in pieces has left less to be found
   bool insideLeft = true, pointsLeft = true; ///< tiles can be cut further, in loops and as points
+  bool slicesLeft = true; ///< what the vector cores do with them can be, alone
   bool wholeInside = false, wholePoint = false; ///< they could not be cut at all
   /// The memory that was too small for whole tiles, when everything else had been given up.
   std::optional<Overflow> whole;

@@ -5,6 +5,7 @@
 #include "passes/lower_block/lower_control.h"
 #include "passes/lower_block/lower_moves.h"
 #include "passes/lower_block/queues.h"
+#include "passes/lower_block/rings.h"
 #include "passes/lower_block/tiles.h"
 #include "passes/transform/peel_stages.h"
 
@@ -111,7 +112,7 @@ static void lowerStage(KernelContext &c, scf::ForOp loop, const LoopStages &stag
       bindLengths(c, &op); // of this iteration
     }
     llvm::for_each(op.getResults(), crosses);
-    if (!c.failed && !c.popped.empty())
+    if (!c.failed && !(c.popped.empty() && c.taken.empty()))
       freeSlots(c, &op);
   }
   c.partBuffers = std::move(buffers);
@@ -175,6 +176,7 @@ void lowerInStages(KernelContext &c, scf::ForOp loop, const LoopStages &stages,
   }
   if (c.failed)
     return;
+  drainRings(c, loop);
   for (const auto &[i, tile] : tiles)
     setTile(c, loop.getResult(i), tile);
 }
