@@ -1,6 +1,7 @@
 #include "passes/lower_block/slice_tiles.h"
 
 #include "ir/dialect/attributes.h"
+#include "passes/analysis/lengths.h"
 #include "passes/lower_block/assign_cores.h"
 #include "passes/lower_block/cross_operands.h"
 #include "passes/lower_block/cut_choice.h"
@@ -79,6 +80,10 @@ Value Slicer::lengthOf(Value value, unsigned axis) {
   const Extent &extent = extentsOf(value.getType())[axis];
   if (extent.isConstant())
     return b_.create<arith::ConstantIndexOp>(value.getLoc(), extent.length);
+  // Both stages of a loop know the lengths of both; that of a value alone is known in one.
+  Value known = findLength(value, axis);
+  if (known && known.getParentRegion()->isAncestor(value.getParentRegion()))
+    return known;
   return b_.create<DimOp>(value.getLoc(), b_.getIndexType(), value, axis);
 }
 
