@@ -147,19 +147,18 @@ static constexpr FitChange kStatements = {
                                             : "";
     }};
 
-static constexpr FitChange kPartsInside = {canCutInside,
-                                           [](KernelFit &fit) {
-                                             noSlices(fit);
-                                             restoreOverlap(fit.options);
-                                             fit.options.parts *= 2;
-                                           },
-                                           [](const KernelFit &fit) -> std::string {
-                                             return fit.options.parts > 1
-                                                        ? "tiles are done in " +
-                                                              std::to_string(fit.options.parts) +
-                                                              " parts inside of loops"
-                                                        : "";
-                                           }};
+static void cutInside(KernelFit &fit) {
+  noSlices(fit);
+  restoreOverlap(fit.options);
+  fit.options.parts *= 2;
+}
+
+static constexpr FitChange kPartsInside = {
+    canCutInside, cutInside, [](const KernelFit &fit) -> std::string {
+      return fit.options.parts > 1 ? "tiles are done in " + std::to_string(fit.options.parts) +
+                                         " parts inside of loops"
+                                   : "";
+    }};
 
 static constexpr FitChange kPartsOfPoint = {
     [](const KernelFit &fit) {
@@ -220,8 +219,10 @@ static KernelFit firstWay(int64_t halvings, bool mayHalve, bool mayCut) {
   return fit;
 }
 
-KernelSearch::KernelSearch(int64_t halvings, bool mayHalve, bool mayCut)
-    : search_(fitChanges(), firstWay(halvings, mayHalve, mayCut)) {}
+KernelSearch::KernelSearch(int64_t halvings, bool mayHalve, bool mayCut, bool maySlice)
+    : search_(fitChanges(), firstWay(halvings, mayHalve, mayCut)) {
+  search_.state.slicesLeft = maySlice;
+}
 
 bool KernelSearch::afterOverflow(const Overflow &overflow, const KernelTraits &traits) {
   KernelFit &fit = search_.state;
