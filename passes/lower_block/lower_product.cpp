@@ -333,6 +333,10 @@ static void multiplyStep(KernelContext &c, const Tile &a, const Tile &b, const T
   ProductShape shape{out.extents.rows,  out.extents.cols,   step, pto::elementBytes(a.element),
                      nameOf(a.element), c.cores.numProducts};
   bool rotates = (begins || !c.rotations.empty()) && fitsTwice(shape, step, c.machine);
+  if (a.operand && !c.rotations.empty()) { // the right operand alone is moved
+    shape.rows = 1;
+    rotates = fitsTwice(shape, step, c.machine);
+  }
   // The name is that of the product.
   Location plain = withoutName(loc);
   Value left = a.operand ? a.operand

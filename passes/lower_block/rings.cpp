@@ -6,6 +6,7 @@
 #include "passes/lower_block/buffers.h"
 #include "passes/lower_block/lower_memory.h"
 #include "passes/lower_block/queues.h"
+#include "passes/lower_block/stage_operands.h"
 #include "passes/lower_block/tiles.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -157,10 +158,10 @@ void pushAccumulator(KernelContext &c, Value value) {
 // ---- the consumer -------------------------------------------------------------------------------
 
 /// The last operation that loads from the slot that holds a value.
-static Operation *lastSliceOf(Value value) {
+static Operation *lastLoadOf(Value value) {
   Operation *last = nullptr;
   for (Operation *user : value.getUsers())
-    if (isa<ir::SliceOp>(user))
+    if (isa<ir::SliceOp, ir::MatmulOp>(user))
       if (Operation *here = value.getParentBlock()->findAncestorOpInBlock(*user))
         last = last && here->isBeforeInBlock(last) ? last : here;
   return last;
@@ -187,9 +188,10 @@ void takeSlot(KernelContext &c, Value value) {
   slot.extents = *extents;
   slot.element = ring.element;
   slot.box = boxOf(c, ring, number, loc);
-  if (c.core == CoreKind::Vector) {
+  // Slices are loaded by the vector cores, pieces by the product.
+  if (c.core == CoreKind::Vector || isInPieces(value.getDefiningOp())) {
     setTile(c, value, slot);
-    c.taken.push_back({value, number, lastSliceOf(value)});
+    c.taken.push_back({value, number, lastLoadOf(value)});
     return;
   }
   Tile loaded = slot;
@@ -228,6 +230,7 @@ void loadSlice(KernelContext &c, Operation *slice, const Tile &slot) {
   c.productBuffers.clear();
   Tile loaded = load(c, part, loc);
   c.part = {};
+  c.slices.insert(pto::rootOf(loaded.buffer));
   setTile(c, result, loaded);
 }
 
