@@ -12,10 +12,20 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/ScopeExit.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
 namespace ptl::block {
+
+/// The slots of a value that a later stage reads. Small ones beside rings have as many as rings may
+/// have: what rotates together comes round together, and takes fewer turns to judge.
+static int64_t keptSlots(const KernelContext &c, pto::TileBufType type) {
+  constexpr int64_t small = 1 << 10;
+  bool isSmall = c.options.slices > 1 && type.getBytes() <= small;
+  return isSmall ? static_cast<int64_t>(llvm::PowerOf2Ceil(static_cast<uint64_t>(c.keptCount)))
+                 : c.keptCount;
+}
 
 /// Finds a value that a later stage reads: it is in the slot of its iteration.
 static void lowerKept(KernelContext &c, Operation *op, Value value, Value number) {
@@ -32,7 +42,8 @@ static void lowerKept(KernelContext &c, Operation *op, Value value, Value number
     OpBuilder::InsertionGuard guard(c.b);
     c.b.setInsertionPoint(c.keptBefore);
     slots = c.b.create<pto::AllocMultiTileOp>(
-        named(c, value), pto::MultiTileBufType::get(c.b.getContext(), type, c.keptCount), Value());
+        named(c, value), pto::MultiTileBufType::get(c.b.getContext(), type, keptSlots(c, type)),
+        Value());
   }
   Extents2 stored = storage(c, kept).first;
   kept.buffer = c.b.create<pto::MultiTileGetOp>(
