@@ -173,7 +173,9 @@ ParallelOp sliceTiles(ParallelOp grid, const LowerOptions &options, const Machin
   Slicer slicer(grid, cores);
   TileAxis axis = slicer.axis();
   constexpr int64_t unit = 32; // whole rows of boxes for each of the two vector cores
-  if (axis.capacity < unit * options.slices || !slicer.suits())
+  // Slices are equal, or rows that are not there would be put behind the slot.
+  if (axis.capacity < unit * options.slices || axis.capacity % (unit * options.slices) != 0 ||
+      !slicer.suits())
     return {};
   std::optional<LedgerParts> parts =
       describeParts(grid, axis.name, options.slices, unit, /*insideLoops=*/true);
