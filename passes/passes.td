@@ -145,8 +145,10 @@ def CutTiles : Pass<"ptl-cut-tiles", "::mlir::func::FuncOp"> {
   let summary = "compute tiles that are too large in parts";
   let description = [{
     As the choices of a grid say (`parts`: inside of loops; `point_parts`: all that a point does), along an axis whose positions
-    every operation keeps apart. Grids without such choices stay as they are.
+    every operation keeps apart. `slices` cuts what the vector cores do alone: products and what crosses between the cores stay whole.
+    Grids without such choices stay as they are.
   }];
+  let options = [Option<"machine", "machine", "std::string", "\"a2\"", "name of the machine">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 

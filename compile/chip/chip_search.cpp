@@ -8,7 +8,7 @@ block::KernelSearch &ChipSearch::at(size_t kernel) {
   while (kernels_.size() <= kernel) {
     size_t next = kernels_.size(), group = next < groups_.size() ? groups_[next] : 0;
     int64_t halvings = group < byGroup_.size() ? byGroup_[group] : 0;
-    kernels_.emplace_back(halvings, mayHalveOnceMore(), mayCut_);
+    kernels_.emplace_back(halvings, mayHalveOnceMore(), mayCut_, maySlice_);
   }
   return kernels_[kernel];
 }

@@ -18,7 +18,9 @@ public:
   /// `mayHalve`: the tiles are of tensor-level code, so the compiler chose them and may halve them.
   /// `mayCut`: tiles may be done in parts; tiles that may be halved only when they are as small as
   /// possible.
-  ChipSearch(bool mayHalve, bool mayCut) : mayHalve_(mayHalve), mayCut_(mayCut) {}
+  /// `maySlice`: vector cores may take slices of what stands in a queue.
+  ChipSearch(bool mayHalve, bool mayCut, bool maySlice = true)
+      : mayHalve_(mayHalve), mayCut_(mayCut), maySlice_(maySlice) {}
 
   /// How often each group's tiles are halved (`ir::PipelineOptions::halvings`).
   const std::vector<int64_t> &halvings() const { return byGroup_; }
@@ -49,7 +51,7 @@ private:
   SearchStep orGiveUp(bool isFound, size_t kernel);
 
   static constexpr int64_t kMaxHalvings = 4;
-  bool mayHalve_, mayCut_;
+  bool mayHalve_, mayCut_, maySlice_;
   int64_t tilings_ = 0; ///< how often tiles were made anew
   std::vector<int64_t> byGroup_;
   std::vector<size_t> groups_;              ///< of the kernels, as they are

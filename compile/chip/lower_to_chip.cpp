@@ -116,14 +116,15 @@ static bool tilesAreChosen(const TensorModule &tensor) {
 }
 
 ChipResult lowerToChip(const CompileContext &context, const BuiltEntry &entry,
-                       const OnPhase &onPhase) {
+                       const OnPhase &onPhase, bool inPipes) {
   ChipResult result;
   std::unique_ptr<StageRecord> record;
   if (context.options().keepsStages || context.log().dumps()) {
     record = std::make_unique<StageRecord>();
     record->addTiles("build", entry.tensor.module.get());
   }
-  ChipSearch search(/*mayHalve=*/tilesAreChosen(entry.tensor), /*mayCut=*/true);
+  ChipSearch search(/*mayHalve=*/tilesAreChosen(entry.tensor), /*mayCut=*/true,
+                    /*maySlice=*/!inPipes);
   std::optional<LoweredKernels> lowered =
       searchForRoom(context, entry.tensor, search, record.get(), onPhase);
   if (!lowered)

@@ -20,8 +20,10 @@ struct ChipResult {
 
 /// Kernels of the block level for the chip of the options, with buffers placed and synchronised, and
 /// judged by the prover: what it refutes is an error, so this gives nothing that the prover refutes.
-/// `onPhase` sees every attempt to tile the entry; the last is the one that was lowered.
+/// `onPhase` sees every attempt to tile the entry; the last is the one that was lowered. `inPipes`:
+/// values go between cores through pipes alone, as in kernels by hand, which have no memory beside
+/// their arrays.
 ChipResult lowerToChip(const CompileContext &context, const BuiltEntry &entry,
-                       const OnPhase &onPhase = {});
+                       const OnPhase &onPhase = {}, bool inPipes = false);
 
 } // namespace ptl

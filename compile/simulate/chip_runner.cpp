@@ -470,7 +470,7 @@ private:
     size_t next = 0;
     for (const rt::sim::Parameter &parameter : kernel->parameters) {
       if (parameter.role == "workspace") {
-        takeWorkspace(*kernel, parameter, request);
+        takeWorkspace(parameter, request);
         continue;
       }
       Value operand = launch.getArguments()[next++];
@@ -512,12 +512,11 @@ private:
   }
 
   /// Gives a kernel memory of its own. A timer provides it; without one each launch gets poison.
-  void takeWorkspace(const rt::sim::Kernel &kernel, const rt::sim::Parameter &parameter,
-                     rt::sim::TaskRequest &request) {
+  void takeWorkspace(const rt::sim::Parameter &parameter, rt::sim::TaskRequest &request) {
     int64_t bytes = parameter.bytes * request.blocks;
     if (how_.timer)
       request.workspaces.push_back(request.pointers.size());
-    uint8_t *data = how_.timer ? nullptr : workspaceFor(kernel, bytes).data;
+    uint8_t *data = how_.timer ? nullptr : workspaceFor(parameter, bytes).data;
     request.pointers.push_back({data, bytes, parameter.name});
     request.arrays.push_back(0);
   }
@@ -558,8 +557,8 @@ private:
         failed.at.file, failed.at.line};
   }
 
-  const HostArray &workspaceFor(const rt::sim::Kernel &kernel, int64_t bytes) {
-    HostArray &array = workspaces_[&kernel];
+  const HostArray &workspaceFor(const rt::sim::Parameter &parameter, int64_t bytes) {
+    HostArray &array = workspaces_[&parameter];
     array.bytes = bytes;
     if (!array.data)
       array.data = newStorage(bytes);
@@ -582,7 +581,7 @@ private:
   int64_t groups_;
   llvm::DenseMap<Value, Attribute> values_;
   llvm::DenseMap<Value, HostArray> arrays_;
-  llvm::DenseMap<const rt::sim::Kernel *, HostArray> workspaces_;
+  llvm::DenseMap<const rt::sim::Parameter *, HostArray> workspaces_;
   std::vector<std::unique_ptr<uint8_t[]>> storage_;
   rt::Failure failure_;
 };

@@ -151,7 +151,7 @@ static std::optional<source::SourceResult> print(const CompileContext &context, 
       return std::nullopt;
     return source::printTiles(*tiles->module->getOps<mlir::func::FuncOp>().begin(), facts);
   }
-  std::optional<ChipProgram> chip = lowerToChip(context, entry).program;
+  std::optional<ChipProgram> chip = lowerToChip(context, entry, {}, /*inPipes=*/true).program;
   if (!chip)
     return std::nullopt;
   std::vector<mlir::ModuleOp> kernels;

@@ -3,6 +3,7 @@
 #include "ir/dialect/attributes.h"
 #include "passes/lower_block/cross_operands.h"
 #include "passes/lower_block/cut_tiles.h"
+#include "passes/lower_block/grid_passes.h"
 #include "passes/lower_block/meetings.h"
 #include "passes/lower_block/tile.h"
 
@@ -229,7 +230,9 @@ private:
     }
     if (!rows || capacity(rows) % 32 != 0)
       return;
-    if (!llvm::is_contained(parts, rows))
+    // Of what crosses whole, slices are dealt.
+    crossing_ = choicesOf(grid_).slices > 1 && !parts.empty() ? rows : StringAttr();
+    if (!llvm::is_contained(parts, rows) && !crossing_)
       parts = {rows};
     bool mixes = false;
     grid_.walk([&](Operation *op) {
@@ -253,6 +256,8 @@ private:
 
   /// `parts`: all names of what is dealt, `rows` among them.
   bool mixesRows(Operation *op, StringAttr rows, llvm::ArrayRef<StringAttr> parts) {
+    if (crossing_ && isCut(op))
+      return false;
     auto axisOf = [&](Value value) -> int64_t {
       for (auto [axis, extent] : llvm::enumerate(extentsOf(value.getType())))
         if (extent.symbol == rows)
@@ -261,8 +266,9 @@ private:
     };
     if (isa<MatmulOp>(op)) { // as the rows of the left side only
       Value left = productSource(op->getOperand(0)), right = productSource(op->getOperand(1));
+      StringAttr first = extentsOf(left.getType())[0].symbol;
       bool asRows = left == op->getOperand(0) &&
-                    llvm::is_contained(parts, extentsOf(left.getType())[0].symbol);
+                    (llvm::is_contained(parts, first) || (crossing_ && first == crossing_));
       return (result_.crossesToCube(left) && !asRows) || result_.crossesToCube(right);
     }
     if (result_.cube.contains(op) || isa<scf::ForOp, scf::YieldOp, NewAxisOp, IndexOp, DimOp>(op))
@@ -283,7 +289,19 @@ private:
            llvm::any_of(op->getOperands(), [&](Value v) { return axisOf(v) >= 0; });
   }
 
+  /// Takes a slice of what crosses whole, or puts slices one behind the other.
+  bool isCut(Operation *op) const {
+    auto crosses = [&](Value value) { return hasRows(value, crossing_); };
+    return (isa<SliceOp>(op) && crosses(op->getOperand(0)) && !isGlobal(op->getOperand(0))) ||
+           (isa<ConcatOp>(op) && crosses(op->getResult(0)));
+  }
+  static bool hasRows(Value value, StringAttr rows) {
+    llvm::ArrayRef<Extent> extents = extentsOf(value.getType());
+    return !extents.empty() && extents[0].symbol == rows;
+  }
+
   ParallelOp grid_;
+  StringAttr crossing_; ///< the rows of what crosses whole; null: nothing does
   CoreAssignment &result_;
 };
 } // namespace

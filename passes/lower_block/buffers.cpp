@@ -193,12 +193,14 @@ Value destination(KernelContext &c, Operation *op, const Tile &like,
     if (llvm::any_of(c.sharing.valuesIn(pto::rootOf(tile->buffer)),
                      [](Value value) { return value.getDefiningOp<ir::IndexOp>(); }))
       continue;
-    // Rotating buffers stay for their loads; what was popped may go on in its slot.
+    // Rotating buffers stay for their loads; what was popped may go on in its slot, and a slice of
+    // that in its buffer, since the next one is loaded to another.
     Operation *maker = pto::rootOf(tile->buffer).getDefiningOp();
     bool popped = isa_and_nonnull<pto::DeclareTileOp>(maker);
     if (popped && outlivesSlot(c, result, maker->getResult(0)))
       continue;
-    if (!popped &&
+    bool isSlice = c.slices.contains(pto::rootOf(tile->buffer));
+    if (!popped && !isSlice &&
         isa_and_nonnull<pto::MultiTileGetOp, pto::TReshapeOp>(tile->buffer.getDefiningOp()))
       continue;
     return tile->buffer;

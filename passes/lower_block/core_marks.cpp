@@ -4,6 +4,7 @@
 #include "passes/lower_block/cross_operands.h"
 #include "passes/lower_block/cube_scalars.h"
 #include "passes/lower_block/cut_tiles.h"
+#include "passes/lower_block/grid_passes.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/SetVector.h"
@@ -215,7 +216,9 @@ private:
       if (!llvm::is_contained(cores_.toVector, value) && !cores_.crossesToCube(value))
         return op->emitError("it crosses to a core that does not read it");
       llvm::ArrayRef<Extent> extents = extentsOf(value.getType());
-      if (!cores_.dealt.empty() && (extents.size() != 2 || !cores_.deals(extents[0].symbol)))
+      bool isWhole = choicesOf(grid_).slices > 1; // slices of it are dealt
+      if (!cores_.dealt.empty() &&
+          (extents.size() != 2 || (!isWhole && !cores_.deals(extents[0].symbol))))
         return op->emitError(
             "its rows are not divided among the vector cores as those of other values are");
     }

@@ -109,6 +109,11 @@ static LedgerParts describe(ParallelOp grid, StringAttr axis, int64_t parts, int
   return told;
 }
 
+LedgerParts describeParts(ParallelOp grid, StringAttr axis, int64_t parts, int64_t unit,
+                          bool insideLoops) {
+  return describe(grid, axis, parts, unit, insideLoops, capacitiesOf(grid));
+}
+
 ParallelOp cutTiles(ParallelOp grid, const LowerOptions &options,
                     std::optional<LedgerParts> &told) {
   if (options.parts <= 1 && options.pointParts <= 1)

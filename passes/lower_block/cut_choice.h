@@ -13,4 +13,9 @@ namespace ptl::block {
 ir::ParallelOp cutTiles(ir::ParallelOp grid, const LowerOptions &options,
                         std::optional<LedgerParts> &told);
 
+/// The entry of the ledger for tiles that are cut along an axis into parts of a multiple of `unit`
+/// positions.
+LedgerParts describeParts(ir::ParallelOp grid, mlir::StringAttr axis, int64_t parts, int64_t unit,
+                          bool insideLoops);
+
 } // namespace ptl::block

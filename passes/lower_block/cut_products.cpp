@@ -3,8 +3,10 @@
 #include "frontend/base/round_up.h"
 #include "ir/dialect/attributes.h"
 #include "passes/lower_block/core_marks.h"
+#include "passes/lower_block/grid_passes.h"
 #include "passes/lower_block/limits.h"
 #include "passes/lower_block/product_steps.h"
+#include "passes/lower_block/rings.h"
 #include "passes/lower_block/stage_operands.h"
 
 #include "ir/dialect/pto_dialect.h"
@@ -117,6 +119,8 @@ bool markProducts(ir::ParallelOp grid, const Machine &machine, const Report &rep
     std::optional<ProductShape> shape = shapeOf(product, capacities, cores.numProducts);
     if (!shape)
       return WalkResult::advance();
+    if (choicesOf(grid).slices > 1 && llvm::is_contained(cores.toVector, product->getResult(0)))
+      shape->cols = ringProduct(shape->rows, shape->cols, cores.numProducts, machine).cols;
     std::optional<int64_t> pinned = pinnedStep(product, *shape, machine, report);
     if (!pinned)
       return WalkResult::interrupt();

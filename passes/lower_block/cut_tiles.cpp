@@ -26,11 +26,6 @@ static bool isCut(Value value, ParallelOp grid, StringAttr axis) {
   return hasAxis(value.getType(), axis) && grid->isAncestor(value.getParentRegion()->getParentOp());
 }
 
-static bool touchesAxis(Operation *op, ParallelOp grid, StringAttr axis) {
-  auto cut = [&](Value value) { return isCut(value, grid, axis); };
-  return llvm::any_of(op->getOperands(), cut) || llvm::any_of(op->getResults(), cut);
-}
-
 // ---- boxes --------------------------------------------------------------------------------------
 
 namespace {
@@ -140,14 +135,25 @@ static bool keepsApart(Operation *op, ParallelOp grid, StringAttr axis) {
   return mapsAxis(op, axis);
 }
 
-bool keepsApart(ParallelOp grid, StringAttr axis) {
+/// `op` joins the parts of what it reads to a value that stays whole.
+static bool joins(Operation *op, const WholeValues &whole) {
+  return isa<ConcatOp>(op) && whole.contains(op->getResult(0));
+}
+
+/// Whether every operation of the grid with tiles along the axis that do not stay whole computes
+/// each position of it separately.
+static bool keepsApart(ParallelOp grid, StringAttr axis, const WholeValues &whole) {
+  auto cut = [&](Value value) { return isCut(value, grid, axis) && !whole.contains(value); };
   bool all = true;
   grid.walk([&](Operation *op) {
-    if (op != grid && touchesAxis(op, grid, axis))
+    if (op != grid && !joins(op, whole) &&
+        (llvm::any_of(op->getOperands(), cut) || llvm::any_of(op->getResults(), cut)))
       all &= keepsApart(op, grid, axis);
   });
   return all;
 }
+
+bool keepsApart(ParallelOp grid, StringAttr axis) { return keepsApart(grid, axis, {}); }
 
 // ---- cutting ------------------------------------------------------------------------------------
 
@@ -162,8 +168,10 @@ struct Part {
 class Cutter {
 public:
   /// `parts` 0: a loop over the parts around everything.
-  Cutter(ParallelOp grid, const TileAxis &axis, int64_t size, int64_t parts, int64_t buffers = 1)
-      : grid_(grid), axis_(axis.name), size_(size), numParts_(parts), buffers_(buffers), b_(grid) {}
+  Cutter(ParallelOp grid, const TileAxis &axis, int64_t size, int64_t parts, int64_t buffers = 1,
+         const WholeValues &whole = {})
+      : grid_(grid), axis_(axis.name), size_(size), numParts_(parts), buffers_(buffers),
+        whole_(whole), b_(grid) {}
 
   ParallelOp run();
 
@@ -186,7 +194,16 @@ private:
   llvm::SmallVector<int64_t> gather(ValueRange values, ValueRange copies);
   void flush();
   bool mustFollow(Operation *op) const;
-  bool touches(Operation *op) const { return touchesAxis(op, grid_, axis_); }
+  void join(Operation *op);
+  /// Whether a value has a part for each of those of the axis.
+  bool isSpread(Value value) const {
+    return hasAxis(value.getType(), axis_) && !whole_.contains(value);
+  }
+  bool cuts(Value value) const { return isCut(value, grid_, axis_) && !whole_.contains(value); }
+  bool touches(Operation *op) const {
+    auto cut = [&](Value value) { return cuts(value); };
+    return llvm::any_of(op->getOperands(), cut) || llvm::any_of(op->getResults(), cut);
+  }
   bool touchesInside(Operation *op) const {
     bool found = false;
     op->walk([&](Operation *inner) { found |= touches(inner); });
@@ -198,6 +215,7 @@ private:
   ParallelOp grid_, made_;
   StringAttr axis_;
   int64_t size_, numParts_, buffers_;
+  WholeValues whole_;
   OpBuilder b_;
   Value length_; ///< of the whole axis, in the old grid
   IRMapping kept_;
@@ -212,9 +230,10 @@ bool Cutter::findLength() {
   llvm::SmallVector<Value> candidates;
   llvm::SmallVector<Operation *> users;
   grid_.walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (op == grid_ || !touches(op))
+    if (op == grid_)
       return;
-    users.push_back(op);
+    if (touches(op))
+      users.push_back(op);
     if (op->getNumResults() == 1 && hasAxis(op->getResult(0).getType(), axis_)) {
       if (auto box = boxAxis(op, op->getResult(0).getType(), axis_);
           box && isa<LoadOp, SliceOp>(op))
@@ -323,7 +342,7 @@ void Cutter::moveToPart(Operation *op, Operation *copy, const Part &part) {
     return;
   if (std::optional<BoxAxis> box = boxAxis(op, tile, axis_)) {
     copy->setOperand(box->length, part.length);
-    bool ofTile = isa<LoadOp, SliceOp>(op) && isCut(op->getOperand(0), grid_, axis_);
+    bool ofTile = isa<LoadOp, SliceOp>(op) && cuts(op->getOperand(0));
     if (box->moves && !ofTile) {
       b_.setInsertionPoint(copy);
       copy->setOperand(box->offset, b_.createOrFold<arith::AddIOp>(
@@ -377,7 +396,7 @@ bool Cutter::mustFollow(Operation *op) const {
 void Cutter::keepOp(Operation *op) {
   if (mustFollow(op))
     flush();
-  if (auto dim = dyn_cast<DimOp>(op); dim && isCut(dim.getSource(), grid_, axis_)) {
+  if (auto dim = dyn_cast<DimOp>(op); dim && cuts(dim.getSource())) {
     bool own = extentsOf(dim.getSource().getType())[dim.getAxis()].symbol == axis_;
     if (!own)
       flush();
@@ -391,11 +410,24 @@ void Cutter::keepOp(Operation *op) {
   b_.clone(*op, kept_);
 }
 
+/// All parts one behind the other.
+void Cutter::join(Operation *op) {
+  flush();
+  llvm::SmallVector<Value> parts;
+  for (Part &part : parts_)
+    parts.push_back(mapped(op->getOperand(0), &part));
+  Operation *made = b_.clone(*op, kept_);
+  made->setOperands(parts);
+  kept_.map(op->getResult(0), made->getResult(0));
+}
+
 void Cutter::cutOp(Operation *op) {
   if (auto loop = dyn_cast<scf::ForOp>(op); loop && touchesInside(op))
     return cutFor(loop);
   if (auto branch = dyn_cast<scf::IfOp>(op); branch && touchesInside(op))
     return cutIf(branch);
+  if (joins(op, whole_))
+    return join(op);
   if (!touches(op) || isa<DimOp>(op)) {
     if (op->getNumRegions())
       flush();
@@ -425,7 +457,7 @@ void Cutter::cutBlock(Block &block) {
 llvm::SmallVector<Value> Cutter::spread(ValueRange values) {
   llvm::SmallVector<Value> all;
   for (Value value : values)
-    if (hasAxis(value.getType(), axis_))
+    if (isSpread(value))
       for (Part &part : parts_)
         all.push_back(mapped(value, &part));
     else
@@ -439,7 +471,7 @@ llvm::SmallVector<int64_t> Cutter::gather(ValueRange values, ValueRange copies) 
   llvm::SmallVector<int64_t> parts;
   size_t next = 0;
   for (Value value : values) {
-    if (!hasAxis(value.getType(), axis_)) {
+    if (!isSpread(value)) {
       kept_.map(value, copies[next++]);
       parts.append({-1, 0});
       continue;
@@ -483,12 +515,12 @@ void Cutter::cutFor(scf::ForOp loop) {
 void Cutter::cutIf(scf::IfOp branch) {
   flush();
   llvm::SmallVector<Type> types;
-  for (Type type : branch.getResultTypes())
-    if (hasAxis(type, axis_))
+  for (Value result : branch.getResults())
+    if (isSpread(result))
       for (const Part &part : parts_)
-        types.push_back(partType(type, part));
+        types.push_back(partType(result.getType(), part));
     else
-      types.push_back(type);
+      types.push_back(result.getType());
   auto made = b_.create<scf::IfOp>(branch.getLoc(), types, mapped(branch.getCondition(), nullptr),
                                    /*addThenBlock=*/true,
                                    /*addElseBlock=*/!branch.getElseRegion().empty());
@@ -532,11 +564,12 @@ static int64_t sizeOf(const TileAxis &axis, int64_t parts, int64_t unit) {
   return roundUp(countCovering(axis.capacity, parts), unit);
 }
 
-ParallelOp cutInsideLoops(ParallelOp grid, const TileAxis &axis, int64_t parts, int64_t unit) {
+ParallelOp cutInsideLoops(ParallelOp grid, const TileAxis &axis, int64_t parts, int64_t unit,
+                          const WholeValues &whole) {
   int64_t size = sizeOf(axis, parts, unit), count = countCovering(axis.capacity, size);
-  if (count < 2 || !keepsApart(grid, axis.name))
+  if (count < 2 || !keepsApart(grid, axis.name, whole))
     return {};
-  return Cutter(grid, axis, size, count).run();
+  return Cutter(grid, axis, size, count, /*buffers=*/1, whole).run();
 }
 
 /// Whether all stores have the axis; a store without it would be repeated by every part.

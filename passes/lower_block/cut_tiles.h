@@ -4,6 +4,8 @@
 
 #include "ir/dialect/ptl_dialect.h"
 
+#include "llvm/ADT/DenseSet.h"
+
 namespace ptl::block {
 
 /// An axis of tiles, by the name of its length.
@@ -17,13 +19,17 @@ struct TileAxis {
 /// separately.
 bool keepsApart(ir::ParallelOp grid, mlir::StringAttr axis);
 
+/// Values that have an axis which is cut, and stay whole.
+using WholeValues = llvm::DenseSet<mlir::Value>;
+
 /// Cuts every tile along the axis into `parts` tiles of a multiple of `unit` positions, which
 /// follow each other inside loops; tiles without the axis are loaded once for all of them.
 /// Operations between two products are done part by part, so that a part is handed on before the
 /// next is begun. Returns the new grid, and the old one is erased; null, with nothing changed, if
-/// that is impossible.
+/// that is impossible. `whole` are values that stay as they are: a slice of one is cut, and a
+/// `concat` of one operand that makes one joins the parts of that.
 ir::ParallelOp cutInsideLoops(ir::ParallelOp grid, const TileAxis &axis, int64_t parts,
-                              int64_t unit);
+                              int64_t unit, const WholeValues &whole = {});
 
 /// Makes a loop over parts of the axis around everything that a point of the grid does with it.
 /// Tiles without the axis are loaded again for each part. `buffers` is the number of slots of loads

@@ -13,6 +13,7 @@
 #include "passes/lower_block/plan_queues.h"
 #include "passes/lower_block/rotate_while.h"
 #include "passes/lower_block/select_instructions.h"
+#include "passes/lower_block/slice_tiles.h"
 #include "passes/lower_block/stage_operands.h"
 #include "passes/lower_block/unroll_loops.h"
 
@@ -34,6 +35,7 @@ constexpr Choice choices[] = {
     {"ahead", &LowerOptions::ahead},
     {"streamed", &LowerOptions::streamed},
     {"parts", &LowerOptions::parts},
+    {"slices", &LowerOptions::slices},
     {"point_parts", &LowerOptions::pointParts},
     {"part_buffers", &LowerOptions::partBuffers},
     {"statement_bytes", &LowerOptions::statementBytes},
@@ -130,7 +132,8 @@ static bool cut(ir::ParallelOp grid, size_t number, GridContext &context) {
   std::optional<LedgerParts> unused;
   std::optional<LedgerParts> &told = number < context.parts.size() ? context.parts[number] : unused;
   LowerOptions options = choicesOf(grid);
-  ir::ParallelOp made = cutTiles(grid, options, told);
+  ir::ParallelOp made = options.slices > 1 ? sliceTiles(grid, options, context.machine, told)
+                                           : cutTiles(grid, options, told);
   if (!made) {
     context.uncut = number;
     return false;

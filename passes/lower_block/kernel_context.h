@@ -42,6 +42,10 @@ struct KernelContext {
     workspace = pointer;
     workspaceBytes = bytes;
   }
+  /// Sets the global memory of a ring, by the number of its queue.
+  void bindRing(size_t queue, mlir::Value pointer, mlir::StringAttr name) {
+    ringMemory[queue] = {pointer, name};
+  }
   /// The function of the other kind of core.
   void bindPeer(mlir::StringAttr name) { peer = name; }
 
@@ -72,6 +76,10 @@ struct KernelContext {
   llvm::DenseMap<mlir::Value, mlir::Value> rangeEnds;
   llvm::SmallVector<Waiting> waiting;
   llvm::SmallVector<Popped> popped;
+  llvm::DenseMap<size_t, std::pair<mlir::Value, mlir::StringAttr>> ringMemory;
+  llvm::DenseMap<mlir::Value, Ring> rings; ///< by the value that goes through
+  llvm::SmallVector<TakenSlot> taken;      ///< slots of rings that are not given back yet
+  llvm::DenseSet<mlir::Value> slices;      ///< buffers that slices of slots are loaded to
   llvm::DenseMap<mlir::Value, mlir::Value> poppedInto; ///< the value that a slot was popped for
   mlir::Value workspace, subblock, isFirst; ///< isFirst: an i1, of the vector cores of a group
   int64_t workspaceBytes = 0;

@@ -80,6 +80,14 @@ private:
 
   static bool isArray(Value value) { return isa<ir::ArrayType, ir::RefType>(value.getType()); }
 
+  /// Global memory that the kernel needs beside its arrays.
+  struct Memory {
+    std::string name;
+    Type element;
+    int64_t bytes = 0;          ///< for each core group
+    std::optional<size_t> ring; ///< the queue whose slots it is; none: those of all other queues
+  };
+
   /// Collects the parameters of the kernel's functions: those of the grid's function, and after its
   /// arrays memory for queues.
   void collectParameters() {
@@ -87,28 +95,43 @@ private:
                      ? plan_.workspaceBytes() + queueBytes(grid_, machine_)
                      : 0;
     parameters_.assign(outlined_.getArguments().begin(), outlined_.getArguments().end());
+    llvm::StringSet<> taken;
+    for (BlockArgument argument : outlined_.getArguments())
+      if (auto name = attrs::name.of(outlined_, argument.getArgNumber()))
+        taken.insert(name.getValue());
     if (workspace_)
-      parameters_.insert(llvm::find_if_not(parameters_, isArray), Value());
+      memories_.push_back({nameBeside("workspace", taken), b_.getF32Type(), workspace_, {}});
+    for (auto [number, queue] : llvm::enumerate(plan_.queues))
+      if (queue.isRing)
+        memories_.push_back({nameBeside("ring", taken),
+                             ir::elementTypeOf(queue.values.front().getType()),
+                             queue.slots * queue.bytes, number});
+    parameters_.insert(llvm::find_if_not(parameters_, isArray), memories_.size(), Value());
   }
 
-  Type typeOf(Value parameter) {
+  /// The memory beside arrays that the n-th argument of the kernel's functions is; null: none.
+  const Memory *memoryAt(size_t number) const {
+    if (parameters_[number])
+      return nullptr;
+    return &memories_[static_cast<size_t>(
+        std::count(parameters_.begin(), parameters_.begin() + static_cast<long>(number), Value()))];
+  }
+
+  Type typeOf(size_t number) const {
     MLIRContext *context = b_.getContext();
-    if (!parameter)
-      return pto::PtrType::get(context, b_.getF32Type());
+    if (const Memory *memory = memoryAt(number))
+      return pto::PtrType::get(context, memory->element);
+    Value parameter = parameters_[number];
     return isArray(parameter)
                ? pto::PtrType::get(context, storedType(ir::elementTypeOf(parameter.getType())))
                : parameter.getType();
   }
 
-  /// A name for the memory of the queues that no argument has.
-  std::string workspaceName() {
-    llvm::StringSet<> taken;
-    for (BlockArgument argument : outlined_.getArguments())
-      if (auto name = attrs::name.of(outlined_, argument.getArgNumber()))
-        taken.insert(name.getValue());
-    std::string name = "workspace";
-    for (unsigned count = 1; taken.contains(name); ++count)
-      name = "workspace" + std::to_string(count);
+  /// A name that no argument has.
+  static std::string nameBeside(const std::string &base, llvm::StringSet<> &taken) {
+    std::string name = base;
+    for (unsigned count = 1; !taken.insert(name).second; ++count)
+      name = base + std::to_string(count);
     return name;
   }
 
@@ -116,10 +139,10 @@ private:
   void describe(func::FuncOp function) {
     for (auto [i, parameter] : llvm::enumerate(parameters_)) {
       auto number = static_cast<unsigned>(i);
-      if (!parameter) {
-        attrs::name.set(function, number, workspaceName());
+      if (const Memory *memory = memoryAt(i)) {
+        attrs::name.set(function, number, memory->name);
         attrs::role.set(function, number, "workspace");
-        attrs::bytes.set(function, number, workspace_);
+        attrs::bytes.set(function, number, memory->bytes);
         continue;
       }
       unsigned from = cast<BlockArgument>(parameter).getArgNumber();
@@ -135,8 +158,8 @@ private:
     std::string symbol = name_ + (both ? suffixes[core == CoreKind::Vector] : "");
     b_.setInsertionPointToEnd(module.getBody());
     llvm::SmallVector<Type> types;
-    for (Value parameter : parameters_)
-      types.push_back(typeOf(parameter));
+    for (size_t i = 0; i < parameters_.size(); ++i)
+      types.push_back(typeOf(i));
     auto function = b_.create<func::FuncOp>(grid_.getLoc(), symbol, b_.getFunctionType(types, {}));
     function->setAttr("pto.entry", b_.getUnitAttr());
     function->setAttr("pto.kernel_kind",
@@ -152,9 +175,12 @@ private:
     if (attrs::manual.isOn(grid_))
       return lowerByHand(function, core, peer);
     KernelContext lowering(function, core, cores_, plan_, machine_, options_, report_);
-    for (auto [value, parameter] : llvm::zip(function.getArguments(), parameters_)) {
-      if (!parameter) {
-        lowering.bindWorkspace(value, workspace_);
+    for (auto [i, value, parameter] : llvm::enumerate(function.getArguments(), parameters_)) {
+      if (const Memory *memory = memoryAt(i)) {
+        if (memory->ring)
+          lowering.bindRing(*memory->ring, value, b_.getStringAttr(memory->name));
+        else
+          lowering.bindWorkspace(value, workspace_);
         continue;
       }
       unsigned number = cast<BlockArgument>(parameter).getArgNumber();
@@ -192,8 +218,9 @@ private:
   CoreAssignment cores_;
   QueuePlan plan_;
   OpBuilder b_;
-  /// Arguments of `outlined_`; null: the workspace.
+  /// Arguments of `outlined_`; null: the next one of `memories_`.
   llvm::SmallVector<Value> parameters_;
+  std::vector<Memory> memories_;
   int64_t workspace_ = 0;
 };
 

@@ -31,6 +31,8 @@ struct LowerOptions {
   int64_t streamed = 0;    ///< so many operands that products load in loops, the largest ones, are
                            ///< loaded piece by piece
   int64_t parts = 1;       ///< of tiles that are handed over between cores, done in turn in loops
+  int64_t slices = 1;      ///< of tiles that the vector cores take from the slots of queues and put
+                           ///< there; products and what goes through a queue stay whole
   int64_t pointParts = 1;  ///< of what a point of the grid does, done in turn
   int64_t partBuffers = 2; ///< slots of what such a part loads, so that neighbouring parts overlap
   int64_t statementBytes = 0; ///< what is stored and folded is computed in parts of so many bytes;

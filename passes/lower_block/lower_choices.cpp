@@ -2,7 +2,7 @@
 
 namespace ptl::block {
 
-static constexpr int64_t kMaxParts = 16, kMaxStreamed = 4;
+static constexpr int64_t kMaxSlices = 8, kMaxParts = 16, kMaxStreamed = 4;
 static constexpr int64_t kMostStatement = 32 << 10, kLeastStatement = 2 << 10;
 static const LowerOptions kAll; ///< nothing is given up
 
@@ -33,6 +33,12 @@ static void restoreOverlap(LowerOptions &options) {
   options.partBuffers = kAll.partBuffers;
   options.ahead = kAll.ahead;
   options.streamed = 0;
+}
+
+/// Products are cut as well, or nothing is.
+static void noSlices(KernelFit &fit) {
+  fit.slicesLeft = false;
+  fit.options.slices = 1;
 }
 
 // ---- what can be given up -----------------------------------------------------------------------
@@ -71,6 +77,26 @@ static constexpr FitChange kStreaming = {
                        (fit.options.streamed == 1 ? "is" : "are") + " loaded piece by piece";
     }};
 
+// Lets the vector cores take slices of what stands in a queue. Products stay as they are, so this
+// comes before anything that makes the cube core's tiles smaller or leaves it waiting.
+static constexpr FitChange kSlices = {
+    [](const KernelFit &fit) {
+      bool helps = fit.tooSmall.space.place == "vec" || fit.tooSmall.space.place == "acc" ||
+                   (fit.options.slices == 1 && fit.tooSmall.space.place == "mat");
+      return fit.traits.isMixed && (fit.mayCut || fit.mayHalve) && helps && fit.slicesLeft &&
+             fit.options.parts == 1 && fit.options.pointParts == 1 &&
+             fit.options.statementBytes == 0 && fit.options.slices < kMaxSlices;
+    },
+    [](KernelFit &fit) {
+      restoreOverlap(fit.options);
+      fit.options.slices *= 2;
+    },
+    [](const KernelFit &fit) -> std::string {
+      return fit.options.slices > 1 ? "vector cores take tiles from queues in " +
+                                          std::to_string(fit.options.slices) + " slices of rows"
+                                    : "";
+    }};
+
 static constexpr FitChange kAhead = {
     [](const KernelFit &fit) { return fit.options.ahead > 0 && fit.traits.isMixed; },
     [](KernelFit &fit) { --fit.options.ahead; },
@@ -106,6 +132,7 @@ static constexpr FitChange kStatements = {
              fit.options.statementBytes != kLeastStatement;
     },
     [](KernelFit &fit) {
+      noSlices(fit);
       fit.options.parts = fit.options.pointParts = 1;
       fit.options.gridBuffers = 1;
       fit.options.partBuffers = kAll.partBuffers;
@@ -120,18 +147,18 @@ static constexpr FitChange kStatements = {
                                             : "";
     }};
 
-static constexpr FitChange kPartsInside = {canCutInside,
-                                           [](KernelFit &fit) {
-                                             restoreOverlap(fit.options);
-                                             fit.options.parts *= 2;
-                                           },
-                                           [](const KernelFit &fit) -> std::string {
-                                             return fit.options.parts > 1
-                                                        ? "tiles are done in " +
-                                                              std::to_string(fit.options.parts) +
-                                                              " parts inside of loops"
-                                                        : "";
-                                           }};
+static void cutInside(KernelFit &fit) {
+  noSlices(fit);
+  restoreOverlap(fit.options);
+  fit.options.parts *= 2;
+}
+
+static constexpr FitChange kPartsInside = {
+    canCutInside, cutInside, [](const KernelFit &fit) -> std::string {
+      return fit.options.parts > 1 ? "tiles are done in " + std::to_string(fit.options.parts) +
+                                         " parts inside of loops"
+                                   : "";
+    }};
 
 static constexpr FitChange kPartsOfPoint = {
     [](const KernelFit &fit) {
@@ -140,6 +167,7 @@ static constexpr FitChange kPartsOfPoint = {
     [](KernelFit &fit) {
       if (fit.options.statementBytes == 0)
         restoreOverlap(fit.options);
+      noSlices(fit);
       fit.options.parts = 1;
       fit.options.pointParts *= 2;
     },
@@ -153,6 +181,7 @@ static constexpr FitChange kQueueSlots = {
     [](const KernelFit &fit) { return fit.options.queueSlots > 1 && fit.traits.isMixed; },
     [](KernelFit &fit) {
       restoreOverlap(fit.options);
+      noSlices(fit);
       fit.options.parts = fit.options.pointParts = 1;
       fit.options.queueSlots = fit.options.gridBuffers = 1;
       fit.insideLeft = !fit.wholeInside; // all parts once more, with less room for queues
@@ -174,9 +203,9 @@ static constexpr FitChange kHalving = {
     }};
 
 std::span<const FitChange> fitChanges() {
-  static constexpr FitChange all[] = {kUnrolling,  kNextPoint,   kStreaming,    kAhead,
-                                      kNextPart,   kPartsInside, kPartsOfPoint, kQueueSlots,
-                                      kStatements, kHalving};
+  static constexpr FitChange all[] = {kUnrolling,  kNextPoint,  kStreaming,   kSlices,
+                                      kAhead,      kNextPart,   kPartsInside, kPartsOfPoint,
+                                      kQueueSlots, kStatements, kHalving};
   return all;
 }
 
@@ -190,15 +219,17 @@ static KernelFit firstWay(int64_t halvings, bool mayHalve, bool mayCut) {
   return fit;
 }
 
-KernelSearch::KernelSearch(int64_t halvings, bool mayHalve, bool mayCut)
-    : search_(fitChanges(), firstWay(halvings, mayHalve, mayCut)) {}
+KernelSearch::KernelSearch(int64_t halvings, bool mayHalve, bool mayCut, bool maySlice)
+    : search_(fitChanges(), firstWay(halvings, mayHalve, mayCut)) {
+  search_.state.slicesLeft = maySlice;
+}
 
 bool KernelSearch::afterOverflow(const Overflow &overflow, const KernelTraits &traits) {
   KernelFit &fit = search_.state;
   const LowerOptions &options = fit.options;
   fit.traits = traits;
-  if (options.parts == 1 && options.pointParts == 1 && options.statementBytes == 0 &&
-      options.queueSlots == kAll.queueSlots)
+  if (options.parts == 1 && options.slices == 1 && options.pointParts == 1 &&
+      options.statementBytes == 0 && options.queueSlots == kAll.queueSlots)
     fit.whole = overflow;
   fit.streamsHelp = options.streamed == 0 || overflow.needed < fit.tooSmall.needed;
   fit.tooSmall = overflow;
@@ -206,6 +237,11 @@ bool KernelSearch::afterOverflow(const Overflow &overflow, const KernelTraits &t
 }
 
 bool KernelSearch::afterUncut() {
+  if (present().options.slices > 1) {
+    search_.takeBack();
+    search_.state.slicesLeft = false;
+    return search_.next();
+  }
   bool isInside = present().options.parts > 1;
   bool atAll = present().options.parts * present().options.pointParts > 2;
   search_.takeBack();

@@ -26,6 +26,7 @@ struct KernelFit {
   Overflow tooSmall;       ///< which memory then was
   bool streamsHelp = true; ///< loading in pieces has left less to be found
   bool insideLeft = true, pointsLeft = true; ///< tiles can be cut further, in loops and as points
+  bool slicesLeft = true;                    ///< what the vector cores do with them can be, alone
   bool wholeInside = false, wholePoint = false; ///< they could not be cut at all
   /// The memory that was too small for whole tiles, when everything else had been given up.
   std::optional<Overflow> whole;
@@ -40,7 +41,8 @@ class KernelSearch {
 public:
   /// `halvings` is the number of times that its tiles have been halved. `mayHalve`: they may be
   /// halved once more, and only after that done in parts, if at all (`mayCut`).
-  KernelSearch(int64_t halvings, bool mayHalve, bool mayCut);
+  /// `maySlice`: vector cores may take slices of what stands in a queue.
+  KernelSearch(int64_t halvings, bool mayHalve, bool mayCut, bool maySlice = true);
 
   /// The configuration to be tried.
   const KernelFit &present() const { return search_.state; }

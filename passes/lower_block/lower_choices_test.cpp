@@ -63,18 +63,37 @@ TEST(LowerChoices, whatIsNoUseTwiceIsNotDoneThrice) {
 
 TEST(LowerChoices, comesToAnEndAndSaysWhatItTried) {
   KernelSearch search(0, false, true);
-  EXPECT_LE(exhaust(search, slots, {true, true}), 98);
+  EXPECT_LE(exhaust(search, slots, {true, true}), 104);
   Overflow refusal = search.refusal();
   EXPECT_EQ(refusal.needed, 300);
   EXPECT_FALSE(refusal.wholeTiles);
   EXPECT_EQ(refusal.tried, (Texts{"loops that say `unroll` are not unrolled",
                                   "what the next point of the grid loads has no buffers of its own",
+                                  "vector cores take tiles from queues in 8 slices of rows",
                                   "no iteration of a loop is ahead of what waits for it",
                                   "what the next part loads has no buffers of its own",
                                   "tiles are done in 16 parts inside of loops",
                                   "all that a point of the grid does is done in 16 parts",
                                   "queues between cores have one slot",
                                   "stores and folds are computed in parts of 2 KiB at most"}));
+}
+
+TEST(LowerChoices, slicesComeBeforeAnythingThatMakesProductsSmaller) {
+  KernelSearch search(0, false, true);
+  ASSERT_TRUE(search.afterOverflow(tiles, {false, true}));
+  EXPECT_EQ(search.present().options.slices, 2);
+  EXPECT_EQ(search.present().options.parts, 1);
+  ASSERT_TRUE(search.afterOverflow(tiles, {false, true}));
+  EXPECT_EQ(search.present().options.slices, 4);
+  ASSERT_TRUE(search.afterUncut()); // four slices are too many
+  EXPECT_EQ(search.present().options.slices, 2);
+  EXPECT_EQ(search.present().options.ahead, 1);
+  while (search.present().options.parts == 1)
+    ASSERT_TRUE(search.afterOverflow(tiles, {false, true}));
+  EXPECT_EQ(search.present().options.slices, 1); // products are cut now
+  KernelSearch whole(0, false, true, /*maySlice=*/false);
+  ASSERT_TRUE(whole.afterOverflow(tiles, {false, true}));
+  EXPECT_EQ(whole.present().options.slices, 1);
 }
 
 TEST(LowerChoices, whatCannotBeCutIsNoAttempt) {

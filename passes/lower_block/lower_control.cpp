@@ -15,6 +15,7 @@
 #include "passes/lower_block/lower_while.h"
 #include "passes/lower_block/meetings.h"
 #include "passes/lower_block/queues.h"
+#include "passes/lower_block/rings.h"
 #include "passes/lower_block/tiles.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -217,7 +218,7 @@ void lowerBlock(KernelContext &c, Block &block) {
       c.lengths[symbol] = length;
     for (Value result : op.getResults())
       cross(c, result);
-    if (!c.failed && !c.popped.empty())
+    if (!c.failed && !(c.popped.empty() && c.taken.empty()))
       freeSlots(c, &op);
   }
   if (c.failed)
@@ -295,6 +296,8 @@ static void lowerKind(KernelContext &c, Operation *op) {
       fail(c, op, "`" + op->getName().stripDialect().str() + "` of scalars");
     return;
   }
+  if (isa<ir::ConcatOp>(op) && c.core == CoreKind::Vector && ringOf(c, op->getResult(0)))
+    return pushSlices(c, op);
   if (c.core == CoreKind::Cube) {
     if (c.cores.coreOf(op) == CoreKind::Cube)
       lowerCube(c, op);
@@ -377,6 +380,7 @@ static void lowerFor(KernelContext &c, scf::ForOp loop) {
   freeSlots(c, yield);
   yieldScalars(c, loop);
   c.b.setInsertionPointAfter(made);
+  drainRings(c, loop);
   unsigned next = 0;
   for (auto [result, argument] : llvm::zip(loop.getResults(), loop.getRegionIterArgs()))
     if (isScalar(c, result) && isNeeded(c, argument))

@@ -9,6 +9,7 @@
 #include "passes/lower_block/lower_scalars.h"
 #include "passes/lower_block/lower_shape.h"
 #include "passes/lower_block/queues.h"
+#include "passes/lower_block/rings.h"
 #include "passes/lower_block/tiles.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -336,6 +337,8 @@ void lowerSlice(KernelContext &c, Operation *op) {
     if (c.core == CoreKind::Cube) // the vector cores cut tiles, and send what products read
       return bindLengths(c, op);
     const Tile *source = tileOf(c, in.array);
+    if (source && ringOf(c, in.array))
+      return loadSlice(c, op, *source);
     return source ? sliceTile(c, op, *source)
                   : fail(c, op, "a part of a value that another core holds");
   }

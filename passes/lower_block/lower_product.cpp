@@ -8,6 +8,7 @@
 #include "passes/lower_block/lower_control.h"
 #include "passes/lower_block/lower_memory.h"
 #include "passes/lower_block/product_steps.h"
+#include "passes/lower_block/rings.h"
 #include "passes/lower_block/stage_operands.h"
 #include "passes/lower_block/tiles.h"
 
@@ -28,6 +29,8 @@ int64_t usableBytes(const Machine &machine, llvm::StringRef place) {
 
 static Tile loadMatrix(KernelContext &c, const Tile &memory, bool transposed, mlir::Location loc);
 static void lowerMatmul(KernelContext &c, mlir::Operation *op);
+static void multiplyIntoRing(KernelContext &c, mlir::Operation *op, const Tile &a, const Tile &b,
+                             const Ring &to);
 static void zeroIfEmpty(KernelContext &c, mlir::Value lower, mlir::Value upper, const Tile &out,
                         mlir::Type operand);
 static void multiplyStep(KernelContext &c, const Tile &a, const Tile &b, const Tile &out,
@@ -166,6 +169,76 @@ static void zeroIfEmpty(KernelContext &c, Value lower, Value upper, const Tile &
   multiplyStep(c, a, b, out, {}, constant(c, 0), constant(c, step), step, c.loc);
 }
 
+/// The left operand in the operand buffer, where one step takes all of it.
+static Tile extractedOnce(KernelContext &c, const Tile &a, Location loc) {
+  Tile left = a;
+  if (a.form != Form::Matrix || a.extents.cols > c.cut.step || a.extents.cols == 0)
+    return left;
+  Value zero = constant(c, 0);
+  left.operand = allocate(c, ir::Place::Left, leftLayout(c), a.extents, a.element, withoutName(loc),
+                          /*rotates=*/false);
+  emit(c, loc, InstructionId::TExtract, {a.buffer, zero, zero}, {left.operand});
+  return left;
+}
+
+/// Some columns of a right operand, which begin at `at`.
+static Tile columnsOf(KernelContext &c, const Tile &b, Value at, int64_t cols, Value length,
+                      Location loc) {
+  Tile part = b;
+  part.extents.cols = cols;
+  part.extents.validCols = length;
+  if (b.form != Form::Memory) {
+    part.column = at;
+    return part;
+  }
+  Value &offset = b.transposed ? part.box.row : part.box.col;
+  offset = c.b.createOrFold<arith::AddIOp>(loc, offset, at);
+  return part;
+}
+
+/// A product whose columns are stored to a slot of a ring as they are finished.
+static void multiplyIntoRing(KernelContext &c, Operation *op, const Tile &a, const Tile &b,
+                             const Ring &to) {
+  const Ring ring = to;
+  Location loc = op->getLoc();
+  Value result = op->getResult(0);
+  std::optional<Extents2> whole = extentsOf(c, op, result.getType());
+  if (!whole)
+    return;
+  RingProduct way = ringProduct(whole->rows, whole->cols, c.cores.numProducts, c.machine);
+  Value number = numberOfRound(c);
+  Tile out;
+  out.form = Form::Acc;
+  out.extents = *whole;
+  out.element = ir::elementTypeOf(result.getType());
+  auto make = [&](const Tile &left, const Tile &right, Value col) {
+    out.buffer = allocate(c, ir::Place::Acc, "acc", out.extents, out.element, named(c, result),
+                          way.takesTurns);
+    multiply(c, left, right, out, {}, loc);
+    if (!col)
+      awaitSlot(c, ring, number, loc);
+    storeToSlot(c, ring, number, out, {}, col, loc);
+  };
+  if (way.cols >= whole->cols) {
+    make(a, b, {});
+  } else {
+    awaitSlot(c, ring, number, loc);
+    Tile left = extractedOnce(c, a, loc);
+    auto loop =
+        c.b.create<scf::ForOp>(loc, constant(c, 0), whole->validCols, constant(c, way.cols));
+    OpBuilder::InsertionGuard guard(c.b);
+    c.b.setInsertionPointToStart(loop.getBody());
+    Value at = loop.getInductionVar();
+    Value rest = c.b.create<arith::SubIOp>(loc, whole->validCols, at);
+    out.extents.cols = way.cols;
+    out.extents.validCols = minimum(c, rest, constant(c, way.cols));
+    c.rotations.push_back({loop, iterationOf(c, loop), 2});
+    make(left, columnsOf(c, b, at, way.cols, out.extents.validCols, loc), at);
+    c.rotations.pop_back();
+  }
+  fillSlot(c, ring, loc);
+}
+
 static void lowerMatmul(KernelContext &c, Operation *op) {
   Location loc = op->getLoc();
   Value result = op->getResult(0);
@@ -192,7 +265,7 @@ static void lowerMatmul(KernelContext &c, Operation *op) {
                                                                 scalarOf(c, loop.getLowerBound()))
                                           .getResult()
                                     : c.b.create<arith::ConstantIntOp>(loc, 0, 1).getResult();
-  } else {
+  } else if (!ringOf(c, result)) {
     out.form = Form::Acc;
     std::optional<Extents2> extents = extentsOf(c, op, result.getType());
     if (!extents)
@@ -204,6 +277,8 @@ static void lowerMatmul(KernelContext &c, Operation *op) {
   }
   Tile left = asProductReads(c, *a), right = asProductReads(c, *b);
   c.cut = cutOf(op);
+  if (const Ring *ring = ringOf(c, result))
+    return multiplyIntoRing(c, op, left, right, *ring);
   multiply(c, left, right, out, first, loc);
   setTile(c, result, out);
 }
@@ -258,16 +333,24 @@ static void multiplyStep(KernelContext &c, const Tile &a, const Tile &b, const T
   ProductShape shape{out.extents.rows,  out.extents.cols,   step, pto::elementBytes(a.element),
                      nameOf(a.element), c.cores.numProducts};
   bool rotates = (begins || !c.rotations.empty()) && fitsTwice(shape, step, c.machine);
+  if (a.operand && !c.rotations.empty()) { // the right operand alone is moved
+    shape.rows = 1;
+    rotates = fitsTwice(shape, step, c.machine);
+  }
   // The name is that of the product.
   Location plain = withoutName(loc);
-  Value left = allocate(c, ir::Place::Left, leftLayout(c), leftExtents, a.element, plain, rotates);
+  Value left = a.operand ? a.operand
+                         : allocate(c, ir::Place::Left, leftLayout(c), leftExtents, a.element,
+                                    plain, rotates);
   Value right = allocate(c, ir::Place::Right, "zn", rightExtents, b.element, plain, rotates);
   Value zero = constant(c, 0);
   auto from = [&](Value start) {
     return start ? c.b.createOrFold<arith::AddIOp>(loc, start, at) : at;
   };
-  emit(c, loc, InstructionId::TExtract, {a.buffer, zero, from(a.start)}, {left});
-  emit(c, loc, InstructionId::TExtract, {b.buffer, from(b.start), zero}, {right});
+  if (!a.operand)
+    emit(c, loc, InstructionId::TExtract, {a.buffer, zero, from(a.start)}, {left});
+  emit(c, loc, InstructionId::TExtract, {b.buffer, from(b.start), b.column ? b.column : zero},
+       {right});
   if (!begins) {
     emit(c, loc, InstructionId::TMatmul, {left, right}, {out.buffer});
     return;

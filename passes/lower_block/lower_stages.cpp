@@ -5,16 +5,27 @@
 #include "passes/lower_block/lower_control.h"
 #include "passes/lower_block/lower_moves.h"
 #include "passes/lower_block/queues.h"
+#include "passes/lower_block/rings.h"
 #include "passes/lower_block/tiles.h"
 #include "passes/transform/peel_stages.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/ScopeExit.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
 namespace ptl::block {
+
+/// The slots of a value that a later stage reads. Small ones beside rings have as many as rings may
+/// have: what rotates together comes round together, and takes fewer turns to judge.
+static int64_t keptSlots(const KernelContext &c, pto::TileBufType type) {
+  constexpr int64_t small = 1 << 10;
+  bool isSmall = c.options.slices > 1 && type.getBytes() <= small;
+  return isSmall ? static_cast<int64_t>(llvm::PowerOf2Ceil(static_cast<uint64_t>(c.keptCount)))
+                 : c.keptCount;
+}
 
 /// Finds a value that a later stage reads: it is in the slot of its iteration.
 static void lowerKept(KernelContext &c, Operation *op, Value value, Value number) {
@@ -31,7 +42,8 @@ static void lowerKept(KernelContext &c, Operation *op, Value value, Value number
     OpBuilder::InsertionGuard guard(c.b);
     c.b.setInsertionPoint(c.keptBefore);
     slots = c.b.create<pto::AllocMultiTileOp>(
-        named(c, value), pto::MultiTileBufType::get(c.b.getContext(), type, c.keptCount), Value());
+        named(c, value), pto::MultiTileBufType::get(c.b.getContext(), type, keptSlots(c, type)),
+        Value());
   }
   Extents2 stored = storage(c, kept).first;
   kept.buffer = c.b.create<pto::MultiTileGetOp>(
@@ -111,7 +123,7 @@ static void lowerStage(KernelContext &c, scf::ForOp loop, const LoopStages &stag
       bindLengths(c, &op); // of this iteration
     }
     llvm::for_each(op.getResults(), crosses);
-    if (!c.failed && !c.popped.empty())
+    if (!c.failed && !(c.popped.empty() && c.taken.empty()))
       freeSlots(c, &op);
   }
   c.partBuffers = std::move(buffers);
@@ -175,6 +187,7 @@ void lowerInStages(KernelContext &c, scf::ForOp loop, const LoopStages &stages,
   }
   if (c.failed)
     return;
+  drainRings(c, loop);
   for (const auto &[i, tile] : tiles)
     setTile(c, loop.getResult(i), tile);
 }

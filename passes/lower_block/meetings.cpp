@@ -1,4 +1,5 @@
 #include "passes/lower_block/meetings.h"
+#include "ir/dialect/attributes.h"
 
 #include "passes/analysis/core_dependence.h"
 #include "passes/lower_block/tile.h"
@@ -130,9 +131,19 @@ void findMeetings(ParallelOp grid, CoreAssignment &cores) {
   if (!cores.isMixed())
     return;
   Accesses accesses(cores);
-  auto isOver = [](const GlobalAccess &before, const GlobalAccess &after) {
-    return before.doer == Doer::Cube && !before.writes && after.doer != Doer::Cube &&
-           ProductOf(before.op).feeds(after.op);
+  // Parts of one store at a point, which lie beside each other.
+  auto areParts = [&](const GlobalAccess &a, const GlobalAccess &b) {
+    auto first = attrs::part.of(a.op), second = attrs::part.of(b.op);
+    auto store = dyn_cast<StoreOp>(a.op);
+    return store && !store.getIndex() && a.op->getParentOp() == grid && isa<StoreOp>(b.op) &&
+           b.op->getParentOp() == grid && a.doer == Doer::VectorInParts && b.doer == a.doer &&
+           a.partsAxis == b.partsAxis && first && second && first[0] == second[0] &&
+           first[1] != second[1];
+  };
+  auto isOver = [&](const GlobalAccess &before, const GlobalAccess &after) {
+    return areParts(before, after) ||
+           (before.doer == Doer::Cube && !before.writes && after.doer != Doer::Cube &&
+            ProductOf(before.op).feeds(after.op));
   };
   for (Operation *op : ir::findMeetings(grid.getBody().front(), accesses, isOver))
     cores.meetings.insert(op);

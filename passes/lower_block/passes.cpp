@@ -126,8 +126,9 @@ struct HandLatePass : impl::HandLateBase<HandLatePass> {
   }
 };
 struct CutTilesPass : impl::CutTilesBase<CutTilesPass> {
+  using CutTilesBase::CutTilesBase;
   void runOnOperation() override {
-    if (!runOnGrids(getOperation(), getArgument(), "cpu"))
+    if (!runOnGrids(getOperation(), getArgument(), machine))
       signalPassFailure();
   }
 };

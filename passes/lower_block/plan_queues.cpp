@@ -284,13 +284,16 @@ int64_t turnsAhead(const CoreAssignment &cores, const Machine &machine,
   for (const llvm::SmallVector<Value> *values : {&cores.toVector, &cores.toCube})
     for (Value value : *values)
       slots = std::min(slots, numSlotsOf(value, machine));
+  // What is in a ring takes no memory of a core, so as much is ahead as its slots hold.
+  if (options.slices > 1)
+    return std::min(2 * options.ahead, usableSlots(slots) - 1);
   return std::min(options.ahead, 2 * slots / std::max<int64_t>(1, options.parts) - 1);
 }
 
 int64_t QueuePlan::workspaceBytes() const {
   int64_t total = 0;
   for (const Queue &queue : queues)
-    total += queue.slots * queue.bytes;
+    total += queue.isRing ? 0 : queue.slots * queue.bytes;
   return (total + 511) / 512 * 512;
 }
 
@@ -336,6 +339,9 @@ static std::optional<QueuePlan> plan(ir::ParallelOp grid, const CoreAssignment &
     queue.slots = numSlotsOf(first, machine, isDirect ? std::max(read + 1, queued) : queued);
     queue.bytes = *bytes;
     queue.flag = flags[number];
+    queue.isRing = choicesOf(grid).slices > 1;
+    if (queue.isRing)
+      queue.held = 0;
     queue.values = std::move(values);
     result.queues.push_back(std::move(queue));
   }
@@ -415,6 +421,7 @@ QueuePlan markedQueues(ir::ParallelOp grid, const CoreAssignment &cores) {
       queue.flag = number("flag");
       queue.slots = number("slots");
       queue.held = number("held");
+      queue.isRing = queue.held == 0; // nothing of it is in the consumer's own memory
       queue.bytes = number("bytes");
       plan.queues.push_back(std::move(queue));
     }
@@ -433,8 +440,11 @@ QueuePlan markedQueues(ir::ParallelOp grid, const CoreAssignment &cores) {
 /// One queue: its values fit, and are read one after the other where that is wanted.
 static LogicalResult verifyQueue(ir::ParallelOp grid, const Queue &queue, bool merges,
                                  const CoreAssignment &cores, const Machine &machine) {
-  if (queue.slots < 1 || queue.held < 1)
+  if (queue.slots < 1 || queue.held < 0)
     return grid.emitError("a queue has no slots");
+  if (queue.isRing && (machine.exchange.throughBuffer || queue.values.size() > 1))
+    return grid.emitError("a queue without a place in the consumer's memory needs slots in global "
+                          "memory, and one value");
   std::optional<int64_t> bytes = slotBytesOf(queue.values, capacitiesOf(grid));
   if (!bytes || *bytes > queue.bytes)
     return grid.emitError("the slots of a queue are smaller than the values that it carries");

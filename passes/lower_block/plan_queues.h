@@ -21,13 +21,17 @@ struct Queue {
   int64_t slots = 0; ///< tiles in flight
   int64_t held = 1;  ///< of these in the consumer's own memory at once, where slots are global
   int64_t bytes = 0; ///< of a slot: the whole of the largest value
+  /// Slots are global memory that both sides reach as they please: one value goes through, in a
+  /// slot of its own for each round of its loop, stored and loaded in any parts.
+  bool isRing = false;
 };
 
 struct QueuePlan {
   std::vector<Queue> queues;
   bool merges = false; ///< `ptl.merged`
   int64_t meetingFlag = 0;
-  /// Global memory that the slots need for each core group, unless they are the consumer's own.
+  /// Global memory that the slots of queues that are no rings need for each core group, unless they
+  /// are the consumer's own.
   int64_t workspaceBytes() const;
 };
 

@@ -9,6 +9,7 @@
 #include "passes/lower_block/elements.h"
 #include "passes/lower_block/lower_bits.h"
 #include "passes/lower_block/lower_boxes.h"
+#include "passes/lower_block/rings.h"
 #include "passes/lower_block/tiles.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -34,11 +35,7 @@ llvm::SmallVector<Value> pointersMet(KernelContext &c) {
 void meet(KernelContext &c, Location loc) {
   llvm::SmallVector<Value> arrays = pointersMet(c);
   auto flag = [&](bool isSet, pto::PipeKind kind, int64_t id) {
-    auto pipe = pto::PipeKindAttr::get(c.b.getContext(), kind);
-    Value number = constant(c, id);
-    Operation *op = isSet ? c.b.create<pto::SyncSetOp>(loc, pipe, number, arrays).getOperation()
-                          : c.b.create<pto::SyncWaitOp>(loc, pipe, number, arrays).getOperation();
-    attrs::ids.set(op, {id, 1});
+    signalCores(c, isSet, kind, id, loc, arrays);
   };
   auto [toCube, fromCube] = std::pair(c.plan.meetingFlag, c.plan.meetingFlag + 1);
   if (c.core == CoreKind::Vector) {
@@ -98,6 +95,10 @@ void openQueues(KernelContext &c) {
   group = c.b.create<arith::IndexCastOp>(c.loc, c.b.getIndexType(), group);
   int64_t offset = 0;
   for (auto [number, queue] : llvm::enumerate(c.plan.queues)) {
+    if (queue.isRing) {
+      openRing(c, number, group);
+      continue;
+    }
     Value opened = openQueue(c, queue, "queue" + std::to_string(number), group, offset);
     for (Value each : queue.values)
       c.queues[each] = opened;
@@ -105,7 +106,22 @@ void openQueues(KernelContext &c) {
   }
 }
 
+/// The same for a value that goes through a ring. Its producer has stored it where it was made,
+/// unless that is an accumulator which was finished here.
+static void crossRing(KernelContext &c, Value value, const Ring &ring) {
+  if (ring.toVector == (c.core == CoreKind::Cube)) {
+    if (c.core == CoreKind::Cube && tileOf(c, value))
+      pushAccumulator(c, value);
+  } else if (Operation *first = usesOf(value, c.core, c.cores).first) {
+    c.waiting.push_back({ring.pointer, value, first});
+  } else {
+    fail(c, value.getDefiningOp(), "a value that crosses to a core that does not read it");
+  }
+}
+
 void cross(KernelContext &c, Value value) {
+  if (const Ring *ring = ringOf(c, value); ring && !c.failed)
+    return crossRing(c, value, *ring);
   Value queue = c.queues.lookup(value);
   if (!queue || c.failed)
     return;
@@ -219,6 +235,8 @@ static Tile asColumn(KernelContext &c, const Tile &matrix, Type type, Location l
 }
 
 static void pop(KernelContext &c, Value value, Value queue, bool toVector) {
+  if (ringOf(c, value))
+    return takeSlot(c, value);
   Location loc = named(c, value);
   Operation *op =
       value.getDefiningOp() ? value.getDefiningOp() : value.getParentBlock()->getParentOp();
@@ -305,6 +323,7 @@ bool outlivesSlot(KernelContext &c, Value result, Value slot) {
 }
 
 void freeSlots(KernelContext &c, Operation *after) {
+  giveSlotsBack(c, after);
   llvm::SmallDenseSet<Value, 4> held;
   llvm::erase_if(c.popped, [&](const Popped &slot) {
     Value popped = slot.value;

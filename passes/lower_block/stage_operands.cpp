@@ -83,6 +83,24 @@ static llvm::DenseSet<Operation *> largest(llvm::SmallVector<Operand> operands, 
   return chosen;
 }
 
+/// What stands in a slot of a ring goes in pieces where it is large, and where the other operand
+/// does, since pieces of both are multiplied at a time.
+static void markJoined(ir::ParallelOp grid, const Machine &machine) {
+  if (choicesOf(grid).slices <= 1)
+    return;
+  llvm::DenseMap<StringAttr, int64_t> capacities = capacitiesOf(grid);
+  grid.walk([&](ir::MatmulOp product) {
+    auto joined = product->getOperand(0).getDefiningOp<ir::ConcatOp>();
+    if (!joined)
+      return;
+    Operation *other = productSource(product->getOperand(1)).getDefiningOp();
+    std::optional<int64_t> bytes = bytesOf(joined.getResult(), capacities);
+    bool isLarge = !bytes || *bytes > usableBytes(machine, "mat") / 4;
+    if (isLarge || (other && isInPieces(other)))
+      attrs::staged.set(joined, "pieces");
+  });
+}
+
 bool markOperands(ir::ParallelOp grid, const Machine &machine, const Report &report) {
   if (attrs::manual.isOn(grid))
     return true;
@@ -102,6 +120,7 @@ bool markOperands(ir::ParallelOp grid, const Machine &machine, const Report &rep
     bool inPieces = !isWritten && (isLarge || streamed.contains(operand.load));
     attrs::staged.set(operand.load, inPieces ? "pieces" : "whole");
   }
+  markJoined(grid, machine);
   return true;
 }
 

@@ -12,7 +12,8 @@ namespace ptl::block {
 
 /// Chooses it for the loads of a grid. Operands without a bound, those that take more than a fourth
 /// of the memory, and as many of the largest others as the options of the grid require (`streamed`)
-/// go in pieces. Arrays that the kernel stores to are loaded where they are read, so they go whole.
+/// go in pieces, and so does what the vector cores have put into a slot of a ring that is multiplied
+/// with such an operand. Arrays that the kernel stores to are loaded where they are read, so they go whole.
 /// False after an error, which is reported.
 bool markOperands(ir::ParallelOp grid, const Machine &machine, const Report &report);
 

@@ -54,6 +54,8 @@ struct Tile {
   bool transposed = false; ///< Memory: stands for the transposed box; Matrix: its buffer holds the
                            ///< transposed matrix
   mlir::Value start;       ///< Matrix: where along the contracted axis a piece begins; null: at 0
+  mlir::Value column;      ///< Matrix: where along the other axis of a right operand; null: at 0
+  mlir::Value operand; ///< Matrix: the buffer of the left operand that holds it already; null: none
   bool isRow() const { return extents.rows == 1; }
 };
 
@@ -163,6 +165,25 @@ struct Popped {
   mlir::Value queue;
   mlir::IntegerAttr split;
   mlir::Value value;
+};
+
+/// A queue whose slots are global memory that both sides reach by themselves (`Queue::isRing`).
+struct Ring {
+  mlir::Value pointer; ///< to the slots of this core group, one row of a slot after the other
+  mlir::StringAttr name;
+  mlir::Type element;
+  int64_t rows = 1, cols = 1; ///< of a slot
+  int64_t slots = 1;          ///< in flight
+  int64_t period = 1;         ///< the consumer gives so many slots back at once
+  int64_t flag = 0;           ///< says that a slot is full; the next one that slots are free
+  bool toVector = false;
+};
+
+/// A slot of a ring that is given back after the last operation that loads from it.
+struct TakenSlot {
+  mlir::Value value;
+  mlir::Value number; ///< of the round
+  mlir::Operation *last = nullptr;
 };
 
 /// The type of bytes in global memory and of tiles there: conditions are bytes.
