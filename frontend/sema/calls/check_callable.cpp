@@ -145,7 +145,6 @@ static std::vector<const CallArgument *> placeArguments(Binding &binding,
   for (const CallArgument &arg : args) {
     size_t slot = binding.params.size();
     if (arg.name.empty()) {
-      // Positional arguments fill the parameters in order; too many are counted and reported once.
       slot = next++;
       if (slot >= binding.params.size())
         continue;
@@ -360,7 +359,6 @@ static void checkAllBound(Binding &binding, const CallableDecl &callee, CallExpr
                {{close, (callee.params.empty() ? "" : ", ") + dim.name + ": 1"}});
       binding.failed = true;
     }
-    // A `static` dimension has to be known when compiling, except in tests.
     if (!extent || !dim.isStatic || ctx.inTest() || !extent->length ||
         isStaticDim(ctx, extent->length))
       continue;
