@@ -28,11 +28,14 @@ CppExpression CppFunctionEmitter::constantExpression(TypedAttr value) {
   bool negative = number.isNegative();
   std::string text;
   if (number.isInfinity() || number.isNaN()) {
+    // The macros for these would need a header of the host.
     text = number.isNaN() ? "__builtin_nanf(\"\")" : "__builtin_inff()";
   } else {
     llvm::SmallString<32> digits;
+    // Without a limit on the digits the number is read back exactly.
     llvm::abs(number).toString(digits, /*FormatPrecision=*/0, /*FormatMaxPadding=*/12);
     text = digits.str().str();
+    // A number without point and exponent would be an integer.
     if (text.find_first_of(".E") == std::string::npos)
       text += ".0";
     if (!value.getType().isF64())
@@ -40,6 +43,7 @@ CppExpression CppFunctionEmitter::constantExpression(TypedAttr value) {
   }
   if (negative)
     text = "-" + text;
+  // Types shorter than `f32` have no literals.
   if (value.getType().isF32() || value.getType().isF64())
     return {text, negative ? Precedence::Unary : Precedence::Primary};
   return {cppElement(value.getType()) + "(" + text + ")"};
@@ -47,6 +51,7 @@ CppExpression CppFunctionEmitter::constantExpression(TypedAttr value) {
 
 /// Pure scalars that are used once, and what is no longer than a name, need no variable.
 bool CppFunctionEmitter::isInlined(Operation *op) const {
+  // These are texts that depend on nothing.
   if (isa<arith::ConstantOp, ReserveBufferOp, ImportReservedBufferOp>(op))
     return true;
   if (auto cast = dyn_cast<arith::IndexCastOp>(op)) // integers of 64 bits are what indices are
@@ -60,9 +65,11 @@ bool CppFunctionEmitter::isInlined(Operation *op) const {
                 op->getResult(0).getType().isIntOrIndexOrFloat();
   if (!scalar)
     return false;
+  // Such a call has a cost, and its value is the same throughout.
   if (isa<GetBlockIdxOp, GetBlockNumOp, GetSubBlockIdxOp, GetSubBlockNumOp>(op))
     return false;
   bool named = isa<NameLoc>(op->getLoc());
+  // A name from the source makes code readable, so it is kept.
   return op->getResult(0).hasOneUse() && !named;
 }
 
@@ -114,6 +121,7 @@ CppExpression CppFunctionEmitter::operationExpression(Operation *op) {
                 expression(add.getOffset()).within(Precedence::Product),
             Precedence::Sum};
   if (auto cast = dyn_cast<arith::IndexCastOp>(op)) {
+    // Indices and integers of 64 bits are one type in C++.
     CppExpression inner = expression(cast.getIn());
     return isInlined(op) && !cast.getType().isInteger(32) && !cast.getIn().getType().isInteger(32)
                ? inner
@@ -121,6 +129,7 @@ CppExpression CppFunctionEmitter::operationExpression(Operation *op) {
   }
   if (auto buffer = dyn_cast<ReserveBufferOp>(op))
     return {std::to_string(buffer.getBase().value_or(0))};
+  // The address is that of the reservation in the function of the other core.
   if (auto buffer = dyn_cast<ImportReservedBufferOp>(op)) {
     auto peer = op->getParentOfType<ModuleOp>().lookupSymbol<func::FuncOp>(buffer.getPeerFunc());
     int64_t base = 0;
@@ -170,6 +179,7 @@ CppExpression CppFunctionEmitter::binaryExpression(Operation *op, const CppScala
   }
   bool logical = type.isInteger(1);
   std::string sign = row.text.str();
+  // Truth values have the short-circuit operators, whose operands have no effects.
   if (logical && (sign == "&" || sign == "|"))
     sign += sign;
   // Bits beside comparisons are read wrongly without parentheses.
@@ -180,8 +190,10 @@ CppExpression CppFunctionEmitter::binaryExpression(Operation *op, const CppScala
                      : row.precedence >= Precedence::BitAnd ? left
                                                             : tighter(row.precedence);
   bool chain = sign == "+" || sign == "*"; // a + (b + c) is a + b + c for whole numbers
+  // The right operand of a chain needs no parentheses. Floats are not associative, so theirs stay.
   if (chain && type.isIntOrIndex())
     right = row.precedence;
+  // `a * (b / c)` is not `a * b / c` for whole numbers.
   if (sign == "*" && b.precedence == Precedence::Product)
     right = tighter(Precedence::Product);
   return {a.within(left) + " " + sign + " " + b.within(right), row.precedence};
@@ -196,6 +208,7 @@ CppExpression CppFunctionEmitter::formExpression(Operation *op, const CppScalarR
     }
     char what = row.text[++i];
     bool isUnsigned = what == 'u';
+    // `$u` is an operand as an unsigned number.
     if (isUnsigned)
       what = row.text[++i];
     if (what == 'T') {
@@ -214,6 +227,7 @@ CppExpression CppFunctionEmitter::formExpression(Operation *op, const CppScalarR
   for (const char *helper : {"smaller", "larger", "ceilDiv", "floorDiv"})
     if (call == helper)
       helpers_.used.insert(helper);
+  // The helpers return the unsigned type.
   if (isa<arith::MinUIOp, arith::MaxUIOp>(op) && !op->getResult(0).getType().isIndex())
     form = cppElement(op->getResult(0).getType()) + "(" + form + ")";
   return {form, row.precedence};

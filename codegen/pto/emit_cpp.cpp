@@ -12,6 +12,7 @@ namespace ptl::pto {
 static std::vector<TileBufType> tilesOf(ModuleOp module) {
   llvm::SetVector<TileBufType> tiles;
   module.walk([&](Operation *op) {
+    // A window is declared with a wider type than its result has.
     if (auto window = dyn_cast<SubsetOp>(op)) {
       tiles.insert(windowType(window.getSource().getType(), window.getType()));
       return;
@@ -27,10 +28,13 @@ void addCppHelpers(TextLines &text, const CppHelpers &helpers, const std::string
   static constexpr std::pair<const char *, const char *> bodies[] = {
       {"smaller", "a < b ? a : b"},
       {"larger", "a < b ? b : a"},
+      // C++ rounds towards zero; these round up and down. The signs are compared without a product,
+      // which might overflow.
       {"ceilDiv", "a / b + (a % b != 0 && (a < 0) == (b < 0))"},
       {"floorDiv", "a / b - (a % b != 0 && (a < 0) != (b < 0))"},
   };
   for (const auto &[name, body] : bodies)
+    // Only helpers that the code uses are written.
     if (helpers.used.contains(name))
       text.add("template <typename A, typename B> " + before + "inline auto " + name +
                "(A a, B b) { return " + body + "; }");
@@ -70,6 +74,8 @@ struct LaunchNames {
 class CppKernel {
 public:
   CppKernel(ModuleOp kernel, const Machine &machine) : machine_(machine), types_(tilesOf(kernel)) {
+    // Emitters are made for all functions first, because the launch code needs the names of their
+    // parameters.
     for (auto function : kernel.getOps<func::FuncOp>()) {
       functions_.push_back(function);
       emitters_.push_back(
@@ -97,6 +103,8 @@ public:
   std::vector<Finding> &findings() { return findings_; }
 
   void emit(TextLines &text) {
+    // Functions are printed before everything that stands above them, because only that finds the
+    // helpers and types that they use.
     TextLines code = functions();
     text.add("namespace ptl_" + name_ + " {");
     text.blank();
@@ -119,6 +127,7 @@ public:
     for (BlockArgument argument : functions_.front().getArguments()) {
       unsigned index = argument.getArgNumber();
       auto bytes = attrs::bytes.of(functions_.front(), index);
+      // A parameter with a number of bytes is a workspace of that size for each core group.
       launch.groupBytes.push_back(bytes ? bytes.getInt() : 0);
     }
     return launch;
@@ -143,12 +152,16 @@ private:
     for (auto [function, emitter] : llvm::zip(functions_, emitters_)) {
       auto place = placeOf(function);
       std::string parameters = emitter->parameters();
+      // A kernel of both kinds of cores is entered by a function of its own, which calls these two.
       text.add(std::string("extern \"C\" ") + (mixed() ? "" : "__global__ ") + "AICORE void " +
                    functionName(function.getSymName()) + "(" + parameters + ") {",
                place);
+      // One file is compiled once for each kind of core, so each function stands under its macro.
+      // The simulation needs all of them at once.
       text.add("#if defined(" + std::string(coreMacro(function)) + ") || defined(__CPU_SIM)");
       text.indent(2);
       if (!isCube(function)) {
+        // The mask may be left over from another kernel; all lanes take part from here on.
         text.add("set_mask_norm();");
         text.add("set_vector_mask(-1, -1);");
         // On chips whose flags are of one vector core each the cube core waits for the first alone.
@@ -168,6 +181,7 @@ private:
 
   LaunchNames launchNames() {
     LaunchNames names;
+    // Functions keep their names, and everything else avoids them.
     for (func::FuncOp function : functions_)
       names.all.fresh(functionName(function.getSymName()));
     if (mixed())
@@ -208,6 +222,7 @@ private:
 
   /// The kernel of both kinds of cores.
   void addMixedKernel(TextLines &text, const LaunchNames &names) {
+    // In the simulation threads call the two functions themselves.
     text.add("#ifndef __CPU_SIM");
     text.add("// Compiled once for each kind of core.");
     text.add("extern \"C\" __global__ AICORE void " + functionName(name_) + "(" +
@@ -241,6 +256,7 @@ private:
     text.add("#ifdef __CPU_SIM");
     addSimulation(text, names);
     text.add("#else");
+    // The flags between cores lie at an address that only the runtime knows.
     if (needsFlagsBase()) {
       text.add("  uint64_t " + names.ffts + " = 0;");
       text.add("  uint32_t " + names.length + " = 0;");
@@ -258,6 +274,7 @@ private:
 
   /// The core groups one after the other; the cores of one are threads that share its queues.
   void addSimulation(TextLines &text, const LaunchNames &names) {
+    // The simulation has no address of flags to pass.
     const std::string passed = names.list(&HostArgument::passed, "");
     auto context = [&](const std::string &core, int64_t cores) {
       return "cpu_sim::ScopedExecutionContext " + names.context + "(" + names.block + ", " + core +
@@ -267,18 +284,22 @@ private:
     text.add("  cpu_sim::EnsureRuntimeInitialized();");
     text.add("  cpu_sim::runtime_config().num_cores = " + names.blocks + ";");
     if (machine_.tools.ptoas == "a5")
+      // The simulation of this architecture needs its memory set up.
       text.add("  NPU_MEMORY_INIT(NPUArch::A5);");
     text.add("  for (uint32_t " + names.block + " = 0; " + names.block + " < " + names.blocks +
              "; ++" + names.block + ") {");
+    // A kernel of one kind of core runs in this thread.
     if (!mixed()) {
       text.add("    " + context("0", 1));
       text.add("    " + functionName(functions_.front().getSymName()) + "(" + passed + ");");
       text.add("  }");
       return;
     }
+    // Where tiles are not dealt to the vector cores, one of them does everything.
     int64_t vectors = tilesCrossWhole()                 ? 1
                       : machine_.exchange.vectorPerCube ? machine_.exchange.vectorPerCube
                                                         : 2;
+    // Queues are static in the simulation, so a group must not see what is left of the one before.
     for (const std::string &pipe : types_.pipes())
       text.add("    " + pipe + "::reset_for_cpu_sim();");
     std::string all = std::to_string(vectors + 1);
@@ -289,6 +310,7 @@ private:
     std::string cube, vector;
     for (func::FuncOp function : functions_)
       (isCube(function) ? cube : vector) = functionName(function.getSymName());
+    // The last thread is the cube core; the others are the vector cores in order.
     text.add("        if (" + names.core + " == " + std::to_string(vectors) + ") {");
     text.add("          " + context("0", vectors));
     text.add("          " + cube + "(" + passed + ");");
@@ -326,6 +348,7 @@ struct CppUses {
 };
 
 static void addIncludes(TextLines &text, CppUses uses) {
+  // What stands in the simulation or on the device alone is included under its macro.
   auto [hasHost, threads, coreEvents, traps, flagsBase] = uses;
   if (hasHost)
     for (const char *header :
@@ -348,6 +371,7 @@ static void addIncludes(TextLines &text, CppUses uses) {
     if (threads)
       text.add("#include <thread>");
     if (traps)
+      // The device has `trap`, the simulation does not.
       text.add("inline void trap() { std::abort(); }");
     if (hasHost || flagsBase)
       text.add("#else");
@@ -375,6 +399,8 @@ Emitted emitCpp(llvm::ArrayRef<ModuleOp> modules, func::FuncOp host, const Machi
   auto any = [&](bool (CppKernel::*is)() const) {
     return llvm::any_of(kernels, [&](const auto &kernel) { return ((*kernel).*is)(); });
   };
+  // A single launch that passes on the arguments needs no host code; its `launch_` function is the
+  // entry.
   bool hasHost = host && needsHost(host);
   TextLines text;
   std::vector<Finding> findings;
@@ -395,6 +421,7 @@ Emitted emitCpp(llvm::ArrayRef<ModuleOp> modules, func::FuncOp host, const Machi
     CppHostEmitter(host, machine, launches, findings).emit(text);
   }
   Emitted emitted = text.finish(std::move(findings));
+  // Line directives count lines, so they come after everything that moves lines.
   if (options.formatted)
     formatCpp(emitted);
   if (options.lineDirectives)

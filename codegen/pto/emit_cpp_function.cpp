@@ -47,6 +47,7 @@ TextLines CppFunctionEmitter::emitBody() {
 void CppFunctionEmitter::emitBlock(Block &block) {
   for (Operation &op : block) {
     emitOp(&op);
+    // What dies with an operation is given back behind it.
     leave(&op);
   }
 }
@@ -62,6 +63,7 @@ void CppFunctionEmitter::emitOp(Operation *op) {
       .Default([&](Operation *) {
         if (Instruction instruction(op); instruction)
           emitInstructionOp(instruction);
+        // Each of the functions says whether it knows the operation; scalars are what remains.
         else if (!isInlined(op) && !emitOther(op) && !emitBuffer(op) && !emitView(op) &&
                  !emitQueue(op) && !emitOrder(op))
           emitScalar(op);
@@ -85,8 +87,10 @@ void CppFunctionEmitter::assign(Operation *op, ValueRange targets, ValueRange va
   bool several = texts.size() > 1;
   for (size_t i = 0; i < texts.size(); ++i) {
     const std::string target = names_.of(targets[i]);
+    // A value that stays in its variable needs no assignment.
     if (texts[i] == target)
       continue;
+    // With a single value nothing can be overwritten too early.
     if (!several) {
       line(op, target + " = " + texts[i] + ";");
       continue;
@@ -105,6 +109,7 @@ void CppFunctionEmitter::emitFor(scf::ForOp loop) {
        llvm::zip(loop.getRegionIterArgs(), loop.getInitArgs(), loop.getResults())) {
     line(loop,
          cppElement(argument.getType()) + " " + names_.of(argument) + " = " + text(init) + ";");
+    // The variables hold the results when the loop ends.
     names_.set(result, names_.of(argument));
   }
   const std::string variable = names_.of(loop.getInductionVar());
@@ -120,12 +125,14 @@ void CppFunctionEmitter::emitFor(scf::ForOp loop) {
 }
 
 void CppFunctionEmitter::emitIf(scf::IfOp branch) {
+  // Results are declared before the branch, because both arms assign them.
   for (Value result : branch.getResults())
     line(branch, cppElement(result.getType()) + " " + names_.of(result) + ";");
   auto arm = [&](Block &block) {
     emitBlock(block);
     Operation *yield = block.getTerminator();
     assign(yield, branch.getResults(), yield->getOperands());
+    // The caller prints what stands between the arms.
     body_.dedent(2);
   };
   open(branch, "if (" + text(branch.getCondition()) + ")");
@@ -146,10 +153,12 @@ void CppFunctionEmitter::emitWhile(scf::WhileOp loop) {
     line(loop, cppElement(argument.getType()) + " " + names_.of(argument) + ";");
     names_.set(result, names_.of(argument));
   }
+  // The condition may need statements, so it is tested in the body.
   open(loop, "while (true)");
   emitBlock(loop.getBefore().front());
   auto condition = cast<scf::ConditionOp>(loop.getBefore().front().getTerminator());
   const std::string holds = text(condition.getCondition());
+  // The arguments are assigned before the exit, because they are the results.
   assign(condition, loop.getAfterArguments(), condition.getArgs());
   line(condition, "if (!(" + holds + ")) break;");
   emitBlock(loop.getAfter().front());

@@ -24,10 +24,12 @@ bool needsHost(func::FuncOp host) {
   for (Operation &op : host.getBody().front()) {
     if (auto launch = dyn_cast<ir::LaunchOp>(op)) {
       ++launches;
+      // A launch that only passes on what the entry was given needs no code around it.
       isPlain &= llvm::all_of(launch.getArguments(), [](Value value) {
         return isa<BlockArgument>(value) || matchPattern(value, m_Constant());
       });
     }
+    // Loops and branches decide about launches, so they need code.
     isPlain &= op.getNumRegions() == 0;
   }
   return launches != 1 || !isPlain;
@@ -180,11 +182,13 @@ static CppExpression extentOf(const ir::Extent &extent) {
   if (mayRound || calls || formula.contains('%'))
     return {""};
   bool isName = llvm::all_of(text, [](char c) { return llvm::isAlnum(c) || c == '_'; });
+  // A formula has unknown operators, so it is put in parentheses in any context.
   return {text, isName ? Precedence::Primary : Precedence::Conditional};
 }
 
 CppExpression CppHostEmitter::known(const CppExpression &extent) {
   if (extent.text.empty())
+    // Code with a wrong length would compile, so this is a finding.
     missing(host_, "the length of an argument, which C++ may round otherwise,");
   return extent;
 }
@@ -195,6 +199,7 @@ void CppHostEmitter::nameArguments() {
             attrs::firstOf(host_, argument.getArgNumber(), attrs::name, attrs::output, attrs::dim))
       names_.set(argument, names_.fresh(name.getValue()));
     if (!isa<ir::ArrayType, ir::RefType>(argument.getType()))
+      // Scalars are named alone; arrays also have extents, which views change.
       continue;
     Array &array = arrays_[argument];
     array.pointer = names_.of(argument);
@@ -219,6 +224,7 @@ void CppHostEmitter::emit(TextLines &text) {
   while (
       llvm::any_of(launches_, [&](const CppLaunch &each) { return "ptl_" + each.name == space; }))
     space += "_host";
+  // The body is emitted first: it finds the helpers and the names that are used.
   body_.indent(4);
   emitBlock(host_.getBody().front());
   bool facts = host_
@@ -242,8 +248,10 @@ void CppHostEmitter::emit(TextLines &text) {
            placeOf(host_));
   text.add("  try {");
   text.add("    Storage " + storage_ + "(" + stream_ + ");");
+  // The lines outlive this emitter, so they must not refer to operations of it.
   body_.forgetOperations();
   text.append(std::move(body_));
+  // Launches run later than this code; the result is there only after a wait.
   text.add("    " + storage_ + ".wait();");
   text.add("    return 0;");
   text.add("  } catch (const std::exception &problem) {");
@@ -266,6 +274,7 @@ bool CppHostEmitter::emitOther(Operation *op) {
         return emitBox(box, box.getOffsets(), box.getLengths(), box.getDropped(), isPlain);
       })
       .Case<ir::CastOp, ir::ReshapeOp, ir::NewAxisOp>([&](Operation *view) {
+        // A view has no code of its own: it describes the same memory with other extents.
         return arrays_.count(view->getOperand(0)) && (emitView(view), true);
       })
       .Default([](Operation *) { return false; });
@@ -280,6 +289,7 @@ std::optional<CppExpression> CppHostEmitter::otherExpression(Operation *op) {
     std::string element = cppElement(ir::elementTypeOf(op->getOperand(0).getType()));
     CppExpression count = {"1"};
     for (const CppExpression &each : array.extents) {
+      // The facts concern the elements in order, whatever the shape.
       CppExpression extent = known(each);
       count = count.text == "1" ? extent
                                 : CppExpression{count.within(Precedence::Product) + " * " +
@@ -305,6 +315,7 @@ llvm::SmallVector<CppExpression> CppHostEmitter::extentsOf(Type type, ValueRange
 std::string CppHostEmitter::bytesOf(const Array &array, Type element) {
   std::string text;
   for (const CppExpression &extent : array.extents)
+    // An extent of one changes no product.
     if (extent.text != "1")
       text += extent.within(Precedence::Unary) + " * ";
   // The host's compiler need not have the short floats.
@@ -323,7 +334,10 @@ void CppHostEmitter::emitAlloc(ir::AllocOp alloc) {
 void CppHostEmitter::take(Operation *op, const std::string &name, const std::string &bytes) {
   line(op, "void *" + name + " = " + storage_ + ".take(" + bytes + ");");
   Operation *last = op;
+  // Views of the array count as uses of it.
   for (Operation *use : ir::usesOfElements(op->getResult(0)))
+    // A use in a nested region counts as that of the operation in this block that holds it, so
+    // nothing is given back within a loop that goes on.
     if (Operation *here = op->getBlock()->findAncestorOpInBlock(*use))
       last = last->isBeforeInBlock(here) ? here : last;
   dead_[last].push_back(name);
@@ -340,13 +354,16 @@ void CppHostEmitter::emitLaunch(ir::LaunchOp launch) {
   if (found == launches_.end())
     return missing(launch, "there is no kernel `" + launch.getKernel().str() + "`");
   std::string arguments =
+      // A kernel of vector cores alone is launched on all of them, and another one on core groups.
       found->onGroups || vectors_ == 1 ? groups_ : std::to_string(vectors_) + " * " + groups_;
   size_t next = 0;
   for (int64_t groupBytes : found->groupBytes) {
+    // A workspace is memory for each group that no argument of the program stands for.
     if (groupBytes) {
       std::string workspace = names_.fresh("workspace");
       line(launch, "void *" + workspace + " = " + storage_ + ".take(" + groups_ + " * (int64_t)" +
                        std::to_string(groupBytes) + ");");
+      // The next kernel may take the same memory, because kernels run in order.
       dead_[launch].push_back(workspace);
       arguments += ", " + workspace;
       continue;
@@ -365,11 +382,13 @@ static std::string printfFormat(llvm::StringRef message, ValueRange values) {
   for (size_t i = 0; i < message.size(); ++i) {
     unsigned index = 0;
     llvm::StringRef rest = message.drop_front(i);
+    // Messages write a brace as two.
     if (rest.starts_with("{{")) {
       text += message[++i];
     } else if (rest.consume_front("{") && !rest.consumeInteger(10, index) &&
                rest.starts_with("}") && index < values.size()) {
       bool isReal = isa<FloatType>(values[index].getType());
+      // Numbered conversions (`%1$g`) let a value appear anywhere, or twice.
       text += "%" + std::to_string(index + 1) + (isReal ? "$g" : "$lld");
       i = static_cast<size_t>(rest.data() - message.data());
     } else if (message[i] == '%') {
@@ -389,6 +408,7 @@ void CppHostEmitter::emitCheck(ir::CheckOp check) {
                                 : printfFormat(check.getMessage(), check.getValues()));
   message += '"';
   for (Value value : check.getValues())
+    // The casts make the arguments fit the conversions on every machine.
     message += std::string(", ") + (isa<FloatType>(value.getType()) ? "(double)" : "(long long)") +
                "(" + text(value) + ")";
   line(check, "require(" + text(check.getCondition()) + ", " + message + ");");
@@ -396,6 +416,7 @@ void CppHostEmitter::emitCheck(ir::CheckOp check) {
 
 CppExpression CppHostEmitter::elementAt(const Array &array, ValueRange offsets) {
   CppExpression at{"0"};
+  // Horner's rule: each axis multiplies what came before by its extent.
   for (auto [axis, offset] : llvm::enumerate(offsets)) {
     CppExpression one = expression(offset);
     if (at.text == "0") {
@@ -412,6 +433,7 @@ CppExpression CppHostEmitter::elementAt(const Array &array, ValueRange offsets) 
 
 void CppHostEmitter::emitStore(ir::StoreOp store) {
   auto array = arrays_.find(store.getRef());
+  // The host changes single elements only.
   if (array == arrays_.end() || isa<ir::ArrayType>(store.getValue().getType()))
     return missing(store, "a store of the host that has no spelling in C++");
   line(store, storage_ + ".write<" + cppElement(store.getValue().getType()) + ">(" +
@@ -437,6 +459,7 @@ bool CppHostEmitter::emitBox(Operation *op, ValueRange offsets, ValueRange lengt
     return false;
   Value result = op->getResult(0);
   Array from = source->second;
+  // A box of one element is read at once, because the host computes with it.
   if (!isa<ir::ArrayType>(result.getType())) {
     std::string element = cppElement(result.getType());
     line(op, "const " + element + " " + names_.of(result) + " = " + storage_ + ".read<" + element +
@@ -460,6 +483,7 @@ bool CppHostEmitter::emitBox(Operation *op, ValueRange offsets, ValueRange lengt
   if (!isWhole)
     box.pointer = "(" + cppElement(element) + " *)" + from.pointer + " + " +
                   elementAt(from, offsets).within(Precedence::Product);
+  // A box that is written later on is copied; a view would show the change.
   if (!ir::staysAsItIs(op)) {
     std::string name = names_.of(result), bytes = bytesOf(box, element);
     take(op, name, bytes);

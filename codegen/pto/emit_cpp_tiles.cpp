@@ -19,6 +19,7 @@ static CppExpression hex(int64_t value) {
 }
 
 static CppExpression sum(const CppExpression &a, const CppExpression &b) {
+  // Adding 0 would only make the text longer.
   if (a.text == "0")
     return b;
   if (b.text == "0")
@@ -47,6 +48,7 @@ static TileBufType asMask(TileBufType type, Value tile) {
   auto integer = dyn_cast<IntegerType>(type.getElementType());
   if (!isMask || !integer)
     return type;
+  // The library's masks are unsigned, while the compiler's element type has a sign.
   auto element = IntegerType::get(type.getContext(), integer.getWidth(), IntegerType::Unsigned);
   return TileBufType::get(type.getContext(), type.getPlace(), type.getRows(), type.getCols(),
                           element, type.getValidRows(), type.getValidCols(), type.getLayout());
@@ -55,6 +57,7 @@ static TileBufType asMask(TileBufType type, Value tile) {
 void CppFunctionEmitter::declareTile(Operation *op, TileBufType type, Value rows, Value cols) {
   std::string alias = types_.tile(asMask(type, op->getResult(0))), arguments;
   valueTypes_[op->getResult(0)] = alias;
+  // Only extents that are not part of the type are arguments.
   for (Value value : {rows, cols})
     if (value)
       arguments += (arguments.empty() ? "" : ", ") + text(value);
@@ -65,12 +68,14 @@ void CppFunctionEmitter::declareTile(Operation *op, TileBufType type, Value rows
 void CppFunctionEmitter::emitTileAt(Operation *op, const CppExpression &address, TileBufType type,
                                     Value rows, Value cols) {
   declareTile(op, type, rows, cols);
+  // The address is kept for windows and views of this tile.
   addresses_[op->getResult(0)] = address;
   line(op, "TASSIGN(" + names_.of(op->getResult(0)) + ", " + address.text + ");");
 }
 
 void CppFunctionEmitter::emitWindow(SubsetOp op) {
   TileBufType source = op.getSource().getType(), type = windowType(source, op.getType());
+  // A tile that a queue binds has no address of its own, so the library makes the window.
   auto known = addresses_.find(op.getSource());
   if (known == addresses_.end()) {
     declareTile(op, op.getType(), op.getValidRow(), op.getValidCol());
@@ -80,6 +85,7 @@ void CppFunctionEmitter::emitWindow(SubsetOp op) {
   std::optional<int64_t> row = getConstantIntValue(op.getRow()),
                          col = getConstantIntValue(op.getCol());
   CppExpression address = known->second;
+  // With constants the offset is a number; else it is computed from rows and columns.
   if (row && col) {
     address = sum(address, hex(elementOffset(source, *row, *col)));
   } else {
@@ -95,6 +101,7 @@ void CppFunctionEmitter::emitWindow(SubsetOp op) {
 bool CppFunctionEmitter::emitBuffer(Operation *op) {
   return llvm::TypeSwitch<Operation *, bool>(op)
       .Case<AllocTileOp>([&](AllocTileOp made) {
+        // Emission goes on with address 0, so that all that is missing is told at once.
         std::optional<int64_t> address = getConstantIntValue(made.getAddr());
         if (!made.getAddr())
           missing(op, "the buffer has no address yet");
@@ -105,6 +112,7 @@ bool CppFunctionEmitter::emitBuffer(Operation *op) {
       .Case<AllocMultiTileOp>([&](AllocMultiTileOp made) {
         std::optional<int64_t> address = getConstantIntValue(made.getAddr());
         if (!address)
+          // The ring itself is no variable; only its slots are.
           missing(op, "the buffer has no address yet");
         addresses_[made] = hex(address.value_or(0));
         return true;
@@ -112,11 +120,13 @@ bool CppFunctionEmitter::emitBuffer(Operation *op) {
       .Case<MultiTileGetOp>([&](MultiTileGetOp made) {
         auto slots = cast<MultiTileBufType>(made.getSource().getType());
         const MemorySpace *memory = machine_.space(ir::placeName(slots.getSlot().getPlace()).str());
+        // Slots lie as far apart as the memory's alignment asks for.
         int64_t stride = slotStride(slots, memory ? memory->alignment : 32);
         CppExpression address = addresses_.lookup(made.getSource());
         if (std::optional<int64_t> slot = getConstantIntValue(made.getSlot())) {
           llvm::APInt base(64, 0);
           (void)llvm::StringRef(address.text).getAsInteger(0, base);
+          // The text of a constant address is read back as a number.
           address =
               hex(static_cast<int64_t>(base.getZExtValue()) + *slot % slots.getCount() * stride);
         } else {
@@ -172,9 +182,11 @@ void CppFunctionEmitter::emitPart(PartitionViewOp op) {
   std::string sizes, strides;
   CppExpression at = expression(view.getPointer());
   for (size_t i = 0; i < rank; ++i) {
+    // Views of the library have five axes, of which the last ones are used.
     size_t axis = 5 - rank + i;
     auto number = static_cast<unsigned>(i);
     int64_t fixed = op.getType().getShape()[i];
+    // A size that is constant becomes part of the type.
     std::optional<int64_t> size = fixed != kDynamic ? fixed : knownExtent(op.getSizes()[number]);
     std::optional<int64_t> stride = knownExtent(view.getStrides()[number]);
     type.shape[axis] = size.value_or(kDynamic);
@@ -183,10 +195,12 @@ void CppFunctionEmitter::emitPart(PartitionViewOp op) {
       sizes += (sizes.empty() ? "" : ", ") + text(op.getSizes()[number]);
     if (!stride)
       strides += (strides.empty() ? "" : ", ") + text(view.getStrides()[number]);
+    // Positions of 0 move nothing.
     if (getConstantIntValue(op.getOffsets()[number]) == 0)
       continue;
     CppExpression offset = expression(op.getOffsets()[number]),
                   distance = expression(view.getStrides()[number]);
+    // Neighbouring elements have a distance of 1, which needs no product.
     if (stride != 1)
       offset = {offset.within(Precedence::Product) + " * " + distance.within(Precedence::Unary),
                 Precedence::Product};
@@ -196,10 +210,12 @@ void CppFunctionEmitter::emitPart(PartitionViewOp op) {
     type.layout = layout.getValue() == ViewLayout::dn   ? "DN"
                   : layout.getValue() == ViewLayout::nz ? "NZ"
                                                         : "ND";
+  // Columns side by side with rows one apart are a transposed matrix.
   else if (type.strides[4] != 1 && type.strides[3] == 1)
     type.layout = "DN";
   std::string alias = types_.view(type), arguments = at.text;
   valueTypes_[op] = alias;
+  // Extents that are not constant are given to the constructor, in order.
   if (!sizes.empty() || !strides.empty())
     arguments += ", " + alias + "::Shape(" + sizes + ")";
   if (!strides.empty())
@@ -223,6 +239,7 @@ bool CppFunctionEmitter::emitView(Operation *op) {
                true;
       })
       .Case<TrapOp>([&](TrapOp trap) {
+        // The message is kept as a comment, since the device prints nothing.
         line(op, "trap(); // " + trap.getStatus().str() + ": " + trap.getMessage().str());
         return true;
       })
@@ -255,6 +272,7 @@ void CppFunctionEmitter::emitPipe(Operation *op, Value memory, Value local) {
                         std::to_string(number("slot_num", 8)) + ", " +
                         std::to_string(number("local_slot_num", 2)) + (nosplit ? ", true>" : ">");
   const std::string name = names_.of(op->getResult(0));
+  // The alias of the type is the name in camel case.
   std::string wanted;
   for (size_t i = 0; i < name.size(); ++i)
     if (name[i] != '_')
@@ -263,6 +281,7 @@ void CppFunctionEmitter::emitPipe(Operation *op, Value memory, Value local) {
   valueTypes_[op->getResult(0)] = alias;
   std::string buffer = memory ? text(memory) : "(__gm__ void *)nullptr";
   line(op, alias + " " + name + "(" + buffer + ", " +
+               // The address stands for the consumer's side, and the other one is 0.
                (direction == 2 ? "0, " + address : address + ", 0") + ");");
 }
 
@@ -313,6 +332,7 @@ bool CppFunctionEmitter::emitOrder(Operation *op) {
         auto kind = function_->getAttrOfType<KernelKindAttr>("pto.kernel_kind");
         const char *other =
             kind && kind.getValue() == KernelKind::cube ? "VectorCores" : "CubeCore";
+        // Such a queue runs on one vector core only, so the other would wait for ever.
         if (machine_.exchange.throughBuffer && hasWholeTileQueues(function_))
           missing(op, "an event between cores beside a queue of whole tiles, for which only the "
                       "first vector core of `" +
@@ -363,6 +383,7 @@ static std::string enumerator(Attribute attribute) {
 static std::string spelled(const InstructionAttribute &row, Operation *op) {
   Attribute attribute = op->getAttr(row.ptoas);
   if (!attribute)
+    // An attribute that is not there has the default of the library.
     return std::string(row.cppDefault);
   std::string name = enumerator(attribute);
   switch (row.cppSpelling) {
@@ -396,8 +417,10 @@ std::string CppFunctionEmitter::fill(Instruction instruction, llvm::StringRef fo
     llvm::StringRef word =
         form.drop_front(i + 1).take_while([](char c) { return llvm::isAlnum(c) || c == '_'; });
     i += word.size();
+    // Words with a digit name one operand.
     bool numbered = word.size() == 2 && llvm::isDigit(word[1]);
     unsigned number = numbered ? static_cast<unsigned>(word[1] - '0') : 0;
+    // `$i` is all inputs, `$i0` one of them, `$I0` its type, and `o` the same of outputs.
     if (word == "i") {
       for (auto [index, value] : llvm::enumerate(ins))
         result += (index ? ", " : "") + text(value);
@@ -408,6 +431,7 @@ std::string CppFunctionEmitter::fill(Instruction instruction, llvm::StringRef fo
     } else if (numbered && word[0] == 'E') {
       result += cppElement(cast<TileBufType>(outs[number].getType()).getElementType());
     } else {
+      // Any other word is an attribute.
       for (const InstructionAttribute &row : instructionAttributes())
         if (row.ptoas == std::string_view(word))
           result += spelled(row, op);
@@ -422,6 +446,7 @@ static bool fits(const CppForm &form, Instruction instruction) {
   if (form.when.empty())
     return true;
   if (form.when.front() == '#')
+    // `#2` selects the form for two inputs.
     return instruction.ins().size() == static_cast<size_t>(form.when[1] - '0');
   return instruction.operation()->hasAttr(form.when);
 }
@@ -434,9 +459,11 @@ bool CppFunctionEmitter::emitReduction(Instruction reduction) {
   auto from = cast<TileBufType>(source.getType()),
        to = cast<TileBufType>(reduction.outs()[0].getType());
   auto address = addresses_.find(source);
+  // Without a known address the source cannot be seen as a larger tile.
   if (from.getRows() >= to.getRows() || address == addresses_.end())
     return false;
   std::string name = names_.of(source), rows = names_.fresh(name + "_rows"), valid, inputs;
+  // Valid extents that the type does not have are taken from the source at run time.
   if (from.getValidRows() == kDynamic)
     valid = name + ".GetValidRow()";
   if (from.getValidCols() == kDynamic)
@@ -446,6 +473,7 @@ bool CppFunctionEmitter::emitReduction(Instruction reduction) {
                                from.getLayout());
   for (Value more : reduction.ins().drop_front())
     inputs += ", " + text(more);
+  // The braces keep the tile's name to this statement.
   line(reduction.operation(), "{ " + types_.tile(type) + " " + rows +
                                   (valid.empty() ? "" : "(" + valid + ")") + "; TASSIGN(" + rows +
                                   ", " + address->second.text + "); " +
@@ -467,9 +495,11 @@ void CppFunctionEmitter::emitInstructionOp(Instruction instruction) {
   default:
     break;
   }
+  // Forms are tried in their order, since special ones come before general ones.
   for (const CppForm &form : cppForms)
     if (fits(form, instruction)) {
       std::string statement = fill(instruction, form.text);
+      // A block needs no semicolon.
       return line(op, statement + (statement.back() == '}' ? "" : ";"));
     }
   std::string arguments;

@@ -39,6 +39,7 @@ bool hasChanged(PtoasVersion version, std::string_view arch, PtoasChange change)
 #include "codegen/pto/ptoas_versions.def"
   };
   const Row &row = rows[static_cast<size_t>(change)];
+  // An empty architecture means that the change concerns all of them.
   return version.minor >= row.since && (row.arch.empty() || row.arch == arch);
 }
 
@@ -68,6 +69,7 @@ static std::string shapeName(llvm::ArrayRef<int64_t> shape) {
 
 TypeAliases::TypeAliases(llvm::ArrayRef<ModuleOp> modules) {
   auto note = [&](Type type) {
+    // The slots of a buffer are used as single tiles, so the type of one slot gets the alias.
     if (auto slots = dyn_cast<MultiTileBufType>(type))
       type = slots.getSlot();
     if (isa<TileBufType, TensorViewType, PartitionViewType>(type))
@@ -77,9 +79,11 @@ TypeAliases::TypeAliases(llvm::ArrayRef<ModuleOp> modules) {
     module->walk([&](Operation *op) {
       for (Type type : op->getResultTypes())
         note(type);
+      // A window is printed as a tile of its own with a wider type, which no result shows.
       if (auto window = dyn_cast<SubsetOp>(op))
         note(windowType(window.getSource().getType(), window.getType()));
     });
+  // A place with a single tile type needs no details in its name.
   llvm::StringMap<unsigned> ofPlace;
   for (auto &[type, alias] : aliases_)
     if (auto tile = dyn_cast<TileBufType>(type))
@@ -93,6 +97,7 @@ TypeAliases::TypeAliases(llvm::ArrayRef<ModuleOp> modules) {
     else
       alias = "!part_" + printed(cast<PartitionViewType>(type).getElementType()) +
               shapeName(cast<PartitionViewType>(type).getShape());
+    // Types that differ in something that the name leaves out are told apart by a number.
     if (unsigned count = taken[alias]++)
       alias += "_" + std::to_string(count);
   }
@@ -107,6 +112,8 @@ std::string TypeAliases::nameOf(TileBufType tile, bool onlyOfPlace) const {
   name += "_" + printed(tile.getElementType()) + "_" + std::to_string(tile.getRows()) + "x" +
           std::to_string(tile.getCols());
   llvm::StringRef layout = layoutName(tile.getLayout());
+  // In `vec` only a layout other than row-major is unusual; tiles in `mat` have several layouts;
+  // each of the other places has its own.
   if (tile.getPlace() == ir::Place::Vec ? layout != "nd" : tile.getPlace() == ir::Place::Mat)
     name += "_" + layout.str();
   auto extent = [](int64_t valid) {
@@ -121,6 +128,8 @@ std::string TypeAliases::nameOf(TileBufType tile, bool onlyOfPlace) const {
 std::string TypeAliases::of(Type type) const {
   if (auto found = aliases_.find(type); found != aliases_.end())
     return found->second;
+  // A type without an alias is printed once and kept: printing is slow, and the same few types
+  // recur.
   std::string &text = texts_[type];
   return text.empty() ? text = printed(type) : text;
 }
@@ -138,6 +147,8 @@ std::string PtoFunctionEmitter::name(Value value) {
   while (auto cast = value.getDefiningOp<UnrealizedConversionCastOp>())
     value = cast.getOperand(0); // from and to unsigned: scalars have no sign in PTOAS
   if (auto constantOp = value.getDefiningOp<arith::ConstantOp>())
+    // Constants have no operation of their own in the text; a use names the one at the head of the
+    // function.
     return constant(constantOp.getValue());
   return "%" + names_.of(value);
 }
@@ -160,8 +171,10 @@ std::string PtoFunctionEmitter::result(Operation *op) { return name(op->getResul
 
 void PtoFunctionEmitter::line(Operation *op, const std::string &text) {
   std::optional<SourcePlace> place = placeOf(op);
+  // Without a place in the source there is nothing to say, and `loc` is left out.
   if (!place)
     return body_.add(text, place);
+  // Most lines are of one file, so its escaped name is kept.
   if (file_.first != place->file) {
     file_ = {place->file, ""};
     llvm::raw_string_ostream out(file_.second);
@@ -180,6 +193,7 @@ void PtoFunctionEmitter::missing(Operation *op, const std::string &what) {
 std::string PtoFunctionEmitter::constant(TypedAttr value) {
   std::string type = types_.of(value.getType()), digits;
   if (auto integer = dyn_cast<IntegerAttr>(value)) {
+    // MLIR spells constants of `i1` as words, without a type.
     if (value.getType().isInteger(1))
       digits = integer.getValue().isZero() ? "false" : "true";
     else
@@ -190,6 +204,7 @@ std::string PtoFunctionEmitter::constant(TypedAttr value) {
   }
   std::string definition =
       "arith.constant " + digits + (value.getType().isInteger(1) ? std::string() : " : " + type);
+  // The definition is the key, so that equal numbers of different types stay apart.
   std::string &known = constantNames_[definition];
   if (known.empty()) {
     std::string base = "c" + digits;
@@ -205,13 +220,16 @@ std::string PtoFunctionEmitter::constant(TypedAttr value) {
       base = digits;
     else if (!value.getType().isIndex())
       base += "_" + type;
+    // Names may hold no sign.
     for (char &c : base)
       if (c == '-')
         c = 'm';
     llvm::erase(base, '+');
+    // PTOAS prints infinities and NaN as C++ that does not compile.
     if (real && !real.getValue().isFinite())
       return "%" + (known = constantOfBits(real, base));
     known = names_.fresh(base);
+    // Numbers of more than 64 bits are sorted as 0.
     auto integer = dyn_cast<IntegerAttr>(value);
     bool small = integer && integer.getValue().getBitWidth() <= 64;
     constants_.push_back({known, definition, value.getType().isIndex(),
@@ -226,6 +244,7 @@ std::string PtoFunctionEmitter::constantOfBits(FloatAttr value, const std::strin
   llvm::APInt bits = value.getValue().bitcastToAPInt();
   auto word = IntegerType::get(function_.getContext(), bits.getBitWidth());
   std::string type = types_.of(word);
+  // The condition is false, because there always is a core, but PTOAS does not know that.
   if (never_.empty()) {
     std::string cores = "%" + names_.fresh("cores");
     never_ = "%" + names_.fresh("never");
@@ -270,6 +289,7 @@ std::string PtoFunctionEmitter::signature() {
 }
 
 TextLines PtoFunctionEmitter::emit() {
+  // The body is emitted first, because only that finds the constants that stand before it.
   TextLines text;
   text.indent(2);
   text.add(signature(), placeOf(function_));
@@ -282,12 +302,14 @@ TextLines PtoFunctionEmitter::emit() {
     emitBlock(block);
   }
   text.indent(2);
+  // Positions come first, each kind in the order of its numbers.
   llvm::stable_sort(constants_, [](const Constant &a, const Constant &b) {
     return a.isIndex != b.isIndex ? a.isIndex : a.number < b.number;
   });
   for (const Constant &constant : constants_)
     text.add("%" + constant.name + " = " + constant.definition);
   for (const std::string &line : made_)
+    // These use constants, so they stand behind them.
     text.add(line);
   text.append(std::move(body_));
   text.dedent(2);
@@ -304,6 +326,7 @@ void PtoFunctionEmitter::emitBlock(Block &block) {
 
 std::string PtoFunctionEmitter::label(Block *block) {
   unsigned number =
+      // The number of a block is its place in the function.
       static_cast<unsigned>(std::distance(function_.getBody().begin(), block->getIterator()));
   return "^bb" + std::to_string(number);
 }
@@ -312,6 +335,7 @@ void PtoFunctionEmitter::emitLabel(Block &block) {
   std::string arguments;
   for (BlockArgument argument : block.getArguments())
     arguments += (arguments.empty() ? "(" : ", ") + name(argument) + ": " + typeOf(argument);
+  // A label stands to the left of the block's lines.
   body_.dedent(2);
   body_.add(label(&block) + (arguments.empty() ? "" : arguments + ")") + ":");
   body_.indent(2);
@@ -340,6 +364,7 @@ void PtoFunctionEmitter::emitOp(Operation *op) {
       })
       .Case<func::ReturnOp>([&](auto) { body_.add("return", placeOf(op)); })
       .Default([&](Operation *) {
+        // Each of the functions says whether it knows the operation; arithmetic is what remains.
         if (Instruction instruction(op); instruction)
           emitInstructionOp(instruction);
         else if (!emitBuffer(op) && !emitView(op) && !emitQueue(op) && !emitOrder(op))
@@ -355,6 +380,7 @@ static std::string resultTypes(Operation *op, llvm::function_ref<std::string(Val
 }
 
 void PtoFunctionEmitter::emitFor(scf::ForOp loop) {
+  // The names of results are given before the body, so that they do not depend on what is in it.
   std::string results = names(loop.getResults()), carried;
   for (auto [argument, init] : llvm::zip(loop.getRegionIterArgs(), loop.getInitArgs()))
     carried += (carried.empty() ? " iter_args(" : ", ") + name(argument) + " = " + name(init);
@@ -370,6 +396,7 @@ void PtoFunctionEmitter::emitFor(scf::ForOp loop) {
   body_.indent(2);
   emitBlock(*loop.getBody());
   body_.dedent(2);
+  // The location of a loop stands behind its region, where MLIR's syntax has it.
   line(loop, "}");
 }
 
@@ -423,6 +450,7 @@ void PtoFunctionEmitter::emitYield(Operation *op) {
                   (passed.empty() ? "" : " " + passed + " : " + typed(condition.getArgs())),
               placeOf(op));
   } else if (op->getNumOperands()) {
+    // A yield of nothing is implicit.
     body_.add("scf.yield " + names(op->getOperands()) + " : " + typed(op->getOperands()),
               placeOf(op));
   }
@@ -453,6 +481,7 @@ void PtoFunctionEmitter::emitScalar(Operation *op) {
   if (width < 64) { // PTOAS casts to a signed number before it shifts; no sign, no difference
     std::string to = "i" + std::to_string(2 * width), from = typeOf(op->getResult(0));
     std::string wide[3];
+    // The three names are those of both operands and of the shifted number.
     for (std::string &each : wide)
       each = "%" + names_.fresh(names_.of(op->getResult(0)) + "_wide");
     for (unsigned i : {0u, 1u})
@@ -479,6 +508,7 @@ void PtoFunctionEmitter::emitScalar(Operation *op) {
     return line(op, head + names(op->getOperands()) + " : " + typed(op->getOperands()) + " -> " +
                         typed(op->getResults()));
   }
+  // A cast names both types, other arithmetic names one.
   bool converts =
       op->getNumOperands() == 1 && op->getOperand(0).getType() != op->getResult(0).getType();
   line(op, head + names(op->getOperands()) + " : " +
@@ -498,6 +528,8 @@ static TextLines emitFunctions(ModuleOp kernel, const Machine &machine, PtoasVer
   TextLines code;
   IRMapping copies;
   OwningOpRef<ModuleOp> copy;
+  // Before the version that takes nested `while`, functions that have one are printed as basic
+  // blocks, from a copy: the kernel itself must stay as it is.
   bool inBlocks = !hasChanged(version, machine.tools.ptoas, PtoasChange::NestedWhile) &&
                   llvm::any_of(kernel.getOps<func::FuncOp>(), needsBlocks);
   if (inBlocks) {
@@ -507,11 +539,14 @@ static TextLines emitFunctions(ModuleOp kernel, const Machine &machine, PtoasVer
       if (needsBlocks(function))
         makeBlocks(function);
   }
+  // Findings of other kernels, which are not about the copy, come before these.
   size_t before = findings.size();
   for (func::FuncOp function : kernel.getOps<func::FuncOp>())
     code.append(PtoFunctionEmitter(function, machine, version, types, findings).emit());
   if (!inBlocks)
     return code;
+  // Lines and findings refer to operations of the copy, which ends here, so they are mapped to the
+  // originals.
   llvm::DenseMap<Operation *, Operation *> originals;
   for (auto [original, made] : copies.getOperationMap())
     originals[made] = original;

@@ -30,6 +30,7 @@ PtoFunctionEmitter::Operand PtoFunctionEmitter::withoutSign(Operation *op, Value
   Type element = cast<TileBufType>(tile.getType()).getElementType();
   if (signless(element) == element)
     return {name(tile), typeOf(tile)};
+  // The bytes of a popped tile lie where the pop says, so no second tile can be put there.
   if (addresses_.find(tile) == addresses_.end())
     missing(op, "elements of a popped tile of unsigned integers have no spelling in PTOAS");
   return asBits(op, tile, signless(element));
@@ -39,6 +40,7 @@ PtoFunctionEmitter::Operand PtoFunctionEmitter::withoutSign(Operation *op, Value
 PtoFunctionEmitter::Operand PtoFunctionEmitter::asBits(Operation *op, Value tile, Type element) {
   Type other = tileTypes_.lookup(tile);
   auto type = cast<TileBufType>(other ? other : tile.getType());
+  // The alias has the elements of the whole tile where the valid part is not constant.
   auto known = [](int64_t valid, int64_t all) { return valid == kDynamic ? all : valid; };
   return asTile(op, tile,
                 TileBufType::get(type.getContext(), type.getPlace(), type.getRows(), type.getCols(),
@@ -50,10 +52,12 @@ PtoFunctionEmitter::Operand PtoFunctionEmitter::asBits(Operation *op, Value tile
 PtoFunctionEmitter::Operand PtoFunctionEmitter::asTile(Operation *op, Value tile,
                                                        TileBufType type) {
   auto at = addresses_.find(tile);
+  // Without a known address the tile stands for itself.
   if (at == addresses_.end())
     return {name(tile), typeOf(tile)};
   std::string alias = "%" + names_.fresh(names_.of(tile) + "_bits");
   std::string address = at->second.computed;
+  // A constant address needs no arithmetic.
   if (address.empty()) {
     address = longConstant(at->second.constant);
   } else if (at->second.constant) {
@@ -78,6 +82,7 @@ std::string PtoFunctionEmitter::scaled(Operation *op, const std::string &value, 
 }
 
 std::string PtoFunctionEmitter::addressOf(Operation *op, const TileAddress &address) {
+  // An address has a constant part and a computed one; each may be absent.
   if (address.computed.empty())
     return longConstant(address.constant);
   if (address.constant == 0)
@@ -107,12 +112,14 @@ void PtoFunctionEmitter::emitTileAt(Operation *op, const TileAddress &address, T
                                     Value rows, Value cols) {
   Value tile = op->getResult(0);
   std::string width = cols ? name(cols) : std::string();
+  // A width that PTOAS does not know is not taken for that of the tile.
   if (hidesWidth(tile, type)) {
     width = indexConstant(type.getValidCols());
     type = TileBufType::get(type.getContext(), type.getPlace(), type.getRows(), type.getCols(),
                             type.getElementType(), type.getValidRows(), kDynamic, type.getLayout());
   }
   addresses_[tile] = address;
+  // The type differs from that of the dialect only in how PTOAS sees it; uses look it up here.
   if (type != tile.getType())
     tileTypes_[tile] = type;
   std::string text = " addr = " + addressOf(op, address);
@@ -126,8 +133,10 @@ void PtoFunctionEmitter::emitTileAt(Operation *op, const TileAddress &address, T
 void PtoFunctionEmitter::emitSlot(MultiTileGetOp op) {
   auto slots = cast<MultiTileBufType>(op.getSource().getType());
   const MemorySpace *memory = machine_.space(ir::placeName(slots.getSlot().getPlace()).str());
+  // Slots are aligned, so the stride may be larger than a slot.
   int64_t stride = slotStride(slots, memory ? memory->alignment : 32);
   TileAddress address = addresses_.lookup(op.getSource());
+  // Slots are taken round robin: `slot % count`.
   if (std::optional<int64_t> number = getConstantIntValue(op.getSlot())) {
     address.constant += *number % slots.getCount() * stride;
   } else {
@@ -142,6 +151,7 @@ void PtoFunctionEmitter::emitSlot(MultiTileGetOp op) {
 
 void PtoFunctionEmitter::emitWindow(SubsetOp op) {
   TileBufType source = op.getSource().getType(), window = op.getType();
+  // A pop gives a tile whose address only PTOAS knows.
   auto known = addresses_.find(op.getSource());
   if (known == addresses_.end()) {
     missing(
@@ -154,6 +164,7 @@ void PtoFunctionEmitter::emitWindow(SubsetOp op) {
   TileAddress address = known->second;
   WindowStrides strides = windowStrides(source);
   std::string base = names_.of(op.getResult());
+  // Constant offsets are added up at once, and the others by code.
   auto along = [&](Value position, int64_t stride, const char *suffix) {
     if (std::optional<int64_t> at = getConstantIntValue(position)) {
       address.constant += *at * stride;
@@ -182,12 +193,15 @@ void PtoFunctionEmitter::emitWindow(SubsetOp op) {
 /// Emits an alias of a tile with another type: a tile at the same address, where that is known.
 void PtoFunctionEmitter::emitAlias(Operation *op, Value source, Value rows, Value cols) {
   auto type = cast<TileBufType>(op->getResult(0).getType());
+  // A reshape of a tile at a known address is another tile at that address, which every version of
+  // PTOAS accepts.
   if (auto known = addresses_.find(source); known != addresses_.end()) {
     TileAddress address = known->second;
     return emitTileAt(op, address, type, rows, cols);
   }
   line(op, result(op) + op->getName().getStringRef().str() + " " + name(source) + " : " +
                typeOf(source) + " -> " + types_.of(type));
+  // Without an address the valid shape is set afterwards.
   if (rows && cols)
     line(op, "pto.set_validshape " + name(op->getResult(0)) + ", " + name(rows) + ", " +
                  name(cols) + " : " + types_.of(type));
@@ -210,6 +224,8 @@ bool PtoFunctionEmitter::emitBuffer(Operation *op) {
         std::optional<int64_t> address = getConstantIntValue(made.getAddr());
         if (!address)
           missing(op, "the buffer has no address yet");
+        // Older versions have no such operation; then only the address is noted, and slots are
+        // computed from it.
         if (has(PtoasChange::MultiTile))
           line(op, result(op) + "pto.alloc_multi_tile addr = " + longConstant(address.value_or(0)) +
                        " : " + types_.of(made.getType()));
@@ -235,6 +251,7 @@ bool PtoFunctionEmitter::emitBuffer(Operation *op) {
       })
       .Case<DeclareTileOp>([&](DeclareTileOp made) {
         line(op, result(op) + "pto.declare_tile -> " + types_.of(made.getType()));
+        // A declared tile gets its address from a pop and has its lengths set before.
         if (made.getValidRow() && made.getValidCol())
           line(op, "pto.set_validshape " + name(made) + ", " + name(made.getValidRow()) + ", " +
                        name(made.getValidCol()) + " : " + types_.of(made.getType()));
@@ -312,6 +329,7 @@ bool PtoFunctionEmitter::emitView(Operation *op) {
 std::string PtoFunctionEmitter::initPipe(Operation *op, Value memory, Value local) {
   auto number = [&](llvm::StringRef key) {
     auto attribute = op->getAttrOfType<IntegerAttr>(key);
+    // The slot of a queue that is dealt to two cores is half of what the dialect says.
     int64_t value = !attribute ? 0 : key == "slot_size" ? slotStride(op) : attribute.getInt();
     return attribute ? key.str() + " = " + std::to_string(value) : std::string();
   };
@@ -333,6 +351,7 @@ static std::optional<int64_t> placedBase(ReserveBufferOp made) {
 }
 static std::optional<int64_t> placedBase(ImportReservedBufferOp made) {
   std::optional<int64_t> base;
+  // The import refers to a reservation of the function for the other kind of core.
   auto peer = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(made, made.getPeerFuncAttr());
   if (peer)
     peer.walk([&](ReserveBufferOp reserved) {
@@ -388,11 +407,13 @@ bool PtoFunctionEmitter::emitQueue(Operation *op) {
 /// PTOAS takes computed ids where each vector core has ids of its own; elsewhere each has a branch.
 void PtoFunctionEmitter::emitCrossing(Operation *op, const std::string &text, Value id) {
   auto ids = attrs::ids.of(op); // first, and how many
+  // A constant id needs no choice.
   if (std::optional<int64_t> number = getConstantIntValue(id))
     return line(op, text + std::to_string(*number));
   if (machine_.exchange.throughBuffer || !ids)
     return line(op, text + name(id));
   int64_t last = ids[0] + ids[1] - 1;
+  // The ids are tried one by one in nested branches; the last needs no comparison.
   for (int64_t each = ids[0]; each < last; ++each) {
     std::string is = "%" + names_.fresh("is_event");
     line(op, is + " = arith.cmpi eq, " + name(id) + ", " + indexConstant(each) + " : index");
@@ -404,6 +425,7 @@ void PtoFunctionEmitter::emitCrossing(Operation *op, const std::string &text, Va
     body_.indent(2);
   }
   line(op, text + std::to_string(last));
+  // One closing brace for each branch.
   for (int64_t each = ids[0]; each < last; ++each) {
     body_.dedent(2);
     line(op, "}");
@@ -419,19 +441,23 @@ void PtoFunctionEmitter::emitCrossing(Operation *op, PipeKind pipe, Value id) {
   emitCrossing(op, text, id);
   if (!machine_.exchange.throughBuffer)
     return;
+  // PTOAS emits these events from and to some pipes only.
   if (sets ? pipe != PipeKind::PIPE_FIX && pipe != PipeKind::PIPE_MTE3
            : pipe == PipeKind::PIPE_S || pipe == PipeKind::PIPE_M)
     missing(op, "this version of PTOAS has no event between cores " +
                     std::string(sets ? "from" : "to") + " the pipe `" +
                     std::string(pipeName(pipeOf(pipe))) + "` of `" + machine_.name + "`");
+  // For such queues the second vector core does not run, so it would never answer.
   if (hasWholeTileQueues(function_))
     missing(op, "an event between cores beside a queue of whole tiles, for which only the first "
                 "vector core of `" +
                     machine_.name + "` runs");
   auto kind = function_->getAttrOfType<KernelKindAttr>("pto.kernel_kind");
   bool cube = kind && kind.getValue() == KernelKind::cube;
+  // Vector cores signal for themselves, and PTOAS already signals both cores from FIX.
   if (!cube || (sets && pipe == PipeKind::PIPE_FIX))
     return;
+  // The ids of the second vector core follow those of the first.
   int64_t flags = machine_.crossCore.flags;
   if (std::optional<int64_t> number = getConstantIntValue(id))
     return line(op, text + std::to_string(*number + flags));

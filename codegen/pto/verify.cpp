@@ -53,9 +53,11 @@ static ToolRun runTool(llvm::StringRef program, llvm::ArrayRef<std::string> argu
   ScratchFile errors("txt");
   std::vector<llvm::StringRef> words{program};
   words.insert(words.end(), arguments.begin(), arguments.end());
+  // Input and output are empty; only the errors are kept.
   std::optional<llvm::StringRef> redirects[] = {llvm::StringRef(""), llvm::StringRef(""),
                                                 errors.path()};
   run.status =
+      // Five minutes are far beyond what a kernel takes, so the tool hangs.
       llvm::sys::ExecuteAndWait(program, words, std::nullopt, redirects, /*SecondsToWait=*/300,
                                 /*MemoryLimit=*/0, &run.problem);
   run.errors = errors.read();
@@ -67,6 +69,7 @@ static std::optional<ToolMessage> parseMessage(llvm::StringRef line) {
   llvm::StringRef place, rest;
   if (line.consume_front("loc(")) {
     std::tie(place, rest) = line.split("): ");
+    // The location keeps its quotes at the end, which are dropped below.
     place = place.ltrim("\"");
   } else {
     for (llvm::StringRef kind : {": error: ", ": fatal error: ", ": warning: ", ": note: "})
@@ -76,6 +79,7 @@ static std::optional<ToolMessage> parseMessage(llvm::StringRef line) {
         break;
       }
   }
+  // The path may hold colons, so line and column are taken from the end.
   auto [front, column] = place.rsplit(':');
   auto [file, number] = front.rsplit(':');
   if (rest.empty() || number.getAsInteger(10, message.line) ||
@@ -91,6 +95,7 @@ static std::optional<ToolMessage> parseMessage(llvm::StringRef line) {
 /// Where a message points to in the source: directly, or through the text it is about.
 static bool locate(const ToolMessage &message, const Emitted &text, llvm::StringRef path,
                    Finding &finding) {
+  // A message about the text itself leads to the source through the map of lines.
   if (message.file == path) {
     finding.line = message.line;
     if (const SourcePlace *place = text.lines.at(message.line))
@@ -100,6 +105,8 @@ static bool locate(const ToolMessage &message, const Emitted &text, llvm::String
   if (!llvm::StringRef(message.file).ends_with(".ptl"))
     return false;
   finding.place = SourcePlace{message.file, message.line, message.column};
+  // PTOAS takes over the locations that the text names, so the message may point to the source
+  // itself.
   return true;
 }
 
@@ -114,6 +121,7 @@ static std::vector<Finding> readMessages(const std::string &errors, const Emitte
     if (!message)
       continue;
     if (message->kind == "note") {
+      // The first note that leads to the text gives the error its place.
       if (open && !findings.empty())
         open = !locate(*message, text, path, findings.back());
       continue;
@@ -131,6 +139,7 @@ static std::vector<Finding> readMessages(const std::string &errors, const Emitte
 static Verification judge(const ToolRun &run, const Emitted &text, llvm::StringRef path,
                           llvm::StringRef tool) {
   Verification result;
+  // LLVM reports -1 for a program that did not start and -2 for one that crashed.
   result.ran = run.status >= 0 || run.status == -2;
   result.accepted = run.status == 0;
   if (!result.ran) {
@@ -141,6 +150,7 @@ static Verification judge(const ToolRun &run, const Emitted &text, llvm::StringR
   if (result.accepted)
     return result;
   result.findings = readMessages(run.errors, text, path);
+  // A tool that fails without a readable message still must not pass.
   if (result.findings.empty()) {
     Finding finding;
     finding.message = run.status == -2
@@ -168,6 +178,7 @@ Verification verifyCpp(const Emitted &text, const std::string &folder,
     return failure;
   }
   std::string include = folder;
+  // The folder may be that of the library or of its headers.
   for (const char *inner : {"", "/include"})
     if (llvm::sys::fs::exists(folder + inner + "/pto/pto-inst.hpp"))
       include = folder + inner;
@@ -180,6 +191,7 @@ Verification verifyCpp(const Emitted &text, const std::string &folder,
     failure.problem = "`" + source.path().str() + "` cannot be written";
     return failure;
   }
+  // The simulation is what a compiler for this machine can check.
   std::vector<std::string> arguments{"-fsyntax-only",
                                      "-std=c++20",
                                      "-w",

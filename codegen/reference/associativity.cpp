@@ -48,6 +48,7 @@ ElemKind Trial::elemOf(size_t param) const {
   const Elem &elem = decl_.params[param]->type->elem;
   if (!elem.param)
     return elem.kind;
+  // A generic parameter is tried with one usual type.
   return elem.param->constraint == ElemConstraint::Integer ? ElemKind::I32 : ElemKind::F32;
 }
 
@@ -57,9 +58,12 @@ Column Trial::draw(size_t param, std::mt19937_64 &generator) const {
   ElemKind elem = elemOf(param);
   Column column;
   for (int64_t i = 0; i < triples; ++i) {
+    // 53 bits are the precision of a double; the value lies in `0..1`.
     double unit = static_cast<double>(generator() >> 11) / static_cast<double>(1ull << 53);
+    // Small numbers make exact results likely and overflow unlikely.
     double value = generator() % 3 == 0 ? notable[generator() % std::size(notable)] : unit * 6 - 3;
     if (!isFloat(elem))
+      // Truth values are 0 or 1, and unsigned numbers are not negative.
       value = std::round(elem == ElemKind::Bool               ? std::abs(value) / 3
                          : isInteger(elem) && !isSigned(elem) ? std::abs(value)
                                                               : value);
@@ -87,6 +91,7 @@ std::optional<std::vector<Value>> Trial::call(const std::vector<Value> &left,
     options.elems[param->name] =
         param->constraint == ElemConstraint::Integer ? ElemKind::I32 : ElemKind::F32;
   RunResult result = runEntry(program_, sources_, decl_, std::move(args), options);
+  // A run that fails, or that has another number of results, ends the trial.
   if (result.ok() && result.outputs.size() == width_)
     return std::move(result.outputs);
   stopped_ =
@@ -100,6 +105,7 @@ bool Trial::areClose(const RefArray &x, const RefArray &y, int64_t at) const {
     return a.i == b.i;
   bool isSame = a.f == b.f || (std::isnan(a.f) && std::isnan(b.f));
   bool isWide = x.elem == ElemKind::F32 || x.elem == ElemKind::F64;
+  // Float operations are only nearly associative; short floats round more.
   double tolerance = isWide ? 1e-3 : 0.1;
   return isSame || std::abs(a.f - b.f) <= tolerance * std::max({1.0, std::abs(a.f), std::abs(b.f)});
 }
@@ -109,6 +115,7 @@ std::optional<int64_t> Trial::failing(const Columns &columns) {
   std::vector<Value> parts[3];
   for (size_t i = 0; i < columns.size(); ++i)
     parts[i / width_].push_back(valueOf(columns[i], elemOf(i % width_)));
+  // All triples are computed in one call each, since `fn`s work on arrays position by position.
   auto first = call(parts[0], parts[1]), last = call(parts[1], parts[2]);
   auto left = first ? call(*first, parts[2]) : std::nullopt;
   auto right = last ? call(parts[0], *last) : std::nullopt;
@@ -126,10 +133,12 @@ std::optional<int64_t> Trial::failing(const Columns &columns) {
 /// Values as plain as the two ways still differ with.
 void Trial::shrink(Columns &one) {
   static constexpr double plain[] = {0, 1, 2, -1, 3, 0.5};
+  // A value that became plainer may allow others to, so several rounds are made.
   for (int round = 0; round < shrinkRounds; ++round)
     for (size_t i = 0; i < one.size(); ++i)
       for (double value : plain) {
         bool fits = isFloat(elemOf(i % width_)) || value == std::round(value);
+        // The values behind are less plain than the present one.
         if (value == one[i][0])
           break;
         Columns candidate = one;
@@ -166,12 +175,14 @@ std::vector<TestFailure> Trial::run(uint64_t seed) {
     return {*stopped_};
   if (!at)
     return {};
+  // From here on a single triple is tried, the first that has failed.
   Columns one;
   for (const Column &column : columns)
     one.push_back({column[static_cast<size_t>(*at)]});
   shrink(one);
   TestFailure failure;
   failure.span = decl_.nameSpan;
+  // The report stands at the promise.
   for (const WhereClause &where : decl_.wheres)
     if (where.text == "associative")
       failure.span = where.span;

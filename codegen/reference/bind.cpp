@@ -10,6 +10,7 @@ namespace ptl::reference {
 
 void Machine::bindSymbol(SymbolId symbol, int64_t value) {
   if (symbol.index >= symbols_.size())
+    // The table grows in steps, since symbols come in order.
     symbols_.resize(symbol.index + 64);
   symbols_[symbol.index] = value;
 }
@@ -22,6 +23,7 @@ std::optional<int64_t> Machine::tryDim(Dim dim) const {
   if (!dim)
     return std::nullopt;
   if (auto constant = dim.constant())
+    // Most dimensions are constants or single symbols.
     return constant;
   if (auto symbol = dim.symbol())
     return symbolValue(*symbol);
@@ -31,6 +33,7 @@ std::optional<int64_t> Machine::tryDim(Dim dim) const {
 int64_t Machine::dimValue(Dim dim, Span span) {
   if (auto value = tryDim(dim))
     return *value;
+  // If all symbols are known, only the arithmetic can have failed.
   bool allKnown = dim.isKnown();
   forEachSymbol(dim, [&](SymbolId symbol) { allKnown = allKnown && symbolValue(symbol); });
   std::string text = program_.dims->toString(dim);
@@ -52,6 +55,7 @@ ElemKind Machine::elemOf(const Elem &elem) const {
 std::vector<int64_t> Machine::shapeOf(const Type &type, Span span) {
   std::vector<int64_t> shape;
   if (type.prefix)
+    // The leading axes are those that the call bound.
     shape = frame_->prefix;
   for (const Extent &extent : type.extents) {
     shape.push_back(dimValue(extent.length, span));
@@ -88,6 +92,8 @@ void Machine::checkWheres(const CallableDecl &decl, Span callSpan) {
       continue;
     Stop why{RunStatus::Where,
              "`" + decl.name + "` needs `" + clause.text + "`" + comparedText(*clause.condition),
+             // The failure is shown at the call, if there is one, with the requirement as its
+             // cause.
              callSpan.file == kNoFile ? clause.span : callSpan,
              {}};
     if (callSpan.file != kNoFile)
@@ -139,6 +145,7 @@ private:
 void EntryBinder::bindElem(const Elem &elem, ElemKind kind, const std::string &name) {
   ElemKind need = elem.kind;
   if (elem.param) {
+    // The accumulator's type follows from the parameter, which another argument binds.
     if (elem.acc && !elems_.count(elem.param))
       return;
     need = elems_.try_emplace(elem.param, kind).first->second;
@@ -160,6 +167,7 @@ void EntryBinder::bindExtent(Dim dim, int64_t value, const std::string &name) {
 
 void EntryBinder::bindLength(const Pending &length) {
   auto symbol = length.dim.symbol();
+  // Only the callee's own dimensions are bound here; other symbols are computed.
   bool isOwn = symbol && std::any_of(decl_.dims.begin(), decl_.dims.end(),
                                      [&](const DimParam &each) { return each.symbol == *symbol; });
   if (isOwn && !machine_.symbolValue(*symbol)) {
@@ -167,6 +175,7 @@ void EntryBinder::bindLength(const Pending &length) {
     sources_[*symbol] = length.name;
     return;
   }
+  // What is no single open symbol is settled when all arguments are bound.
   pending_.push_back(length);
 }
 
@@ -176,12 +185,14 @@ void EntryBinder::bindStrides(const Type &type, std::span<const int64_t> shape,
                               const std::string &name) {
   bool isEmpty = elementCount(shape) == 0;
   int64_t dense = 1;
+  // Strides are compared from the last axis on, whose elements are neighbours.
   for (size_t axis = type.strides.size(); axis-- > 0;) {
     bindLength({type.strides[axis], dense, name, true, isEmpty || shape[axis] == 1});
     dense *= shape[axis];
   }
 }
 
+// All arguments with `..` share the same leading axes.
 void EntryBinder::bindPrefix(std::span<const int64_t> lead, const std::string &name) {
   if (!prefix_)
     prefix_.emplace(lead.begin(), lead.end());
@@ -208,6 +219,7 @@ void EntryBinder::bindStruct(const Type &type, const Value &value, const std::st
   const StructDecl &decl = *type.structDecl;
   if (!value.isParts() || value.asParts().size() != decl.fields.size())
     mismatch(name, "needs a `" + decl.name + "`");
+  // The struct's dimensions have names of their own, which map to the parameter's arguments.
   std::map<SymbolId, int64_t> own;
   for (size_t f = 0; f < decl.fields.size(); ++f) {
     const Value &field = value.asParts()[f];
@@ -233,6 +245,7 @@ void EntryBinder::bindValue(const Type &type, const Value &value, const std::str
     if (!value.isParts())
       mismatch(name, "needs a tuple or list");
     for (size_t i = 0; i < value.asParts().size(); ++i)
+      // A list has one type for all elements, a tuple one for each.
       bindValue(*type.elements[std::min(i, type.elements.size() - 1)], value.asParts()[i], name);
     if (type.kind == TypeKind::List && !type.extents.empty())
       bindExtent(type.extents[0].length, static_cast<int64_t>(value.asParts().size()), name);
@@ -251,6 +264,7 @@ void EntryBinder::bindValue(const Type &type, const Value &value, const std::str
 
 /// `2*D` against 8 gives `D`: the extent as a function of its one open symbol is linear.
 bool EntryBinder::solveOne(const Pending &pending) {
+  // A formula with one open symbol can be solved.
   std::vector<SymbolId> open;
   forEachSymbol(pending.dim, [&](SymbolId symbol) {
     if (!machine_.symbolValue(symbol))
@@ -263,15 +277,18 @@ bool EntryBinder::solveOne(const Pending &pending) {
       return symbol == open[0] ? std::optional(x) : machine_.symbolValue(symbol);
     });
   };
+  // Three values tell whether the formula is linear.
   auto zero = at(0), one = at(1), two = at(2);
   if (!zero || !one || !two || *two - *one != *one - *zero || *one == *zero)
     return false;
+  // An inexact division is found below, where each formula is compared with its value.
   machine_.bindSymbol(open[0], (pending.value - *zero) / (*one - *zero));
   return true;
 }
 
 void EntryBinder::settle() {
   bool progress = true;
+  // Each solved symbol may make another formula solvable.
   while (progress) {
     progress = false;
     for (const Pending &pending : pending_)
@@ -279,6 +296,7 @@ void EntryBinder::settle() {
   }
   for (const Pending &pending : pending_) {
     auto value = machine_.tryDim(pending.dim);
+    // Strides of empty arrays and of single elements may differ.
     if (value == pending.value || (value && pending.mayDiffer))
       continue;
     std::string what = pending.isStride ? "the stride `" : "the extent `";
@@ -292,6 +310,7 @@ void EntryBinder::settle() {
 }
 
 void EntryBinder::bind(const std::vector<Value> &args, const RunOptions &options) {
+  // Dimensions that the caller names come first, so that arguments have to agree with them.
   for (const auto &[name, value] : options.dims)
     for (const DimParam &dim : decl_.dims)
       if (dim.name == name) {
@@ -302,6 +321,7 @@ void EntryBinder::bind(const std::vector<Value> &args, const RunOptions &options
     if (auto found = options.elems.find(param->name); found != options.elems.end())
       elems_[param] = found->second;
   for (size_t i = 0; i < args.size(); ++i) {
+    // A parameter without an argument has a default, which is evaluated when all is bound.
     if (args[i].isNone())
       continue;
     bindValue(*decl_.params[i]->type, args[i], decl_.params[i]->name);
@@ -336,6 +356,7 @@ void Machine::bindEntry(const CallableDecl &decl, std::vector<Value> &args) {
       stop(RunStatus::Arguments, "`" + decl.params[i]->name + "` has no value", decl.nameSpan);
   EntryBinder(*this, decl).bind(args, options_);
   bindDimLocals(decl);
+  // Defaults may speak of dimensions, so they are evaluated when these have values.
   for (size_t i = 0; i < args.size(); ++i)
     bindLocal(*decl.params[i],
               args[i].isNone() ? eval(*decl.paramDefaults[i]) : std::move(args[i]));

@@ -40,20 +40,24 @@ Frame Machine::bindCall(const CallExpr &expr) {
   frame.locals.resize(callee.locals.size());
   for (const Elem &elem : expr.elemArgs)
     frame.elems.push_back(elemOf(elem));
+  // A prefix of the caller is passed on as a whole.
   if (expr.prefixHasPrefix)
     frame.prefix = frame_->prefix;
   for (const Extent &extent : expr.prefixArgs)
     frame.prefix.push_back(dimValue(extent.length, expr.span));
+  // Dimensions may speak of those of the caller, so they are computed before any is bound.
   std::vector<int64_t> dims;
   for (size_t i = 0; i < callee.dims.size() && i < expr.dimArgs.size(); ++i)
     dims.push_back(dimValue(expr.dimArgs[i], expr.span));
   std::vector<Value> values(expr.args.size());
   for (size_t i = 0; i < expr.args.size(); ++i) {
     const CallArg &arg = expr.args[i];
+    // A default may speak of other parameters, so it is evaluated in the callee.
     bool isDefault = i < callee.paramDefaults.size() && callee.paramDefaults[i] == arg.value;
     if (!isDefault && !arg.isInout)
       values[i] = eval(*arg.value);
   }
+  // Values come first, because they may read a variable that an `inout` argument takes away.
   for (size_t i = 0; i < expr.args.size(); ++i) {
     const CallArg &arg = expr.args[i];
     if (!arg.isInout)
@@ -64,12 +68,14 @@ Frame Machine::bindCall(const CallExpr &expr) {
     else
       values[i] = std::exchange(place(*arg.value), Value());
   }
+  // From here on the symbols stand for the callee's dimensions.
   for (size_t i = 0; i < dims.size(); ++i)
     bindSymbol(callee.dims[i].symbol, dims[i]);
   Frame *caller = std::exchange(frame_, &frame);
   bindDimLocals(callee);
   for (size_t i = 0; i < expr.args.size(); ++i) {
     const CallArg &arg = expr.args[i];
+    // This is a default, evaluated with the parameters before it bound.
     if (values[i].isNone())
       values[i] = eval(*arg.value);
     bindLocal(*arg.param, std::move(values[i]));
@@ -83,10 +89,12 @@ void Machine::returnInouts(const CallExpr &expr, Frame &callee) {
     if (!arg.isInout)
       continue;
     Value &result = callee.locals[arg.param->index];
+    // A whole variable was moved away, so it is moved back without a copy.
     if (arg.value->kind != ExprKind::Index) {
       place(*arg.value) = std::move(result);
       continue;
     }
+    // The index is evaluated again, in the caller.
     const auto &index = cast<IndexExpr>(*arg.value);
     Value &target = place(*index.base);
     Region region = regionOf(index, target.shape(), true);
@@ -100,6 +108,7 @@ void Machine::returnInouts(const CallExpr &expr, Frame &callee) {
 void Machine::startOutputs(const CallableDecl &decl) {
   for (size_t i = 0; i < decl.outputs.size(); ++i) {
     const Local &output = *decl.outputs[i];
+    // Every element is marked as not written, which reading checks.
     Value value = undefinedOf(*output.type);
     const Expr *init = i < decl.outputInits.size() ? decl.outputInits[i] : nullptr;
     if (init)
@@ -114,11 +123,13 @@ Value Machine::collectOutputs(const CallableDecl &decl) {
   Value::Parts outputs;
   for (const Local *output : decl.outputs) {
     Value &value = local(*output);
+    // An output must be written completely. The reference is made only for the message.
     if (value.hasUndefined()) {
       LocalRefExpr ref;
       ref.span = output->span;
       readable(value, ref);
     }
+    // Elements are all defined, so the marks can go.
     if (value.isArray() && !value.asArray().defined.empty())
       value.mutableArray().defined.clear();
     outputs.push_back(std::move(value));
@@ -134,6 +145,7 @@ Value Machine::runCallee(const CallableDecl &decl, Span span) {
   checkWheres(decl, span);
   if (decl.kind == DeclKind::Fn) {
     frame_->returned = {};
+    // A `fn` ends by `return` or with the value of its body.
     if (exec(*decl.body) != Flow::Return && decl.body->value)
       return eval(*decl.body->value);
     return frame_->returned;
@@ -146,6 +158,7 @@ Value Machine::runCallee(const CallableDecl &decl, Span span) {
 static std::vector<Value> resultsOf(const CallableDecl &decl, Value value) {
   size_t count =
       decl.kind == DeclKind::Fn
+          // Any number above 1 stands for a tuple, whose parts say how many.
           ? decl.returnType && decl.returnType->kind == TypeKind::Tuple ? 2 : !value.isNone()
           : decl.outputs.size();
   if (count == 0)
@@ -155,6 +168,7 @@ static std::vector<Value> resultsOf(const CallableDecl &decl, Value value) {
 
 std::optional<Value> Machine::callElsewhere(const CallExpr &expr, Frame &callee,
                                             const std::map<std::string, int64_t> &tunables) {
+  // Only the calls of a test are compared between executors; calls within those run here.
   if (!inTestBody_ || !options_.handler)
     return std::nullopt;
   CallRequest request;
@@ -170,9 +184,11 @@ std::optional<Value> Machine::callElsewhere(const CallExpr &expr, Frame &callee,
   std::optional<RunResult> result = options_.handler(request);
   if (!result)
     return std::nullopt;
+  // A failure elsewhere ends the test as one here would.
   if (!result->ok())
     throw Stop{result->status, result->message,
                result->span.file == kNoFile ? expr.span : result->span, result->calls};
+  // Arrays that the callee changed come back in the order of the parameters.
   size_t next = 0;
   for (const CallArg &arg : expr.args)
     if (arg.isInout && next < result->inouts.size())
@@ -187,19 +203,23 @@ Value Machine::evalCall(const CallExpr &expr) {
   const CallableDecl &callee = *expr.callee;
   if (callee.hasErrors) // Another executor may have what this one lacks, but not for errors.
     requireSupported(callee, expr.span);
+  // The check excludes recursion, so this only guards the stack against very long chains.
   if (depth_ > 200)
     stop(RunStatus::Fault, "calls are nested too deeply", expr.span);
   std::map<std::string, int64_t> overrides;
+  // Values for tunables are computed in the caller.
   for (const auto &[tunable, value] : expr.tunables)
     overrides[tunable->name] = evalInt(*value);
   Frame frame = bindCall(expr);
   Frame *caller = std::exchange(frame_, &frame);
   bindTunables(callee, overrides);
   Value result;
+  // `runCallee` checks these when the call runs here; another executor need not.
   if (inTestBody_ && options_.handler) {
     checkShapes(callee);
     checkWheres(callee, expr.span);
   }
+  // Another executor gets the first chance; without one the reference runs the call.
   if (auto elsewhere = callElsewhere(expr, frame, overrides)) {
     result = std::move(*elsewhere);
   } else {
@@ -209,6 +229,7 @@ Value Machine::evalCall(const CallExpr &expr) {
     try {
       result = runCallee(callee, expr.span);
     } catch (Stop &why) {
+      // A failure of the call as such names the call already.
       if (!(why.span == expr.span))
         why.calls.push_back(expr.span);
       throw;
@@ -232,11 +253,13 @@ RunResult Machine::finish(const std::function<void(RunResult &)> &body) {
     result.message = std::move(why.message);
     result.span = why.span;
     result.calls = std::move(why.calls);
+    // Results of a failed run mean nothing.
     result.outputs.clear();
   } catch (const std::bad_alloc &) {
     result.status = RunStatus::Memory;
     result.message = "not enough memory";
   } catch (const std::length_error &) {
+    // The standard library reports a size beyond its limit this way.
     result.status = RunStatus::Memory;
     result.message = "an array would be larger than any memory";
   }
@@ -252,6 +275,7 @@ RunResult Machine::run(const CallableDecl &decl, std::vector<Value> args) {
     frame.locals.resize(decl.locals.size());
     frame_ = &frame;
     bindEntry(decl, args);
+    // The caller's copies are released, so that arrays that change in place are not shared.
     args.clear();
     result.outputs = resultsOf(decl, runCallee(decl, kNoSpan));
     for (const Local *param : decl.params)

@@ -23,6 +23,7 @@ static std::string ofAxis(size_t axis, int64_t extent) {
 
 static void checkRange(const Region::Axis &axis, int64_t extent, Span span) {
   int64_t last = axis.start + (axis.length - 1) * axis.step;
+  // An empty range fits anywhere from position 0 on.
   bool fits = axis.start >= 0 && axis.length >= 0 && (axis.length == 0 || last < extent);
   if (!fits)
     stop(RunStatus::Bounds,
@@ -45,6 +46,7 @@ void Machine::addItem(const IndexItem &item, size_t axis, std::span<const int64_
            item.span);
   } else if (item.kind == IndexItemKind::Range) {
     RangeValue range = item.value ? evalRange(*item.value) : rangeOfInfo(*item.range, item.span);
+    // A range that is written in place has an end that can lie before its start.
     if (item.value && item.value->kind ==
                           ExprKind::Range) { // A slice that ends before its start is no empty one.
       int64_t stopAt = evalInt(*cast<RangeExpr>(item.value)->hi);
@@ -63,6 +65,7 @@ void Machine::addItem(const IndexItem &item, size_t axis, std::span<const int64_
     Value indices = eval(*item.value);
     View view = viewOf(indices);
     entry.isGather = true;
+    // All positions of the index array are checked before anything is read.
     entry.length = view.count();
     for (int64_t i = 0; i < entry.length; ++i) {
       int64_t position = view.ints[i];
@@ -82,6 +85,7 @@ void Machine::addItem(const IndexItem &item, size_t axis, std::span<const int64_
 Region Machine::regionOf(const IndexExpr &expr, std::span<const int64_t> shape, bool checked) {
   Region region;
   size_t named = 0, axis = 0;
+  // The axes that `..` stands for are those that no item names.
   for (const IndexItem &item : expr.items)
     named += item.kind != IndexItemKind::NewAxis && item.kind != IndexItemKind::Rest;
   auto addFull = [&] {
@@ -92,6 +96,7 @@ Region Machine::regionOf(const IndexExpr &expr, std::span<const int64_t> shape, 
   };
   for (const IndexItem &item : expr.items) {
     if (item.kind == IndexItemKind::NewAxis) {
+      // A new axis has no base, and so no stride.
       region.axes.push_back({});
     } else if (item.kind == IndexItemKind::Rest) {
       for (size_t i = named; i < shape.size(); ++i)
@@ -102,6 +107,7 @@ Region Machine::regionOf(const IndexExpr &expr, std::span<const int64_t> shape, 
       addItem(item, axis++, shape, checked, region);
     }
   }
+  // Axes behind the last item stay whole.
   while (axis < shape.size())
     addFull();
   return region;
@@ -121,8 +127,10 @@ Placement placementOf(const Region &region, std::span<const int64_t> baseShape) 
   std::vector<int64_t> dense = denseStrides(baseShape);
   Placement placed;
   for (const Region::Axis &axis : region.axes) {
+    // A new axis does not move in the base.
     int64_t stride = axis.base < 0 ? 0 : dense[static_cast<size_t>(axis.base)];
     placed.offset += axis.start * stride;
+    // A single position only adds to the offset.
     if (axis.dropped)
       continue;
     if (axis.isGather) {
@@ -130,6 +138,7 @@ Placement placementOf(const Region &region, std::span<const int64_t> baseShape) 
       placed.gatherAxis = placed.shape.size();
     }
     placed.shape.push_back(axis.length);
+    // A gathered axis is walked by its positions instead.
     placed.strides.push_back(axis.isGather ? 0 : stride * axis.step);
   }
   return placed;
@@ -144,6 +153,7 @@ void forGathered(const Placement &placed, const Region &region, Copy copy) {
     return;
   }
   std::vector<int64_t> shape = placed.shape;
+  // Each position of the index array is a copy of one slice.
   shape[*placed.gatherAxis] = 1;
   for (size_t k = 0; k < region.positions.size(); ++k)
     copy(placed.offset + region.positions[k] * placed.gatherStride, static_cast<int64_t>(k), shape);
@@ -155,7 +165,9 @@ void forGathered(const Placement &placed, const Region &region, Copy copy) {
 
 Value Machine::readRegion(const RefArray &base, const Region &region, const IndexExpr &expr) {
   Placement placed = placementOf(region, base.shape);
+  // All axes have a position, so the result is a scalar.
   if (placed.shape.empty()) {
+    // Elements that were never written are undefined.
     if (!base.defined.empty() && !base.defined[static_cast<size_t>(placed.offset)])
       return readable(Value::undefined(), expr);
     return Value::scalar(base.elem, base.at(placed.offset));
@@ -175,13 +187,16 @@ Value Machine::readOutside(const RefArray &base, const Region &region, Value out
   Region inside = region;
   std::vector<int64_t> skipped; // per axis that stays
   bool isEmpty = false;
+  // Each axis is cut to the part that lies inside.
   for (Region::Axis &axis : inside.axes) {
     int64_t skip = 0;
     if (axis.base >= 0) {
       int64_t extent = base.shape[static_cast<size_t>(axis.base)];
       if (axis.dropped) {
+        // A single position that lies outside leaves nothing to copy.
         isEmpty |= axis.start < 0 || axis.start >= extent;
       } else {
+        // The steps before position 0 are skipped, rounded up.
         skip = axis.start < 0 ? std::min(axis.length, (-axis.start - 1) / axis.step + 1) : 0;
         axis.start += skip * axis.step;
         int64_t fitting = axis.start >= extent ? 0 : (extent - axis.start - 1) / axis.step + 1;
@@ -199,6 +214,7 @@ Value Machine::readOutside(const RefArray &base, const Region &region, Value out
   if (placed.shape.empty())
     return Value::scalar(base.elem, base.at(placed.offset));
   std::vector<int64_t> dense = denseStrides(result.shape());
+  // The part inside begins behind what was skipped in the result.
   int64_t to = std::inner_product(dense.begin(), dense.end(), skipped.begin(), int64_t{0});
   copyStrided(result.mutableArray(), to, dense, base, placed.offset, placed.strides, placed.shape);
   return result;
@@ -217,11 +233,13 @@ const Value *Machine::peek(const Expr &expr) {
 
 Value Machine::evalIndex(const IndexExpr &expr) {
   // The base is not copied, and only what is selected must have been written.
+  // Arrays are large, so only an expression that computes one makes a copy.
   const Value *held = peek(*expr.base);
   Value computed;
   if (!held)
     computed = eval(*expr.base);
   const Value &base = held ? *held : computed;
+  // Tuples and lists are indexed by one position.
   if (base.isParts()) {
     int64_t position = evalInt(*expr.items[0].value);
     auto count = static_cast<int64_t>(base.asParts().size());
@@ -230,6 +248,7 @@ Value Machine::evalIndex(const IndexExpr &expr) {
            "the position " + std::to_string(position) + " is " + ofAxis(0, count), expr.span);
     return base.asParts()[static_cast<size_t>(position)];
   }
+  // Reading all of an undefined value is an error of its own.
   if (base.isUndefined())
     return readable(base, expr);
   RefArray storage;
@@ -249,6 +268,7 @@ Value &Machine::place(const Expr &expr) {
     const auto &field = cast<FieldExpr>(expr);
     Value &base = place(*field.base);
     if (base.isParts())
+      // Fields of fields are places as well.
       return base.mutableParts()[field.fieldIndex];
   }
   stop(RunStatus::Fault, "this is no place that can be written", expr.span);
@@ -281,6 +301,7 @@ void Machine::writeRegion(RefArray &base, const Region &region, const Value &val
   const RefArray &from = asArray(value, storage);
   Placement placed = placementOf(region, base.shape);
   std::vector<int64_t> fromStrides = broadcastStrides(from.shape, placed.shape);
+  // Storing two values to one place would leave the order open.
   if (placed.gatherAxis && mode == AssignMode::Set) {
     std::set<int64_t> seen;
     for (int64_t position : region.positions)

@@ -8,6 +8,7 @@
 namespace ptl::reference {
 
 void Machine::bindLoopVar(const LoopHead &head, const Value &value) {
+  // Types in the body speak of the symbols of a tile variable, so they are bound with it.
   if (head.range && value.isRange()) {
     auto bind = [&](Dim dim, int64_t number) {
       if (auto symbol = dim ? dim.symbol() : std::nullopt)
@@ -37,10 +38,12 @@ void Machine::forEachOf(const LoopHead &head, const std::function<bool(const Val
       stop(RunStatus::Arithmetic, "the size of a tile is " + std::to_string(size), over.span);
     int64_t count = 0;
     for (int64_t at = lo; at < hi; at += size, ++count)
+      // The last tile ends with the domain.
       if (!visit(Value::range({at, std::min(size, hi - at), 1, size, count})))
         return;
     return;
   }
+  // The range is evaluated once, before the first iteration.
   RangeValue range = evalRange(over);
   for (int64_t i = 0; i < range.length; ++i)
     if (!visit(Value::integer(range.start + i * range.step)))
@@ -54,6 +57,7 @@ Flow Machine::execFor(const ForStmt &stmt) {
     Flow flow = exec(*stmt.body);
     if (flow == Flow::Return)
       result = flow;
+    // `break` and `return` end the loop.
     return flow == Flow::Next || flow == Flow::Continue;
   });
   return result;
@@ -87,16 +91,19 @@ void Machine::forEachPoint(const ParallelStmt &stmt, std::vector<Value> &point,
 
 void Machine::execParallel(const ParallelStmt &stmt) {
   std::vector<Value> point;
+  // Without a seed the points run in the order of the source.
   if (!options_.shuffle) {
     forEachPoint(stmt, point, [&] { exec(*stmt.body); });
     return;
   }
+  // All points are listed first, so that they can be shuffled as a whole.
   std::vector<std::vector<Value>> points;
   forEachPoint(stmt, point, [&] { points.push_back(point); });
   std::mt19937_64 generator(*options_.shuffle);
   for (size_t i = points.size(); i > 1; --i) // Fisher and Yates; the same on every machine.
     std::swap(points[i - 1], points[generator() % i]);
   for (const std::vector<Value> &each : points) {
+    // Each point binds its variables again, since another point ran in between.
     for (size_t i = 0; i < each.size(); ++i)
       bindLoopVar(stmt.heads[i], each[i]);
     exec(*stmt.body);

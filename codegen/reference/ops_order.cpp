@@ -19,6 +19,8 @@ AxisPair axisPair(const RefArray &x, const RefArray &y, int64_t axis) {
 
 int64_t checkedPosition(const RefArray &idx, int64_t at, int64_t extent) {
   int64_t position = idx.ints[static_cast<size_t>(at)];
+  // The range of positions is the extent that is indexed, which may differ from that of the index
+  // array.
   if (position < 0 || position >= extent)
     stop(RunStatus::Bounds, "an index array holds the position " +
                                 scalarText(idx.elem, idx.at(at)) + ", outside of 0.." +
@@ -30,6 +32,8 @@ Scalar combined(std::string_view combine, ElemKind elem, Scalar old, Scalar next
   if (combine == "set")
     return next;
   OpId op = combine == "add" ? OpId::Add : combine == "max" ? OpId::Max : OpId::Min;
+  // The combination is computed in the element type and rounded each time, as it would be in
+  // memory.
   Scalar args[] = {old, next}, result;
   evalScalar(op, elem, args, result);
   return roundScalar(result, elem);
@@ -54,6 +58,7 @@ Value gatherValue(const Value &x, const Value &idx, int64_t axis) {
 Value scatterValue(const Value &x, const Value &idx, const Value &v, int64_t axis,
                    std::string_view combine) {
   const RefArray &positions = idx.asArray(), &values = v.asArray();
+  // Elements that no position names keep their value.
   RefArray result = x.asArray();
   AxisPair pair = axisPair(result, positions, axis);
   for (int64_t o = 0; o < pair.outer; ++o)
@@ -62,6 +67,7 @@ Value scatterValue(const Value &x, const Value &idx, const Value &v, int64_t axi
         int64_t at = (o * pair.other + k) * pair.inner + i;
         int64_t position = checkedPosition(positions, at, pair.length);
         int64_t to = (o * pair.length + position) * pair.inner + i;
+        // Values go in one after the other, so that equal positions combine.
         result.set(to, combined(combine, result.elem, result.at(to), values.at(at)));
       }
   return Value::array(std::move(result));
@@ -77,8 +83,10 @@ static void forOrders(const RefArray &x, int64_t axis, bool descending, Visit vi
   std::vector<int64_t> order(static_cast<size_t>(length));
   for (int64_t o = 0; o < outer; ++o)
     for (int64_t i = 0; i < inner; ++i) {
+      // The lane's elements lie `inner` apart.
       int64_t first = o * length * inner + i;
       std::iota(order.begin(), order.end(), 0);
+      // Equal values stay in order, so positions are well defined.
       std::stable_sort(order.begin(), order.end(), [&](int64_t p, int64_t q) {
         return comesBefore(x.elem, descending, x.at(first + p * inner), x.at(first + q * inner));
       });
@@ -101,6 +109,7 @@ Value sortValue(const Value &x, int64_t axis, bool descending, bool positions) {
 Value topkValue(const Value &x, int64_t k) {
   const RefArray &from = x.asArray();
   std::vector<int64_t> shape = from.shape;
+  // The number of elements may be known only when running.
   if (k < 0 || k > shape.back())
     stop(RunStatus::Bounds,
          "`topk` of " + std::to_string(k) + " among " + std::to_string(shape.back()) + " elements");

@@ -14,6 +14,8 @@ struct ProductShape {
 
 template <typename T> void multiply(const T *a, const T *b, T *out, const ProductShape &shape) {
   for (int64_t i = 0; i < shape.rows; ++i)
+    // With the contracted axis in the middle, the inner loop walks rows of `b` and of the result,
+    // which are contiguous.
     for (int64_t k = 0; k < shape.depth; ++k) {
       T factor = a[i * shape.depth + k];
       const T *row = b + k * shape.columns;
@@ -40,6 +42,7 @@ void finish(RefArray &result) {
 
 Value matmulValue(const Value &a, const Value &b) {
   View x = viewOf(a), y = viewOf(b);
+  // A vector is a row on the left and a column on the right; that axis is missing in the result.
   bool vectorA = x.shape.size() == 1, vectorB = y.shape.size() == 1;
   ProductShape shape;
   shape.depth = x.shape.back();
@@ -47,6 +50,7 @@ Value matmulValue(const Value &a, const Value &b) {
   shape.columns = vectorB ? 1 : y.shape.back();
   auto leadA = x.shape.first(x.shape.size() - (vectorA ? 1 : 2));
   auto leadB = y.shape.first(y.shape.size() - (vectorB ? 1 : 2));
+  // A factor without leading axes takes part in every product of the batch.
   shape.batchedA = !leadA.empty();
   shape.batchedB = !leadB.empty();
   auto lead = shape.batchedA ? leadA : leadB;
@@ -58,6 +62,7 @@ Value matmulValue(const Value &a, const Value &b) {
   if (!fits)
     stop(RunStatus::Fault,
          "the shapes " + shapeText(x.shape) + " and " + shapeText(y.shape) + " do not multiply");
+  // The result has the leading axes, then rows and columns.
   std::vector<int64_t> result(lead.begin(), lead.end());
   if (!vectorA)
     result.push_back(shape.rows);
@@ -99,8 +104,10 @@ Letters readEquation(const std::string &equation, std::span<const View> views) {
   for (size_t k = 0; k < views.size() && k < letters.operands.size(); ++k)
     for (size_t a = 0; a < letters.operands[k].size(); ++a) {
       char letter = letters.operands[k][a];
+      // A letter that is known already belongs to the result or to another operand.
       if (!extents.try_emplace(letter, views[k].shape[a]).second)
         continue;
+      // Letters that the result does not have are summed over, and stand behind the others.
       if (letters.order.find(letter) == std::string::npos)
         letters.order += letter;
     }
@@ -113,6 +120,7 @@ std::vector<int64_t> letterStrides(const Letters &letters, size_t operand, const
   std::vector<int64_t> dense = denseStrides(view.shape), strides(letters.order.size(), 0);
   const std::string &own = letters.operands[operand];
   for (size_t a = 0; a < own.size(); ++a)
+    // An operand without some letter keeps stride 0 there, so it repeats along it.
     strides[letters.order.find(own[a])] +=
         dense[a]; // A letter that occurs twice walks the diagonal.
   return strides;
@@ -126,6 +134,7 @@ bool advance(const Letters &letters, size_t from, size_t to, std::vector<int64_t
       offsets[k] += strides[k][axis];
     if (++at[axis] < letters.extents[axis])
       return true;
+    // The axis starts again at 0, and the next outer one advances.
     for (size_t k = 0; k < strides.size(); ++k)
       offsets[k] -= strides[k][axis] * letters.extents[axis];
     at[axis] = 0;
@@ -147,10 +156,13 @@ Value einsumValue(const std::string &equation, std::span<const Value> operands) 
   RefArray out =
       zeroArray(accOf(views[0].elem),
                 {extents.begin(), extents.begin() + static_cast<ptrdiff_t>(letters.resultCount)});
+  // Sums over no elements are 0, which is what the array holds.
   bool nothingToSum = elementCount(extents.subspan(letters.resultCount)) == 0;
   if (out.count() == 0 || nothingToSum)
     return Value::array(std::move(out));
   std::vector<int64_t> at(letters.order.size(), 0), offsets(views.size(), 0);
+  // The outer loop goes over the elements of the result, the inner one over the positions that are
+  // summed.
   for (int64_t position = 0; position < out.count(); ++position) {
     double sum = 0;
     uint64_t wrapped = 0;
@@ -165,7 +177,9 @@ Value einsumValue(const std::string &equation, std::span<const Value> operands) 
       sum += product;
       wrapped += integer;
     } while (advance(letters, letters.resultCount, letters.order.size(), at, strides, offsets));
+    // The element type takes one of the two sums.
     out.set(position, {sum, static_cast<int64_t>(wrapped)});
+    // The inner walk has come back to its start, so this moves to the next element.
     advance(letters, 0, letters.resultCount, at, strides, offsets);
   }
   finish(out);

@@ -6,12 +6,14 @@ namespace ptl::reference {
 namespace {
 
 double signOf(double x) {
+  // Zeros keep their sign, and NaN stays.
   if (std::isnan(x) || x == 0)
     return x;
   return x < 0 ? -1 : 1;
 }
 
 double sigmoid(double x) {
+  // Each form only takes exponentials of negative numbers, which cannot overflow.
   if (x >= 0)
     return 1 / (1 + std::exp(-x));
   double e = std::exp(x);
@@ -31,6 +33,7 @@ std::optional<double> rounding(OpId op, double x) {
   case OpId::Ceil:
     return std::ceil(x);
   case OpId::Round:
+    // The default rounding mode rounds halves to even.
     return std::nearbyint(x);
   case OpId::Trunc:
     return std::trunc(x);
@@ -141,12 +144,14 @@ std::optional<double> floatBinary(OpId op, double a, double b) {
   case OpId::Copysign:
     return std::copysign(a, b);
   case OpId::Max:
+    // These ignore a NaN if the other operand is a number.
     return std::fmax(a, b);
   case OpId::Min:
     return std::fmin(a, b);
   case OpId::MaxNan:
     return maxNan(a, b);
   case OpId::MinNan:
+    // The smaller of two is the negated larger of the negated ones, which also orders the zeros.
     return -maxNan(-a, -b);
   default:
     return std::nullopt;
@@ -156,6 +161,7 @@ std::optional<double> floatBinary(OpId op, double a, double b) {
 std::optional<double> floatTernary(OpId op, ElemKind elem, double a, double b, double c) {
   switch (op) {
   case OpId::Clamp:
+    // `fmax` and `fmin` would turn a NaN into a bound.
     if (std::isnan(a))
       return a;
     return std::fmin(std::fmax(a, b), c);

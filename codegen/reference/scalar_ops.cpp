@@ -94,10 +94,12 @@ ElemKind scalarResult(OpId op, ElemKind elem) {
 }
 
 EvalStatus evalScalar(OpId op, ElemKind elem, std::span<const Scalar> args, Scalar &result) {
+  // The condition is no element of the type, so a selection comes before what depends on the type.
   if (op == OpId::Select) {
     result = args[0].i != 0 ? args[1] : args[2];
     return EvalStatus::Ok;
   }
+  // Comparisons give truth values for every type.
   if (auto truth = evalComparison(op, elem, args)) {
     result = Scalar::boolean(*truth);
     return EvalStatus::Ok;
@@ -136,11 +138,14 @@ Scalar dequantizeScalar(Scalar q, ElemKind from, double scale, int64_t zero, Ele
 }
 
 PhiloxBlock philox4x32(const PhiloxBlock &counter, uint64_t key) {
+  // These are the constants of Philox4x32-10 (Salmon et al., 2011); changing one would change all
+  // random arrays.
   constexpr uint64_t multiplier0 = 0xD2511F53, multiplier1 = 0xCD9E8D57;
   constexpr uint32_t weyl0 = 0x9E3779B9, weyl1 = 0xBB67AE85;
   auto key0 = static_cast<uint32_t>(key);
   auto key1 = static_cast<uint32_t>(key >> 32);
   PhiloxBlock c = counter;
+  // Ten rounds are what the authors recommend for statistical quality.
   for (int round = 0; round < 10; ++round) {
     uint64_t product0 = multiplier0 * c.words[0];
     uint64_t product1 = multiplier1 * c.words[2];
@@ -155,6 +160,7 @@ PhiloxBlock philox4x32(const PhiloxBlock &counter, uint64_t key) {
 }
 
 uint32_t philoxBits(uint64_t counter, uint64_t seed) {
+  // Each block gives four words, so consecutive counters share one.
   uint64_t block = counter / 4;
   PhiloxBlock start = {{static_cast<uint32_t>(block), static_cast<uint32_t>(block >> 32), 0, 0}};
   return philox4x32(start, seed).words[counter % 4];
@@ -164,6 +170,7 @@ Scalar randomScalar(uint32_t bits, ElemKind elem, Scalar low, Scalar high) {
   if (elem == ElemKind::Bool)
     return Scalar::boolean(bits & 1);
   if (!isFloat(elem)) {
+    // The subtraction wraps, so the extent is right even if it does not fit a signed number.
     uint64_t extent = static_cast<uint64_t>(high.i) - static_cast<uint64_t>(low.i);
     uint64_t offset = extent == 0 ? 0 : bits % extent;
     return Scalar::integer(wrapInteger(static_cast<uint64_t>(low.i) + offset, elem));
@@ -171,6 +178,7 @@ Scalar randomScalar(uint32_t bits, ElemKind elem, Scalar low, Scalar high) {
   // One rounding per line, so that no compiler fuses a product with a sum.
   auto from = static_cast<float>(low.f);
   float extent = static_cast<float>(high.f) - from;
+  // The upper 24 bits are as many as `f32` holds exactly.
   float fraction = static_cast<float>(bits >> 8) * 0x1p-24F;
   float scaled = fraction * extent;
   float value = from + scaled;
@@ -179,6 +187,7 @@ Scalar randomScalar(uint32_t bits, ElemKind elem, Scalar low, Scalar high) {
 
 bool comesBefore(ElemKind elem, bool descending, Scalar a, Scalar b) {
   if (isFloat(elem) && (std::isnan(a.f) || std::isnan(b.f)))
+    // NaN comes last in either direction.
     return !std::isnan(a.f) && std::isnan(b.f);
   return descending ? lessThan(elem, b, a) : lessThan(elem, a, b);
 }

@@ -58,10 +58,12 @@ std::string KernelPrinter::typeText(Type type) {
   for (const ir::Extent &extent : ir::extentsOf(type)) {
     extents.push_back(extent.isConstant() ? std::to_string(extent.length)
                                           : dimension(extent.symbol.getValue()).text);
+    // A constant extent binds no name.
     if (!extent.symbol)
       continue;
     for (const std::string &name : identifiersOf(extent.symbol.getValue()))
       dims_.insert(name);
+    // An axis whose length is a name determines that dimension; a formula does not.
     if (isIdentifier(extent.symbol.getValue()))
       bound_.insert(extent.symbol.str());
   }
@@ -80,6 +82,7 @@ void KernelPrinter::addOperand(BlockArgument argument, Value operand) {
   GivenArgument &given = given_[argument.getArgNumber()];
   given.operand = operand;
   if (operand.getType().isIndex()) {
+    // A size that dimensions determine is written with their names.
     if (std::optional<std::string> meaning = host_.inNames(operand)) {
       for (const std::string &each : identifiersOf(*meaning))
         dims_.insert(each);
@@ -87,13 +90,16 @@ void KernelPrinter::addOperand(BlockArgument argument, Value operand) {
       return;
     }
     given.name = names_.fresh(name);
+    // Another size is passed as an argument.
     result_.arguments.push_back({operand, given.name, "int", false});
     return;
   }
   std::string type = typeText(operand.getType());
+  // Strides were given for arrays of the entry by name.
   if (auto strides = facts_.strides.find(name); strides != facts_.strides.end())
     type += " strides " + strides->second;
   given.name = names_.fresh(name);
+  // What is only written is a result.
   if (role == "out") {
     result_.outputs.emplace_back(operand, type);
     result_.outputNames.push_back(given.name);
@@ -110,6 +116,7 @@ void KernelPrinter::knowLengths(const std::set<std::string> &inTypes) {
     Value value = work.pop_back_val();
     Operation *made = value.getDefiningOp();
     if (!made || !value.getType().isIndex() || !seen.insert(value).second)
+      // Each value is visited once; shared operands would multiply otherwise.
       continue;
     if (std::string name = lengthNameOf(value, inTypes); !name.empty())
       host_.knowComputedLength(name, value);
@@ -130,6 +137,7 @@ std::string KernelPrinter::body() {
   std::string text = shared.declarations(unwritable_);
   if (sides.size() == 1)
     return text + sides[0];
+  // A kernel for one kind of core has no sections.
   for (size_t i = 0; i < sides.size(); ++i)
     text += std::string("on ") + (isCube(kernel_.functions[i]) ? "aic" : "aiv") + " {\n" +
             sides[i] + "}\n";
@@ -148,8 +156,10 @@ OutlinedKernel KernelPrinter::print() {
     for (const ir::Extent &extent : ir::extentsOf(operand.getType()))
       if (extent.symbol)
         inTypes.merge(identifiersOf(extent.symbol.getValue()));
+  // Dimensions come first, so that no parameter takes their names.
   for (const std::string &name : inTypes)
     names_.reserve(name);
+  // Computed lengths are known before parameters, which may be made of them.
   knowLengths(inTypes);
   auto host = launch_->getParentOfType<func::FuncOp>();
   for (BlockArgument argument : host.getArguments())
@@ -162,11 +172,13 @@ OutlinedKernel KernelPrinter::print() {
   size_t next = 0;
   for (BlockArgument argument : function.getArguments()) {
     auto role = attrs::role.of(function, argument.getArgNumber());
+    // A workspace is a buffer that the kernel declares, and no argument.
     if (role && role.getValue() == "workspace")
       continue;
     if (next >= launch_.getArguments().size())
       break;
     Value operand = launch_.getArguments()[next++];
+    // A scalar that no core uses is dropped; arrays stay, because they bind dimensions.
     if (ir::rankOf(operand.getType()) > 0 || isUsed(argument.getArgNumber()))
       addOperand(argument, operand);
   }
@@ -177,6 +189,7 @@ OutlinedKernel KernelPrinter::print() {
         return extent.symbol && extent.symbol.getValue() == dim;
       });
     });
+    // Dimensions that no array determines are passed by name.
     if (!isBound)
       result_.namedDims.push_back(dim);
   }
@@ -187,6 +200,7 @@ OutlinedKernel KernelPrinter::print() {
     std::set<std::string> names = identifiersOf(condition);
     auto isDim = [&](const std::string &name) { return dims_.count(name) != 0; };
     auto isUsed = [&](const std::string &name) { return used.count(name) != 0; };
+    // Other requirements speak of what the kernel does not have or does not use.
     if (llvm::all_of(names, isDim) && llvm::any_of(names, isUsed))
       result_.wheres.push_back(condition);
   }
@@ -212,6 +226,7 @@ static ir::LaunchOp onlyLaunch(func::FuncOp host) {
   if (!kind || (kind.getValue() != "kernel" && kind.getValue() != "manual"))
     return {};
   ir::LaunchOp only;
+  // A second launch, or anything else with an effect, makes it a program.
   for (Operation &op : host.getBody().front().without_terminator()) {
     if (auto launch = dyn_cast<ir::LaunchOp>(op)) {
       if (only)
@@ -222,6 +237,7 @@ static ir::LaunchOp onlyLaunch(func::FuncOp host) {
       return {};
     }
   }
+  // Computed arguments need a program too.
   bool isPlain = only && llvm::all_of(only.getArguments(),
                                       [](Value operand) { return isa<BlockArgument>(operand); });
   return isPlain ? only : ir::LaunchOp();
@@ -231,6 +247,7 @@ static ir::LaunchOp onlyLaunch(func::FuncOp host) {
 static void tidy(ModuleOp kernel) {
   llvm::SmallVector<ir::CheckOp> requirements;
   kernel.walk([&](ir::CheckOp check) { requirements.push_back(check); });
+  // Requirements are removed first, so that what only they use is merged or dropped.
   for (ir::CheckOp check : requirements)
     check.erase();
   IRRewriter rewriter(kernel.getContext());
@@ -250,6 +267,7 @@ static void dropRequirements(func::FuncOp host, const EntryFacts &facts,
   });
   for (Operation *check : checks)
     check->erase();
+  // A launch whose outputs nobody reads is dead once requirements that read them are gone.
   auto isUnread = [&](ir::LaunchOp launch) {
     auto found = kernels.find(launch.getKernel().str());
     func::FuncOp function = found == kernels.end() ? func::FuncOp() : found->second.functions[0];
@@ -258,11 +276,13 @@ static void dropRequirements(func::FuncOp host, const EntryFacts &facts,
     for (BlockArgument argument : function ? function.getArguments() : Block::BlockArgListType()) {
       auto role = attrs::role.of(function, argument.getArgNumber());
       if (role && role.getValue() == "workspace")
+        // Workspaces are no arguments of the launch.
         continue;
       Value operand = launch.getArguments()[next++];
       if (!role || role.getValue() == "in")
         continue;
       writes = true;
+      // The array must have been made by the host and be used by this launch alone.
       bool isDead = operand.getDefiningOp<ir::AllocOp>() &&
                     llvm::all_of(operand.getUsers(), [&](Operation *user) {
                       return user == launch || isa<ir::DimOp>(user);
@@ -270,8 +290,11 @@ static void dropRequirements(func::FuncOp host, const EntryFacts &facts,
       if (!isDead)
         return false;
     }
+    // A launch that writes nothing has another purpose.
     return writes;
   };
+  // A launch that is dropped may leave others dead, so this goes on until nothing changes. Walking
+  // backwards visits users before what they use.
   for (bool changed = !checks.empty(); changed;) {
     changed = false;
     host.walk<WalkOrder::PostOrder, ReverseIterator>([&](Operation *op) {
@@ -288,6 +311,7 @@ SourceResult printBlocks(func::FuncOp host, llvm::ArrayRef<ModuleOp> kernels,
                          const EntryFacts &facts) {
   SourceResult result{"", "", host.getLoc()};
   Unwritable unwritable = [&](Operation *op, const std::string &why) {
+    // The first problem is reported; others often follow from it.
     if (!result.problem.empty())
       return;
     result.problem = why;
@@ -296,6 +320,7 @@ SourceResult printBlocks(func::FuncOp host, llvm::ArrayRef<ModuleOp> kernels,
   std::map<std::string, BlockKernel> byName;
   std::vector<OwningOpRef<ModuleOp>> tidied;
   for (ModuleOp kernel : kernels) {
+    // The copy is changed, because the kernels are still needed as they are.
     ModuleOp module = *tidied.emplace_back(kernel.clone());
     tidy(module);
     for (auto function : module.getOps<func::FuncOp>())
@@ -319,6 +344,7 @@ SourceResult printBlocks(func::FuncOp host, llvm::ArrayRef<ModuleOp> kernels,
   };
   if (ir::LaunchOp only = onlyLaunch(host)) {
     OutlinedKernel kernel = kernelOfLaunch(only);
+    // The only kernel stands for the entry, so it has the entry's requirements.
     kernel.wheres = facts.wheres;
     result.text = docLines(facts.doc) + (facts.isPub ? "pub " : "") + kernel.text(facts.name);
   } else {
@@ -326,6 +352,7 @@ SourceResult printBlocks(func::FuncOp host, llvm::ArrayRef<ModuleOp> kernels,
     result.text = ProgramEntry(entry, unwritable, kernelOfLaunch).print();
   }
   if (!result.problem.empty())
+    // Half a text would be misleading.
     result.text.clear();
   return result;
 }

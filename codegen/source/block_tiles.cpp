@@ -19,6 +19,7 @@ std::string givenName(Value value) {
 }
 
 std::string addressText(int64_t address) {
+  // Small addresses are decimal for the reader, others hexadecimal.
   return address == 0 ? "0" : "0x" + llvm::utohexstr(static_cast<uint64_t>(address), true);
 }
 
@@ -27,6 +28,7 @@ std::string addressText(int64_t address) {
 /// The buffer or popped tile behind a tile.
 static Value rootOf(Value tile) {
   Value root = pto::rootOf(tile);
+  // A slot is a part of its ring.
   auto slot = root.getDefiningOp<pto::MultiTileGetOp>();
   return slot ? slot.getSource() : root;
 }
@@ -37,6 +39,7 @@ static bool isSameTile(Operation *op) {
     auto to = cast<pto::TileBufType>(window.getType()),
          from = cast<pto::TileBufType>(window.getSource().getType());
     return getConstantIntValue(window.getRow()) == 0 && getConstantIntValue(window.getCol()) == 0 &&
+           // The window begins at the corner and has the same shape.
            to.getRows() == from.getRows() && to.getCols() == from.getCols();
   }
   auto shaped = dyn_cast_or_null<pto::TReshapeOp>(op);
@@ -44,6 +47,7 @@ static bool isSameTile(Operation *op) {
     return false;
   auto to = cast<pto::TileBufType>(shaped.getType()),
        from = cast<pto::TileBufType>(shaped.getSource().getType());
+  // A reshape to the same type only changes what is valid.
   return to.withValid(to.getRows(), to.getCols()) == from.withValid(from.getRows(), from.getCols());
 }
 
@@ -62,6 +66,7 @@ static std::string resultName(llvm::StringRef mnemonic) {
 std::string BlockBody::bufferBase(Value root) {
   std::string own = givenName(root);
   llvm::StringRef given = own;
+  // Suffixes that the compiler adds to names are taken off.
   for (const char *suffix : {"_buffer", "_slot", "_pipe"})
     if (given.size() > std::string_view(suffix).size() && given.consume_back(suffix))
       break;
@@ -72,9 +77,11 @@ std::string BlockBody::bufferBase(Value root) {
   auto type = isa<pto::MultiTileBufType>(root.getType())
                   ? cast<pto::MultiTileBufType>(root.getType()).getSlot()
                   : cast<pto::TileBufType>(root.getType());
+  // Operand memories have one tile each, so the place is name enough.
   if (type.getPlace() != ir::Place::Vec && type.getPlace() != ir::Place::Mat)
     return ir::placeName(type.getPlace()).str();
   std::string name;
+  // The first instruction that writes the buffer says what it holds.
   function_->walk([&](Operation *op) {
     for (const pto::Access &access : pto::accessesOf(op)) {
       if (!(access.writes || access.scratch) || !isa<pto::TileBufType>(access.value.getType()) ||
@@ -93,6 +100,7 @@ std::string BlockBody::bufferBase(Value root) {
       } else {
         name = resultName(instruction.info().mnemonic);
       }
+      // The first writer is enough.
       return WalkResult::interrupt();
     }
     return WalkResult::advance();
@@ -129,9 +137,11 @@ void BlockBody::collectBuffers() {
     }
     auto type = op->getNumResults() == 1 ? dyn_cast<pto::TileBufType>(op->getResult(0).getType())
                                          : pto::TileBufType();
+    // A part with fewer valid elements needs the buffer to have another name than the tile.
     if (!type || op->use_empty() || isAllOf(op, type))
       return;
     Operation *source = op;
+    // The source is the buffer itself, through tiles that differ in nothing else.
     while (isSameTile(source))
       source = source->getOperand(0).getDefiningOp();
     if (isa<pto::AllocTileOp, pto::DeclareTileOp>(source))
@@ -149,6 +159,7 @@ static std::string shapeText(pto::TileBufType type) {
 /// Named where it is not what the place has anyway.
 static std::string layoutText(pto::TileBufType type) {
   std::string name = pto::layoutName(type.getLayout()).str();
+  // These are the layouts that `buffer` has by default.
   bool isUsual = (type.getPlace() == ir::Place::Vec && name == "nd") ||
                  (type.getPlace() == ir::Place::Mat && name == "nz") ||
                  (type.getPlace() == ir::Place::Right && name == "zn") ||
@@ -163,8 +174,10 @@ static std::optional<std::pair<int64_t, int64_t>> bytesOf(Value buffer) {
   auto one = buffer.getDefiningOp<pto::AllocTileOp>();
   Value address = one ? one.getAddr() : buffer.getDefiningOp<pto::AllocMultiTileOp>().getAddr();
   std::optional<int64_t> at = address ? getConstantIntValue(address) : std::nullopt;
+  // A buffer without a constant address is placed by the compiler.
   if (!at)
     return std::nullopt;
+  // Types below a byte are rounded up.
   int64_t bits = type.getElementType().getIntOrFloatBitWidth() * type.getRows() * type.getCols();
   return std::pair(*at, *at + (multi ? multi.getCount() : 1) * ((bits + 7) / 8));
 }
@@ -179,12 +192,14 @@ static ir::Place memoryOf(Value buffer) {
 /// them.
 bool BlockBody::beginsInside(Value buffer) const {
   auto made = buffer.getDefiningOp<pto::AllocTileOp>();
+  // Only buffers inside of loops can begin with a turn.
   if (!made || made->getParentOp() == function_)
     return false;
   bool isPushed = false;
   function_->walk(
       [&](pto::TPushOp push) { isPushed = isPushed || source::rootOf(push.getTile()) == buffer; });
   auto own = bytesOf(buffer);
+  // Only a buffer that shares bytes with another one needs this.
   return isPushed && own && llvm::any_of(buffers_, [&](Value other) {
            auto bytes = other != buffer && memoryOf(other) == memoryOf(buffer) ? bytesOf(other)
                                                                                : std::nullopt;
@@ -203,6 +218,7 @@ void BlockBody::declareBuffer(Value buffer) {
     text += " " + layout;
   if (auto bytes = bytesOf(buffer))
     text += " at " + addressText(bytes->first);
+  // The line belongs to the buffer's declaration for those who ask where lines came from.
   Operation *outer = std::exchange(statement_, buffer.getDefiningOp());
   line(text);
   statement_ = outer;
@@ -220,10 +236,12 @@ void BlockBody::declareBuffers() {
 // ---- Tiles --------------------------------------------------------------------------------------
 
 static std::string addressKey(Value value) {
+  // The address of the value is its identity within this run.
   return std::to_string(reinterpret_cast<uintptr_t>(value.getAsOpaquePointer()));
 }
 
 std::string BlockBody::wholeKey(Value tile) {
+  // Equal keys stand for equal tiles, whichever operations made them.
   Operation *op = tile.getDefiningOp();
   auto position = [&](Value value) { return std::to_string(positions_.of(value).id()); };
   std::string type = shapeText(cast<pto::TileBufType>(tile.getType())) +
@@ -258,6 +276,7 @@ std::string BlockBody::tileKey(Value tile) {
 /// The tile as if all of it were valid.
 Expression BlockBody::wholeText(Value tile) {
   Operation *op = tile.getDefiningOp();
+  // A buffer or popped tile has a name.
   if (auto found = roots_.find(tile); found != roots_.end())
     return {found->second.name};
   if (isSameTile(op))
@@ -272,6 +291,7 @@ Expression BlockBody::wholeText(Value tile) {
         auto source = cast<pto::TileBufType>(window.getSource().getType());
         auto axis = [&](Value offset, int64_t size, int64_t whole, const char *hint) {
           Dim start = positions_.of(offset);
+          // A window of the whole axis is a colon.
           return start.isConstant(0) && size == whole
                      ? std::string(":")
                      : span(start, positions_.constant(size), hint, "n");
@@ -285,6 +305,7 @@ Expression BlockBody::wholeText(Value tile) {
         std::string text = wholeText(shaped.getSource()).text;
         bool sameElement = source.getElementType() == type.getElementType(),
              sameLayout = source.getLayout() == type.getLayout();
+        // A change of type and a change of shape are two steps in the source.
         if (!sameElement)
           text = "bitcast(" + text + ", " + shapeText(type) + ")";
         if (!sameLayout || sameElement)
@@ -307,6 +328,7 @@ Expression BlockBody::partText(Value tile) {
   auto extent = [&](Value given, int64_t fixed, int64_t all,
                     const char *hint) -> std::pair<std::string, bool> {
     Dim length = given ? positions_.of(given) : positions_.constant(fixed);
+    // All is valid, so no slice is needed.
     if (length.isConstant(all))
       return {"", false};
     return {dimText(length, hint).as(Precedence::Or), length.isConstant()};
@@ -315,6 +337,7 @@ Expression BlockBody::partText(Value tile) {
   auto [cols, fewCols] = extent(validCols, type.getValidCols(), type.getCols(), "cols");
   if (rows.empty() && cols.empty())
     return {whole};
+  // A constant number of valid rows would read as a window, so it is said by `treshape`.
   if (fewRows || fewCols)
     return {"treshape(" + whole + ", " + shapeText(type) + ", valid: [" +
             (rows.empty() ? std::to_string(type.getRows()) : rows) + ", " +
@@ -326,6 +349,7 @@ Expression BlockBody::partText(Value tile) {
 Expression BlockBody::tileText(Value tile) {
   std::string hint = roots_[rootOf(tile)].base;
   Operation *made = tile.getDefiningOp();
+  // The kind of view is taken from the operation that really changes something.
   while (isSameTile(made))
     made = made->getOperand(0).getDefiningOp();
   auto type = cast<pto::TileBufType>(tile.getType());

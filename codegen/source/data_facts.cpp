@@ -13,6 +13,7 @@ namespace ptl::source {
 static Value arrayBehind(Value array) {
   for (;;) {
     Operation *op = array.getDefiningOp();
+    // Within a grid a load may be a part; outside of one it is the whole array.
     bool isSame =
         op && (isa<ir::CastOp>(op) || (isa<ir::LoadOp>(op) && ir::rankOf(array.getType()) > 0 &&
                                        op->getParentOfType<ir::ParallelOp>() == nullptr));
@@ -25,6 +26,7 @@ static Value arrayBehind(Value array) {
 /// The element of an array that a position is, without conversions; null if it is none.
 static Operation *elementAt(Value position) {
   Operation *op = position.getDefiningOp();
+  // Conversions do not change which element it is.
   while (op &&
          (isa<ir::ConvertOp>(op) || op->getName().getStringRef().starts_with("arith.index_cast")))
     op = op->getOperand(0).getDefiningOp();
@@ -45,9 +47,11 @@ static bool dependsOn(Value value, Value on, Operation *within) {
 /// Points that differ in a variable must write different elements: by a position that depends on it
 /// and is no element of an array, or by elements that all differ.
 static void collectUnique(ir::StoreOp store, ir::ParallelOp grid, llvm::SetVector<Value> &arrays) {
+  // Atomic updates may hit the same element.
   if (store.getAtomic())
     return;
   if (Value index = store.getIndex()) {
+    // An index array in a store must name each position once.
     Operation *made = index.getDefiningOp();
     while (isa_and_nonnull<ir::CastOp, ir::ConvertOp>(made))
       made = made->getOperand(0).getDefiningOp();
@@ -55,6 +59,7 @@ static void collectUnique(ir::StoreOp store, ir::ParallelOp grid, llvm::SetVecto
       arrays.insert(made->getOperand(0));
     return;
   }
+  // All variables of the grids around the store count.
   llvm::SmallVector<Value> variables;
   for (Operation *outer = store->getParentOp(); outer != grid->getParentOp();
        outer = outer->getParentOp())
@@ -62,9 +67,11 @@ static void collectUnique(ir::StoreOp store, ir::ParallelOp grid, llvm::SetVecto
       llvm::append_range(variables, each.getBody().front().getArguments());
   for (Value variable : variables) {
     auto depends = [&](Value position) { return dependsOn(position, variable, grid); };
+    // A position that is computed from the variable directly is different at each of its points.
     if (llvm::any_of(store.getOffsets(),
                      [&](Value offset) { return !elementAt(offset) && depends(offset); }))
       continue;
+    // Otherwise the elements by which it writes must differ.
     for (Value offset : store.getOffsets())
       if (Operation *element = elementAt(offset); element && depends(offset))
         arrays.insert(element->getOperand(0));
@@ -84,6 +91,7 @@ bool isUniqueOfGrid(ir::CheckOp check) {
   Value array = arrayBehind(fact->getOperand(0));
   bool isNeeded = false;
   check->getParentOfType<func::FuncOp>().walk([&](ir::ParallelOp grid) {
+    // Inner grids are part of the outermost one.
     if (!grid->getParentOfType<ir::ParallelOp>())
       for (Value needed : uniqueArrays(grid))
         isNeeded |= arrayBehind(needed) == array;
@@ -104,6 +112,7 @@ struct Reach {
 class NamedPositions {
 public:
   explicit NamedPositions(func::FuncOp function) {
+    // Names of dimensions make polynomials comparable.
     for (BlockArgument argument : function.getArguments())
       if (auto dim = attrs::dim.of(function, argument.getArgNumber()))
         positions_.knowLength(dim.str(), argument);
@@ -121,6 +130,7 @@ public:
   std::string text(Dim dim, const std::set<std::string> &inTypes) {
     bool isNamed = true;
     auto nameOf = [&](Value leaf) -> Expression {
+      // A leaf without a name leaves no requirement that could be written.
       if (std::optional<std::string> name = positions_.inNames(leaf))
         return {*name};
       std::string name = lengthNameOf(leaf, inTypes);
@@ -149,6 +159,7 @@ static std::vector<Reach> reachesOf(ir::ParallelOp grid) {
   auto look = [&](auto box, Value array) {
     for (auto [axis, offset] : llvm::enumerate(box.getOffsets())) {
       auto sum = offset.template getDefiningOp<arith::AddIOp>();
+      // Either operand of the sum may be the variable.
       for (unsigned own = 0; sum && own < 2; ++own)
         if (Value base = sum->getOperand(own), length = lengthOf(sum->getOperand(1 - own));
             length && !grid->isAncestor(base.getParentBlock()->getParentOp()))
@@ -166,6 +177,7 @@ static std::vector<std::pair<Value, ir::Extent>> indicesOf(ir::ParallelOp grid) 
     for (auto [axis, offset] : llvm::enumerate(box.getOffsets()))
       if (Operation *element = elementAt(offset)) {
         Value index = element->getOperand(0);
+        // An array that the grid makes itself is no argument.
         if (!index.getDefiningOp() || !grid->isAncestor(index.getDefiningOp()))
           indices.emplace_back(index, ir::extentsOf(array.getType())[axis]);
       }
@@ -177,12 +189,14 @@ static std::vector<std::pair<Value, ir::Extent>> indicesOf(ir::ParallelOp grid) 
 std::vector<std::string> factsOfIndices(ir::ParallelOp grid,
                                         llvm::function_ref<std::string(Value)> nameOf) {
   std::vector<std::string> facts;
+  // A grid that checks its bounds needs no promise.
   if (attrs::checksBounds.isOn(grid))
     return facts;
   for (auto [array, axis] : indicesOf(grid)) {
     std::string name = nameOf(array);
     std::string length =
         axis.isConstant() ? std::to_string(axis.length) : dimension(axis.symbol.getValue()).text;
+    // Both bounds are needed, since elements may be negative.
     for (const std::string &fact : {name + " >= 0", name + " < " + length})
       if (std::string all = "all(" + fact + ")"; !name.empty() && !llvm::is_contained(facts, all))
         facts.push_back(all);
@@ -208,6 +222,7 @@ std::vector<std::string> boundsOf(ir::ParallelOp grid, const std::set<std::strin
   for (const Reach &reach : reachesOf(grid)) {
     std::string end = positions.text(positions.endOf(reach), inTypes);
     std::string bound = end + " <= " + positions.text(positions.lengthOf(reach.axis), inTypes);
+    // A position over dimensions alone is proved by the checker.
     if (!positions.isOfDimensions(reach.base) && !end.empty() && !llvm::is_contained(bounds, bound))
       bounds.push_back(bound);
   }
@@ -215,6 +230,7 @@ std::vector<std::string> boundsOf(ir::ParallelOp grid, const std::set<std::strin
 }
 
 bool isBoundOfPosition(ir::CheckOp check) {
+  // The message names the clause that the check stands for.
   bool isUnique = check.getMessage().contains("needs `unique(") && check.getStatus() == "where";
   if (isUnique || !factOfAll(check).empty())
     return true;
@@ -235,6 +251,7 @@ bool isBoundOfGrid(ir::CheckOp check) {
   NamedPositions positions(function);
   bool isNeeded = false;
   function.walk([&](ir::ParallelOp grid) {
+    // The name of the array does not matter for whether a fact of this form is needed.
     if (!ofAll.empty())
       isNeeded |= llvm::is_contained(factsOfIndices(grid, [](Value) { return "x"; }),
                                      "all(x" + ofAll + ")");

@@ -17,6 +17,7 @@ std::string lengthNameOf(Value value, const std::set<std::string> &inTypes) {
 }
 
 void ProgramEntry::run() {
+  // The declaration is printed twice, and the second time begins anew.
   kernels_.clear();
   kernelNames_.clear();
   kernelNamesUsed_ = Names();
@@ -24,10 +25,12 @@ void ProgramEntry::run() {
   written_.clear();
   launched_.clear();
   for (BlockArgument argument : entry_.function.getArguments())
+    // The kinds of names are asked for in this order, and the last one that there is counts.
     for (llvm::StringRef kind : {attrs::name.key(), attrs::output.key(), attrs::dim.key()})
       if (std::string name = entry_.attribute(argument, kind); !name.empty()) {
         names_.reserve(name);
         know(argument, name);
+        // Storage that is a parameter has contents from the begin on.
         if (kind == attrs::name.key() && isa<ir::RefType>(argument.getType()))
           written_.insert(argument);
       }
@@ -44,6 +47,7 @@ llvm::SmallVector<Operation *> ProgramEntry::writersOf(Value ref) const {
         launch ? llvm::is_contained(writtenBy(launch), ref) : store && store.getRef() == ref;
     if (!writes)
       continue;
+    // A grid counts as one writer, whatever it does inside.
     Operation *writer = user;
     for (Operation *outer = user->getParentOp(); outer; outer = outer->getParentOp())
       if (isa<ir::ParallelOp>(outer))
@@ -59,6 +63,7 @@ bool ProgramEntry::readsFinal(Operation *op) {
   auto load = dyn_cast<ir::LoadOp>(op);
   if (!load || !load.getRef().getDefiningOp<ir::AllocOp>())
     return false;
+  // Writers in other blocks may run again behind the load.
   return llvm::all_of(writersOf(load.getRef()), [&](Operation *writer) {
     return writer->getBlock() == load->getBlock() && writer->isBeforeInBlock(load);
   });
@@ -66,7 +71,9 @@ bool ProgramEntry::readsFinal(Operation *op) {
 
 bool ProgramEntry::special(Operation *op) {
   if (entry_.isRequirement(op))
+    // Requirements are written in the header.
     return true;
+  // Checks that positions differ are part of a `where`.
   if (auto check = dyn_cast<ir::CheckOp>(op); check && isUniqueOfGrid(check))
     return true;
   if (auto grid = dyn_cast<ir::ParallelOp>(op)) {
@@ -86,6 +93,7 @@ bool ProgramEntry::special(Operation *op) {
   // All of an array is that array, however the lengths are computed.
   if (auto slice = dyn_cast<ir::SliceOp>(op);
       slice && !slice.getOutside() && known_.count(slice.getSource()) &&
+      // A variable may change, so its name does not stand for what it was.
       !variables_.count(slice.getSource()) &&
       isWholeBox(slice.getSource(), slice.getOffsets(), slice.getLengths(), slice.getSteps(),
                  slice.getDropped())) {
@@ -103,6 +111,7 @@ bool ProgramEntry::special(Operation *op) {
 
 /// Whether storage is used within one loop or branch alone, and filled there before anything else.
 bool ProgramEntry::beginsInside(ir::AllocOp alloc) {
+  // Only true uses count; asking for a length is none.
   llvm::SmallVector<Operation *> users;
   for (Operation *user : alloc->getUsers())
     if (!isa<ir::DimOp>(user))
@@ -112,12 +121,14 @@ bool ProgramEntry::beginsInside(ir::AllocOp alloc) {
     return llvm::all_of(users,
                         [&](Operation *user) { return inner->findAncestorOpInBlock(*user); });
   };
+  // The search goes outwards to the innermost block that holds all uses and is no grid.
   while (inner != alloc->getBlock() &&
          (isa<ir::ParallelOp>(inner->getParentOp()) ||
           inner->getParentOp()->getParentOfType<ir::ParallelOp>() || !holdsAll()))
     inner = inner->getParentOp()->getBlock();
   if (inner == alloc->getBlock())
     return false;
+  // The first use has to fill the storage.
   Operation *first = nullptr;
   for (Operation *user : users)
     if (Operation *here = inner->findAncestorOpInBlock(*user);
@@ -130,6 +141,7 @@ bool ProgramEntry::beginsInside(ir::AllocOp alloc) {
   if (!grid)
     return false;
   std::vector<ir::ParallelOp> group = groupFrom(grid);
+  // The grids must not read what they fill.
   bool isRead = llvm::any_of(alloc->getUsers(), [&](Operation *user) {
     return isa<ir::LoadOp>(user) &&
            llvm::any_of(group, [&](ir::ParallelOp each) { return each->isAncestor(user); });
@@ -142,9 +154,11 @@ void ProgramEntry::allocate(ir::AllocOp alloc) {
   llvm::SmallVector<Operation *> writers = writersOf(alloc);
   bool isInside = llvm::any_of(
       writers, [&](Operation *writer) { return writer->getBlock() != alloc->getBlock(); });
+  // Storage that is first written in its own block is named there.
   if (!isInside || beginsInside(alloc))
     return;
   // An output that the first grid fills needs no initial zeros.
+  // The first writer decides whether zeros are needed.
   Operation *first = nullptr;
   for (Operation *writer : writers) {
     Operation *here = alloc->getBlock()->findAncestorOpInBlock(*writer);
@@ -163,16 +177,19 @@ void ProgramEntry::allocate(ir::AllocOp alloc) {
 /// The first store makes the variable.
 bool ProgramEntry::store(ir::StoreOp store) {
   Value ref = store.getRef();
+  // Parameters and storage that has a name are stored to as usual.
   auto alloc = ref.getDefiningOp<ir::AllocOp>();
   if (!alloc || isWritten(ref)) {
     written_.insert(ref);
     return false;
   }
   written_.insert(ref);
+  // Several writes need a variable.
   const char *word = writersOf(ref).size() > 1 ? "var" : "let";
   std::string type = typeText(ref.getType());
   bool isWhole = !store.getIndex() && isWholeBox(ref, store.getOffsets(), store.getLengths(),
                                                  store.getSteps(), store.getDropped());
+  // A partial store needs something to be stored into.
   if (!isWhole) {
     let(ref, {"zeros(" + type + ")"}, refName(ref), "var");
     return false;
@@ -180,6 +197,7 @@ bool ProgramEntry::store(ir::StoreOp store) {
   Value stored = store.getValue();
   bool sameShape = ir::rankOf(stored.getType()) == ir::rankOf(ref.getType());
   std::string text = operandOf(store, stored).text;
+  // A scalar fills the array, and a smaller array is repeated.
   if (ir::rankOf(stored.getType()) == 0)
     text = "full(" + type + ", " + text + ")";
   else if (!sameShape)
@@ -192,6 +210,7 @@ bool ProgramEntry::store(ir::StoreOp store) {
 std::string ProgramEntry::refName(Value ref) {
   if (std::string name = block::nameOf(ref.getLoc()); isIdentifier(name))
     return name;
+  // A load often carries the name that the source gave to the value.
   for (Operation *user : ref.getUsers())
     if (isa<ir::LoadOp>(user))
       if (std::string name = block::nameOf(user->getLoc()); isIdentifier(name))
@@ -209,6 +228,7 @@ std::string ProgramEntry::argumentName(Value value) {
   if (isa<ir::RefType>(value.getType()))
     return refName(value);
   Operation *op = value.getDefiningOp();
+  // Views without a name are called by what they are of.
   while (op && isa<ir::SliceOp, ir::LoadOp, ir::CastOp>(op) &&
          block::nameOf(op->getLoc()).empty()) {
     Value source = op->getOperand(0);
@@ -225,6 +245,7 @@ bool ProgramEntry::covers(Value ref, llvm::ArrayRef<ir::ParallelOp> grids) {
   auto isCut = [](Value offset) {
     auto position = dyn_cast<BlockArgument>(offset);
     if (!position)
+      // A position of the grid, or of a loop from 0, goes over all of its axis.
       return false;
     auto loop = dyn_cast<scf::ForOp>(position.getOwner()->getParentOp());
     bool isFromStart = loop && position == loop.getInductionVar() &&
@@ -239,6 +260,7 @@ bool ProgramEntry::covers(Value ref, llvm::ArrayRef<ir::ParallelOp> grids) {
       any = true;
       for (auto [axis, offset] : llvm::enumerate(store.getOffsets())) {
         bool isStart = getConstantIntValue(offset) == 0;
+        // A single position only covers an axis of extent 1.
         bool isPosition = llvm::is_contained(store.getDropped(), static_cast<int64_t>(axis));
         all &= isCut(offset) ||
                (isStart && (!isPosition || ir::extentsOf(ref.getType())[axis].isOne()));
@@ -253,12 +275,14 @@ bool ProgramEntry::covers(Value ref, llvm::ArrayRef<ir::ParallelOp> grids) {
 bool ProgramEntry::isOutput(Value ref, llvm::ArrayRef<ir::ParallelOp> grids) {
   if (isWritten(ref))
     return false;
+  // Atomic stores add to what is there.
   bool isAtomic = llvm::any_of(ref.getUsers(), [](Operation *user) {
     auto store = dyn_cast<ir::StoreOp>(user);
     return store && store.getAtomic();
   });
   if (isAtomic)
     return false;
+  // A kernel of the source says itself what its outputs are.
   return !entry_.facts.kernelAt(grids.front()->getLoc()).empty() || covers(ref, grids);
 }
 
@@ -266,6 +290,7 @@ bool ProgramEntry::isOutput(Value ref, llvm::ArrayRef<ir::ParallelOp> grids) {
 std::vector<ir::ParallelOp> ProgramEntry::groupFrom(ir::ParallelOp first) {
   std::vector<ir::ParallelOp> group = {first};
   llvm::SmallVector<Value> refs = storedRefs(first);
+  // Only grids with nothing but arithmetic between them can be one kernel.
   for (Operation *op = first->getNextNode(); op; op = op->getNextNode()) {
     if (auto next = dyn_cast<ir::ParallelOp>(op)) {
       bool shares =
@@ -283,10 +308,12 @@ std::vector<ir::ParallelOp> ProgramEntry::groupFrom(ir::ParallelOp first) {
 }
 
 void ProgramEntry::launch(ir::ParallelOp first) {
+  // The grid was part of an earlier group.
   if (launched_.count(first))
     return;
   std::vector<ir::ParallelOp> group = groupFrom(first);
   launched_.insert(group.begin(), group.end());
+  // Names are given before the kernel is printed, so that both sides agree.
   // Its results have the names that they have here.
   for (ir::ParallelOp grid : group)
     for (Value ref : storedRefs(grid))
@@ -299,6 +326,7 @@ void ProgramEntry::launch(ir::ParallelOp first) {
   OutlinedKernel kernel = body.print();
   kernel.doc = entry_.facts.kernelDocAt(first.getLoc());
   std::string wanted = entry_.facts.kernelAt(first.getLoc());
+  // A kernel without a name is called by what it makes.
   if (wanted.empty()) {
     std::string what = !kernel.outputs.empty() ? refName(kernel.outputs[0].first)
                                                : argumentName(storedRefs(first).front());
@@ -315,6 +343,7 @@ void ProgramEntry::launch(ir::ParallelOp first) {
 
 /// Kernels that are alike are written once.
 void ProgramEntry::callAs(const OutlinedKernel &kernel, const std::string &wanted) {
+  // The key is the text without the name.
   auto [found, isNew] = kernelNames_.try_emplace(kernel.key());
   if (isNew) {
     found->second = kernelNamesUsed_.fresh(wanted);
@@ -350,6 +379,7 @@ static void keepWritten(OutlinedKernel &kernel, llvm::function_ref<bool(Value)> 
       ++i;
       continue;
     }
+    // What has contents already must be handed in, so that the kernel does not begin with zeros.
     kernel.arguments.push_back({ref, kernel.outputNames[i], type, true});
     kernel.outputs.erase(kernel.outputs.begin() + static_cast<ptrdiff_t>(i));
     kernel.outputNames.erase(kernel.outputNames.begin() + static_cast<ptrdiff_t>(i));
@@ -381,6 +411,7 @@ void ProgramEntry::launch(ir::LaunchOp launch) {
 void ProgramEntry::call(const OutlinedKernel &kernel, const std::string &name) {
   std::vector<std::string> arguments;
   for (const OutlinedKernel::Argument &argument : kernel.arguments) {
+    // An `inout` argument must have a value before the call.
     if (argument.isInout && !isWritten(argument.value)) {
       bool isAlloc = argument.value.getDefiningOp() != nullptr;
       std::string zeros = "zeros(" + typeText(argument.value.getType()) + ")";
@@ -402,10 +433,12 @@ void ProgramEntry::call(const OutlinedKernel &kernel, const std::string &name) {
     bool isAlloc = ref.getDefiningOp() != nullptr;
     isVar |= isAlloc && writersOf(ref).size() > 1;
     if (isAlloc) {
+      // Storage of this program is bound by the call; parameters are assigned to.
       names.push_back(known_[ref].text);
     } else if (kernel.outputs.size() == 1) {
       return line(known_[ref].text + " = " + text);
     } else {
+      // Several results come as a tuple, so parameters take theirs from names in between.
       names.push_back(names_.fresh(known_[ref].text + "_new"));
       copies.push_back(known_[ref].text + " = " + names.back());
     }

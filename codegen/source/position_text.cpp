@@ -16,13 +16,16 @@ namespace ptl::source {
 // ---- From values --------------------------------------------------------------------------------
 
 Dim Positions::of(Value value) {
+  // Each value has one polynomial, so that equal positions are written alike.
   if (auto found = known_.find(value); found != known_.end())
     return found->second;
   Dim dim = compute(value);
+  // What is no arithmetic becomes a symbol of its own.
   return known_[value] = dim ? dim : symbolOf(value);
 }
 
 Dim Positions::symbolOf(Value value) {
+  // The kind of the symbol says how small a length can be.
   bool isLength = false;
   for (const auto &[name, argument] : names_)
     isLength |= argument == value;
@@ -40,6 +43,7 @@ bool Positions::isLeaf(Dim dim, Value value) const {
 
 /// Unknown if it is no arithmetic, or too large.
 Dim Positions::compute(Value value) {
+  // Constants of any width are numbers.
   IntegerAttr number;
   if (matchPattern(value, m_Constant(&number)))
     return dims_.constant(number.getInt());
@@ -64,6 +68,7 @@ Dim Positions::compute(Value value) {
       .Case<arith::MaxSIOp, arith::MaxUIOp>([&](auto) { return dims_.max(operand(0), operand(1)); })
       .Case<arith::IndexCastOp, arith::IndexCastUIOp>([&](auto cast) -> Dim {
         // One scalar is one leaf, whatever the width of the register.
+        // The value may come through registers of several widths, and is one scalar in the source.
         Value in = cast.getIn();
         if (auto found = known_.find(in); found != known_.end())
           return found->second;
@@ -80,6 +85,7 @@ void Positions::knowMeaning(Value value, std::string_view text) {
 std::optional<std::string> Positions::inNames(Value value) {
   Dim dim = of(value);
   for (Value leaf : leavesOf(dim))
+    // A text in names can only be given if each part of it has a name.
     if (llvm::none_of(names_, [&](const auto &name) { return name.second == leaf; }))
       return std::nullopt;
   return text(dim,
@@ -93,9 +99,11 @@ std::optional<std::string> Positions::inNames(Value value) {
 }
 
 void Positions::knowLength(const std::string &name, Value value) {
+  // The same name may stand for several values, which are then one length.
   auto found = names_.find(name);
   if (found != names_.end())
     known_[value] = of(found->second);
+  // A name that is an identifier becomes a symbol; anything else is a formula of such names.
   else if (isIdentifier(name))
     names_[name] = value;
   else if (Dim meaning = named(name))
@@ -109,6 +117,7 @@ void Positions::knowComputedLength(const std::string &name, Value value) {
 
 namespace {
 /// Reads what `DimContext::toString` writes.
+// This is a recursive descent parser for sums, products, powers and calls.
 class LengthReader {
 public:
   using Lookup = std::function<Dim(std::string_view)>;
@@ -117,6 +126,7 @@ public:
 
   Dim all() {
     Dim dim = sum();
+    // What is left over was no formula, so nothing is known.
     return rest_.empty() ? dim : Dim();
   }
 
@@ -195,6 +205,7 @@ Dim Positions::named(std::string_view text) {
                       [&](std::string_view name) {
                         if (auto found = names_.find(name); found != names_.end())
                           return of(found->second);
+                        // A name that nobody has bound is a length of its own.
                         auto [symbol, isNew] = free_.try_emplace(std::string(name));
                         if (isNew)
                           symbol->second = dims_.symbolDim(
@@ -209,6 +220,7 @@ Dim Positions::named(std::string_view text) {
 void Positions::abbreviate(Dim dim, const std::string &name, mlir::Block *scope) {
   SymbolId symbol = dims_.addSymbol(name, SymbolKind::ScalarValue);
   abbreviations_.push_back({dim, dims_.symbolDim(symbol), scope});
+  // Abbreviations are replaced in this order.
   // The longest first: others may be parts of it.
   std::stable_sort(abbreviations_.begin(), abbreviations_.end(),
                    [](const Abbreviation &a, const Abbreviation &b) {
@@ -232,16 +244,20 @@ static std::optional<std::vector<DimFactor>> quotient(const DimMonomial &a, cons
     if (factor.power > 0)
       rest.push_back(factor);
   }
+  // Each factor of the divisor has to be found.
   return found == b.factors.size() ? std::optional(rest) : std::nullopt;
 }
 
 /// With the part replaced by its symbol wherever terms are multiples of it.
 Dim Positions::without(Dim dim, const Abbreviation &part) {
+  // A constant is shorter than any name for it.
   std::span<const DimTerm> wanted = part.meaning.terms();
   if (wanted.empty() || part.meaning.isConstant())
     return dim;
+  // The last term of the part is looked for first, and then the rest of it has to fit as well.
   for (const DimTerm &term : dim.terms()) {
     const DimTerm &first = wanted.back();
+    // The part has to occur a whole number of times.
     if (term.coefficient % first.coefficient != 0)
       continue;
     auto rest = quotient(*term.monomial, *first.monomial);
@@ -255,8 +271,10 @@ Dim Positions::without(Dim dim, const Abbreviation &part) {
       for (uint32_t i = 0; i < each.power; ++i)
         factor = dims_.mul(factor, dims_.atomDim(*each.atom));
     Dim left = dims_.sub(dim, dims_.mul(part.meaning, factor));
+    // The replacement is right only if all terms of the part disappear.
     if (!left || left.terms().size() + wanted.size() != dim.terms().size())
       continue;
+    // The part may occur again in what is left.
     return dims_.add(without(left, part), dims_.mul(part.symbol, factor));
   }
   return dim;
@@ -268,6 +286,7 @@ static Dim make(DimContext &context, DimAtomKind kind, const std::vector<Dim> &o
                                        : context.max(operands);
 }
 
+// Operands of divisions and choices are shortened inside.
 Dim Positions::shortenedAtoms(Dim dim) {
   Dim sum = dims_.constant(0);
   for (const DimTerm &term : dim.terms()) {
@@ -293,6 +312,7 @@ Dim Positions::withRemainders(Dim dim) {
       if (division.atom->kind != DimAtomKind::FloorDiv)
         continue;
       Dim a = division.atom->operands[0], b = division.atom->operands[1];
+      // The last term of the divisor tells which multiple of the division would cancel.
       const DimTerm &lead = b.terms().back();
       DimMonomial quotientOnly;
       DimFactor one{division.atom, 1};
@@ -306,13 +326,16 @@ Dim Positions::withRemainders(Dim dim) {
       if (!rest)
         continue;
       Dim factor = dims_.constant(-(term.coefficient / lead.coefficient));
+      // What is left of the term is the factor in front of the remainder.
       for (const DimFactor &each : *rest)
         for (uint32_t i = 0; i < each.power; ++i)
           factor = dims_.mul(factor, dims_.atomDim(*each.atom));
       Dim left = dims_.sub(dim, dims_.mul(factor, dims_.mod(a, b)));
+      // The sum has to become shorter, or the remainder was not there.
       if (!left || left.terms().size() + 1 >= dim.terms().size())
         continue;
       SymbolId symbol{~0u};
+      // Equal remainders share a symbol.
       for (const auto &[known, operands] : remainders_)
         if (operands == std::pair(a, b))
           symbol = known;
@@ -326,9 +349,12 @@ Dim Positions::withRemainders(Dim dim) {
 }
 
 Dim Positions::shortened(Dim dim) {
+  // The whole sum may have a name.
   for (const Abbreviation &each : abbreviations_)
     if (each.meaning == dim)
       return each.symbol;
+  // Sums go before remainders and single terms after them, since a single term may be part of a
+  // remainder.
   for (const Abbreviation &each : abbreviations_)
     if (each.meaning.terms().size() > 1)
       dim = without(dim, each);
@@ -363,8 +389,10 @@ std::vector<Value> Positions::leavesOf(Dim dim) const {
 
 /// `min` and `max` take two operands: `min(a, b, c)` is `min(a, min(b, c))`.
 static std::string nested(std::string text) {
+  // The text may hold several calls, also inside of each other.
   for (size_t at = 0; at + 4 < text.size(); ++at) {
     std::string name = text.substr(at, 4);
+    // The name has to be a word of its own.
     bool isCall = (name == "min(" || name == "max(") &&
                   (at == 0 || (std::isalnum(static_cast<unsigned char>(text[at - 1])) == 0 &&
                                text[at - 1] != '_'));
@@ -379,8 +407,10 @@ static std::string nested(std::string text) {
       if (text[end] == ',' && depth == 0)
         commas.push_back(end);
     }
+    // A call of two operands can stay.
     if (commas.size() < 2 || depth >= 0)
       continue;
+    // The end comes first, so that the position of the comma stays right.
     text.insert(end, ")");
     text.insert(commas[0] + 2, name);
   }
@@ -394,6 +424,8 @@ struct Positions::Copy {
 
   Copy(const DimContext &from, const std::set<SymbolId> &found,
        const std::map<SymbolId, std::string> &spellings) {
+    // Symbols get their numbers in the order of their names, so that the printed order does not
+    // depend on how the IR was made.
     std::vector<std::pair<std::string, SymbolId>> names;
     for (SymbolId symbol : found)
       names.emplace_back(spellings.at(symbol), symbol);
@@ -410,6 +442,7 @@ Dim Positions::copied(const DimAtom &atom, Copy &copy) {
   for (Dim operand : atom.operands)
     operands.emplace_back(spelled(operand), operand);
   if (atom.kind != DimAtomKind::FloorDiv)
+    // A division has an order of its own; choices do not.
     std::sort(operands.begin(), operands.end(),
               [](const auto &a, const auto &b) { return a.first < b.first; });
   std::vector<Dim> own;
@@ -420,6 +453,7 @@ Dim Positions::copied(const DimAtom &atom, Copy &copy) {
 
 /// Its parts are made in the order of their texts: that is the order in which they are written.
 Dim Positions::copied(Dim dim, Copy &copy) {
+  // Atoms are ordered by their texts for the same reason.
   std::map<std::string, const DimAtom *> atoms;
   for (const DimTerm &term : dim.terms())
     for (const DimFactor &factor : term.monomial->factors)
@@ -468,9 +502,11 @@ Expression Positions::text(Dim whole, const Leaf &leaf) {
   collectSymbols(dim, found);
   std::map<SymbolId, std::string> spellings;
   for (SymbolId symbol : found) {
+    // A remainder is written as such, with its operands.
     if (auto remainder = remainders_.find(symbol); remainder != remainders_.end()) {
       Expression own =
           binary(text(remainder->second.first, leaf), "%", text(remainder->second.second, leaf));
+      // If the whole is the one symbol, it needs no brackets.
       if (dim.symbol() == symbol)
         return own;
       spellings[symbol] = own.as(Precedence::Postfix);

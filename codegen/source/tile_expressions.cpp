@@ -27,10 +27,12 @@ static std::string floatText(const llvm::APFloat &value) {
   llvm::APFloat wide = value;
   wide.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven, &inexact);
   std::string text;
+  // 17 digits tell all doubles apart, so the loop ends with the right number in any case.
   for (int digits = 1; digits <= 17; ++digits) {
     char buffer[40];
     std::snprintf(buffer, sizeof buffer, "%.*g", digits, wide.convertToDouble());
     text = buffer;
+    // Parsing rounds to the value's own type, in which fewer digits may do.
     llvm::APFloat again(value.getSemantics());
     auto status = again.convertFromString(text, llvm::APFloat::rmNearestTiesToEven);
     if (status && again.bitwiseIsEqual(value))
@@ -39,7 +41,9 @@ static std::string floatText(const llvm::APFloat &value) {
   }
   size_t exponent = text.find('e');
   if (exponent == text.npos)
+    // A number without a point would be an integer.
     return text.find('.') == text.npos ? text + ".0" : text;
+  // The exponent is printed without a sign `+` and leading zeros.
   int power = std::atoi(text.c_str() + exponent + 1);
   return text.substr(0, exponent) + "e" + std::to_string(power);
 }
@@ -48,6 +52,7 @@ static std::string floatText(const llvm::APFloat &value) {
 Expression TileBody::literal(Attribute attribute, Type type, bool typed) {
   if (auto number = dyn_cast<FloatAttr>(attribute)) {
     std::string text = floatText(number.getValue());
+    // `f32` is the default type of literals.
     if (typed && !type.isF32())
       return {elementText(type) + "(" + text + ")"};
     return {text, text[0] == '-' ? Precedence::Unary : Precedence::Postfix};
@@ -55,6 +60,7 @@ Expression TileBody::literal(Attribute attribute, Type type, bool typed) {
   auto number = dyn_cast<IntegerAttr>(attribute);
   if (!number)
     return {"0"};
+  // Only truth values have one bit.
   if (type.isInteger(1))
     return {number.getValue().isZero() ? "false" : "true"};
   llvm::SmallString<24> text;
@@ -78,10 +84,12 @@ static Attribute constantAttribute(Value value) {
 static Value implicitPosition(Operation *op) {
   if (!isa_and_nonnull<ir::ConvertOp>(op) || !op->getOperand(0).getType().isIndex())
     return {};
+  // Other conversions of positions are the author's, who wrote them.
   return attrs::rangeChecked.isOn(op) ? op->getOperand(0) : Value();
 }
 
 void noteConversions(ir::CheckOp check) {
+  // The builder checks the range of exactly those conversions that it adds itself.
   if (check.getStatus() != "arithmetic")
     return;
   for (Value value : check.getValues())
@@ -93,6 +101,7 @@ void noteConversions(ir::CheckOp check) {
 /// Whether another operand of an operation says of which type a literal or a position is.
 static bool isSaidByOthers(Operation *op, Value operand) {
   return llvm::any_of(op->getOperands(), [&](Value other) {
+    // An operand that takes its own type from others says nothing.
     return other != operand && !constantAttribute(other) &&
            !implicitPosition(other.getDefiningOp()) &&
            ir::elementTypeOf(other.getType()) == operand.getType();
@@ -100,6 +109,8 @@ static bool isSaidByOthers(Operation *op, Value operand) {
 }
 
 bool needsTypedName(Operation *op) {
+  // A position that is converted at several uses, of which one does not say the type, gets a name
+  // with a type.
   return implicitPosition(op) && ir::rankOf(op->getResult(0).getType()) == 0 &&
          !llvm::all_of(op->getUsers(), [&](Operation *user) {
            const OpRecord *record = ir::recordOf(user);
@@ -110,11 +121,13 @@ bool needsTypedName(Operation *op) {
 /// An operand of a built-in: a literal takes its type from another operand where it can.
 Expression TileBody::operand(Operation *op, Value operand) {
   bool othersSay = isSaidByOthers(op, operand);
+  // A literal that has a name is used by that name.
   if (Attribute attribute = constantAttribute(operand); attribute && !known_.count(operand))
     return literal(attribute, operand.getType(), !othersSay);
   Operation *made = operand.getDefiningOp();
   if (Value position = implicitPosition(made); position && othersSay)
     return value(position);
+  // A number that was converted from a position is a literal.
   bool isConverted =
       isa_and_nonnull<ir::ConvertOp>(made) && othersSay && made->getOperand(0).getType().isIndex();
   if (Attribute number = isConverted ? constantAttribute(made->getOperand(0)) : Attribute())
@@ -128,6 +141,8 @@ Expression TileBody::operand(Operation *op, Value operand) {
 static std::vector<ValueRange> operandsByParam(Operation *op, const OpRecord &record) {
   std::vector<ValueRange> result(record.params.size());
   llvm::ArrayRef<int32_t> segments;
+  // Operations with several variable parameters note how many operands each has; for others it
+  // follows from the number of operands.
   if (auto sizes = op->getAttrOfType<DenseI32ArrayAttr>("operandSegmentSizes"))
     segments = sizes;
   else if (op->getPropertiesStorage())
@@ -149,6 +164,7 @@ static std::vector<ValueRange> operandsByParam(Operation *op, const OpRecord &re
     const OpParam &param = record.params[i];
     if (!hasOperands(param))
       continue;
+    // At most one parameter may take several operands, so it gets what is left.
     size_t count = !segments.empty() ? static_cast<size_t>(segments[segment++])
                    : isSingle(param) ? 1
                                      : op->getNumOperands() - singles;
@@ -161,6 +177,7 @@ static std::vector<ValueRange> operandsByParam(Operation *op, const OpRecord &re
 
 std::string TileBody::axes(Operation *op, const OpParam &param) {
   if (auto one = op->getAttrOfType<IntegerAttr>("axis")) {
+    // The default is left out; it is written `-1` and stored as the last axis.
     bool isLast = one.getInt() == ir::rankOf(op->getOperand(0).getType()) - 1;
     return param.defaultText == "-1" && isLast ? "" : std::to_string(one.getInt());
   }
@@ -190,6 +207,7 @@ std::string TileBody::argument(Operation *op, const OpRecord &record, size_t num
   auto unless = [&](const std::string &text) { return text == param.defaultText ? "" : text; };
   switch (param.kind) {
   case ParamKind::Value: {
+    // `full` takes the type of its value from its own type.
     std::vector<std::string> texts;
     for (Value each : operands)
       texts.push_back(record.id == OpId::Full && constantAttribute(each)
@@ -210,6 +228,7 @@ std::string TileBody::argument(Operation *op, const OpRecord &record, size_t num
     return attribute ? quoted(cast<StringAttr>(attribute).getValue()) : "";
   case ParamKind::ArrayType:
     return typeText(op->getResult(0).getType(), operands);
+  // Margins are values and no lengths.
   case ParamKind::Dims: {
     if (record.id == OpId::Pad) {
       std::vector<std::string> texts;
@@ -217,6 +236,7 @@ std::string TileBody::argument(Operation *op, const OpRecord &record, size_t num
         texts.push_back(value(each).text);
       return texts.empty() ? "" : "[" + llvm::join(texts, ", ") + "]";
     }
+    // The lengths stand in the type, whose element type is not written here.
     std::string type = typeText(op->getResult(0).getType(), operands);
     return type.substr(type.find('['));
   }
@@ -235,6 +255,7 @@ std::string TileBody::argument(Operation *op, const OpRecord &record, size_t num
 }
 
 static bool isLastSwap(Operation *op) {
+  // `.T` swaps the last two axes and nothing else.
   auto axes = op->getAttrOfType<DenseI64ArrayAttr>("axes");
   if (!axes || axes.size() < 2)
     return false;
@@ -259,12 +280,14 @@ Expression TileBody::conversion(Operation *op) {
 
 /// `index(r)`: its operands are the start and, unless it is a number, the length.
 Expression TileBody::creationIndex(Operation *op) {
+  // A length that is not constant is the second operand.
   Value start = op->getOperand(0);
   if (op->getNumOperands() > 1) {
     Value length = op->getOperand(1);
     const Range *range = rangeOf(start, length);
     return {"index(" + (range ? range->name : rangeText(start, length, {}, "..").text) + ")"};
   }
+  // A constant length may be that of a range whose tiles are all whole.
   int64_t length = ir::extentsOf(op->getResult(0).getType())[0].length;
   for (const Range &range : ranges_)
     if (range.position == start && range.lengths.empty() &&
@@ -272,6 +295,7 @@ Expression TileBody::creationIndex(Operation *op) {
       return {"index(" + range.name + ")"};
   Expression first = value(start), count{std::to_string(length)};
   std::optional<int64_t> number = getConstantIntValue(start);
+  // A sum of numbers is computed, which reads better.
   Expression end =
       number ? Expression{std::to_string(*number + length)} : binary(first, "+", count);
   return {"index(" + first.as(Precedence::Or) + ".." + end.as(Precedence::Or) + ")"};
@@ -289,6 +313,7 @@ Expression TileBody::builtin(Operation *op, const OpRecord &record) {
   for (const ValueRange &each : operands)
     values += each.size();
   bool hasOptions = false;
+  // An operator with options cannot be written infix.
   for (size_t i = 0; i < record.params.size(); ++i)
     hasOptions |= record.params[i].keywordOnly && !argument(op, record, i, operands[i]).empty();
   if (record.isOperator && values == 2 && !hasOptions)
@@ -299,12 +324,14 @@ Expression TileBody::builtin(Operation *op, const OpRecord &record) {
     return {std::string(record.name) + (isWord ? " " : "") + value(op->getOperand(0)).as(bind),
             bind};
   }
+  // Operators have names as functions for this case.
   std::string_view name = record.name;
   for (std::string_view alias : record.aliases)
     if (record.isOperator && isIdentifier(alias))
       name = alias;
   std::vector<std::string> arguments;
   for (size_t i = 0; i < record.params.size(); ++i) {
+    // What is left out has its default.
     std::string text = argument(op, record, i, operands[i]);
     if (!text.empty())
       arguments.push_back(
@@ -322,6 +349,7 @@ Expression TileBody::conditional(scf::IfOp branch) {
   auto isBool = [](Value value, int64_t expected) {
     return value.getType().isInteger(1) && getConstantIntValue(value) == expected;
   };
+  // `if a { b } else { false }`: `b` is computed only if `a` holds.
   if (isBool(other, 0))
     return binary(value(branch.getCondition()), "and", value(whole));
   if (isBool(whole, -1))
@@ -332,6 +360,7 @@ Expression TileBody::conditional(scf::IfOp branch) {
 }
 
 Expression TileBody::expressionOf(Operation *op, unsigned result) {
+  // The locations of parts make the origin of the statement that they end up in.
   parts_.push_back(op->getLoc());
   if (Attribute constant = constantAttribute(op->getResult(0)))
     return literal(constant, op->getResult(0).getType(), true);
@@ -340,6 +369,7 @@ Expression TileBody::expressionOf(Operation *op, unsigned result) {
   if (isPositionOp(op))
     return position(op);
   if (auto slice = dyn_cast<ir::SliceOp>(op)) {
+    // In a kernel an array in global memory must be loaded by indexing.
     bool isPlain = !slice.getOutside() && (!inKernel_ || !globals_.count(slice.getSource()));
     if (isPlain && isWholeBox(slice.getSource(), slice.getOffsets(), slice.getLengths(),
                               slice.getSteps(), slice.getDropped()))
@@ -357,12 +387,14 @@ Expression TileBody::expressionOf(Operation *op, unsigned result) {
     return conditional(branch);
   if (isa<ir::TakeOp, ir::NewAxisOp>(op))
     return {indexed(op).text()};
+  // Casts change a type and have no text.
   if (isTransparent(op) || isa<ir::CastOp>(op))
     return value(op->getOperand(0));
   if (const OpRecord *record = ir::recordOf(op))
     return builtin(op, *record);
   if (std::optional<Expression> own = scalar(op))
     return *own;
+  // The text must stay well formed, so that the rest can be printed.
   unwritable_(op, "`" + op->getName().getStringRef().str() + "` has no spelling");
   return {"0"};
 }
@@ -376,6 +408,7 @@ Expression TileBody::value(Value value) {
   };
   if (auto found = known_.find(value); found != known_.end())
     return whole(found->second);
+  // A position that a range stands for is written with the range's name.
   if (std::optional<Expression> part = rangePart(value))
     return *part;
   if (std::optional<Expression> outside = foreign(value))
@@ -388,9 +421,12 @@ Expression TileBody::value(Value value) {
     unwritable_(cast<BlockArgument>(value).getOwner()->getParentOp(), "a value has no name");
     return {"0"};
   }
+  // In the first run each position is visited once, and only counted from then on.
   if (isPositionOp(op) && !isa<ir::DimOp>(op) && counting_ && counts_[op]++ > 0)
     return {"n"};
   Expression expression = expressionOf(op, cast<OpResult>(value).getResultNumber());
+  // A long position that is used often gets a name before the kernel's grid, if it can be computed
+  // there.
   bool often =
       !counting_ && isPositionOp(op) && counts_[op] > 1 && weightOf(expression.text) > kShort;
   if (std::string *prologue = often ? prologueFor(op) : nullptr) {
@@ -411,6 +447,7 @@ std::string TileBody::nameFor(Value value) const {
     auto known = known_.find(op->getOperand(0));
     base = known != known_.end() ? known->second.text : nameFor(op->getOperand(0));
   }
+  // The name of the whole would be misleading for a part of it.
   if (isIdentifier(own) && own != base)
     return own;
   if (!op)

@@ -58,11 +58,14 @@ std::string OutlinedKernel::text(const std::string &name) const {
 }
 
 std::string OutlinedKernel::key() const {
+  // Names of arguments do not matter, so equal kernels that are called with other arrays are
+  // printed once.
   std::map<std::string, std::string> names;
   for (const Argument &argument : arguments)
     names[argument.name] = "%" + std::to_string(names.size());
   for (const std::string &output : outputNames)
     names[output] = "%" + std::to_string(names.size());
+  // Places of the source do not matter either.
   return renamed(takeOrigins(text("%")).text(), names);
 }
 
@@ -77,18 +80,21 @@ std::optional<Expression> KernelBody::foreign(Value value) {
   if (!owner)
     owner = cast<BlockArgument>(value).getOwner()->getParentOp();
   bool isOwn = isInside(owner);
+  // A length that a type speaks of goes by that name, and becomes a dimension.
   if (std::string name = isOwn ? "" : lengthNameOf(value, inTypes_); !name.empty()) {
     lengths_.insert(name);
     know(value, name);
     return known_[value];
   }
   if (Operation *op = value.getDefiningOp(); op && !isOwn) {
+    // Cheap operations on the outside are repeated inside instead of passed.
     isOwn = isPositionOp(op) || op->hasTrait<OpTrait::ConstantLike>() || isCheap(op);
   }
   if (isOwn)
     return std::nullopt;
   if (auto function = dyn_cast<func::FuncOp>(owner)) {
     auto argument = cast<BlockArgument>(value);
+    // A dimension of the entry is a dimension of the kernel.
     if (auto dim = attrs::dim.of(function, argument.getArgNumber())) {
       know(value, dim.str());
       return known_[value];
@@ -102,8 +108,10 @@ std::optional<Expression> KernelBody::foreign(Value value) {
   std::string name = names_.fresh(nameOf_(value));
   std::string type = typeText(value.getType());
   if (auto argument = dyn_cast<BlockArgument>(value); argument && isArray)
+    // Strides belong to the types of arrays that the entry was given.
     if (auto strides = facts_.strides.find(nameOf_(value)); strides != facts_.strides.end())
       type += " strides " + strides->second;
+  // An output that is only written becomes a result; others that are stored are `inout`.
   if (isStored && isOutput_(value))
     outputs_.emplace_back(value, type);
   else
@@ -119,6 +127,7 @@ std::string *KernelBody::prologueFor(Operation *op) { return isInside(op) ? null
 
 void KernelBody::run() {
   for (const std::string &dim : dims_)
+    // The names of dimensions come first, so that no local takes them.
     names_.reserve(dim);
   for (ir::ParallelOp each : grids_)
     grid(each);
@@ -142,6 +151,7 @@ void KernelBody::findDims(OutlinedKernel &kernel) {
   };
   for (const OutlinedKernel::Argument &argument : kernel.arguments) {
     read(argument.value);
+    // A dimension that is the whole extent of an argument need not be passed by name.
     for (const ir::Extent &extent : ir::extentsOf(argument.value.getType()))
       if (extent.symbol && isIdentifier(extent.symbol.getValue()))
         bound.insert(extent.symbol.str());
@@ -155,11 +165,13 @@ void KernelBody::findDims(OutlinedKernel &kernel) {
   for (const std::string &length : lengths_)
     if (inBody.count(length) != 0)
       inTypes.insert(length);
+  // Dimensions of the entry keep their order; others come behind.
   for (const std::string &dim : dims_)
     if (inTypes.erase(dim) != 0 || inBody.count(dim) != 0)
       kernel.dims.push_back(dim);
   kernel.dims.insert(kernel.dims.end(), inTypes.begin(), inTypes.end());
   for (const std::string &dim : kernel.dims)
+    // What no argument determines is passed by name.
     if (bound.count(dim) == 0)
       kernel.namedDims.push_back(dim);
   // Arrays that the entry was given are what its requirements speak of.
@@ -171,11 +183,14 @@ void KernelBody::findDims(OutlinedKernel &kernel) {
       return given && given.getValue() == name && argument.name == name;
     });
   };
+  // Only requirements all of whose names are known in the kernel can be repeated there.
   for (const std::string &condition : facts_.wheres)
     if (llvm::all_of(identifiersOf(condition), [&](const std::string &name) {
           return llvm::is_contained(kernel.dims, name) || (isGiven(name) && isDataFact(condition));
         }))
       kernel.wheres.push_back(condition);
+  // Points that write to computed positions are right only if these differ, which the checker wants
+  // to be told.
   for (ir::ParallelOp grid : grids_)
     for (Value array : uniqueArrays(grid)) {
       auto named = known_.find(array);
@@ -201,6 +216,7 @@ static std::string lengthOfLoop(Value position) {
   if (!loop || variable != loop.getInductionVar() ||
       getConstantIntValue(loop.getLowerBound()) != 0 || getConstantIntValue(loop.getStep()) != 1)
     return "";
+  // The length is a number, or the dimension that was given as an argument.
   if (std::optional<int64_t> number = getConstantIntValue(loop.getUpperBound()))
     return std::to_string(*number);
   auto given = dyn_cast<BlockArgument>(loop.getUpperBound());
@@ -220,12 +236,14 @@ void KernelBody::findBounds(OutlinedKernel &kernel) {
     if (length.empty())
       continue;
     bool isNeeded = false;
+    // Only a position that drops an axis needs to lie in it.
     auto look = [&](auto box, Value base) {
       for (int64_t axis : box.getDropped())
         isNeeded |=
             box.getOffsets()[static_cast<size_t>(axis)] == argument.value &&
             extentText(ir::extentsOf(base.getType())[static_cast<size_t>(axis)]).text == length;
     };
+    // A requirement that nothing needs would only restrict callers.
     for (ir::ParallelOp grid : grids_)
       forEachBox(grid, look);
     if (!isNeeded)
@@ -248,6 +266,7 @@ static bool isBounded(Value length) {
     return false;
   bool left = isBounded(op->getOperand(0)), right = isBounded(op->getOperand(1));
   if (isa<arith::MinSIOp>(op))
+    // The smaller of two lengths is bounded if one of them is.
     return left || right;
   // Lengths divide by 1 or more.
   if (isa<arith::FloorDivSIOp, arith::CeilDivSIOp, arith::DivSIOp, arith::DivUIOp>(op))
@@ -274,6 +293,7 @@ static bool hasUnboundedTile(ir::ParallelOp grid) {
     const OpRecord *record = ir::recordOf(op);
     if (record && record->id == OpId::Index && op->getNumOperands() > 1)
       return isOpen(ir::extentsOf(op->getResult(0).getType())[0]) && !isBounded(op->getOperand(1));
+    // A value from outside must be bounded by its type.
     return !isa<ir::StoreOp, ir::DimOp>(op) && llvm::any_of(op->getOperands(), [&](Value operand) {
       Operation *made = operand.getDefiningOp();
       bool isOutside = !made || !grid->isAncestor(made);
@@ -288,6 +308,7 @@ static bool hasUnboundedTile(ir::ParallelOp grid) {
 }
 
 OutlinedKernel KernelBody::print() {
+  // The first run counts how often each position is used, and finds names; the second prints.
   run();
   startAgain();
   arguments_.clear();

@@ -21,10 +21,12 @@ static bool isConstant(Value value, int64_t expected) {
 bool isPositionOp(Operation *op) {
   if (isa<ir::DimOp>(op))
     return true;
+  // Constants are written where they are used.
   if (!isa<arith::ArithDialect>(op->getDialect()) || op->getNumResults() != 1 ||
       op->hasTrait<OpTrait::ConstantLike>())
     return false;
   Type type = op->getResult(0).getType();
+  // Positions are integers, and conditions on them are part of their arithmetic.
   return type.isIndex() || type.isInteger(1);
 }
 
@@ -39,20 +41,24 @@ Expression TileBody::binaryPosition(Operation *op, llvm::StringRef spelling) {
 Expression TileBody::callPosition(Operation *op, llvm::StringRef name) {
   if (name == "cdiv")
     return {("cdiv(" + value(op->getOperand(0)).text + ", " + value(op->getOperand(1)).text + ")")};
+  // Nested calls of the same kind are gathered into one list of operands.
   llvm::SmallVector<Value> work = {op->getOperand(1), op->getOperand(0)};
   llvm::SmallVector<std::string> operands;
   std::optional<int64_t> number;
   while (!work.empty()) {
     Value operand = work.pop_back_val();
     Operation *made = operand.getDefiningOp();
+    // Numbers are combined when writing.
     if (std::optional<int64_t> own = getConstantIntValue(operand))
       number = !number ? *own : name == "min" ? std::min(*number, *own) : std::max(*number, *own);
+    // A call that has a name, is a part of a range or is used elsewhere stays by itself.
     else if (made && made->getName() == op->getName() && !known_.count(operand) &&
              !rangePart(operand) && made->hasOneUse())
       work.append({made->getOperand(1), made->getOperand(0)});
     else
       operands.push_back(value(operand).text);
   }
+  // Sorting makes the text independent of the order in the IR.
   llvm::sort(operands);
   operands.erase(std::unique(operands.begin(), operands.end()), operands.end());
   if (number)
@@ -76,6 +82,7 @@ static Value negated(Value value) {
 
 Expression TileBody::position(Operation *op) {
   auto unsupported = [&](Operation *op) {
+    // Scalar operations that are no positions are written by their own rules.
     if (std::optional<Expression> own = scalar(op))
       return *own;
     unwritable_(op, "`" + op->getName().getStringRef().str() + "` has no spelling");
@@ -86,6 +93,7 @@ Expression TileBody::position(Operation *op) {
         return extentText(extentsOf(dim.getSource().getType())[dim.getAxis()]);
       })
       .Case<arith::AddIOp>([&](arith::AddIOp sum) {
+        // a + -1 * b is a subtraction in the source.
         if (Value subtracted = negated(sum.getRhs()))
           return binary(value(sum.getLhs()), "-", value(subtracted));
         if (std::optional<int64_t> addend = getConstantIntValue(sum.getRhs());
@@ -97,6 +105,7 @@ Expression TileBody::position(Operation *op) {
       .Case<arith::MulIOp>([&](arith::MulIOp product) {
         if (Value inner = negated(product.getResult()))
           return Expression{"-" + value(inner).as(Precedence::Unary), Precedence::Unary};
+        // The constant factor stands in front, as people write it.
         if (getConstantIntValue(product.getRhs()))
           return binary(value(product.getRhs()), "*", value(product.getLhs()));
         return binaryPosition(op, "*");
@@ -111,6 +120,7 @@ Expression TileBody::position(Operation *op) {
       .Case<arith::AndIOp>([&](auto) { return binaryPosition(op, "and"); })
       .Case<arith::OrIOp>([&](auto) { return binaryPosition(op, "or"); })
       .Case<arith::XOrIOp>([&](arith::XOrIOp both) {
+        // Exclusive or with true is a negation; with another value it is an inequality.
         if (matchPattern(both.getRhs(), m_One()))
           return Expression{"not " + value(both.getLhs()).as(Precedence::Not), Precedence::Not};
         return binaryPosition(op, "!=");
@@ -130,9 +140,11 @@ Expression TileBody::position(Operation *op) {
 /// The open range whose part `position`, `length` is; with a null position any range of this
 /// length.
 const TileBody::Range *TileBody::rangeOf(Value position, Value length) const {
+  // Inner ranges are looked at first, since they hide outer ones.
   for (const Range &range : llvm::reverse(ranges_)) {
     if (position && range.position != position)
       continue;
+    // A part as long as the step is whole, if the range has no shorter last part.
     bool isWhole = isConstant(length, getConstantIntValue(range.step).value_or(-1)) &&
                    range.lengths.empty() && position;
     if (isWhole || llvm::is_contained(range.lengths, length))
@@ -145,6 +157,7 @@ const TileBody::Range *TileBody::rangeOf(Value position, Value length) const {
 std::optional<Expression> TileBody::rangePart(Value value) {
   for (const Range &range : llvm::reverse(ranges_)) {
     if (range.position == value)
+      // The first value of the range is where the loop is.
       return Expression{range.name + ".start"};
     if (llvm::is_contained(range.lengths, value))
       return Expression{range.name + ".len"};
@@ -173,6 +186,7 @@ std::string TileBody::typeText(Type type, ValueRange lengths) {
   if (ir::rankOf(type) == 0)
     return text;
   std::vector<std::string> extents;
+  // Lengths are given for the extents that have no number.
   size_t next = 0;
   for (const ir::Extent &extent : extentsOf(type)) {
     bool fromOperand = !extent.isConstant() && next < lengths.size();
@@ -191,15 +205,18 @@ Expression TileBody::rangeText(Value offset, Value length, Value step, const cha
   Expression end;
   auto difference = length.getDefiningOp<arith::SubIOp>();
   bool isUnit = stride == 1;
+  // All constants: the end is behind the last position.
   if (first && count && stride) {
     end = {std::to_string(*first + (*count > 0 ? (*count - 1) * *stride + 1 : 0))};
   } else if (isUnit && difference && difference.getRhs() == offset) {
+    // The length was made as end minus start, so the end can be read off.
     end = value(difference.getLhs());
   } else if (isUnit && first == 0) {
     end = value(length);
   } else if (isUnit) {
     end = binary(start, "+", value(length));
   } else {
+    // With a step the end is behind the last position that is taken.
     Expression last = binary(binary(value(length), "-", {"1"}), "*", value(step));
     end = binary(first == 0 ? last : binary(start, "+", last), "+", {"1"});
   }
@@ -217,10 +234,12 @@ bool TileBody::isWholeAxis(Value base, int64_t axis, Value offset, Value length,
   const ir::Extent &extent = extentsOf(base.getType())[axis];
   if (extent.isConstant())
     return isConstant(length, extent.length);
+  // The length may be asked of the array itself.
   if (auto dim = length.getDefiningOp<ir::DimOp>())
     if (dim.getSource() == base && static_cast<int64_t>(dim.getAxis()) == axis)
       return true;
   // What is made as long as the slice is.
+  // Casts only describe the array differently.
   Operation *made = base.getDefiningOp();
   while (isa_and_nonnull<ir::CastOp>(made))
     made = made->getOperand(0).getDefiningOp();
@@ -229,12 +248,14 @@ bool TileBody::isWholeAxis(Value base, int64_t axis, Value offset, Value length,
   if (made && extentsOf(base.getType()).size() == 1 && isCheap(made) &&
       llvm::is_contained(made->getOperands(), length))
     return true;
+  // Different values may have the same text, which is what the reader sees.
   return lengthText(length).text == extentText(extent).text;
 }
 
 /// Integers of any type may index; the compiler made `index` of them.
 std::string TileBody::positionItem(Value offset) {
   Operation *op = offset.getDefiningOp();
+  // The conversion to `index` is not in the source.
   if (isa_and_nonnull<ir::ConvertOp>(op) && !known_.count(offset))
     return value(op->getOperand(0)).text;
   return value(offset).text;
@@ -242,15 +263,18 @@ std::string TileBody::positionItem(Value offset) {
 
 /// One range of an index: `:`, a range by its name, shifted or strided, or its ends.
 std::string TileBody::item(Value base, int64_t axis, Value offset, Value length, Value step) {
+  // The forms are tried from the shortest to the longest.
   if (isWholeAxis(base, axis, offset, length, step))
     return ":";
   if (const Range *range = rangeOf(offset, length); range && (!step || isConstant(step, 1)))
     return range->name;
+  // An offset of the form `step * position + shift` is a range that was spread and shifted.
   auto shifted = offset.getDefiningOp<arith::AddIOp>();
   Value first = shifted ? shifted.getLhs() : offset;
   auto scaled = first.getDefiningOp<arith::MulIOp>();
   Value position = scaled ? scaled.getLhs() : first;
   const Range *range = rangeOf(position, length);
+  // A spread range has the step that the slice has.
   bool sameStep = scaled ? step && scaled.getRhs() == step : !step || isConstant(step, 1);
   if (range && sameStep && range->position == position) {
     Expression text{range->name};
@@ -267,6 +291,7 @@ std::string TileBody::item(Value base, int64_t axis, Value offset, Value length,
   const ir::Extent &extent = extentsOf(base.getType())[axis];
   // `0:6:2` and `1:6:2` are seen to be all of an axis.
   if (start && count && stride && *stride > 1 && extent.isConstant())
+    // The end may reach beyond the axis, where it is cut.
     return std::to_string(*start) + ":" +
            std::to_string(std::min(extent.length, *start + *count * *stride)) + ":" +
            std::to_string(*stride);
@@ -318,6 +343,7 @@ std::string TileBody::boxText(Value base, OperandRange offsets, OperandRange len
 std::string TileBody::base(Value array) {
   if (auto found = known_.find(array); found != known_.end())
     return found->second.as(Precedence::Postfix);
+  // An array from outside of the grid becomes known when it is asked for.
   if (std::optional<Expression> outside = foreign(array))
     if (auto found = known_.find(array); found != known_.end())
       return found->second.as(Precedence::Postfix);
@@ -350,8 +376,10 @@ TileBody::Indexed TileBody::indexed(Operation *op) {
   auto wholeItems = [](Value array) {
     return std::vector<Item>(static_cast<size_t>(ir::rankOf(array.getType())), Item{":"});
   };
+  // The inner expression can be merged if it has no name and is written here alone.
   bool merge = isIndexing(inner) && !known_.count(source) && !foreign(source) && isInlined(inner);
   Indexed box = merge ? indexed(inner) : Indexed{base(source), {}, ""};
+  // An index with a value for outside stands by itself, and the next one goes behind it.
   if (!merge || !box.outside.empty())
     box = {merge ? box.text() : box.base, wholeItems(source), ""};
   // The n-th axis of the source is the n-th item that is not a position.
@@ -364,11 +392,13 @@ TileBody::Indexed TileBody::indexed(Operation *op) {
   };
   if (auto take = dyn_cast<ir::TakeOp>(op)) {
     auto axis = static_cast<int64_t>(take.getAxis());
+    // A range at that place would have to be taken first, so the box is written by itself.
     if (box.items[at(axis)].text != ":")
       box = {box.text(), wholeItems(source), ""};
     box.items[at(axis)].text = value(take.getIndex()).text;
     return box;
   }
+  // New axes are inserted in order, so that later positions count them.
   for (int64_t axis : cast<ir::NewAxisOp>(op).getAxes())
     box.items.insert(box.items.begin() + static_cast<ptrdiff_t>(at(axis)), Item{"new"});
   return box;

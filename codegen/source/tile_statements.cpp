@@ -17,6 +17,7 @@ namespace ptl::source {
 
 void TileBody::startAgain() {
   counting_ = false;
+  // The second run forgets everything but what was counted and the hints for names.
   known_.clear();
   globals_.clear();
   variables_.clear();
@@ -58,6 +59,7 @@ bool isTransparent(Operation *op) {
 static bool isWholeSlice(ir::SliceOp slice) {
   if (!slice.getSteps().empty() || !slice.getDropped().empty() || slice.getOutside())
     return false;
+  // A slice is the whole if each axis begins at 0 and has the length of the source.
   for (auto [axis, extent] : llvm::enumerate(ir::extentsOf(slice.getSource().getType()))) {
     Value length = slice.getLengths()[axis];
     auto dim = length.getDefiningOp<ir::DimOp>();
@@ -72,8 +74,10 @@ static bool isWholeSlice(ir::SliceOp slice) {
 
 bool isCheap(Operation *op) {
   const OpRecord *record = ir::recordOf(op);
+  // Creating an array from a number costs nothing that a kernel would want to share.
   if (record && record->opClass == OpClass::Creation && record->id != OpId::OneHot)
     return true;
+  // The conversion of a position is a scalar, unless it is broadcast.
   if (record && record->id == OpId::Convert && op->getOperand(0).getType().isIndex())
     return ir::rankOf(op->getResult(0).getType()) == 0;
   auto slice = dyn_cast<ir::SliceOp>(op);
@@ -85,6 +89,7 @@ static bool isConstantLike(Operation *op) { return op->hasTrait<OpTrait::Constan
 
 /// Whether what a load reads is the same where its value is used.
 bool TileBody::isSafeAt(Operation *load, Operation *use) {
+  // Loads and checks in between do not change what is read.
   for (Operation *op = load->getNextNode(); op && op != use; op = op->getNextNode())
     if (!isMemoryEffectFree(op) && !isa<ir::LoadOp, ir::CheckOp, ir::AllocOp>(op))
       return false;
@@ -94,6 +99,7 @@ bool TileBody::isSafeAt(Operation *load, Operation *use) {
 unsigned TileBody::weight(Operation *op) {
   if (auto found = weights_.find(op); found != weights_.end())
     return found->second;
+  // Views add nothing to what a reader must take in.
   unsigned sum = isa<ir::SliceOp>(op) || isTransparent(op) ? 0 : 1;
   for (Value operand : op->getOperands())
     if (Operation *inner = operand.getDefiningOp(); inner && inner->getBlock() == op->getBlock())
@@ -107,6 +113,7 @@ bool TileBody::isInlined(Operation *op) {
     return false;
   if (isPositionOp(op) || isConstantLike(op) || isCheap(op) || isTransparent(op))
     return true;
+  // Results of these are statements of the language.
   if (op->getNumResults() != 1 || isa<scf::ForOp, scf::WhileOp, scf::IfOp, ir::InsertOp>(op) ||
       named_.count(op))
     return false;
@@ -114,6 +121,7 @@ bool TileBody::isInlined(Operation *op) {
     return found->second;
   // A load asks about what uses it, which asks about its operands.
   inlined_[op] = false;
+  // The preliminary answer ends the recursion.
   bool isInlined = decideInlined(op);
   return inlined_[op] = isInlined;
 }
@@ -121,6 +129,7 @@ bool TileBody::isInlined(Operation *op) {
 /// The operations that use a value, also under another description.
 static void collectUses(Value value, llvm::SmallVectorImpl<OpOperand *> &uses) {
   for (OpOperand &use : value.getUses())
+    // A cast or conversion without effect passes its operand on.
     if (isTransparent(use.getOwner()))
       collectUses(use.getOwner()->getResult(0), uses);
     else
@@ -128,6 +137,7 @@ static void collectUses(Value value, llvm::SmallVectorImpl<OpOperand *> &uses) {
 }
 
 bool isMadeAgain(ir::CheckOp check) {
+  // The builder adds these checks itself when it reads the text.
   return check.getStatus() == "bounds" || check.getStatus() == "arithmetic";
 }
 
@@ -143,6 +153,7 @@ static bool isForChecks(Operation *op) {
 static bool beginsVariable(OpOperand &use, size_t uses, const std::string &name) {
   auto loop = dyn_cast<scf::ForOp>(use.getOwner());
   BlockArgument variable = loop ? loop.getTiedLoopRegionIterArg(&use) : BlockArgument();
+  // The value must have no other use, or that would see the variable change.
   return uses == 1 && variable && block::nameOf(variable.getLoc()) == name;
 }
 
@@ -153,11 +164,13 @@ bool TileBody::decideInlined(Operation *op) {
   llvm::erase_if(uses, [](OpOperand *use) { // lengths have names of their own
     return isForChecks(use->getOwner()) || isa<ir::DimOp>(use->getOwner());
   });
+  // A value that only checks use is not written at all.
   if (isUsed && uses.empty())
     return true;
   // `a and b` computes `b` only where it matters: what is computed anyway stands before.
   bool isJoined = llvm::any_of(
       uses, [](OpOperand *use) { return isa<arith::AndIOp, arith::OrIOp>(use->getOwner()); });
+  // A pinned value gets a statement with its place.
   if (uses.empty() || isa<ir::CastOp>(op) || isJoined)
     return false;
   // A value that is staged for products gets its place written.
@@ -169,24 +182,30 @@ bool TileBody::decideInlined(Operation *op) {
   std::string name = block::nameOf(op->getLoc());
   auto store = dyn_cast<ir::StoreOp>(uses.front()->getOwner());
   bool isStored = store && uses.size() == 1 && block::nameOf(store.getRef().getLoc()) == name;
+  // An author's name is kept, unless the place where the value goes has it.
   if (!name.empty() && !isStored && !beginsVariable(*uses.front(), uses.size(), name))
     return false;
   // All uses may be inside of one grid, which gets the value as an argument.
   Operation *use = nullptr;
+  // The text moves to its one use, which must stand in the same block.
   for (OpOperand *each : uses) {
     Operation *user = each->getOwner(), *here = op->getBlock()->findAncestorOpInBlock(*user);
     if (!here || (use && here != use) || (here != user && !isa<ir::ParallelOp>(here)))
       return false;
     use = here;
   }
+  // Several uses in one grid share the argument; elsewhere the computation would be repeated.
   if (uses.size() > 1 && !isa<ir::ParallelOp>(use))
     return false;
+  // A load of memory that changes later must not move behind the change.
   bool reads = isa<ir::LoadOp>(op) && !readsFinal(op);
   if (reads ? !isSafeAt(op, use) : !isa<ir::LoadOp>(op) && !isMemoryEffectFree(op))
     return false;
+  // The use may move on as well, so the load must be safe at the place where it ends up.
   if (reads && use->getNumResults() == 1 && isInlined(use))
     return isMemoryEffectFree(use) && use->hasOneUse() &&
            isSafeAt(op, op->getBlock()->findAncestorOpInBlock(**use->getUsers().begin()));
+  // A long expression is cut into statements.
   return (isPinned && uses.size() == 1) || weight(op) < kMaxWeight;
 }
 
@@ -194,6 +213,7 @@ bool TileBody::decideInlined(Operation *op) {
 
 void TileBody::block(mlir::Block &block) {
   Operation *outer = statement_;
+  // Where the order matters for the name, names are given before anything is printed.
   if (keepsOrder())
     nameByOrder(block);
   for (Operation &op : block.without_terminator())
@@ -203,6 +223,7 @@ void TileBody::block(mlir::Block &block) {
 
 void TileBody::results(Operation *op) {
   if (op->getNumResults() == 1) {
+    // A cast with a place is a statement of its own: `let x: _ @vec = …`.
     if (auto placed = dyn_cast<ir::CastOp>(op)) {
       std::string own = block::nameOf(placed.getLoc());
       std::string name = names_.fresh(isIdentifier(own) ? own : nameFor(placed.getResult()));
@@ -218,6 +239,7 @@ void TileBody::results(Operation *op) {
       return know(op->getResult(0), name);
     }
     std::string place = placeOf(op->getResult(0)), wanted = nameFor(op->getResult(0));
+    // A value in the usual place says nothing about it.
     if (place.empty())
       return let(op->getResult(0), expressionOf(op, 0), wanted);
     Expression tile = expressionOf(op, 0);
@@ -228,6 +250,7 @@ void TileBody::results(Operation *op) {
   Expression expression = expressionOf(op, 0);
   std::vector<std::string> names;
   for (Value result : op->getResults()) {
+    // Unused parts of a tuple are marked, because the checker warns of them.
     bool isUsed = !result.use_empty();
     names.push_back(names_.fresh((isUsed ? "" : "_") + nameFor(result)));
     know(result, names.back());
@@ -238,6 +261,7 @@ void TileBody::results(Operation *op) {
 void TileBody::statement(Operation *op) {
   statement_ = op;
   before(op);
+  // Kinds of bodies may print some operations in their own way.
   if (special(op))
     return;
   if (auto loop = dyn_cast<scf::ForOp>(op))
@@ -254,11 +278,14 @@ void TileBody::statement(Operation *op) {
     return check(each);
   if (auto each = dyn_cast<ir::ParallelOp>(op))
     return grid(each);
+  // An operation without results is a statement.
   if (op->getNumResults() == 0)
     return line(expressionOf(op, 0).text);
+  // The name of a length must be bound exactly once, where it is computed.
   if (isPositionOp(op) || !block::nameOf(op->getLoc()).empty())
     if (std::string name = lengthName(op->getResult(0)); !name.empty())
       return let(op->getResult(0), expressionOf(op, 0), name);
+  // A long position that is used often gets a name.
   bool often = !counting_ && isPositionOp(op) && counts_[op] > 1 && !known_.count(op->getResult(0));
   if (often) {
     Expression expression = position(op);
@@ -279,6 +306,7 @@ void TileBody::store(ir::StoreOp store) {
   bool isWhole =
       !store.getIndex() && isWholeBox(store.getRef(), store.getOffsets(), store.getLengths(),
                                       store.getSteps(), store.getDropped());
+  // Outside of kernels a whole array is assigned by its name; in a kernel it is stored by indexing.
   if (isWhole && !inKernel_)
     target = base(store.getRef());
   else
@@ -293,6 +321,7 @@ void TileBody::store(ir::StoreOp store) {
 }
 
 Expression TileBody::operandOf(ir::StoreOp store, Value stored) {
+  // A literal takes the element type of the array, unless it is converted.
   if (Operation *op = stored.getDefiningOp(); op && isConstantLike(op))
     return literal(op->getAttr("value"), stored.getType(),
                    stored.getType() != ir::elementTypeOf(store.getRef().getType()));
@@ -318,12 +347,15 @@ bool TileBody::isInPlace(ir::InsertOp insert) const {
 /// changed in place.
 void TileBody::insert(ir::InsertOp insert) {
   Value dest = insert.getDest();
+  // The variable is changed in place, so both values go by its name.
   if (isInPlace(insert)) {
     know(insert.getResult(), known_[dest].text);
     variables_.insert(insert.getResult());
   } else {
+    // A copy is changed, because the old value is used further on.
     let(insert.getResult(), value(dest), nameFor(dest), "var");
   }
+  // The target is written with the name of the new array.
   Expression before = std::exchange(known_[dest], known_[insert.getResult()]);
   std::string target = boxText(dest, insert.getOffsets(), insert.getLengths(), insert.getSteps(),
                                insert.getDropped(), insert.getIndex(),
@@ -344,8 +376,10 @@ std::string TileBody::assertText(const std::string &holds, llvm::StringRef text,
                                  bool hasValues) const {
   std::string message;
   if (hasValues)
+    // Values at the end of the message are printed again by the assertion.
     text = text.take_front(text.find(": `"));
   for (size_t i = 0; i < text.size(); ++i) {
+    // A doubled brace stands for one.
     bool isDouble = text[i] == '{' && i + 1 < text.size() && text[i + 1] == '{';
     message +=
         text[i] == '"' || text[i] == '\\' ? std::string("\\") + text[i] : std::string(1, text[i]);

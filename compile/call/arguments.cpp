@@ -59,8 +59,10 @@ std::optional<Recipe> readRecipe(std::string_view text) {
     return recipe;
   if (text.back() != ')')
     return std::nullopt;
+  // The closing parenthesis was checked, so both ends are dropped.
   std::string_view rest = text.substr(open + 1, text.size() - open - 2);
   while (!rest.empty()) {
+    // Options are separated by commas; the last one has none behind it.
     size_t comma = std::min(rest.find(','), rest.size());
     std::string_view option = rest.substr(0, comma);
     rest.remove_prefix(std::min(rest.size(), comma + 1));
@@ -155,10 +157,12 @@ void Resolver::read(const std::vector<std::string> &words) {
       continue;
     }
     std::string value = word.substr(equals + 1);
+    // Outputs are made by the call, so they take no value.
     auto param =
         std::find_if(entry_.params.begin(), entry_.params.end(), [&](const rt::Param &each) {
           return each.name == name && each.kind != PTL_PARAM_OUTPUT;
         });
+    // A word that names no parameter may be a dimension or an element type.
     if (param == entry_.params.end()) {
       if (!setTypeOrDim(name, value))
         fail(name,
@@ -166,6 +170,7 @@ void Resolver::read(const std::vector<std::string> &words) {
       continue;
     }
     values_[name] = value;
+    // Files are read first, because their shapes determine dimensions that other arguments need.
     if (param->isArray() && value.substr(0, 1) == "@")
       readFile(*param, value.substr(1));
   }
@@ -188,9 +193,12 @@ void Resolver::adaptElem(const rt::Param &param, rt::OwnedArray &array) {
   std::optional<PtlElem> wanted = param.elem             ? param.elem
                                   : param.typeParam >= 0 ? elems_[param.typeParam]
                                                          : std::nullopt;
+  // Types of equal width may only differ in how bits are read, for instance `bf16` in a file of
+  // `u16`.
   if (!wanted || *wanted == array.elem() || array.reinterpretAs(*wanted))
     return;
   std::optional<ElemKind> from = kindOf(array.elem()), to = kindOf(*wanted);
+  // Only floats are rounded, and only if the user asks: the result differs from the file.
   bool rounds = (array.elem() == PTL_F32 || array.elem() == PTL_F64) && to && isFloat(*to);
   if (!convert_ || !rounds) {
     fail(param.name, "the file holds " + describe(array) + ", the parameter is " + param.elemName +
@@ -214,12 +222,16 @@ void Resolver::unify(const rt::Param &param, const rt::OwnedArray &array) {
   if (param.typeParam >= 0 && !elems_[param.typeParam])
     elems_[param.typeParam] = array.elem();
   size_t rank = array.extents().size(), named = param.shape.size();
+  // A file of too few axes is reported by the call.
   if (rank < named)
     return;
   if (param.hasLeading && !leading_)
+    // Axes before the named ones are the leading ones.
     leading_.emplace(array.extents().begin(), array.extents().end() - named);
   for (size_t i = 0; i < named; ++i) {
     rt::ExprValues values{dims_, {}, {}, {}, nullptr};
+    // The extent may be an expression, such as `2 * N`, that is solved for its one unknown
+    // dimension.
     if (auto solution = rt::solve(param.shape[i], array.extents()[rank - named + i], values))
       dims_[solution->dim] = solution->value;
   }
@@ -251,6 +263,8 @@ std::optional<std::vector<int64_t>> Resolver::extentsOf(const rt::Param &param) 
 /// An array of which only the shape is known, or what may decide, or a number that decides nothing.
 bool Resolver::assume(const rt::Param &param, RunInputs &inputs) {
   if (!param.isArray()) {
+    // The value of an integer may decide how often a loop runs, so it cannot be assumed. A float
+    // decides nothing that times depend on.
     if (!isFloat(*kindOf(elemOf(param))))
       return false;
     inputs.scalars.push_back(*scalar(param, "1"));
@@ -261,12 +275,14 @@ bool Resolver::assume(const rt::Param &param, RunInputs &inputs) {
   std::optional<std::vector<int64_t>> extents = extentsOf(param);
   if (!extents)
     return true;
+  // Elements that decide addresses or counts get plausible values.
   if (auto assumed = assumeElements(entry_, param, dims_, *extents)) {
     inputs.elements.push_back(std::move(assumed->elements));
     inputs.arrays.push_back(std::move(assumed->array));
     inputs.hasValues.push_back(true);
     return true;
   }
+  // No values are needed, so the memory is only reserved and never touched.
   std::optional<rt::OwnedArray> array;
   if (!(array = rt::OwnedArray::reserve(elemOf(param), *extents)))
     fail(param.name, "there is no memory for an array of this size");
@@ -300,10 +316,13 @@ std::optional<rt::OwnedArray> Resolver::make(const rt::Param &param, const std::
   auto bound = [&](double value) {
     return real ? Scalar::real(value) : Scalar::integer(static_cast<int64_t>(value));
   };
+  // The upper limit is exclusive, so 2 gives both truth values.
   Scalar low = bound(recipe->option("low", 0)),
          high = bound(recipe->option("high", real                     ? 1
                                              : kind == ElemKind::Bool ? 2
                                                                       : 10));
+  // Unless a seed is given, each argument has a stream of its own; otherwise arrays of one shape
+  // would be equal.
   uint64_t seed =
       static_cast<uint64_t>(recipe->option("seed", static_cast<double>(seed_ + stream)));
   auto *out = static_cast<char *>(array->data());
@@ -326,9 +345,11 @@ std::optional<PtlScalar> Resolver::scalar(const rt::Param &param, const std::str
     return std::nullopt;
   }
   PtlScalar cell{};
+  // Integers take the exact way, because large ones do not fit a double.
   bool exact = integer && !isFloat(kind);
   Scalar value = exact ? Scalar{0, wrapInteger(static_cast<uint64_t>(*integer), kind)}
                        : convertScalar(Scalar::real(*number), ElemKind::F64, kind);
+  // A value that changes by conversion, such as 1.5 or one out of range, was not meant.
   if (!isFloat(kind) && number && static_cast<double>(value.i) != *number) {
     fail(param.name, text + " is not a value of " + std::string(elemName(kind)));
     return std::nullopt;
@@ -338,6 +359,7 @@ std::optional<PtlScalar> Resolver::scalar(const rt::Param &param, const std::str
 }
 
 void Resolver::checkTypes(const CallableDecl &decl) {
+  // An element type that neither a word nor a file has given is the usual one of its parameter.
   for (size_t i = 0; i < elems_.size(); ++i)
     if (!elems_[i])
       elems_[i] = rt::elemFromName(elemName(usualElement(*decl.typeParams[i])));
@@ -352,6 +374,7 @@ void Resolver::finish(RunInputs &inputs, RunNeeds needs) {
     if (param.kind == PTL_PARAM_OUTPUT)
       continue;
     auto given = values_.find(param.name);
+    // When only times are asked, missing values can be assumed.
     if (given == values_.end() && needs == RunNeeds::Times && assume(param, inputs))
       continue;
     if (given == values_.end()) {
@@ -368,6 +391,7 @@ void Resolver::finish(RunInputs &inputs, RunNeeds needs) {
       inputs.arrays.push_back(std::move(file->second));
       inputs.hasValues.push_back(true);
     } else if (given->second.substr(0, 1) != "@") {
+      // A file that could not be read was reported by `readFile`.
       if (std::optional<rt::OwnedArray> array = make(param, given->second, stream))
         inputs.arrays.push_back(std::move(*array));
       inputs.hasValues.push_back(true);

@@ -15,6 +15,7 @@ static constexpr double kAssumedElements = 1 << 24;
 
 static const int64_t *find(const ExampleSizes &wanted, const CallableDecl &decl,
                            const std::string &name) {
+  // A value for this declaration wins over one for any.
   auto found = wanted.find(decl.name + "." + name);
   if (found == wanted.end())
     found = wanted.find(name);
@@ -38,6 +39,7 @@ public:
       : bound_(bound), decl_(*bound.binding.decl), entry_(entry), wanted_(wanted),
         dims_(entry.dims.size()), leading_(bound.binding.prefixRank) {
     for (const CallSite &call : callsOf(program, decl_))
+      // Only benches have sizes that a time should be measured for.
       if (call.caller->kind == DeclKind::Bench)
         calls_.push_back(call);
   }
@@ -79,6 +81,7 @@ void Chooser::chooseDim(size_t number) {
     dims_[number] = value;
     result_.sizes.push_back({dim.name, value, std::move(why)});
   };
+  // What was bound when compiling must be used when running.
   if (auto bound = bound_.binding.statics.find(dim.name); bound != bound_.binding.statics.end()) {
     for (const Choice &choice : bound_.choices)
       if (choice.name == dim.name)
@@ -89,6 +92,7 @@ void Chooser::chooseDim(size_t number) {
     return choose(*value, "asked for");
   for (const CallSite &call : calls_)
     if (number < call.expr->dimArgs.size())
+      // A length that follows from the caller's own dimensions is not known.
       if (auto value = call.expr->dimArgs[number].constant())
         return choose(*value, describeCaller(*call.caller));
 }
@@ -100,6 +104,7 @@ void Chooser::chooseLeading(size_t axis) {
   }
   for (const CallSite &call : calls_) {
     const std::vector<Extent> &given = call.expr->prefixArgs;
+    // A call with another number of leading axes says nothing of these.
     if (call.expr->prefixHasPrefix || given.size() != leading_.size())
       continue;
     if (std::optional<int64_t> value = given[axis].length.constant()) {
@@ -113,6 +118,7 @@ void Chooser::chooseLeading(size_t axis) {
 double Chooser::assumedFor(const rt::Param &param) const {
   double known = 1;
   int open = 0;
+  // Lengths that are known take their part of the elements.
   for (const rt::Expr &axis : param.shape)
     if (std::optional<int64_t> length = lengthOf(axis))
       known *= static_cast<double>(std::max<int64_t>(*length, 1));
@@ -123,10 +129,12 @@ double Chooser::assumedFor(const rt::Param &param) const {
       known *= static_cast<double>(std::max<int64_t>(*length, 1));
     else
       open += param.hasLeading;
+  // The rest is spread evenly over the open axes.
   return open ? std::pow(kAssumedElements / known, 1.0 / open) : HUGE_VAL;
 }
 
 void Chooser::assume() {
+  // The array that needs the shortest lengths decides for all.
   double least = HUGE_VAL;
   for (const rt::Param &param : entry_.params)
     if (param.isArray())
@@ -134,6 +142,8 @@ void Chooser::assume() {
   if (least == HUGE_VAL)
     least = 1024; // no array has it
   auto length =
+      // A power of two suits most tiles. The small summand keeps exact powers from being rounded
+      // down.
       static_cast<int64_t>(std::exp2(std::floor(std::log2(std::max(least, 16.0)) + 1e-9)));
   for (std::optional<int64_t> &each : leading_)
     if (!each) {
@@ -141,11 +151,13 @@ void Chooser::assume() {
       result_.sizes.push_back({"..", length, "assumed"});
     }
   std::vector<size_t> open;
+  // First every open dimension gets this length, because requirements may relate several.
   for (size_t i = 0; i < dims_.size(); ++i)
     if (!dims_[i]) {
       dims_[i] = length;
       open.push_back(i);
     }
+  // Then each is made smaller if requirements ask for that.
   for (size_t i : open) {
     dims_[i] = suiting(i);
     result_.sizes.push_back({entry_.dims[i].name, *dims_[i], "assumed"});
@@ -172,6 +184,7 @@ bool Chooser::isOfNumbers(const rt::Expr &expr) const {
 /// count.
 int64_t Chooser::broken() const {
   return std::count_if(entry_.wheres.begin(), entry_.wheres.end(), [&](const rt::Where &where) {
+    // A requirement that cannot be evaluated does not count as broken.
     return isOfNumbers(where.expr) && lengthOf(where.expr) == 0;
   });
 }
@@ -179,6 +192,7 @@ int64_t Chooser::broken() const {
 /// The assumed length of a dimension, halved as long as fewer requirements are broken by that.
 int64_t Chooser::suiting(size_t dim) {
   int64_t length = *dims_[dim], best = length, least = broken();
+  // Halving stops when nothing is broken any more.
   for (; least > 0 && length > 1; length /= 2) {
     dims_[dim] = length / 2;
     if (int64_t now = broken(); now < least) {
@@ -192,12 +206,14 @@ int64_t Chooser::suiting(size_t dim) {
 /// Chooses the integers that data decides while the program runs.
 void Chooser::chooseExamples() {
   for (const std::string &name : exampleNames(decl_))
+    // A name may stand for several integers, of which the first counts.
     if (const int64_t *value = find(wanted_, decl_, name);
         value && result_.examples.emplace(name, *value).second)
       result_.sizes.push_back({name, *value, "asked for"});
 }
 
 void Chooser::choose() {
+  // Scalars come first, because lengths may depend on them.
   chooseScalars();
   for (size_t axis = 0; axis < leading_.size(); ++axis)
     chooseLeading(axis);
@@ -222,6 +238,7 @@ void Chooser::chooseScalars() {
     PtlScalar cell{};
     ElemKind kind = elemOf(param);
     const int64_t *value = find(wanted_, decl_, param.name);
+    // The bits of a float do not matter for times.
     storeElem(&cell, kind, isFloat(kind) ? Scalar::real(1) : Scalar{0, value ? *value : 1});
     result_.scalars.push_back(cell);
     result_.assumedScalars.push_back(isFloat(kind));
@@ -251,6 +268,7 @@ std::optional<ExampleCall> Chooser::make(std::string &problem) {
         extents.push_back(*length);
     for (size_t axis = 0; axis < param.shape.size(); ++axis) {
       std::optional<int64_t> length = lengthOf(param.shape[axis]);
+      // A length may become negative, for instance as `N - 8`.
       if (!length || *length < 0) {
         problem = "the axis `" + param.axisTexts[axis] + "` of `" + param.name +
                   "` has no length for these sizes";
@@ -263,6 +281,7 @@ std::optional<ExampleCall> Chooser::make(std::string &problem) {
     for (int64_t extent : extents)
       bytes *= extent;
     result_.bytes += bytes;
+    // Arrays whose elements decide addresses or counts get data.
     if (auto assumed = assumeElements(entry_, param, dims_, extents)) {
       result_.elements.push_back(std::move(assumed->elements));
       result_.data.emplace(result_.extents.size(), std::move(assumed->array));
@@ -291,6 +310,7 @@ rt::Failure ExampleCall::run(ChipRunner &runner, const ChipRun &how) const {
     arrays[i].elem = elems[i];
     arrays[i].rank = static_cast<int64_t>(extents[i].size());
     arrays[i].extents = extents[i].data();
+    // Other arrays have no data; the simulator only asks for their shapes.
     if (auto given = data.find(i); given != data.end()) {
       arrays[i].data = given->second.data();
       chip.known.push_back(arrays[i].data);

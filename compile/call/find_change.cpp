@@ -51,6 +51,7 @@ bool isArray(mlir::Value value) { return isa<ir::ArrayType, ir::RefType>(value.g
 /// One value per argument of the function.
 std::vector<reference::Value> argumentsOf(func::FuncOp function, const StageCall &call) {
   std::vector<reference::Value> arguments;
+  // Arrays, scalars and lengths are given in separate lists, each in the order of the arguments.
   size_t array = 0, scalar = 0, length = 0;
   for (BlockArgument argument : function.getArguments()) {
     if (isArray(argument)) {
@@ -70,6 +71,7 @@ Outcome runTiles(ModuleOp module, const StageCall &call) {
   auto function = *module.getOps<func::FuncOp>().begin();
   execute::Result result = execute::execute(function, argumentsOf(function, call));
   Outcome outcome;
+  // What the executor does not know is no change of the program.
   outcome.isRun = result.status != RunStatus::Unsupported;
   outcome.isStopped = !result.ok();
   outcome.isUnspecified = result.status == RunStatus::Arithmetic;
@@ -80,6 +82,7 @@ Outcome runTiles(ModuleOp module, const StageCall &call) {
 
 /// Gives each buffer bytes of its own; the machine with memories that have these.
 Machine placeApart(block::BlockProgram &program, Machine machine) {
+  // Without a limit each buffer gets bytes of its own.
   for (MemorySpace &space : machine.memories)
     space.bytes = space.reserved = 0; // no limit
   std::map<std::string, int64_t> peaks;
@@ -123,8 +126,10 @@ private:
 
 Outcome runBlocks(const Stage &stage, const Machine &machine, const StageCall &call,
                   const rt::sim::Options &how) {
+  // Running changes the module, so a copy is run.
   ChipProgram program = copyOf(stage.blocks);
   Machine own = machine;
+  // The simulator needs addresses, so buffers without any get bytes of their own.
   if (stage.level == Stage::Level::Unplaced)
     own = placeApart(program.program, machine);
   Outcome outcome;
@@ -134,6 +139,7 @@ Outcome runBlocks(const Stage &stage, const Machine &machine, const StageCall &c
   if (!runner)
     return outcome;
   Arrays arrays(call);
+  // The arrays are copied, since each stage has to begin with the same contents.
   ChipRun run;
   run.options = how;
   rt::Failure failure = runner->run(arrays.pointers(), call.scalars, call.lengths, run);
@@ -142,6 +148,7 @@ Outcome runBlocks(const Stage &stage, const Machine &machine, const StageCall &c
   outcome.why = failure.message;
   size_t next = 0;
   for (BlockArgument argument : function.getArguments())
+    // Only what may be written is compared.
     if (isArray(argument)) {
       if (isa<ir::RefType>(argument.getType()))
         outcome.arrays.push_back(arrays.values(next));
@@ -153,8 +160,10 @@ Outcome runBlocks(const Stage &stage, const Machine &machine, const StageCall &c
 /// How a stage is run: in program order, and where pipes are in order by events, in others.
 std::vector<rt::sim::Options> waysToRun(Stage::Level level) {
   std::vector<rt::sim::Options> ways(1);
+  // Without events only program order is right.
   ways[0].oneByOne = level != Stage::Level::Synchronised;
   if (level == Stage::Level::Synchronised)
+    // With events every order that they allow has to give the same.
     for (rt::sim::Schedule schedule :
          {rt::sim::Schedule::Eager, rt::sim::Schedule::Lazy, rt::sim::Schedule::Random}) {
       ways.emplace_back();
@@ -192,6 +201,7 @@ class Comparison {
 public:
   Comparison(const StageCall &call, ModuleOp module, Outcome first)
       : first_(std::move(first)), names_(namesOf(*module.getOps<func::FuncOp>().begin())) {
+    // The shortest float type of the program decides how exactly results can agree.
     forEachFloat(module, [&](ElemKind kind) { takeType(kind); });
     for (const PtlArray *array : call.arrays)
       if (isFloat(kindOf(*array))) {
@@ -205,8 +215,10 @@ public:
 
   /// Empty if they agree.
   std::string difference(const Outcome &outcome) const {
+    // An unspecified result agrees with anything.
     if (outcome.isUnspecified)
       return "";
+    // A stage that stops where the first one ran, or the other way round, has changed the program.
     if (outcome.isStopped != first_.isStopped)
       return outcome.isStopped ? "it stops: " + outcome.why
                                : "it runs, before it stops: " + first_.why;
@@ -246,13 +258,16 @@ std::optional<StageDifference> findChange(const StageRecord &record, const Machi
                                           const StageCall &call) {
   std::optional<Comparison> comparison;
   for (const Stage &stage : record.all())
+    // Each stage is run in each way, so that the first difference names its pass.
     for (const rt::sim::Options &how : waysToRun(stage.level)) {
       Outcome outcome = stage.level == Stage::Level::Tiles ? runTiles(moduleOf(stage), call)
                                                            : runBlocks(stage, *machine, call, how);
       if (!outcome.isRun)
         continue;
+      // The first stage that runs is what all others are compared with.
       if (!comparison) {
         comparison.emplace(call, moduleOf(stage), std::move(outcome));
+        // If that is unspecified, nothing can be compared.
         if (!comparison->isDecided())
           return std::nullopt;
         continue;

@@ -41,6 +41,7 @@ bool isScalarInteger(Value value) { return value.getType().isIntOrIndex(); }
 class Relevance {
 public:
   explicit Relevance(Operation *root) {
+    // Needs are followed backwards from what decides about the amount of work.
     root->walk([&](Operation *op) {
       if (isa<scf::ForOp, ir::ParallelOp, ir::PadOp>(op))
         needAll(op->getOperands());
@@ -63,21 +64,25 @@ private:
       for (Block &block : region) {
         Operation *end = block.getTerminator();
         auto condition = dyn_cast<scf::ConditionOp>(end);
+        // A `while` hands its values on by the condition, other regions by their yield.
         ValueRange values = condition ? ValueRange(condition.getArgs()) : end->getOperands();
         if (number < values.size())
           need(values[number]);
       }
   }
   void need(Value value) {
+    // Each value is followed once, which also ends the cycles of loop variables.
     if (!isScalarInteger(value) || !values_.insert(value).second)
       return;
     auto argument = dyn_cast<BlockArgument>(value);
     Operation *op = argument ? argument.getOwner()->getParentOp() : value.getDefiningOp();
     unsigned number = argument ? argument.getArgNumber() : cast<OpResult>(value).getResultNumber();
     if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      // The loop variable follows from the bounds, which are needed anyway.
       if (argument && number == 0)
         return;
       number -= argument ? 1 : 0;
+      // A carried value needs its start, and what each turn makes of it.
       need(loop.getInitArgs()[number]);
       need(loop.getRegionIterArgs()[number]);
       needTerminators(op, number);
@@ -136,6 +141,7 @@ private:
     auto found = values_.find(value);
     return found == values_.end() ? Known() : Known(found->second);
   }
+  // Other integers are not followed, which keeps the tables small.
   void set(Value value, Known known) {
     if (!relevance_.contains(value))
       return;
@@ -145,6 +151,7 @@ private:
       values_.erase(value);
   }
   void setAll(ValueRange targets, ValueRange sources) {
+    // All sources are read first, since targets may be among them.
     llvm::SmallVector<Known> known;
     for (Value source : sources)
       known.push_back(valueOf(source));
@@ -168,6 +175,7 @@ private:
   bool run(Operation &op);
   bool runFlops(Operation &op);
   bool countOp(Operation &op);
+  // A loop without known work makes the whole count unknown.
   bool runFor(scf::ForOp loop);
   bool runGrid(ir::ParallelOp grid, size_t axis);
   bool runIf(scf::IfOp branch);
@@ -213,6 +221,7 @@ std::optional<Extents> Counter::extentsOf(Type type) const {
 
 /// Results whose lengths are new names made of those of operands.
 void Counter::bindDerived(Operation &op, llvm::ArrayRef<ir::Extent> result) {
+  // The lengths of the result follow from those of the operands in a way of each operation's own.
   auto operand = [&](unsigned number, size_t axis) {
     return extent(ir::extentsOf(op.getOperand(number).getType())[axis]);
   };
@@ -245,6 +254,7 @@ void Counter::bindResult(Operation &op) {
   if (result.empty())
     return;
   ValueRange lengths = lengthOperands(op);
+  // Dropped axes have a length operand, but no place in the result.
   if (isa<ir::LoadOp, ir::SliceOp>(op)) {
     llvm::ArrayRef<int64_t> dropped = isa<ir::LoadOp>(op) ? cast<ir::LoadOp>(op).getDropped()
                                                           : cast<ir::SliceOp>(op).getDropped();
@@ -267,6 +277,7 @@ void Counter::bindResult(Operation &op) {
 // ---- Control ------------------------------------------------------------------------------------
 
 std::optional<Tally> Counter::workOf(llvm::function_ref<bool()> body) {
+  // The total is put aside, so that the work of the body alone is seen.
   Tally before = std::exchange(total_, Tally());
   bool fine = body();
   Tally inside = std::exchange(total_, std::move(before));
@@ -278,12 +289,14 @@ const Counter::Context &Counter::contextOf(Operation &op) {
   Context &context = entry->second;
   if (!isNew)
     return context;
+  // Names that are bound inside are no inputs of the loop.
   llvm::DenseSet<StringAttr> bound;
   auto use = [&](Type type) {
     for (const ir::Extent &each : ir::extentsOf(type))
       if (each.symbol)
         context.symbols.insert(each.symbol);
   };
+  // Only values from outside can make two runs of the loop differ.
   auto isInside = [&](Value value) {
     return llvm::any_of(op.getRegions(),
                         [&](Region &region) { return region.isAncestor(value.getParentRegion()); });
@@ -307,9 +320,11 @@ const Counter::Context &Counter::contextOf(Operation &op) {
 
 /// Runs a loop, or remembers what it came to when all that its work depends on was the same.
 bool Counter::runLoop(Operation &op, llvm::function_ref<bool()> body) {
+  // Values that the loop hands out have to be computed again, even if the work is known.
   if (anyRelevant(op.getResults()))
     return body();
   const Context &context = contextOf(op);
+  // The key is everything that the loop's work can depend on.
   std::vector<Known> key;
   for (Value value : context.values)
     key.push_back(valueOf(value));
@@ -332,11 +347,13 @@ bool Counter::runFor(scf::ForOp loop) {
   setAll(loop.getRegionIterArgs(), loop.getInitArgs());
   Block &body = *loop.getBody();
   if (!lower || !upper || !step || *step <= 0) { // Fine only when nothing is computed.
+    // How often it runs is unknown, so the count is known only if a turn does nothing.
     std::optional<Tally> once = workOf([&] { return run(body); });
     for (Value result : loop.getResults())
       set(result, std::nullopt);
     return once && once->isNothing();
   }
+  // If no turn depends on the variables, one turn stands for all.
   bool alike = !anyRelevant(body.getArguments());
   int64_t trips = std::max<int64_t>(0, (*upper - *lower + *step - 1) / *step);
   if (alike && trips > 0) {
@@ -357,6 +374,7 @@ bool Counter::runFor(scf::ForOp loop) {
 
 bool Counter::runGrid(ir::ParallelOp grid, size_t axis) {
   Block &body = grid.getBody().front();
+  // Each axis is a loop around the next one.
   if (axis == body.getNumArguments())
     return run(body);
   Known lower = valueOf(grid.getLower()[axis]), upper = valueOf(grid.getUpper()[axis]),
@@ -384,6 +402,7 @@ bool Counter::runGrid(ir::ParallelOp grid, size_t axis) {
 
 bool Counter::runIf(scf::IfOp branch) {
   Known condition = valueOf(branch.getCondition());
+  // For costs, an estimate is better than nothing, and it is noted that it is one.
   if (!condition && byOp_) {
     assumed_.insert(branch);
     condition = 1;
@@ -412,6 +431,7 @@ bool Counter::runWhile(scf::WhileOp loop) {
   setAll(loop.getBeforeArguments(), loop.getInits());
   Block &before = *loop.getBeforeBody(), &after = *loop.getAfterBody();
   while (true) {
+    // The work before the turn is kept, to see whether the turn does anything.
     Work start = total_.work;
     if (!run(before))
       return false;
@@ -443,6 +463,7 @@ bool Counter::runFlops(Operation &op) {
   } else if (auto store = dyn_cast<ir::StoreOp>(op);
              store && store.getAtomic() &&
              isa<FloatType>(ir::elementTypeOf(store.getRef().getType()))) {
+    // An atomic addition is one operation for each element.
     flops = 1;
     for (Value length : store.getLengths()) {
       Known known = valueOf(length);
@@ -453,6 +474,7 @@ bool Counter::runFlops(Operation &op) {
   }
   if (!flops)
     return false;
+  // What is done in f64 is also counted by itself.
   bool isDouble = touchesElement(op, [](Type type) { return type.isF64(); });
   total_.work = total_.work + Work{*flops, isDouble ? *flops : 0};
   return true;
@@ -483,6 +505,7 @@ Known Counter::evaluated(Operation &op) {
     Known which = valueOf(select.getCondition());
     return which ? valueOf(*which ? select.getTrueValue() : select.getFalseValue()) : Known();
   }
+  // How an operation computes is looked up once.
   auto [use, isNew] = uses_.try_emplace(&op);
   if (isNew)
     use->second = ir::arithUseOf(&op);
@@ -500,6 +523,7 @@ Known Counter::evaluated(Operation &op) {
 }
 
 bool Counter::run(Operation &op) {
+  // The limit keeps the count from taking longer than a fraction of a second.
   if (++steps_ > kMostSteps)
     return false;
   if (auto loop = dyn_cast<scf::ForOp>(op))
@@ -508,6 +532,7 @@ bool Counter::run(Operation &op) {
     bool fine = runLoop(op, [&] { return runGrid(grid, 0); });
     if (byOp_)
       ++total_.ops[&op].executions;
+    // The grid itself is a launch.
     return fine;
   }
   if (auto branch = dyn_cast<scf::IfOp>(op))
@@ -519,6 +544,7 @@ bool Counter::run(Operation &op) {
     return true;
   }
   bindResult(op);
+  // Results that nothing depends on are not computed.
   if (op.getNumResults() == 1 && relevance_.contains(op.getResult(0)))
     set(op.getResult(0), evaluated(op));
   return byOp_ ? countOp(op) : runFlops(op);
@@ -533,6 +559,7 @@ bool Counter::run(Block &block) {
 
 bool Counter::count(const std::vector<KnownArgument> &arguments) {
   for (auto [argument, known] : llvm::zip(function_.getArguments(), arguments)) {
+    // Lengths of arguments bind the names in their types.
     set(argument, known.value);
     for (auto [axis, each] : llvm::enumerate(ir::extentsOf(argument.getType())))
       if (axis < known.extents.size())
@@ -544,6 +571,7 @@ bool Counter::count(const std::vector<KnownArgument> &arguments) {
 } // namespace
 
 std::optional<Work> countWork(ModuleOp module, const std::vector<KnownArgument> &arguments) {
+  // The first function is the entry.
   for (auto function : module.getOps<func::FuncOp>())
     if (Counter counter(function); counter.count(arguments))
       return counter.work();

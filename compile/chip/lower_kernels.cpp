@@ -14,6 +14,7 @@ namespace ptl {
 /// That of all kernels, whose buffers are placed.
 static BufferLedger ledgerOf(const block::BlockProgram &program) {
   BufferLedger all;
+  // Ledgers are complete when all kernels are placed, which is when this is called.
   for (const std::optional<BufferLedger> &one : program.ledgers) {
     all.machine = one->machine;
     all.functions.insert(all.functions.end(), one->functions.begin(), one->functions.end());
@@ -23,6 +24,7 @@ static BufferLedger ledgerOf(const block::BlockProgram &program) {
 
 static block::KernelTraits traitsOf(const block::BlockProgram &program, size_t kernel) {
   auto functions = program.kernels[kernel].get().getOps<mlir::func::FuncOp>();
+  // A mixed kernel has one function for each kind of core.
   return {program.unrolls[kernel], std::distance(functions.begin(), functions.end()) > 1};
 }
 
@@ -32,6 +34,7 @@ static SearchStep placeBuffers(block::BlockProgram &program, const Machine &mach
                                ChipSearch &search) {
   bool lowersAgain = false;
   for (size_t i = 0; i < program.kernels.size(); ++i) {
+    // A kernel that is placed keeps its place, and one whose tiles will be halved changes anyway.
     if (program.ledgers[i] || search.isHalving(i))
       continue;
     BufferLedger ledger;
@@ -43,8 +46,10 @@ static SearchStep placeBuffers(block::BlockProgram &program, const Machine &mach
     SearchStep step = search.afterOverflow(i, *overflow, traitsOf(program, i));
     if (step == SearchStep::GiveUp)
       return step;
+    // The loop goes on, so that all kernels that overflow change in one round.
     lowersAgain |= step == SearchStep::Lower;
   }
+  // Tiles are halved only when all other kernels fit.
   return lowersAgain ? SearchStep::Lower : search.afterPlacing();
 }
 
@@ -53,12 +58,14 @@ static void reportRoom(ChipProgram &program, ChipSearch &search) {
   llvm::SmallVector<mlir::func::FuncOp> grids(
       (*program.program.grids).getOps<mlir::func::FuncOp>());
   for (size_t i = 0; i < program.program.kernels.size(); ++i) {
+    // The functions of one kernel share its name.
     LedgerKernel kernel;
     for (auto function : (*program.program.kernels[i]).getOps<mlir::func::FuncOp>())
       if (auto name = attrs::kernel.of(function))
         kernel.name = name.str();
     kernel.givenUp = search.of(i).givenUp();
     kernel.parts = program.program.parts[i];
+    // This is the overflow that made the compiler cut tiles into parts.
     const std::optional<Overflow> &whole = search.of(i).present().whole;
     if (whole && kernel.parts) {
       kernel.parts->memory = whole->space.place;
@@ -75,6 +82,7 @@ static void reportRoom(ChipProgram &program, ChipSearch &search) {
       }
       program.statements.push_back(std::move(each));
     }
+    // Kernels that fit at once have nothing to report.
     if (kernel.parts || !kernel.givenUp.empty())
       program.ledger.kernels.push_back(std::move(kernel));
   }
@@ -92,6 +100,7 @@ std::optional<LoweredKernels> lowerKernels(const CompileContext &context, const 
                              std::vector<std::string> arguments) {
     context.sink().report(id, spanOf(location), std::move(arguments));
   };
+  // Records of an attempt that failed are dropped, so that only those of the last one remain.
   size_t tiled = record ? record->size() : 0;
   block::AfterPass afterPass;
   if (record || options.afterPass)
@@ -107,15 +116,18 @@ std::optional<LoweredKernels> lowerKernels(const CompileContext &context, const 
     context.step("lower-block");
     if (record)
       record->truncate(tiled);
+    // Each round lowers only the kernels whose options have changed.
     std::optional<block::BlockProgram> made =
         block::lowerToBlocks(module, machine, search.options(), context.simplifier(), report,
                              &program.program, afterPass);
     if (!made) {
+      // Without a diagnostic of its own a failure is a fault of the compiler.
       if (context.sink().errorCount() == errors)
         context.log().reportFault("lower-block", messages.text, module);
       return std::nullopt;
     }
     search.see(made->tileGroups);
+    // A kernel could not be cut as asked, so the next change is tried before placing anything.
     if (made->uncut) {
       result.next = search.afterUncut(*made->uncut);
       continue;

@@ -39,6 +39,7 @@ private:
 /// Whether an entry can be placed, with its tiles in parts if they may be; says nothing if not.
 bool Trials::fits(const CheckedProgram &program, const SourceManager &sources,
                   const ir::EntryBinding &binding) const {
+  // A trial says nothing to the user, keeps nothing and dumps nothing.
   DiagnosticSink quiet;
   CompilerOptions options = options_;
   options.keepFault = nullptr;
@@ -51,8 +52,10 @@ bool Trials::fits(const CheckedProgram &program, const SourceManager &sources,
     tiles = tileModule(trial, std::move(built->tensor));
   if (!tiles)
     return false;
+  // The trial must not give anything up to make room, or larger values would seem to fit.
   ChipSearch search(/*mayHalve=*/false, mayCut_);
   std::optional<LoweredKernels> lowered = lowerKernels(trial, *tiles, search, {}, nullptr);
+  // `GoOn` means that the kernels fit as they are.
   return lowered && lowered->next == SearchStep::GoOn;
 }
 
@@ -60,6 +63,7 @@ bool Trials::fits(const CheckedProgram &program, const SourceManager &sources,
 std::optional<RoomHelp> Trials::helpOf(const Tunable &tunable) const {
   const std::string &name = tunable.local->name;
   std::vector<int64_t> candidates = tunable.domain;
+  // Values are tried from small to large by bisection, which relies on smaller tiles needing less.
   std::sort(candidates.begin(), candidates.end());
   if (candidates.empty()) { // no domain: any number; a schedule may have made it larger
     auto given = binding_.tunables.find(name);
@@ -83,20 +87,24 @@ std::optional<RoomHelp> Trials::helpOf(const Tunable &tunable) const {
 /// The same for a number of the text: halves of it.
 std::optional<RoomHelp> Trials::helpOf(const TileNumber &number) const {
   std::vector<int64_t> candidates;
+  // Halves keep a number a power of two if it is one.
   for (int64_t value = number.value / 2; value > 0; value /= 2)
     candidates.insert(candidates.begin(), value);
   const SourceFile &file = sources_.file(number.span.file);
   std::shared_ptr<TrialSource> found;
   auto tryWith = [&](int64_t value) {
+    // The text is changed and checked again, since the number may stand in types.
     auto trial = std::make_shared<TrialSource>();
     std::string text(file.text());
     text.replace(number.span.begin, number.span.end - number.span.begin, std::to_string(value));
     DiagnosticSink quiet;
     FileId root = trial->sources.add(file.path(), std::move(text));
     trial->program = checkFile(trial->sources, root, *options_.recheck, quiet);
+    // The declaration of the trial is another object than that of the program.
     for (const CallableDecl *decl : trial->program->modules.front()->callables)
       if (decl->kind == binding_.decl->kind && decl->name == binding_.decl->name)
         trial->decl = decl;
+    // A change that breaks the program is no help.
     if (!trial->decl || quiet.errorCount() > 0)
       return false;
     ir::EntryBinding binding = binding_;
@@ -126,9 +134,11 @@ std::vector<RoomHelp> Trials::helps(std::vector<std::string> &tried) const {
     else
       tried.push_back(what);
   };
+  // Tunables come first, since a schedule changes them without touching the text.
   for (const Tunable &tunable : binding_.decl->tunables)
     if (!tunable.isBool)
       add(helpOf(tunable), "`" + tunable.local->name + "` has any other value");
+  // Numbers in the text are tried only where no tunable helps.
   if (!helps.empty() || !options_.recheck || binding_.decl->kind != DeclKind::Kernel)
     return helps;
   constexpr size_t most = 4; // of the numbers: each is tried several times
@@ -143,6 +153,7 @@ std::vector<RoomHelp> Trials::helps(std::vector<std::string> &tried) const {
 ChipProgram withWhatAvoidsParts(const CompileContext &context, const ir::EntryBinding &binding,
                                 ChipProgram program) {
   std::vector<LedgerKernel> &kernels = program.ledger.kernels;
+  // Nothing was done in parts, so there is nothing to avoid.
   bool any = !program.statements.empty() ||
              std::any_of(kernels.begin(), kernels.end(),
                          [](const LedgerKernel &kernel) { return kernel.parts.has_value(); });
@@ -175,10 +186,12 @@ void warnOfParts(const CompileContext &context, const ChipProgram &program) {
   if (!options.reportsParts)
     return;
   std::map<std::string, std::vector<const StatementParts *>> byKernel;
+  // Tiles that the compiler chose itself are no matter of the author's.
   for (const StatementParts &each : program.statements)
     if (!each.tilesAreChosen)
       byKernel[each.kernel].push_back(&each);
   for (auto &[kernel, all] : byKernel) {
+    // The statement with the most parts is reported, and the others are labels.
     std::stable_sort(all.begin(), all.end(),
                      [](const auto *a, const auto *b) { return a->parts > b->parts; });
     const StatementParts &first = *all.front();

@@ -35,12 +35,14 @@ std::string elementProblem(const TypeParam &param, const std::string &name) {
 
 ElemKind usualElement(const TypeParam &param) {
   for (ElemKind kind : {ElemKind::F32, ElemKind::I32, ElemKind::Bool})
+    // These three between them satisfy every constraint.
     if (satisfies(kind, param.constraint))
       return kind;
   return ElemKind::F32;
 }
 
 std::vector<CallSite> callsOf(const CheckedProgram &program, const CallableDecl &callee) {
+  // The first calls decide, and benches have the sizes that matter most.
   auto rank = [](DeclKind kind) { return kind == DeclKind::Bench ? 0 : isBlock(kind) ? 1 : 2; };
   std::vector<CallSite> calls;
   for (const CallableDecl *decl : program.modules.front()->callables)
@@ -110,9 +112,11 @@ void Binder::bindType(size_t number) {
   if (const std::string *text = asked(param.name)) {
     if (std::string wrong = elementProblem(param, *text); !wrong.empty())
       problem_ = wrong;
+    // The choice goes on with some element type, because callers expect one for each parameter.
     return choose(elemKindByName(*text).value_or(ElemKind::F32), "asked for");
   }
   for (const Call &call : calls_)
+    // A call in generic code may only pass on a type parameter, which says nothing.
     if (number < call.expr->elemArgs.size() && !call.expr->elemArgs[number].param)
       return choose(call.expr->elemArgs[number].kind, describeCaller(*call.caller));
   choose(usualElement(param), "default");
@@ -131,10 +135,12 @@ void Binder::bindDim(size_t number) {
       problem_ = "`" + *text + "` is no length for `" + dim.name + "`";
     return choose(value.value_or(0), "asked for");
   }
+  // A dimension that is not static is known when running, so only a request binds it.
   if (!dim.isStatic)
     return;
   for (const Call &call : calls_)
     if (number < call.expr->dimArgs.size() && call.expr->dimArgs[number])
+      // A caller's own dimension is no constant.
       if (auto value = call.expr->dimArgs[number].constant())
         return choose(*value, describeCaller(*call.caller));
   choose(kStaticDefault, "default");
@@ -150,6 +156,7 @@ void Binder::bindPrefix() {
   if (const std::string *text = asked("..")) {
     std::optional<int64_t> rank = ptl::numberOf(*text);
     if (!rank || *rank > 8)
+      // More than eight leading axes are surely a mistake.
       problem_ = "`" + *text + "` is no number of leading axes";
     return choose(std::min<int64_t>(rank.value_or(1), 8), "asked for");
   }
@@ -157,12 +164,14 @@ void Binder::bindPrefix() {
     if (!call.expr->prefixHasPrefix)
       return choose(static_cast<int64_t>(call.expr->prefixArgs.size()),
                     describeCaller(*call.caller));
+  // One leading axis is the simplest case that shows the prefix at all.
   choose(1, "default");
 }
 
 void Binder::bindTunable(const Tunable &tunable) {
   const std::string &name = tunable.local->name;
   if (const std::string *text = asked(name)) {
+    // Truth values are stored as 0 and 1.
     std::optional<int64_t> value = *text == "true"    ? 1
                                    : *text == "false" ? 0
                                                       : ptl::numberOf(*text);
@@ -192,6 +201,7 @@ std::string Binder::bind() {
 
 /// Why a declaration cannot be a function of its own; empty if it can.
 std::string signatureProblem(const CallableDecl &decl) {
+  // Only arrays and scalars cross the boundary of a compiled function.
   auto fits = [](const Type &type) { return type.isArray() || type.isScalar(); };
   for (const Local *param : decl.params)
     if (!fits(*param->type))
@@ -199,6 +209,7 @@ std::string signatureProblem(const CallableDecl &decl) {
              decl.name + "`";
   if (decl.kind == DeclKind::ExternKernel || !decl.body)
     return "`" + decl.name + "` has no body here";
+  // Kernels and programs return their results as outputs, which are arrays or scalars by rule.
   if (decl.kind != DeclKind::Fn)
     return "";
   std::vector<const Type *> results = {decl.returnType};
@@ -217,6 +228,7 @@ std::vector<Call> calledBy(const CallableDecl &block) {
     if (expr.kind != ExprKind::Call)
       return;
     const auto *call = cast<CallExpr>(&expr);
+    // One callee is compiled once, with the bindings of its first call.
     bool known = std::any_of(calls.begin(), calls.end(),
                              [&](const Call &each) { return each.expr->callee == call->callee; });
     if (!known && signatureProblem(*call->callee).empty())
@@ -231,7 +243,10 @@ Wanted wantedBy(const CallableDecl &decl, const Wanted &wanted) {
   Wanted own;
   for (const auto &[name, value] : wanted) {
     size_t dot = name.find('.');
+    // A word without a dot, and `..` whose dot comes first, concern every declaration.
     if (dot == 0 || dot == name.npos)
+      // A value for this declaration wins, whatever the order, so a general one never overwrites
+      // it.
       own.try_emplace(name, value);
     else if (name.substr(0, dot) == decl.name)
       own[name.substr(dot + 1)] = value;
@@ -255,9 +270,11 @@ std::vector<BoundEntry> bindEntries(const CheckedProgram &program, const Callabl
     return entries;
   }
   for (const Call &call : calledBy(decl)) {
+    // The block's own call comes first; others fill in what it leaves open.
     std::vector<Call> calls = {call};
     for (const Call &other : callsOf(program, *call.expr->callee))
       calls.push_back(other);
+    // Requests are for a declaration and not for those that a test calls.
     if (!add(*call.expr->callee, {}, std::move(calls)))
       return {};
   }

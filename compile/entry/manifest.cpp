@@ -27,6 +27,7 @@ std::string form(std::string_view key, const std::vector<std::string> &operands)
 }
 
 std::string floatText(double value) {
+  // JSON has no numbers for these.
   if (std::isnan(value) || std::isinf(value))
     return std::string("{\"float\": \"") +
            (std::isnan(value) ? "nan"
@@ -34,6 +35,7 @@ std::string floatText(double value) {
                               : "inf") +
            "\"}";
   char text[40];
+  // 17 digits read back as the same double.
   std::snprintf(text, sizeof text, "{\"float\": %.17g}", value);
   return text;
 }
@@ -72,9 +74,11 @@ std::string Expressions::atom(const DimAtom &atom) const {
 
 std::string Expressions::term(const DimTerm &term) const {
   std::vector<std::string> factors;
+  // A coefficient of 1 is left out, unless it is the whole term.
   if (term.coefficient != 1 || term.monomial->isOne())
     factors.push_back(std::to_string(term.coefficient));
   for (const DimFactor &factor : term.monomial->factors)
+    // A power is written as repeated factors.
     factors.insert(factors.end(), factor.power, atom(*factor.atom));
   return factors.size() == 1 ? factors.front() : form("mul", factors);
 }
@@ -102,6 +106,7 @@ std::optional<std::string> Expressions::operands(std::string_view key,
 
 /// `unique(idx)`, `sorted(off)`, `all(idx < V)`.
 std::optional<std::string> Expressions::dataFact(const OpExpr &op) const {
+  // The fact speaks of an array by its name, so it must be one.
   const auto *array = dynamic_cast<const LocalRefExpr *>(op.args.front());
   if (op.op->id != OpId::ReduceAll)
     return array
@@ -110,6 +115,7 @@ std::optional<std::string> Expressions::dataFact(const OpExpr &op) const {
   // The condition speaks of one array, whose elements it is checked for.
   const auto *condition = dynamic_cast<const OpExpr *>(op.args.front());
   const LocalRefExpr *subject = nullptr;
+  // With two arrays the condition has no single subject.
   for (const Expr *arg : condition ? condition->args : std::vector<Expr *>{})
     if (const auto *ref = dynamic_cast<const LocalRefExpr *>(arg); ref && ref->type->isArray())
       subject = subject ? nullptr : ref;
@@ -136,6 +142,7 @@ std::optional<std::string> Expressions::op(const OpExpr &op) const {
   case OpId::ReduceAll:
     return dataFact(op);
   case OpId::Div:
+    // Divisions of `int` round down; those of other types round to zero.
     return operands(op.type->isInt() ? "floordiv" : "truncdiv", args);
   case OpId::Rem:
     return operands(op.type->isInt() ? "mod" : "rem", args);
@@ -147,6 +154,7 @@ std::optional<std::string> Expressions::op(const OpExpr &op) const {
       std::optional<std::string> text = operands(spelling.key, args);
       bool unary = op.op->id == OpId::Not || op.op->id == OpId::Neg;
       if (text && unary)
+        // A single operand is no list.
         return "{" + quoted(spelling.key) + ": " + *expr(args.front()) + "}";
       return text;
     }
@@ -156,6 +164,7 @@ std::optional<std::string> Expressions::op(const OpExpr &op) const {
 std::optional<std::string> Expressions::expr(const Expr *expr) const {
   if (!expr)
     return std::nullopt;
+  // A dimension is the most compact form of an expression over dimensions.
   if (expr->dim.isKnown())
     return dim(expr->dim);
   if (const auto *constant = dynamic_cast<const ConstExpr *>(expr)) {
@@ -243,6 +252,7 @@ void Writer::results(JsonWriter &json, const CallableDecl &decl) const {
     for (const Local *output : decl.outputs)
       value(json, output->name, *output->type, Role::Output);
   } else if (decl.returnType->kind == TypeKind::Tuple) {
+    // Results of a `fn` have no names.
     for (size_t i = 0; i < decl.returnType->elements.size(); ++i)
       value(json, "result" + std::to_string(i), *decl.returnType->elements[i], Role::Output);
   } else {
@@ -255,7 +265,9 @@ void Writer::wheres(JsonWriter &json, const CallableDecl &decl) const {
   json.key("wheres").beginArray();
   for (const WhereClause &where : decl.wheres) {
     std::optional<std::string> text =
+        // Requirements on tunables alone were checked when compiling.
         where.onTunables ? std::nullopt : expressions_.expr(where.condition);
+    // What the manifest cannot express is checked by the code itself.
     if (!text)
       continue;
     json.beginObject().field("text", where.text).key("expr").raw(*text);
@@ -280,6 +292,7 @@ void Writer::variant(JsonWriter &json, const CallableDecl &decl,
       json.field(decl.typeParams[i]->name, elemName(variant.elems[i]));
     json.endObject();
   }
+  // The number of leading axes is fixed for each variant.
   if (decl.hasPrefix)
     json.field("leading", variant.leading);
   json.endObject();

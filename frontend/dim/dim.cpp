@@ -11,6 +11,7 @@ using namespace dims;
 bool MonomialGreater::operator()(const DimMonomial *a, const DimMonomial *b) const {
   if (a == b)
     return false;
+  // Higher degrees come first, as division needs them.
   if (a->degree != b->degree)
     return a->degree > b->degree;
   auto [x, y] =
@@ -38,9 +39,11 @@ std::optional<SymbolId> Dim::symbol() const {
   return monomial.factors[0].atom->symbol;
 }
 
+// 64 symbols share a bit each with others, so the bits are a filter and no proof (a Bloom filter).
 static uint64_t bitOf(SymbolId symbol) { return uint64_t(1) << symbol.index % 64; }
 
 bool Dim::mentions(SymbolId symbol) const {
+  // Most polynomials do not mention the symbol, and the bits tell that at once.
   if ((symbolBits() & bitOf(symbol)) == 0)
     return false;
   for (const DimTerm &term : terms()) {
@@ -62,9 +65,11 @@ const DimAtom *DimContext::Impl::atom(DimAtomKind kind, SymbolId symbol,
   bool isSymbol = kind == DimAtomKind::Symbol;
   uint64_t hash = mix(static_cast<uint64_t>(kind), symbol.index), bits = 0;
   for (Dim operand : operands) {
+    // Operands are interned, so their numbers identify them.
     hash = mix(hash, operand.id());
     bits |= operand.symbolBits();
   }
+  // Equal atoms are one object (hash consing), so that equality is a comparison of pointers.
   return atoms.get(
       hash,
       [&](const DimAtom &other) {
@@ -84,6 +89,7 @@ const DimMonomial *DimContext::Impl::monomial(std::span<const DimFactor> factors
     bits |= factor.atom->symbolBits;
     hash = mix(hash, factor.atom->id + factor.power * hashStep);
   }
+  // The limit bounds what a product of polynomials can grow to; beyond it the value is unknown.
   if (degree > maxDegree)
     return nullptr;
   return monomials.get(
@@ -113,6 +119,7 @@ const DimMonomial *DimContext::Impl::product(const DimMonomial *a, const DimMono
   DimFactor *factors = buffer.items;
   size_t count = 0;
   auto x = a->factors.begin(), y = b->factors.begin();
+  // Both lists are sorted by atoms, so the product is a merge that adds powers.
   while (x != a->factors.end() || y != b->factors.end()) {
     if (y == b->factors.end() || (x != a->factors.end() && x->atom->id < y->atom->id)) {
       factors[count++] = *x++;
@@ -135,6 +142,7 @@ const DimMonomial *DimContext::Impl::quotient(const DimMonomial *a, const DimMon
   DimFactor *factors = buffer.items;
   size_t count = 0;
   auto divisor = b->factors.begin();
+  // The divisor's factors have to occur in the same order with no higher power.
   for (const DimFactor &factor : a->factors) {
     uint32_t power = factor.power;
     if (divisor != b->factors.end() && divisor->atom == factor.atom) {
@@ -146,6 +154,7 @@ const DimMonomial *DimContext::Impl::quotient(const DimMonomial *a, const DimMon
     if (power > 0)
       factors[count++] = {factor.atom, power};
   }
+  // A factor of the divisor that was not found makes the quotient none.
   return divisor == b->factors.end() ? monomial({factors, count}) : nullptr;
 }
 
@@ -168,6 +177,7 @@ const Dim::Node *DimContext::Impl::sorted(std::span<const DimTerm> terms) {
 }
 
 const Dim::Node *DimContext::Impl::sum(std::span<DimTerm> terms) {
+  // Equal monomials become neighbours, so one pass adds their coefficients.
   std::sort(terms.begin(), terms.end(),
             [](const DimTerm &a, const DimTerm &b) { return a.monomial->id < b.monomial->id; });
   size_t kept = 0;
@@ -178,6 +188,7 @@ const Dim::Node *DimContext::Impl::sum(std::span<DimTerm> terms) {
     } else {
       terms[kept++] = term;
     }
+    // Terms that cancel leave the list, so that equal polynomials have equal terms.
     if (terms[kept - 1].coefficient == 0)
       --kept;
   }
@@ -190,6 +201,7 @@ const Dim::Node *DimContext::Impl::combine(std::span<const DimTerm> a, std::span
   DimTerm *terms = buffer.items;
   size_t count = 0;
   auto x = a.begin(), y = b.begin();
+  // Both are sorted, so the sum is a merge.
   while (x != a.end() || y != b.end()) {
     if (y == b.end() || (x != a.end() && x->monomial->id < y->monomial->id)) {
       terms[count++] = *x++;
@@ -199,6 +211,7 @@ const Dim::Node *DimContext::Impl::combine(std::span<const DimTerm> a, std::span
     } else {
       int64_t &coefficient = terms[count].coefficient;
       terms[count].monomial = x->monomial;
+      // Overflow makes the result unknown rather than wrong.
       if (__builtin_add_overflow(x->coefficient, sign * y->coefficient, &coefficient))
         return nullptr;
       count += coefficient != 0;
@@ -223,6 +236,7 @@ SymbolId DimContext::addSymbol(std::string name, SymbolKind kind, Span span) {
 const Symbol &DimContext::symbol(SymbolId id) const { return impl_->symbols[id.index]; }
 
 Dim DimContext::constant(int64_t value) {
+  // The constant 0 is the empty sum.
   DimTerm term{value, impl_->one};
   return Dim(impl_->sorted({&term, value == 0 ? size_t(0) : size_t(1)}));
 }
@@ -234,6 +248,7 @@ Dim DimContext::symbolDim(SymbolId id) {
 Dim DimContext::atomDim(const DimAtom &atom) { return monomialDim(*impl_->atomMonomial(atom)); }
 
 Dim DimContext::monomialDim(const DimMonomial &monomial) {
+  // The polynomial of one monomial is asked for often, so it is kept with it.
   if (!monomial.alone) {
     DimTerm term{1, &monomial};
     monomial.alone = impl_->sorted({&term, 1});
@@ -270,10 +285,12 @@ Dim DimContext::scale(Dim a, int64_t factor) {
 Dim DimContext::mul(Dim a, Dim b) {
   if (!a || !b)
     return {};
+  // A constant factor keeps the order of the terms, which is cheaper than a product.
   if (std::optional<int64_t> factor = a.constant())
     return scale(b, *factor);
   if (std::optional<int64_t> factor = b.constant())
     return scale(a, *factor);
+  // The buffer is kept between calls.
   std::vector<DimTerm> &terms = impl_->scratch;
   terms.clear();
   for (const DimTerm &x : a.terms()) {
@@ -290,6 +307,7 @@ Dim DimContext::mul(Dim a, Dim b) {
 
 Dim DimContext::ceilDiv(Dim a, Dim b) {
   Dim one = constant(1);
+  // cdiv(a, b) is (a - 1) / b + 1 for b >= 1.
   return add(floorDiv(sub(a, one), b), one);
 }
 
@@ -299,6 +317,7 @@ Dim DimContext::mod(Dim a, Dim b) { return sub(a, mul(b, floorDiv(a, b))); }
 Dim DimContext::substituteAtom(const DimAtom &atom, std::span<const DimReplacement> map,
                                uint64_t bits) {
   if (atom.kind == DimAtomKind::Symbol) {
+    // Replacements are sorted by their symbols.
     auto found = std::ranges::lower_bound(map, atom.symbol, {}, &DimReplacement::first);
     bool replaced = found != map.end() && found->first == atom.symbol;
     return replaced ? found->second : atomDim(atom);
@@ -306,14 +325,17 @@ Dim DimContext::substituteAtom(const DimAtom &atom, std::span<const DimReplaceme
   std::vector<Dim> operands;
   for (Dim operand : atom.operands)
     operands.push_back(substitute(operand, map, bits));
+  // An atom none of whose operands changed stays the same object.
   if (std::ranges::equal(operands, atom.operands))
     return atomDim(atom);
+  // The constructors bring the new operands into normal form.
   if (atom.kind == DimAtomKind::FloorDiv)
     return floorDiv(operands[0], operands[1]);
   return minMax(atom.kind, std::move(operands));
 }
 
 Dim DimContext::substitute(Dim a, std::span<const DimReplacement> map, uint64_t bits) {
+  // What mentions no replaced symbol stays as it is, which the bits tell.
   if ((a.symbolBits() & bits) == 0)
     return a;
   std::vector<DimTerm> terms;
@@ -323,6 +345,7 @@ Dim DimContext::substitute(Dim a, std::span<const DimReplacement> map, uint64_t 
       continue;
     }
     Dim product = constant(term.coefficient);
+    // The value of the term is the product of the values of its factors.
     for (const DimFactor &factor : term.monomial->factors) {
       Dim value = (factor.atom->symbolBits & bits) == 0 ? atomDim(*factor.atom)
                                                         : substituteAtom(*factor.atom, map, bits);
@@ -369,6 +392,7 @@ static std::optional<int64_t> evaluateAtom(const DimAtom &atom, const DimLookup 
       result = std::min(*result, *value);
     else if (atom.kind == DimAtomKind::Max)
       result = std::max(*result, *value);
+    // A divisor is at least 1; other values have no quotient.
     else if (*value > 0)
       result = floorQuotient(*result, *value);
     else
@@ -385,6 +409,7 @@ std::optional<int64_t> evaluate(Dim a, const DimLookup &lookup) {
     int64_t product = term.coefficient;
     for (const DimFactor &factor : term.monomial->factors) {
       std::optional<int64_t> value = evaluateAtom(*factor.atom, lookup);
+      // An unknown value makes the whole unknown, as does an overflow.
       for (uint32_t i = 0; i < factor.power; ++i)
         if (!value || __builtin_mul_overflow(product, *value, &product))
           return std::nullopt;

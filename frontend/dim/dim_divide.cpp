@@ -17,6 +17,7 @@ static constexpr size_t maxOperands = 8;
 
 /// The q for which the remainder `c - q*d` is within `0..|d|`.
 static int64_t euclideanQuotient(int64_t c, int64_t d) {
+  // With a negative divisor the quotient is mirrored, so that the remainder stays at least 0.
   return d > 0 ? floorQuotient(c, d) : -floorQuotient(c, -d);
 }
 
@@ -42,6 +43,7 @@ public:
       if (!product)
         return false;
       DimTerm key{0, product};
+      // Terms are sorted, so the place of the product is found by bisection.
       auto slot = std::lower_bound(terms_.begin(), terms_.end(), key, isBelow);
       if (slot == terms_.end() || slot->monomial != product)
         slot = terms_.insert(slot, key);
@@ -68,9 +70,11 @@ static std::optional<Division> divide(DimContext::Impl &impl, Dim a, Dim b) {
   Dividend work(a);
   DimTerm leading = Dividend(b).leading();
   for (int step = 0; !work.isEmpty(); ++step) {
+    // The limit bounds divisions whose remainders grow.
     if (step > 256)
       return std::nullopt;
     auto [coefficient, monomial] = work.leading();
+    // The leading term can be divided if its monomial contains the divisor's.
     if (const DimMonomial *factor = impl.quotient(monomial, leading.monomial)) {
       int64_t q = euclideanQuotient(coefficient, leading.coefficient);
       if (q != 0) {
@@ -79,6 +83,7 @@ static std::optional<Division> divide(DimContext::Impl &impl, Dim a, Dim b) {
           return std::nullopt;
       }
     }
+    // What is left of the leading term cannot be divided further, and belongs to the remainder.
     if (!work.isEmpty() && work.leading().monomial == monomial) {
       result.remainder.push_back(work.leading());
       work.drop();
@@ -104,6 +109,7 @@ static const DimMonomial *commonMonomial(DimContext &context, DimContext::Impl &
   };
   narrow(a);
   narrow(b);
+  // A factor that may be negative would turn the inequality of the remainder around.
   std::erase_if(common, [&](const DimFactor &factor) {
     return factor.power == 0 || !context.isPlainlyNonNegative(context.atomDim(*factor.atom));
   });
@@ -124,6 +130,7 @@ static Dim cancel(DimContext &context, DimContext::Impl &impl, Dim a, int64_t g,
 static int64_t commonCoefficient(Dim dividend, Dim divisor) {
   int64_t g = 0;
   for (const DimTerm &term : dividend.terms())
+    // The constant may be rounded, so it does not have to share the factor.
     if (!term.monomial->isOne())
       g = std::gcd(g, term.coefficient);
   for (const DimTerm &term : divisor.terms())
@@ -133,6 +140,7 @@ static int64_t commonCoefficient(Dim dividend, Dim divisor) {
 
 /// The division inside `x/y + constant`, for `(x/y + c)/b == (x + c*y)/(y*b)`.
 static const DimAtom *onlyDivision(Dim a) {
+  // A constant comes first among the terms.
   std::span<const DimTerm> rest = a.terms().subspan(constantOf(a) != 0 ? 1 : 0);
   if (rest.size() != 1 || rest[0].coefficient != 1)
     return nullptr;
@@ -145,6 +153,7 @@ Dim DimContext::floorDiv(Dim a, Dim b) {
   if (!a || !b)
     return {};
   if (std::optional<int64_t> divisor = b.constant()) {
+    // Divisors are at least 1; others have no quotient.
     if (*divisor <= 0)
       return {};
     if (*divisor == 1)
@@ -155,6 +164,7 @@ Dim DimContext::floorDiv(Dim a, Dim b) {
     return {};
   Dim whole = termsDim(std::move(division->quotient));
   Dim rest = termsDim(std::move(division->remainder));
+  // If everything divides, no atom is needed.
   if (!whole || !rest || rest.isConstant(0))
     return rest ? whole : Dim();
   if (rest.isConstant(-1))
@@ -163,8 +173,10 @@ Dim DimContext::floorDiv(Dim a, Dim b) {
     return whole; // 0 <= rest < b
   int64_t g = commonCoefficient(rest, b);
   const DimMonomial *m = commonMonomial(*this, *impl_, rest, b);
+  // Common factors are cancelled, so that equal quotients have one form.
   if (g > 1 || !m->isOne())
     return add(whole, floorDiv(cancel(*this, *impl_, rest, g, m), cancel(*this, *impl_, b, g, m)));
+  // Nested quotients become one: (x/y + c) / b == (x + c*y) / (y*b).
   if (const DimAtom *inner = onlyDivision(rest)) {
     Dim offset = scale(inner->operands[1], constantOf(rest));
     Dim product = mul(inner->operands[1], b);
@@ -179,6 +191,7 @@ Dim DimContext::floorDiv(Dim a, Dim b) {
 static bool flattenOne(DimContext &context, DimAtomKind kind, std::vector<Dim> &operands) {
   for (size_t i = 0; i < operands.size(); ++i) {
     for (const DimTerm &term : operands[i].terms()) {
+      // Only a choice that is added as it is can be flattened.
       if (term.coefficient != 1 || term.monomial->degree != 1)
         continue;
       const DimAtom &atom = *term.monomial->factors[0].atom;
@@ -198,10 +211,12 @@ static bool flattenOne(DimContext &context, DimAtomKind kind, std::vector<Dim> &
 static void dropDominated(DimContext &context, DimAtomKind kind, std::vector<Dim> &operands) {
   std::vector<Dim> kept;
   auto beats = [&](Dim a, Dim b) {
+    // The difference has to be known without any facts, since atoms hold for all of them.
     return context.isPlainlyNonNegative(kind == DimAtomKind::Min ? context.sub(b, a)
                                                                  : context.sub(a, b));
   };
   for (Dim operand : operands) {
+    // Of equal operands one is kept.
     if (std::any_of(kept.begin(), kept.end(), [&](Dim other) { return beats(other, operand); }))
       continue;
     std::erase_if(kept, [&](Dim other) { return beats(operand, other); });
@@ -222,14 +237,17 @@ static Dim commonPart(DimContext &context, const std::vector<Dim> &operands) {
 }
 
 Dim DimContext::minMax(DimAtomKind kind, std::vector<Dim> operands) {
+  // Flattening repeats until no operand holds a choice of the same kind.
   while (flattenOne(*this, kind, operands)) {
   }
   if (operands.empty() || std::find(operands.begin(), operands.end(), Dim()) != operands.end())
     return {};
+  // The order makes equal choices equal atoms.
   std::sort(operands.begin(), operands.end(), [](Dim a, Dim b) { return a.id() < b.id(); });
   dropDominated(*this, kind, operands);
   if (operands.size() == 1)
     return operands[0];
+  // A common part is taken out, so that min(x, x + 1) shows what differs.
   Dim common = commonPart(*this, operands);
   if (!common.isConstant(0)) {
     for (Dim &operand : operands)
@@ -249,8 +267,10 @@ static std::optional<int64_t> plainBound(const DimContext &context, const DimAto
     std::optional<int64_t> bound = context.plainLowerBound(atom.operands[0]);
     if (!bound)
       return std::nullopt;
+    // The quotient of the bound is the bound of the quotient, since division is monotone.
     if (std::optional<int64_t> divisor = atom.operands[1].constant())
       return floorQuotient(*bound, *divisor);
+    // A quotient by an unknown divisor lies between 0 and its dividend.
     return *bound >= 0 ? 0 : *bound;
   }
   case DimAtomKind::Min:
@@ -260,6 +280,7 @@ static std::optional<int64_t> plainBound(const DimContext &context, const DimAto
     for (Dim operand : atom.operands) {
       std::optional<int64_t> bound = context.plainLowerBound(operand);
       if (!bound && isMin)
+        // A minimum needs the bound of each operand, a maximum one of any.
         return std::nullopt;
       if (bound)
         result = !result ? *bound : isMin ? std::min(*result, *bound) : std::max(*result, *bound);
@@ -272,11 +293,13 @@ static std::optional<int64_t> plainBound(const DimContext &context, const DimAto
 
 /// The least product; nothing if there may be none, or where it would not be that of the bounds.
 static std::optional<int64_t> plainBound(const DimContext &context, const DimMonomial &monomial) {
+  // The bound is computed once, since monomials are shared by many polynomials.
   if (monomial.isBounded)
     return monomial.lowerBound;
   std::optional<int64_t> product = 1;
   for (const DimFactor &factor : monomial.factors) {
     std::optional<int64_t> bound = plainBound(context, *factor.atom);
+    // The product of bounds is only a bound if none of them is negative.
     if (!bound || (*bound < 0 && monomial.degree > 1))
       product.reset();
     for (uint32_t i = 0; product && i < factor.power; ++i)
@@ -293,6 +316,7 @@ static bool addPlainBound(const DimContext &context, int64_t coefficient,
                           const DimMonomial &monomial, int64_t &sum) {
   if (monomial.isOne())
     return !__builtin_add_overflow(sum, coefficient, &sum);
+  // A negative coefficient would need an upper bound.
   if (coefficient < 0)
     return false;
   std::optional<int64_t> bound = plainBound(context, monomial);
@@ -305,6 +329,7 @@ std::optional<int64_t> DimContext::plainLowerBound(Dim a) const {
   const Dim::Node &node = *a.node_;
   if (node.isBounded)
     return node.lowerBound;
+  // The mark is set first, so that failing is remembered as well.
   node.isBounded = true;
   int64_t sum = 0;
   for (const DimTerm &term : node.terms)
@@ -313,6 +338,7 @@ std::optional<int64_t> DimContext::plainLowerBound(Dim a) const {
   return node.lowerBound = sum;
 }
 
+// This avoids making the difference, which most comparisons need only for this answer.
 bool DimContext::isPlainlyAtLeast(Dim a, Dim b) const {
   std::span<const DimTerm> left = a.terms(), right = b.terms();
   auto x = left.begin(), y = right.begin();

@@ -17,8 +17,10 @@ FactSet::FactSet(DimContext &context) : context_(&context) {
 }
 
 void FactSet::push(const Fact &fact, Dim onlyIfDivides) {
+  // An unknown length states nothing.
   if (!fact.a || !fact.b)
     return;
+  // Sets share their outer facts, so adding one is cheap and leaves the former set as it is.
   auto node = std::make_shared<Node>();
   node->fact = fact;
   node->onlyIfDivides = onlyIfDivides;
@@ -34,15 +36,19 @@ void FactSet::addTilesRange(const TilesRange &range) {
   DimContext &dims = *context_;
   Dim start = dims.symbolDim(range.start), len = dims.symbolDim(range.len);
   Dim count = dims.symbolDim(range.count), extent = dims.sub(range.hi, range.lo);
+  // A tile has at least one position unless its range may be empty.
   addLessEqual(one(), range.size, range.span);
   addLessEqual(len, range.size, range.span);
   addLessEqual(dims.constant(range.nonEmpty ? 1 : 0), len, range.span);
   addLessEqual(range.lo, start, range.span);
   addLessEqual(dims.add(start, len), range.hi, range.span);
+  // All tiles but the last are whole: the length is the smaller of the tile's size and what is
+  // left.
   addLessEqual(dims.min(range.size, dims.sub(range.hi, start)), len, range.span);
   if (range.nonEmpty)
     addLess(count, dims.ceilDiv(extent, range.size), range.span);
   addEqual(start, dims.add(range.lo, dims.mul(range.size, count)), range.span);
+  // If the tile's size divides the extent, all tiles are whole.
   if (extent)
     push({Relation::Equal, len, range.size, range.span}, extent);
   // What divides the tile size and all of the extent divides the last tile too.
@@ -60,12 +66,14 @@ void FactSet::addLoopIndex(const LoopRange &loop) {
   Dim index = context_->symbolDim(loop.index);
   addLessEqual(loop.lo, index, loop.span);
   addLess(index, loop.hi, loop.span);
+  // With a step, the index is a multiple of it away from the start.
   if (!loop.step.isConstant(1))
     addDivides(loop.step, context_->sub(index, loop.lo), loop.span);
 }
 
 std::vector<Fact> FactSet::facts() const {
   std::vector<Fact> result;
+  // The root has no fact.
   for (const Node *node = head_.get(); node->outer; node = node->outer.get())
     if (!node->onlyIfDivides)
       result.push_back(node->fact);
@@ -77,6 +85,7 @@ std::vector<Fact> FactSet::factsAt(const std::bitset<256> &positions) const {
   std::vector<Fact> result;
   size_t position = prepared().count;
   for (const Node *node = head_.get(); node->outer; node = node->outer.get())
+    // Positions count from the first fact, and the list goes from the last.
     if (--position < positions.size() && positions.test(position))
       result.push_back(node->fact);
   std::reverse(result.begin(), result.end());
@@ -84,6 +93,7 @@ std::vector<Fact> FactSet::factsAt(const std::bitset<256> &positions) const {
 }
 
 const FactSet::Prepared &FactSet::prepared() const {
+  // Prepared sets are made on demand, from the nearest outer one that exists.
   std::vector<const Node *> missing;
   const Node *node = head_.get();
   for (; !node->prepared; node = node->outer.get())
@@ -91,6 +101,7 @@ const FactSet::Prepared &FactSet::prepared() const {
   if (missing.empty())
     return *node->prepared;
   auto result = std::make_unique<Prepared>(*node->prepared);
+  // Facts are taken in the order in which they were stated.
   for (auto at = missing.rbegin(); at != missing.rend(); ++at)
     result->take((*at)->fact, (*at)->onlyIfDivides);
   head_->prepared = std::move(result);
@@ -109,6 +120,7 @@ struct Question {
 
   Verdict answer(Proof proof) {
     verdict.proof = proof;
+    // Facts are listed only if the proof used some.
     if (proof == Proof::Unknown || from.none())
       return std::move(verdict);
     for (const Fact &fact : facts.factsAt(from))
@@ -145,12 +157,15 @@ static Verdict plain(Proof proof, Relation relation, Dim a, Dim b) {
 }
 
 Verdict FactSet::proveEqual(Dim a, Dim b) const {
+  // Unknown lengths were reported where they arose, so they count as equal here.
   if (!a || !b || a == b)
     return plain(Proof::True, Relation::Equal, a, b);
   Dim difference = context_->sub(a, b);
+  // Two polynomials that differ by a constant other than 0 are never equal.
   if (difference.isConstant())
     return plain(Proof::False, Relation::Equal, a, b);
   Question question(*this, Relation::Equal, a, b);
+  // Equations turn the difference into a normal form, which is often a constant.
   difference = question.prepared.reduce(difference, question.from);
   if (!difference)
     return question.answer(Proof::Unknown);
@@ -171,6 +186,7 @@ Verdict FactSet::proveLessEqual(Dim a, Dim b) const {
   Dim difference = context_->sub(b, a);
   if (!a || !b || context_->isPlainlyNonNegative(difference))
     return plain(Proof::True, Relation::LessEqual, a, b);
+  // If the difference is always negative, the answer is no.
   if (context_->plainLowerBound(context_->negate(difference)).value_or(0) > 0)
     return plain(Proof::False, Relation::LessEqual, a, b);
   Question question(*this, Relation::LessEqual, a, b);
@@ -179,6 +195,7 @@ Verdict FactSet::proveLessEqual(Dim a, Dim b) const {
     return question.answer(Proof::Unknown);
   if (question.prover.isNonNegative(difference, question.from))
     return question.answer(Proof::True);
+  // b - a <= -1 always means that a <= b never holds.
   Dim opposite = context_->sub(context_->constant(-1), difference);
   bool never = opposite && question.prover.isNonNegative(opposite, question.from);
   return question.answer(never ? Proof::False : Proof::Unknown);
@@ -235,6 +252,7 @@ std::optional<int64_t> FactSet::upperBound(Dim a) const {
 
 bool FactSet::isWithin(Dim a, int64_t low, int64_t high) const {
   Dim reduced = reduce(a);
+  // Values that satisfy all facts and leave the interval answer at once.
   if (!reduced || prepared().mayLeave(reduced, low, high))
     return false;
   std::optional<int64_t> upper = high == INT64_MAX ? high : upperBound(a);
@@ -245,6 +263,7 @@ bool FactSet::isWithin(Dim a, int64_t low, int64_t high) const {
 }
 
 std::optional<int64_t> FactSet::lowerBound(Dim a) const {
+  // The least value of `a` is the greatest of -a.
   std::optional<int64_t> bound = upperBound(context_->negate(a));
   return bound ? std::optional(-*bound) : std::nullopt;
 }

@@ -14,6 +14,7 @@ public:
   BoundSearch(const FactSet &facts, const AllowedSymbols &allowed)
       : context_(facts.context()), allowed_(allowed) {
     for (const Fact &fact : facts.facts()) {
+      // Divisibility bounds nothing.
       if (fact.relation == Relation::Divides)
         continue;
       nonNegative_.push_back(context_.sub(fact.b, fact.a));
@@ -41,6 +42,7 @@ private:
 
   /// The bound of a part, within the steps that are left.
   Dim inner(Dim a) {
+    // The search of a part has a result of its own, and that of the whole goes on afterwards.
     Dim outer = std::exchange(best_, Dim());
     search(a, maxDepth / 2);
     return std::exchange(best_, outer);
@@ -76,9 +78,11 @@ void BoundSearch::offer(Dim a) {
 void BoundSearch::symbolBounds(const DimAtom &atom, bool below, std::vector<Dim> &result) {
   Dim symbol = context_.atomDim(atom);
   for (Dim nonNegative : nonNegative_) {
+    // The bits are a filter for facts that cannot mention the symbol.
     if ((nonNegative.symbolBits() & symbol.symbolBits()) == 0)
       continue;
     for (const DimTerm &term : nonNegative.terms())
+      // s - e >= 0 bounds s from below by e, and e - s >= 0 from above.
       if (term.monomial == symbol.terms()[0].monomial && term.coefficient == (below ? 1 : -1))
         result.push_back(below ? context_.sub(symbol, nonNegative)
                                : context_.add(symbol, nonNegative));
@@ -108,6 +112,7 @@ std::vector<Dim> BoundSearch::bounds(const DimAtom &atom, bool below) {
     break;
   case DimAtomKind::Min:
   case DimAtomKind::Max:
+    // A maximum is above each of its operands, and a minimum below.
     if (isMin != below)
       result.assign(atom.operands.begin(), atom.operands.end());
     else
@@ -118,6 +123,7 @@ std::vector<Dim> BoundSearch::bounds(const DimAtom &atom, bool below) {
     Dim a = atom.operands[0], b = atom.operands[1];
     if (isAllowed(b)) {
       Dim bound = inner(below ? a : context_.negate(a));
+      // A quotient by a divisor of at least 1 is no more than its dividend.
       result.push_back(context_.floorDiv(below ? bound : context_.negate(bound), b));
     } else if (!below && context_.isPlainlyNonNegative(a)) {
       result.push_back(a);
@@ -135,7 +141,9 @@ std::vector<Dim> BoundSearch::bounds(const DimAtom &atom, bool below) {
 /// a = term + others, term = coefficient*atom*rest.
 void BoundSearch::replace(Dim a, const DimTerm &term, const DimAtom &atom, Dim rest, int depth) {
   Dim others = context_.sub(a, context_.termsDim({term}));
+  // A bound of the atom bounds the polynomial, since the rest is not negative.
   for (Dim bound : bounds(atom, term.coefficient > 0)) {
+    // A term with a negative coefficient needs the bound from the other side.
     Dim product = context_.scale(context_.mul(bound, rest), term.coefficient);
     search(context_.add(others, product), depth + 1);
   }
@@ -158,12 +166,14 @@ void BoundSearch::search(Dim a, int depth) {
         chosen = &term;
         chosenAtom = factor.atom;
       }
+  // All symbols that are left may stand in the answer.
   if (!chosen)
     return offer(a);
   Dim rest = context_.constant(1);
   for (const DimFactor &factor : chosen->monomial->factors)
     for (uint32_t n = factor.atom == chosenAtom ? 1 : 0; n < factor.power; ++n)
       rest = context_.mul(rest, context_.atomDim(*factor.atom));
+  // With a rest that may be negative, the bound would turn around.
   if (context_.isPlainlyNonNegative(rest))
     replace(a, *chosen, *chosenAtom, rest, depth);
 }

@@ -10,6 +10,7 @@ static size_t lowest(uint32_t columns) { return static_cast<size_t>(std::countr_
 /// The common factor of coefficients, none of which is 0 or INT64_MIN.
 static int64_t commonFactor(std::span<const int64_t> values) {
   int64_t g = 0;
+  // A coefficient of 1 leaves no common factor.
   for (int64_t value : values) {
     if (value == 1 || value == -1)
       return 1;
@@ -25,6 +26,7 @@ static void tighten(std::span<int64_t> values, int64_t &constant) {
     return;
   for (int64_t &value : values)
     value /= g;
+  // Rounding down is right, since an integer combination cannot reach the fraction.
   constant = constant / g - (constant % g < 0 ? 1 : 0);
 }
 
@@ -40,12 +42,15 @@ void LinearSystem::clear() {
 }
 
 bool LinearSystem::combine(const Row &p, const Row &q, size_t column, Row &result) {
+  // p has the column with a positive and q with a negative coefficient; scaled to each other they
+  // cancel.
   int64_t x = coefficient(p, column), y = -coefficient(q, column);
   if (x != 1 && y != 1) {
     int64_t g = std::gcd(x, y);
     x /= g;
     y /= g;
   }
+  // An overflow drops the combination, which may lose a proof but gives no wrong one.
   auto mixed = [&](int64_t a, int64_t b, int64_t &sum) {
     int64_t left, right;
     return !__builtin_mul_overflow(a, y, &left) && !__builtin_mul_overflow(b, x, &right) &&
@@ -57,6 +62,7 @@ bool LinearSystem::combine(const Row &p, const Row &q, size_t column, Row &resul
   uint32_t all = p.columns | q.columns, kept = 0;
   values_.resize(first + maxColumns);
   int64_t *out = values_.data() + first;
+  // The columns of both are visited in order, lowest bit first.
   for (uint32_t rest = all; rest != 0; rest &= rest - 1) {
     uint32_t bit = rest & -rest;
     int64_t a = (p.columns & bit) ? values_[i++] : 0;
@@ -65,6 +71,7 @@ bool LinearSystem::combine(const Row &p, const Row &q, size_t column, Row &resul
       values_.resize(first);
       return false;
     }
+    // Coefficients that cancelled leave the row.
     if (*out != 0) {
       kept |= bit;
       ++out;
@@ -79,6 +86,7 @@ bool LinearSystem::combine(const Row &p, const Row &q, size_t column, Row &resul
 
 size_t LinearSystem::slotOf(const Row &row) const {
   size_t slot = (row.hash >> 32) % slotCount;
+  // Equal rows share a chain of slots; a row with the same coefficients ends the search.
   for (; slots_[slot] != 0; slot = (slot + 1) % slotCount) {
     const Row &other = rows_[slots_[slot] - size_t(1)];
     if (other.hash != row.hash || other.columns != row.columns)
@@ -97,6 +105,7 @@ void LinearSystem::count(const Row &row, int step) {
 }
 
 bool LinearSystem::keep(Row &row) {
+  // A row without columns is a statement about constants: true, or the contradiction.
   if (row.columns == 0) {
     if (row.constant >= 0)
       return false;
@@ -107,10 +116,12 @@ bool LinearSystem::keep(Row &row) {
   std::span<int64_t> values(values_.data() + row.first, values_.size() - row.first);
   tighten(values, row.constant);
   const int64_t *value = values.data();
+  // The hash is a sum, so that it does not depend on the order of columns.
   row.hash = 0;
   for (uint32_t rest = row.columns; rest != 0; rest &= rest - 1)
     row.hash += static_cast<uint64_t>(*value++) * (0x9e3779b97f4a7c15u * (2 * lowest(rest) + 1));
   size_t slot = slotOf(row);
+  // Of rows with equal coefficients, only the stronger one is kept, or the one from fewer facts.
   if (slots_[slot] != 0) {
     Row &other = rows_[slots_[slot] - size_t(1)];
     if (row.constant < other.constant ||
@@ -125,6 +136,7 @@ bool LinearSystem::keep(Row &row) {
     count(row, 1);
     return false;
   }
+  // The coefficients were added at the end, and are taken back with the row.
   values_.resize(row.first);
   return false;
 }
@@ -133,6 +145,7 @@ void LinearSystem::giveSigned(const Given &given, int64_t sign) {
   Row row;
   row.first = static_cast<uint32_t>(values_.size());
   row.constant = sign * given.constant;
+  // Each given row has one bit, so that a contradiction can name what it rests on.
   row.origins = Origins(1) << (given_ - 1);
   for (uint32_t rest = given.columns; rest != 0; rest &= rest - 1)
     if (int64_t coefficient = given.coefficients[lowest(rest)]) {
@@ -150,6 +163,7 @@ void LinearSystem::give(const Given &row) {
 }
 
 void LinearSystem::giveEquation(const Given &row) {
+  // An equation is two inequalities.
   if (isFull())
     return;
   ++given_;
@@ -158,6 +172,7 @@ void LinearSystem::giveEquation(const Given &row) {
     giveSigned(row, -1);
 }
 
+// The column whose elimination makes the fewest new rows goes next, as usual for Fourier-Motzkin.
 std::optional<size_t> LinearSystem::cheapest(size_t kept) const {
   std::optional<size_t> best;
   int64_t bestGrowth = 0;
@@ -165,6 +180,7 @@ std::optional<size_t> LinearSystem::cheapest(size_t kept) const {
     int64_t positive = above_[i], negative = below_[i];
     if (i == kept || positive + negative == 0)
       continue;
+    // p times n new rows take the place of p + n old ones.
     int64_t growth = positive * negative - positive - negative;
     if (!best || growth < bestGrowth) {
       best = i;
@@ -174,9 +190,12 @@ std::optional<size_t> LinearSystem::cheapest(size_t kept) const {
   return best;
 }
 
+// This is one step of Fourier-Motzkin elimination: each row with a positive coefficient is combined
+// with each with a negative one.
 bool LinearSystem::eliminate(size_t column) {
   positive_.clear();
   negative_.clear();
+  // Row numbers change, so the table of rows is built again.
   slots_.fill(0);
   size_t others = 0;
   for (const Row &row : rows_) {
@@ -197,6 +216,7 @@ bool LinearSystem::eliminate(size_t column) {
   ++eliminated_;
   for (const Row &p : positive_) {
     for (const Row &q : negative_) {
+      // This is the rule of Chernikov, which keeps the number of rows down.
       // A combination of more than k + 1 rows after k eliminations follows from others.
       if (static_cast<size_t>(std::popcount(p.origins | q.origins)) > eliminated_ + 1)
         continue;
@@ -225,6 +245,7 @@ std::optional<LinearSystem::Origins> LinearSystem::refute() {
 }
 
 std::optional<int64_t> LinearSystem::greatest(size_t column) {
+  // All other columns are eliminated, so what is left bounds this one alone.
   eliminateAllBut(column);
   std::optional<int64_t> bound;
   for (const Row &row : rows_) {

@@ -33,14 +33,18 @@ static std::optional<DimTerm> isolable(const DimContext &context, Dim a, Dim b) 
   std::optional<DimTerm> best;
   std::pair<int, uint32_t> bestRank;
   for (const DimTerm &term : a.terms()) {
+    // Only a symbol with coefficient 1 or -1 can be solved for over the integers.
     if (term.monomial->degree != 1 || (term.coefficient != 1 && term.coefficient != -1))
       continue;
     const DimAtom &atom = *term.monomial->factors[0].atom;
+    // The solution must not mention the symbol itself.
     if (atom.kind != DimAtomKind::Symbol || b.mentions(atom.symbol))
       continue;
+    // Among several, the one that stands for others goes, and the youngest of those.
     std::pair<int, uint32_t> candidate{rank(context.symbol(atom.symbol).kind), atom.symbol.index};
     if (best && candidate < bestRank)
       continue;
+    // A symbol that also occurs in a product or a division cannot be eliminated.
     size_t occurrences = 0;
     for (const DimTerm &other : a.terms())
       for (const DimFactor &factor : other.monomial->factors) {
@@ -62,15 +66,18 @@ Prepared::Prepared(const Prepared &other)
       nonNegative(other.nonNegative), zero(other.zero), multiples(other.multiples),
       waiting(other.waiting), count(other.count), models_(other.models_) {
   for (Model &model : models_)
+    // With more facts the values may no longer satisfy all, so they are tried again.
     model.isTried = false;
 }
 
 Dim Prepared::reduce(Dim a, FactMask &from) const {
+  // Most polynomials mention no rewritten symbol.
   if ((a.symbolBits() & rewrittenBits) == 0)
     return a;
   bool touched = false;
   for (size_t i = 0; i < rewrites.size(); ++i)
     if (a.mentions(rewrites[i].first)) {
+      // The answer rests on the facts behind the rewrites that it used.
       from |= rewritesFrom[i];
       touched = true;
     }
@@ -80,6 +87,7 @@ Dim Prepared::reduce(Dim a, FactMask &from) const {
 const std::optional<FactMask> *Prepared::answer(Dim a, int depth) const {
   if (const std::optional<FactMask> *known = asked.find(a.id(), depth))
     return known;
+  // What followed from fewer facts follows from more, but what did not may do so by now.
   for (const Prepared *set = outer; set; set = set->outer)
     if (const std::optional<FactMask> *known = set->asked.find(a.id(), depth); known && *known)
       return known;
@@ -89,10 +97,12 @@ const std::optional<FactMask> *Prepared::answer(Dim a, int depth) const {
 void Prepared::take(const Fact &fact, Dim onlyIfDivides) {
   size_t position = count++;
   if (onlyIfDivides) {
+    // The fact only holds if a divisibility does, so it waits until that is known.
     waiting.push_back({onlyIfDivides, fact, position});
     maySettle_ = true;
   } else {
     FactMask from;
+    // The set of facts has a fixed size; facts beyond it are used without being named.
     if (position < from.size())
       from.set(position);
     takeRelation(fact, from);
@@ -122,6 +132,8 @@ void Prepared::takeRelation(const Fact &fact, FactMask from) {
 void Prepared::takeZero(Dim value, FactMask from) {
   if (!value || value.isConstant(0))
     return;
+  // An equation that can be solved becomes a rewrite, which is stronger than a row of the
+  // elimination.
   if (std::optional<DimTerm> term = isolable(*context, value, context->constant(0))) {
     SymbolId symbol = term->monomial->factors[0].atom->symbol;
     Dim rest = context->sub(value, context->termsDim({*term}));
@@ -131,6 +143,7 @@ void Prepared::takeZero(Dim value, FactMask from) {
 }
 
 void Prepared::takeNonNegative(Dim value, FactMask from) {
+  // What holds for all values says nothing.
   if (!value || context->isPlainlyNonNegative(value))
     return;
   nonNegative.push_back({value, from});
@@ -156,6 +169,7 @@ void Prepared::takeMultiple(Dim value, Dim of, FactMask from) {
   Dim remainder = context->mod(value, of);
   if (!remainder || remainder.isConstant(0))
     return;
+  // Dividing value and modulus by a common factor makes the quotient solvable more often.
   int64_t g = of.constant().value_or(0);
   bool single = value.terms().size() == 1 && g != 0;
   for (const DimTerm &term : value.terms())
@@ -163,10 +177,12 @@ void Prepared::takeMultiple(Dim value, Dim of, FactMask from) {
   if (g > 1 && of.isConstant())
     return takeMultiple(context->floorDiv(value, context->constant(g)),
                         context->floorDiv(of, context->constant(g)), from);
+  // A coefficient without a common factor with the modulus does not change the divisibility.
   if (single && value.terms()[0].coefficient != 1)
     return takeMultiple(context->monomialDim(*value.terms()[0].monomial), of, from);
   if (isolable(*context, value, of)) {
     bool isCount = context->isPlainlyNonNegative(value);
+    // The quotient gets a symbol of its own, which is a count if the value is one.
     SymbolId quotient =
         context->addSymbol(context->toString(context->floorDiv(value, of)),
                            isCount ? SymbolKind::RangeCount : SymbolKind::ScalarValue);
@@ -177,6 +193,7 @@ void Prepared::takeMultiple(Dim value, Dim of, FactMask from) {
     Dim solved = context->scale(context->sub(product, rest), term->coefficient);
     return rewrite(term->monomial->factors[0].atom->symbol, solved, from);
   }
+  // Otherwise the remainder is known to be zero, and the pair is kept for products.
   maySettle_ = true;
   multiples.push_back({value, of, from});
   zero.push_back({remainder, from});
@@ -187,6 +204,7 @@ void Prepared::rewrite(SymbolId symbol, Dim value, FactMask from) {
     return;
   maySettle_ = true;
   DimReplacement step{symbol, value};
+  // Rewrites are kept fully reduced: the new one is applied to all earlier ones.
   auto update = [&](Dim &dim, FactMask &mask) {
     if (!dim.mentions(symbol))
       return;
@@ -198,6 +216,7 @@ void Prepared::rewrite(SymbolId symbol, Dim value, FactMask from) {
   };
   for (size_t i = 0; i < rewrites.size(); ++i)
     update(rewrites[i].second, rewritesFrom[i]);
+  // The list is sorted by symbols, as substitution wants it.
   auto at = std::ranges::lower_bound(rewrites, symbol, {}, &DimReplacement::first);
   auto fromAt = rewritesFrom.begin() + (at - rewrites.begin());
   if (at != rewrites.end() && at->first == symbol) {
@@ -217,6 +236,7 @@ void Prepared::rewrite(SymbolId symbol, Dim value, FactMask from) {
   // Solved equations may become solvable again, and what the kind of the symbol said must be kept.
   std::vector<Known> again = std::move(zero);
   zero.clear();
+  // The symbol disappears, so what its kind said of it becomes a fact about its value.
   if (std::optional<int64_t> bound = context->plainLowerBound(context->symbolDim(symbol)))
     takeNonNegative(context->sub(value, context->constant(*bound)), from);
   for (Known &known : again) {
@@ -228,6 +248,7 @@ void Prepared::rewrite(SymbolId symbol, Dim value, FactMask from) {
 void Prepared::settleWaiting() {
   for (size_t i = 0; i < waiting.size(); ++i) {
     FactMask from;
+    // The divisibility may follow from the normal forms, or be a known one.
     Dim extent = reduce(waiting[i].extent, from), size = reduce(waiting[i].fact.b, from);
     bool holds = context->mod(extent, size).isConstant(0);
     for (const Multiple &known : multiples)
@@ -249,6 +270,7 @@ void Prepared::settleWaiting() {
 // ---- Answers and models -------------------------------------------------------------------------
 
 size_t ProofTable::slotOf(uint64_t key) const {
+  // The multiplier spreads the keys; collisions go to the next slot (open addressing).
   size_t at = (key * 0x9e3779b97f4a7c15u >> 32) & (slots_.size() - 1);
   while (slots_[at].key != 0 && slots_[at].key != key)
     at = (at + 1) & (slots_.size() - 1);
@@ -263,6 +285,7 @@ const std::optional<FactMask> *ProofTable::find(uint32_t dim, int depth) const {
 }
 
 void ProofTable::set(uint32_t dim, int depth, const std::optional<FactMask> &answer) {
+  // The table stays at most half full, so that searches are short.
   if (count_ * 2 >= slots_.size()) {
     std::vector<Slot> old = std::move(slots_);
     slots_ = std::vector<Slot>(std::max<size_t>(16, old.size() * 2));
@@ -284,6 +307,7 @@ bool Prepared::satisfy(DimModel &model) const {
   };
   for (int pass = 0; pass < maxPasses; ++pass) {
     bool changed = false;
+    // Inequalities first: repairing equations last keeps them exact.
     for (bool isZero : {false, true})
       for (const Known &known : isZero ? zero : nonNegative)
         if (!holds(known, isZero)) {
@@ -298,6 +322,7 @@ bool Prepared::satisfy(DimModel &model) const {
 }
 
 const DimModel *Prepared::model(DimModel::Size size) const {
+  // Finding values costs time, so it is done once for each kind of model.
   Model &model = models_[static_cast<size_t>(size)];
   if (!model.isTried) {
     if (!model.values)
@@ -310,6 +335,7 @@ const DimModel *Prepared::model(DimModel::Size size) const {
 
 template <typename Test> bool Prepared::anyModel(Dim a, Test test) const {
   using Size = DimModel::Size;
+  // Values of different sizes find different counterexamples.
   for (Size size : {Size::Least, Size::One, Size::Some}) {
     const DimModel *values = model(size);
     std::optional<int64_t> value = values ? values->value(a) : std::nullopt;
@@ -333,9 +359,11 @@ bool Prepared::mayBeZero(Dim a) const {
 bool Prepared::mayExceed(Dim a, int64_t high) const {
   const DimModel *known = model(DimModel::Size::Some);
   Dim excess = context->sub(a, context->constant(high));
+  // The value has to be at least one above the limit.
   excess = context->sub(excess, context->constant(1));
   if (!known || !excess)
     return false;
+  // The copy is changed, since other questions need the model as it is.
   DimModel values = *known;
   return values.repair(excess, false) && satisfy(values) && values.value(excess).value_or(-1) >= 0;
 }

@@ -67,17 +67,20 @@ struct FactProver::System {
       columnOf.resize(monomial->id * size_t(2) + 64, noColumn);
     columnOf[monomial->id] = static_cast<uint8_t>(columns.size());
     columns.push_back(monomial);
+    // New columns have the next number, so the first ones are those of the goal.
     return columns.size() - 1;
   }
 
   bool isUseful(const Candidate &candidate) const {
     std::span<const DimTerm> terms = candidate.value.terms();
+    // A constant row may be a contradiction by itself.
     if (candidate.value.isConstant())
       return true;
     for (const DimTerm &term : terms) {
       size_t i = term.monomial->isOne() ? noColumn : find(term.monomial);
       if (i == noColumn)
         continue;
+      // An equation can cancel either sign; an inequality only what it has with the opposite one.
       uint32_t needed = candidate.isZero       ? needsPositive | needsNegative
                         : term.coefficient > 0 ? needsPositive
                                                : needsNegative;
@@ -97,11 +100,13 @@ struct FactProver::System {
         continue;
       }
       size_t i = find(term.monomial);
+      // Columns are limited, since their sets are bits of one word.
       if ((i == noColumn && columns.size() == LinearSystem::maxColumns) ||
           term.monomial->degree > maxDegree)
         return false;
       if (i == noColumn)
         i = addColumn(term.monomial);
+      // A term with a positive coefficient can only be cancelled by a row in which it is negative.
       if (isZero || term.coefficient > 0)
         needsNegative |= uint32_t(1) << i;
       if (isZero || term.coefficient < 0)
@@ -112,6 +117,7 @@ struct FactProver::System {
   }
 
   void add(Dim a, const FactMask &mask, bool isZero) {
+    // Rows beyond the limit are left out, so that the system may prove less but nothing wrong.
     if (!a || linear.isFull() || !row(a, isZero))
       return;
     from.push_back(mask);
@@ -139,6 +145,7 @@ public:
       system_ = std::make_unique<System>();
       return;
     }
+    // Systems are kept for their memory, since questions are many and short.
     system_ = std::move(memory.systems.back());
     memory.systems.pop_back();
   }
@@ -160,6 +167,7 @@ FactProver::FactProver(const FactSet::Prepared &facts, int depth)
 FactProver::Memory &FactProver::memoryOf(DimContext &context) {
   std::shared_ptr<void> &memory = context.proverMemory();
   if (!memory)
+    // Columns are told apart within one system only; the memory goes on to the next.
     memory = std::make_shared<Memory>();
   return *static_cast<Memory *>(memory.get());
 }
@@ -174,16 +182,21 @@ void FactProver::knowDivision(std::vector<DimKnowledge> &known, const DimAtom &a
   auto offer = [&](Dim value, Dim condition = {}) {
     known.push_back({context_.mul(value, rest), condition});
   };
+  // The remainder is at least 0.
   Dim left = context_.sub(a, context_.mul(b, q));
   offer(left);
+  // The remainder is at most the divisor less one.
   offer(context_.sub(context_.sub(b, one), left));
+  // With a number as the divisor, nothing more follows that the elimination does not find.
   if (b.isConstant())
     return;
+  // The quotient is no more than the dividend, where that is not below -1.
   offer(context_.sub(a, q), context_.add(a, one));
   if (!context_.isPlainlyNonNegative(a)) {
     offer(q, a);
     offer(context_.add(q, one), context_.add(a, one));
   }
+  // The quotient is at least 1 where the dividend reaches the divisor.
   offer(context_.sub(q, one), context_.sub(a, b));
 }
 
@@ -196,6 +209,7 @@ void FactProver::knowChoice(std::vector<DimKnowledge> &known, const DimAtom &ato
 }
 
 const std::vector<DimKnowledge> &FactProver::know(const DimMonomial &monomial) {
+  // What is known of a monomial rests on no facts, so it is derived once for the context.
   if (memory_.knowledge.size() <= monomial.id)
     memory_.knowledge.resize(monomial.id * size_t(2) + 64);
   if (const auto &known = memory_.knowledge[monomial.id])
@@ -203,16 +217,20 @@ const std::vector<DimKnowledge> &FactProver::know(const DimMonomial &monomial) {
   auto made = std::make_unique<std::vector<DimKnowledge>>();
   std::vector<DimKnowledge> &known = *made;
   Dim whole = context_.monomialDim(monomial), one = context_.constant(1);
+  // The kinds of the symbols alone may bound the monomial.
   if (std::optional<int64_t> bound = context_.plainLowerBound(whole))
     known.push_back({context_.sub(whole, context_.constant(*bound)), {}});
   for (size_t i = 0; i < monomial.factors.size(); ++i) {
     const DimAtom &atom = *monomial.factors[i].atom;
+    // `rest` is the monomial without one occurrence of the atom.
     Dim rest = one;
     for (size_t j = 0; j < monomial.factors.size(); ++j)
       for (uint32_t n = i == j ? 1 : 0; n < monomial.factors[j].power; ++n)
         rest = context_.mul(rest, context_.atomDim(*monomial.factors[j].atom));
+    // A division inside of a product is also known by itself.
     if (atom.kind == DimAtomKind::FloorDiv && monomial.degree > 1)
       knowDivision(known, atom, one);
+    // Facts may only be multiplied by what is not negative.
     if (!context_.isPlainlyNonNegative(rest))
       continue;
     if (atom.kind == DimAtomKind::FloorDiv)
@@ -245,11 +263,13 @@ void FactProver::offerProducts(System &system, Dim goal) {
       continue;
     const DimAtom &first = *term.monomial->factors.front().atom;
     const DimAtom &last = *term.monomial->factors.back().atom;
+    // Either factor may be the one that a fact speaks of.
     for (auto [x, y] : {std::pair(&first, &last), std::pair(&last, &first)}) {
       Dim factor = context_.atomDim(*x), about = context_.atomDim(*y);
       if (!context_.isPlainlyNonNegative(factor))
         continue;
       for (const FactSet::Prepared::Known &known : facts_.nonNegative) {
+        // Only a fact about the other factor gives a product that can cancel the goal's.
         bool mentions = std::any_of(
             known.value.terms().begin(), known.value.terms().end(),
             [&](const DimTerm &other) { return other.monomial == about.terms()[0].monomial; });
@@ -268,10 +288,13 @@ void FactProver::fill(System &system) {
   for (const FactSet::Prepared::Known &known : facts_.nonNegative)
     system.pool.push_back({known.value, &known.from, false, {}, false});
   size_t known = 0;
+  // Rows bring in new monomials, about which more may be known, so this repeats until nothing is
+  // useful.
   for (int round = 0; round < maxRounds; ++round) {
     size_t before = system.linear.given();
     for (; known < system.columns.size(); ++known)
       for (const DimKnowledge &row : know(*system.columns[known]))
+        // Conditions are questions themselves, which are only asked within the depth.
         if (depth_ > 0 || !row.condition)
           system.pool.push_back({row.value, &noFacts, false, row.condition, false});
     for (System::Candidate &candidate : system.pool) {
@@ -296,6 +319,7 @@ bool FactProver::refutesCases(const std::vector<Assumption> &assumptions, const 
   FactMask all;
   for (Dim chosen : atom.operands) {
     std::vector<Assumption> given = assumptions;
+    // In this case the choice is the operand, and the operand beats all others.
     given.push_back({context_.sub(context_.atomDim(atom), chosen), true, &atom});
     for (Dim other : atom.operands) {
       Dim less =
@@ -303,6 +327,7 @@ bool FactProver::refutesCases(const std::vector<Assumption> &assumptions, const 
       if (other != chosen)
         given.push_back({less, false});
     }
+    // All cases have to be refuted, and together they may need facts of each.
     if (!refutes(given, all, splits - 1))
       return false;
   }
@@ -312,6 +337,7 @@ bool FactProver::refutesCases(const std::vector<Assumption> &assumptions, const 
 
 bool FactProver::eliminates(const std::vector<Assumption> &assumptions, bool withProducts,
                             FactMask &from, const DimAtom *&choice) {
+  // The limit bounds the time of one question with all of its case splits.
   if (++attempts_ > maxAttempts)
     return false;
   BorrowedSystem borrowed(memory_);
@@ -324,11 +350,13 @@ bool FactProver::eliminates(const std::vector<Assumption> &assumptions, bool wit
     offerProducts(system, assumptions[0].value);
   fill(system);
   if (std::optional<LinearSystem::Origins> origins = system.linear.refute()) {
+    // The origins of the contradiction tell which facts the proof needs.
     for (size_t i = 0; i < system.from.size(); ++i)
       if (*origins >> i & 1)
         from |= system.from[i];
     return true;
   }
+  // If the elimination fails, the first choice that is not split yet is offered for a case split.
   choice = nullptr;
   for (const DimMonomial *column : system.columns)
     for (const DimFactor &factor : column->factors) {
@@ -357,6 +385,7 @@ bool FactProver::refutes(const std::vector<Assumption> &assumptions, FactMask &f
   const DimAtom *choice = nullptr;
   if (eliminates(assumptions, false, from, choice))
     return true;
+  // Products of facts are many, so they are tried only for goals that have products.
   if (hasProduct(assumptions[0].value) && eliminates(assumptions, true, from, choice))
     return true;
   // `q <= c` of a quotient by a symbol is `b*q <= b*c`, and that is about what was divided.
@@ -368,19 +397,24 @@ bool FactProver::refutes(const std::vector<Assumption> &assumptions, FactMask &f
     if (more.back().value && eliminates(more, false, from, none))
       return true;
   }
+  // A case split is the most expensive way, and comes last.
   return splits > 0 && choice && refutesCases(assumptions, *choice, from, splits);
 }
 
 /// Whether `b` has a term of `a` that is too small, so that `a - b` is without it.
 static bool cancels(Dim a, Dim b) {
+  // The bits are a filter: without common symbols nothing cancels.
   if ((a.symbolBits() & b.symbolBits()) == 0)
     return false;
   auto x = a.terms().begin(), end = a.terms().end();
   for (const DimTerm &term : b.terms()) {
+    // Terms of both are sorted by their monomials, so one pass finds the common ones.
     while (x != end && x->monomial->id < term.monomial->id)
       ++x;
     if (x == end)
       return false;
+    // The term has to be negative in both with the same coefficient, so that it disappears from the
+    // difference.
     if (term.coefficient < 0 && *x == term)
       return true;
   }
@@ -394,6 +428,7 @@ bool FactProver::followsFromChain(Dim a, FactMask &from, int links) {
       continue;
     FactMask mask = from | known.from;
     if (!context_.isPlainlyAtLeast(a, known.value)) {
+      // The rest after one fact may follow from another one, up to a few in a row.
       Dim rest = links > 1 ? context_.sub(a, known.value) : Dim();
       if (!rest || !followsFromChain(rest, mask, links - 1))
         continue;
@@ -422,6 +457,8 @@ bool FactProver::followsByOperands(Dim a, FactMask &from) {
     if (term.monomial->degree != 1)
       continue;
     const DimAtom &atom = *term.monomial->factors[0].atom;
+    // A minimum with a positive coefficient, or a maximum with a negative one, is the worst of its
+    // operands.
     if (atom.kind != (term.coefficient > 0 ? DimAtomKind::Min : DimAtomKind::Max))
       continue;
     Dim rest = context_.sub(a, context_.scale(context_.atomDim(atom), term.coefficient));
@@ -439,8 +476,10 @@ bool FactProver::followsByOperands(Dim a, FactMask &from) {
 }
 
 bool FactProver::isNonNegative(Dim a, FactMask &from) {
+  // Many questions need no facts, and are not stored.
   if (!a || context_.isPlainlyNonNegative(a))
     return a.isKnown();
+  // The same question is asked again and again while types are compared.
   const std::optional<FactMask> *known = facts_.answer(a, depth_);
   std::optional<FactMask> answer;
   if (!known) {
@@ -456,11 +495,15 @@ bool FactProver::isNonNegative(Dim a, FactMask &from) {
 }
 
 bool FactProver::findsNonNegative(Dim a, FactMask &used) {
+  // The proof is by contradiction: a < 0 is -1 - a >= 0 over the integers.
   Dim opposite = context_.sub(context_.constant(-1), a);
+  // The opposite holds always, so there is no proof.
   if (!opposite || context_.isPlainlyNonNegative(opposite))
     return false;
+  // The cheap ways come before the elimination.
   if (followsFromChain(a, used, maxLinks) || followsFromOne(a, used) || followsByOperands(a, used))
     return true;
+  // Values that satisfy all facts and make `a` negative show that there is no proof.
   if (facts_.mayBeNegative(a))
     return false;
   attempts_ = 0;
@@ -471,6 +514,7 @@ bool FactProver::isZero(Dim a, FactMask &from) {
   if (!a || a.isConstant())
     return a.isConstant(0);
   FactMask mask;
+  // Zero is both at least 0 and at most 0.
   if (facts_.mayDifferFromZero(a) || !isNonNegative(a, mask) ||
       !isNonNegative(context_.negate(a), mask))
     return false;
@@ -486,6 +530,7 @@ bool FactProver::isNeverZero(Dim a, FactMask &from) {
   if (!known) {
     FactMask used;
     attempts_ = 0;
+    // The assumption is a = 0, which has to contradict the facts.
     if (!facts_.mayBeZero(a) && refutes({{a, true, nullptr}}, used, 0))
       answer = used;
     facts_.asked.set(a.id(), neverZero, answer);
@@ -506,6 +551,7 @@ std::optional<int64_t> FactProver::greatest(Dim a) {
   system.allow(a);
   if (!system.row(context_.negate(a), true))
     return std::nullopt;
+  // The first column equals `a`, so eliminating all others leaves its bounds.
   system.given.set(0, 1);
   system.from.emplace_back();
   system.linear.giveEquation(system.given);

@@ -6,8 +6,10 @@
 namespace ptl {
 
 Natural::Natural(Digits digits) {
+  // Leading zeros would make equal numbers differ.
   while (!digits.empty() && digits.back() == 0)
     digits.pop_back();
+  // Most numbers fit into a word and need no digits.
   if (digits.size() > 2) {
     digits_ = std::move(digits);
     return;
@@ -40,6 +42,7 @@ bool Natural::bit(size_t index) const {
 int Natural::compare(const Natural &other) const {
   if (isWord() && other.isWord())
     return word_ < other.word_ ? -1 : word_ > other.word_ ? 1 : 0;
+  // Without leading zeros, more digits mean a larger number.
   if (digits_.size() != other.digits_.size())
     return digits_.size() < other.digits_.size() ? -1 : 1;
   for (size_t i = digits_.size(); i-- > 0;)
@@ -50,6 +53,7 @@ int Natural::compare(const Natural &other) const {
 
 Natural Natural::operator+(const Natural &other) const {
   uint64_t word;
+  // If the words overflow, the digits take over.
   if (isWord() && other.isWord() && !__builtin_add_overflow(word_, other.word_, &word))
     return word;
   Digits a = digits(), b = other.digits(), sum;
@@ -70,6 +74,7 @@ Natural Natural::operator-(const Natural &other) const {
     return word_ - other.word_;
   Digits a = digits(), b = other.digits(), difference;
   int64_t borrow = 0;
+  // The caller guarantees that the result is not negative.
   for (size_t i = 0; i < a.size(); ++i) {
     int64_t digit = int64_t(a[i]) - borrow - (i < b.size() ? b[i] : 0);
     borrow = digit < 0;
@@ -83,6 +88,7 @@ Natural Natural::operator*(const Natural &other) const {
   if (isWord() && other.isWord() && !__builtin_mul_overflow(word_, other.word_, &word))
     return word;
   Digits a = digits(), b = other.digits(), product(a.size() + b.size(), 0);
+  // This is schoolbook multiplication; a product of two digits and both carries fits into 64 bits.
   for (size_t i = 0; i < a.size(); ++i) {
     uint64_t carry = 0;
     for (size_t j = 0; j < b.size(); ++j) {
@@ -100,6 +106,7 @@ Natural Natural::shiftLeft(size_t bits) const {
     return *this;
   if (bits + bitLength() <= 64)
     return word_ << bits;
+  // The part within a digit is shifted with a carry into the next.
   Digits shifted(bits / 32, 0);
   uint64_t carry = 0;
   for (uint32_t digit : digits()) {
@@ -119,6 +126,7 @@ Natural Natural::shiftRight(size_t bits) const {
   for (size_t i = bits / 32; i < digits_.size(); ++i) {
     uint64_t wide = digits_[i];
     if (i + 1 < digits_.size())
+      // Each new digit takes its upper bits from the next one.
       wide |= uint64_t(digits_[i + 1]) << 32;
     shifted.push_back(static_cast<uint32_t>(wide >> (bits % 32)));
   }
@@ -134,6 +142,7 @@ Natural Natural::divide(const Natural &divisor, Natural *remainder) const {
   }
   Natural rest;
   Digits quotient;
+  // A divisor of one digit allows long division by words.
   if (divisor.bitLength() <= 32) {
     quotient.assign(digits_.size(), 0);
     uint64_t carry = 0;
@@ -164,6 +173,7 @@ Natural Natural::divide(const Natural &divisor, Natural *remainder) const {
 }
 
 Natural Natural::gcd(Natural a, Natural b) {
+  // This is Euclid's algorithm.
   while (!b.isZero()) {
     Natural rest;
     a.divide(b, &rest);
@@ -181,6 +191,7 @@ std::string Natural::toString() const {
   while (!rest.isZero()) {
     Natural digit;
     rest = rest.divide(Natural(10), &digit);
+    // Decimal digits come out from the lowest to the highest.
     text += static_cast<char>('0' + *digit.toUint64());
   }
   std::reverse(text.begin(), text.end());

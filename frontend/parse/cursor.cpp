@@ -9,6 +9,7 @@ bool Parser::atStatementEnd() const {
 }
 
 bool Parser::atDeclaration() const {
+  // Declarations begin lines, so the same words inside of a line are something else.
   if (!token().newlineBefore)
     return false;
   switch (kind()) {
@@ -67,6 +68,7 @@ bool Parser::atBarrier() const {
     // `static C` may begin a line in a list of dimensions.
     return token().newlineBefore && kind(1) != TokenKind::Identifier;
   default:
+    // A word at the start of a line begins a new statement, even inside of unclosed brackets.
     return token().newlineBefore && (atDeclaration() || atStatementWord());
   }
 }
@@ -102,7 +104,9 @@ bool Parser::expectWord(std::string_view word) {
 void Parser::expectCloser(TokenKind closer, TokenIndex open) {
   if (accept(closer))
     return;
+  // Errors about a missing closer point to the bracket that was opened.
   Span opener = tree_.tokenSpan(open);
+  // At the end of the file the opener is where the mistake is.
   if (at(TokenKind::EndOfFile) || atDeclaration()) {
     if (lastError_ != at_)
       errorAt(opener, DiagId::UnclosedBracket, {std::string(tree_.tokenText(open))})
@@ -111,6 +115,7 @@ void Parser::expectCloser(TokenKind closer, TokenIndex open) {
     return;
   }
   errorExpected(std::string(describe(closer))).label(opener, "opened here");
+  // The list goes on behind what does not belong to it, if it can.
   recoverInList(closer);
   if (accept(closer))
     return;
@@ -121,6 +126,7 @@ void Parser::expectCloser(TokenKind closer, TokenIndex open) {
 }
 
 Span Parser::errorSpan() const {
+  // An error at the start of a line belongs to the end of the line before.
   bool behind = token().newlineBefore && at_ != itemStart_;
   if (at_ > 0 && (behind || at(TokenKind::EndOfFile))) {
     uint32_t end = tree_.token(at_ - 1).end;
@@ -132,15 +138,18 @@ Span Parser::errorSpan() const {
 std::string Parser::found() const {
   if (at(TokenKind::EndOfFile))
     return "the end of the file";
+  // Inside of brackets lines do not end.
   if (token().newlineBefore && bracketDepth_ == 0 && at_ > 0 && at_ != itemStart_)
     return "the end of the line";
   std::string_view word = text();
+  // A long text would hide the message.
   if (word.size() > 40)
     return std::string(describe(kind()));
   return "`" + std::string(word) + "`";
 }
 
 DiagnosticBuilder Parser::error(DiagId id, std::vector<std::string> args) {
+  // One error for a token is enough, and malformed tokens were reported by the lexer.
   if (lastError_ == at_ || token().malformed) {
     lastError_ = at_;
     markError();
@@ -154,6 +163,7 @@ DiagnosticBuilder Parser::error(DiagId id, std::vector<std::string> args) {
 DiagnosticBuilder Parser::errorAt(Span span, DiagId id, std::vector<std::string> args) {
   markError();
   ++errors_;
+  // Behind so many errors the rest are consequences.
   if (errors_ == kMaxSyntaxErrors + 1)
     sink_.report(DiagId::TooManyErrors, span, {std::to_string(kMaxSyntaxErrors)});
   if (errors_ <= kMaxSyntaxErrors)
@@ -163,6 +173,7 @@ DiagnosticBuilder Parser::errorAt(Span span, DiagId id, std::vector<std::string>
 }
 
 void Parser::skipBalanced() {
+  // Brackets are skipped with all that they hold, so that recovery does not stop inside of them.
   unsigned depth = 0;
   do {
     switch (kind()) {
@@ -182,6 +193,7 @@ void Parser::skipBalanced() {
       break;
     }
     advance();
+    // A declaration ends everything, even an unclosed bracket.
     if (depth > 0 && atDeclaration())
       return;
   } while (depth > 0);
@@ -199,11 +211,13 @@ NodeId Parser::skipIntoError(NodeId understood, TokenIndex first) {
 }
 
 bool Parser::recoverInList(TokenKind closer) {
+  // Statements, declarations and braces end every list.
   while (!atBarrier()) {
     if (at(closer))
       return true;
     if (accept(TokenKind::Comma))
       return true;
+    // Another closer belongs to a list around this one.
     if (at(TokenKind::RParen) || at(TokenKind::RBracket) || at(TokenKind::Arrow))
       return false;
     skipBalanced();
@@ -212,6 +226,7 @@ bool Parser::recoverInList(TokenKind closer) {
 }
 
 NodeId Parser::finish(NodeKind kind, TokenIndex first, TokenIndex main, size_t mark) {
+  // The children are on the scratch stack from the mark on.
   Node node{.kind = kind, .firstToken = first, .endToken = std::max(at_, first), .mainToken = main};
   NodeId id = tree_.add(node, std::span(scratch_).subspan(mark));
   scratch_.resize(mark);
@@ -233,6 +248,7 @@ NodeId Parser::leaf(NodeKind kind) {
 NodeId Parser::missing() { return make(NodeKind::Error, at_, {}); }
 
 bool Parser::Nesting::tooDeep() {
+  // Deep nesting would overflow the stack of a recursive parser.
   if (parser.nesting_ <= kMaxNesting)
     return false;
   parser.error(DiagId::NestingTooDeep, {std::to_string(kMaxNesting)});

@@ -25,6 +25,7 @@ constexpr ForeignWord kForeignWords[] = {
 NodeId Parser::parseModule() {
   size_t start = mark();
   while (!at(TokenKind::EndOfFile))
+    // Semicolons between declarations are allowed, as between statements.
     if (!accept(TokenKind::Semicolon))
       parseItem();
   at_ = lastToken();
@@ -34,16 +35,20 @@ NodeId Parser::parseModule() {
 
 void Parser::parseItem() {
   TokenIndex first = itemStart_ = at_;
+  // Each item may report errors at its first token again.
   lastError_ = ~TokenIndex(0);
   NodeId item = parseDeclaration();
   if (tree_.is(item, NodeKind::Error) || !atStatementEnd() || at(TokenKind::RBrace)) {
+    // What stands behind a declaration on the same line does not belong to it.
     if (at_ != first && !atStatementEnd())
       error(DiagId::ExpectedStatementEnd, {found()});
+    // At least one token is taken, so that the file comes to an end.
     if (at_ == first || at(TokenKind::RBrace)) {
       if (at(TokenKind::RBrace))
         error(DiagId::UnmatchedCloser, {std::string(text())});
       advance();
     }
+    // Recovery goes to the next declaration.
     while (!at(TokenKind::EndOfFile) && !atDeclaration() &&
            !(at(TokenKind::Const) && token().newlineBefore))
       advance();
@@ -57,6 +62,7 @@ void Parser::parseItem() {
 NodeId Parser::parseDeclaration() {
   TokenIndex first = at_;
   uint8_t flags = 0;
+  // Modifiers may come in any order.
   for (;; advance()) {
     if (at(TokenKind::Pub))
       flags |= bit(NodeFlag::Pub);
@@ -68,6 +74,7 @@ NodeId Parser::parseDeclaration() {
       break;
   }
   for (const ForeignWord &foreign : kForeignWords) {
+    // A foreign word is one only in front of a name, since it may be a name itself.
     if (!atWord(foreign.word) || kind(1) != TokenKind::Identifier)
       continue;
     std::string right(spelling(foreign.kind));
@@ -75,6 +82,7 @@ NodeId Parser::parseDeclaration() {
         .fix(foreign.kind == TokenKind::Fn ? FixId::ForeignFn : FixId::ForeignDeclaration,
              "write `" + right + "`", {{tree_.tokenSpan(at_), right}});
     if (foreign.kind == TokenKind::Fn)
+      // A function is read to its end; of other declarations the body would not fit.
       return parseCallable(NodeKind::FnDecl, flags);
     return missing();
   }
@@ -130,6 +138,7 @@ NodeId Parser::parseDeclaration() {
 }
 
 void Parser::checkModifiers(uint8_t flags, TokenIndex first, TokenKind what) {
+  // These can be used from another file.
   bool exportable = what == TokenKind::Fn || what == TokenKind::Kernel ||
                     what == TokenKind::Program || what == TokenKind::Const ||
                     what == TokenKind::Type || what == TokenKind::Struct;
@@ -158,6 +167,7 @@ NodeId Parser::parseImport() {
     commaList([&] { return parseName("a name to import"); });
     names = finish(NodeKind::NameList, listFirst, start);
   }
+  // `import x as y` is read over, since modules have no other names.
   if (atWord("as") && continues()) {
     error(DiagId::ExpectedStatementEnd, {found()})
         .help("a module is called by the last word of its path: `import std.nn` binds `nn`");

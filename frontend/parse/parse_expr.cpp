@@ -5,6 +5,7 @@ namespace ptl {
 
 NodeId Parser::parseExpr() {
   TokenIndex first = at_;
+  // Each level of nesting is counted, since the parser is recursive.
   Nesting nesting(*this);
   if (nesting.tooDeep())
     return make(NodeKind::Error, first, {});
@@ -24,12 +25,14 @@ Precedence Parser::binaryPrecedence() {
   if (!continues())
     return Precedence::None;
   // `&&` and `||` lex as two operators that touch.
+  // The language has `and` and `or`; the doubled signs are read as these after an error.
   bool doubled = kind(1) == kind() && touchesNext();
   if (doubled && at(TokenKind::Amp))
     return Precedence::And;
   if (doubled && at(TokenKind::Pipe))
     return Precedence::Or;
   Precedence precedence = precedenceOf(kind());
+  // Powers bind tighter than prefix operators, and are read by `parsePower`.
   return precedence > Precedence::Product ? Precedence::None : precedence;
 }
 
@@ -44,6 +47,7 @@ bool Parser::acceptForeignOperator(TokenKind left, TokenKind right, const char *
   return true;
 }
 
+// This is precedence climbing: operands of an operator are all that bind tighter.
 NodeId Parser::parseBinary(Precedence least) {
   TokenIndex first = at_;
   NodeId lhs = parsePrefix(least);
@@ -52,6 +56,7 @@ NodeId Parser::parseBinary(Precedence least) {
     Precedence precedence = binaryPrecedence();
     if (precedence == Precedence::None || precedence < least)
       return lhs;
+    // `x++` at the end of a statement has no operand behind it.
     bool ends = newlineAt(2) || kind(2) == TokenKind::Semicolon || kind(2) == TokenKind::RBrace;
     if (precedence == Precedence::Sum && ends && kind(1) == kind() && touchesNext()) {
       Span both = join(tree_.tokenSpan(at_), tree_.tokenSpan(at_ + 1));
@@ -60,6 +65,7 @@ NodeId Parser::parseBinary(Precedence least) {
       at_ += 2;
       return lhs;
     }
+    // `a < b < c` would compare a truth value with a number.
     if (precedence == Precedence::Comparison && compared)
       error(DiagId::ChainedComparison).help("join two comparisons with `and`: `a < b and b < c`");
     compared = precedence == Precedence::Comparison;
@@ -67,6 +73,7 @@ NodeId Parser::parseBinary(Precedence least) {
         acceptForeignOperator(TokenKind::Pipe, TokenKind::Pipe, "or");
     TokenIndex main = at_;
     advance();
+    // The right side takes only tighter operators, so all binary operators are left-associative.
     NodeId rhs = parseBinary(tighter(precedence));
     lhs = make(NodeKind::BinaryExpr, first, main, {lhs, rhs});
   }
@@ -96,6 +103,7 @@ NodeId Parser::parsePower() {
   if (nesting.tooDeep())
     return make(NodeKind::Error, first, {base});
   advance();
+  // The exponent may have a sign and be a power itself, so `**` is right-associative.
   NodeId exponent = parsePrefix(Precedence::Product);
   return make(NodeKind::BinaryExpr, first, main, {base, exponent});
 }
@@ -103,6 +111,7 @@ NodeId Parser::parsePower() {
 NodeId Parser::parsePostfix() {
   TokenIndex first = at_;
   NodeId expr = parsePrimary();
+  // A call or an index belongs to the expression only on the same line.
   while (at_ > first && continues()) {
     if (at(TokenKind::LParen)) {
       expr = parseCall(expr, first);
@@ -143,6 +152,7 @@ NodeId Parser::parsePrimary() {
   case TokenKind::LParen:
     return parseParen();
   case TokenKind::LBracket: {
+    // The elements of a list may be ranges.
     size_t start = mark();
     bracketed(TokenKind::RBracket, [&] { return parseExpr(); });
     return finish(NodeKind::ListExpr, first, start);
@@ -193,6 +203,7 @@ NodeId Parser::parseParen() {
   TokenIndex first = at_;
   size_t start = mark();
   bool trailingComma = false;
+  // A trailing comma makes a tuple of one element.
   bracketed(TokenKind::RParen, [&] {
     NodeId element = parseCondition();
     trailingComma = at(TokenKind::Comma);
@@ -211,6 +222,7 @@ NodeId Parser::parseCall(NodeId callee, TokenIndex first) {
     TokenIndex argFirst = at_;
     NodeId arg = parseArg();
     bool hasName = tree_.child(arg, 0) != kNoNode;
+    // A positional argument behind a named one would have no clear place.
     if (named && !hasName && at_ > argFirst && !tree_.is(arg, NodeKind::Error))
       errorAt(tree_.span(arg), DiagId::PositionalAfterNamed)
           .help("name this argument too, or put it first");
@@ -224,11 +236,13 @@ NodeId Parser::parseArg() {
   TokenIndex first = at_;
   NodeId name = kNoNode;
   bool word = at(TokenKind::Identifier) || isKeyword(kind()) || isElementType(kind());
+  // Reserved words may be names of arguments, since instructions use some.
   if (word && kind(1) == TokenKind::Colon) {
     // Instructions have an argument of that name.
     name = at(TokenKind::Atomic) ? leaf(NodeKind::Name) : parseName("a parameter");
     advance();
   }
+  // `name = value` is how other languages write it.
   if (word && kind(1) == TokenKind::Equal) {
     name = parseName("a parameter");
     error(DiagId::AssignmentAsValue)
@@ -236,6 +250,7 @@ NodeId Parser::parseArg() {
              {{tree_.tokenSpan(at_), ":"}});
     advance();
   }
+  // `inout` is a word only in front of a name.
   bool isInout = atWord("inout") && kind(1) == TokenKind::Identifier && !newlineAt(1);
   if (isInout)
     advance();
@@ -257,6 +272,7 @@ NodeId Parser::parseIndex(NodeId base, TokenIndex first) {
 NodeId Parser::parseIndexItem() {
   TokenIndex first = at_;
   acceptForeignOperator(TokenKind::DotDot, TokenKind::Dot, ".."); // `...` is one of them too many
+  // `..` alone stands for all axes that are not named.
   if (at(TokenKind::DotDot) || (at_ > first && at(TokenKind::Dot)))
     return leaf(NodeKind::RestIndex);
   if (at(TokenKind::New))
@@ -264,6 +280,7 @@ NodeId Parser::parseIndexItem() {
   auto partEnds = [&] {
     return at(TokenKind::Colon) || at(TokenKind::Comma) || at(TokenKind::RBracket);
   };
+  // Each part of a slice may be missing.
   NodeId begin = at(TokenKind::Colon) ? kNoNode : parseExpr();
   if (!at(TokenKind::Colon))
     return begin;

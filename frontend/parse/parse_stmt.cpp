@@ -24,6 +24,7 @@ bool isInfixOnly(TokenKind kind) {
 NodeId Parser::parseBlock() {
   TokenIndex first = at_;
   if (!at(TokenKind::LBrace)) {
+    // A single statement without braces is read, so that what follows does not fail as well.
     auto report = errorExpected("`{`");
     if (atStatementWord() && !token().newlineBefore) {
       report.help("bodies stand in braces");
@@ -34,6 +35,7 @@ NodeId Parser::parseBlock() {
       return make(NodeKind::Error, first, {statement});
     }
     // A mistake in the head should not cost the body.
+    // The search stays on the line, since the next line may hold another brace.
     TokenIndex ahead = at_;
     while (ahead < lastToken() && ahead < at_ + kMaxHeadTokens &&
            !tree_.token(ahead).newlineBefore && tree_.tokenKind(ahead) != TokenKind::LBrace &&
@@ -47,10 +49,12 @@ NodeId Parser::parseBlock() {
   Nesting nesting(*this);
   if (nesting.tooDeep())
     return make(NodeKind::Error, first, {});
+  // Errors about the closer name the opener.
   TokenIndex open = at_;
   advance();
   size_t start = mark();
   Brackets inside(*this, true);
+  // Brackets outside of the block do not wait for closers inside of it.
   std::vector<TokenKind> outer;
   outer.swap(closers_);
   parseStatements(open);
@@ -64,14 +68,18 @@ void Parser::parseStatements(TokenIndex open) {
       continue;
     if (accept(TokenKind::RBrace))
       return;
+    // A declaration at the start of a line means that a brace is missing; an indented one was
+    // nested by mistake.
     bool nested = atDeclaration() && !tree_.triviaBefore(at_).empty() &&
                   tree_.triviaBefore(at_).back().kind == TriviaKind::Whitespace;
     if (at(TokenKind::EndOfFile) || (atDeclaration() && !nested))
       return expectCloser(TokenKind::RBrace, open);
     TokenIndex first = itemStart_ = at_;
     NodeId statement = nested ? parseNestedDeclaration() : parseStatement();
+    // An error at this token was reported already.
     bool clean = lastError_ != at_;
     if (!atStatementEnd() || at_ == first) {
+      // What stands behind the statement on the same line does not belong to it.
       if (clean && at_ != first) {
         auto report = error(DiagId::ExpectedStatementEnd, {found()});
         if (at(TokenKind::If))
@@ -80,6 +88,7 @@ void Parser::parseStatements(TokenIndex open) {
         else if (at(TokenKind::Comma))
           report.help("several values are one between parentheses: `(a, b)`");
       }
+      // At least one token is taken, so that the loop goes on.
       if (at_ == first)
         skipBalanced();
       statement = skipIntoError(statement, first);
@@ -135,6 +144,7 @@ NodeId Parser::parseStatement() {
     return parseEvent();
   case TokenKind::LBrace:
     return parseBlock();
+  // An `else` here stands behind a finished statement, usually on a line of its own.
   case TokenKind::Else: {
     TokenIndex first = at_;
     error(DiagId::ElseWithoutIf);
@@ -149,8 +159,10 @@ NodeId Parser::parseStatement() {
   default:
     break;
   }
+  // A dot begins an expression only in front of a name.
   if (isInfixOnly(kind()) && !(at(TokenKind::Dot) && kind(1) != TokenKind::Identifier))
     return parseStrayOperator();
+  // `print` is a word only in front of a parenthesis, so that it can be a name elsewhere.
   if (atWord("print") && kind(1) == TokenKind::LParen)
     return parsePrint();
   return parseExpressionStatement();
@@ -160,6 +172,7 @@ NodeId Parser::parseStrayOperator() {
   TokenIndex first = at_;
   auto report = error(DiagId::LineStartsWithOperator, {std::string(text())});
   if (token().newlineBefore && first > 0)
+    // The operator probably continues the line before.
     report.help(
         "end the line before with it: an operator at the end of a line continues the statement");
   advance();
@@ -172,8 +185,10 @@ NodeId Parser::parseBinding(NodeKind node) {
   bool isLet = at(TokenKind::Let);
   advance();
   NodeId pattern = parsePattern();
+  // `:=` of other languages is reported and read as `=`.
   acceptForeignOperator(TokenKind::Colon, TokenKind::Equal, "=");
   NodeId type = accept(TokenKind::Colon) ? parseType() : kNoNode;
+  // `let x @gm = ...` names a place without a type.
   if (at(TokenKind::At) && type == kNoNode && continues()) {
     Span name = tree_.span(pattern);
     error(DiagId::ExpectedToken, {"`:` and a type", found()})
@@ -184,8 +199,10 @@ NodeId Parser::parseBinding(NodeKind node) {
   NodeId value = kNoNode;
   if (accept(TokenKind::Equal))
     value = parseExpr();
+  // Behind an error in the head no second one is told.
   else if (!atStatementEnd() && lastError_ != at_)
     errorExpected("`=`");
+  // A `var` may have a type alone, a `let` needs its value.
   else if (isLet || type == kNoNode)
     error(DiagId::MissingValue, {isLet ? "let" : "var"});
   if (isLet && value == kNoNode)
@@ -196,12 +213,14 @@ NodeId Parser::parseBinding(NodeKind node) {
 NodeId Parser::parseLoop(NodeKind node) {
   TokenIndex first = at_;
   advance();
+  // `for (i in ...)` is how other languages write it.
   bool inParens = at(TokenKind::LParen) && kind(1) == TokenKind::Identifier && atWord("in", 2);
   if (inParens) {
     error(DiagId::ExpectedName, {"a name", found()})
         .help("the head of a loop has no parentheses: `for i in 0..n {`");
     advance();
   }
+  // `for static` is read as `static for`.
   bool isStatic = node == NodeKind::ForStmt && at(TokenKind::Static);
   if (isStatic) {
     errorAt(tree_.tokenSpan(at_), DiagId::ReservedWord, {"static", "a name"})
@@ -216,6 +235,7 @@ NodeId Parser::parseLoop(NodeKind node) {
   if (inParens)
     accept(TokenKind::RParen);
   NodeId label = kNoNode, pipeline = kNoNode, unroll = kNoNode;
+  // The clauses may come in any order, each once.
   while (true) {
     if (label == kNoNode && acceptWord("as")) {
       label = parseName("a label");
@@ -224,6 +244,7 @@ NodeId Parser::parseLoop(NodeKind node) {
     } else if (unroll == kNoNode && atWord("unroll")) {
       TokenIndex unrollFirst = at_;
       advance();
+      // `unroll` without a number is followed by another clause or by the body.
       bool counted = !at(TokenKind::LBrace) && !atWord("as") && !atWord("pipeline");
       NodeId count = counted ? parseBinary(Precedence::Or) : kNoNode;
       unroll = make(NodeKind::Unroll, unrollFirst, {count});
@@ -256,6 +277,7 @@ NodeId Parser::parseWhile() {
 NodeId Parser::parseCondition() {
   TokenIndex first = at_;
   NodeId value = parseExpr();
+  // `=` in a condition was meant as a comparison.
   if (!at(TokenKind::Equal) || !continues())
     return value;
   error(DiagId::AssignmentAsValue)
@@ -275,6 +297,7 @@ NodeId Parser::parseIf() {
   NodeId condition = parseCondition();
   NodeId then = parseBlock();
   NodeId otherwise = kNoNode;
+  // `elif` is read as `else if`, with all that follows.
   if (atWord("elif")) {
     error(DiagId::ForeignWord, {"elif", "else if"})
         .fix(FixId::ElseIf, "write `else if`", {{tree_.tokenSpan(at_), "else if"}});
@@ -295,6 +318,7 @@ NodeId Parser::parseStatic() {
   }
   NodeId statement = at(TokenKind::If) ? parseIf() : parseLoop(NodeKind::ForStmt);
   flag(statement, NodeFlag::Static);
+  // The statement begins at `static`, which was read before it.
   tree_.setFirstToken(statement, first);
   return statement;
 }
@@ -318,6 +342,7 @@ NodeId Parser::parseAssert() {
     error(DiagId::ExpectedExpression, {found()});
     push(missing());
   }
+  // Surplus arguments are reported and dropped, so that the tree has its form.
   while (mark() - start > 2) {
     // More than a condition and a message.
     errorAt(tree_.span(scratch_.back()), DiagId::ExpectedToken,
@@ -325,6 +350,7 @@ NodeId Parser::parseAssert() {
         .help("`assert` takes a condition and a message");
     scratch_.resize(start + 2);
   }
+  // The message may be missing, and has a place in the tree even so.
   if (mark() - start < 2)
     push(kNoNode);
   return finish(NodeKind::AssertStmt, first, start);
@@ -343,6 +369,7 @@ NodeId Parser::parseAtomic() {
   advance();
   NodeId target = parsePostfix();
   TokenIndex main = at_;
+  // `max=` and `min=` are two tokens, since both words can be names.
   bool wordOperator = (atWord("max") || atWord("min")) && kind(1) == TokenKind::Equal;
   NodeId value = kNoNode;
   if (accept(TokenKind::PlusEqual) || wordOperator) {
@@ -351,6 +378,7 @@ NodeId Parser::parseAtomic() {
     value = parseExpr();
   } else {
     error(DiagId::AtomicOperator, {found()});
+    // The operator is unknown, but its value is read, so that errors in it are found.
     main = first;
     if (isAssignment(kind()) && !token().newlineBefore) {
       advance();
@@ -367,6 +395,7 @@ NodeId Parser::parseExpressionStatement() {
   NodeId expr = parseExpr();
   if (at_ == first)
     return expr;
+  // A value by itself is a statement; an assignment needs its operator on the same line.
   if (!isAssignment(kind()) || !continues())
     return make(NodeKind::ExprStmt, first, {expr});
   TokenIndex main = at_;

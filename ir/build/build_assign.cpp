@@ -19,6 +19,7 @@ static bool isNamed(mlir::Type type) {
 /// Later stages call a value by the name in its location: that of the first local that held it.
 static void nameValue(mlir::Value value, llvm::StringRef name) {
   Operation *op = value.getDefiningOp();
+  // The first name of a value stays.
   if (op && op->getNumResults() == 1 && isNamed(value.getType()) && !isa<NameLoc>(op->getLoc()))
     op->setLoc(NameLoc::get(StringAttr::get(op->getContext(), name), op->getLoc()));
 }
@@ -26,6 +27,7 @@ static void nameValue(mlir::Value value, llvm::StringRef name) {
 void bindLocal(BuildContext &c, Local &local, Bound value) {
   if (value.kind == Bound::Kind::Value && !local.name.empty())
     nameValue(value.value, local.name);
+  // A dimension that the type speaks of gets its value here.
   if (local.symbol && value.kind == Bound::Kind::Value)
     bindSymbol(c, *local.symbol, value.value);
   c.bound(local) = std::move(value);
@@ -42,6 +44,7 @@ static bool buildRangeName(BuildContext &c, const LetStmt &stmt) {
   for (auto [source, target] :
        {std::pair(from->start, to->start), std::pair(from->length, to->length),
         std::pair(from->count, to->count)})
+    // The symbols of the new range are those of the old one.
     if (auto symbol = target ? target.symbol() : std::nullopt; symbol && source && from != to)
       c.frame->roots[*symbol] = rootDim(c, source);
   c.bound(name) = Bound(c.bound(given));
@@ -50,6 +53,7 @@ static bool buildRangeName(BuildContext &c, const LetStmt &stmt) {
 
 /// Replaces values in place: regions of control flow hold pointers to them.
 static void assignBound(Bound &target, const Bound &value) {
+  // A value of another kind is replaced as a whole.
   if (target.kind != value.kind || target.parts.size() != value.parts.size()) {
     target = value;
     return;
@@ -94,6 +98,7 @@ void buildLet(BuildContext &c, const LetStmt &stmt) {
   if (buildManualLet(c, stmt) || buildRangeName(c, stmt))
     return;
   Location loc = c.location(stmt.span);
+  // A variable without a value begins with zeros.
   if (!stmt.value) {
     for (Local *local : stmt.locals)
       bindLocal(c, *local, zeroOf(c, *local->type, loc));
@@ -104,6 +109,7 @@ void buildLet(BuildContext &c, const LetStmt &stmt) {
   if (stmt.locals.size() == 1) {
     if (value.kind == Bound::Kind::Value)
       value.value = atPlace(c, value.value, *stmt.locals[0]->type, loc);
+    // The schedule may replace the value, so it comes before the binding.
     if (value.kind == Bound::Kind::Value)
       value.value = applySchedule(c, *stmt.locals[0], value.value);
     else
@@ -142,6 +148,7 @@ void storeBox(BuildContext &c, mlir::Value value, mlir::Value ref, const Box &bo
 
 void buildAssign(BuildContext &c, const AssignStmt &stmt) {
   Location loc = c.location(stmt.span);
+  // Manual kernels store single elements themselves.
   if (c.manual && stmt.place)
     return storeElement(c, *stmt.place, *stmt.value);
   Bound &target = c.bound(*stmt.target);
@@ -149,6 +156,7 @@ void buildAssign(BuildContext &c, const AssignStmt &stmt) {
   bool isRef = target.kind == Bound::Kind::Value && isa<RefType>(place.getType());
   if (!stmt.place) {
     Bound value = readRefs(c, buildExpr(c, *stmt.value), loc);
+    // A product may be assigned to a variable that a schedule names.
     if (value.kind == Bound::Kind::Value && value.value.getDefiningOp())
       pinProduct(c, *stmt.target, value.value);
     if (isRef)
@@ -162,11 +170,13 @@ void buildAssign(BuildContext &c, const AssignStmt &stmt) {
   if (isRef)
     return storeBox(c, value, place, buildBox(c, *stmt.place, place, true), stmt.mode, loc);
   const Expr *base = stmt.place->base;
+  // The target is a field of a struct, whose parts are values of their own.
   Bound *slot = &target;
   if (base->kind == ExprKind::Field)
     slot = &target.parts[cast<FieldExpr>(base)->fieldIndex];
   Box box = buildBox(c, *stmt.place, slot->value, true);
   IntegerAttr scatterAxis = box.scatter ? c.b.getI64IntegerAttr(box.scatterAxis) : IntegerAttr();
+  // A part of a value is replaced by making a new value.
   slot->value =
       c.make<InsertOp>(loc, slot->value.getType(), value, slot->value, box.offsets, box.lengths,
                        box.steps, box.scatter, c.b.getDenseI64ArrayAttr(box.dropped), scatterAxis);

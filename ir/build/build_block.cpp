@@ -25,6 +25,7 @@ static void buildQueue(BuildContext &c, Local &local, Location loc) {
   const BlockObject &object = *local.object;
   pto::TileBufType whole = tileType(c, *local.type);
   int64_t bytes = pto::slotBytes(whole.getRows(), whole.getCols(), whole.getElementType());
+  // A tile that is split takes half a slot in each vector core.
   int64_t part = object.split && object.toVector ? bytes / 2 : bytes;
   auto number = [&](Dim dim) {
     std::optional<int64_t> value = dim ? constantDim(c, dim) : std::nullopt;
@@ -39,6 +40,7 @@ static void buildQueue(BuildContext &c, Local &local, Location loc) {
 
 void buildBlockDecl(BuildContext &c, const BlockDeclStmt &stmt) {
   Local &local = *stmt.local;
+  // Events are only numbers, which were chosen before.
   if (local.kind == LocalKind::Event)
     return;
   Location loc = named(c.context, local.name, c.location(stmt.span));
@@ -48,6 +50,7 @@ void buildBlockDecl(BuildContext &c, const BlockDeclStmt &stmt) {
   Dim at = local.object->address;
   std::optional<int64_t> bytes = at ? constantDim(c, at) : std::nullopt;
   mlir::Value address;
+  // A buffer without an address is placed by a later pass.
   if (bytes)
     address = c.make<arith::ConstantIntOp>(loc, *bytes, 64);
   if (!local.object->count)
@@ -94,6 +97,7 @@ static Bound buildQueueExpr(BuildContext &c, const BlockExpr &call) {
     c.make<pto::TFreeOp>(loc, c.bound(*call.object).value, split());
     return {};
   }
+  // The popped tile lies where the queue says, so it is declared without an address.
   mlir::Value tile =
       c.make<pto::DeclareTileOp>(named(c.context, call.object->name, loc), tileType(c, *call.type),
                                  mlir::Value(), mlir::Value());
@@ -120,6 +124,7 @@ static Bound buildElementExpr(BuildContext &c, const BlockExpr &call) {
 
 Bound buildBlockExpr(BuildContext &c, const BlockExpr &call) {
   Location loc = c.here(call);
+  // In sections of ordinary kernels pushes and pops become plain values.
   if (call.value)
     return buildCrossing(c, call);
   auto id = [&](mlir::Value value) {
@@ -142,6 +147,7 @@ Bound buildBlockExpr(BuildContext &c, const BlockExpr &call) {
   case BlockOp::Bitcast:
     return Bound::of(c.make<pto::BitcastOp>(
         loc, tileType(c, *call.type), buildValue(c, *call.ins[0]), mlir::Value(), mlir::Value()));
+  // Views are built where they are used; queues were described at their declaration.
   case BlockOp::View:
   case BlockOp::Initialize:
     return {};

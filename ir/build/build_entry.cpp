@@ -36,6 +36,8 @@ static std::vector<mlir::Type> argumentTypes(BuildContext &c) {
   const CallableDecl &decl = *c.binding.decl;
   std::vector<mlir::Type> types;
   for (const Local *param : decl.params) {
+    // Scalars are passed by value, and arrays as values in global memory unless the function writes
+    // them.
     if (!param->type->isArray())
       types.push_back(irType(c, *param->type));
     else if (param->isInout)
@@ -47,6 +49,7 @@ static std::vector<mlir::Type> argumentTypes(BuildContext &c) {
   }
   for (const Type *type : resultTypes(decl))
     types.push_back(refType(c, *type));
+  // Dimensions come last, so that their number does not move other arguments.
   size_t dimensions = c.frame->prefix.size() + decl.dims.size();
   types.insert(types.end(), dimensions, c.b.getIndexType());
   return types;
@@ -59,12 +62,14 @@ static void bindArguments(BuildContext &c, mlir::Block &body) {
     bindLocal(c, *param, Bound::of(body.getArgument(next++)));
   size_t results = resultTypes(decl).size();
   for (size_t i = 0; i < results; ++i, ++next)
+    // A `fn` has no outputs by name; its results are stored at the end.
     if (decl.kind != DeclKind::Fn)
       c.bound(*decl.outputs[i]) = Bound::of(body.getArgument(next));
   for (Dim axis : c.frame->prefix)
     c.rootValues[*axis.symbol()] = body.getArgument(next++);
   for (const DimParam &dim : decl.dims) {
     mlir::Value value = body.getArgument(next++);
+    // A dimension that is constant in this entry keeps its argument, which nothing uses.
     if (auto constant = rootDim(c, c.dims.symbolDim(dim.symbol)).constant())
       value = c.index(*constant);
     else
@@ -88,12 +93,14 @@ static void bindCapacities(BuildContext &c) {
     bool less = id == OpId::Le || id == OpId::Lt, greater = id == OpId::Ge || id == OpId::Gt;
     if (!less && !greater)
       continue;
+    // The smaller side comes first whichever sign was written.
     Dim small = relation->args[less ? 0 : 1]->dim, large = relation->args[less ? 1 : 0]->dim;
     if (!small || !large)
       continue;
     std::optional<SymbolId> symbol = rootDim(c, small).symbol();
     std::optional<int64_t> bound = rootDim(c, large).constant();
     if (symbol && bound)
+      // A strict bound is one less.
       c.capacities[*symbol] = *bound - (id == OpId::Lt || id == OpId::Gt);
   }
 }
@@ -166,6 +173,7 @@ static void buildEntry(BuildContext &c, ModuleOp module, const std::string &symb
   frame.elems = c.binding.elems;
   c.frame = &frame;
   for (const DimParam &dim : decl.dims) {
+    // Names of dimensions are taken, so that fresh symbols avoid them.
     c.nameCounts[c.dims.symbol(dim.symbol).name] = 1;
     if (auto found =
             c.binding.statics.find(dim.local ? dim.local->name : c.dims.symbol(dim.symbol).name);
@@ -178,9 +186,11 @@ static void buildEntry(BuildContext &c, ModuleOp module, const std::string &symb
 
   size_t errors = c.sink.errorCount();
   checkElementTypes(c, frame);
+  // With wrong element types everything else would be reported too.
   if (c.sink.errorCount() != errors)
     return;
 
+  // Capacities must be known before types are made, since types hold them.
   bindCapacities(c);
   assumeWheres(c);
   Location loc = c.location(decl.nameSpan);
@@ -193,10 +203,12 @@ static void buildEntry(BuildContext &c, ModuleOp module, const std::string &symb
   mlir::Block *body = function.addEntryBlock();
   c.b.setInsertionPointToStart(body);
   bindArguments(c, *body);
+  // The schedule may depend on the dimensions that were just bound.
   frame.schedule = scheduleOf(c, decl, frame);
   if (frame.schedule && frame.schedule->cores > 0)
     attrs::cores.set(function, frame.schedule->cores);
   bindTunables(c, frame, c.binding.tunables);
+  // Requirements are checked before outputs are touched.
   buildWheres(c);
   initOutputs(c);
   if (decl.kind == DeclKind::Fn) {
@@ -205,6 +217,7 @@ static void buildEntry(BuildContext &c, ModuleOp module, const std::string &symb
   } else {
     buildKernelBody(c, decl);
   }
+  // What the schedule says and nothing has taken is reported.
   refuseUntaken(c);
   if (!c.items.empty())
     attrs::items.set(function, c.items);

@@ -21,6 +21,7 @@ namespace ptl::ir {
 mlir::Value buildConstant(BuildContext &c, ElemKind elem, double floatValue, int64_t intValue,
                           Location loc) {
   mlir::Type type = scalarType(c.context, elem);
+  // Types without a sign have a constant operation of their own, which `arith` lacks.
   switch (elemInfo(elem).elemClass) {
   case ElemClass::Float:
     return c.make<arith::ConstantOp>(loc, FloatAttr::get(type, floatValue));
@@ -51,12 +52,14 @@ static Bound buildConst(BuildContext &c, const ConstExpr &expr) {
 
 static Bound buildLocalRef(BuildContext &c, const LocalRefExpr &expr) {
   const Local &local = *expr.local;
+  // A dimension is computed from its symbols, which may be constant here.
   if (local.dim.isKnown() && local.type->isInt())
     return Bound::of(emitDim(c, local.dim));
   return c.bound(local);
 }
 
 Bound readRef(BuildContext &c, Bound bound, Location loc) {
+  // Storage is read when its value is asked for.
   auto ref =
       bound.kind == Bound::Kind::Value ? dyn_cast<RefType>(bound.value.getType()) : RefType();
   if (!ref)
@@ -75,6 +78,7 @@ Bound readRefs(BuildContext &c, Bound bound, Location loc) {
 
 /// The implicit conversion of positions is range-checked.
 static void checkConversion(BuildContext &c, mlir::Value position, ElemKind target, Location loc) {
+  // Types of 64 bits hold every position.
   if (!isa<IndexType>(position.getType()) || elemBits(target) >= 64)
     return;
   unsigned bits = elemBits(target);
@@ -92,6 +96,7 @@ static void checkConversion(BuildContext &c, mlir::Value position, ElemKind targ
 static Bound buildConvert(BuildContext &c, const ConvertExpr &expr) {
   mlir::Value arg = buildValue(c, *expr.arg);
   mlir::Type type = irType(c, *expr.type);
+  // Without a change of type there is nothing to convert.
   if (arg.getType() == type)
     return Bound::of(arg);
   Location loc = c.here(expr);
@@ -107,6 +112,7 @@ static Bound buildConvert(BuildContext &c, const ConvertExpr &expr) {
 
 static Bound buildField(BuildContext &c, const FieldExpr &expr) {
   Bound base = buildExpr(c, *expr.base);
+  // Fields of structs are parts; those of ranges are computed.
   if (base.kind == Bound::Kind::Parts)
     return expr.fieldIndex < base.parts.size() ? base.parts[expr.fieldIndex] : Bound();
   Location loc = c.here(expr);
@@ -118,6 +124,7 @@ static Bound buildField(BuildContext &c, const FieldExpr &expr) {
     return Bound::of(base.size);
   if (expr.field == "count")
     return Bound::of(base.count);
+  // What remains is `end`, the position behind the last one.
   mlir::Value span = c.b.createOrFold<arith::MulIOp>(loc, base.length, base.step);
   return Bound::of(c.b.createOrFold<arith::AddIOp>(loc, base.start, span));
 }
@@ -130,16 +137,19 @@ static Bound buildRange(BuildContext &c, const RangeExpr &expr) {
   range.step = expr.step ? buildValue(c, *expr.step) : c.index(1);
   mlir::Value span = c.b.createOrFold<arith::SubIOp>(loc, buildValue(c, *expr.hi), range.start);
   mlir::Value count = c.b.createOrFold<arith::CeilDivSIOp>(loc, span, range.step);
+  // A range whose end lies before its start is empty.
   range.length = c.b.createOrFold<arith::MaxSIOp>(loc, count, c.index(0));
   return range;
 }
 
 mlir::Value buildValue(BuildContext &c, const Expr &expr) {
+  // A value that was built before is used again.
   if (auto found = c.prebuilt.find(&expr); found != c.prebuilt.end())
     return found->second;
   Bound bound = buildExpr(c, expr);
   if (bound.kind == Bound::Kind::Value)
     return readRef(c, bound, c.here(expr)).value;
+  // Other kinds of values have no number; after an error any will do.
   return buildConstant(c, ElemKind::Int, 0, 0, c.here(expr));
 }
 

@@ -24,6 +24,7 @@ static void checkPosition(BuildContext &c, mlir::Value position, mlir::Value ext
 /// `0..extent`.
 static void checkRange(BuildContext &c, const Box &box, size_t axis, mlir::Value extent,
                        Location loc) {
+  // The last position has to lie inside, so the end is start + (length - 1) * step + 1.
   mlir::Value start = box.offsets[axis], length = box.lengths[axis], step = box.steps[axis];
   mlir::Value one = c.index(1);
   mlir::Value last = c.b.createOrFold<arith::SubIOp>(loc, length, one);
@@ -36,6 +37,7 @@ static void checkRange(BuildContext &c, const Box &box, size_t axis, mlir::Value
     return c.b.createOrFold<arith::CmpIOp>(loc, predicate, a, b);
   };
   mlir::Value fits = within(arith::CmpIPredicate::sle, end, extent);
+  // An empty range reaches no position.
   fits = c.b.createOrFold<arith::OrIOp>(loc, empty, fits);
   fits = c.b.createOrFold<arith::AndIOp>(loc, fits,
                                          within(arith::CmpIPredicate::sge, start, c.index(0)));
@@ -61,6 +63,7 @@ static void checkGather(BuildContext &c, mlir::Value indices, mlir::Value extent
     auto type = cast<ArrayType>(indices.getType());
     return ArrayType::get(&c.context, element, type.getExtents(), type.getPlace());
   };
+  // A limit of 256 does not fit into 8 bits, so short integers are compared as 32-bit ones.
   mlir::Type element = cast<ArrayType>(indices.getType()).getElementType();
   if (auto integer = dyn_cast<IntegerType>(element); integer && integer.getWidth() < 32) {
     element = c.b.getI32Type();
@@ -68,9 +71,11 @@ static void checkGather(BuildContext &c, mlir::Value indices, mlir::Value extent
   }
   mlir::Type flags = arrayOf(c.b.getI1Type());
   mlir::Value good, isInside;
+  // Without a sign there is no position below 0.
   if (element.isUnsignedInteger()) { // nothing lies below, and there is no limit of an empty axis
     mlir::Value last = c.b.createOrFold<arith::SubIOp>(loc, extent, c.index(1));
     good = create(LeOp::getOperationName(), {indices, convert(last, element)}, flags);
+    // An index array without elements is fine for an axis without positions.
     mlir::Value none = c.b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::eq,
                                                        lengthOf(c, indices, 0), c.index(0));
     isInside = c.b.createOrFold<arith::OrIOp>(
@@ -78,6 +83,7 @@ static void checkGather(BuildContext &c, mlir::Value indices, mlir::Value extent
         c.b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sgt, extent, c.index(0)));
   } else {
     mlir::Value zero = buildConstant(c, elemKindOf(element), 0, 0, loc);
+    // The conversion saturates, since the extent may lie beyond the element type.
     mlir::Value limit = isa<IndexType>(element) ? extent : convert(extent, element);
     mlir::Value low = create(GeOp::getOperationName(), {indices, zero}, flags);
     good = create(AndOp::getOperationName(),
@@ -107,6 +113,7 @@ static void addPosition(BuildContext &c, const IndexItem &item, mlir::Value base
   auto axis = static_cast<int64_t>(box.offsets.size());
   Location loc = c.location(item.span);
   mlir::Value position = buildValue(c, *item.value);
+  // Positions of any integer type become `index`.
   if (!isa<IndexType>(position.getType()))
     position = c.make<ConvertOp>(loc, c.b.getIndexType(), position, "even", /*saturate=*/false);
   if (item.needsCheck && c.binding.checked)
@@ -121,6 +128,7 @@ static void addRange(BuildContext &c, const IndexItem &item, mlir::Value base, B
   auto axis = box.offsets.size();
   Location loc = c.location(item.span);
   Bound range = item.value ? buildExpr(c, *item.value) : Bound();
+  // A range that the checker knows has its numbers from there.
   if (range.kind != Bound::Kind::Range || item.range) {
     range.start = emitDim(c, item.range->start);
     range.length = emitDim(c, item.range->length);
@@ -140,6 +148,7 @@ static void addGather(BuildContext &c, const IndexItem &item, mlir::Value base, 
   mlir::Value indices = buildValue(c, *item.value);
   if (item.needsCheck && c.binding.checked)
     checkGather(c, indices, lengthOf(c, base, axis), c.location(item.span));
+  // The axis is taken whole here, and the positions choose from it afterwards.
   addFull(c, base, box);
   if (!isTarget) {
     box.gathers.push_back({indices, axis});
@@ -147,6 +156,7 @@ static void addGather(BuildContext &c, const IndexItem &item, mlir::Value base, 
   }
   box.scatter = indices;
   box.scatterAxis = axis;
+  // A store writes as many positions as the index array has.
   box.lengths.back() = lengthOf(c, indices, 0);
 }
 
@@ -158,6 +168,7 @@ bool constantIs(mlir::Value value, int64_t expected) {
 Box buildBox(BuildContext &c, const IndexExpr &expr, mlir::Value base, bool isTarget) {
   Box box;
   int64_t resultAxis = 0;
+  // `resultAxis` counts the axes that stay, since new axes have their places among those.
   for (const IndexItem &item : expr.items) {
     switch (item.kind) {
     case IndexItemKind::Position:
@@ -187,6 +198,7 @@ Box buildBox(BuildContext &c, const IndexExpr &expr, mlir::Value base, bool isTa
   }
   while (static_cast<int64_t>(box.offsets.size()) < rankOf(base.getType()))
     addFull(c, base, box);
+  // No steps at all stand for steps of 1.
   if (!box.strided)
     box.steps.clear();
   return box;
@@ -210,13 +222,16 @@ Bound buildIndex(BuildContext &c, const IndexExpr &expr) {
   llvm::SmallVector<Extent> extents;
   if (auto array = dyn_cast<ArrayType>(result))
     extents.assign(array.getExtents().begin(), array.getExtents().end());
+  // From the last to the first, so that earlier numbers stay right.
   for (int64_t axis : llvm::reverse(box.newAxes))
     extents.erase(extents.begin() + axis);
   llvm::ArrayRef<Extent> baseExtents = extentsOf(base.getType());
+  // The gathered axis has its number among the box's axes that are not dropped.
   auto afterDropping = [&](int64_t axis) {
     return axis - llvm::count_if(box.dropped, [&](int64_t dropped) { return dropped < axis; });
   };
   llvm::SmallVector<Extent> boxExtents = extents;
+  // The box itself still has all positions of a gathered axis.
   for (const Box::Gather &gather : box.gathers)
     boxExtents[static_cast<size_t>(afterDropping(gather.axis))] = baseExtents[gather.axis];
   Place place = isa<ArrayType>(result) ? cast<ArrayType>(result).getPlace() : Place::Inferred;

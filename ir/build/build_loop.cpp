@@ -38,6 +38,7 @@ LoopBounds loopBounds(BuildContext &c, const LoopHead &head) {
     return bounds;
   }
   // A value of range type: positions start, start + step …
+  // The end is start + length * step, which is exclusive for any step.
   Bound range = buildExpr(c, over);
   Location loc = c.here(over);
   mlir::Value span = c.b.createOrFold<arith::MulIOp>(loc, range.length, range.step);
@@ -50,6 +51,7 @@ LoopBounds loopBounds(BuildContext &c, const LoopHead &head) {
 void bindLoopVar(BuildContext &c, const LoopHead &head, const LoopBounds &bounds,
                  mlir::Value position) {
   Location loc = c.here(*head.iterable);
+  // A loop over positions binds the position itself.
   if (!bounds.tileSize)
     return bindLocal(c, *head.var, Bound::of(position));
   const RangeInfo &info = *head.range;
@@ -58,12 +60,14 @@ void bindLoopVar(BuildContext &c, const LoopHead &head, const LoopBounds &bounds
   range.start = position;
   range.step = c.index(1);
   range.size = bounds.tileSize;
+  // The number of the tile counts from the begin of the loop.
   mlir::Value offset = c.b.createOrFold<arith::SubIOp>(loc, position, bounds.lower);
   range.count = c.b.createOrFold<arith::FloorDivSIOp>(loc, offset, bounds.tileSize);
   if (auto symbol = info.start.symbol())
     bindSymbol(c, *symbol, position);
   if (auto symbol = info.count.symbol())
     bindSymbol(c, *symbol, range.count);
+  // Only a length that is a symbol of its own needs the minimum; others follow from what is known.
   if (auto symbol = info.length.symbol(); symbol && !c.frame->roots.count(*symbol)) {
     mlir::Value rest = c.b.createOrFold<arith::SubIOp>(loc, bounds.upper, position);
     bindSymbol(c, *symbol, c.b.createOrFold<arith::MinSIOp>(loc, rest, bounds.tileSize));
@@ -78,6 +82,7 @@ void eraseSymbols(Frame &frame, const LoopHead &head) {
       frame.roots.erase(*head.var->symbol);
     return;
   }
+  // The symbols only have values inside of the loop.
   for (Dim dim : {head.range->start, head.range->count, head.range->length})
     if (auto symbol = dim.symbol())
       frame.roots.erase(*symbol);
@@ -86,6 +91,7 @@ void eraseSymbols(Frame &frame, const LoopHead &head) {
 /// Sets the loop's own modifiers, or those of the schedule instead. On chips they are for loops of
 /// kernels: an `unroll` elsewhere is reported at its place. A `fn` may be called anywhere.
 static void setModifiers(BuildContext &c, Operation *loop, const LoopModifiers &modifiers) {
+  // On chips only loops of kernels become instructions.
   if (c.binding.chip && !loop->getParentOfType<ParallelOp>()) {
     c.frame->whyNot[modifiers.label] = "the loop is not part of a kernel: it submits tasks";
     return;
@@ -102,6 +108,7 @@ static void setModifiers(BuildContext &c, Operation *loop, const LoopModifiers &
       if (each.label == modifiers.label) {
         number = each.number;
         at = each.span;
+        // The schedule has been heard, so it is not reported as without effect.
         c.frame->taken.insert(each.span.begin);
       }
   };
@@ -109,6 +116,7 @@ static void setModifiers(BuildContext &c, Operation *loop, const LoopModifiers &
     said(c.frame->schedule->pipelines, pipeline, pipelineAt);
     said(c.frame->schedule->unrolls, unroll, unrollAt);
   }
+  // A deeper pipeline would need more slots than there can be.
   if (pipeline > kMostPipelineDepth) {
     c.fail(
         DiagId::CountTooLarge, depth ? depth->span : pipelineAt,
@@ -121,6 +129,7 @@ static void setModifiers(BuildContext &c, Operation *loop, const LoopModifiers &
   if (!unroll)
     return;
   attrs::unroll.set(loop, *unroll);
+  // An `unroll` that has no effect is reported at its place.
   if (c.binding.chip)
     attrs::unrollAt.set(loop, LocationAttr(c.location(unrollAt)));
 }
@@ -130,10 +139,12 @@ static void buildExitingFor(BuildContext &c, const ForStmt &stmt) {
   Location loc = c.location(stmt.span);
   c.frame->whyNot[stmt.modifiers.label] = "the loop may be left early";
   LoopBounds bounds = loopBounds(c, stmt.head);
+  // Exits of the loop around are set aside, and those of this loop begin.
   std::optional<ExitFlags> outer = c.exits;
   mlir::Value no = c.make<arith::ConstantIntOp>(loc, 0, 1);
   c.exits = ExitFlags{no, no};
   mlir::Value position = bounds.lower;
+  // All variables that the body assigns are carried by the loop, and the position with them.
   Slots slots = assignedSlots(c, {stmt.body});
   slots.push_back(&position);
   llvm::SmallVector<mlir::Value> init = slotValues(slots);
@@ -142,6 +153,7 @@ static void buildExitingFor(BuildContext &c, const ForStmt &stmt) {
     setSlots(slots, args);
     mlir::Value more =
         c.make<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, position, bounds.upper);
+    // The loop goes on while the position is inside and nothing has left it.
     mlir::Value running =
         c.make<arith::XOrIOp>(loc, c.exits->broke, c.make<arith::ConstantIntOp>(loc, 1, 1));
     mlir::Value go = c.make<arith::AndIOp>(loc, more, running);
@@ -149,6 +161,7 @@ static void buildExitingFor(BuildContext &c, const ForStmt &stmt) {
   };
   auto after = [&](OpBuilder &, Location, ValueRange args) {
     setSlots(slots, args);
+    // `continue` only skips the rest of one turn.
     c.exits->continued = c.make<arith::ConstantIntOp>(loc, 0, 1);
     bindLoopVar(c, stmt.head, bounds, position);
     buildBlock(c, *stmt.body);
@@ -160,6 +173,7 @@ static void buildExitingFor(BuildContext &c, const ForStmt &stmt) {
   nameArguments(c, slots, loop.getAfterArguments());
   setSlots(slots, loop.getResults());
   eraseSymbols(*c.frame, stmt.head);
+  // A `return` inside leaves the loops around, too.
   c.exits = outer;
   leaveOuterLoop(c, loc);
 }
@@ -168,6 +182,7 @@ static void buildExitingFor(BuildContext &c, const ForStmt &stmt) {
 static int64_t roundsOf(int64_t lower, int64_t upper, int64_t step) {
   if (lower >= upper || step < 1)
     return 0;
+  // The distance of two 64-bit integers only fits without a sign.
   uint64_t distance = static_cast<uint64_t>(upper) - static_cast<uint64_t>(lower);
   uint64_t rounds = (distance - 1) / static_cast<uint64_t>(step) + 1;
   return static_cast<int64_t>(std::min<uint64_t>(rounds, std::numeric_limits<int64_t>::max()));
@@ -184,6 +199,7 @@ static void buildRound(BuildContext &c, const ForStmt &stmt, llvm::function_ref<
     return build();
   Location loc = c.location(stmt.span);
   c.exits->continued = c.make<arith::ConstantIntOp>(loc, 0, 1);
+  // If it is known that the loop was left, the round is not built at all.
   if (std::optional<bool> left = constantCondition(c.exits->broke)) {
     if (!*left)
       build();
@@ -223,6 +239,7 @@ static void buildStaticFor(BuildContext &c, const ForStmt &stmt) {
   int64_t rounds = roundsOf(lower.getInt(), upper.getInt(), step.getInt());
   std::string what =
       "`static for " + stmt.head.var->name + "` of " + std::to_string(rounds) + " rounds";
+  // The limit on built code also bounds rounds that build nothing.
   if (static_cast<size_t>(rounds) > c.mostBuilt)
     c.built = c.mostBuilt + 1; // empty rounds take time too
   for (int64_t round = 0; round < rounds; ++round) {
@@ -234,12 +251,15 @@ static void buildStaticFor(BuildContext &c, const ForStmt &stmt) {
 }
 
 void buildFor(BuildContext &c, const ForStmt &stmt) {
+  // A list has no positions, so its loop is always written out.
   if (stmt.isStatic || stmt.head.iterable->kind == ExprKind::List)
     return buildStaticFor(c, stmt);
+  // A loop that can be left early has no fixed number of turns.
   if (mayExit(*stmt.body) || mayReturn(stmt))
     return buildExitingFor(c, stmt);
   Location loc = c.location(stmt.span);
   LoopBounds bounds = loopBounds(c, stmt.head);
+  // The flags are set aside, since nothing in this loop can leave it.
   std::optional<ExitFlags> outer = std::exchange(c.exits, std::nullopt);
   Slots slots = assignedSlots(c, {stmt.body});
   llvm::SmallVector<mlir::Value> init = slotValues(slots);
@@ -273,6 +293,7 @@ void buildWhile(BuildContext &c, const WhileStmt &stmt) {
     mlir::Value go = buildValue(c, *stmt.condition);
     if (exits) {
       mlir::Value one = c.make<arith::ConstantIntOp>(loc, 1, 1);
+      // `while` with exits runs as long as nothing has left it and the condition holds.
       mlir::Value running = c.make<arith::XOrIOp>(loc, c.exits->broke, one);
       go = c.make<arith::AndIOp>(loc, running, go);
     }

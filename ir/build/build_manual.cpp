@@ -29,6 +29,7 @@ static void forEachStmt(const ptl::Block *block, const std::string &core,
   for (const Stmt *stmt : block->stmts) {
     visit(*stmt, core);
     const auto *section = dyn_cast<OnStmt>(stmt);
+    // Statements in a section run on its core, however deep they stand.
     const std::string &inside = section ? section->core : core;
     forEachPart(
         *stmt, [](const Expr *) {},
@@ -57,6 +58,7 @@ static void allocateEvents(BuildContext &c, const ptl::Block &body, const std::s
       return;
     Local *local = cast<BlockDeclStmt>(stmt).local;
     if (local->kind == LocalKind::Event)
+      // Events between cores share one set of ids, so the section does not matter for them.
       events.emplace_back(local, local->object->crosses() ? "cross" : where);
   });
   using Key = std::tuple<std::string, Pipe, Pipe>;
@@ -69,11 +71,13 @@ static void allocateEvents(BuildContext &c, const ptl::Block &body, const std::s
   auto countOf = [&](const Local &local) {
     return local.object->count ? constantDim(c, local.object->count).value_or(1) : 1;
   };
+  // Pinned ids come first, because the others have to avoid them.
   for (auto &[local, where] : events)
     if (local->object->number) {
       int64_t first = constantDim(c, local->object->number).value_or(0);
       c.manual->ids[local] = first;
       checkId(c, *local, first + countOf(*local) - 1, kMostEvents);
+      // A count of several events takes consecutive ids.
       for (int64_t i = 0; i < countOf(*local); ++i)
         taken[keyOf(*local, where)].insert(first + i);
     }
@@ -96,6 +100,7 @@ static void allocateEvents(BuildContext &c, const ptl::Block &body, const std::s
       first = (limit > 0 ? limit : kMostEvents) - count;
       while (first >= 0 && !isFree(first))
         --first;
+      // Without room below the limit the id lies beyond it, which is reported.
       if (first < 0)
         first = std::max(limit, kMostEvents);
     }
@@ -104,6 +109,7 @@ static void allocateEvents(BuildContext &c, const ptl::Block &body, const std::s
     for (int64_t i = 0; i < count; ++i)
       used.insert(first + i);
     c.manual->ids[local] = first;
+    // The check is made again, because the search may have gone beyond the limit.
     checkId(c, *local, first + count - 1, limit > 0 ? limit : kMostEvents);
   }
 }
@@ -115,6 +121,7 @@ static bool isHostLet(const Stmt &stmt) {
     return false;
   const auto &let = cast<LetStmt>(stmt);
   bool byHand = false;
+  // A call of an instruction can only run on a core.
   forEachExpr(let.value, [&](const Expr *expr) { byHand |= expr->kind == ExprKind::Block; });
   return !byHand && llvm::all_of(let.locals, [](const Local *local) {
     return local->type->isScalar() || local->type->kind == TypeKind::Range;
@@ -128,6 +135,7 @@ static void checkMachine(BuildContext &c, const CallableDecl &decl) {
   auto exprs = [&](const Expr *root) {
     forEachExpr(root, [&](const Expr *expr) {
       auto *call = dyn_cast<BlockExpr>(expr);
+      // Only instructions depend on the machine.
       if (!call || !call->info)
         return;
       if (std::string why = whyNotOn(*c.manual->machine, *call, namer); !why.empty())
@@ -148,6 +156,7 @@ static void buildPoints(BuildContext &c, const ParallelStmt &stmt, size_t from =
   llvm::SmallVector<mlir::Value> counts;
   mlir::Value total = c.index(1);
   size_t to = from;
+  // Variables are joined into one number as long as their bounds do not depend on those before.
   for (; to < stmt.heads.size() && (to == from || !dependsOnHeads(stmt, from, to)); ++to) {
     bounds.push_back(loopBounds(c, stmt.heads[to]));
     const LoopBounds &last = bounds.back();
@@ -155,6 +164,7 @@ static void buildPoints(BuildContext &c, const ParallelStmt &stmt, size_t from =
     counts.push_back(c.b.createOrFold<arith::CeilDivSIOp>(loc, length, last.step));
     total = c.b.createOrFold<arith::MulIOp>(loc, total, counts.back());
   }
+  // Inner loops run within one point, so they start at 0 in steps of 1.
   bool outermost = from == 0;
   auto asIndex = [&](mlir::Value id) -> mlir::Value {
     return c.make<arith::IndexCastOp>(loc, c.b.getIndexType(), id);
@@ -163,6 +173,7 @@ static void buildPoints(BuildContext &c, const ParallelStmt &stmt, size_t from =
       outermost ? asIndex(c.make<pto::GetBlockIdxOp>(loc, c.b.getI64Type())) : c.index(0);
   mlir::Value step =
       outermost ? asIndex(c.make<pto::GetBlockNumOp>(loc, c.b.getI64Type())) : c.index(1);
+  // Core groups beyond the number that the schedule gives take no points.
   if (auto cores = outermost ? attrs::cores.of(c.manual->grid) : IntegerAttr()) {
     step = c.make<arith::MinSIOp>(loc, step, c.index(cores.getInt()));
     mlir::Value works = c.make<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, first, step);
@@ -172,6 +183,8 @@ static void buildPoints(BuildContext &c, const ParallelStmt &stmt, size_t from =
   {
     OpBuilder::InsertionGuard guard(c.b);
     c.b.setInsertionPointToStart(loop.getBody());
+    // The number of the point is taken apart from the last variable on, like digits of a number
+    // with several bases.
     mlir::Value rest = loop.getInductionVar();
     for (size_t i = to; i-- > from;) {
       const LoopBounds &own = bounds[i - from];
@@ -187,9 +200,11 @@ static void buildPoints(BuildContext &c, const ParallelStmt &stmt, size_t from =
     } else {
       buildBlock(c, *stmt.body);
       attrs::point.set(loop);
+      // Points do not overlap: the next begins when all pipes are empty.
       c.make<pto::BarrierOp>(loc, pto::PipeKindAttr::get(&c.context, pto::PipeKind::PIPE_ALL));
     }
   }
+  // The symbols of the variables get other values in the next loop.
   for (size_t i = from; i < to; ++i)
     eraseSymbols(*c.frame, stmt.heads[i]);
 }
@@ -202,6 +217,7 @@ static void buildManualGrid(BuildContext &c, const CallableDecl &decl,
   attrs::manual.set(grid, decl.core);
   scheduleGrid(c, grid);
   c.manual->grid = grid;
+  // Each grid has its own pointers, since it becomes a kernel of its own.
   c.manual->pointers.clear();
   c.manual->uses.clear();
   OpBuilder::InsertionGuard guard(c.b);
@@ -211,12 +227,15 @@ static void buildManualGrid(BuildContext &c, const CallableDecl &decl,
   for (const WhereClause &clause : decl.wheres) // for the prover
     if (clause.condition && !clause.onTunables)
       emitCondition(c, *clause.condition, "where", clause.text, c.location(clause.span));
+  // Statements before the grid are built in it again, because the kernel has no access to values of
+  // the host.
   for (size_t i = 0; i < upTo; ++i)
     if (stmts[i]->kind != StmtKind::Parallel)
       buildStmt(c, *stmts[i]);
   if (upTo < stmts.size())
     buildPoints(c, cast<ParallelStmt>(*stmts[upTo]));
   c.make<YieldOp>(loc);
+  // Only now is it known how each array was used.
   for (auto &[local, pointer] : c.manual->pointers) {
     auto [read, written] = c.manual->uses[local];
     pointer.setRole(written ? (read ? "inout" : "out") : "in");
@@ -234,11 +253,13 @@ void buildManual(BuildContext &c, const CallableDecl &decl) {
   const std::vector<Stmt *> &stmts = decl.body->stmts;
   bool asserts =
       llvm::any_of(stmts, [](const Stmt *stmt) { return stmt->kind == StmtKind::Assert; });
+  // Requirements of the host may depend on values that are computed before them.
   for (const Stmt *stmt : stmts) // checked by the host, before the kernel runs
     if (asserts && (isHostLet(*stmt) || stmt->kind == StmtKind::Assert))
       buildStmt(c, *stmt);
   bool points =
       llvm::any_of(stmts, [](const Stmt *stmt) { return stmt->kind == StmtKind::Parallel; });
+  // Each `parallel` is a kernel of its own.
   for (size_t i = 0; i < stmts.size() && c.sink.errorCount() == errors; ++i)
     if (points && stmts[i]->kind == StmtKind::Parallel)
       buildManualGrid(c, decl, stmts, i);

@@ -40,6 +40,7 @@ static mlir::Value buildPositionOp(BuildContext &c, const OpExpr &expr,
     return c.b.createOrFold<arith::FloorDivSIOp>(loc, a, b);
   case OpId::Cdiv:
     return c.b.createOrFold<arith::CeilDivSIOp>(loc, a, b);
+  // The language's remainder takes the sign of the divisor: `a - floor(a / b) * b`.
   case OpId::Rem: {
     mlir::Value floor = c.b.createOrFold<arith::FloorDivSIOp>(loc, a, b);
     return c.b.createOrFold<arith::SubIOp>(loc, a, c.b.createOrFold<arith::MulIOp>(loc, floor, b));
@@ -70,6 +71,7 @@ static mlir::Value buildPositionOp(BuildContext &c, const OpExpr &expr,
 static int64_t operandRank(BuildContext &c, const OpExpr &expr) {
   llvm::SmallVector<const Expr *> all(expr.args.begin(), expr.args.end());
   all.append(expr.rest.begin(), expr.rest.end());
+  // All operands of an operation have one rank, so the first array decides.
   for (const Expr *arg : all)
     if (arg && arg->type->isArray())
       return static_cast<int64_t>(arg->type->extents.size() +
@@ -81,8 +83,10 @@ static void addAxes(BuildContext &c, const OpExpr &expr, const OpParam &param, i
                     OpParts &parts) {
   llvm::SmallVector<int64_t> axes;
   for (int64_t axis : expr.axes)
+    // Axes from the end are counted from the start now, when the rank is known.
     axes.push_back(axis < 0 ? axis + rank : axis);
   if (param.kind == ParamKind::Axes) {
+    // Without axes `transpose` swaps the last two.
     if (expr.op->id == OpId::Transpose && axes.empty() && rank > 1) {
       for (int64_t i = 0; i < rank; ++i)
         axes.push_back(i);
@@ -94,6 +98,7 @@ static void addAxes(BuildContext &c, const OpExpr &expr, const OpParam &param, i
   }
   if (axes.empty() && param.optional && param.defaultText.empty())
     return;
+  // The default is the last axis.
   int64_t axis = axes.empty() ? rank - 1 : axes.front();
   parts.attributes.push_back(c.b.getNamedAttr("axis", c.b.getI64IntegerAttr(axis)));
 }
@@ -104,6 +109,7 @@ paramOperands(BuildContext &c, const OpExpr &expr, const OpParam &param, const E
   llvm::SmallVector<mlir::Value> values;
   switch (param.kind) {
   case ParamKind::Value:
+    // What is variadic takes all arguments behind the others.
     if (param.variadic)
       for (const Expr *value : expr.rest)
         values.push_back(buildValue(c, *value));
@@ -121,8 +127,10 @@ paramOperands(BuildContext &c, const OpExpr &expr, const OpParam &param, const E
   case ParamKind::ArrayType:
     return namedLengths(c, *expr.type);
   case ParamKind::Dim: {
+    // Of several results the first has the length.
     const Type &result = expr.type->kind == TypeKind::Tuple ? *expr.type->elements[0] : *expr.type;
     Dim length = rootDim(c, result.extents.back().length);
+    // A constant length is in the type and needs no operand.
     if (!length.isConstant())
       values.push_back(emitRoot(c, length));
     return values;
@@ -203,6 +211,7 @@ static void addParam(BuildContext &c, const OpExpr &expr, size_t position, int64
 static Bound buildIndexOp(BuildContext &c, const OpExpr &expr) {
   Bound range = expr.args.empty() || !expr.args[0] ? Bound() : buildExpr(c, *expr.args[0]);
   OperationState state(c.here(expr), IndexOp::getOperationName());
+  // Without a range the index counts from 0.
   state.addOperands(range.kind == Bound::Kind::Range ? range.start : c.index(0));
   state.addOperands(namedLengths(c, *expr.type));
   state.addTypes(irType(c, *expr.type));
@@ -219,6 +228,7 @@ static Bound buildRandomOp(BuildContext &c, const OpExpr &expr) {
                          loc);
   };
   OperationState state(loc, RandomOp::getOperationName());
+  // Without a seed the seed is 0.
   mlir::Value seed = expr.args[1] ? buildValue(c, *expr.args[1]) : c.index(0);
   state.addOperands({seed, limit(2, 0), limit(3, 1)});
   state.addOperands(namedLengths(c, *expr.type));
@@ -233,6 +243,7 @@ static std::optional<mlir::Value> buildOnScalars(BuildContext &c, const OpExpr &
     return std::nullopt;
   mlir::Type result = irType(c, *expr.type);
   OpId id = expr.op->id;
+  // On scalars these are constants, because there is nothing to fill.
   if (!isa<ArrayType>(result) && (id == OpId::Zeros || id == OpId::Ones)) {
     int64_t value = id == OpId::Ones ? 1 : 0;
     return buildConstant(c, elemKind(c, expr.type->elem), static_cast<double>(value), value,
@@ -242,6 +253,7 @@ static std::optional<mlir::Value> buildOnScalars(BuildContext &c, const OpExpr &
   for (NamedAttribute attribute : parts.attributes)
     if (attribute.getName() == "spec")
       equation = cast<StringAttr>(attribute.getValue());
+  // Many built-ins have a form of `arith` for scalars.
   return buildScalarForm(c.b, {id, c.here(expr), parts.operands,
                                equation ? equation.getValue() : llvm::StringRef(), result});
 }
@@ -263,6 +275,7 @@ Bound buildOp(BuildContext &c, const OpExpr &expr) {
   }
   if (std::optional<mlir::Value> value = buildOnScalars(c, expr, parts))
     return Bound::of(*value);
+  // Positions have the type `index`, whose arithmetic folds.
   bool onPositions = !parts.operands.empty() && llvm::all_of(parts.operands, [](mlir::Value v) {
     return isa<IndexType>(v.getType());
   });
@@ -273,6 +286,7 @@ Bound buildOp(BuildContext &c, const OpExpr &expr) {
   OperationState state(c.here(expr), "ptl." + std::string(expr.op->mnemonic));
   state.addOperands(parts.operands);
   state.addAttributes(parts.attributes);
+  // Operations with several groups of operands note how many each has.
   if (state.name.hasTrait<OpTrait::AttrSizedOperandSegments>())
     state.addAttribute("operandSegmentSizes", c.b.getDenseI32ArrayAttr(parts.segments));
   if (expr.type->kind == TypeKind::Tuple)

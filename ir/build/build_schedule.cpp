@@ -19,6 +19,7 @@ using NamedAttributes = llvm::SmallVector<mlir::NamedAttribute>;
 /// The products that a value is computed with, up to other values that have names.
 static void findProducts(mlir::Value value, llvm::SetVector<Operation *> &products) {
   Operation *op = value.getDefiningOp();
+  // What is loaded or cut out of an array was computed somewhere else.
   if (!op || isa<LoadOp, SliceOp>(op))
     return;
   if (isa<MatmulOp>(op)) {
@@ -27,6 +28,7 @@ static void findProducts(mlir::Value value, llvm::SetVector<Operation *> &produc
   }
   for (mlir::Value operand : op->getOperands())
     if (isa<ArrayType>(operand.getType()) && operand.getDefiningOp() &&
+        // A value with a name is scheduled under that name.
         !isa<NameLoc>(operand.getDefiningOp()->getLoc()))
       findProducts(operand, products);
 }
@@ -34,6 +36,8 @@ static void findProducts(mlir::Value value, llvm::SetVector<Operation *> &produc
 /// Says of an operation what its function lists about it.
 static void noteItem(BuildContext &c, Operation *op, const std::string &label,
                      const std::string &item, Span at, NamedAttributes details = {}) {
+  // The number of an item is its position in the list, which the passes use to report what became
+  // of it.
   auto number = static_cast<int64_t>(c.items.size());
   details.push_back(c.b.getNamedAttr("label", c.b.getStringAttr(label)));
   details.push_back(c.b.getNamedAttr("item", c.b.getStringAttr(item)));
@@ -47,6 +51,7 @@ static void noteItem(BuildContext &c, Operation *op, const std::string &label,
 }
 
 void refuse(BuildContext &c, Span at, const std::string &item, const std::string &why) {
+  // An item that was refused must not be reported as untaken as well.
   c.frame->taken.insert(at.begin);
   if (c.refused.insert({at.file, at.begin}).second) // a callee may be called several times
     c.fail(DiagId::ScheduleCannot, at, {item, why});
@@ -79,10 +84,13 @@ static void scheduleValue(BuildContext &c, const ScheduleDirective &directive, c
     const auto &[name, size] = directive.tiles[i];
     Span at = directive.tileSpans[i];
     Dim length;
+    // The schedule names a dimension of the declaration; types speak of the root dimension to which
+    // the call bound it.
     for (const DimParam &dim : c.frame->decl->dims)
       if (c.dims.symbol(dim.symbol).name == name)
         length = rootDim(c, c.dims.symbolDim(dim.symbol));
     std::string key = c.dims.toString(length);
+    // The length says which axis is meant.
     bool isAxis = llvm::any_of(extentsOf(value.getType()), [&](const Extent &extent) {
       return (extent.symbol ? extent.symbol.str() : std::to_string(extent.length)) == key;
     });
@@ -90,6 +98,7 @@ static void scheduleValue(BuildContext &c, const ScheduleDirective &directive, c
       refuse(c, at, tileText(directive, i),
              "`" + local.name + "` has no axis of length `" + name + "`");
     } else if (isa<LoadOp>(op)) {
+      // A load is the result of a kernel that a call runs.
       refuse(c, at, tileText(directive, i),
              "a kernel computes `" + local.name + "`, whose tiles are its own");
     } else if (op->getParentOfType<ParallelOp>()) {
@@ -105,6 +114,7 @@ static void scheduleValue(BuildContext &c, const ScheduleDirective &directive, c
   }
   if (!tiles.empty())
     attrs::tile.set(op, tiles);
+  // `place @gm` in a program means that the value is stored, so the kernel ends behind it.
   if (directive.place == ptl::Place::Gm) {
     c.frame->taken.insert(directive.placeSpan.begin);
     attrs::split.set(op);
@@ -113,6 +123,7 @@ static void scheduleValue(BuildContext &c, const ScheduleDirective &directive, c
 
 /// Marks values that share a kernel with the same number; all other values have other numbers.
 static void fuseValue(BuildContext &c, const Local &local, Operation *op) {
+  // A value may be named in one list only, which the checker has made sure of.
   for (const ScheduleLabels &labels : c.frame->schedule->fuses) {
     auto named = llvm::find(labels.names, local.name);
     if (named == labels.names.end())
@@ -125,6 +136,7 @@ static void fuseValue(BuildContext &c, const Local &local, Operation *op) {
       continue;
     }
     c.frame->taken.insert(at.begin);
+    // Each call of the declaration has a fusion of its own, so the number depends on the frame.
     auto [number, isNew] = c.fusions.try_emplace({c.frame, &labels}, c.fuseCount);
     c.fuseCount += isNew;
     attrs::fuse.set(op, labels.names.front() + "#" + std::to_string(number->second));
@@ -135,6 +147,7 @@ static void fuseValue(BuildContext &c, const Local &local, Operation *op) {
 
 void pinProduct(BuildContext &c, const Local &local, mlir::Value value) {
   const ScheduleDecl *schedule = c.frame->schedule;
+  // Without a schedule nothing is said of any value.
   if (!schedule)
     return;
   auto said = llvm::find_if(schedule->directives, [&](const ScheduleDirective &directive) {
@@ -146,12 +159,15 @@ void pinProduct(BuildContext &c, const Local &local, mlir::Value value) {
   llvm::SetVector<Operation *> products;
   findProducts(value, products);
   bool isVariable = local.kind == LocalKind::Var || local.kind == LocalKind::Output;
+  // Code for this machine has no such buffers, so the item could have no effect.
   if (!c.binding.chip || c.binding.chip->executable) {
     refuse(c, directive.l0Span, l0Text(directive),
            "`" + c.binding.machine + "` has no operand buffers");
   } else if (products.empty() && isVariable) {
+    // A variable is assigned several times; another assignment may have the product.
     c.frame->whyNot[local.name] = "`" + local.name + "` is computed without a product";
   } else if (products.size() != 1) {
+    // With several products it would be unclear which one is meant.
     refuse(c, directive.l0Span, l0Text(directive),
            "`" + local.name + "` is computed with " + std::to_string(products.size()) +
                " products, of which it must be one");
@@ -167,6 +183,7 @@ static mlir::Value placed(BuildContext &c, const ScheduleDirective &directive, c
                           mlir::Value value) {
   auto place = static_cast<Place>(directive.place);
   auto type = dyn_cast<ArrayType>(value.getType());
+  // In a program a load stands for what a kernel has made, and that is no tile.
   bool isProgram = c.frame->decl->kind == DeclKind::Program;
   if (!type || (isProgram && isa<LoadOp>(value.getDefiningOp()))) {
     refuse(c, directive.placeSpan, placeText(directive),
@@ -175,6 +192,7 @@ static mlir::Value placed(BuildContext &c, const ScheduleDirective &directive, c
   }
   c.frame->taken.insert(directive.placeSpan.begin);
   auto name = c.b.getStringAttr(local.name);
+  // Tiles of a program do not exist yet, so the place is noted for the pass that makes them.
   if (isProgram) {
     Operation *op = value.getDefiningOp();
     attrs::place.set(op, {c.b.getStringAttr(placeName(place)), name});
@@ -201,6 +219,7 @@ static bool isScheduled(BuildContext &c, const Local &local) {
 
 void cannotSchedule(BuildContext &c, const Local &local, const std::string &why) {
   if (isScheduled(c, local))
+    // The reason is kept for the case that no other assignment takes the item.
     c.frame->whyNot[local.name] = why;
 }
 
@@ -209,6 +228,7 @@ mlir::Value applySchedule(BuildContext &c, const Local &local, mlir::Value value
   const ScheduleDecl *schedule = c.frame->schedule;
   if (!schedule || !isScheduled(c, local))
     return value;
+  // Without an operation, such as for a parameter, there is nothing that could carry attributes.
   if (!op) {
     cannotSchedule(c, local, "`" + local.name + "` is another name for an existing value");
     return value;
@@ -223,12 +243,14 @@ mlir::Value applySchedule(BuildContext &c, const Local &local, mlir::Value value
       Span at = schedule->splitsAfter.spans[i];
       if (op->getParentOfType<ParallelOp>())
         refuse(c, at, "split after " + local.name, "it is computed within a kernel");
+      // The item is taken even if it was refused.
       c.frame->taken.insert(at.begin);
       attrs::split.set(op);
     }
   for (const ScheduleLabels &labels : schedule->orders)
     if (llvm::is_contained(labels.names, local.name))
       attrs::order.set(op, local.name);
+  // The place comes last: it puts a cast behind the value, and other items are about the operation.
   for (const ScheduleDirective &directive : schedule->directives)
     if (directive.label == local.name && directive.place != ptl::Place::Inferred &&
         directive.place != ptl::Place::Gm)
@@ -238,10 +260,12 @@ mlir::Value applySchedule(BuildContext &c, const Local &local, mlir::Value value
 
 void refuseUntaken(BuildContext &c) {
   const ScheduleDecl *schedule = c.frame->schedule;
+  // The fusions of this call end with it.
   std::erase_if(c.fusions, [&](const auto &each) { return each.first.first == c.frame; });
   if (!schedule)
     return;
   auto look = [&](Span at, const std::string &label, const std::string &item) {
+    // An item without a label concerns the whole declaration.
     if (label.empty() || c.frame->taken.count(at.begin))
       return;
     auto why = c.frame->whyNot.find(label);

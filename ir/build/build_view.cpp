@@ -27,6 +27,7 @@ static void noteUse(BuildContext &c, const Local &view, bool isOut) {
 static mlir::Value pointerOf(BuildContext &c, const Local &local, bool isOut) {
   auto &[read, written] = c.manual->uses[&local];
   (isOut ? written : read) = true;
+  // A tensor has one pointer in each grid, at its beginning.
   PointerOp &pointer = c.manual->pointers[&local];
   if (!pointer) {
     OpBuilder::InsertionGuard guard(c.b);
@@ -54,6 +55,7 @@ TensorView wholeTensor(BuildContext &c, const Expr &expr, bool isOut) {
     }
   TensorView view;
   if (expr.kind == ExprKind::Block) { // `make_tensor_view(x, offset, shape, strides)`
+    // The view of a view is computed from the same pointer.
     const auto &raw = cast<BlockExpr>(expr);
     view = wholeTensor(c, *raw.ins[0], isOut);
     mlir::Value offset = buildValue(c, *raw.ins[1]);
@@ -66,6 +68,7 @@ TensorView wholeTensor(BuildContext &c, const Expr &expr, bool isOut) {
     view.transposed = expr.type->layout == ptl::Layout::Dn;
     return view;
   }
+  // Views are made of tensors, or of views with a name.
   if (!ref) {
     c.fail(DiagId::NotOnBlockLevel, expr.span, {"a part of a part of a tensor", c.binding.machine});
     return view;
@@ -75,12 +78,14 @@ TensorView wholeTensor(BuildContext &c, const Expr &expr, bool isOut) {
   view.element = scalarType(c.context, elemKind(c, type.elem));
   view.name = c.b.getStringAttr(local.name);
   view.pointer = pointerOf(c, local, isOut);
+  // A prefix stands in front of the axes.
   if (type.prefix)
     for (Dim length : c.frame->prefix)
       view.dims.push_back(emitRoot(c, length));
   for (const ptl::Extent &extent : type.extents)
     view.dims.push_back(emitDim(c, extent.length));
   view.strides.assign(view.dims.size(), mlir::Value());
+  // Without strides an axis is as far apart as all axes behind it take together.
   mlir::Value stride = c.index(1);
   for (size_t axis = view.dims.size(); axis-- > 0;) {
     view.strides[axis] = type.strides.empty() ? stride : emitDim(c, type.strides[axis]);
@@ -98,6 +103,7 @@ static llvm::SmallVector<ViewAxis> viewAxes(BuildContext &c, const TensorView &v
     axes.push_back({c.index(0), view.dims[axis], view.dims[axis], view.strides[axis]});
     ++axis;
   };
+  // A position that drops its axis moves the beginning of the view.
   auto skip = [&](mlir::Value position) {
     mlir::Value elements = c.b.createOrFold<arith::MulIOp>(c.place, position, view.strides[axis]);
     base = base ? c.b.createOrFold<arith::AddIOp>(c.place, base, elements) : elements;
@@ -130,6 +136,7 @@ static llvm::SmallVector<ViewAxis> viewAxes(BuildContext &c, const TensorView &v
     case IndexItemKind::Full:
       addFull();
       break;
+    // A new axis has one position, whose stride does not matter.
     case IndexItemKind::NewAxis:
       axes.push_back({c.index(0), c.index(1), c.index(1), c.index(0)});
       break;
@@ -139,6 +146,7 @@ static llvm::SmallVector<ViewAxis> viewAxes(BuildContext &c, const TensorView &v
       break;
     }
   }
+  // Axes without an index are whole.
   while (axis < view.dims.size())
     addFull();
   return axes;
@@ -153,6 +161,7 @@ mlir::Value positionOf(BuildContext &c, const Expr &expr) {
 
 mlir::Value viewOf(BuildContext &c, const Expr &expr, bool isOut) {
   Location loc = c.here(expr);
+  // A view with a name was built where it was bound.
   if (expr.kind == ExprKind::LocalRef)
     if (const Local &local = *cast<LocalRefExpr>(expr).local;
         c.bound(local).value && isa<pto::PartitionViewType>(c.bound(local).value.getType())) {
@@ -207,6 +216,7 @@ void storeElement(BuildContext &c, const IndexExpr &place, const Expr &value) {
   mlir::Value base;
   if (!view.pointer)
     return;
+  // All axes are positions, so only the offset remains.
   viewAxes(c, view, &place, base);
   c.make<pto::StoreScalarOp>(c.location(place.span), view.pointer, base ? base : c.index(0),
                              buildValue(c, value));
@@ -217,10 +227,12 @@ bool buildManualLet(BuildContext &c, const LetStmt &stmt) {
     return false;
   const Local &local = *stmt.locals[0];
   auto *raw = stmt.value->kind == ExprKind::Block ? cast<BlockExpr>(stmt.value) : nullptr;
+  // The use is counted for the tensor behind the view.
   const Local *tensor = rootLocal(raw && !raw->ins.empty() ? raw->ins[0] : stmt.value);
   if (auto found = c.manual->tensors.find(tensor); found != c.manual->tensors.end())
     tensor = found->second;
   c.manual->tensors[&local] = tensor;
+  // A view that nobody uses must not count as a use.
   auto uses = c.manual->uses; // whether it is read or written is seen where it is used
   if (raw) {
     TensorView view = wholeTensor(c, *stmt.value, false);

@@ -44,6 +44,7 @@ struct Collector {
       return;
     for (const CallArg &arg : cast<CallExpr>(expr)->args) {
       const Expr *place = arg.value;
+      // An assignment to a part assigns the whole variable.
       if (arg.isInout && place->kind == ExprKind::Index)
         place = cast<IndexExpr>(place)->base;
       if (arg.isInout && place->kind == ExprKind::LocalRef)
@@ -62,6 +63,7 @@ struct Collector {
   void visit(const Stmt &stmt, bool inInnerLoop) {
     switch (stmt.kind) {
     case StmtKind::Let:
+      // Locals that are declared inside end there, so nothing carries them out.
       for (const Local *local : cast<LetStmt>(stmt).locals)
         declared.insert(local);
       return visitCalls(cast<LetStmt>(stmt).value);
@@ -69,6 +71,7 @@ struct Collector {
       visitCalls(cast<AssignStmt>(stmt).value);
       return assign(cast<AssignStmt>(stmt).target);
     case StmtKind::For:
+      // A jump in an inner loop does not leave the outer one.
       return visit(*cast<ForStmt>(stmt).body, true);
     case StmtKind::While:
       return visit(*cast<WhileStmt>(stmt).body, true);
@@ -93,6 +96,7 @@ struct Collector {
       return;
     case StmtKind::Break:
     case StmtKind::Continue:
+      // A jump leaves the innermost loop only.
       exits |= !inInnerLoop;
       return;
     case StmtKind::Return:
@@ -107,6 +111,7 @@ struct Collector {
 } // namespace
 
 void addSlots(Bound &bound, Slots &slots) {
+  // Storage is not carried: it is changed in place.
   if (bound.kind == Bound::Kind::Value && !isa<RefType>(bound.value.getType()))
     slots.push_back(&bound.value);
   for (Bound &part : bound.parts)
@@ -124,6 +129,7 @@ Slots assignedSlots(BuildContext &c, const std::vector<const ptl::Block *> &bloc
   for (Local *local : collector.order)
     if (!collector.declared.count(local))
       addSlots(c.bound(*local), slots);
+  // With jumps the flags that say so are carried as well.
   if (collector.exits && c.exits) {
     slots.push_back(&c.exits->broke);
     slots.push_back(&c.exits->continued);
@@ -168,6 +174,7 @@ void nameArgument(BlockArgument argument, llvm::StringRef name) {
 
 void nameArguments(BuildContext &c, const Slots &slots, mlir::Block::BlockArgListType arguments) {
   for (auto [slot, argument] : llvm::zip(slots, arguments))
+    // Slots are addresses of values in the frame, which tells their locals.
     for (const Local *local : c.frame->decl->locals)
       if (&c.frame->locals[local->index].value == slot)
         nameArgument(argument, local->name);

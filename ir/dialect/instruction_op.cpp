@@ -18,6 +18,7 @@ static void printInstruction(Operation *op, OpAsmPrinter &printer, const Instruc
     printer << ' ' << word << '(';
     printer.printOperands(operands);
     if (withAttributes)
+      // What the compiler notes for itself is no part of the text.
       printer.printOptionalAttrDict(op->getAttrs(), {attrs::held, attrs::met});
     printer << " : ";
     llvm::interleaveComma(operands.getTypes(), printer);
@@ -52,6 +53,7 @@ static ParseResult parseInstruction(OpAsmParser &parser, OperationState &state) 
 
 static LogicalResult verifyOperand(Operation *op, Type type, char letter) {
   bool tile = isa<TileBufType>(type), view = isa<PartitionViewType>(type);
+  // Letters of the table: `t` and `x` are tiles, `v` is a view, and anything else is a scalar.
   bool legal = letter == 't' || letter == 'x' ? tile : letter == 'v' ? view : !tile && !view;
   if (!legal)
     return op->emitOpError("has an operand of type ")
@@ -78,6 +80,7 @@ static LogicalResult verifyInstruction(Operation *op, const InstructionInfo &inf
       info.maxIns() + numOuts) // which optional inputs are there follows from their types
     return success();
   bool turned =
+      // Some instructions take their two inputs in either order.
       info.has(InstructionInfo::EitherOrder) && !isa<TileBufType>(op->getOperand(0).getType());
   for (size_t i = 0; i < info.maxIns(); ++i)
     if (failed(
@@ -190,6 +193,7 @@ static std::optional<ir::Place> placeOf(Value value) {
 // Pipes of moves, by the places of source and destination (PTO-ISA).
 static Pipe pipeOfMove(std::optional<ir::Place> from, std::optional<ir::Place> to) {
   using ir::Place;
+  // The accumulator has a pipe of its own, whatever the destination.
   if (from == Place::Acc)
     return Pipe::FIX;
   if (from == Place::Mat)
@@ -200,12 +204,14 @@ static Pipe pipeOfMove(std::optional<ir::Place> from, std::optional<ir::Place> t
 }
 
 Pipe Instruction::pipe() const {
+  // Most instructions always run on one pipe.
   if (info_->pipeRule == PipeRule::Fixed)
     return info_->pipe;
   Value source = ins().front();
   std::optional<ir::Place> to = outs().empty() ? std::nullopt : placeOf(outs().front());
   switch (info_->pipeRule) {
   case PipeRule::OfStore:
+    // Results of products leave by FIX, other tiles by MTE3.
     return placeOf(source) == ir::Place::Acc ? Pipe::FIX : Pipe::MTE3;
   case PipeRule::OfFill:
     return to == ir::Place::Mat ? Pipe::MTE2 : Pipe::V;
@@ -227,6 +233,7 @@ llvm::SmallVector<Access, 4> accessesOf(Operation *op) {
   llvm::SmallVector<Access, 4> accesses;
   auto isMemory = [](Value value) { return isa<TileBufType, PartitionViewType>(value.getType()); };
   if (Instruction instruction(op); instruction) {
+    // A scratch tile is written, but nobody reads what is left in it.
     for (auto [index, value] : llvm::enumerate(instruction.ins()))
       if (isMemory(value)) {
         bool scratch = instruction.isScratch(static_cast<unsigned>(index));
@@ -237,6 +244,7 @@ llvm::SmallVector<Access, 4> accessesOf(Operation *op) {
       atomic = kind.getValue() != AtomicType::atomic_none;
     for (Value value : instruction.outs())
       accesses.push_back(
+          // An atomic store also reads what it adds to.
           {value, atomic || instruction.info().has(InstructionInfo::ReadsOut), true});
     return accesses;
   }
@@ -266,6 +274,7 @@ std::optional<Pipe> pipeOf(Operation *op) {
 }
 
 Value rootOf(Value value) {
+  // Views and windows share the memory of what they are made of.
   while (Operation *op = value.getDefiningOp()) {
     if (!isa<SubsetOp, TReshapeOp, BitcastOp, PartitionViewOp, MakeTensorViewOp, AddPtrOp>(op))
       break;

@@ -81,11 +81,14 @@ int64_t elementOffset(TileBufType type, int64_t row, int64_t col) {
   const Layout &layout = type.getLayout();
   int64_t bytes = elementBytes(type.getElementType());
   if (layout.inner == Layout::None)
+    // Without boxes elements follow each other along rows or columns.
     return bytes * (layout.box == Layout::RowMajor ? row * type.getCols() + col
                                                    : col * type.getRows() + row);
   auto [boxRows, boxCols] = boxShape(layout, type.getElementType());
+  // The number of boxes is rounded up, since a partial box takes the room of a whole one.
   int64_t downs = countCovering(type.getRows(), boxRows),
           acrosses = countCovering(type.getCols(), boxCols);
+  // The box, then the place in it: each has an order of its own.
   int64_t boxRow = row / boxRows, boxCol = col / boxCols;
   int64_t box =
       layout.box == Layout::RowMajor ? boxRow * acrosses + boxCol : boxCol * downs + boxRow;
@@ -99,11 +102,13 @@ int64_t elementOffset(TileBufType type, int64_t row, int64_t col) {
 
 int64_t TileBufType::getBytes() const {
   int64_t rows = getRows(), cols = getCols();
+  // A boxed tile occupies whole boxes.
   if (getLayout().inner != Layout::None) {
     auto [boxRows, boxCols] = boxShape(getLayout(), getElementType());
     rows = roundUp(rows, boxRows);
     cols = roundUp(cols, boxCols);
   }
+  // Elements of less than a byte share one.
   return (rows * cols * elementBits(getElementType()) + 7) / 8;
 }
 
@@ -166,6 +171,7 @@ static ParseResult parseOrder(AsmParser &parser, llvm::ArrayRef<llvm::StringLite
   if (parser.parseKeyword(&keyword))
     return failure();
   for (size_t i = 0; i < names.size(); ++i)
+    // An empty name stands for an order that has no spelling.
     if (!names[i].empty() && names[i] == keyword) {
       order = static_cast<Layout::Order>(i);
       return success();
@@ -182,6 +188,7 @@ static ParseResult parseTileOption(AsmParser &parser, int64_t &validRows, int64_
     llvm::SmallVector<int64_t> valid;
     if (parser.parseDimensionList(valid, /*allowDynamic=*/true, /*withTrailingX=*/false))
       return failure();
+    // A tile has rows and columns.
     if (valid.size() != 2)
       return parser.emitError(parser.getNameLoc(), "`valid` has two extents");
     validRows = valid[0];
@@ -211,6 +218,7 @@ Type TileBufType::parse(AsmParser &parser) {
     parser.emitError(parser.getNameLoc(), "a tile has a place, two extents and an element type");
     return {};
   }
+  // Without an option the whole tile is valid.
   int64_t validRows = extents[0], validCols = extents[1];
   Layout layout;
   while (succeeded(parser.parseOptionalComma()))

@@ -38,6 +38,7 @@ LogicalResult DimOp::verify() {
 /// The argument of the function that says the length of its array; null if none does.
 static Value dimensionOf(BlockArgument array, StringAttr symbol) {
   auto function = dyn_cast<FunctionOpInterface>(array.getOwner()->getParentOp());
+  // Dimensions are arguments that are marked with their name.
   for (unsigned i = 0; function && i < function.getNumArguments(); ++i)
     if (attrs::dim.of(function, i) == symbol)
       return function.getArgument(i);
@@ -48,25 +49,30 @@ static Value dimensionOf(BlockArgument array, StringAttr symbol) {
 static unsigned sourceAxis(llvm::ArrayRef<int64_t> dropped, unsigned axis) {
   unsigned from = 0;
   for (;; ++from)
+    // The axes that are not dropped are counted off.
     if (!llvm::is_contained(dropped, static_cast<int64_t>(from)) && axis-- == 0)
       return from;
 }
 
 Value knownLength(Value array, unsigned axis) {
   if (auto argument = dyn_cast<BlockArgument>(array))
+    // A caller's array has the length that its dimension says.
     return dimensionOf(argument, extentsOf(array.getType())[axis].symbol);
   Operation *made = array.getDefiningOp();
   if (auto load = dyn_cast<LoadOp>(made))
+    // Boxes have a length for each axis of the source.
     return load.getLengths()[sourceAxis(load.getDropped(), axis)];
   if (auto slice = dyn_cast<SliceOp>(made))
     return slice.getLengths()[sourceAxis(slice.getDropped(), axis)];
   if (auto cast = dyn_cast<CastOp>(made))
     return knownLength(cast.getSource(), axis);
   if (auto expand = dyn_cast<NewAxisOp>(made)) {
+    // Axes before this one may be new, and do not count in the source.
     auto before = llvm::count_if(expand.getAxes(), [&](int64_t own) { return own < axis; });
     return knownLength(expand.getSource(), axis - static_cast<unsigned>(before));
   }
   if (auto alloc = dyn_cast<AllocOp>(made)) {
+    // An allocation lists the lengths of those axes that are not constant.
     auto before = extentsOf(alloc.getType()).take_front(axis);
     return alloc.getLengths()[static_cast<size_t>(
         llvm::count_if(before, [](const Extent &extent) { return !extent.isConstant(); }))];
@@ -85,12 +91,14 @@ OpFoldResult DimOp::fold(FoldAdaptor) {
 OpFoldResult SliceOp::fold(FoldAdaptor) {
   if (getType() != getSource().getType() || getOutside() || !getSteps().empty())
     return {};
+  // A slice of an array outside of a grid stands for the load that a kernel makes, so it stays.
   if (isOutsideGrid(*this, getSource())) // loaded, also all of it
     return {};
   for (unsigned axis = 0; axis < getLengths().size(); ++axis) {
     Value length = getLengths()[axis];
     const Extent &extent = extentsOf(getSource().getType())[axis];
     APInt number;
+    // The whole axis is either a number or the very value that is its length.
     bool isWhole = extent.isConstant() ? matchPattern(length, m_ConstantInt(&number)) &&
                                              number.getSExtValue() == extent.length
                                        : length == knownLength(getSource(), axis);
@@ -114,6 +122,7 @@ LogicalResult CastOp::verify() {
   if (from.getElementType() != to.getElementType() || from.getRank() != to.getRank())
     return emitOpError("may change names, capacities and the place only");
   for (auto [a, b] : llvm::zip(from.getExtents(), to.getExtents()))
+    // Extents with names may differ, because a cast may rename them.
     if (a.isConstant() && b.isConstant() && a.length != b.length)
       return emitOpError("changes an extent from ") << a.length << " to " << b.length;
   return success();
@@ -179,6 +188,7 @@ LogicalResult StoreOp::verify() {
   if (failed(verifyBox(*this, getRef().getType(), getOffsets().size(), getLengths().size(),
                        getSteps().size(), getDropped(), Type())))
     return failure();
+  // An index array needs to know its axis.
   if (getIndex() && !getIndexAxis())
     return emitOpError("scatters without `indexAxis`");
   return verifyValue(*this, getValue().getType(), getRef().getType(), getDropped().size());
@@ -231,11 +241,13 @@ ParseResult ParallelOp::parse(OpAsmParser &parser, OperationState &result) {
   for (OpAsmParser::Argument &variable : variables)
     variable.type = index;
   auto size = [](const auto &list) { return static_cast<int32_t>(list.size()); };
+  // The three lists are stored one after the other with their sizes.
   result.addAttribute("operandSegmentSizes", parser.getBuilder().getDenseI32ArrayAttr(
                                                  {size(lower), size(upper), size(steps)}));
   Region *body = result.addRegion();
   if (parser.parseRegion(*body, variables) || parser.parseOptionalAttrDict(result.attributes))
     return failure();
+  // The terminator is not printed, so it is added again.
   ParallelOp::ensureTerminator(*body, parser.getBuilder(), result.location);
   return success();
 }
@@ -243,6 +255,7 @@ ParseResult ParallelOp::parse(OpAsmParser &parser, OperationState &result) {
 // ---- Checks -------------------------------------------------------------------------------------
 
 LogicalResult CheckOp::canonicalize(CheckOp op, PatternRewriter &rewriter) {
+  // A condition that is true needs no check.
   if (!matchPattern(op.getCondition(), m_One()))
     return failure();
   rewriter.eraseOp(op);

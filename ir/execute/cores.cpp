@@ -23,6 +23,7 @@ static bool says(Operation *op, llvm::StringRef name, int64_t number) {
 
 /// Makes `values_` those of a kind of core.
 void Interpreter::on(Core core) {
+  // Each kind of core has values of its own, and the present one's are in `values_`.
   if (core != core_)
     std::swap(values_, others_);
   core_ = core;
@@ -78,8 +79,10 @@ void Interpreter::handOver(Operation *op) {
     if (!says(op, attrs::crosses, number))
       continue;
     auto said = attrs::core.of(op);
+    // Accumulators belong to the cube core, whatever is said of the whole operation.
     bool fromCube = (said && said.getValue() == "aic") || says(op, attrs::accumulates, number);
     Core to = fromCube ? Vector : Cube;
+    // The sender's values become the present ones, so the receiver's are the others.
     on(fromCube ? Cube : Vector);
     if (!values_.contains(result) || !present_[to])
       return stop(RunStatus::Fault, op, nameOf(op) + " is handed over where one core is not");
@@ -96,11 +99,14 @@ void Interpreter::runOnCores(Operation *op) {
   }
   auto said = attrs::core.of(op);
   for (Core core : {Cube, Vector}) {
+    // An operation that names its core runs on that core alone; others run wherever their operands
+    // are known.
     bool isOwn = said && said.getValue() == (core == Cube ? "aic" : "aiv");
     on(core);
     if (isOwn && !(present_[core] && knows(op->getOperands())))
       return stop(RunStatus::Fault, op,
                   nameOf(op) + " of `" + said.str() + "` reads what that core does not have");
+    // A result of the turn before must not be taken for one of this turn.
     forget(op->getResults());
     bool isDone = isOwn || (!said && present_[core] && knows(op->getOperands()));
     if (!isDone || isStopped())
@@ -117,6 +123,7 @@ void Interpreter::runOnCores(Operation *op) {
 // ---- control ------------------------------------------------------------------------------------
 
 void Interpreter::runControlOnCores(Operation *op) {
+  // A core that drops out inside comes back behind the operation.
   std::array<bool, 2> around = present_;
   for (Core core : {Cube, Vector}) {
     on(core);
@@ -142,10 +149,13 @@ void Interpreter::runForOnCores(scf::ForOp loop) {
   int64_t lower = (*bounds)[0], upper = (*bounds)[1], step = (*bounds)[2];
   if (step <= 0)
     return stop(RunStatus::Fault, loop, "a loop with the step " + std::to_string(step));
+  // Cores that are not present keep no variables.
   onEach([&] { bind(loop.getRegionIterArgs(), loop.getInitArgs()); });
   if (attrs::turnsAhead.isOn(loop)) {
     runInStages(loop, lower, lower < upper ? (upper - lower + step - 1) / step : 0, step);
   } else {
+    // The queues keep the order of the program, so running both kinds in step is one of the real
+    // orders.
     ElemKind kind = kindOf(loop.getInductionVar().getType());
     for (int64_t i = lower; i < upper && !isStopped(); i += step) {
       onEach([&] {
@@ -238,6 +248,8 @@ static llvm::StringRef stageOf(mlir::Value value, Block *body) {
     return "ahead";
   if (auto said = attrs::turn.of(op))
     return said.getValue();
+  // An operation without a mark belongs to the stage of its operands, and is behind if any of them
+  // is.
   bool isBehind = llvm::any_of(
       op->getOperands(), [&](mlir::Value operand) { return stageOf(operand, body) == "behind"; });
   return isBehind ? "behind" : "ahead";
@@ -250,10 +262,12 @@ void Interpreter::runStage(scf::ForOp loop, llvm::StringRef stage, int64_t posit
     values_[loop.getInductionVar()] = reference::Value::scalar(kind, Scalar::integer(position));
   });
   for (Operation &op : loop.getBody()->without_terminator()) {
+    // Operations of no stage run in both, since both may need them.
     auto said = attrs::turn.of(&op);
     if (!isStopped() && (!said || said.getValue() == stage))
       runOp(&op);
   }
+  // Each stage updates the variables that it computes.
   llvm::SmallVector<mlir::Value> variables, next;
   for (auto [variable, value] :
        llvm::zip(loop.getRegionIterArgs(), loop.getBody()->getTerminator()->getOperands()))
@@ -269,6 +283,7 @@ void Interpreter::runStage(scf::ForOp loop, llvm::StringRef stage, int64_t posit
 void Interpreter::runInStages(scf::ForOp loop, int64_t lower, int64_t count, int64_t step) {
   Block *body = loop.getBody();
   int64_t turns = attrs::turnsAhead.of(loop).getInt();
+  // Values that are made ahead have to wait for the turn in which they are used.
   llvm::SmallVector<mlir::Value> made, variables; // variables: of what is ahead
   for (Operation &op : body->without_terminator())
     llvm::append_range(made, op.getResults());
@@ -278,10 +293,13 @@ void Interpreter::runInStages(scf::ForOp loop, int64_t lower, int64_t count, int
       variables.push_back(variable);
   std::deque<std::pair<Kept, Kept>> waiting; // what was made, variables as they were
   Kept ahead = keep(variables);
+  // The loop has as many further turns as the first stage is ahead.
   for (int64_t turn = 0; turn < count + turns && !isStopped(); ++turn) {
     if (turn < count) {
+      // What the stage behind has left must not be read by the stage ahead.
       onEach([&] { forget(made); });
       restore(variables, ahead);
+      // The stage behind finds the variables as they were in its own turn.
       Kept before = keep(variables);
       runStage(loop, "ahead", lower + turn * step);
       ahead = keep(variables);
@@ -294,6 +312,7 @@ void Interpreter::runInStages(scf::ForOp loop, int64_t lower, int64_t count, int
       runStage(loop, "behind", lower + (turn - turns) * step);
     }
   }
+  // The loop's results are the variables of the last stage ahead.
   restore(variables, ahead);
 }
 

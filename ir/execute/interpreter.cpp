@@ -24,6 +24,7 @@ Result Interpreter::run(func::FuncOp function, std::vector<reference::Value> arg
   std::vector<Storage> made;
   for (auto [argument, value] : llvm::zip(function.getArguments(), arguments)) {
     if (isa<ir::RefType>(argument.getType())) {
+      // Storage is shared between the caller's argument and what the function writes.
       made.push_back(std::make_shared<RefArray>(reference::asArray(value, scalar_)));
       storage_[argument] = made.back();
     } else {
@@ -37,6 +38,7 @@ Result Interpreter::run(func::FuncOp function, std::vector<reference::Value> arg
 }
 
 void Interpreter::stop(RunStatus status, Operation *op, std::string message) {
+  // The first failure counts.
   if (isStopped())
     return;
   result_.status = status;
@@ -48,6 +50,7 @@ void Interpreter::stop(RunStatus status, Operation *op, std::string message) {
 // ---- values -------------------------------------------------------------------------------------
 
 void Interpreter::bind(ValueRange targets, ValueRange sources) {
+  // All sources are read before any target is set, since they may be the same values.
   llvm::SmallVector<reference::Value> values;
   llvm::SmallVector<Storage> storage;
   for (mlir::Value source : sources) {
@@ -57,6 +60,8 @@ void Interpreter::bind(ValueRange targets, ValueRange sources) {
   for (auto [source, target, value, memory] : llvm::zip(sources, targets, values, storage)) {
     if (values_.contains(source))
       values_[target] = value;
+    // A source without a value leaves the target without one, rather than with that of the turn
+    // before.
     else
       values_.erase(target);
     if (memory)
@@ -65,6 +70,7 @@ void Interpreter::bind(ValueRange targets, ValueRange sources) {
 }
 
 /// Keeps what an operation made, if it is what the type says.
+// The check catches passes that change a shape or an element type.
 void Interpreter::set(mlir::Value value, reference::Value content) {
   mlir::Type type = value.getType();
   bool fits = content.elem() == kindOf(ir::elementTypeOf(type)) &&
@@ -73,6 +79,7 @@ void Interpreter::set(mlir::Value value, reference::Value content) {
     const ir::Extent &extent = ir::extentsOf(type)[axis];
     int64_t length = content.shape()[axis];
     fits = extent.isConstant() ? length == extent.length
+                               // A named extent must stay within its bound.
                                : extent.capacity < 0 || length <= extent.capacity;
   }
   if (!fits) {
@@ -103,6 +110,7 @@ std::vector<int64_t> Interpreter::shapeOf(mlir::Type type, ValueRange named) con
   size_t next = 0;
   for (const ir::Extent &extent : ir::extentsOf(type))
     shape.push_back(extent.isConstant() ? extent.length
+                                        // A negative length is an empty axis.
                                         : std::max<int64_t>(number(named[next++]), 0));
   return shape;
 }
@@ -110,6 +118,7 @@ std::vector<int64_t> Interpreter::shapeOf(mlir::Type type, ValueRange named) con
 /// The elements of an array or of storage.
 const RefArray &Interpreter::baseOf(mlir::Value base) {
   if (Storage storage = storage_.lookup(base))
+    // Arrays are values, and storage is memory that several names share.
     return *storage;
   return reference::asArray(values_[base], scalar_);
 }
@@ -125,6 +134,7 @@ void Interpreter::runBlock(Block &block) {
 }
 
 void Interpreter::runOp(Operation *op) {
+  // The limit ends loops that a wrong pass has made endless.
   if (++operations_ > options_.maxOperations)
     return stop(RunStatus::Fault, op, "it comes to no end");
   if (onCores_)
@@ -204,7 +214,9 @@ void Interpreter::runGrid(ir::ParallelOp grid) {
   std::vector<int64_t> lower = numbers(grid.getLower()), upper = numbers(grid.getUpper()),
                        steps = numbers(grid.getSteps());
   auto kind = attrs::core.of(grid);
+  // A grid for both kinds of cores is run by marks (`cores.cpp`).
   if (kind && kind.getValue() == "mix") {
+    // Both kinds know what the grid finds outside of it.
     others_ = values_;
     onCores_ = true;
     runGridOnCores(grid);
@@ -225,6 +237,7 @@ void Interpreter::runGrid(ir::ParallelOp grid) {
 std::vector<std::vector<int64_t>> Interpreter::pointsOf(llvm::ArrayRef<int64_t> lower,
                                                         llvm::ArrayRef<int64_t> upper,
                                                         llvm::ArrayRef<int64_t> steps) const {
+  // The points are the product of the positions of all axes.
   std::vector<std::vector<int64_t>> points{{}};
   for (size_t axis = 0; axis < lower.size(); ++axis) {
     std::vector<std::vector<int64_t>> longer;
@@ -235,6 +248,7 @@ std::vector<std::vector<int64_t>> Interpreter::pointsOf(llvm::ArrayRef<int64_t> 
       }
     points = std::move(longer);
   }
+  // Points are independent, so any order has to give the same.
   if (options_.shuffle)
     std::shuffle(points.begin(), points.end(), std::mt19937_64(*options_.shuffle));
   return points;
@@ -254,6 +268,7 @@ static RunStatus statusOf(llvm::StringRef name) {
        {RunStatus::Assert, RunStatus::Bounds, RunStatus::Where, RunStatus::Arithmetic})
     if (name == llvm::StringRef(reference::runStatusName(status)))
       return status;
+  // Checks of data have no status of their own.
   return RunStatus::Where; // a fact about data
 }
 
@@ -261,6 +276,7 @@ void Interpreter::check(ir::CheckOp check) {
   if (number(check.getCondition()))
     return;
   std::string text = check.getMessage().str();
+  // Places in the message are filled with the values that made it fail.
   for (auto [i, value] : llvm::enumerate(check.getValues())) {
     std::string place = "{" + std::to_string(i) + "}";
     const reference::Value &known = values_[value];

@@ -15,9 +15,11 @@ constexpr Rule rules[] = {
 unsigned bitsOf(ElemKind kind) { return kind == ElemKind::Bool ? 1 : elemBits(kind); }
 
 int64_t wrap(uint64_t value, ElemKind kind) {
+  // A truth value keeps only its lowest bit.
   return kind == ElemKind::Bool ? static_cast<int64_t>(value & 1) : wrapInteger(value, kind);
 }
 uint64_t zeroExtended(int64_t value, ElemKind kind) {
+  // The bits above the type are shifted out and come back as zeros.
   unsigned unused = 64 - bitsOf(kind);
   return static_cast<uint64_t>(value) << unused >> unused;
 }
@@ -51,6 +53,7 @@ int64_t evaluateInt(ArithOp op, int64_t a, int64_t b) {
   case ArithOp::MulI:
     return static_cast<int64_t>(x * y);
   case ArithOp::DivSI:
+    // The negation of the least number wraps; the division would trap.
     return b == -1 ? static_cast<int64_t>(0 - x) : a / b;
   case ArithOp::RemSI:
     return b == -1 ? 0 : a % b;
@@ -69,8 +72,10 @@ int64_t evaluateInt(ArithOp op, int64_t a, int64_t b) {
   case ArithOp::XorI:
     return a ^ b;
   case ArithOp::ShlI:
+    // MLIR leaves larger shifts undefined; 0 is as good as any value.
     return y < 64 ? static_cast<int64_t>(x << y) : 0;
   case ArithOp::ShrSI:
+    // A shift by the width fills with the sign.
     return a >> std::min<uint64_t>(y, 63);
   case ArithOp::AbsI:
     return a < 0 ? static_cast<int64_t>(0 - x) : a;
@@ -113,6 +118,7 @@ double evaluateFloat(ArithOp op, double a, double b) {
   case ArithOp::NegF:
     return -a;
   case ArithOp::MaximumF:
+    // A NaN on either side is the result.
     return a > b || std::isnan(a) ? a : b;
   case ArithOp::MinimumF:
     return a < b || std::isnan(a) ? a : b;
@@ -173,8 +179,10 @@ bool compareFloats(uint8_t predicate, double a, double b) {
     return predicate == 15;
   if (predicate == 7 || predicate == 14)
     return unordered == (predicate == 14);
+  // With a NaN ordered comparisons are false and unordered ones are true.
   if (unordered)
     return predicate > 7;
+  // Both groups of six list the same comparisons.
   switch (predicate > 7 ? predicate - 7 : predicate) {
   case 1:
     return a == b;
@@ -219,10 +227,12 @@ Scalar evaluateCast(const ArithUse &use, std::span<const Scalar> operands) {
 std::optional<Scalar> evaluate(const ArithUse &use, std::span<const Scalar> operands) {
   ElemKind from = use.operandType, to = use.type;
   Scalar first = operands[0], second = operands.size() > 1 ? operands[1] : Scalar();
+  // A division by zero has no value, so it is not folded.
   if (divides(use.op) && second.i == 0)
     return std::nullopt;
   switch (rules[static_cast<size_t>(use.op)]) {
   case Rule::Int: {
+    // An `i1` that is extended with its sign becomes 0 or -1, but is stored as 0 or 1.
     bool isMask = use.op == ArithOp::ExtSI && from == ElemKind::Bool;
     int64_t value = evaluateInt(use.op, isMask ? -first.i : first.i, second.i);
     return Scalar::integer(wrap(static_cast<uint64_t>(value), to));

@@ -24,6 +24,7 @@ std::string_view actionKindId(ActionKind kind) {
 
 bool isWithin(ActionKind kind, std::string_view id) {
   std::string_view own = actionKindId(kind);
+  // A kind contains those that continue it behind a dot.
   return id.empty() || own == id || (own.starts_with(id) && own[id.size()] == '.');
 }
 
@@ -48,6 +49,7 @@ ActionContext::ActionContext(Workspace &workspace, File &file, size_t placeIndex
       selected(inChunk(file.document.places()[placeIndex], documentRange)),
       chunk(file.document.places()[placeIndex].chunk), tree(*chunk->tree),
       check(workspace.check(file, placeIndex)) {
+  // Blanks around a selection are not meant.
   range = selected.begin == selected.end ? selected : trimmed(text(), selected);
 }
 
@@ -62,6 +64,7 @@ Local *ActionContext::localOf(NodeId name) const {
 }
 
 std::string ActionContext::freshCallable(std::string name) const {
+  // A keyword cannot be a name, so something is added.
   if (wordKind(name) != TokenKind::Identifier)
     name += "_value";
   auto isTaken = [&](const std::string &candidate) {
@@ -102,6 +105,7 @@ Outcome tried(const Refactoring &refactoring, const ActionContext &context, int 
     return outcome;
   if (outcome.edits.empty())
     return refuse("there is nothing to change");
+  // The edits are tried on a copy, and what adds an error is refused.
   std::vector<std::string> errors = context.tryEdits(outcome.edits).added;
   return errors.empty() ? outcome : refuse("the result would be wrong: " + errors.front());
 }
@@ -129,6 +133,8 @@ void addRefactorings(const ActionContext &context, Range range,
         action.diagnostic = {
             offer.diagnostic,
             {offer.diagnostic->span.begin + begin, offer.diagnostic->span.end + begin}};
+      // A cheap refactoring is tried at once, so that one that would fail is not offered; others
+      // wait until they are chosen.
       if (refactoring.isEarly) {
         Outcome outcome = tried(refactoring, context, offer.variant);
         action.disabled = outcome.refused;
@@ -145,6 +151,7 @@ void addRefactorings(const ActionContext &context, Range range,
 /// The edits of a fix where they lie now; nothing if a place is gone or an import's file not open.
 std::vector<FileEdit> located(const Workspace &workspace, const File &file, const Fix &fix) {
   std::vector<FileEdit> edits;
+  // A fix that imports needs the import lines as they are by then.
   if (fix.import) {
     for (const Edit &edit : importEdits(file, {{fix.import->module, {fix.import->name}}}))
       edits.push_back({&file, edit.range, edit.text});
@@ -152,6 +159,7 @@ std::vector<FileEdit> located(const Workspace &workspace, const File &file, cons
   }
   for (const TextEdit &edit : fix.edits) {
     Location at = workspace.locate(edit.span);
+    // A fix is applied as a whole or not at all.
     if (!at)
       return {};
     edits.push_back({at.file, at.range, edit.text});
@@ -173,6 +181,7 @@ std::vector<FileDiagnostic> diagnosticsIn(Workspace &workspace, File &file, Rang
         found.push_back({&diagnostic, own});
     }
   }
+  // What concerns several chunks is found for the file.
   for (const DiagnosticSink *sink :
        {&file.importErrors, &file.duplicates, &file.recursion, &file.unusedImports})
     for (const Diagnostic &diagnostic : sink->all())
@@ -182,6 +191,7 @@ std::vector<FileDiagnostic> diagnosticsIn(Workspace &workspace, File &file, Rang
 }
 
 std::string capitalised(std::string text) {
+  // Fixes that are alternatives begin with "or".
   if (text.starts_with("or "))
     text.erase(0, 3);
   if (!text.empty() && text[0] >= 'a' && text[0] <= 'z')
@@ -197,6 +207,7 @@ std::string titleOf(const Fix &fix) {
   if (title.starts_with(question) && title.ends_with("?"))
     title = "Change to " + title.substr(question.size(), title.size() - question.size() - 1);
   title = capitalised(std::move(title));
+  // A fix that may be wrong says so in its title.
   if (!fix.isCertain() && !title.ends_with(condition))
     title += condition;
   return title;
@@ -224,12 +235,14 @@ void addImportFix(const Workspace &workspace, const File &file, const FileDiagno
 }
 
 void addFixes(Workspace &workspace, File &file, Range range, std::vector<CodeAction> &actions) {
+  // One action for each code fixes all diagnostics of that kind.
   std::set<std::string> codes;
   for (const FileDiagnostic &each : diagnosticsIn(workspace, file, range)) {
     const Diagnostic &diagnostic = *each.diagnostic;
     for (const Fix &fix : diagnostic.fixes) {
       CodeAction action;
       action.title = titleOf(fix);
+      // The fix that certainly is right is what editors apply at a key.
       action.isPreferred = &fix == diagnostic.certainFix();
       action.diagnostic = each;
       action.edits = located(workspace, file, fix);
@@ -252,6 +265,7 @@ void addFixes(Workspace &workspace, File &file, Range range, std::vector<CodeAct
 }
 
 bool overlaps(const FileEdit &a, const FileEdit &b) {
+  // Insertions overlap only if they insert the same text at the same place.
   if (a.range.begin == a.range.end && b.range.begin == b.range.end)
     return a.range == b.range && a.text == b.text;
   return a.range == b.range || (a.range.begin < b.range.end && b.range.begin < a.range.end);
@@ -260,6 +274,7 @@ bool overlaps(const FileEdit &a, const FileEdit &b) {
 /// The certain fixes of all diagnostics of a file that have exactly one, of one code if `code` is
 /// not empty. A fix is made as a whole or not at all; of two that overlap the first is made.
 std::vector<FileEdit> allFixes(Workspace &workspace, File &file, const std::string &code) {
+  // Everything must have been checked, since fixes of all of the file are wanted.
   while (workspace.checkNext(file)) {
   }
   std::vector<FileEdit> all;
@@ -275,6 +290,7 @@ std::vector<FileEdit> allFixes(Workspace &workspace, File &file, const std::stri
     if (!fix || (!code.empty() && code != diagInfo(diagnostic.id).code) ||
         (isBroken && !isSyntaxError(diagnostic.id)))
       continue;
+    // Imports are collected, because several names may come from one module.
     if (fix->import) {
       imports[fix->import->module].insert(fix->import->name);
       continue;
@@ -320,10 +336,12 @@ void addSourceActions(Workspace &workspace, File &file, Range range,
 std::vector<CodeAction> codeActions(Workspace &workspace, File &file, Range range,
                                     const std::vector<std::string> &only) {
   std::vector<CodeAction> actions;
+  // The range may be from before an edit.
   range.end = std::min(range.end, file.document.size());
   range.begin = std::min(range.begin, range.end);
   if (isWanted(ActionKind::QuickFix, only))
     addFixes(workspace, file, range, actions);
+  // Refactorings concern one chunk, that in which the selection begins.
   ActionContext context(workspace, file, file.document.placeAt(range.begin), range);
   addRefactorings(context, range, only, actions);
   addSourceActions(workspace, file, range, only, actions);

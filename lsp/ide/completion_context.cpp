@@ -76,6 +76,7 @@ private:
 bool Reader::inComment() const {
   for (const Trivia &trivia : tree_.triviaBefore(next_)) {
     bool isLine = trivia.kind == TriviaKind::LineComment || trivia.kind == TriviaKind::DocComment;
+    // At its end a line comment goes on; a block comment is closed there.
     if (isLine && trivia.begin < offset_ && offset_ <= trivia.end)
       return true;
     if (trivia.kind == TriviaKind::BlockComment && trivia.begin < offset_ && offset_ < trivia.end)
@@ -86,13 +87,16 @@ bool Reader::inComment() const {
 
 void Reader::findWord() {
   const auto &tokens = tree_.tokens();
+  // This is the first token that does not end before the place.
   auto at = std::partition_point(tokens.begin(), tokens.end(), [&](const Token &token) {
     return token.end < offset_ && token.kind != Kind::EndOfFile;
   });
   next_ = static_cast<TokenIndex>(at - tokens.begin());
+  // Punctuation directly before the place has been written already.
   if (at->end == offset_ && !isWord(at->kind) && at->kind != Kind::EndOfFile && at->begin < offset_)
     ++next_, ++at;
   found_.begin = found_.end = offset_;
+  // A word that touches the place is the one that is being completed.
   if (isWord(at->kind) && at->begin < offset_ && offset_ <= at->end) {
     found_.begin = at->begin;
     found_.end = at->end;
@@ -108,6 +112,8 @@ void Reader::findWord() {
 void Reader::findBrackets() {
   int depth = 0;
   for (TokenIndex i = next_; i-- > 0;) {
+    // A closing bracket is skipped together with its opening one; what stays open encloses the
+    // place.
     depth += depthOf(kind(i));
     if (depth <= 0)
       continue;
@@ -123,6 +129,7 @@ bool Reader::startsLine() const {
   Kind before = kind(*found_.before);
   if (before == Kind::LBrace || before == Kind::RBrace || before == Kind::Semicolon)
     return true;
+  // A line end begins a statement only if what stands before it can end one.
   std::string_view between = tree_.fileText().substr(
       tree_.token(*found_.before).end, found_.begin - tree_.token(*found_.before).end);
   return between.find('\n') != between.npos && canEndStatement(before);
@@ -130,6 +137,7 @@ bool Reader::startsLine() const {
 
 /// The `let` or `var` whose value is being written.
 void Reader::findBinding() {
+  // The last keyword before the place is tried; if its statement has ended, there is no binding.
   for (TokenIndex i = next_; i-- > 0;) {
     if (kind(i) != Kind::Let && kind(i) != Kind::Var && kind(i) != Kind::Const)
       continue;
@@ -147,6 +155,7 @@ void Reader::findBinding() {
 
 /// The first token of the statement or item of the place.
 TokenIndex Reader::statementStart() const {
+  // Only tokens within the innermost bracket belong to the statement.
   TokenIndex inner = open_.empty() ? 0 : open_.front() + 1;
   int depth = 0;
   for (TokenIndex i = next_; i-- > inner;) {
@@ -168,10 +177,13 @@ std::optional<TokenIndex> Reader::headBefore(TokenIndex brace) const {
   for (TokenIndex i = brace; i-- > 0;) {
     Kind each = kind(i);
     depth -= depthOf(each);
+    // The brace stands within other brackets, so it belongs to no declaration.
     if (depth < 0)
       return std::nullopt;
+    // Another body ends before this brace begins.
     if (depth == 0 && each == Kind::RBrace)
       return std::nullopt;
+    // `for` and `on` also occur within headers; as a statement they begin a line.
     if (depth == 0 && ((isKeyword(each) && each < Kind::Where && each != Kind::Static &&
                         each != Kind::On && each != Kind::For) ||
                        ((each == Kind::For || each == Kind::On) && tree_.token(i).newlineBefore)))
@@ -184,6 +196,7 @@ bool Reader::isParamList(TokenIndex paren) const {
   if (paren == 0)
     return false;
   TokenIndex name = paren - 1;
+  // Generic parameters may stand between the name and the list.
   if (kind(name) == Kind::RBracket) {
     int depth = 0;
     for (; name > 0; --name) {
@@ -211,11 +224,13 @@ Site Reader::afterDot() {
   if (dot == 0)
     return Site::Tag;
   Kind before = kind(dot - 1);
+  // A dot behind something that is no value begins a tag.
   bool isValue = isWord(before) ? before == Kind::Identifier
                                 : before == Kind::RParen || before == Kind::RBracket;
   if (!isValue || tree_.token(dot).newlineBefore)
     return Site::Tag;
   found_.target = dot - 1;
+  // In an `event` statement a dot leads to a pipe of a core.
   return kind(statementStart()) == Kind::Event ? Site::Unit : Site::Member;
 }
 
@@ -229,6 +244,7 @@ std::optional<Site> Reader::afterAt() {
   };
   TokenIndex before = *found_.before;
   if (kind(before) == Kind::At)
+    // `@` is also the operator for products; the syntax tree knows which.
     return isPlace(before) ? Site::Place : expression();
   if (before > 0 && kind(before - 1) == Kind::At && !startsLine() && isPlace(before - 1))
     return Site::Layout;
@@ -240,6 +256,7 @@ Site Reader::expression() const {
   Kind before = kind(*found_.before);
   bool isEnd = canEndStatement(before) && !isKeyword(before) && before != Kind::LBrace;
   bool isKeywordValue = before >= Kind::True && before <= Kind::Nan;
+  // These words are no keywords everywhere, so the lexer has them as names; a value follows.
   constexpr std::string_view leads[] = {"in", "step", "pipeline", "unroll", "depth", "when", "by"};
   bool isLead = before == Kind::Identifier &&
                 std::find(std::begin(leads), std::end(leads), tree_.tokenText(*found_.before)) !=
@@ -269,10 +286,12 @@ Site Reader::inParens(TokenIndex paren) {
     return before == Kind::Equal ? Site::Expression : Site::Nothing;
   }
   TokenIndex outer = paren > 0 ? paren - 1 : 0;
+  // A parenthesis behind an arrow lists the results.
   if (kind(outer) == Kind::Arrow) // named results
     return before == Kind::Colon || before == Kind::LParen || before == Kind::Comma ? Site::Type
            : before == Kind::Equal ? Site::Expression
                                    : Site::Nothing;
+  // A parenthesis behind `let` holds new names.
   if (kind(outer) == Kind::Let || kind(outer) == Kind::Var)
     return Site::Nothing;
   Site value = expression();
@@ -286,6 +305,7 @@ Site Reader::inBlock() {
     return Site::Statement;
   TokenIndex start = statementStart();
   Kind before = kind(*found_.before), first = kind(start);
+  // A place follows `atomic`, not a new name.
   if (is(start, "atomic") && *found_.before == start)
     return Site::Expression;
   switch (first) {
@@ -294,6 +314,7 @@ Site Reader::inBlock() {
   case Kind::Const:
   case Kind::PipeWord:
   case Kind::Buffer: {
+    // A new name is being written.
     if (*found_.before == start)
       return Site::Nothing;
     if (before == Kind::Colon)
@@ -312,6 +333,7 @@ Site Reader::inBlock() {
     [[fallthrough]];
   case Kind::For:
   case Kind::Parallel: {
+    // These are names of new variables or labels.
     if (before == Kind::For || before == Kind::Parallel || is(*found_.before, "as"))
       return Site::Nothing;
     Site value = expression();
@@ -319,10 +341,12 @@ Site Reader::inBlock() {
     int depth = 0;
     for (TokenIndex i = start; i < next_; ++i) {
       depth += depthOf(kind(i));
+      // Each variable of a loop has a domain of its own, so a comma starts a new one.
       hasDomain = kind(i) == Kind::Comma && depth == 0 ? false : hasDomain || is(i, "in");
     }
     if (!hasDomain)
       return Site::Nothing;
+    // Behind a domain come words such as `pipeline`.
     return value == Site::Operator ? Site::LoopWord : value;
   }
   default:
@@ -350,6 +374,7 @@ Site Reader::inBrace(TokenIndex brace) {
   Kind word = head ? kind(*head) : Kind::EndOfFile;
   if (word == Kind::Schedule)
     return inSchedule();
+  // A struct has fields: a new name, then a type.
   if (word == Kind::Struct)
     return kind(*found_.before) == Kind::Colon ? Site::Type : Site::Nothing;
   return inBlock();
@@ -389,12 +414,14 @@ Site Reader::inHeader(TokenIndex head) {
     depth += depthOf(kind(i));
     std::string_view text = tree_.tokenText(i);
     for (std::string_view each : {"where", "tune", "on", "at", "from", "->"})
+      // Words of a clause within brackets belong to expressions.
       if (depth == 0 && text == each)
         clause = each;
   }
   bool isStart = tree_.tokenText(*found_.before) == clause;
   if (clause == "where") {
     Site value = expression();
+    // Behind a complete condition on a new line the next clause may follow.
     return value == Site::Operator && startsLine() ? Site::Header : value;
   }
   if (clause == "tune")
@@ -415,6 +442,7 @@ Site Reader::inHeader(TokenIndex head) {
 
 Site Reader::site() {
   const Token &at = tree_.token(next_);
+  // Within a string only the file of an import is completed.
   if (at.kind == Kind::StringLiteral && at.begin < offset_ && offset_ < at.end) {
     bool isImport = next_ > 0 && kind(next_ - 1) == Kind::Import;
     return isImport ? Site::ImportFile : Site::Nothing;
@@ -427,6 +455,7 @@ Site Reader::site() {
   Kind before = kind(*found_.before);
   if (before == Kind::Dot)
     return afterDot();
+  // A word that touches a number is a suffix of it.
   if (before == Kind::IntLiteral && tree_.token(*found_.before).end == found_.begin)
     return Site::Nothing; // a suffix
   if (auto place = afterAt())
@@ -445,11 +474,13 @@ Site Reader::site() {
   }
   // The last declaration that begins before the place, if it has no body yet.
   for (TokenIndex i = next_; i-- > 0;) {
+    // A body that has ended belongs to an earlier declaration.
     if (kind(i) == Kind::RBrace)
       break;
     if (!isDeclarationWord(kind(i)) || kind(i) == Kind::Pub)
       continue;
     found_.head = i;
+    // These declarations have no body: they end with their line.
     bool isWhole = kind(i) == Kind::Const || kind(i) == Kind::Type || kind(i) == Kind::Import;
     if (isWhole && startsLine())
       break;
@@ -464,6 +495,7 @@ CompletionContext Reader::read() {
     return found_;
   findBrackets();
   found_.site = site();
+  // A new statement is the value of no binding.
   if (!startsLine())
     findBinding();
   return found_;

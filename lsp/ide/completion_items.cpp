@@ -15,6 +15,7 @@
 namespace ptl::ide {
 
 bool Collector::fits(std::string_view name, int &score) const {
+  // Without a prefix every name fits, and none better than another.
   score = context.prefix.empty() ? 0 : fuzzyScore(context.prefix, name);
   return score >= 0;
 }
@@ -73,6 +74,7 @@ void Collector::machines() {
 /// The core that the cursor's section or kernel is for, by the words before it; empty: not said.
 std::string_view Collector::coreAround() const {
   std::string_view core;
+  // The last `on` before the cursor is the nearest one around it, since sections do not nest.
   for (TokenIndex i = 1; i < tree.tokens().size() && tree.token(i).begin < context.begin; ++i)
     if (tree.tokenKind(i - 1) == TokenKind::On && findWord(tree.tokenText(i), WordGroup::Core))
       core = tree.tokenText(i);
@@ -81,6 +83,7 @@ std::string_view Collector::coreAround() const {
 
 /// Adds the pipes of a core; with `others`, the pipes of the other kind of core behind them.
 void Collector::pipes(std::string_view core, bool others) {
+  // Pipes that fit come first; those of the other core are far down, for events between cores.
   words(WordGroup::Pipe, -60);
   if (others || core != "aiv")
     words(WordGroup::CubePipe, core == "aiv" ? 9 : -60);
@@ -89,6 +92,7 @@ void Collector::pipes(std::string_view core, bool others) {
 }
 
 void Collector::units() {
+  // Behind a dot only the pipes of that core are meant.
   if (tree.tokenKind(*context.before) == TokenKind::Dot)
     return pipes(tree.tokenText(context.target), false);
   pipes(coreAround(), true);
@@ -129,14 +133,17 @@ void Collector::locals() {
   const ChunkCheck *check = nullptr;
   int rank = -40; // inner ones first
   for (NodeId name : localsAt(*chunk, context.begin)) {
+    // The name that is being bound cannot be used in its own value.
     if (context.binding && tree.node(name).firstToken == context.binding)
       continue;
     CompletionItem item{.label = std::string(tree.text(name)),
                         .kind = kindOfLocal(tree, declarationOf(tree, name)),
                         .rank = std::min(rank++, 0)};
+    // A local hides declarations of the same name.
     seen_.insert(item.label);
     if (!fits(item.label, item.score))
       continue;
+    // The check takes time, so it waits until something is shown that needs it.
     if (!check)
       check = &workspace.check(file, index);
     describeLocal(item, name, *check);
@@ -181,6 +188,7 @@ void Collector::declared(const File &module, DeclSpace space, int rank) {
   for (const auto &[name, site] : module.index.of(space))
     if (fits(name, score))
       candidates.push_back({score, name});
+  // Only the best are kept; the client asks again when more is typed.
   if (candidates.size() > kMaxCompletions) {
     std::nth_element(candidates.begin(), candidates.begin() + kMaxCompletions, candidates.end(),
                      [](const Candidate &a, const Candidate &b) {
@@ -215,6 +223,7 @@ static const File *fileOf(const Workspace &workspace, const ModuleIndex *index) 
 
 /// Names that imports bind, and the modules themselves.
 void Collector::imported(std::initializer_list<DeclSpace> spaces) {
+  // A name may be imported from more than one name space, so all that are wanted are tried.
   for (const auto &[name, import] : file.index.names)
     for (DeclSpace space : spaces)
       if (const File *module = fileOf(workspace, import.module);
@@ -238,6 +247,7 @@ void Collector::otherModules(std::initializer_list<DeclSpace> spaces) {
   for (const ImportableModule &module : importableModules(workspace, file)) {
     std::optional<ImportWay> way;
     for (const Export &each : exportsOf(*module.file)) {
+      // The way to import is found only once, and only if the module has something to offer.
       int score;
       bool isWanted = std::find(spaces.begin(), spaces.end(), each.space) != spaces.end();
       if (!isWanted || isTaken(each.name) || !fits(each.name, score))
@@ -246,6 +256,7 @@ void Collector::otherModules(std::initializer_list<DeclSpace> spaces) {
         way = importWay(workspace, file, module);
       CompletionItem item = itemOf(each.space, each.name, *module.file);
       item.detail = module.path;
+      // A name that needs a qualifier is less convenient than one that is imported by name.
       item.rank = way->qualifier.empty() ? 8 : 6;
       item.filter = item.label;
       item.label.insert(0, way->qualifier);
@@ -261,6 +272,7 @@ void Collector::otherModules(std::initializer_list<DeclSpace> spaces) {
 void Collector::builtIns() {
   std::string_view last;
   for (const OpRecord &op : allOps()) {
+    // Operators and conversions are written in other ways; overloads are listed once.
     if (op.isOperator || op.name == last || op.name.empty() || elemKindByName(op.name) ||
         op.opClass == OpClass::Conversion)
       continue;
@@ -289,6 +301,7 @@ void Collector::builtIns() {
 void Collector::blockCalls() {
   bool isManual = false;
   for (const Token &token : tree.tokens())
+    // The token may stand anywhere in the chunk, which is cheaper than finding the declaration.
     isManual |= token.kind == TokenKind::Manual || token.kind == TokenKind::On;
   if (isManual)
     for (const std::string &name : blockCallNames())
@@ -302,6 +315,7 @@ void Collector::elementTypes(int rank) {
 }
 
 void Collector::expression() {
+  // The ranks put what is near before what is far.
   locals();
   words(WordGroup::Expression, 6);
   declared(file, DeclSpace::Const, 1);
@@ -325,6 +339,7 @@ void Collector::types() {
   declared(file, DeclSpace::Alias, 0);
   imported({DeclSpace::Struct, DeclSpace::Alias});
   namedWords({"acc"});
+  // Without a head the place is in a list of parameters.
   bool isParam = context.head == 0;
   if (isParam)
     namedWords({"inout"});
@@ -351,10 +366,12 @@ void Collector::complete(CompletionItem &item) {
     if (!records.empty() && !records.front()->signatures.empty())
       item.signature = behindName(signaturesOf(*records.front(), item.doc.name).front());
   }
+  // Structs are called to make values, except where a type is wanted.
   bool isCalled = item.kind == CompletionKind::Function ||
                   (item.kind == CompletionKind::Struct && context.site != Site::Type);
   bool takesCall = context.site == Site::Statement || context.site == Site::Expression ||
                    context.site == Site::Argument || context.site == Site::Member;
+  // The cursor goes between the parentheses, unless there are some already.
   if (isCalled && takesCall && !context.isFollowedByParen && !item.isSnippet) {
     item.insert = (item.insert.empty() ? item.label : item.insert) + "($0)";
     item.isSnippet = true;

@@ -26,6 +26,7 @@ struct Folder {
 } // namespace
 
 void Folder::add(uint32_t first, uint32_t last, FoldKind kind) {
+  // A fold of one line would hide nothing.
   if (first < last)
     folds.push_back({first, last, kind});
 }
@@ -33,10 +34,12 @@ void Folder::add(uint32_t first, uint32_t last, FoldKind kind) {
 void Folder::addDeclarations() {
   for (NodeId item : tree.children(tree.root())) {
     const Node &node = tree.node(item);
+    // Imports fold together and not one by one.
     if (!isDeclaration(node.kind) || node.kind == NodeKind::ImportDecl ||
         node.firstToken >= node.endToken)
       continue;
     TokenIndex end = node.endToken - 1;
+    // A closing brace in a line of its own stays visible.
     bool keepsLast = tree.tokenKind(end) == TokenKind::RBrace && beginsLine(end);
     add(lineOf(tree.token(node.firstToken).begin), lineOf(tree.token(end).begin) - keepsLast,
         FoldKind::Code);
@@ -65,6 +68,7 @@ void Folder::addBrackets() {
     uint32_t first = lineOf(tree.token(*partner).begin), last = lineOf(tree.token(i).begin);
     if (last > 0)
       add(first, last - beginsLine(i), FoldKind::Code);
+    // Brackets that were opened later and not closed are dropped with it.
     open.erase(partner.base() - 1, open.end());
   }
 }
@@ -82,6 +86,7 @@ void Folder::addComments() {
   size_t token = 0;
   for (size_t i = 0; i < trivia.size(); ++i) {
     while (token < tree.tokens().size() && tree.token(token).end <= trivia[i].begin) {
+      // A token between comments separates them.
       if (tree.token(token).end > lastToken)
         close();
       lastToken = tree.token(token++).end;
@@ -90,11 +95,13 @@ void Folder::addComments() {
     if (kind == TriviaKind::Whitespace)
       continue;
     if (kind == TriviaKind::Newline) {
+      // An empty line ends a group of comments.
       if (++lineEnds > 1)
         close();
       continue;
     }
     uint32_t begins = lineOf(trivia[i].begin), ends = lineOf(trivia[i].end);
+    // A comment behind code belongs to that line, unless a group is open.
     bool isOwnLine = lastToken == 0 || lineOf(lastToken) < begins;
     if (!isOpen && isOwnLine) {
       first = begins;
@@ -107,6 +114,7 @@ void Folder::addComments() {
 }
 
 static const std::vector<Fold> &foldsOf(const Chunk &chunk) {
+  // Folds are kept with the chunk, in lines from its beginning.
   return chunk.memo
       .get<ChunkFolds>([&] {
         Folder folder{chunk, *chunk.tree, {}};
@@ -178,6 +186,7 @@ struct Selection {
     if (begin >= end)
       return;
     if (!ranges.empty()) {
+      // Each range must hold the one before, as the protocol demands.
       Range last = ranges.back();
       bool isLarger = begin <= last.begin && last.end <= end && !(last == Range{begin, end});
       if (!isLarger)
@@ -198,6 +207,7 @@ static void addInside(const Tree &tree, NodeId id, uint32_t offset, uint32_t bas
   if (kind != TokenKind::RBrace && kind != TokenKind::RParen && kind != TokenKind::RBracket)
     return;
   int depth = 0;
+  // The opening bracket is found by counting back from the closing one.
   for (TokenIndex i = closing;; --i) {
     TokenKind each = tree.tokenKind(i);
     depth += each == TokenKind::RBrace || each == TokenKind::RParen || each == TokenKind::RBracket;
@@ -233,6 +243,7 @@ std::vector<Range> selectionRanges(const Document &document, uint32_t offset) {
     if (node == tree.root())
       break;
     selection.add(place.begin + span.begin, place.begin + span.end);
+    // A declaration is selected with its documentation in a further step.
     if (tree.parent(node) == tree.root())
       for (const Trivia &trivia : tree.triviaBefore(tree.node(node).firstToken))
         if (trivia.kind == TriviaKind::DocComment) {
@@ -240,6 +251,7 @@ std::vector<Range> selectionRanges(const Document &document, uint32_t offset) {
           break;
         }
   }
+  // The last step selects everything.
   selection.add(0, document.size());
   if (selection.ranges.empty())
     selection.ranges.push_back({0, document.size()});

@@ -81,9 +81,11 @@ std::string usedDefaults(DimContext &dims, const CallableDecl *callable, Dim dim
 void Writer::rangeFact(const RangeInfo &range, const CallableDecl *callable) {
   if (range.name.empty())
     return;
+  // A tile has a size, while another range has a length.
   Dim amount = range.size ? range.size : range.length;
   std::string used = usedDefaults(dims(), callable, amount);
   std::string shown = dims().toString(amount);
+  // If the amount is a tunable itself, its value says everything.
   if (amount.symbol() && !used.empty())
     shown = used;
   else if (!used.empty())
@@ -91,6 +93,7 @@ void Writer::rangeFact(const RangeInfo &range, const CallableDecl *callable) {
   std::string text = code(range.name) + ": ";
   if (range.size) {
     text += "tile of " + code(shown) + " positions";
+    // The last tile is shorter unless the length is known to be the size.
     if (!range.length.isConstant() && range.length != range.size)
       text += ", the last may be shorter";
   } else {
@@ -105,6 +108,7 @@ void Writer::typeFacts(const Type &type, const CallableDecl *callable) {
     std::string text = sizeText(dims(), type, tunableDefaults(dims(), callable));
     bool isBound = false;
     for (const Extent &extent : type.extents)
+      // A length below its capacity makes the size an upper bound.
       isBound |= extent.capacity && extent.capacity != extent.length;
     std::string used = usedDefaults(dims(), callable, size);
     if (!text.empty())
@@ -126,6 +130,7 @@ void Writer::typeFacts(const Type &type, const CallableDecl *callable) {
 /// From the first to the last line that speaks of a local; loops that come back to it whole.
 void Writer::liveFact(const Symbol &symbol) {
   const Chunk &chunk = *place_.chunk;
+  // Uses in another chunk are not known here.
   if (!symbol.chunk || symbol.chunk->id() != chunk.id())
     return;
   uint32_t begin = tree_.span(symbol.nameNode).begin, end = begin;
@@ -139,6 +144,8 @@ void Writer::liveFact(const Symbol &symbol) {
     for (NodeId node = use.node; node != kNoNode; node = tree_.parent(node)) {
       bool loops = tree_.is(node, NodeKind::ForStmt) || tree_.is(node, NodeKind::ParallelStmt) ||
                    tree_.is(node, NodeKind::WhileStmt);
+      // A loop that begins behind the declaration may come back to the use, so the value lives
+      // until its end.
       if (loops && tree_.span(node).begin > begin)
         end = std::max(end, tree_.span(node).end);
     }
@@ -168,6 +175,7 @@ void Writer::whereFacts(const Symbol &symbol) {
     return;
   for (NodeId condition : tree.children(where)) {
     Span span = tree.span(condition);
+    // One use in a condition is enough to show it.
     for (const NameUse &use : namesOf(*symbol.chunk).uses)
       if (use.target == symbol.nameNode && use.begin >= span.begin && use.end <= span.end) {
         fact("where " + code(tree.text(condition)));
@@ -181,6 +189,7 @@ void Writer::whereFacts(const Symbol &symbol) {
 std::string Writer::declarationHead(const Symbol &symbol) {
   std::string type;
   const Type *known = symbol.local ? symbol.local->type : nullptr;
+  // The type of a range says nothing beyond the facts below.
   if (known && !known->isError() && known->kind != TypeKind::Range)
     type = ": " + toString(dims(), *known);
   switch (symbol.type) {
@@ -197,6 +206,7 @@ std::string Writer::declarationHead(const Symbol &symbol) {
       return symbol.name + type;
     [[fallthrough]];
   default:
+    // Without a type the text of the declaration is shown.
     break;
   }
   const Tree &tree = symbol.tree();
@@ -209,11 +219,13 @@ std::string Writer::declarationHead(const Symbol &symbol) {
 std::string Writer::local(const Symbol &symbol) {
   std::string head = codeBlock(declarationHead(symbol)) + "\n" + std::string(words(symbol.type));
   const CallableDecl *callable = callableAt(*check_.program, tree_.span(symbol.node).begin);
+  // The callable of this chunk encloses the symbol only if that is in the chunk too.
   if (callable && !callable->name.empty() && symbol.chunk &&
       symbol.chunk->id() == place_.chunk->id())
     head += " of " + code(callable->name);
   if (symbol.valueType)
     typeFacts(*symbol.valueType, callable);
+  // A name that is a plain symbol would only repeat itself.
   if (symbol.local && symbol.local->dim && !symbol.local->dim.symbol())
     fact("is " + quoted(dims(), symbol.local->dim));
   if (symbol.type == SymbolType::Tunable && callable)
@@ -250,9 +262,11 @@ std::string Writer::moduleOf(const Symbol &symbol) {
 /// `max(f32[i, j], axis: -1) -> f32[i, 1]`, `f32[i, j] * f32 -> f32[i, j]` of what was checked.
 std::string callText(const DimContext &dims, const OpExpr &op) {
   std::string name(op.op->name);
+  // Operators are no words.
   bool isWord = (name[0] | 0x20) >= 'a' && (name[0] | 0x20) <= 'z';
   // Operators may have optional arguments (`precision`), which only calls give.
   auto isGiven = [&](size_t i) { return op.args.size() > i && op.args[i]; };
+  // With a third argument even an operator is written as a call.
   if (!isWord && isGiven(0) && !isGiven(2)) {
     std::string first = toString(dims, *op.args[0]->type), result = toString(dims, *op.type);
     if (isGiven(1))
@@ -268,6 +282,7 @@ std::string callText(const DimContext &dims, const OpExpr &op) {
   }
   for (const Expr *arg : op.rest)
     add(toString(dims, *arg->type));
+  // Axes are stored apart from operands.
   if (!op.axes.empty()) {
     std::string axes;
     for (int64_t axis : op.axes)
@@ -299,6 +314,7 @@ std::string Writer::builtIn(const Symbol &symbol) {
     text += facts_.empty() ? "" : facts_ + "\n\n";
     facts_.clear();
   }
+  // The facts belong to this call, so they stand before the general help.
   return text + opMarkdown(*symbol.op, symbol.name);
 }
 
@@ -317,6 +333,7 @@ std::string Writer::hardware(const Symbol &symbol) {
   case SymbolType::Core:
     return word(symbol, "core", WordGroup::Core);
   case SymbolType::Unit:
+    // Pipes of each kind of core have their own groups.
     for (WordGroup group : {WordGroup::Pipe, WordGroup::CubePipe, WordGroup::VectorPipe})
       if (findWord(symbol.name, group))
         return word(symbol, "pipe of the machine", group);
@@ -406,11 +423,13 @@ std::string Writer::expression(const Expr &expr, NodeId node) {
     return "";
   std::string source(tree_.text(node));
   constexpr size_t mostShown = 60;
+  // A long expression is cut, because the client shows it in one line.
   if (size_t cut = source.find('\n'); cut != source.npos || source.size() > mostShown)
     source = source.substr(0, std::min(cut, mostShown)) + " …";
   std::string head = codeBlock(source + ": " + toString(dims(), *expr.type));
   const CallableDecl *callable = callableAt(*check_.program, tree_.span(node).begin);
   typeFacts(*expr.type, callable);
+  // A value that is the source itself is no news.
   if (std::string value = valueText(expr); !value.empty() && value != source)
     fact("is " + code(value));
   else if (expr.dim && !expr.dim.isConstant())
@@ -427,6 +446,7 @@ static std::optional<Hover> expressionAt(Workspace &workspace, File &file, uint3
   const Place &place = file.document.places()[index];
   const Tree &tree = *place.chunk->tree;
   uint32_t own = std::min(offset - place.begin, place.chunk->size());
+  // Outside of expressions there is nothing to show.
   for (NodeId node = tree.nodeAt(own); node != kNoNode; node = tree.parent(node)) {
     NodeKind kind = tree.kind(node);
     if (kind == NodeKind::Block || isDeclaration(kind))
@@ -436,6 +456,7 @@ static std::optional<Hover> expressionAt(Workspace &workspace, File &file, uint3
       continue;
     std::string text = Writer(workspace, file, index, check).expression(*found->second, node);
     Span span = tree.span(node);
+    // The place may lie beyond the expression, in the space behind it.
     if (text.empty() || own < span.begin || own > span.end)
       return std::nullopt;
     return Hover{text, {place.begin + span.begin, place.begin + span.end}};
@@ -445,6 +466,7 @@ static std::optional<Hover> expressionAt(Workspace &workspace, File &file, uint3
 
 std::optional<Hover> hoverAt(Workspace &workspace, File &file, uint32_t offset) {
   offset = std::min(offset, file.document.size());
+  // A name comes first; an expression around it is shown where there is none.
   if (auto symbol = symbolAt(workspace, file, offset)) {
     std::string text = Writer(workspace, file, symbol->place, *symbol->check).symbol(*symbol);
     if (!text.empty())

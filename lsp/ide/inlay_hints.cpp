@@ -71,6 +71,7 @@ void Finder::typeHint(NodeId name, NodeId value) {
   if (!local || !local->type)
     return;
   const Type &type = *local->type;
+  // Other types have no spelling that a hint could show.
   switch (type.kind) {
   case TypeKind::Scalar:
   case TypeKind::Array:
@@ -80,14 +81,17 @@ void Finder::typeHint(NodeId name, NodeId value) {
   default:
     return;
   }
+  // The type of a literal is plain to see.
   if (type.isScalar() && value != kNoNode && isLiteral(tree_, value))
     return;
   std::vector<LabelPart> label = typeParts(dims(), type);
   label.insert(label.begin(), LabelPart{": ", {}});
   uint32_t end = tree_.span(name).end;
+  // Sizes depend on tunables, whose defaults are used.
   auto size = type.isArray() ? constantSize(dims(), type, tunableDefaults(dims(), callable(end)))
                              : std::nullopt;
   int64_t count = pipelineCopies(*check_.program, tree_, name, value);
+  // A pipelined loop has several copies of a tile.
   if (options_.capacities && (size || count > 1)) {
     std::string times = count > 1 ? " " + std::to_string(count) + " ×" : "";
     label.push_back({times + (size ? " " + bytesText(*size) : ""), {}});
@@ -120,7 +124,9 @@ void Finder::loop(NodeId node) {
     if (!local || !local->type || local->type->kind != TypeKind::Range || !local->type->range)
       continue;
     const RangeInfo &range = *local->type->range;
+    // The capacity is the tighter bound.
     Dim bound = range.capacity ? range.capacity : range.size;
+    // A number in the text needs no hint.
     if (!bound || bound.isConstant())
       continue;
     uint32_t end = tree_.span(name).end;
@@ -145,6 +151,7 @@ void Finder::call(NodeId node) {
   for (NodeId arg : view.args()) {
     size_t own = position++;
     if (!tree_.is(arg, NodeKind::Arg) || ArgView(tree_, arg).name() != kNoNode ||
+        // Only literals do not say what they are for.
         !isLiteral(tree_, ArgView(tree_, arg).value()))
       continue;
     std::string name;
@@ -159,6 +166,7 @@ void Finder::call(NodeId node) {
         name = fields[own].name, definition = fields[own].span;
     } else if (expr->kind == ExprKind::Op && cast<OpExpr>(expr)->op) {
       auto params = cast<OpExpr>(expr)->op->params;
+      // The operands of a built-in need no names; its options do.
       if (own > 0 && own < params.size() && params[own].kind != ParamKind::Value &&
           !params[own].variadic)
         name = params[own].name;
@@ -170,6 +178,7 @@ void Finder::call(NodeId node) {
 
 void Finder::visit(NodeId node, Range range) {
   Span span = tree_.span(node);
+  // Subtrees outside of the range are skipped.
   if (span.end < range.begin || span.begin > range.end)
     return;
   switch (tree_.kind(node)) {
@@ -199,6 +208,7 @@ static std::vector<InlayHint> hintsNear(Workspace &workspace, File &file, size_t
                                         const HintOptions &options) {
   Finder finder(workspace, file, index, options);
   finder.visit(file.document.places()[index].chunk->tree->root(), range);
+  // Hints are found by statement and sorted by place.
   std::sort(finder.hints.begin(), finder.hints.end(),
             [](const InlayHint &a, const InlayHint &b) { return a.offset < b.offset; });
   return std::move(finder.hints);
@@ -221,6 +231,7 @@ std::vector<InlayHint> inlayHints(Workspace &workspace, File &file, Range range,
     uint32_t begin = place.begin;
     for (InlayHint &hint : hintsNear(workspace, file, i, own, options)) {
       hint.offset += begin;
+      // A node that overlaps the range may have hints outside of it.
       if (range.contains(hint.offset))
         all.push_back(std::move(hint));
     }
@@ -249,6 +260,7 @@ static std::string parameterTooltip(Workspace &workspace, const InlayHint &hint)
 
 std::optional<HintDetails> hintDetails(Workspace &workspace, File &file, uint32_t offset,
                                        HintKind kind) {
+  // The hint is found again by its place, because the text may have changed.
   std::vector<InlayHint> hints = inlayHints(workspace, file, {offset, offset}, {});
   auto hint = std::find_if(hints.begin(), hints.end(),
                            [&](const InlayHint &each) { return each.kind == kind; });
@@ -268,6 +280,7 @@ std::optional<HintDetails> hintDetails(Workspace &workspace, File &file, uint32_
     return details;
   size_t index = file.document.placeAt(offset);
   uint32_t own = offset - file.document.places()[index].begin;
+  // The hint may be inserted as text only if that would be correct.
   if (tryEdits(workspace, file, index, {{{own, own}, insertion}}).added.empty())
     details.insertion = insertion;
   return details;

@@ -54,6 +54,7 @@ private:
 };
 
 void Walk::leave(size_t start) {
+  // The innermost binding of each name goes, so that the one it hid is visible again.
   for (; bound_.size() > start; bound_.pop_back())
     visible_[bound_.back()].pop_back();
 }
@@ -62,6 +63,7 @@ void Walk::add(NodeId node, NameSpace space, NodeId target, Access access) {
   if (node == kNoNode || tree_.text(node).empty())
     return;
   Span span = tree_.span(node);
+  // Names in a schedule resolve in its target, so each use notes the schedule around it.
   names_.uses.push_back({span.begin, span.end, node, space, access, target, schedule_});
 }
 
@@ -75,6 +77,7 @@ NodeId Walk::find(std::string_view name) const {
 static void findExtent(const Tree &tree, LocalName &local) {
   auto size = static_cast<uint32_t>(tree.fileText().size());
   NodeId declaration = declarationOf(tree, local.name);
+  // A name is visible behind its own statement: `let x = x + 1` reads the outer `x`.
   local.from = tree.span(declaration).end;
   local.to = size;
   for (NodeId node = tree.parent(declaration); node != kNoNode; node = tree.parent(node)) {
@@ -85,6 +88,7 @@ static void findExtent(const Tree &tree, LocalName &local) {
       TokenIndex end = tree.node(node).endToken;
       bool isClosed = end > 0 && tree.tokenKind(end - 1) == TokenKind::RBrace;
       local.to = isClosed || kind == NodeKind::TypeDecl ? tree.span(node).end : size;
+      // What a header declares is visible from the end of its name.
       if (isDeclaration(kind))
         local.from = std::min(local.from, tree.span(tree.child(node, 0)).end);
       return;
@@ -95,10 +99,12 @@ static void findExtent(const Tree &tree, LocalName &local) {
 void Walk::bind(NodeId name) {
   if (!tree_.is(name, NodeKind::Name) || tree_.text(name).empty())
     return;
+  // A `_` is recorded as a declaration, but nothing can refer to it.
   add(name, NameSpace::Local, name, Access::Declare);
   std::string_view text = tree_.text(name);
   if (text == "_")
     return;
+  // The outer local of the same name is noted for renaming, which must not change what is meant.
   LocalName local{name, 0, 0, find(text)};
   findExtent(tree_, local);
   names_.locals.push_back(local);
@@ -153,6 +159,7 @@ void Walk::path(NodeId path, NameSpace space) {
 
 void Walk::typed(NodeId node) {
   ParamView view(tree_, node); // `Result` has the same slots
+  // A parameter is not yet bound while its own type is visited.
   visit(view.type());
   visit(view.value());
 }
@@ -160,6 +167,7 @@ void Walk::typed(NodeId node) {
 void Walk::callable(NodeId node) {
   CallableView view(tree_, node);
   add(view.name(), NameSpace::Declared, node, Access::Declare);
+  // Parameters and tunables end with the declaration.
   Scope scope(*this);
   visit(view.generics());
   std::span<const NodeId> params, results;
@@ -203,6 +211,7 @@ void Walk::schedule(NodeId node) {
   if (tree_.is(view.callee(), NodeKind::Path)) {
     auto names = tree_.children(view.callee());
     for (size_t i = 0; i < names.size(); ++i)
+      // The last name is the target; a name before it is a module.
       add(names[i], i + 1 == names.size() ? NameSpace::Target : NameSpace::Value, node);
   }
   add(view.target(), NameSpace::Word, kNoNode);
@@ -220,6 +229,7 @@ void Walk::scheduleItem(NodeId node) {
   auto addFirst = [&](NameSpace space, Access access = Access::Read) {
     if (tree_.is(first, NodeKind::Name))
       add(first, space, schedule_, access);
+    // The rest may hold nested items, such as the parts of a block for one label.
     for (size_t i = 1; i < children.size(); ++i)
       scheduleItem(children[i]);
   };
@@ -260,8 +270,10 @@ void Walk::visitDeclaration(NodeId node) {
   case NodeKind::ScheduleDecl:
     return schedule(node);
   case NodeKind::ConstDecl: {
+    // The value comes first: a constant cannot refer to itself.
     visitAll(tree_.children(node).subspan(1));
     bool isLocal = tree_.parent(node) != tree_.root();
+    // A constant inside a body is a local, one of the file is a declaration.
     return isLocal ? bind(name) : add(name, NameSpace::Declared, node, Access::Declare);
   }
   case NodeKind::StructDecl:
@@ -283,6 +295,7 @@ void Walk::loop(NodeId node) {
   LoopView view(tree_, node);
   visit(view.pipeline());
   visit(view.unroll());
+  // Modifiers stand outside the scope of the variables.
   Scope scope(*this);
   if (view.bindings() != kNoNode)
     for (NodeId binding : tree_.children(view.bindings())) {
@@ -290,6 +303,7 @@ void Walk::loop(NodeId node) {
         visit(binding);
         continue;
       }
+      // The domain is visited before the variable is bound, but later domains see it.
       visit(LoopBindingView(tree_, binding).domain());
       bindPattern(LoopBindingView(tree_, binding).pattern());
     }
@@ -301,10 +315,12 @@ void Walk::loop(NodeId node) {
 void Walk::write(NodeId place) {
   size_t from = names_.uses.size();
   visit(place);
+  // The root is what is left of indices, members and parentheses.
   NodeId root = place;
   while (tree_.is(root, NodeKind::IndexExpr) || tree_.is(root, NodeKind::MemberExpr) ||
          tree_.is(root, NodeKind::ParenExpr))
     root = tree_.child(root, 0);
+  // The uses were just added, so the search among them is short.
   for (size_t i = from; i < names_.uses.size(); ++i)
     if (names_.uses[i].node == root)
       names_.uses[i].access = Access::Write;
@@ -320,6 +336,7 @@ bool Walk::visitStatement(NodeId node) {
   }
   case NodeKind::LetStmt:
   case NodeKind::VarStmt:
+    // The type and value come before the names that they are bound to.
     visitAll(children.subspan(1));
     bindPattern(children[0]);
     return true;
@@ -356,6 +373,7 @@ bool Walk::visitStatement(NodeId node) {
       bind(children[0]);
     return true;
   case NodeKind::Field:
+    // A field is visible through a value alone, so it is bound in no scope.
     add(children[0], NameSpace::FieldDecl, node, Access::Declare);
     visit(children[1]);
     return true;
@@ -368,6 +386,7 @@ bool Walk::visitStatement(NodeId node) {
 
 void Walk::call(NodeId node) {
   CallExprView view(tree_, node);
+  // A callee is looked up among declarations, not among locals, unless it is a type parameter.
   if (tree_.is(view.callee(), NodeKind::NameExpr))
     name(view.callee(), NameSpace::Callee);
   else
@@ -378,6 +397,7 @@ void Walk::call(NodeId node) {
       continue;
     }
     ArgView each(tree_, arg);
+    // `reduce(f, …)` takes the name of a `fn`, unless a local of that name hides it.
     if (tree_.is(each.value(), NodeKind::NameExpr) && namesFunction(tree_, each.value()) &&
         find(tree_.text(each.value())) == kNoNode) {
       name(each.value(), NameSpace::Callee);
@@ -385,6 +405,7 @@ void Walk::call(NodeId node) {
     }
     if (each.name() != kNoNode)
       add(each.name(), NameSpace::Argument, node);
+    // An `inout` argument is written by the call.
     if (each.has(NodeFlag::Inout))
       write(each.value());
     else
@@ -399,6 +420,7 @@ void Walk::visitExpression(NodeId node) {
   case NodeKind::CallExpr:
     return call(node);
   case NodeKind::MemberExpr:
+    // A member can only be resolved by type, so it keeps its node as the target.
     visit(tree_.child(node, 0));
     return add(tree_.child(node, 1), NameSpace::Member, node);
   case NodeKind::NamedType:
@@ -428,6 +450,8 @@ void Walk::visit(NodeId node) {
 ChunkNames namesOf(const Tree &tree) {
   ChunkNames names;
   Walk(tree, names).visit(tree.root());
+  // `ChunkNames::at` needs the uses by position. They are not in this order, because values are
+  // visited before the names they are bound to.
   std::sort(names.uses.begin(), names.uses.end(),
             [](const NameUse &a, const NameUse &b) { return a.begin < b.begin; });
   std::sort(names.locals.begin(), names.locals.end(),
@@ -442,6 +466,7 @@ const ChunkNames &namesOf(const Chunk &chunk) {
 const NameUse *ChunkNames::at(uint32_t offset) const {
   auto next = std::partition_point(uses.begin(), uses.end(),
                                    [&](const NameUse &use) { return use.begin <= offset; });
+  // A cursor right behind a name still is on it.
   if (next == uses.begin() || (next - 1)->end < offset)
     return nullptr;
   return &*(next - 1);
@@ -458,6 +483,7 @@ std::vector<NodeId> localsAt(const Chunk &chunk, uint32_t offset) {
   const ChunkNames &names = namesOf(chunk);
   std::vector<NodeId> visible;
   std::unordered_map<std::string_view, bool> seen;
+  // Locals that begin later are inner ones, so the first of a name hides the others.
   for (auto local = names.locals.rbegin(); local != names.locals.rend(); ++local)
     if (local->from <= offset && offset <= local->to &&
         seen.emplace(chunk.tree->text(local->name), true).second)
@@ -466,6 +492,7 @@ std::vector<NodeId> localsAt(const Chunk &chunk, uint32_t offset) {
 }
 
 NodeId enclosingDecl(const Tree &tree, NodeId node) {
+  // The walk stops at the child of the root.
   while (node != kNoNode && node != tree.root() && tree.parent(node) != tree.root())
     node = tree.parent(node);
   return node == tree.root() ? kNoNode : node;
@@ -497,6 +524,7 @@ static void collectLabels(const Tree &tree, NodeId node, std::vector<NodeId> &la
     if (NodeId label = LoopView(tree, node).label(); label != kNoNode)
       labels.push_back(label);
     break;
+  // A loop without a label of its own goes by its variables.
   case NodeKind::LoopBinding:
     if (LoopView(tree, tree.parent(tree.parent(node))).label() == kNoNode)
       pattern(pattern, tree.child(node, 0));
@@ -514,10 +542,12 @@ bool namesFunction(const Tree &tree, NodeId argument) {
   if (call == kNoNode || !tree.is(arg, NodeKind::Arg) || !tree.is(call, NodeKind::CallExpr))
     return false;
   CallExprView view(tree, call);
+  // Only the first argument of an operation can be a function, and only by position.
   bool isFirst = !view.args().empty() && view.args()[0] == arg &&
                  ArgView(tree, arg).name() == kNoNode && tree.is(view.callee(), NodeKind::NameExpr);
   auto records = isFirst ? findOps(tree.text(view.callee())) : std::span<const OpRecord *const>();
   return !records.empty() && !records[0]->params.empty() &&
+         // Some operations, such as `reduce` and `scan`, take a function first.
          records[0]->params[0].kind == ParamKind::Function &&
          (tree.is(argument, NodeKind::NameExpr) || tree.is(argument, NodeKind::MemberExpr));
 }

@@ -13,6 +13,7 @@ namespace ptl::ide {
 static std::string inTicks(std::string_view text) { return "`" + std::string(text) + "`"; }
 
 static bool isInLibrary(const Workspace &workspace, const File &file) {
+  // The library is read-only for users.
   const std::string &library = workspace.options().stdPath;
   return !library.empty() && file.path().starts_with(library + "/");
 }
@@ -78,6 +79,7 @@ struct Renaming {
 /// A declaration or import of the file that has the new name already, in a name space of the
 /// symbol.
 std::string Renaming::clashInFile(File &file) const {
+  // Functions and structs are both called, so they share a name space.
   bool isCalled = isCallable(symbol.type) || symbol.type == SymbolType::Struct;
   bool isType = symbol.type == SymbolType::Struct || symbol.type == SymbolType::Alias;
   std::string where = &file == symbol.file ? "" : " in `" + file.index.name + "`";
@@ -91,6 +93,7 @@ std::string Renaming::clashInFile(File &file) const {
     if (other)
       return inTicks(name) + " is a " + std::string(words(other->type)) + where + " already";
   }
+  // A constant and a module are both values.
   if (symbol.type == SymbolType::Const && file.index.modules.contains(name))
     return inTicks(name) + " is an imported module" + where;
   return "";
@@ -98,6 +101,7 @@ std::string Renaming::clashInFile(File &file) const {
 
 /// Parameters, dimensions, tunables and fields of one declaration share their names.
 std::string Renaming::clashAmongParts() const {
+  // Parts of one header are declared in one scope.
   const Tree &tree = symbol.tree();
   NodeId decl = enclosingDecl(tree, symbol.nameNode);
   for (const NameUse &use : namesOf(*symbol.chunk).uses) {
@@ -119,6 +123,7 @@ std::string Renaming::clashAmongParts() const {
 
 /// A schedule needs labels that are unique.
 std::string Renaming::clashOfLabels() const {
+  // Labels must be unique only if a schedule names one of them.
   bool isScheduled = std::any_of(mentions.begin(), mentions.end(), [&](const Mention &mention) {
     const Place &place = mention.location.file->document.places()[mention.place];
     const NameUse *use = namesOf(*place.chunk).at(mention.location.range.begin - place.begin);
@@ -137,6 +142,7 @@ std::string Renaming::clashOfLabels() const {
 static ChunkNames renamedNames(const Chunk &chunk, std::vector<const Mention *> &edited,
                                uint32_t begin, const std::string &name, bool &isSameTree) {
   std::string text(chunk.file.text());
+  // The edits are made from the end, so that positions stay valid.
   std::sort(edited.begin(), edited.end(), [](const Mention *a, const Mention *b) {
     return a->location.range.begin > b->location.range.begin;
   });
@@ -148,6 +154,7 @@ static ChunkNames renamedNames(const Chunk &chunk, std::vector<const Mention *> 
   SourceFile file(chunk.id(), chunk.file.path(), std::move(text));
   DiagnosticSink ignored;
   Tree tree = parse(file, ignored);
+  // The same number of nodes means that the text was read in the same way.
   isSameTree = tree.nodeCount() == chunk.tree->nodeCount();
   return namesOf(tree);
 }
@@ -163,6 +170,7 @@ std::string Renaming::clashIn(const Place &place, std::vector<const Mention *> e
   if (!isSameTree || before.uses.size() != after.uses.size())
     return inTicks(name) + " would be read as a word of the language";
   const Tree &tree = *chunk.tree;
+  // Names are compared one by one: kind, place and target must stay the same.
   for (size_t i = 0; i < before.uses.size(); ++i) {
     const NameUse &old = before.uses[i], &now = after.uses[i];
     if (old.node == now.node && old.space == now.space && old.target == now.target)
@@ -171,6 +179,7 @@ std::string Renaming::clashIn(const Place &place, std::vector<const Mention *> e
     return "line " + std::to_string(line) + ": " + inTicks(tree.text(old.node)) +
            " would mean something else";
   }
+  // The new name may hide another local, or be hidden by one.
   for (size_t i = 0; i < before.locals.size() && i < after.locals.size(); ++i) {
     const LocalName &old = before.locals[i], &now = after.locals[i];
     NodeId other = now.hides;
@@ -184,6 +193,7 @@ std::string Renaming::clashIn(const Place &place, std::vector<const Mention *> e
 }
 
 std::string Renaming::clashInScopes() const {
+  // Each chunk is read again once, with all its edits.
   std::map<std::pair<const File *, size_t>, std::vector<const Mention *>> byPlace;
   for (const Mention &mention : mentions)
     byPlace[{mention.location.file, mention.place}].push_back(&mention);
@@ -196,6 +206,7 @@ std::string Renaming::clashInScopes() const {
 
 std::string Renaming::clash() const {
   if (isCallable(symbol.type) || symbol.type == SymbolType::Struct)
+    // A declaration with the name of a built-in would capture its calls.
     if (!findOps(name).empty())
       return inTicks(name) + " is built in: calls of it would mean this " +
              std::string(words(symbol.type));

@@ -23,6 +23,7 @@ bool isSame(const Symbol &a, const Symbol &b) {
     return a.name == b.name && a.param == b.param;
   if (!a.chunk || !b.chunk)
     return !a.chunk && !b.chunk;
+  // Chunks that were parsed again have other ids, so a symbol is the same only within one version.
   return a.chunk->id() == b.chunk->id() && a.nameNode == b.nameNode;
 }
 
@@ -120,6 +121,7 @@ static std::optional<Symbol> declaredIn(File &file, DeclSpace space, std::string
   if (!site)
     return std::nullopt;
   const Place *place = file.document.placeOf(site.tree->file());
+  // The index may be of another version than the document.
   if (!place || place->chunk->tree.get() != site.tree)
     return std::nullopt;
   return declared(file, *place, site.tree->child(site.node, 0));
@@ -129,6 +131,7 @@ std::optional<Symbol> findDeclared(Workspace &workspace, File &file, DeclSpace s
                                    std::string_view name) {
   if (auto own = declaredIn(file, space, name))
     return own;
+  // What the file does not declare may be imported by name.
   auto import = file.index.names.find(name);
   if (import == file.index.names.end())
     return std::nullopt;
@@ -206,6 +209,7 @@ std::optional<Symbol> Resolver::findAny(std::string_view name,
 }
 
 std::optional<Symbol> Resolver::value(const NameUse &use, std::string_view name) {
+  // Conditions of a schedule speak of its target first.
   if (use.schedule != kNoNode)
     for (NameSpace space : {NameSpace::TargetDim, NameSpace::TargetTune})
       if (auto found = ofTarget(use.schedule, name, space))
@@ -222,9 +226,11 @@ std::optional<Symbol> Resolver::value(const NameUse &use, std::string_view name)
 /// The record of a call: that which the check chose, else by its arguments, else the first.
 static const OpRecord *recordOf(const Tree &tree, NodeId call, std::string_view name,
                                 const Expr *expr) {
+  // The check has chosen one record of several with that name.
   if (expr && expr->kind == ExprKind::Op)
     if (const auto *op = cast<OpExpr>(expr)->op; op && op->name == name)
       return op;
+  // Without a check the number of arguments and their names decide.
   auto records = findOps(name);
   if (records.empty() || !tree.is(call, NodeKind::CallExpr))
     return records.empty() ? nullptr : records.front();
@@ -256,8 +262,10 @@ std::optional<Symbol> Resolver::callee(const NameUse &use, std::string_view name
   }
   if (isBlockCall(name))
     return builtIn(SymbolType::BlockCall, name);
+  // These words are no built-ins but are called like them.
   if (name == "tiles" || name == "acc")
     return builtIn(SymbolType::Keyword, name);
+  // What can be no callee is still shown as what it is.
   return findAny(name, {DeclSpace::Alias, DeclSpace::Const});
 }
 
@@ -281,6 +289,7 @@ const Expr *Resolver::exprOf(NodeId node) {
 /// The name of a field or parameter of a declaration; `kNoNode`: none.
 static NodeId findIn(const Tree &tree, NodeId decl, std::string_view name,
                      std::initializer_list<NodeKind> kinds) {
+  // The search covers the header alone, because bodies have other names.
   std::vector<NodeId> open{decl};
   while (!open.empty()) {
     NodeId node = open.back();
@@ -308,8 +317,10 @@ static std::optional<Symbol> structOfType(Workspace &workspace, File &file, size
                                           NodeId type, int depth) {
   Resolver resolver(workspace, file, index, depth);
   const Tree &tree = resolver.tree;
+  // An array of structs has the struct as its element.
   if (tree.is(type, NodeKind::ArrayType))
     type = ArrayTypeView(tree, type).base();
+  // The depth guards against aliases that lead in a circle.
   if (!tree.is(type, NodeKind::NamedType) || depth > 8)
     return std::nullopt;
   NodeId path = NamedTypeView(tree, type).path();
@@ -332,8 +343,10 @@ static std::optional<Symbol> structOfDecl(Workspace &workspace, const Symbol &sy
                  symbol.type == SymbolType::Field;
   size_t place = symbol.file->document.placeAt(symbol.definition.range.begin);
   NodeId type = hasType ? tree.child(symbol.declNode, 1) : kNoNode;
+  // A written type is trusted before the value.
   if (type != kNoNode)
     return structOfType(workspace, *symbol.file, place, type, depth);
+  // A name within a tuple pattern is only a part of the value.
   bool isWhole = isBound && tree.child(symbol.declNode, 0) == symbol.nameNode;
   return isWhole ? Resolver(workspace, *symbol.file, place, depth)
                        .structOf(tree.child(symbol.declNode, 2))
@@ -350,14 +363,17 @@ std::optional<Symbol> Resolver::structOf(NodeId value) {
   Resolver next(workspace, file, index, depth + 1);
   bool isMember = tree.is(value, NodeKind::MemberExpr), isCall = tree.is(value, NodeKind::CallExpr);
   NodeId name = isMember ? tree.child(value, 1) : isCall ? tree.child(value, 0) : value;
+  // Of a call through a module the name behind the dot is the callee.
   if (isCall && tree.is(name, NodeKind::MemberExpr))
     name = tree.child(name, 1);
   auto named = next.ofNode(name);
+  // A call of a struct makes one.
   if (named && isCall && named->type == SymbolType::Struct)
     return named;
   if (named && named->chunk && !isCall)
     if (auto found = structOfDecl(workspace, *named, depth + 1))
       return found;
+  // The check comes last, because it takes time and broken text has none.
   const Expr *expr = exprOf(value);
   if (expr && expr->type->kind == TypeKind::Struct)
     return declaredAt(workspace, expr->type->structDecl->nameSpan);
@@ -371,12 +387,14 @@ static bool isRangeField(std::string_view name) {
 
 std::optional<Symbol> Resolver::member(const NameUse &use, std::string_view name) {
   MemberExprView view(tree, use.target);
+  // A member that is called is looked for among callables first.
   bool isCalled = tree.is(tree.parent(use.target), NodeKind::CallExpr) &&
                   tree.child(tree.parent(use.target), 0) == use.target;
   isCalled = isCalled || namesFunction(tree, use.target);
   if (tree.is(view.base(), NodeKind::NameExpr))
     if (auto base = ofNode(view.base()); base && base->type == SymbolType::Module)
       return inModule(*base->file, name, isCalled ? DeclSpace::Callable : DeclSpace::Const);
+  // `.T` is written like a field.
   if (name == "T") {
     Symbol symbol = builtIn(SymbolType::BuiltIn, ".T");
     symbol.op = findOp(".T", 1);
@@ -385,6 +403,7 @@ std::optional<Symbol> Resolver::member(const NameUse &use, std::string_view name
   if (auto decl = structOf(view.base()))
     if (auto field = partOf(*decl, name, {NodeKind::Field}))
       return field;
+  // Any value may be a range as far as the text shows.
   if (isRangeField(name))
     return builtIn(SymbolType::RangeField, name);
   return std::nullopt;
@@ -394,6 +413,7 @@ std::optional<Symbol> Resolver::member(const NameUse &use, std::string_view name
 
 std::optional<Symbol> Resolver::argument(const NameUse &use, std::string_view name) {
   NodeId callee = CallExprView(tree, use.target).callee();
+  // A conversion is called by the name of its type.
   if (tree.is(callee, NodeKind::ElementType))
     callee = kNoNode;
   else if (tree.is(callee, NodeKind::MemberExpr))
@@ -404,6 +424,7 @@ std::optional<Symbol> Resolver::argument(const NameUse &use, std::string_view na
                   {NodeKind::Param, NodeKind::TuneParam, NodeKind::DimParam, NodeKind::TypeParam,
                    NodeKind::Field});
   const OpRecord *op = called ? called->op : nullptr;
+  // Conversions to all types take the same arguments as that to `f32`.
   if (!called || called->type == SymbolType::TypeParam)
     op = findOps("f32").empty() ? nullptr : findOps("f32").front();
   if (!op)
@@ -421,6 +442,7 @@ std::optional<Symbol> Resolver::argument(const NameUse &use, std::string_view na
 std::optional<Symbol> Resolver::tag(const NameUse &use, std::string_view name) {
   Symbol symbol = builtIn(SymbolType::Tag, name);
   NodeId arg = tree.parent(use.target);
+  // A tag belongs to the argument that it is given for.
   if (tree.is(arg, NodeKind::Arg) && ArgView(tree, arg).name() != kNoNode)
     if (auto named = ofNode(ArgView(tree, arg).name())) {
       symbol.op = named->op;
@@ -437,6 +459,7 @@ std::optional<Symbol> Resolver::ofTarget(NodeId schedule, std::string_view name,
     return partOf(*target, name, {NodeKind::DimParam});
   if (space == NameSpace::TargetTune)
     return partOf(*target, name, {NodeKind::TuneParam});
+  // Labels are found in the text of the target, so this works without a check.
   const Place *place = target->file->document.placeOf(target->chunk->id());
   for (NodeId label : labelsOf(target->tree(), target->declNode))
     if (place && target->tree().text(label) == name)

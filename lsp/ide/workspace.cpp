@@ -28,6 +28,7 @@ static void markAllStale(File &file) {
 
 void Workspace::setOptions(CheckOptions options) {
   options_ = std::move(options);
+  // Options say where modules are looked for, so every import may lead elsewhere.
   for (auto &[path, file] : files_)
     resolveImports(*file);
 }
@@ -36,6 +37,8 @@ void Workspace::setOptions(CheckOptions options) {
 
 File &Workspace::add(const std::string &path) {
   auto &slot = files_[path];
+  // The document asks for ids while the file is being made. The owner is filled in later, and the
+  // ids that were given before are corrected in the loop below.
   auto owner = std::make_shared<File *>(nullptr);
   slot = std::make_unique<File>(path, [this, owner] {
     fileOfId_.push_back(*owner);
@@ -68,6 +71,7 @@ File *Workspace::find(const std::string &path) {
 
 File *Workspace::load(const std::string &path) {
   if (File *file = find(path))
+    // A file that was deleted stays known, because others may still refer to its chunks.
     return file->isMissing ? nullptr : file;
   auto text = readFile(path);
   if (!text)
@@ -91,9 +95,11 @@ void Workspace::setText(File &file, std::string_view text) {
   size_t begin = 0, shorter = std::min(old.size(), text.size());
   while (begin < shorter && old[begin] == text[begin])
     ++begin;
+  // The common end must not overlap the common beginning.
   size_t tail = 0;
   while (tail < shorter - begin && old[old.size() - 1 - tail] == text[text.size() - 1 - tail])
     ++tail;
+  // Equal texts are no change.
   if (begin == old.size() && begin == text.size() && !old.empty())
     return;
   Range range{static_cast<uint32_t>(begin), static_cast<uint32_t>(old.size() - tail)};
@@ -131,6 +137,7 @@ void Workspace::takeFromDisk(File &file, const std::optional<std::string> &text)
   bool wasMissing = std::exchange(file.isMissing, !text);
   if (text)
     setText(file, *text);
+  // Importers are concerned only if the file has just gone.
   if (wasMissing || !file.isMissing)
     return;
   for (auto &[path, other] : files_)
@@ -142,6 +149,7 @@ void Workspace::adopt(const std::string &path, const std::string &text) {
   File *file = find(path);
   if (!file)
     setText(add(normalPath(path)), text);
+  // The text of the client is newer than what is on disk.
   else if (file->isMissing && !file->isOpen)
     takeFromDisk(*file, text);
 }
@@ -156,6 +164,7 @@ void Workspace::fileChanged(const std::string &path, const std::optional<std::st
   File *file = find(path);
   if (file && !file->isOpen)
     takeFromDisk(*file, text);
+  // A file that has appeared may be what a failed import was looking for.
   for (auto &[other, importer] : files_)
     if (importer->importErrors.hasErrors())
       resolveImports(*importer);
@@ -179,6 +188,7 @@ static void rebuildIndex(File &file) {
   for (const ChunkDecl *decl : declsOf(file.document.places())) {
     named.push_back(decl->decl);
     if (!decl->decl.name.empty())
+      // The first declaration of a name counts; later ones are reported as duplicates.
       file.index.of(decl->decl.space).try_emplace(std::string(decl->decl.name), decl->site);
   }
   file.duplicates = {};
@@ -189,16 +199,20 @@ static void rebuildIndex(File &file) {
 /// the same, or one of them is declared twice.
 static bool replaceSites(File &file, const std::vector<const ChunkDecl *> &before,
                          const std::vector<const ChunkDecl *> &after, bool &signaturesChanged) {
+  // With the same names in the same order the index keeps its shape, and only sites change. That is
+  // the usual edit: one inside of a body.
   bool same = std::equal(before.begin(), before.end(), after.begin(), after.end(),
                          [](const ChunkDecl *a, const ChunkDecl *b) {
                            return a->decl.space == b->decl.space && a->decl.name == b->decl.name;
                          });
+  // After duplicates a name may stand for another declaration, so the index is built anew.
   if (!same || !file.duplicates.all().empty())
     return false;
   for (size_t i = 0; i < after.size(); ++i) {
     if (after[i]->decl.name.empty())
       continue;
     DeclSite &site = file.index.of(after[i]->decl.space).find(after[i]->decl.name)->second;
+    // Other files only see signatures, so a changed body alone does not concern them.
     signaturesChanged |= site.signature != after[i]->site.signature ||
                          site.hasSyntaxErrors != after[i]->site.hasSyntaxErrors;
     site = after[i]->site;
@@ -213,6 +227,7 @@ static bool hasSchedules(const Document &document) {
 
 void Workspace::changed(File &file, const DocumentChange &change) {
   auto added = file.document.places().subspan(change.first, change.added);
+  // Both the new and the removed chunks matter: an import may have gone.
   bool imports = std::any_of(added.begin(), added.end(),
                              [](const Place &place) { return place.chunk->hasImports; });
   for (const Place &place : change.removed)
@@ -223,11 +238,13 @@ void Workspace::changed(File &file, const DocumentChange &change) {
     rebuildIndex(file);
   file.firstStale = std::min(file.firstStale, change.first);
   file.callsChanged |= !isSimple;
+  // A chunk with the same content may have been moved instead of removed.
   for (const Place &place : change.removed)
     if (!file.document.placeOf(place.chunk->id()))
       file.callsOf.erase(place.chunk->id());
   if (imports)
     resolveImports(file);
+  // Schedules speak of labels inside bodies, which no signature shows.
   if (!isSimple || signatures || hasSchedules(file.document))
     invalidate(file, !isSimple);
 }
@@ -237,6 +254,7 @@ void Workspace::invalidate(File &file, bool namesChanged) {
   for (auto &[path, other] : files_) {
     bool imports =
         std::find(other->imports.begin(), other->imports.end(), &file) != other->imports.end();
+    // The index of an importer holds sites of this file, which may have changed.
     if (imports)
       resolveImports(*other);
     if (!imports && other.get() != &file)
@@ -244,6 +262,8 @@ void Workspace::invalidate(File &file, bool namesChanged) {
     auto places = other->document.places();
     for (size_t i = 0; i < places.size(); ++i) {
       const ChunkCheck *check = places[i].check.get();
+      // A check stays valid while all declarations that it has read are the same. A message that
+      // lists names, such as for a misspelling, depends on all of them.
       if (!check || (check->holds() && !(namesChanged && check->readsAllNames)))
         continue;
       other->document.markStale(i);
@@ -263,6 +283,7 @@ static std::vector<std::string> importPath(const File &from, const File &to,
     return {};
   seen.push_back(&from);
   for (const File *next : from.imports)
+    // A file that is seen twice has no way to `to`, or the first visit had found it.
     if (auto path = importPath(*next, to, seen); !path.empty()) {
       path.insert(path.begin(), from.index.name);
       return path;
@@ -274,6 +295,7 @@ void Workspace::resolveImport(File &file, const Tree &tree, NodeId node) {
   ImportRequest request = importRequest(tree, node, file.path(), options_);
   if (request.places.empty())
     return;
+  // The places are in order of preference; the first file that exists is the module.
   File *imported = nullptr;
   for (const fs::path &place : request.places)
     if ((imported = load(place.string())))
@@ -283,6 +305,7 @@ void Workspace::resolveImport(File &file, const Tree &tree, NodeId node) {
   std::vector<const File *> seen;
   auto cycle = importPath(*imported, file, seen);
   if (!cycle.empty())
+    // The import that closes a cycle is refused, so the graph of imports has none.
     return reportImportCycle(request, cycle, file.importErrors);
   if (std::find(file.imports.begin(), file.imports.end(), imported) == file.imports.end())
     file.imports.push_back(imported);
@@ -291,6 +314,7 @@ void Workspace::resolveImport(File &file, const Tree &tree, NodeId node) {
 
 void Workspace::resolveImports(File &file) {
   file.namesChanged = true;
+  // All results of imports are found again; a changed import may bind other names.
   file.importErrors = {};
   file.imports.clear();
   file.index.modules.clear();
@@ -302,6 +326,7 @@ void Workspace::resolveImports(File &file) {
         if (tree.is(item, NodeKind::ImportDecl))
           resolveImport(file, tree, item);
   }
+  // Any chunk may use any import.
   markAllStale(file);
 }
 
@@ -310,6 +335,8 @@ void Workspace::resolveImports(File &file) {
 static uint64_t hashOfCalls(const ChunkCheck &check) {
   uint64_t hash = 0;
   auto add = [&](std::string_view text) {
+    // The multiplier is 2⁶⁴ divided by the golden ratio, as is usual for mixing hashes. The `+ 1`
+    // makes empty names count.
     hash = hash * 0x9E3779B97F4A7C15u + std::hash<std::string_view>()(text) + 1;
   };
   for (const ChunkCheck::Calls &calls : check.calls) {
@@ -330,6 +357,8 @@ const ChunkCheck &Workspace::check(File &file, size_t index) {
   auto check = checkChunk(chunk.tree, chunk.file, chunk.syntax, file.index, options_);
   uint64_t &calls = file.callsOf[chunk.id()];
   uint64_t newCalls = hashOfCalls(*check);
+  // Recursion depends on who calls whom. What was reported before also holds spans, which may have
+  // moved.
   file.callsChanged |= calls != newCalls || !file.recursion.all().empty();
   calls = newCalls;
   file.document.setCheck(index, std::move(check));
@@ -345,6 +374,7 @@ bool Workspace::hasStale(const File &file) const {
 
 bool Workspace::checkNext(File &file) {
   auto places = file.document.places();
+  // Everything before is checked, so the next call starts behind it.
   while (file.firstStale < places.size() && !places[file.firstStale].isStale)
     ++file.firstStale;
   if (file.firstStale >= places.size())
@@ -358,6 +388,7 @@ void Workspace::findRecursion(File &file) {
   std::vector<CallNode> graph;
   std::vector<const ChunkCheck::Calls *> calls;
   for (const Place &place : file.document.places()) {
+    // Chunks that were not checked yet have no calls to follow.
     if (!place.check)
       continue;
     for (const ChunkCheck::Calls &each : place.check->calls) {
@@ -366,6 +397,8 @@ void Workspace::findRecursion(File &file) {
       calls.push_back(&each);
     }
   }
+  // Callees in other files are left out: imports have no cycles, so no recursion leads through
+  // them.
   for (size_t i = 0; i < graph.size(); ++i)
     for (const ChunkCheck::Call &call : calls[i]->calls)
       if (auto found = byName.find(call.callee); found != byName.end())
@@ -380,8 +413,10 @@ Location Workspace::locate(Span span) const {
     return {};
   const File *file = fileOfId_[span.file];
   const Place *place = file->document.placeOf(span.file);
+  // The chunk of the span was replaced in the meantime.
   if (!place)
     return {};
+  // Spans count from the beginning of their chunk, because chunks move as a whole.
   return {file, {place->begin + span.begin, place->begin + span.end}};
 }
 
@@ -410,9 +445,11 @@ void Assembly::addOfChunk(const Diagnostic &diagnostic, uint32_t begin) {
   hasErrors |= diagnostic.severity == Severity::Error;
   if (!isSyntaxError(diagnostic.id))
     return add(diagnostic, begin);
+  // Lexical errors and others have a limit each.
   size_t &count = isLexical(diagnostic.id) ? lexical : syntactic;
   if (++count <= kMaxSyntaxErrors)
     return add(diagnostic, begin);
+  // The first syntax error beyond the limit says that there are too many; lexical ones just stop.
   if (&count != &syntactic || count > kMaxSyntaxErrors + 1)
     return;
   file.tooMany = {};
@@ -446,6 +483,7 @@ static void addUnusedImports(File &file, DiagnosticSink &sink) {
     for (const auto &[name, import] : *map) {
       bool used = false;
       for (const Place &place : file.document.places())
+        // An unchecked chunk may use any import.
         used = used || !place.check ||
                std::find(place.check->usedImports.begin(), place.check->usedImports.end(), name) !=
                    place.check->usedImports.end();
@@ -457,9 +495,11 @@ static void addUnusedImports(File &file, DiagnosticSink &sink) {
 }
 
 std::vector<FileDiagnostic> Workspace::diagnostics(File &file) {
+  // Recursion is looked for only when all is checked, because partial calls would miss cycles.
   if (file.callsChanged && !hasStale(file))
     findRecursion(file);
   Assembly assembly{*this, file, {}};
+  // A chunk without a check shows its syntax errors at least.
   for (const Place &place : file.document.places()) {
     if (place.check)
       for (const Diagnostic &diagnostic : place.check->diagnostics)
@@ -472,9 +512,11 @@ std::vector<FileDiagnostic> Workspace::diagnostics(File &file) {
   assembly.addOfFile(file.duplicates);
   assembly.addOfFile(file.recursion);
   file.unusedImports = {};
+  // Code in error may lack the use of an import.
   if (!assembly.hasErrors)
     addUnusedImports(file, file.unusedImports);
   assembly.addOfFile(file.unusedImports);
+  // Diagnostics of one place stay in the order in which they were added.
   std::stable_sort(assembly.all.begin(), assembly.all.end(),
                    [](const FileDiagnostic &a, const FileDiagnostic &b) {
                      return a.range.begin < b.range.begin;

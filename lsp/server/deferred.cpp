@@ -8,6 +8,7 @@ namespace ptl::lsp {
 
 static RequestError asRequestError(const json &error) {
   std::string code = error.value("code", "");
+  // Clients do not show this code to the user.
   int number = code == "cancelled" || code == "superseded" ? kContentModified : kRequestFailed;
   return {number, error.value("message", code)};
 }
@@ -19,11 +20,13 @@ std::string entryAt(const ide::File &file, uint32_t offset) {
   const Tree &tree = *place.chunk->tree;
   std::string name;
   for (NodeId item : tree.children(tree.root())) {
+    // The last declaration that begins before the position is the one around it.
     if (!isDeclaration(tree.kind(item)) || tree.span(item).begin > offset - place.begin)
       continue;
     NodeId child = tree.child(item, 0);
     name = child == kNoNode ? "" : std::string(tree.text(child));
   }
+  // Tests are named by a string, which is asked for without quotes.
   if (name.size() >= 2 && name.front() == '"')
     name = name.substr(1, name.size() - 2);
   return name;
@@ -33,6 +36,7 @@ std::string entryAt(const ide::File &file, uint32_t offset) {
 static const PreviewAnswer &settle(Server &server, Preview &preview, const json &result) {
   ide::File &file = server.session.fileStill(preview.key.path);
   PreviewAnswer answer = previewAnswer(server.session, file, preview.key, result);
+  // The answer is kept to be shown when a later one fails.
   if (result.value("ok", false)) {
     preview.lastGood = answer;
   } else if (!preview.lastGood.isNone()) {
@@ -58,13 +62,16 @@ static void askPreview(Server &server, const std::string &uri, const PreviewKey 
   server.previews.get(uri, key);
   json request = entryRequest(server.session, file, key);
   auto onReply = [&server, uri, key, request, onAnswer](const WorkerAnswer &answer) {
+    // The preview may have been replaced meanwhile, so it is looked up again.
     Preview &preview = server.previews.get(uri, key);
     if (answer.ok())
       return onAnswer(settle(server, preview, answer.result));
     std::string code = answer.error.value("code", "");
+    // Other failures belong to the request, not to the program.
     if (code != "crash" && code != "timeout")
       return onAnswer.fail(asRequestError(answer.error));
     std::string message = answer.error.value("message", "");
+    // A crash of the worker is reported once and shown in the preview.
     server.compilerFailed(key.path, key.entry, message, request);
     json failed = {
         {"ok", false},
@@ -97,6 +104,7 @@ void preview(Server &server, const json &params, const Reply &reply) {
   key.stage = params.value("stage", server.session.settings.previewStage);
   key.bindings = params.value("bindings", json::object());
   key.entry = params.value("entry", "");
+  // Without a name the declaration at the position is meant.
   if (key.entry.empty() && params.contains("position"))
     key.entry = entryAt(file, server.session.offsetIn(file, params));
   if (key.entry.empty())
@@ -104,6 +112,7 @@ void preview(Server &server, const json &params, const Reply &reply) {
   // The name of a preview has the extension of its language, which is in the table of stages, so
   // that table is needed first.
   auto ask = [&server, asked = key, reply] {
+    // The key is copied, since the function may run later.
     PreviewKey key = asked;
     key.stage = wholeStage(server.previews, server.session.settings, key.stage);
     askPreview(server, key.uri(extensionOf(server, key.stage)), key, "", answerWithPreview(reply));
@@ -120,6 +129,7 @@ void virtualDocument(Server &server, const json &params, const Reply &reply) {
   PreviewKey key = PreviewKey::ofUri(uri);
   ide::File &file = server.session.fileOfUri(Session::uri(key.path));
   Preview &known = server.previews.get(uri, key);
+  // The answer of the same version is given without asking again.
   if (!known.answer.isNone() && known.answer.head.value("version", int64_t(-1)) == file.version)
     return reply.result(known.answer.raw());
   askPreview(server, uri, key, "", answerWithPreview(reply));
@@ -152,14 +162,17 @@ bool readsFile(const ide::File &file, const ide::File &other) {
 
 void previewsChanged(Server &server, const ide::File &file) {
   for (auto &[uri, preview] : server.previews.byUri) {
+    // Only previews that somebody looks at are made again.
     ide::File *source = preview.isOpen ? server.session.workspace.find(preview.key.path) : nullptr;
     if (!source || source->isMissing || !readsFile(*source, file))
       continue;
     auto onAnswer = [&server, uri = uri, before = preview.answer](const PreviewAnswer &answer) {
+      // If the text looks the same, the client need not load it again.
       if (!answer.looksLike(before))
         server.notify("ptl/virtualDocumentChanged", {{"uri", uri}});
     };
     // Nobody has asked: a preview that cannot be made stays as it is.
+    // A later refresh of the same preview replaces this one.
     askPreview(server, uri, preview.key, "refresh " + uri, {onAnswer, [](const RequestError &) {}});
   }
 }

@@ -23,9 +23,11 @@ std::vector<ChipEntry> chipEntries(const ide::Document &document) {
 
 bool isFresh(Session &session, const std::string &path, const ChipVerdict &verdict) {
   const ide::File *file = session.workspace.find(path);
+  // A verdict is about chunks of text; it is fresh if all of these still stand in their files.
   if (!file || verdict.chunks.empty())
     return false;
   return std::all_of(verdict.chunks.begin(), verdict.chunks.end(), [&](const auto &weak) {
+    // The pointer is weak, so that verdicts do not keep old texts alive.
     std::shared_ptr<const ide::Chunk> chunk = weak.lock();
     ide::Location at = chunk ? session.workspace.locate({chunk->id(), 0, 0}) : ide::Location();
     const ide::Place *place = at ? at.file->document.placeOf(chunk->id()) : nullptr;
@@ -64,6 +66,7 @@ Span PlaceReader::span(const json &place) {
   if (!place.is_object())
     return kNoSpan;
   std::string path = place.value("path", "");
+  // A place in another file needs that file to be loaded.
   const ide::Document *document = &document_;
   if (path != document_.path()) {
     ide::File *file = session_.workspace.load(path);
@@ -71,6 +74,7 @@ Span PlaceReader::span(const json &place) {
       return kNoSpan;
     document = &file->document;
   }
+  // Places of chunks stay right while text before them changes.
   auto begin = place.at("begin").get<uint32_t>(), end = place.at("end").get<uint32_t>();
   const ide::Place &at = document->places()[document->placeAt(begin)];
   bool isKnown = std::any_of(verdict_.chunks.begin(), verdict_.chunks.end(),
@@ -78,6 +82,7 @@ Span PlaceReader::span(const json &place) {
   if (!isKnown)
     verdict_.chunks.push_back(at.chunk);
   uint32_t size = at.chunk->size();
+  // A place may reach beyond its chunk.
   return {at.chunk->id(), std::min(begin - at.begin, size),
           std::min(std::max(end, begin) - at.begin, size)};
 }
@@ -86,6 +91,7 @@ static DiagId diagIdOf(const std::string &code) {
   for (const DiagInfo &info : allDiagInfos())
     if (info.code == code)
       return info.id;
+  // An unknown code is shown as a fault of the compiler.
   return DiagId::CompilerFault;
 }
 
@@ -109,6 +115,7 @@ static Diagnostic diagnosticOf(PlaceReader &places, const json &from, Span entry
                                const std::string &path) {
   Diagnostic result{};
   result.id = diagIdOf(from.value("code", ""));
+  // Anything that is no warning counts as an error.
   result.severity = from.value("severity", "") == severityName(Severity::Warning)
                         ? Severity::Warning
                         : Severity::Error;
@@ -117,11 +124,13 @@ static Diagnostic diagnosticOf(PlaceReader &places, const json &from, Span entry
   result.notes = textsOf(from.value("notes", json::array()));
   result.helps = textsOf(from.value("helps", json::array()));
   const json place = from.value("place", json());
+  // The editor shows diagnostics in the file that was asked for.
   bool isElsewhere = place.is_object() && place.value("path", "") != path;
   Span span = places.span(place);
   result.span = span == kNoSpan || isElsewhere ? entry : span;
   if (isElsewhere && span != kNoSpan)
     result.labels.push_back({span, "here"});
+  // Labels without a place would point nowhere.
   for (const json &label : from.value("labels", json::array()))
     if (Span at = places.span(label.at("place")); at != kNoSpan)
       result.labels.push_back({at, label.value("text", "")});
@@ -156,10 +165,12 @@ ChipVerdict readVerdict(Session &session, const ide::Document &document, const C
 }
 
 void forEachVerdict(Session &session, const ide::File &file, const VisitVerdict &visit) {
+  // Only targets that are shown are visited.
   for (const std::string &target : session.settings.targets)
     for (const ChipEntry &entry : chipEntries(file.document)) {
       const ChipVerdict *verdict = verdictOf(session, file.path(), entry.name, target);
       if (!verdict || !isFresh(session, file.path(), *verdict))
+        // A stale verdict would mark text that has changed.
         continue;
       for (const Diagnostic &diagnostic : verdict->diagnostics)
         if (ide::Location at = session.workspace.locate(diagnostic.span); at.file == &file)
@@ -171,7 +182,9 @@ void forEachVerdict(Session &session, const ide::File &file, const VisitVerdict 
 
 /// `96`, `20.5`: KiB.
 static std::string kibText(int64_t bytes) {
+  // Half of a tenth is added, so that the number is rounded.
   int64_t tenths = (bytes * 10 + 512) / 1024;
+  // A few bytes are not shown as 0.
   tenths = bytes > 0 ? std::max<int64_t>(tenths, 1) : tenths;
   std::string text = std::to_string(tenths / 10);
   return tenths % 10 ? text + "." + std::to_string(tenths % 10) : text;
@@ -194,6 +207,7 @@ static std::vector<SpaceUse> usesOf(const json &ledger) {
                               [&](const SpaceUse &each) { return each.place == place; });
       if (use == uses.end())
         use = uses.insert(uses.end(), {place, 0, space.value("usable", int64_t(0))});
+      // The function that needs most decides whether the memory is large enough.
       use->peak = std::max(use->peak, space.value("peak", int64_t(0)));
     }
   return uses;
@@ -227,11 +241,13 @@ static std::string summaryOf(const ChipVerdict &verdict) {
   if (!verdict.problem.empty())
     return verdict.problem;
   const json &result = verdict.result;
+  // A processor has no memories that could be too small.
   if (result.value("target", "") == "cpu") { // everything fits this processor
     std::string cost = costTitle(verdict);
     return cost.empty() ? "no time is known" : cost;
   }
   if (!result.value("fits", false)) {
+    // The memory that overflows is the reason, and is named.
     if (auto overflow = result.find("overflow"); overflow != result.end()) {
       SpaceUse use{overflow->value("place", ""), overflow->value("needed", int64_t(0)),
                    overflow->value("usable", int64_t(0))};
@@ -244,6 +260,7 @@ static std::string summaryOf(const ChipVerdict &verdict) {
   std::string text = "fits";
   json slowest; // of the statements, to say one of them
   forEachParts(verdict, [&](const json &parts) {
+    // Parts of tiles are few and all shown; of statements only the slowest.
     if (!parts.contains("kind"))
       text += " · " + parts.value("title", "");
     else if (slowest.is_null() || slowest.value("parts", 0) < parts.value("parts", 0))
@@ -262,6 +279,7 @@ std::string verdictTitle(Session &session, const std::string &path, const std::s
   const ChipVerdict *verdict = verdictOf(session, path, entry, target);
   if (!verdict)
     return target + ": …";
+  // A problem of the worker's is not about the text, and so not stale.
   bool isStale = verdict->problem.empty() && !isFresh(session, path, *verdict);
   return target + ": " + summaryOf(*verdict) + (isStale ? " · stale" : "");
 }
@@ -272,6 +290,7 @@ ide::Range statementOf(const ide::File &file, ide::Range range) {
   const ide::Place &place = file.document.places()[file.document.placeAt(range.begin)];
   const Tree &tree = *place.chunk->tree;
   NodeId node = tree.nodeAt(range.begin - place.begin);
+  // The name is a part of the pattern of a `let`, whose statement is wanted.
   while (node != kNoNode && !tree.is(node, NodeKind::LetStmt) &&
          !tree.is(node, NodeKind::VarStmt) &&
          (tree.is(node, NodeKind::Name) || tree.is(node, NodeKind::TuplePattern)))

@@ -14,6 +14,7 @@ static constexpr uint64_t kPause = 300;
 
 /// Sending a long text takes time that a keystroke should have.
 static uint64_t delayFor(const ide::File &file) {
+  // These are 5 ms, and 1 ms for each 4 KiB up to 0.2 s.
   return 5 + std::min<uint64_t>(file.document.size() / 4096, 200);
 }
 
@@ -33,6 +34,7 @@ void FeasibilityQueue::settingsChanged() {
 }
 
 void FeasibilityQueue::wakeIn(uint64_t milliseconds) {
+  // A timer that runs already finds these edits too.
   if (isWaiting_)
     return;
   isWaiting_ = true;
@@ -46,6 +48,7 @@ void FeasibilityQueue::wakeIn(uint64_t milliseconds) {
 
 void FeasibilityQueue::add(std::deque<Task> &tasks, Task task) {
   auto same = [&](const Task &each) { return each.isSame(task); };
+  // A newer task for the same entry replaces the older one, in its place in the queue.
   if (auto known = std::find_if(tasks.begin(), tasks.end(), same); known != tasks.end())
     *known = std::move(task);
   else
@@ -60,11 +63,13 @@ void FeasibilityQueue::collect() {
     const ide::File *file = session.workspace.find(edit->first);
     // The last edit is so recent that the next keystroke may follow at once.
     if (uint64_t delay = file ? delayFor(*file) : 0; now < edit->second + delay) {
+      // The timer comes back for this file.
       wakeIn(edit->second + delay - now);
       ++edit;
       continue;
     }
     edit = edited_.erase(edit);
+    // A change in one file may change the verdict of every file that reads it.
     for (const ide::File *reader : session.workspace.openFiles())
       if (file && readsFile(*reader, *file))
         for (const ChipEntry &entry : chipEntries(reader->document))
@@ -73,6 +78,7 @@ void FeasibilityQueue::collect() {
               continue;
             const ChipVerdict *verdict = verdictOf(session, reader->path(), entry.name, target);
             bool isKnown = verdict && isFresh(session, reader->path(), *verdict);
+            // What the last verdict showed is asked for again, so that it does not vanish.
             bool hadHelps = isKnown && verdict->result.contains("overflow");
             bool hadHints = isKnown && !verdict->result.contains("overflow");
             // An entry with a verdict about the present text is asked about again without haste,
@@ -87,12 +93,14 @@ void FeasibilityQueue::pump() {
     return;
   // Clients ask for all lenses of a file at once, so they are told only when no answer is due.
   if (due_.empty() && std::exchange(lensesChanged_, false))
+    // The flag is reset before the client is told, since it may ask at once.
     server_.refreshLenses();
   if (due_.empty() && std::exchange(hintsChanged_, false))
     server_.refreshHints();
   std::deque<Task> &tasks = due_.empty() ? later_ : due_;
   if (tasks.empty())
     return;
+  // Work without haste waits until the user has paused.
   if (due_.empty()) {
     const ide::File *file = server_.session.workspace.find(tasks.front().path);
     uint64_t now = uv_now(server_.loop());
@@ -108,6 +116,7 @@ void FeasibilityQueue::pump() {
 static json ownBindings(const json &bindings) {
   json own = json::object();
   for (const auto &[name, value] : bindings.items())
+    // A dot at the beginning is that of `..`, a prefix.
     if (size_t dot = name.find('.'); dot != 0 && dot != name.npos)
       own[name] = value;
   return own;
@@ -116,11 +125,13 @@ static json ownBindings(const json &bindings) {
 void FeasibilityQueue::ask(Task task) {
   Session &session = server_.session;
   const ide::File *file = session.workspace.find(task.path);
+  // The file may have been closed since the task was queued.
   if (!file || !file->isOpen)
     return pump();
   std::vector<ChipEntry> entries = chipEntries(file->document);
   auto entry = std::find_if(entries.begin(), entries.end(),
                             [&](const ChipEntry &each) { return each.name == task.entry; });
+  // The entry may have gone with an edit, and its verdict with it.
   if (entry == entries.end() || !entry->isFor(task.target)) {
     session.verdicts.erase({task.path, task.entry, task.target});
     return pump();
@@ -135,6 +146,7 @@ void FeasibilityQueue::ask(Task task) {
   request["cost"] = true;
   request["hints"] = task.hints;
   request["sizes"] = session.settings.sizes;
+  // Ten seconds are beyond what a user waits for, so a compiler that takes longer counts as hung.
   request["timeoutMs"] = 10000;
   isAsking_ = true;
   // A copy of the document shares its chunks, so places in the answer can be told from later ones.
@@ -142,6 +154,7 @@ void FeasibilityQueue::ask(Task task) {
                    entry = *entry](const WorkerAnswer &answer) {
     isAsking_ = false;
     std::string code = answer.ok() ? "" : answer.error.value("code", "");
+    // The server ends, and so must the series of requests.
     if (code == "ended")
       return;
     if (answer.ok())
@@ -171,8 +184,11 @@ static json dominantOf(const ChipVerdict &verdict) {
 void FeasibilityQueue::take(const Task &task, const ide::Document &document, const ChipEntry &entry,
                             json result) {
   Session &session = server_.session;
+  // The file may have been removed while the compiler was at work.
   if (!session.workspace.find(task.path))
     return;
+  // What was shown is compared below with what is shown then, so that clients are bothered only by
+  // changes.
   ChipVerdict &verdict = session.verdicts[{task.path, task.entry, task.target}];
   bool wasShown = isFresh(session, task.path, verdict) && !verdict.diagnostics.empty();
   std::string titleBefore = verdictTitle(session, task.path, task.entry, task.target);
@@ -184,6 +200,7 @@ void FeasibilityQueue::take(const Task &task, const ide::Document &document, con
   else if (result.value("error", json::object()).value("code", "") == "no-target")
     verdict.problem = "no such chip";
   else
+    // Without chunks the verdict is never fresh.
     verdict.chunks.clear(); // the last good one, about another text
   bool isShown = isFresh(session, task.path, verdict) && !verdict.diagnostics.empty();
   auto isSame = [](const Diagnostic &a, const Diagnostic &b) {
@@ -211,6 +228,7 @@ ChipQuestion chipQuestion(Session &session, const ide::File &file, const json &p
   key.path = file.path();
   key.entry = params.value("entry", "");
   key.bindings = params.value("bindings", json::object());
+  // Without a name the entry at the cursor is meant.
   if (key.entry.empty() && params.contains("position"))
     key.entry = entryAt(file, session.offsetIn(file, params));
   std::vector<ChipEntry> entries = chipEntries(file.document);
@@ -226,6 +244,7 @@ ChipQuestion chipQuestion(Session &session, const ide::File &file, const json &p
   else if (!session.settings.targets.empty())
     request["target"] = session.settings.targets.front();
   request["sizes"] = session.settings.sizes;
+  // Sizes in the request win over those in the settings.
   request["sizes"].update(params.value("sizes", json::object()));
   std::string target = request.value("target", "");
   return {*entry, std::move(target), std::move(request)};
@@ -243,6 +262,7 @@ static void askVerdict(Server &server, const json &params, const Reply &reply, c
   question.request.update(more);
   auto onAnswer = [&session, reply, answerOf, path = file.path(), target = question.target,
                    document = file.document, entry = question.entry](const WorkerAnswer &answer) {
+    // The file may have been closed, which ends the request.
     ide::File &now = session.fileStill(path);
     const ChipVerdict *known = verdictOf(session, path, entry.name, target);
     if (answer.ok() && answer.result.value("ok", false)) {
@@ -250,6 +270,7 @@ static void askVerdict(Server &server, const json &params, const Reply &reply, c
       return reply.result(
           answerOf(session, now, entry.name, verdict, !isFresh(session, path, verdict)));
     }
+    // A failed compilation still has the last good answer to show, marked as stale.
     if (known && !known->result.is_null())
       return reply.result(answerOf(session, now, entry.name, *known, true));
     const json error = answer.ok() ? answer.result.value("error", json::object()) : answer.error;

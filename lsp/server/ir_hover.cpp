@@ -24,6 +24,7 @@ static std::string irText(const json &result) {
   std::string text;
   for (const json &stage : result.value("stages", json::array())) {
     json lines = stage.value("lines", json::array());
+    // A stage without lines may say why.
     if (lines.empty()) {
       if (std::string reason = stage.value("reason", ""); !reason.empty())
         text += "\n\n`" + stage.value("stage", "") + "`: " + reason;
@@ -33,6 +34,7 @@ static std::string irText(const json &result) {
     for (const json &line : lines)
       text += line.value("text", "") + "\n";
     text += "```";
+    // Only a few lines are shown of a long result.
     int64_t more = stage.value("total", int64_t(0)) - static_cast<int64_t>(lines.size());
     if (more > 0)
       text += "\n" + std::to_string(more) + " more";
@@ -43,6 +45,7 @@ static std::string irText(const json &result) {
 }
 
 static json withIr(Session &session, json hover, const std::string &text) {
+  // Without a hover there is nothing to add to.
   if (text.empty() || !hover.is_object() || !hover.contains("contents"))
     return hover;
   json addition = session.markup(text);
@@ -57,9 +60,11 @@ static ide::Range expressionAt(const ide::File &file, ide::Range range) {
   const Tree &tree = *place.chunk->tree;
   uint32_t begin = range.begin - place.begin, end = range.end - place.begin;
   NodeId node = tree.nodeAt(begin);
+  // The node at the beginning may be only a part of the range.
   while (node != tree.root() && tree.span(node).end < end)
     node = tree.parent(node);
   NodeId call = kNoNode;
+  // The name of a callee stands for its call, as do nodes with the same text.
   for (NodeId parent = tree.parent(node); parent != kNoNode; parent = tree.parent(node)) {
     bool isCallee = tree.is(parent, NodeKind::CallExpr) && tree.child(parent, 0) == node;
     if (!isCallee && tree.span(parent) != tree.span(node))
@@ -97,11 +102,13 @@ static void askStage(std::shared_ptr<IrHover> hover, std::vector<std::string> st
   json request = hover->request;
   request["stages"] = {stages.front()};
   auto onAnswer = [hover, stages, isPart](const WorkerAnswer &answer) {
+    // After a failure what was found so far is the answer.
     if (!answer.ok() || !answer.result.value("ok", false))
       return hover->answer();
     const json found = answer.result.value("stages", json::array());
     bool hasPart = !found.empty() && found[0].value("lines", json::array()).empty() &&
                    found[0].contains("part");
+    // The range is replaced by that of the larger operation, and the same stage is asked again.
     if (hasPart && !isPart) {
       hover->request["begin"] = found[0]["part"]["begin"];
       hover->request["end"] = found[0]["part"]["end"];
@@ -111,6 +118,7 @@ static void askStage(std::shared_ptr<IrHover> hover, std::vector<std::string> st
     hover->text += irText(answer.result);
     askStage(hover, {stages.begin() + 1, stages.end()}, isPart);
   };
+  // Requests have a topic, so a newer hover takes the place of this one.
   hover->server.worker.ask("hover", std::move(request), "hover",
                            {onAnswer, hover->reply.onProblem()});
 }
@@ -132,6 +140,7 @@ static std::vector<std::string> hoverStages(const Session &session, const ide::F
 /// Right after an edit nobody waits for IR: the answer about the source comes at once.
 static bool isQuiet(const Server &server, const ide::File &file) {
   constexpr uint64_t pause = 250; // ms
+  // Compilation after each keystroke would slow down typing.
   return uv_now(server.loop()) >= file.editedAt + pause;
 }
 
@@ -144,6 +153,7 @@ void hoverWithIr(Server &server, const json &params, const Reply &reply) {
   Session &session = server.session;
   json plain = answerOf("textDocument/hover", session, params);
   ide::File &file = session.file(params);
+  // What is known of buffers and times is added without asking the worker.
   if (plain.is_object() && plain.contains("range")) {
     ide::Range range = expressionAt(file, session.range(file, plain["range"]));
     plain = withIr(session, std::move(plain), ledgerText(session, file, range));
@@ -158,7 +168,9 @@ void hoverWithIr(Server &server, const json &params, const Reply &reply) {
   request["begin"] = range.begin;
   request["end"] = range.end;
   request["offset"] = range.begin;
+  // A hover has room for a few lines.
   request["limit"] = 6;
+  // After three seconds the user has moved on.
   request["timeoutMs"] = 3000;
   auto waiting = std::make_shared<IrHover>(server, reply, std::move(plain), std::move(request));
   // An answer that arrives later is kept by the worker, for the next hover.
@@ -180,6 +192,7 @@ static void askOpAt(Server &server, const std::string &uri, const json &params, 
     const json *best = nullptr;
     const json ops = answer.result.value("ops", json::array());
     for (const json &op : ops) {
+      // The innermost operation begins last among those around the position.
       std::pair begin(op.value("line", int64_t(0)), op.value("col", int64_t(0)));
       std::pair end(op.value("endLine", begin.first), op.value("endCol", begin.second));
       std::pair at(line, column);
@@ -235,6 +248,7 @@ static json previewDefinition(Server &server, const std::string &uri, const json
   auto preview = server.previews.byUri.find(uri);
   if (preview == server.previews.byUri.end() || preview->second.answer.isNone())
     return nullptr;
+  // A line without an origin leads nowhere.
   auto line = params.at("position").at("line").get<uint32_t>();
   const std::string *sources = preview->second.answer.body->sourcesOf(line);
   return sources ? rawJson(*sources) : nullptr;

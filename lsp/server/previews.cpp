@@ -11,6 +11,7 @@ static std::string encoded(std::string_view text) {
   constexpr const char *digits = "0123456789ABCDEF";
   std::string out;
   for (char c : text) {
+    // These are the characters that a URI may hold as they are.
     bool isPlain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                    c == '-' || c == '_' || c == '.' || c == '~';
     if (isPlain)
@@ -67,6 +68,7 @@ PreviewKey PreviewKey::ofUri(const std::string &uri) {
 }
 
 Preview &Previews::get(const std::string &uri, const PreviewKey &key) {
+  // Closed previews are forgotten when there are many.
   constexpr size_t most = 64;
   if (byUri.size() >= most)
     std::erase_if(byUri,
@@ -82,6 +84,7 @@ Preview &Previews::get(const std::string &uri, const PreviewKey &key) {
 /// The chips whose stages are offered.
 static std::vector<std::string> chipsOf(const Previews &previews, const Settings &settings) {
   std::vector<std::string> chips = settings.chips();
+  // Without a chip in the settings the usual one is offered.
   return chips.empty() ? std::vector<std::string>{previews.usualTarget} : chips;
 }
 
@@ -112,12 +115,14 @@ std::string wholeStage(const Previews &previews, const Settings &settings,
       std::any_of(previews.stages.begin(), previews.stages.end(), [&](const json &each) {
         return each.value("id", "") == stage && each.value("machine", "") == "chip";
       });
+  // A stage of chips needs one to be meant.
   return isOfChips ? stage + "@" + chipsOf(previews, settings).front() : stage;
 }
 
 // ---- Requests -----------------------------------------------------------------------------------
 
 static void addOpenFiles(json &files, const ide::File &file) {
+  // Imports form no cycles, but modules may be imported twice.
   if (files.contains(file.path()))
     return;
   if (file.isOpen)
@@ -129,6 +134,7 @@ static void addOpenFiles(json &files, const ide::File &file) {
 json entryRequest(const Session &session, const ide::File &file, const PreviewKey &key) {
   json files = json::object();
   addOpenFiles(files, file);
+  // Values of the preview win over those of the settings.
   json bindings = session.settings.bindings;
   bindings.update(key.bindings);
   json request = {{"root", file.path()},
@@ -192,6 +198,7 @@ const std::string *PreviewAnswer::Body::sourcesOf(uint32_t line) const {
 
 json PreviewAnswer::raw() const {
   std::string text = dumped(head);
+  // The text of the body is kept as JSON, so it is joined to the head as text.
   text.back() = ',';
   std::vector<uint8_t> bytes;
   bytes.reserve(text.size() + body->members.size() + 1);
@@ -204,6 +211,7 @@ json PreviewAnswer::raw() const {
 bool PreviewAnswer::looksLike(const PreviewAnswer &other) const {
   if (isNone() || other.isNone())
     return isNone() == other.isNone();
+  // Equal texts have one body, which makes the comparison cheap.
   return head.at("stale") == other.head.at("stale") &&
          (body == other.body || body->members == other.body->members);
 }
@@ -212,6 +220,7 @@ static PreviewAnswer::Body bodyOf(Session &session, const json &result) {
   PreviewAnswer::Body body;
   body.text = result.value("text", "");
   if (auto origins = result.find("origins"); origins != result.end())
+    // Each set of places is written once, and lines refer to it.
     for (const json &origin : *origins)
       body.sources.push_back(dumped(sourcesOf(session, origin)));
   std::string &out = body.members;
@@ -242,6 +251,7 @@ PreviewAnswer previewAnswer(Session &session, const ide::File &file, const Previ
                {"timings", result.value("timings", json::object())}};
   if (result.contains("error"))
     head["error"] = result["error"];
+  // An error without a diagnostic is shown as one.
   bool saysNothing = head["diagnostics"].empty() && head.contains("error");
   if (saysNothing && head["error"].is_object())
     head["diagnostics"].push_back(

@@ -82,6 +82,7 @@ Server::Server(uv_loop_t *loop, CheckOptions options)
 Server::~Server() { open_.reset(); }
 
 void Server::wake() {
+  // An idle handle runs its callback whenever the loop has nothing to read, until nothing is left.
   uv_idle_start(&idle_, Entry([](uv_idle_t *idle) {
     if (!static_cast<Server *>(idle->data)->step())
       uv_idle_stop(idle);
@@ -128,6 +129,7 @@ static size_t nestingOf(std::string_view text) {
   for (size_t i = 0; i < text.size(); ++i) {
     char c = text[i];
     if (isString) {
+      // The character behind a backslash does not end the string.
       i += c == '\\';
       isString = c != '"';
     } else if (c == '"') {
@@ -170,6 +172,7 @@ void Server::receive(const std::string &text) {
 void Server::cancel(const json &id) {
   for (const json &message : queue_)
     if (message.contains("method") && message.value("id", json()) == id)
+      // A waiting request is answered as cancelled when its turn comes.
       cancelled_.insert(id.dump());
   auto open = open_->find(id.dump());
   if (open == open_->end() || cancelled_.contains(id.dump()))
@@ -217,6 +220,7 @@ void Server::handle(const json &message) {
   if (message.contains("id")) {
     // Whoever handles it may drop its copy when it throws.
     Reply reply = replyTo(id);
+    // A request that nobody answers at once can be cancelled from here on.
     open_->try_emplace(id.dump());
     try {
       return handleRequest(reply, id, name, params);
@@ -259,6 +263,7 @@ bool Server::isAboutIr(const json &params) const {
 
 void Server::handleRequest(const Reply &reply, const json &id, const std::string &method,
                            const json &params) {
+  // It was cancelled while it waited.
   if (cancelled_.erase(id.dump()) > 0)
     return reply.error({kRequestCancelled, "cancelled"});
   if (method == "initialize") {
@@ -368,6 +373,7 @@ void Server::setSettings(const json &given) {
     return;
   auto nested = given.find("ptl");
   const json &settings = nested != given.end() && nested->is_object() ? *nested : given;
+  // The options are changed in a copy, because setting them resolves all imports again.
   CheckOptions options = session.workspace.options();
   Settings before = session.settings;
   applySettings(settings, session.settings, options);
@@ -491,6 +497,7 @@ void Server::editIrDocument(std::string &text, const json &changes) {
       return std::min(at + position.at("character").get<size_t>(), text.size());
     };
     size_t begin = offset(where->at("start")), end = std::max(begin, offset(where->at("end")));
+    // The end may lie before the start in a broken message.
     text.replace(begin, end - begin, replacement);
   }
 }

@@ -20,6 +20,7 @@ struct WorkerClient::Process {
   int openHandles = 0;
 
   void close() {
+    // Callbacks may still come until all handles are closed; they see that nobody listens.
     owner = nullptr;
     for (uv_handle_t *handle :
          {reinterpret_cast<uv_handle_t *>(&process), reinterpret_cast<uv_handle_t *>(&in),
@@ -27,6 +28,8 @@ struct WorkerClient::Process {
       if (!uv_is_closing(handle))
         uv_close(handle, Entry([](uv_handle_t *closed) {
                    auto *self = static_cast<Process *>(closed->data);
+                   // The three handles close one after the other, and the last one frees the
+                   // process.
                    if (--self->openHandles == 0)
                      delete self;
                  }));
@@ -55,6 +58,7 @@ void WorkerClient::stop() {
   isStopped_ = true;
   end();
   if (std::unique_ptr<Task> task = std::move(current_))
+    // Each request is answered, also those that never ran.
     finish(*task, failure("ended", "the server ends"));
   while (!waiting_.empty()) {
     Task task = std::move(waiting_.front());
@@ -77,6 +81,7 @@ void WorkerClient::start() {
   stdio[0].data.stream = reinterpret_cast<uv_stream_t *>(&process->in);
   stdio[1].flags = static_cast<uv_stdio_flags>(UV_CREATE_PIPE | UV_WRITABLE_PIPE);
   stdio[1].data.stream = reinterpret_cast<uv_stream_t *>(&process->out);
+  // The worker's messages for people go where those of the server go.
   stdio[2].flags = UV_INHERIT_FD;
   stdio[2].data.fd = 2;
   char *arguments[] = {program_.data(), nullptr};
@@ -91,6 +96,7 @@ void WorkerClient::start() {
       process->owner->onExit(status, signal);
   });
   ++starts_;
+  // A process that could not be started still has handles to close.
   if (uv_spawn(loop_, &process->process, &options) != 0)
     return process->close();
   process_ = process;
@@ -104,11 +110,13 @@ void WorkerClient::start() {
       return;
     process->frames.feed({buffer->base, static_cast<size_t>(size)});
     std::string error;
+    // A message may lead to the end of the process, so the owner is looked at again each time.
     while (process->owner) {
       auto text = process->frames.next(error);
       if (!text)
         return;
       json message = json::parse(*text, nullptr, false);
+      // What is no message is dropped: a worker that dies may write anything.
       if (message.is_object())
         guarded([&] { process->owner->receive(message); });
     }
@@ -122,15 +130,18 @@ void WorkerClient::send(const json &message) {
     std::string bytes;
   };
   auto *write = new Write{{}, frame(dumped(message))};
+  // The bytes must live until they were written.
   write->request.data = write;
   uv_buf_t buffer = uv_buf_init(write->bytes.data(), static_cast<unsigned>(write->bytes.size()));
   Entry onWritten([](uv_write_t *request, int) { delete static_cast<Write *>(request->data); });
   if (uv_write(&write->request, reinterpret_cast<uv_stream_t *>(&process_->in), &buffer, 1,
+               // On an error the callback is not called.
                onWritten) != 0)
     delete write;
 }
 
 void WorkerClient::finish(Task &task, WorkerAnswer answer) {
+  // Only the request that runs shows progress.
   if (task.id == runningId_)
     onProgress("", "");
   answered_.emplace_back(std::move(task.onAnswer), std::move(answer));
@@ -140,6 +151,7 @@ void WorkerClient::finish(Task &task, WorkerAnswer answer) {
 /// Delivers answers one after the other. A callback may send the next request, which may be
 /// answered at once, and that answer must not be delivered within this one.
 void WorkerClient::deliver() {
+  // The loop below is running already, further up the stack.
   if (std::exchange(isDelivering_, true))
     return;
   while (!answered_.empty()) {
@@ -162,10 +174,12 @@ void WorkerClient::ask(std::string method, json params, std::string topic, OnAns
   // The same text would make the worker die again.
   if (!poison_.empty() && poison_.contains(fingerprintOf(task.method, task.params)))
     return finish(task, failure("crash", "the compiler failed on this text before"));
+  // Of requests on one topic only the newest matters, for instance one per keystroke.
   if (!task.topic.empty()) {
     auto older = std::find_if(waiting_.begin(), waiting_.end(),
                               [&](const Task &each) { return each.topic == task.topic; });
     if (older != waiting_.end()) {
+      // The newer one takes the place of the older in the queue.
       std::swap(*older, task);
       return finish(task, failure("superseded", "a newer request took its place"));
     }
@@ -180,6 +194,7 @@ void WorkerClient::ask(std::string method, json params, std::string topic, OnAns
 
 void WorkerClient::sendNext() {
   while (!current_ && !waiting_.empty()) {
+    // A worker is started only when there is work, and not before the pause after a crash is over.
     if (!process_ && uv_now(loop_) >= notBefore_)
       start();
     Task task = std::move(waiting_.front());
@@ -189,6 +204,7 @@ void WorkerClient::sendNext() {
                                               ? "the compiler's process has failed; it is started "
                                                 "again soon"
                                               : "`" + program_ + "` cannot be started"));
+      // All that wait fail at once, since none of them could run.
       continue;
     }
     json message = task.params;
@@ -227,6 +243,7 @@ void WorkerClient::receive(const json &message) {
     lastWords_ = message; // it ends now
     return;
   }
+  // A real answer ends the series of crashes, so pauses become short again.
   crashes_ = 0;
   auto task = std::move(current_);
   WorkerAnswer answer;
@@ -244,9 +261,11 @@ void WorkerClient::onExit(int64_t status, int signal) {
   ++crashes_;
   constexpr uint64_t longestPause = 30000;
   // A worker that dies at once would otherwise be started again and again without a pause.
+  // The pause doubles with each crash in a row, up to half a minute.
   notBefore_ = uv_now(loop_) + std::min<uint64_t>(100u << std::min(crashes_, 9u), longestPause);
   if (auto task = std::move(current_)) {
     constexpr size_t mostPoison = 1000;
+    // The set is bounded; forgetting it costs at most one more crash each.
     if (poison_.size() >= mostPoison)
       poison_.clear();
     // A request without a text has nothing that could be to blame.
@@ -257,6 +276,7 @@ void WorkerClient::onExit(int64_t status, int signal) {
                            : step_;
     std::string how =
         signal ? "signal " + std::to_string(signal) : "exit code " + std::to_string(status);
+    // The worker itself ends with 124 when a request takes too long.
     finish(*task, failure(status == 124 ? "timeout" : "crash",
                           "the compiler failed in step `" + step + "` (" + how + ")"));
   }

@@ -29,6 +29,7 @@ static AxisMap broadcastMap(Value operand, const AxisMap &result) {
 static std::optional<Maps> reductionMaps(Operation *op, const AxisMap &result) {
   if (result.empty()) // A scalar: everything is needed.
     return Maps{whole(op->getOperand(0))};
+  // The result has the folded axes with extent 1, so they align with the operand's.
   AxisMap map = result;
   for (int64_t axis : foldedAxesOf(op))
     map[static_cast<size_t>(axis)] = kWhole;
@@ -60,11 +61,13 @@ static std::optional<Maps> productMaps(Operation *op, const AxisMap &result) {
 
 /// Operations that work along one axis and leave the others independent: scans and sorts.
 static std::optional<Maps> alongAxisMaps(Operation *op, const AxisMap &result) {
+  // Each element depends on all others along that axis.
   if (result[axisAlong(op)] != kWhole)
     return std::nullopt;
   Maps maps;
   for (Value operand : op->getOperands())
     maps.push_back(
+        // Operands of another rank are counts or the like.
         rankOf(operand.getType()) == static_cast<int64_t>(result.size()) ? result : whole(operand));
   return maps;
 }

@@ -16,6 +16,7 @@ namespace ptl::pto {
 
 // ---- expressions --------------------------------------------------------------------------------
 
+// These operations give equal results for equal operands, so their form identifies the value.
 static bool isPureForm(Operation *op) {
   return op && op->getNumRegions() == 0 && op->getNumResults() == 1 &&
          (isa<arith::ArithDialect>(op->getDialect()) || isa<MakeTensorViewOp, AddPtrOp>(op));
@@ -26,6 +27,7 @@ unsigned ExpressionTable::idOf(Value value) {
     return found->second;
   Operation *op = value.getDefiningOp();
   unsigned id;
+  // This is value numbering: the key is the operation with the numbers of its operands.
   if (isPureForm(op)) {
     Key key{op->getName().getAsOpaquePointer(), op->getAttrDictionary().getAsOpaquePointer(), {}};
     for (Value operand : op->getOperands())
@@ -44,6 +46,7 @@ Value BlockProgram::stripModulo(Value slot, int64_t count) const {
   while (Operation *op = slot.getDefiningOp()) {
     if (!isa<arith::RemUIOp, arith::RemSIOp>(op))
       break;
+    // x mod (k * count) and x have the same remainder modulo `count`.
     std::optional<int64_t> divisor = getConstantIntValue(op->getOperand(1));
     if (!divisor || *divisor <= 0 || *divisor % count)
       break;
@@ -70,6 +73,7 @@ unsigned BlockProgram::globalSpace(Value pointer) {
   // Two arguments of one name are one array: an `inout`.
   if (auto argument = dyn_cast<BlockArgument>(pointer);
       argument && argument.getOwner() == &function_.front())
+    // The new name may belong to an array whose number was given before.
     if (auto name = attrs::name.of(function_, argument.getArgNumber()))
       at->second = spaceByName_.try_emplace(name.str(), nextSpace_).first->second;
   if (at->second == nextSpace_)
@@ -77,6 +81,7 @@ unsigned BlockProgram::globalSpace(Value pointer) {
   return at->second;
 }
 
+// A quarter of the largest number leaves room for sums that stay below the limit.
 static constexpr int64_t kEverything = std::numeric_limits<int64_t>::max() / 4;
 
 void BlockProgram::resolveSlot(MultiTileGetOp get, Touch &touch) {
@@ -92,13 +97,16 @@ void BlockProgram::resolveSlot(MultiTileGetOp get, Touch &touch) {
                   machine_.alignment[static_cast<size_t>(type.getSlot().getPlace())])));
   touch.ring = {*base, *base + (count - 1) * stride + bytes, count};
   if (std::optional<int64_t> slot = getConstantIntValue(get.getSlot())) {
+    // The remainder of a negative constant would be negative.
     touch.slot = (*slot % count + count) % count;
     touch.begin = *base + touch.slot * stride;
     touch.end = touch.begin + bytes;
     return;
   }
+  // The slot is only known at run time, so the touch covers the whole ring.
   touch.begin = touch.ring.begin;
   touch.end = touch.ring.end;
+  // A ring of one slot does not rotate.
   if (count > 1) {
     Value slot = stripModulo(get.getSlot(), count);
     touch.rotation = rotationIndex(
@@ -109,6 +117,7 @@ void BlockProgram::resolveSlot(MultiTileGetOp get, Touch &touch) {
 void BlockProgram::resolvePopped(DeclareTileOp tile, Touch &touch) {
   Value queue = poppedFrom_.lookup(tile.getTile());
   Operation *pipe = queue ? queue.getDefiningOp() : nullptr;
+  // Without its pop the tile's queue is unknown, so it may be of any byte.
   if (!pipe)
     return;
   touch.popped = tile;
@@ -121,6 +130,7 @@ void BlockProgram::resolvePopped(DeclareTileOp tile, Touch &touch) {
     touch.begin = *base;
     touch.end = kEverything;
   }
+  // Through global memory a pop loads into the consumer's local slots, one after the other.
   if (auto global = dyn_cast<InitializeL2G2LPipeOp>(pipe)) {
     int64_t count = global.getLocalSlotNum() ? *global.getLocalSlotNum() : global.getSlotNum();
     if (count > 1) {
@@ -137,11 +147,13 @@ static void narrow(SubsetOp window, Touch &touch) {
   std::optional<int64_t> row = getConstantIntValue(window.getRow()),
                          col = getConstantIntValue(window.getCol());
   TileBufType whole = window.getSource().getType(), part = window.getType();
+  // The place of a rotating tile is not constant, so its window cannot be narrowed.
   if (!row || !col || touch.rotation >= 0)
     return;
   int64_t begin = elementOffset(whole, *row, *col);
   int64_t last = elementOffset(whole, *row + part.getRows() - 1, *col + part.getCols() - 1);
   int64_t bytes = elementBytes(whole.getElementType());
+  // A window that reaches beyond its buffer is left as large as the buffer.
   if (begin < 0 || last < begin || touch.begin + last + bytes > touch.end)
     return;
   touch.end = touch.begin + last + bytes;
@@ -150,6 +162,7 @@ static void narrow(SubsetOp window, Touch &touch) {
 
 void BlockProgram::resolveTile(Value value, Touch &touch) {
   Operation *op = value.getDefiningOp();
+  // Until the definition is found, the touch may be of any byte.
   touch.begin = 0;
   touch.end = kEverything;
   if (!op)
@@ -179,6 +192,7 @@ void BlockProgram::resolve(Value value, Touch &touch) {
   }
   touch.space = globalSpace(rootOf(value));
   touch.begin = 0;
+  // Bytes of global memory are not numbered; the boxes are compared instead (`disjoint`).
   touch.end = 1;
   touch.box = value.getDefiningOp<PartitionViewOp>();
 }
@@ -196,6 +210,7 @@ BlockMachine::BlockMachine(const Machine &machine) : vectorBarrier(machine.vecto
 
 BlockProgram::BlockProgram(func::FuncOp function, const BlockMachine &machine)
     : function_(function), machine_(machine) {
+  // Touches of popped tiles need to know the queue, so pops are collected before the tree is built.
   function.walk([&](TPopOp pop) { poppedFrom_[rootOf(pop.getTile())] = pop.getPipe(); });
   root_ = build(function.front(), function);
 }
@@ -225,6 +240,7 @@ void BlockProgram::addInside(const InsideInstruction &inside, Item &item) {
     touch.reads = pipe == to;
     touch.writes = touch.aside = pipe == from;
     touch.space = kEventSpace;
+    // The number is that of a flag: (source * 8 + destination) * 64 + id.
     touch.begin = (static_cast<int64_t>(from) * 8 + static_cast<int64_t>(to)) * 64 + inside.id;
     touch.end = touch.begin + 1;
   }
@@ -241,6 +257,8 @@ void BlockProgram::addInstruction(Item &item) {
     return touch;
   };
   const InsideInstruction *inside =
+      // An instruction may use scratch and events of its own that other instructions must not
+      // disturb.
       insideOf(machine_.isaMacro, std::string_view(op->getName().stripDialect()));
   if (inside)
     addInside(*inside, item);
@@ -262,6 +280,7 @@ void BlockProgram::addInstruction(Item &item) {
       touch.reads = touch.writes = true;
     }
   if (auto free = dyn_cast<TFreeOp>(op))
+    // Any tile of the queue stands for its slots, since all of them lie in the same bytes.
     for (auto [tile, queue] : poppedFrom_)
       if (queue == free.getPipe()) {
         Touch &touch = add(tile);
@@ -272,6 +291,7 @@ void BlockProgram::addInstruction(Item &item) {
 
 void BlockProgram::addComposite(Item &item) {
   using Key = std::tuple<Pipe, unsigned, int64_t, int64_t, int, int, void *, void *>;
+  // Equal touches of the instructions inside become one, from the first to the last of them.
   std::map<Key, size_t> known;
   for (auto &body : item.bodies)
     for (Item &inner : body->items) {
@@ -317,11 +337,13 @@ std::unique_ptr<Body> BlockProgram::build(Block &block, Operation *owner) {
         if (!region.empty())
           item.bodies.push_back(build(region.front(), &op));
       addComposite(item);
+      // What issues nothing has no place in the order.
       if (llvm::all_of(item.instructions, [](unsigned n) { return n == 0; }))
         continue;
     }
     body->items.push_back(std::move(item));
   }
+  // The items do not move any more, so pointers to them stay valid.
   for (Item &item : body->items)
     for (auto &inner : item.bodies)
       inner->parent = &item;
@@ -336,6 +358,7 @@ std::unique_ptr<Body> BlockProgram::build(Block &block, Operation *owner) {
 // of them.
 static bool followsFrom(Value value, Block *block, bool &varies) {
   if (auto argument = dyn_cast<BlockArgument>(value)) {
+    // The value has to come from the loop's own arguments or from outside of it.
     varies |= argument.getOwner() == block;
     return argument.getOwner() == block ||
            !block->getParentOp()->isAncestor(argument.getOwner()->getParentOp());
@@ -348,6 +371,7 @@ static bool followsFrom(Value value, Block *block, bool &varies) {
 }
 
 bool BlockProgram::popsOncePerIteration(const Rotation &rotation, Body &body) {
+  // With several pops in one iteration, the slot does not follow from the iteration's number.
   unsigned pops = 0;
   body.owner->walk([&](TPopOp pop) { pops += pop.getPipe() == rotation.queue; });
   for (Item &item : body.items)
@@ -378,6 +402,7 @@ void BlockProgram::findFrames(Body &body) {
         used[touch.rotation] = touch.space;
   for (auto [index, space] : used) {
     const Rotation &rotation = rotations_[static_cast<size_t>(index)];
+    // Frames only help where nothing else touches the bytes of the ring.
     auto apart = [&, index = index, space = space](const Touch &touch) {
       return touch.space != space || touch.rotation == index || touch.end <= rotation.begin ||
              rotation.end <= touch.begin;
@@ -386,6 +411,7 @@ void BlockProgram::findFrames(Body &body) {
         llvm::all_of(body.items, [&](Item &item) { return llvm::all_of(item.touches, apart); });
     if (!alone || !isSlotOf(rotation, body))
       continue;
+    // Rings with the same number and count share a frame, since they turn together.
     auto frame = llvm::find_if(body.frames, [&](const Frame &f) {
       return f.slotKey == rotation.slotKey && f.count == rotation.count;
     });

@@ -31,6 +31,7 @@ struct LinearForm {
 } // namespace
 
 static LinearForm linearForm(Value value, ExpressionTable &expressions) {
+  // Only sums, differences and products by constants are followed; all else is a term of its own.
   LinearForm form;
   if (std::optional<int64_t> number = getConstantIntValue(value)) {
     form.constant = *number;
@@ -60,6 +61,7 @@ static std::optional<int64_t> boundOf(Value size) {
   if (std::optional<int64_t> number = getConstantIntValue(size))
     return number;
   if (auto least = size.getDefiningOp(); isa_and_nonnull<arith::MinSIOp, arith::MinUIOp>(least)) {
+    // A minimum is no larger than either side, so one known side is enough.
     std::optional<int64_t> a = boundOf(least->getOperand(0)), b = boundOf(least->getOperand(1));
     return a && b ? std::min(*a, *b) : a ? a : b;
   }
@@ -78,11 +80,13 @@ static bool isFixedIn(Value value, Block *block) {
 static bool apartAlong(LinearForm distance, int64_t earlierSize, int64_t laterSize,
                        const Body &body, bool carried, const LinearForm &offset,
                        ExpressionTable &expressions) {
+  // The distance has to be a constant: terms that both offsets have in common cancel out.
   if (!distance.terms.empty())
     return false;
   Value variable = body.loop ? body.block->getArgument(0) : Value();
   int64_t perIteration = 0;
   for (auto &[id, term] : offset.terms) {
+    // Each term of the offset has to be the same in both iterations, or to be the loop's variable.
     Value leaf = term.second;
     if (carried && leaf == variable) {
       std::optional<int64_t> step = getConstantIntValue(cast<scf::ForOp>(body.owner).getStep());
@@ -92,7 +96,9 @@ static bool apartAlong(LinearForm distance, int64_t earlierSize, int64_t laterSi
     }
   }
   if (!carried)
+    // Within an iteration the boxes are apart if one begins behind the end of the other.
     return distance.constant >= earlierSize || -distance.constant >= laterSize;
+  // Between iterations the distance grows with each step, so the next iteration is the nearest one.
   return perIteration > 0   ? perIteration + distance.constant >= earlierSize
          : perIteration < 0 ? -(perIteration + distance.constant) >= laterSize
                             : false;
@@ -100,6 +106,7 @@ static bool apartAlong(LinearForm distance, int64_t earlierSize, int64_t laterSi
 
 bool BlockProgram::disjoint(const Touch &earlier, const Touch &later, const Body &body,
                             bool carried) {
+  // Only boxes of one view can be compared by their offsets.
   PartitionViewOp a = earlier.box, b = later.box;
   if (!a || !b || (carried && !body.loop) ||
       expressions_.idOf(a.getSource()) != expressions_.idOf(b.getSource()))
@@ -108,6 +115,7 @@ bool BlockProgram::disjoint(const Touch &earlier, const Touch &later, const Body
        llvm::zip_equal(a.getOffsets(), b.getOffsets(), a.getSizes(), b.getSizes())) {
     std::optional<int64_t> boundA = boundOf(sizeA), boundB = boundOf(sizeB);
     if (!boundA || !boundB)
+      // Along an axis of unknown size the boxes may meet; another axis may still keep them apart.
       continue;
     LinearForm from = linearForm(offsetA, expressions_),
                distance = linearForm(offsetB, expressions_);
@@ -145,11 +153,15 @@ public:
 
   void add(const Item &item) { items_.push_back(&item); }
   std::vector<Dependence> run(bool carried) {
+    // The second round meets what the first one left, which gives the dependences between
+    // iterations.
     for (round_ = 0; round_ < (carried ? 2 : 1); ++round_) {
       if (round_)
         age();
       for (size_t k = 0; k < items_.size(); ++k) {
         item_ = static_cast<int>(k);
+        // All touches are compared before any is entered, since an instruction does not depend on
+        // itself.
         for (const Touch &touch : items_[k]->touches)
           query(touch);
         for (const Touch &touch : items_[k]->touches)
@@ -194,17 +206,22 @@ private:
 };
 
 void DependenceScan::consider(const Touch &touch, const Entry &entry, bool entryWrites) {
+  // The item itself is no producer; pairs within an iteration were found in the first round.
   if (!entry.touch || (entry.round == round_ && entry.item == item_) ||
       (round_ == 1 && entry.round == 1))
     return;
+  // A pipe executes in order, so its own accesses need nothing, unless the vector pipe overlaps
+  // them.
   if (entry.touch->pipe == touch.pipe &&
       (touch.pipe != Pipe::V || !program_.machine_.vectorBarrier || touch.isGlobal()))
     return;
   bool carried = entry.round != round_;
+  // Kind 0 is of this iteration, 1 of an earlier one, 2 of an earlier one with the same slot.
   size_t kind = !carried                                                         ? 0
                 : frameOf(touch) >= 0 && frameOf(*entry.touch) == frameOf(touch) ? 2
                                                                                  : 1;
   Best &best = best_[static_cast<size_t>(entry.touch->pipe)][kind];
+  // Of one item, a write is the stronger producer: it orders readers and writers alike.
   if (!best.entry.touch || entry.item > best.entry.item ||
       (entry.item == best.entry.item && entryWrites))
     best = {entry, entryWrites};
@@ -229,6 +246,7 @@ void DependenceScan::queryGlobal(const Touch &touch) {
   auto lookThrough = [&](const std::vector<Entry> &entries, bool writes) {
     int looked = 0;
     for (const Entry &entry : llvm::reverse(entries)) {
+      // The pipe's own earlier accesses are in order, and older ones come before them.
       if (entry.touch->pipe == touch.pipe)
         return;
       bool far = ++looked > farthest;
@@ -251,12 +269,14 @@ void DependenceScan::queryGlobal(const Touch &touch) {
 }
 
 void DependenceScan::query(const Touch &touch) {
+  // The other core has waited for the readers of before, so nothing is to be ordered here.
   if (touch.receives)
     return;
   if (touch.isGlobal()) {
     queryGlobal(touch);
   } else {
     Segments &segments = spaces_[touch.space];
+    // The segment that begins before the touch may reach into it.
     auto at = segments.upper_bound(touch.begin);
     if (at != segments.begin() && std::prev(at)->second.end > touch.begin)
       --at;
@@ -285,6 +305,7 @@ DependenceScan::Segments::iterator DependenceScan::split(Segments &segments, int
   return at;
 }
 
+// The segment is cut at the position, and both parts keep the same accesses.
 // Accesses of this iteration become those of the one before.
 void DependenceScan::age() {
   for (auto &[space, segments] : spaces_)
@@ -309,6 +330,7 @@ void DependenceScan::clear(Segment &segment) const {
 void DependenceScan::update(const Touch &touch) {
   Entry entry{&touch, item_, round_};
   size_t pipe = static_cast<size_t>(touch.pipe);
+  // These only wait; nobody has to wait for them.
   if (touch.releases || touch.aside)
     return;
   if (touch.isGlobal()) {
@@ -317,9 +339,11 @@ void DependenceScan::update(const Touch &touch) {
     return;
   }
   Segments &segments = spaces_[touch.space];
+  // Cutting at both ends makes the segments inside belong to the touch as a whole.
   auto last = split(segments, touch.end);
   auto at = split(segments, touch.begin);
   bool replaces = touch.writes && !touch.receives && isSure();
+  // A single write replaces all segments by one, which keeps their number small.
   if (replaces && items_[static_cast<size_t>(item_)]->touches.size() == 1) {
     segments.erase(at, last);
     Segment fresh(touch.end);
@@ -329,6 +353,7 @@ void DependenceScan::update(const Touch &touch) {
   }
   for (int64_t position = touch.begin; position < touch.end;) {
     auto next = segments.lower_bound(position);
+    // A gap between segments has no accesses yet and becomes a segment.
     if (next == segments.end() || next->first != position) {
       int64_t end = next == segments.end() ? touch.end : std::min(touch.end, next->first);
       next = segments.emplace_hint(next, position, Segment(end));
@@ -337,6 +362,7 @@ void DependenceScan::update(const Touch &touch) {
     if (replaces)
       clear(segment);
     (touch.writes ? segment.writes : segment.reads)[pipe] = entry;
+    // The access of this iteration stands for that of the one before on this pipe.
     if (isSure())
       (touch.writes ? segment.oldWrites : segment.oldReads)[pipe] = {};
     position = segment.end;

@@ -92,6 +92,7 @@ void Analysis::addBuffer(Operation *op) {
       return;
     buffer.place = *place;
     buffer.count = std::max<int64_t>(1, slotsOf(reserve));
+    // If the bytes cannot be divided into slots, the buffer counts as one.
     if (reserve.getSize() % buffer.count)
       buffer.count = 1;
     buffer.bytes = reserve.getSize() / buffer.count;
@@ -110,6 +111,7 @@ void Analysis::addBuffer(Operation *op) {
 }
 
 void Analysis::numberNested(Operation *op, uint32_t depth) {
+  // A loop has a position at its begin and one at its end, since buffers may be live at either.
   uint32_t begin = nextPosition();
   result_.positions.push_back(op);
   bool isLoop = isa<LoopLikeOpInterface>(op);
@@ -118,6 +120,7 @@ void Analysis::numberNested(Operation *op, uint32_t depth) {
     result_.loops.push_back({{begin, begin}, depth, op});
   for (Region &region : op->getRegions())
     for (Block &block : region)
+      // Branches do not count as depth.
       number(block, depth + isLoop);
   ranges_[op] = {begin, nextPosition()};
   if (isLoop)
@@ -132,6 +135,7 @@ void Analysis::number(Block &block, uint32_t depth) {
     } else if (isa<AllocTileOp, AllocMultiTileOp, ReserveBufferOp>(op)) {
       addBuffer(&op);
     } else if (isa<PtoDialect>(op.getDialect()) && !accessesOf(&op).empty()) {
+      // Only instructions that touch tiles need a position.
       ranges_[&op] = {nextPosition(), nextPosition()};
       result_.positions.push_back(&op);
     }
@@ -143,6 +147,7 @@ void Analysis::bindQueues() {
   function_.walk([&](TPopOp pop) {
     Operation *pipe = pop.getPipe().getDefiningOp();
     Operation *declared = rootOf(pop.getTile()).getDefiningOp();
+    // The queue's slots lie in the buffer that its consumer reserved.
     Value address;
     if (auto local = dyn_cast_or_null<InitializeL2LPipeOp>(pipe))
       address = local.getLocalAddr();
@@ -157,9 +162,11 @@ void Analysis::bindQueues() {
 
 void Analysis::extend(uint32_t buffer, LiveRange range) {
   LiveBuffer &own = result_.buffers[buffer];
+  // The first use begins the live range; the place of the allocation does not.
   if (!used_[buffer])
     own.live = range;
   used_[buffer] = true;
+  // A queue's slots may be filled by the other core at any time.
   if (isa<ReserveBufferOp>(own.op))
     return;
   own.live.begin = std::min(own.live.begin, range.begin);
@@ -171,6 +178,7 @@ const llvm::SmallPtrSet<Operation *, 4> &Analysis::loopsOfSlot(MultiTileGetOp ge
   auto [known, isNew] = slotLoops_.try_emplace(get);
   if (!isNew)
     return known->second;
+  // This follows the computation of the slot back to the loop variables in it.
   llvm::SmallVector<Value> pending = {get.getSlot()};
   llvm::SmallPtrSet<void *, 16> seen;
   while (!pending.empty()) {
@@ -193,6 +201,8 @@ bool Analysis::turnsIn(Operation *loop, Value value) {
 LiveRange Analysis::rangeOfUse(Operation *op, Value value, const Behind &behind) {
   LiveRange range = ranges_[op];
   Operation *made = result_.buffers[behind.buffer].op;
+  // A buffer from outside of a loop may carry a value to the next turn, so it is live in all of the
+  // loop.
   for (Operation *parent = op->getParentOp(); parent != function_; parent = parent->getParentOp())
     if (isa<LoopLikeOpInterface>(parent))
       if (!parent->isProperAncestor(made) || turnsIn(parent, value))
@@ -208,9 +218,11 @@ LiveRange Analysis::rangeOfUse(Operation *op, Value value, const Behind &behind)
 
 void Analysis::findBehind(Value value, Operation *through, llvm::SmallVectorImpl<Behind> &found,
                           llvm::SmallPtrSetImpl<void *> &seen) {
+  // Views and slots stand for the buffer that they are part of.
   value = rootOf(value);
   if (auto get = value.getDefiningOp<MultiTileGetOp>())
     value = get.getSource();
+  // Loops hand values on in cycles, which end here.
   if (!seen.insert(value.getAsOpaquePointer()).second)
     return;
   Operation *op = value.getDefiningOp();
@@ -231,6 +243,7 @@ void Analysis::findBehind(Value value, Operation *through, llvm::SmallVectorImpl
   if (!parent || parent == function_ || !parent->getNumRegions())
     return;
   auto isTile = [](Value operand) { return isa<TileBufType>(operand.getType()); };
+  // A value that a loop carries lives through all of its turns.
   bool isLoop = isa<LoopLikeOpInterface>(parent);
   for (Value operand : llvm::make_filter_range(parent->getOperands(), isTile))
     follow(operand, isLoop ? parent : nullptr);
@@ -268,6 +281,7 @@ static bool sameExtents(AllocTileOp a, AllocTileOp b) {
 
 void Analysis::findInPlace(Operation *op) {
   Instruction instruction(op);
+  // An instruction that reads its output cannot have it in the place of an input.
   if (!instruction || !instruction.info().has(InstructionInfo::InPlace) ||
       instruction.info().has(InstructionInfo::ReadsOut) || instruction.outs().size() != 1)
     return;
@@ -289,6 +303,7 @@ void Analysis::findInPlace(Operation *op) {
 BufferLiveness Analysis::run() {
   number(function_.getBody().front(), 0);
   bindQueues();
+  // Only instructions use buffers; the ends of loops and branches do not.
   for (auto [position, op] : llvm::enumerate(result_.positions))
     if (!op->getNumRegions())
       use(op);

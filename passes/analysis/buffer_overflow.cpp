@@ -31,6 +31,7 @@ std::string overflowText(const Overflow &overflow) {
   return sink.all().front().message;
 }
 
+// Only these memories hold tiles that a loop rotates through copies.
 bool isPipelined(std::string_view place) { return place == "vec" || place == "mat"; }
 
 std::string tunableHelp(std::string_view name, int64_t value) {
@@ -55,6 +56,7 @@ std::string liveText(const Overflow &overflow) {
   for (size_t i = 0; i < overflow.live.size(); ++i) {
     const LedgerBuffer &buffer = overflow.live[i];
     // The small rest is summed, unless the sum would stand for one alone.
+    // Buffers of less than a sixteenth of what is needed do not explain why it is too much.
     bool isNamed = i < kNamed && (buffer.total * 16 >= overflow.needed || i == 0 ||
                                   (numOthers == 0 && i + 1 == overflow.live.size()));
     if (!isNamed) {
@@ -87,6 +89,7 @@ void reportOverflow(DiagnosticSink &sink, Span span, const Overflow &overflow,
   DiagnosticBuilder builder = sink.report(DiagId::BufferFull, span, argumentsOf(overflow));
   if (!overflow.live.empty())
     builder.note(liveText(overflow));
+  // The bound would fit, so the loss is due to gaps.
   if (overflow.space.lowerBound <= overflow.space.usable && overflow.needed > overflow.space.usable)
     builder.note(bytesText(overflow.space.lowerBound) +
                  " are live at once; the rest is lost in gaps between buffers");
@@ -116,6 +119,7 @@ std::vector<std::string> detailsOf(const Overflow &overflow) {
 std::optional<int64_t> largestThatFits(std::span<const int64_t> candidates,
                                        const std::function<bool(int64_t)> &fits) {
   std::optional<int64_t> best;
+  // This is a binary search: candidates are sorted, and what fits stays so for smaller ones.
   while (!candidates.empty()) {
     size_t middle = candidates.size() / 2;
     if (fits(candidates[middle])) {

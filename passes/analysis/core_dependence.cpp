@@ -12,6 +12,7 @@ namespace {
 using State = llvm::SmallVector<GlobalAccess>;
 
 void join(State &into, llvm::ArrayRef<GlobalAccess> from) {
+  // The list is a set, so that a second round through a loop adds nothing new.
   for (const GlobalAccess &access : from)
     if (llvm::none_of(into, [&](const GlobalAccess &own) {
           return own.op == access.op && own.array == access.array && own.doer == access.doer &&
@@ -23,6 +24,7 @@ void join(State &into, llvm::ArrayRef<GlobalAccess> from) {
 /// Whether what two accesses touch in common is touched by the same core in both.
 bool isSameCore(const GlobalAccess &a, const GlobalAccess &b) {
   if (a.doer != b.doer || a.doer == Doer::EveryVector)
+    // Every vector core does the same access, so others may be ahead of this one.
     return false;
   return a.doer != Doer::VectorInParts ||
          (a.partsFrom && a.partsFrom == b.partsFrom && a.partsAxis == b.partsAxis &&
@@ -52,6 +54,7 @@ public:
 private:
   void visitOp(Operation &op, State &state) {
     llvm::SmallVector<GlobalAccess, 2> accesses = accessesOf_(&op);
+    // An access that another core did not wait for needs a meeting before this operation.
     bool meets = llvm::any_of(accesses, [&](const GlobalAccess &access) {
       return llvm::any_of(state, [&](const GlobalAccess &before) {
         return isOrdered(before, access) && !isSameCore(before, access) && !isOver_(before, access);
@@ -59,6 +62,7 @@ private:
     });
     if (meets) {
       meetings.insert(&op);
+      // At a meeting all cores have waited for all others, so nothing from before is open.
       state.clear();
     }
     join(state, accesses);
@@ -71,6 +75,8 @@ private:
     // Accesses of one round conflict with those of the next; two rounds show all conflicts.
     for (int round = 0; round < (isBranch ? 1 : 2); ++round)
       for (Region &region : op.getRegions()) {
+        // Each arm of a branch begins with what was open before it; the regions of a loop follow
+        // each other.
         State own = isBranch ? before : state;
         for (Block &block : region)
           visit(block, own);

@@ -20,6 +20,8 @@ static std::string nameOfParameter(BlockArgument argument) {
 }
 
 static std::string formulaOf(Value scalar, unsigned depth) {
+  // The limit bounds the size of the formula, because operands that are shared are written out each
+  // time.
   constexpr unsigned deepest = 8;
   if (auto argument = dyn_cast<BlockArgument>(scalar))
     return nameOfParameter(argument);
@@ -28,20 +30,24 @@ static std::string formulaOf(Value scalar, unsigned depth) {
   if (matchPattern(scalar, m_ConstantInt(&constant)))
     return std::to_string(constant.getSExtValue());
   if (auto dim = dyn_cast<DimOp>(op)) {
+    // The symbol of an extent is a formula already.
     const Extent &extent = extentsOf(dim.getSource().getType())[dim.getAxis()];
     return extent.isConstant() ? std::to_string(extent.length) : extent.symbol.str();
   }
   auto of = [&](unsigned operand) { return formulaOf(op->getOperand(operand), depth + 1); };
   if (depth == deepest || op->getNumOperands() == 0)
     return "";
+  // Casts do not change the number.
   if (isa<arith::IndexCastOp, arith::ExtSIOp>(op))
     return of(0);
   if (op->getNumOperands() != 2)
     return "";
+  // Both operands must have a formula.
   std::string a = of(0), b = of(1);
   if (a.empty() || b.empty())
     return "";
   auto call = [&](const char *name) { return name + ("(" + a + ", " + b + ")"); };
+  // Parentheses everywhere make precedence irrelevant for whoever reads it back.
   auto infix = [&](const char *sign) { return "(" + a + ")" + sign + "(" + b + ")"; };
   if (isa<arith::CeilDivSIOp, arith::CeilDivUIOp>(op))
     return call("cdiv");
@@ -90,8 +96,10 @@ std::string relationOf(Value condition) {
   std::string a = relationOf(op->getOperand(0));
   if (a.empty())
     return "";
+  // `x ^ true` is how MLIR writes a negation.
   if (isa<arith::XOrIOp>(op))
     return matchPattern(op->getOperand(1), m_One()) ? "not(" + a + ")" : "";
+  // `x & true` is left over from other rewrites.
   if (isa<arith::AndIOp>(op) && matchPattern(op->getOperand(1), m_One()))
     return a;
   std::string b = relationOf(op->getOperand(1));

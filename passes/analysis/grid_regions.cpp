@@ -21,6 +21,8 @@ GridRegions::GridRegions(PositionArithmetic &arithmetic, OutsideArrays outside, 
 }
 
 void GridRegions::take(Operation *op) {
+  // An access may be reached several times: as an operation of the grid and behind a value from
+  // outside.
   if (isa<ir::LoadOp, ir::StoreOp>(op) && seen_.insert(op).second)
     accesses_.push_back(op);
   for (OpOperand &use : op->getOpOperands()) {
@@ -34,12 +36,14 @@ void GridRegions::take(Operation *op) {
       accesses_.push_back(op);
     } else if (!isa<ir::LoadOp, ir::DimOp>(op) &&
                !(isa<ir::StoreOp>(op) && arrayOf(op) == operand)) {
+      // Other operations use the array as a whole.
       whole_.insert(operand);
     }
   }
 }
 
 bool GridRegions::isOutside(Value value) const {
+  // Without a grid, no value is inside, so every value counts as computed outside.
   return !grid_ || !grid_->isAncestor(value.getParentBlock()->getParentOp());
 }
 
@@ -70,6 +74,7 @@ GridRegions::Range GridRegions::rangeOf(Value value) {
   if (auto found = ranges_.find(value); found != ranges_.end())
     return found->second;
   Range range;
+  // Each value has its bounds by interval arithmetic over the positions.
   if (auto constant = getConstantIntValue(value)) {
     range.low = range.high = a_.constant(*constant);
   } else if (isOutside(value)) {
@@ -94,6 +99,7 @@ GridRegions::Range GridRegions::rangeOfPosition(BlockArgument position) {
   } else {
     return {};
   }
+  // The upper bound of a loop is exclusive.
   Range first = rangeOf(lower), last = rangeOf(upper);
   if (!first || !last)
     return {};
@@ -105,7 +111,7 @@ GridRegions::Range GridRegions::rangeOfOp(Operation *op) {
       !op->getResult(0).getType().isIndex())
     return {};
   Range x = rangeOf(op->getOperand(0)), y = rangeOf(op->getOperand(1));
-  // A minimum has the bounds of either side where the other is unknown above.
+  // The minimum of two intervals has the smaller bound at each end.
   if (isa<arith::MinSIOp>(op) && x && y)
     return {a_.min(x.low, y.low), a_.min(x.high, y.high)};
   if (!x || !y)
@@ -116,6 +122,7 @@ GridRegions::Range GridRegions::rangeOfOp(Operation *op) {
     return {a_.add(x.low, y.low), a_.add(x.high, y.high)};
   if (isa<arith::SubIOp>(op))
     return {a_.sub(x.low, y.high), a_.sub(x.high, y.low)};
+  // A negative factor would swap the bounds, so only the others are followed.
   for (auto [factor, other] : {std::pair(op->getOperand(1), x), std::pair(op->getOperand(0), y)})
     if (auto constant = getConstantIntValue(factor); constant && *constant >= 0)
       return {a_.mul(other.low, a_.constant(*constant)),
@@ -137,6 +144,7 @@ GridRegions::Number GridRegions::endOfTail(Value offset, Value length) {
   if (!sum)
     return {};
   for (auto [position, base] :
+       // The offset is `base + x` and the rest counts from `x`, so the end is shifted by `base`.
        {std::pair(sum.getLhs(), sum.getRhs()), std::pair(sum.getRhs(), sum.getLhs())})
     if (position == rest.getRhs())
       if (Range shift = rangeOf(base))
@@ -145,6 +153,7 @@ GridRegions::Number GridRegions::endOfTail(Value offset, Value length) {
 }
 
 GridRegions::Number GridRegions::endOf(Value offset, Value length) {
+  // The tail of an axis is more exact than the sum of two maxima.
   if (Number end = endOfTail(offset, length))
     return end;
   if (auto least = length.getDefiningOp<arith::MinSIOp>())
@@ -157,6 +166,7 @@ GridRegions::Number GridRegions::endOf(Value offset, Value length) {
 
 AxisBounds GridRegions::axisOf(Value offset, Value length, Value step) {
   bool isUnit = !step || getConstantIntValue(step) == 1;
+  // Bounds that do not change in the grid are exact, so the step can stay.
   if (isOutside(offset) && isOutside(length) && (!step || isOutside(step)))
     return {a_.outside(offset), a_.outside(length), step ? a_.outside(step) : a_.constant(1)};
   Range first = rangeOf(offset);
@@ -164,11 +174,13 @@ AxisBounds GridRegions::axisOf(Value offset, Value length, Value step) {
   if (isUnit) {
     end = endOf(offset, length);
   } else if (Range count = rangeOf(length), stride = rangeOf(step); first && count && stride) {
+    // With a step the last element lies (count - 1) steps behind the first.
     Number span = a_.mul(a_.sub(count.high, a_.constant(1)), stride.high);
     end = a_.add(a_.add(first.high, span), a_.constant(1));
   }
   if (!first || !end)
     return {};
+  // The interval covers all points of the grid, with all elements between them.
   return {first.low, a_.sub(end, first.low), a_.constant(1)};
 }
 
@@ -197,6 +209,7 @@ RegionBounds GridRegions::boxOf(Operation *op) {
   }
   for (size_t axis = 0; axis < offsets.size(); ++axis)
     box.axes.push_back(
+        // Positions from data may be anywhere along that axis.
         scattered == static_cast<int64_t>(axis)
             ? AxisBounds()
             : axisOf(offsets[axis], lengths[axis], steps.empty() ? Value() : steps[axis]));
@@ -204,6 +217,7 @@ RegionBounds GridRegions::boxOf(Operation *op) {
 }
 
 std::optional<SmallVector<RegionBounds, 4>> GridRegions::of(Value array) {
+  // Boxes are only complete if nothing else may reach the array.
   if (isOpaque_ || whole_.contains(array))
     return std::nullopt;
   SmallVector<RegionBounds, 4> boxes;

@@ -10,6 +10,7 @@ namespace ptl::ir {
 
 /// The base's axis that becomes `axis` of the result when some are dropped.
 static int64_t keptAxis(llvm::ArrayRef<int64_t> dropped, int64_t rank, int64_t axis) {
+  // Axes that are dropped do not count in the result.
   for (int64_t base = 0; base < rank; ++base)
     if (!llvm::is_contained(dropped, base) && axis-- == 0)
       return base;
@@ -34,6 +35,7 @@ static Value lengthThrough(Value value, StringAttr name) {
   Operation *op = value.getDefiningOp();
   auto loop = dyn_cast<scf::ForOp>(op ? op : value.getParentBlock()->getParentOp());
   if (loop)
+    // A loop's result has the shape of its initial value, since shapes are loop-invariant.
     return lengthByName(nullptr, loop.getInitArgs(), name);
   auto branch = dyn_cast_or_null<scf::IfOp>(op);
   if (!branch)
@@ -60,6 +62,7 @@ static Value lengthByOperand(Operation *op, int64_t axis) {
       lengths.push_back(operand);
   if (static_cast<int64_t>(lengths.size()) < named)
     return {};
+  // Lengths are the last index operands, behind other index operands such as offsets.
   return lengths[lengths.size() - static_cast<size_t>(named) + static_cast<size_t>(before)];
 }
 
@@ -83,6 +86,7 @@ static bool makesLengths(const OpRecord &record) {
 static Value lengthFrom(OpBuilder *builder, Value value, int64_t axis) {
   const Extent &extent = extentsOf(value.getType())[axis];
   Location loc = value.getLoc();
+  // Without a builder no constant can be made.
   if (extent.isConstant())
     return builder ? builder->create<arith::ConstantIndexOp>(loc, extent.length) : Value();
   Operation *op = value.getDefiningOp();
@@ -95,6 +99,7 @@ static Value lengthFrom(OpBuilder *builder, Value value, int64_t axis) {
     if (!builder || isVisibleWith(length, value))
       return length;
   if (!op)
+    // A block argument has no operation to look at.
     return dim();
   if (auto load = dyn_cast<LoadOp>(op))
     return load.getLengths()[keptAxis(load.getDropped(), rankOf(load.getRef().getType()), axis)];
@@ -107,10 +112,12 @@ static Value lengthFrom(OpBuilder *builder, Value value, int64_t axis) {
     return lengthFrom(builder, insert.getDest(), axis);
   if (auto take = dyn_cast<TakeOp>(op)) {
     bool taken = axis == static_cast<int64_t>(take.getAxis());
+    // Along the axis that is taken, the result is as long as the positions.
     return taken ? lengthFrom(builder, take.getIndex(), 0)
                  : lengthFrom(builder, take.getSource(), axis);
   }
   if (auto expand = dyn_cast<NewAxisOp>(op)) {
+    // The new axes before this one do not exist in the source.
     int64_t before = llvm::count_if(expand.getAxes(), [&](int64_t a) { return a < axis; });
     return lengthFrom(builder, expand.getSource(), axis - before);
   }
@@ -119,6 +126,7 @@ static Value lengthFrom(OpBuilder *builder, Value value, int64_t axis) {
   const OpRecord *record = recordOf(op);
   if (!record)
     return dim();
+  // The last axis of `one_hot` has the number of classes, which is the last operand.
   if (record->id == OpId::OneHot && axis + 1 == rankOf(value.getType()))
     return op->getOperands().back();
   if (makesLengths(*record))
@@ -126,6 +134,7 @@ static Value lengthFrom(OpBuilder *builder, Value value, int64_t axis) {
       return length;
   if (Value length = lengthByName(builder, op->getOperands(), extent.symbol))
     return length;
+  // Of operands that broadcast, one with an extent other than 1 has the result's length.
   if (isElementwise(op))
     for (Value operand : op->getOperands()) {
       int64_t own = axis - (rankOf(value.getType()) - rankOf(operand.getType()));

@@ -33,6 +33,7 @@ class TextMap {
 public:
   TextMap(const LedgerFunction &function, const LedgerSpace &space)
       : function_(function), space_(space), positions_(positionsOf(function)) {
+    // Few positions get several columns each, at most eight, so that names fit into the boxes.
     columns_ = positions_ >= kColumns ? kColumns
                                       : positions_ * std::min<uint32_t>(8, kColumns / positions_);
   }
@@ -65,6 +66,7 @@ std::vector<int64_t> TextMap::bands() const {
   }
   std::sort(edges.begin(), edges.end());
   edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+  // With too many edges the rows stand at even distances, and small buffers may be missed.
   if (edges.size() <= kBands + 1)
     return edges;
   edges.clear();
@@ -75,6 +77,7 @@ std::vector<int64_t> TextMap::bands() const {
 
 void TextMap::drawBox(std::string &row, const LedgerBuffer &buffer, bool named) const {
   uint32_t from = columnOf(buffer.begin);
+  // A buffer of one position still has a column.
   uint32_t to = std::max(from + 1, columnOf(buffer.end + 1));
   uint32_t width = to - from;
   if (width == 1) {
@@ -102,6 +105,7 @@ std::string TextMap::lineLabels() const {
       continue;
     last = line;
     std::string label = std::to_string(line);
+    // A label that would touch the one before is left out.
     if (column < free || column + label.size() > columns_)
       continue;
     row.replace(column, label.size(), label);
@@ -132,8 +136,11 @@ std::string TextMap::draw() const {
   std::string out;
   std::vector<int64_t> edges = bands();
   std::vector<bool> named(space_.buffers.size(), false);
+  // High addresses stand at the top.
   for (size_t band = edges.size() - 1; band-- > 0;) {
     std::string row(columns_, ' ');
+    // The middle of the band decides, since buffers do not begin within a band unless these are
+    // even.
     int64_t middle = edges[band] + (edges[band + 1] - edges[band]) / 2;
     for (size_t i = 0; i < space_.buffers.size(); ++i) {
       const LedgerBuffer &buffer = space_.buffers[i];
@@ -144,6 +151,7 @@ std::string TextMap::draw() const {
     }
     out += labelled(bytesText(edges[band]), row.substr(0, row.find_last_not_of(' ') + 1));
   }
+  // Deeper loops would take more rows than they explain.
   for (uint32_t depth = 0; depth < 4; ++depth)
     if (std::string row = loopRow(depth); !row.empty())
       out += labelled("loop", row);
@@ -173,6 +181,7 @@ class SvgMap {
 public:
   SvgMap(const LedgerFunction &function, const LedgerSpace &space, int y)
       : function_(function), space_(space), y_(y), positions_(positionsOf(function)),
+        // The height has to show both the limit and what goes beyond it.
         top_(std::max<int64_t>({1, space.usable, space.peak})) {}
   std::string draw(const std::string &title);
 
@@ -257,10 +266,12 @@ void SvgMap::box(const LedgerBuffer &buffer, size_t number) {
           "</title><rect" + attribute("x", left) + attribute("y", top) +
           attribute("width", right - left) + attribute("height", height) + " rx=\"2\" fill=\"" +
           std::string(colours[number % std::size(colours)]) + "\" stroke=\"#555\"" + kind + "/>\n";
+  // Slots are only separated where the lines do not run together.
   for (int64_t slot = 1; slot < buffer.count && height > 6 * buffer.count; ++slot)
     line(left, y(buffer.address + buffer.total / buffer.count * slot), right,
          y(buffer.address + buffer.total / buffer.count * slot),
          " stroke=\"#555\" stroke-dasharray=\"2 3\"");
+  // A character is about 7 pixels wide.
   int room = (right - left - 6) / 7; // characters
   std::string label = buffer.name + " " + sizeText(buffer);
   if (static_cast<int>(label.size()) > room)
@@ -281,6 +292,7 @@ void SvgMap::loops() {
   }
 }
 
+// Labels that would overlap are left out; their ticks stay.
 void SvgMap::lineLabels() {
   text(kLeft - 6, y_ + kTop + kHeight + 42, " text-anchor=\"end\"", "line");
   int free = 0;

@@ -18,6 +18,8 @@ constexpr uint64_t kMaxLooks = 2'000'000;
 using Order = std::vector<uint32_t>;
 
 /// The height that is taken at each position, as a tree over the positions.
+// This is a segment tree with range maximum and range raise; raises stay at their nodes and are
+// never pushed down.
 class Skyline {
 public:
   explicit Skyline(uint32_t positions) {
@@ -37,6 +39,7 @@ private:
     if (begin <= low && high <= end)
       return highest_[node];
     uint32_t middle = (low + high) / 2;
+    // What was raised for the whole node holds for each part of it.
     int64_t height = raised_[node];
     if (begin <= middle)
       height = std::max(height, over(2 * node, low, middle, begin, end));
@@ -70,6 +73,7 @@ public:
 
   /// The smallest block that is large enough, the lowest of these.
   int64_t take(int64_t bytes) {
+    // The first block is larger than all items together, so there always is one.
     auto [size, address] = *bySize_.lower_bound({bytes, 0});
     erase(address, size);
     if (size > bytes)
@@ -78,6 +82,8 @@ public:
   }
   void give(int64_t address, int64_t bytes) {
     auto next = byAddress_.lower_bound({address, 0});
+    // Neighbouring free blocks are joined, so that large items find room again (best fit with
+    // coalescing).
     if (next != byAddress_.end() && next->first == address + bytes) {
       int64_t size = next->second;
       erase(address + bytes, size);
@@ -165,6 +171,7 @@ void Packer::compressPositions(std::span<const PackItem> items) {
     positions_.push_back(item.begin);
   std::sort(positions_.begin(), positions_.end());
   positions_.erase(std::unique(positions_.begin(), positions_.end()), positions_.end());
+  // An item is live at all begins from its own one to the last that is not behind its end.
   auto rank = [&](uint32_t position) {
     auto after = std::upper_bound(positions_.begin(), positions_.end(), position);
     return static_cast<uint32_t>(after - positions_.begin() - 1);
@@ -177,6 +184,7 @@ void Packer::compressPositions(std::span<const PackItem> items) {
 
 /// The bytes that fixed items take at a position; those that share bytes are counted once.
 int64_t Packer::fixedBytesAt(uint32_t rank, const Order &byAddress) const {
+  // An item that ends before it begins is live at its begin.
   int64_t bytes = 0, top = 0;
   for (uint32_t item : byAddress) {
     if (begin_[item] > rank || end_[item] < rank)
@@ -189,6 +197,8 @@ int64_t Packer::fixedBytesAt(uint32_t rank, const Order &byAddress) const {
 }
 
 void Packer::measure() {
+  // Items come by their addresses, so bytes below `top` have been counted.
+  // This is a sweep over the positions with a difference array.
   std::vector<int64_t> change(positions_.size() + 1, 0);
   Order fixed;
   for (uint32_t item = 0; item < size(); ++item) {
@@ -204,6 +214,7 @@ void Packer::measure() {
   int64_t live = 0;
   for (uint32_t rank = 0; rank < positions_.size(); ++rank) {
     live += change[rank];
+    // Fixed items may overlap, so their bytes are not simply added.
     int64_t all = live + (fixed.empty() ? 0 : fixedBytesAt(rank, fixed));
     if (all > best_.lowerBound) {
       best_.lowerBound = all;
@@ -232,10 +243,13 @@ bool Packer::findNeighbours() {
     neighbourStart_[item + 1] += static_cast<uint32_t>(live.size());
     for (uint32_t other : live)
       ++neighbourStart_[other + 1];
+    // The caller gives up on exact neighbours beyond this, which would take quadratic time and
+    // memory.
     return pairs <= kMaxPairs;
   });
   if (pairs > kMaxPairs)
     return false;
+  // A first sweep counts and a second one fills, so the lists lie in one array (compressed rows).
   std::partial_sum(neighbourStart_.begin(), neighbourStart_.end(), neighbourStart_.begin());
   neighbours_.resize(2 * pairs);
   std::vector<uint32_t> next(neighbourStart_.begin(), neighbourStart_.end() - 1);
@@ -249,6 +263,7 @@ bool Packer::findNeighbours() {
   return true;
 }
 
+// Large, long and bulky items are hard to place later, so each order puts one of these kinds first.
 std::vector<Order> Packer::orders() const {
   auto length = [&](uint32_t item) { return static_cast<int64_t>(end_[item] - begin_[item] + 1); };
   auto sorted = [&](auto key) {
@@ -268,12 +283,17 @@ int64_t Packer::lowestGap(uint32_t item, const std::vector<int64_t> &addresses) 
   taken_.clear();
   for (uint32_t i = neighbourStart_[item]; i < neighbourStart_[item + 1]; ++i)
     if (uint32_t other = neighbours_[i]; addresses[other] != kUnplaced && bytes_[other])
+      // Address and number share a word, so that sorting needs no indirection; addresses are
+      // counted in units of the alignment.
       taken_.push_back(static_cast<uint64_t>(addresses[other] / alignment_) << 32 | other);
+  // The looks are an estimate of the time, which bounds the search independently of the machine.
   looks_ += neighbourStart_[item + 1] - neighbourStart_[item] + taken_.size() + 8;
   std::sort(taken_.begin(), taken_.end());
   int64_t address = 0;
   for (uint64_t key : taken_) {
     auto other = static_cast<uint32_t>(key);
+    // The neighbours are sorted by address, so the first gap that is large enough is the lowest
+    // one.
     if (addresses[other] - address >= bytes_[item])
       break;
     address = std::max(address, addresses[other] + bytes_[other]);
@@ -295,6 +315,7 @@ void Packer::packOnSkyline(const Order &order) {
   for (uint32_t item : order) {
     if (isFixed(item))
       continue;
+    // Fixed items may lie anywhere below `fixedTop_`, so others are stacked above all of them.
     addresses[item] = std::max(fixedTop_, skyline.over(begin_[item], end_[item]));
     skyline.raise(begin_[item], end_[item], addresses[item] + bytes_[item]);
   }
@@ -309,10 +330,12 @@ void Packer::packInTime() {
   std::set<std::pair<uint32_t, uint32_t>> live;
   std::vector<int64_t> addresses = fixed_;
   for (uint32_t item : byBegin_) {
+    // Items of no bytes need no block.
     if (isFixed(item) || bytes_[item] == 0) {
       addresses[item] = std::max<int64_t>(addresses[item], 0);
       continue;
     }
+    // Blocks of items that are over by now are free again.
     while (!live.empty() && live.begin()->first < begin_[item]) {
       uint32_t dead = live.begin()->second;
       blocks.give(addresses[dead] - fixedTop_, bytes_[dead]);
@@ -325,6 +348,7 @@ void Packer::packInTime() {
 }
 
 /// Packs again and again, each time with what reached too high moved towards the front.
+// This is squeaky wheel optimisation: the items in trouble are placed earlier in the next round.
 void Packer::search(int64_t goal) {
   if (best_.peak <= goal || looks_ >= kMaxLooks)
     return;
@@ -336,6 +360,8 @@ void Packer::search(int64_t goal) {
     int64_t high = std::min(before, best_.peak);
     for (uint32_t item = 0; item < size(); ++item)
       if (int64_t over = last_[item] + bytes_[item] - goal; over > 0)
+        // The weight of the highest items differs from round to round, so that the search does not
+        // go in circles.
         weight[item] += last_[item] + bytes_[item] >= high ? 2 + round % 3 : 1;
     std::stable_sort(order.begin(), order.end(),
                      [&](uint32_t a, uint32_t b) { return weight[a] > weight[b]; });
@@ -351,6 +377,7 @@ int64_t Packer::peakOf(const std::vector<int64_t> &addresses) const {
 }
 
 bool Packer::keep(std::vector<int64_t> addresses) {
+  // The packing that was tried last is kept as well, since `search` looks at what reached too high.
   int64_t peak = peakOf(addresses);
   bool better = peak < best_.peak;
   if (better) {
@@ -363,6 +390,7 @@ bool Packer::keep(std::vector<int64_t> addresses) {
 
 void Packer::run(int64_t enough) {
   measure();
+  // No packing is lower than the bound, and the caller wants no better one than `enough`.
   int64_t goal = std::max({best_.lowerBound, fixedTop_, enough});
   bool hasGaps = findNeighbours();
   if (!hasGaps)

@@ -13,6 +13,7 @@ using namespace mlir;
 namespace ptl::ir {
 
 static bool isSame(Value a, Value b) {
+  // Equal constants may be different values.
   std::optional<int64_t> constant = getConstantIntValue(a);
   return a == b || (constant && constant == getConstantIntValue(b));
 }
@@ -42,15 +43,19 @@ bool isPositive(Value number) {
   Operation *op = number.getDefiningOp();
   if (auto dim = dyn_cast_or_null<DimOp>(op)) {
     const Extent &extent = extentsOf(dim.getSource().getType())[dim.getAxis()];
+    // Only a constant extent is known; a symbol may be 0.
     return extent.isConstant() && extent.length > 0;
   }
   if (!op || op->getNumOperands() != 2)
     return false;
   Value a = op->getOperand(0), b = op->getOperand(1);
+  // `end - i` is positive for each `i` that counts up to `end`.
   if (isa<arith::SubIOp>(op))
     return isBelow(b, a);
+  // One positive operand makes the larger one positive.
   if (isa<arith::MaxSIOp>(op))
     return isPositive(a) || isPositive(b);
+  // These keep positive operands positive.
   return isa<arith::MinSIOp, arith::AddIOp, arith::MulIOp, arith::CeilDivSIOp>(op) &&
          isPositive(a) && isPositive(b);
 }

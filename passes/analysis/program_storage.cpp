@@ -37,6 +37,7 @@ private:
 };
 
 bool StorageScan::isStorage(Operation &op) {
+  // A load that only names storage takes no memory.
   bool copies = isa<ir::LoadOp, ir::SliceOp>(op) && isa<ir::ArrayType>(op.getResult(0).getType()) &&
                 !isOnlyName(&op);
   return isa<ir::AllocOp>(op) || copies;
@@ -45,15 +46,18 @@ bool StorageScan::isStorage(Operation &op) {
 /// The first and the last operation of the block that uses an array, also under other descriptions.
 std::pair<Operation *, Operation *> StorageScan::usesOf(Value array, mlir::Block &block) {
   Operation *made = array.getDefiningOp();
+  // Storage is live from its first use on; a copy from where it is made.
   Operation *first = isa<ir::AllocOp>(made) ? nullptr : made, *last = made;
   llvm::SetVector<Value> names;
   names.insert(array);
+  // Views are followed: a use of a view is a use of the storage.
   for (size_t i = 0; i < names.size(); ++i)
     for (Operation *user : names[i].getUsers()) {
       if (isa<ir::DimOp>(user))
         continue;
       Operation *here = block.findAncestorOpInBlock(*user);
       if (!here)
+        // A use outside of the block keeps the array to the block's end.
         return {first ? first : made, block.getTerminator()};
       if (!first || here->isBeforeInBlock(first))
         first = here;
@@ -83,10 +87,12 @@ std::vector<LiveSet> StorageScan::of(mlir::Block &block) {
   for (Operation &op : block) {
     for (unsigned number : begin.lookup(&op))
       live.insert(std::upper_bound(live.begin(), live.end(), number), number);
+    // The set is noted at its largest, before anything ends here.
     keepLarger(sets, live);
     for (Region &region : op.getRegions())
       for (mlir::Block &inner : region)
         for (const LiveSet &more : of(inner)) {
+          // Arrays of inner blocks are live together with those around them.
           LiveSet both;
           std::set_union(live.begin(), live.end(), more.begin(), more.end(),
                          std::back_inserter(both));
@@ -128,6 +134,7 @@ ArrayBytes bytesOf(mlir::Type array) {
       bytes.factor *= extent.length;
       continue;
     }
+    // A length that is a formula needs brackets in a product.
     std::string name = extent.symbol.str();
     bool isName = llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; });
     bytes.lengths.push_back(isName ? name : "(" + name + ")");
@@ -140,6 +147,7 @@ void keepLarger(std::vector<LiveSet> &sets, LiveSet set) {
   auto within = [](const LiveSet &inner, const LiveSet &outer) {
     return std::includes(outer.begin(), outer.end(), inner.begin(), inner.end());
   };
+  // Only maximal sets matter for the maximum.
   if (llvm::any_of(sets, [&](const LiveSet &other) { return within(set, other); }))
     return;
   llvm::erase_if(sets, [&](const LiveSet &other) { return within(other, set); });
@@ -164,6 +172,7 @@ ProgramStorage storageOf(llvm::ArrayRef<ArrayBytes> arrays, llvm::ArrayRef<LiveS
     result.inOrder = "max(" + result.inOrder + ")";
   LiveSet all(arrays.size());
   std::iota(all.begin(), all.end(), 0u);
+  // In a loop, storage is made again in each turn, so no sum is an upper bound.
   if (!inLoops)
     result.most = sumOf(arrays, all);
   return result;

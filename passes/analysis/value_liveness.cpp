@@ -21,6 +21,7 @@ bool isReadAfter(Value value, Operation *op) {
   // A value that was made in a region which has ended is made again before it is read again.
   if (!home->getParent()->isAncestor(op->getParentRegion()))
     return false;
+  // Each round looks at one block, from the innermost outwards.
   for (Operation *at = op;; at = at->getParentOp()) {
     Block *block = at->getBlock();
     for (Operation *user : value.getUsers()) {
@@ -28,6 +29,7 @@ bool isReadAfter(Value value, Operation *op) {
       if (here && at->isBeforeInBlock(here))
         return true;
     }
+    // Beyond its own block nobody can use the value.
     if (block == home)
       return false;
     // A branch has no back edge.

@@ -23,11 +23,13 @@ static bool areAlike(const Input &a, const Input &b) {
 }
 
 bool Kernel::isLike(const Kernel &other) const {
+  // Names are not compared: they occur in messages alone.
   auto alike = [](const auto &one, const auto &two) {
     return one.size() == two.size() &&
            std::equal(one.begin(), one.end(), two.begin(),
                       [](const auto &a, const auto &b) { return areAlike(a, b); });
   };
+  // The cheap comparisons come first; operations are the longest list.
   return alike(functions, other.functions) && alike(inputs, other.inputs) &&
          shapes == other.shapes && queues == other.queues && inside == other.inside &&
          pointers.size() == other.pointers.size() && prints == other.prints && held == other.held &&

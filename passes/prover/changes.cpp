@@ -59,6 +59,8 @@ static std::optional<int64_t> constantAddress(Operation *op) {
 // Up or down across the next operation that matters; false if there is none, or if it would leave
 // its operands behind.
 bool Change::shift(bool down) {
+  // Operations that neither synchronise nor run on a pipe are skipped: a swap with them changes
+  // nothing.
   Operation *target = down ? op->getNextNode() : op->getPrevNode();
   while (target && !matters(target))
     target = down ? target->getNextNode() : target->getPrevNode();
@@ -68,6 +70,7 @@ bool Change::shift(bool down) {
     op->moveAfter(target);
     return true;
   }
+  // A move up must not pass the operation that computes one of its operands.
   for (Value operand : op->getOperands()) {
     Operation *maker = operand.getDefiningOp();
     if (maker && maker->getBlock() == op->getBlock() && !maker->isBeforeInBlock(target))
@@ -91,6 +94,7 @@ bool Change::apply() {
   switch (kind) {
   case Up:
   case Down:
+    // The old neighbours are noted before the move, since they say where to put it back.
     removed = {{op, op->getNextNode(), op->getBlock()}};
     if (shift(kind == Down))
       return true;
@@ -112,6 +116,7 @@ bool Change::apply() {
     return true;
   case Both:
     former = op->getResult(0);
+    // With 0 as the number of the vector core, both take themselves for the first.
     value = constantAt(op, former.getType(), 0);
     former.replaceAllUsesWith(value);
     return true;
@@ -122,6 +127,7 @@ bool Change::apply() {
   case Move:
     former = addressOf(op);
     setAddress(op, constantAt(op, IntegerType::get(op->getContext(), 64), place));
+    // The verifier rejects some addresses; such a mutant would not be a program.
     if (succeeded(verify(op)))
       return true;
     undo();
@@ -145,6 +151,7 @@ void Change::undo() {
       each->setAttr("event_id", number);
     numbers.clear();
   } else {
+    // Operations are put back in reverse order, so that each one's neighbour is there again.
     for (Removed &each : llvm::reverse(removed)) {
       if (each.op->getBlock())
         each.op->remove();
@@ -156,6 +163,8 @@ void Change::undo() {
 }
 
 bool Change::changesValues() const {
+  // A moved push or pop hands over another tile, which is a different program rather than a lost
+  // order.
   return kind == Both || kind == Redirect ||
          (isa<pto::TPushOp, pto::TPopOp>(op) && (kind == Up || kind == Down));
 }
@@ -197,6 +206,7 @@ static void addBufferChanges(Operation *op, const std::vector<Operation *> &all,
   auto address = constantAddress(op);
   if (!address)
     return;
+  // The buffer moves by one slot each way, so it overlaps with a neighbour or leaves its memory.
   std::set<int64_t> places = {*address + tileOf(op).getBytes(), *address - tileOf(op).getBytes()};
   for (Operation *other : all)
     if (other != op && isBuffer(other) && tileOf(other).getPlace() == tileOf(op).getPlace() &&
@@ -215,6 +225,7 @@ static void addUnpaired(const std::vector<Operation *> &all, std::vector<Change>
   for (Operation *op : all)
     if (isa<pto::SyncSetOp, pto::SyncWaitOp>(op))
       if (auto id = op->getOperand(0).getDefiningOp<arith::ConstantIndexOp>())
+        // Both ends are removed together; one end alone would only hang, which is another mutant.
         ends[id.value()].push_back(op);
   for (auto &[id, ops] : ends)
     changes.emplace_back(Change::Unpaired, ops.front()).ops = ops;
@@ -238,6 +249,7 @@ static void addRenumbered(const std::vector<Operation *> &all, std::vector<Chang
   for (auto &[pair, byId] : events)
     for (auto &[id, ops] : byId) {
       int64_t first = byId.begin()->first;
+      // The first id becomes the second and all others become the first, so that ids collide.
       int64_t other = id != first ? first : byId.size() > 1 ? std::next(byId.begin())->first : 0;
       if (other != id)
         changes.emplace_back(Change::Renumber, ops.front(), other).ops = ops;
@@ -251,6 +263,7 @@ static void addRedirected(Operation *op, const std::vector<Value> &tiles,
   if (!pto::Instruction(op))
     return;
   llvm::SmallVector<pto::Access, 4> accesses = pto::accessesOf(op);
+  // Only operands that are written or used as scratch are redirected.
   for (auto [index, operand] : llvm::enumerate(op->getOperands())) {
     auto access = llvm::find_if(accesses, [&, value = operand](const pto::Access &each) {
       return each.value == value && (each.writes || each.scratch);
@@ -261,6 +274,8 @@ static void addRedirected(Operation *op, const std::vector<Value> &tiles,
     auto redirect = [&, at = index, type = operand.getType()](Value tile) {
       Operation *maker = tile.getDefiningOp();
       Operation *here = maker->getBlock()->findAncestorOpInBlock(*op);
+      // The other tile has to be of the same type and to exist before the instruction, or the code
+      // would be invalid.
       if (tile.getType() == type && here && maker->isBeforeInBlock(here))
         changes.emplace_back(Change::Redirect, op, static_cast<int64_t>(at)).value = tile;
     };

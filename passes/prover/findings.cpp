@@ -15,6 +15,7 @@ namespace ptl::prove {
 
 Finding *Findings::add(DiagId id, Operation *primary, std::vector<std::string> arguments,
                        Operation *secondary) {
+  // One finding for each pair of operations is enough; it recurs in each iteration.
   if (!seen_.insert({id, primary, secondary}).second)
     return nullptr;
   result_.findings.push_back({id, std::move(arguments), primary->getLoc(), {}, {}, {}, primary});
@@ -34,6 +35,7 @@ std::string mnemonic(Operation *op) { return op->getName().stripDialect().str();
 std::string spelling(Operation *op) {
   auto event = attrs::event.of(op);
   if (!event)
+    // Events of manual kernels go by the names that the author has given them.
     return mnemonic(op);
   bool isWait = isa<pto::WaitFlagOp, pto::WaitFlagDynOp, pto::SyncWaitOp>(op);
   return (isWait ? "wait(" : "signal(") + event.str() + ")";
@@ -45,6 +47,7 @@ std::string spelledEvent(Operation *op) {
 }
 
 std::string nameOf(Operation *maker) {
+  // Values without a name in the source are shown as MLIR prints them.
   if (auto name = dyn_cast<NameLoc>(maker->getLoc()))
     return name.getName().str();
   if (maker->getNumResults() != 1)
@@ -88,6 +91,7 @@ static void printPlace(llvm::raw_ostream &stream, Location location) {
 std::string toText(const ProofResult &result) {
   std::string text;
   llvm::raw_string_ostream stream(text);
+  // What could not be decided is only a warning.
   for (const auto *list : {&result.findings, &result.undecided})
     for (const Finding &finding : *list) {
       printPlace(stream, finding.location);

@@ -45,6 +45,7 @@ public:
   explicit VectorCores(const Case &judged) : judged_(judged) {
     const std::vector<Core> &cores = judged.execution.cores;
     for (uint32_t core = 0; core < cores.size(); ++core)
+      // There are at most two vector cores in a core group.
       if (!cores[core].function->cube)
         (cores_[0] == kNone ? cores_[0] : cores_[1]) = core;
   }
@@ -55,6 +56,7 @@ public:
   }
   uint32_t operator[](unsigned index) const { return cores_[index]; }
   uint64_t contentOf(EventRef ref) {
+    // What a core computed is derived once, when the first comparison needs it.
     std::optional<Contents> &contents = contents_[ref.core == cores_[1]];
     if (!contents)
       contents.emplace(judged_.kernel, judged_.execution, judged_.ranges, ref.core);
@@ -131,6 +133,7 @@ void PointerJudge::add(EventRef ref, const Event &event, const Access &access) {
 }
 
 // Along the elements behind the pointer, with those that have not ended yet.
+// This is a sweep line over the first elements; a box leaves when its last element lies behind.
 void PointerJudge::findNear() {
   std::vector<uint32_t> order, open;
   std::vector<std::pair<int64_t, int64_t>> reach;
@@ -154,6 +157,7 @@ void PointerJudge::findNear() {
 }
 
 const std::vector<uint64_t> &PointerJudge::writesOf(uint32_t place, unsigned core) {
+  // The writes of all places are collected in one pass at the first query.
   if (writes_.empty())
     for (const Touch &touch : touches_)
       if (touch.writes && (touch.ref.core == vectors_[0] || touch.ref.core == vectors_[1]))
@@ -166,6 +170,7 @@ const std::vector<uint64_t> &PointerJudge::writesOf(uint32_t place, unsigned cor
 // before, and they do not change; or it does not use what it reads (a core without rows computes
 // one that is never stored).
 bool PointerJudge::agree(const Touch &first, const Touch &second) {
+  // A value that is read but never used cannot make a difference.
   for (const Touch *each : {&first, &second})
     if (each->reads && !each->writes &&
         !isUsed(judged_.kernel, judged_.execution, judged_.ranges, each->ref.core, each->ref.event))
@@ -173,11 +178,13 @@ bool PointerJudge::agree(const Touch &first, const Touch &second) {
   if (first.place != second.place || first.atomic || second.atomic)
     return false;
   const auto &one = writesOf(first.place, first.ref.core);
+  // Both cores have to write the same sequence, not just the same last value.
   if (one != writesOf(first.place, second.ref.core))
     return false;
   if (!first.reads && !second.reads)
     return true;
   const Touch &reader = first.reads ? first : second;
+  // If the values change over time, a reader may see another one of them.
   bool changes = std::any_of(one.begin(), one.end(), [&](uint64_t each) { return each != one[0]; });
   return !changes && std::any_of(touches_.begin(), touches_.end(), [&](const Touch &touch) {
     return touch.writes && touch.place == reader.place && touch.ref.core == reader.ref.core &&
@@ -189,6 +196,7 @@ void PointerJudge::judgePair(const Touch &first, const Touch &second, HazardKind
   const Order &order = judged_.order;
   // Additions commute, so two of them need no order.
   if ((first.atomic && second.atomic) ||
+      // An order in either direction is enough, since `touches_` follows one order among several.
       order.before(first.ref.core, first.pipe, first.ref.event, second.ref.core,
                    second.ref.event) ||
       order.before(second.ref.core, second.pipe, second.ref.event, first.ref.core, first.ref.event))
@@ -218,6 +226,7 @@ void PointerJudge::judge() {
   // One pipe that runs in order needs no further order.
   if (!written_ || (lanes_ & (lanes_ - 1)) == 0)
     return;
+  // The sequence respects happens-before, so each pair is met with the earlier one first.
   std::stable_sort(touches_.begin(), touches_.end(), [&](const Touch &a, const Touch &b) {
     return judged_.order.cores[a.ref.core].when[a.ref.event] <
            judged_.order.cores[b.ref.core].when[b.ref.event];
@@ -226,6 +235,7 @@ void PointerJudge::judge() {
   for (uint32_t number = 0; number < touches_.size() && !judged_.enough(); ++number) {
     const Touch &touch = touches_[number];
     auto against = [&](const Last &last, HazardKind kind) {
+      // Clearing the lowest set bit visits the lanes that have touched the place.
       for (uint32_t rest = last.mask; rest; rest &= rest - 1)
         judgePair(touches_[last.touch[__builtin_ctz(rest)]], touch, kind);
     };

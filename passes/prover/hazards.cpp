@@ -28,6 +28,7 @@ public:
       : judged_(judged), index_(core), core_(judged.execution.cores[core]) {}
 
   void run() {
+    // Atoms are found first, since they depend on all accesses of the core.
     findAtoms();
     for (uint32_t i = 0; i < core_.events.size() && !judged_.enough(); ++i) {
       // An allocation begins the life of a buffer anew: what an earlier one wrote is undefined.
@@ -89,6 +90,7 @@ struct Part {
 } // namespace
 
 /// Cuts memories at the ends of all parts; the pieces of each range of each part, one part after
+/// This is coordinate compression: only the ends of ranges matter, not single bytes.
 /// the other, as numbers from `begin` to `end`. How many pieces there are.
 static uint32_t
 cutMemories(const std::vector<Part> &parts, const RangeTable &ranges,
@@ -114,6 +116,7 @@ cutMemories(const std::vector<Part> &parts, const RangeTable &ranges,
     const std::vector<int64_t> &points = cuts[part.place];
     uint32_t start = first[part.place];
     auto from = points.begin();
+    // Both ends of the ranges increase, so the search starts where the last one ended.
     auto position = [&](int64_t byte) { // ranges are sorted
       from = std::lower_bound(from, points.end(), part.base + byte);
       return start + static_cast<uint32_t>(from - points.begin());
@@ -137,6 +140,8 @@ void TileJudge::findAtoms() {
       continue;
     // Equal parts are cut and judged once.
     auto [entry, isNew] = known.try_emplace(
+        // `bytes` is an index into the range table and `place` a small number, so both fit into one
+        // key.
         {static_cast<uint64_t>(access.base), access.bytes * 256ull + access.place}, parts.size());
     if (isNew)
       parts.push_back({access.place, access.base, access.bytes});
@@ -150,6 +155,8 @@ void TileJudge::findAtoms() {
       cutMemories(parts, judged_.ranges, [&](uint32_t part, uint32_t begin, uint32_t end) {
         pieces.push_back({part, begin, end});
       });
+  // The hashes of all parts that touch a piece identify its history, so equal hashes become one
+  // atom.
   std::vector<uint64_t> touching(total); // a hash of the parts that touch a piece
   for (const Pieces &each : pieces)
     for (uint32_t i = each.begin; i < each.end; ++i)
@@ -161,13 +168,16 @@ void TileJudge::findAtoms() {
     while (first_.size() <= each.part)
       first_.push_back(static_cast<uint32_t>(touched_.size()));
     for (uint32_t i = each.begin; i < each.end; ++i) {
+      // The map reserves the two largest keys for itself; the shift keeps hashes away from them.
       auto [entry, isNew] = atoms.try_emplace(touching[i] >> 1, lastPart.size());
       if (isNew)
         lastPart.push_back(kNone);
+      // An atom is entered once for a part although several of its pieces belong to it.
       if (std::exchange(lastPart[entry->second], each.part) != each.part)
         touched_.push_back(entry->second);
     }
   }
+  // The last entry ends the last part.
   while (first_.size() <= parts.size())
     first_.push_back(static_cast<uint32_t>(touched_.size()));
   atoms_.resize(lastPart.size());
@@ -178,6 +188,7 @@ void TileJudge::findAtoms() {
 uint32_t &TileJudge::lastWrite(uint32_t buffer, uint32_t atom) {
   auto &all = written_[buffer];
   if (all.empty())
+    // Most buffers touch few memories, so the table of a buffer is made when it is first written.
     all.assign(atoms_.size(), kNone);
   return all[atom];
 }
@@ -188,6 +199,7 @@ void TileJudge::judge(uint32_t number, const Event &event) {
   for (uint32_t a = event.access; a < event.access + event.accesses; ++a) {
     const Access &access = core_.accesses[a];
     auto isDefined = [&](uint32_t i) {
+      // A write before the last allocation of the buffer does not count.
       uint32_t own = lastWrite(access.buffer, i);
       return own != kNone && own >= epoch_[access.buffer];
     };
@@ -209,10 +221,12 @@ void TileJudge::judge(uint32_t number, const Event &event) {
       if (access.writes || access.scratch) {
         atom = Atom();
         atom.writer = number;
+        // What scratch leaves behind is garbage, which a later reader of this buffer must not see.
         atom.undefined = access.scratch;
         atom.held = access.scratch ? 0 : access.held;
         lastWrite(access.buffer, i) = number;
       } else {
+        // What is ordered after the last reader of a pipe is so after its earlier ones, too.
         atom.readers[event.pipe] = number;
       }
     }
@@ -253,6 +267,8 @@ void TileJudge::checkRead(uint32_t number, const Access &access, uint32_t index)
     }
     return;
   }
+  // The last writer of the bytes wrote them through this very buffer, so only the value can be
+  // wrong.
   if (atom.writer == own) {
     checkHeld(number, access, atom);
     return;
@@ -284,6 +300,7 @@ void TileJudge::checkRead(uint32_t number, const Access &access, uint32_t index)
 
 // The right buffer, but does it still hold the value that the compiler takes from it?
 void TileJudge::checkHeld(uint32_t number, const Access &access, const Atom &atom) {
+  // A place that wants no value, or a writer that left none, has no witness and is not judged.
   const std::vector<int32_t> &wanted = judged_.kernel.held[access.writes ? 0 : access.held];
   if (wanted.empty() || !atom.held || llvm::is_contained(wanted, static_cast<int32_t>(atom.held)))
     return;
@@ -314,6 +331,8 @@ void TileJudge::checkWrite(uint32_t number, const Access &access, const Atom &at
     if (reader == kNone || ordered(reader, number))
       continue;
     const Event &earlier = core_.events[reader];
+    // The report names the buffer through which the reader reached the atom, which may be another
+    // one.
     uint32_t other = access.buffer;
     for (uint32_t a = earlier.access; a < earlier.access + earlier.accesses; ++a)
       if (core_.accesses[a].reads && llvm::is_contained(atomsOf(a), &atom - atoms_.data()))
@@ -333,6 +352,7 @@ bool TileJudge::sameBytes(const Access &a, const Access &b, bool &overlap) const
     return true;
   }
   const auto &x = judged_.ranges[a.bytes], &y = judged_.ranges[b.bytes];
+  // Two sorted lists of ranges are walked in step until one pair intersects.
   for (size_t i = 0, j = 0; i < x.size() && j < y.size();) {
     int64_t beginX = a.base + x[i].begin, endX = a.base + x[i].end;
     int64_t beginY = b.base + y[j].begin, endY = b.base + y[j].end;
@@ -350,6 +370,7 @@ void TileJudge::checkInPlace(uint32_t number, const Event &event) {
   for (uint32_t a = event.access; a < last; ++a)
     for (uint32_t b = a + 1; b < last; ++b) {
       const Access &x = core_.accesses[a], &y = core_.accesses[b];
+      // Two reads never disturb each other, and what the data places cannot be compared.
       bool harmless = x.global || y.global || x.partly || y.partly ||
                       (!x.writes && !x.scratch && !y.writes && !y.scratch),
            overlap;
@@ -357,6 +378,7 @@ void TileJudge::checkInPlace(uint32_t number, const Event &event) {
         continue;
       bool same = sameBytes(x, y, overlap);
       bool oneReads = (x.reads && y.writes) || (x.writes && y.reads);
+      // Exactly the same bytes are allowed where the instruction is known to work in place.
       if (!overlap || (same && oneReads && event.inPlace))
         continue;
       bool writesX = x.writes || x.scratch;
@@ -395,6 +417,7 @@ using PushKey = std::pair<uint16_t, int64_t>; ///< queue, number of the push
 static void judgeSlotsOf(const Case &judged, uint32_t consumer,
                          const std::multimap<PushKey, EventRef> &pushes) {
   const Core &core = judged.execution.cores[consumer];
+  // A slot's tile is read until the push that takes the same slot again, `slots` pushes later.
   std::map<uint32_t, PushKey> writers; // buffer → the push that writes its bytes next
   for (uint32_t i = 0; i < core.events.size(); ++i) {
     const Event &event = core.events[i];
@@ -412,6 +435,8 @@ static void judgeSlotsOf(const Case &judged, uint32_t consumer,
       for (auto push = first; push != last; ++push) {
         EventRef ref = push->second;
         const Core &producer = judged.execution.cores[ref.core];
+        // A push of the same side is ordered elsewhere; only the other side's push overwrites the
+        // slot.
         if (producer.function->cube == core.function->cube ||
             judged.order.before(consumer, event.pipe, i, ref.core, ref.event))
           continue;

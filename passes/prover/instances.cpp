@@ -27,6 +27,7 @@ public:
       : decision_(decision), input_(input), values_(std::move(values)) {}
 
   int64_t measure(int64_t value) {
+    // Evaluating a decision costs far more than searching the few known values.
     for (auto [known, turns] : known_)
       if (known == value)
         return turns;
@@ -53,6 +54,7 @@ class Chooser {
 public:
   Chooser(const Kernel &kernel, bool thorough)
       : kernel_(kernel), thorough_(thorough), choices_(kernel.inputs.size()) {
+    // Decisions point to evaluators, so the vector must not move them.
     evaluators_.reserve(kernel.functions.size());
     for (uint32_t i = 0; i < kernel.inputs.size(); ++i)
       if (isOfGroups(i))
@@ -116,6 +118,7 @@ private:
 void Chooser::addDecision(const Step &step) {
   hasWhile_ |= step.kind == StepKind::While;
   if (step.kind == StepKind::Assume) {
+    // A requirement of the kernel is measured like a branch: 0 means that it fails.
     Evaluator &evaluator = evaluators_.back();
     requirements_.push_back({&evaluator, &step, evaluator.inputsOf(step.args[0])});
     return;
@@ -125,11 +128,13 @@ void Chooser::addDecision(const Step &step) {
   Decision decision{&evaluators_.back(), &step, {}};
   if (step.kind == StepKind::For)
     decision.rotation = kernel_.functions[evaluators_.size() - 1].bodies[step.body].rotation;
+  // A loop depends on its lower bound, upper bound and step; a branch on its condition.
   for (size_t i = 0; i < (step.kind == StepKind::For ? 3 : 1); ++i)
     decision.inputs.merge(evaluators_.back().inputsOf(step.args[i]));
   // A loop whose bounds depend on the number of core groups goes over the points of the grid.
   if (step.kind == StepKind::For && decision.inputs.count(groups_))
     points_.push_back(decision);
+  // `spread` chooses the core group at the end, so it is no input to vary.
   decision.inputs.erase(group_);
   decision.inputs.erase(groups_);
   if (!decision.inputs.empty())
@@ -137,6 +142,7 @@ void Chooser::addDecision(const Step &step) {
 }
 
 std::optional<int64_t> Along::reaching(int64_t turns) {
+  // This is an exponential search for an upper bound, then a binary search below it.
   // The search takes it that more of an input never gives fewer iterations.
   int64_t high = 1;
   while (measure(high) < turns) {
@@ -164,11 +170,13 @@ void Chooser::chooseDefaults() {
       values[groups_] = 1;
     return values;
   };
+  // The first base is taken even if it reaches nothing, so that defaults always exist.
   defaults_ = alone(Inputs(kernel_.inputs.size(), 1));
   size_t best = 0, most = 0; // loops that run two turns, and that could
   for (const Decision &decision : decisions_)
     most += decision.inputs.size();
   for (int64_t base : kBases) {
+    // A base with which each loop can run exactly two turns is as good as it gets.
     if (best == most && base != kBases[0])
       break;
     Inputs values = alone(Inputs(kernel_.inputs.size(), base));
@@ -179,6 +187,7 @@ void Chooser::chooseDefaults() {
     for (const Decision &decision : decisions_)
       for (uint32_t input : decision.inputs) {
         Along along(decision, input, values);
+        // A loop that jumps from one turn to three cannot be made to run two by this input.
         auto two = along.reaching(2);
         reached += two && along.measure(*two) == 2;
       }
@@ -193,6 +202,7 @@ void Chooser::chooseDefaults() {
     for (uint32_t input : decision.inputs) {
       Along along(decision, input, defaults_);
       auto two = along.reaching(2), three = along.reaching(3);
+      // The largest value that still gives two turns makes all tiles full.
       if (two)
         defaults_[input] = std::max(defaults_[input], three && *three > *two ? *three - 1 : *two);
     }
@@ -201,6 +211,8 @@ void Chooser::chooseDefaults() {
 
 void Chooser::add(uint32_t input, int64_t value, bool core) {
   auto [entry, isNew] = choices_[input].insert({value, core});
+  // A set keeps the first of equal values, so a choice that became worth combining is entered
+  // again.
   if (!isNew && core && !entry->core) {
     choices_[input].erase(entry);
     choices_[input].insert({value, true});
@@ -211,12 +223,16 @@ void Chooser::add(uint32_t input, int64_t value, bool core) {
 void Chooser::chooseTurns(uint32_t input, const Decision &decision) {
   int64_t r = decision.rotation;
   Along along(decision, input, defaults_);
+  // Zero, one and two turns have edges of their own; r + 1 turns come back to the first state of
+  // the rotation.
   std::vector<int64_t> targets = {0, 1, 2, r + 1};
   if (thorough_)
     targets.insert(targets.end(), {3, r, r + 2, 2 * r + 1});
   for (int64_t turns : targets) {
     bool core = (thorough_ ? turns <= 2 : turns <= 1) || turns == r + 1;
     auto more = along.reaching(turns + 1);
+    // The value below the first one with more turns is the largest one with these, so its last tile
+    // is full.
     if (more && *more > 0 && along.measure(*more - 1) == turns)
       add(input, *more - 1, core);
     bool cuts = turns && (thorough_ || turns <= 2);
@@ -227,6 +243,7 @@ void Chooser::chooseTurns(uint32_t input, const Decision &decision) {
 }
 
 void Chooser::chooseBranch(uint32_t input, const Decision &decision) {
+  // A branch changes at the constants that it compares with, or at small numbers.
   std::set<int64_t> worthTrying = {0, 1, 2, 3};
   for (int64_t constant : kernel_.constants)
     for (int64_t value : {constant - 1, constant, constant + 1})
@@ -235,8 +252,10 @@ void Chooser::chooseBranch(uint32_t input, const Decision &decision) {
   bool seen[2] = {}, usual = decision.measure(defaults_) != 0;
   for (int64_t value : worthTrying) {
     Inputs values = defaults_;
+    // Only this input varies, so that what the branch does is due to it.
     values[input] = value;
     bool taken = decision.measure(values) != 0;
+    // One value for each way is enough.
     if (!std::exchange(seen[taken], true))
       add(input, value, thorough_ || taken != usual);
   }
@@ -259,6 +278,7 @@ void Chooser::choose(uint32_t input) {
       hasTurns |= isLoop;
     }
   if (kernel_.inputs[input].role == Input::Data) {
+    // A count from data may be 0, so that nothing is done.
     add(input, 0, true);
   } else if (!hasTurns && !hasWhile_) { // how much of tiles is valid: little, and all of it
     add(input, 1, false);
@@ -279,6 +299,7 @@ void Chooser::combine(std::set<Inputs> &instances) const {
   for (uint32_t distance = 1; distance < count; ++distance)
     for (uint32_t a = 0; a + distance < count; ++a) {
       if (instances.size() > kMostCombined)
+        // The limit keeps the choosing cheap; `run` takes at most `kMostInstances` of them.
         return;
       combine(a, a + distance, instances);
     }
@@ -303,6 +324,7 @@ int64_t Chooser::turnsOf(const Kernel &kernel, const Function &function, Evaluat
                          const Step &step, const Inputs &values) {
   int64_t turns = Decision{&evaluator, &step, {}}.measure(values);
   const Body &body = function.bodies[step.body];
+  // Without queues at most four rotations of a loop are executed (`long_loops.cpp`).
   if (!body.hasQueue)
     return std::min(turns, body.ofElements ? 4 : 4 * body.rotation);
   return kernel.rotatesTogether ? std::min(turns, 6 * kernel.rotation) : turns;
@@ -318,6 +340,7 @@ int64_t Chooser::costOf(const Function &function, Evaluator &evaluator, uint32_t
     else if (step.kind == StepKind::For)
       cost += turnsOf(kernel_, function, evaluator, step, values) *
               costOf(function, evaluator, step.body, values);
+    // The more expensive branch is an upper estimate.
     else if (step.kind == StepKind::If)
       cost += std::max(costOf(function, evaluator, step.body, values),
                        costOf(function, evaluator, step.other, values));
@@ -332,6 +355,8 @@ Chooser::Cost Chooser::costOf(const Inputs &values) {
   Cost cost;
   for (size_t i = 0; i < evaluators_.size(); ++i) {
     const Function &function = kernel_.functions[i];
+    // Beside a cube core, or where the code asks for its number, both vector cores run the
+    // function.
     bool isOnBoth = !function.cube && (function.usesSubBlock || evaluators_.size() > 1);
     int64_t once = costOf(function, evaluators_[i], 0, values);
     cost.once += once;
@@ -362,6 +387,7 @@ std::vector<uint32_t> Chooser::toChange(const Decision &requirement) const {
 // Changes inputs of what the kernel requires until all of it holds: to what it is compared with, to
 // multiples of that, to the value of another input. False if that does not lead there.
 bool Chooser::meet(Inputs &values) const {
+  // This is a greedy descent: a change is kept if fewer requirements fail with it.
   for (size_t open = failing(values); open > 0;) {
     size_t before = open;
     for (const Decision &requirement : requirements_) {
@@ -384,6 +410,8 @@ bool Chooser::meet(Inputs &values) const {
           return std::pair(std::abs(a - values[input]), a) <
                  std::pair(std::abs(b - values[input]), b);
         });
+        // Only this input changes, and the first candidate after which fewer requirements fail is
+        // kept.
         Inputs tried = values;
         for (int64_t candidate : candidates) {
           tried[input] = candidate;
@@ -395,6 +423,7 @@ bool Chooser::meet(Inputs &values) const {
         }
       }
     }
+    // No input of any failing requirement helped, so the search is at a local minimum.
     if (open == before)
       return false;
   }
@@ -413,14 +442,17 @@ int64_t Chooser::pointsOf(const Inputs &values) const {
 // What sizes decide inside a point needs no more points for that.
 void Chooser::spread(Inputs &values, int64_t fewest) {
   int64_t points = pointsOf(values);
+  // The cost of one point decides how many points fit into the budget of operations.
   int64_t each = costOf(values).once / std::max<int64_t>(points, 1) + 1;
   int64_t wanted =
+      // More points than two rotations and one show nothing new.
       std::clamp<int64_t>(kOperations / each, fewest, std::max(fewest, 2 * kernel_.rotation + 1));
   if (points <= wanted || groups_ == kNone || group_ == kNone)
     return;
   values[groups_] = (points + wanted - 1) / wanted;
   // This group has the last point, where tiles may be cut.
   values[group_] = (points - 1) % values[groups_];
+  // A loop that is cut otherwise may leave this group empty, and then the first group is taken.
   if (pointsOf(values) == 0)
     values[group_] = 0;
 }
@@ -432,6 +464,7 @@ void Chooser::addRotation(const std::vector<Inputs> &whole, std::vector<Inputs> 
                           std::vector<Cost> &costs) {
   int64_t wanted = kernel_.rotation + 1;
   auto suffices = [&](const Inputs &values) { return pointsOf(values) >= wanted; };
+  // Nothing is to be added where groups do not exist or an instance has enough points.
   if (groups_ == kNone || std::any_of(instances.begin(), instances.end(), suffices))
     return;
   std::optional<Inputs> best;
@@ -439,6 +472,7 @@ void Chooser::addRotation(const std::vector<Inputs> &whole, std::vector<Inputs> 
   for (const Inputs &values : whole) {
     Inputs tried = values;
     spread(tried, wanted);
+    // If no number of groups leaves exactly enough, one group takes all points.
     if (!suffices(tried))
       tried = values;
     Cost cost = costOf(tried);
@@ -467,6 +501,7 @@ bool Chooser::runsLess(const Inputs &values, uint32_t input, int64_t value) cons
       return false;
     less |= after < before;
   }
+  // A smaller value must not break what the kernel requires.
   return less && failing(tried) <= failing(values);
 }
 
@@ -478,6 +513,7 @@ bool Chooser::cheapen(Inputs &values) {
   for (uint32_t input = 0; input < values.size(); ++input) {
     if (isOfGroups(input) || values[input] != defaults_[input])
       continue;
+    // Choices are sorted, so the next smaller one that runs fewer turns is searched downwards.
     auto next = choices_[input].lower_bound({values[input], false});
     while (next != choices_[input].begin() && !runsLess(values, input, std::prev(next)->value))
       --next;
@@ -485,6 +521,7 @@ bool Chooser::cheapen(Inputs &values) {
       continue;
     Inputs tried = values;
     tried[input] = std::prev(next)->value;
+    // Another size has another number of points, so the deal to the groups is made again.
     if (group_ != kNone && groups_ != kNone) {
       tried[group_] = 0;
       tried[groups_] = 1;
@@ -508,6 +545,7 @@ void Chooser::keepBudget(std::vector<Inputs> &instances, std::vector<Cost> &cost
     int64_t all = 0;
     for (const Cost &cost : costs)
       all += cost.events;
+    // The most expensive execution is made cheaper until both budgets hold or nothing helps.
     auto most = std::max_element(costs.begin(), costs.end(), fewer);
     if (most == costs.end() || (all <= kEventsInAll && most->events <= kEventsOfOne))
       return;
@@ -526,8 +564,11 @@ std::vector<Inputs> Chooser::run() {
   combine(instances);
   std::vector<Inputs> ordered(instances.begin(), instances.end());
   std::vector<std::pair<int64_t, size_t>> order;
+  // An instance that cannot meet the requirements is left to `Assume`, which excludes its
+  // execution.
   for (Inputs &values : ordered)
     meet(values);
+  // Meeting the requirements may have made instances equal.
   std::sort(ordered.begin(), ordered.end());
   ordered.erase(std::unique(ordered.begin(), ordered.end()), ordered.end());
   std::vector<Inputs> whole = ordered;
@@ -540,6 +581,7 @@ std::vector<Inputs> Chooser::run() {
   keepBudget(ordered, costs);
   for (size_t i = 0; i < ordered.size(); ++i)
     order.emplace_back(costs[i].once, i);
+  // Short executions come first, so that a finding is shown with the smallest sizes.
   std::sort(order.begin(), order.end());
   std::vector<Inputs> result;
   for (auto [turns, i] : order)

@@ -38,6 +38,7 @@ private:
       rest_.remove_prefix(1);
   }
   bool take(char c) {
+    // Blanks are allowed around every sign.
     skipBlanks();
     if (rest_.empty() || rest_.front() != c)
       return false;
@@ -55,6 +56,7 @@ private:
   }
   Term relation() {
     using mlir::arith::CmpIPredicate;
+    // Longer signs come first, or `<=` would be read as `<`.
     constexpr std::pair<std::string_view, CmpIPredicate> signs[] = {
         {"==", CmpIPredicate::eq},  {"!=", CmpIPredicate::ne}, {"<=", CmpIPredicate::sle},
         {">=", CmpIPredicate::sge}, {"<", CmpIPredicate::slt}, {">", CmpIPredicate::sgt}};
@@ -69,10 +71,12 @@ private:
     return left;
   }
   Term sum() {
+    // A leading minus is a subtraction from the number 0.
     bool negative = take('-');
     Term value = product();
     if (negative)
       value = of(Calc::Sub, Term(), std::move(value));
+    // Equal operators associate to the left.
     while (ok_)
       if (take('+'))
         value = of(Calc::Add, std::move(value), product());
@@ -97,6 +101,7 @@ private:
   }
   Term factor() {
     Term base = primary();
+    // A power is written out as a product, which is why it must be small.
     while (ok_ && rest_.starts_with("**")) {
       rest_.remove_prefix(2);
       Term power = primary(), value = base;
@@ -110,6 +115,7 @@ private:
   Term primary() {
     skipBlanks();
     Term value;
+    // Parentheses hold sums, since lengths are no truth values.
     if (take('(')) {
       value = sum();
       ok_ &= take(')');
@@ -126,6 +132,7 @@ private:
       value.name = rest_.substr(0, size);
       rest_.remove_prefix(size);
       skipBlanks();
+      // A name that is followed by a parenthesis is a function.
       if (take('('))
         value = call(value.name);
     } else {
@@ -141,6 +148,7 @@ private:
                                         [&](const auto &each) { return each.first == name; });
     ok_ &= function != std::end(functions);
     Term value = relation();
+    // More than two operands are folded from the left.
     while (ok_ && take(','))
       value = of(function->second, std::move(value), relation());
     if (name == "not") { // equal to 0
@@ -161,8 +169,10 @@ uint32_t computeLength(std::string_view name, uint32_t op, std::vector<Step> &st
                        llvm::function_ref<uint32_t(std::string_view name)> registerOf,
                        llvm::function_ref<uint32_t()> fresh) {
   std::optional<Term> whole = Parser(name).parse();
+  // A plain name is an input of its own.
   if (!whole || whole->kind == Term::Name)
     return kNone;
+  // Operands are computed before the operation, so the steps are in post-order.
   auto emit = [&](const Term &term, auto &&self) -> uint32_t {
     if (term.kind == Term::Name)
       return registerOf(term.name);

@@ -30,10 +30,13 @@ struct LongLoop {
   /// it is a power of two of rotations, applied several times if necessary, and at most `most`
   /// rotations.
   int64_t rest(int64_t turn, int64_t most) const {
+    // One rotation and one turn at the end are always executed.
     int64_t rotations = std::max<int64_t>(0, (turns - turn - rotation - 1) / rotation);
     if (hasQueue)
       rotations = std::min(rotations, most);
     if (hasQueue)
+      // A power of two is the same for cores whose numbers of turns differ a little (see the
+      // README).
       rotations = rotations < kFewestRotations
                       ? 0
                       : static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(rotations)));
@@ -45,6 +48,7 @@ struct LongLoop {
 static bool repeats(const Core &core, size_t first, size_t middle) {
   const std::vector<Event> &events = core.events;
   size_t count = middle - first;
+  // The rotations must have the same number of events, or nothing can be compared.
   if (events.size() != middle + count)
     return false;
   auto isSame = [](const Access &a, const Access &b) {
@@ -82,6 +86,7 @@ static void countLeftOut(Execution &execution, size_t first, int64_t times) {
     if (known != execution.leftOut.end())
       known->count += times;
     else
+      // The number of the first event that is left out tells where in the sequence the gap lies.
       execution.leftOut.push_back({core, event.kind, event.flag, event.number, times});
   }
 }
@@ -90,12 +95,14 @@ static void countLeftOut(Execution &execution, size_t first, int64_t times) {
 // Without queues two rotations are enough to see how they continue; with queues the last two have
 // to be equal.
 void Runner::leaveOut(LongLoop &loop, int64_t &turn, std::vector<Scalar> &carried) {
+  // Turns can only be left out where the rotation begins anew.
   if (!loop.mayLeaveOut || loop.isDone || turn % loop.rotation)
     return;
   std::vector<size_t> &events = loop.events;
   events.push_back(core_->events.size());
   loop.carried.push_back(carried);
   int64_t count = loop.rest(turn, mostLeftOut_ - core_->leftOut);
+  // Three marks are two whole rotations.
   if (turn < loop.first() || events.size() < 3 || count <= 0)
     return;
   size_t last = events.size() - 1;
@@ -112,9 +119,11 @@ void Runner::leaveOut(LongLoop &loop, int64_t &turn, std::vector<Scalar> &carrie
     // Carried values, such as counters and addresses, are taken to change by the same amount in
     // each rotation.
     carried[i].value += (carried[i].value - loop.carried[last - 1][i].value) * times;
+  // A loop with queues may leave out a second, smaller power of two later on.
   loop.isDone = !loop.hasQueue;
   loop.events.clear();
   loop.carried.clear();
+  // The next write of a part stands for the turns in the gap (`bridge`).
   bridging_ |= loop.body.fillsParts;
   turn += count;
 }
@@ -127,22 +136,28 @@ void Runner::runFor(const Step &step) {
           by = at(step.args[2]).value;
   // Data that says how often it runs does not say where a turn is.
   bool data = at(step.args[0]).data || at(step.args[2]).data;
+  // The loop counts like `scf.for`: the upper bound is exclusive and rounded up to whole steps.
   int64_t turns = by > 0 && upper > lower ? (upper - lower - 1) / by + 1 : 0;
   const Body &body = function_->bodies[step.body];
   std::vector<Scalar> carried;
   for (size_t i = 3; i < step.args.size(); ++i)
     carried.push_back(at(step.args[i]));
+  // A loop that fills a tile in few turns runs them all, since each turn writes other bytes.
   bool fills = body.fillsParts && turns <= kTurnsOfParts,
        mayQueue = kernel_.rotatesTogether && mostLeftOut_ > 0;
   LongLoop loop{body, turns, body.hasQueue ? kernel_.rotation : body.rotation,
                 !fills && (!body.hasQueue || mayQueue), body.hasQueue};
+  // Leaving out has to save some turns to be worth it.
   loop.mayLeaveOut &= turns > loop.first() + loop.rotation + 2;
+  // Only the outermost nest of elements gathers; inner loops add to its events.
   bool gathers = body.ofElements && !gathers_ && !loop.mayLeaveOut && turns > kTurnsOfElements;
   for (int64_t turn = 0; turn < turns && goesOn(); ++turn) {
+    // `leaveOut` may advance the turn, which marks this turn as the bridge over the gap.
     int64_t next = turn;
     bool around = bridging_; // this loop may stand in such a turn of another one
     leaveOut(loop, turn, carried);
     bool isBridge = turn != next;
+    // The first two turns and the last one run by themselves; those between are gathered.
     if (gathers && (turn == 2 || turn == turns - 1)) {
       emitGathered();
       gathers_ = turn == 2;
@@ -178,6 +193,7 @@ bool Runner::gather(const Step &step) {
   size_t before = gathered_.size();
   for (const AccessSpec &spec : step.accesses)
     if (!gather(step, spec)) {
+      // The step is emitted as a whole, so those of its accesses that are gathered are dropped.
       gathered_.resize(std::min(before, gathered_.size()));
       emitGathered();
       return false;
@@ -188,11 +204,15 @@ bool Runner::gather(const Step &step) {
 bool Runner::gather(const Step &step, const AccessSpec &spec) {
   Access access{spec.reads, spec.writes, spec.scratch, spec.atomic};
   touchTile(spec, access);
+  // These depend on the order of reads and writes among the turns, so one event cannot stand for
+  // them.
   if (access.partly || access.scratch || (access.reads && access.writes))
     return false;
   bool isOwn = false;
   for (const ByteRange &range : ranges_[access.bytes]) {
     auto written = gatheredWrites_.find(placeOf(access, range));
+    // The same bytes were written through another buffer, so this access has to be ordered after
+    // that.
     if (written != gatheredWrites_.end() && written->second != access.buffer)
       return false;
     isOwn |= written != gatheredWrites_.end();
@@ -200,6 +220,7 @@ bool Runner::gather(const Step &step, const AccessSpec &spec) {
   if (access.writes)
     for (const ByteRange &range : ranges_[access.bytes])
       gatheredWrites_[placeOf(access, range)] = access.buffer;
+  // A read of what the nest itself has written is ordered by the scalar unit.
   else if (isOwn)
     return true;
   uint32_t scalars = 0;
@@ -220,6 +241,7 @@ void Runner::emitGathered() {
   std::vector<Gathered> all = std::move(gathered_);
   gathered_.clear();
   gatheredWrites_.clear();
+  // All reads come before all writes, as if the nest were one instruction.
   std::stable_partition(all.begin(), all.end(), [](const Gathered &g) { return g.access.reads; });
   for (Gathered &each : all) {
     Event &event = emit(Event::Operation, *each.step, each.step->sub);

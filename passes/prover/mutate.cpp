@@ -83,6 +83,7 @@ Mutator::Mutator(ModuleOp module, const Machine &machine, bool confirm)
       if (!isThere)
         original.cases.push_back({inputs, found, {}});
     };
+    // The thorough instances are only used to show what the prover's own instances overlook.
     for (bool thorough : {false, true}) {
       forEachExecution(original.kernel, instancesOf(original.kernel, thorough), original.ranges,
                        ignored, add);
@@ -111,21 +112,27 @@ std::optional<Finding> Mutator::judge(std::vector<std::vector<size_t>> &changed)
     judgeQueues(mutants[k], machine_, findings);
     for (size_t at = 0; at < original.order.size(); ++at) {
       size_t index = original.order[at];
+      // Cases that have killed mutants before are tried first, since they are likely to kill the
+      // next one.
       const Original::Case &tried = original.cases[index];
       bool isJudged = index < original.judged;
       Findings ignored;
       Execution execution = runKernel(mutants[k], tried.inputs, original.ranges,
                                       isJudged ? findings : ignored, eventsPerInstance(mutants[k]));
       bool isNew = !findings.result().findings.empty();
+      // An execution with the same fingerprint is the original's, whatever the mutation was.
       if (!isNew && execution.complete && !execution.excluded &&
           fingerprint(mutants[k], execution) == tried.fingerprint)
         continue;
       changed[k].push_back(index);
+      // A module that had findings is judged as a whole at the end, where new ones can be told from
+      // old ones.
       if (known_.empty() && !isNew && isJudged)
         judgeExecution(mutants[k], tried.inputs, execution, original.ranges, machine_, findings,
                        /*firstOnly=*/true);
       if (!known_.empty() || findings.result().findings.empty())
         continue;
+      // The case moves to the front of the order.
       std::rotate(original.order.begin(), original.order.begin() + static_cast<std::ptrdiff_t>(at),
                   original.order.begin() + static_cast<std::ptrdiff_t>(at) + 1);
       if (confirm_)
@@ -142,8 +149,10 @@ std::optional<Finding> Mutator::judge(std::vector<std::vector<size_t>> &changed)
 bool Mutator::sameInAnyOrder(Original &original, const Kernel &mutant,
                              const std::vector<size_t> &changed) {
   Findings ignored;
+  // At most `kShuffledInstances` cases are taken, at even distances.
   size_t step = (changed.size() + kShuffledInstances - 1) / kShuffledInstances;
   uint64_t turn = 0;
+  // The unsigned index wraps below zero, which ends the loop.
   for (size_t i = changed.size() - 1; i < changed.size(); i -= step) {
     Original::Case &tried = original.cases[changed[i]];
     auto execute = [&](const Kernel &kernel) {
@@ -155,11 +164,13 @@ bool Mutator::sameInAnyOrder(Original &original, const Kernel &mutant,
     Execution execution = execute(mutant);
     Shuffler shuffler(mutant, execution, original.ranges, machine_);
     Outcome expected = *tried.outcome;
+    // A moved tile changes the values, so the mutant's own program order is what is right for it.
     if (movesTile_)
       if (Outcome own = shuffler.inOrder(); own.ended && own.clear && !(own == expected)) {
         isAnother_ = true;
         expected = own;
       }
+    // Long executions get fewer interleavings, so that the total work stays the same.
     uint64_t turns = std::clamp(kShuffledEvents / kShuffledInstances / (eventsOf(execution) + 1),
                                 kFewestShuffles, kMostShuffles);
     for (uint64_t last = turn + turns; turn < last; ++turn)
@@ -208,6 +219,7 @@ MutationReport Mutator::run() {
   for (Change &change : changesOf(module_)) {
     std::string text = change.text();
     if (!change.apply())
+      // A change that cannot be made, or that would make invalid code, is no mutant.
       continue;
     std::clock_t start = std::clock();
     std::vector<std::vector<size_t>> changed;
@@ -216,6 +228,7 @@ MutationReport Mutator::run() {
     MutantReport entry{"", "killed", found ? found->code() : ""};
     if (!found)
       entry = verdictOf(change, changed);
+    // The killed mutants are run as well, to find those that no interleaving shows (`--confirm`).
     else if (movesTile_ = false; confirm_ && sameInAnyOrder(changed))
       entry.verdict = "strict";
     report.killed += found.has_value();

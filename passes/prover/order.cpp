@@ -142,6 +142,7 @@ void Simulation::prepareFrees(uint32_t index) {
     uint32_t buffer, event;
     uint8_t readers;
   };
+  // Pops and frees of a queue match in order.
   std::vector<std::deque<Popped>> popped(kernel_.queues.size());
   for (uint32_t i = 0; i < core(index).events.size(); ++i) {
     const Event &event = core(index).events[i];
@@ -162,6 +163,7 @@ void Simulation::prepareFrees(uint32_t index) {
       state.freeParts[i] = global || !readers ? uint8_t(1 << kLoad) : readers;
       popped[event.flag].pop_front();
     } else if (event.kind == Event::Operation || event.kind == Event::Push) {
+      // Any later use of the popped tile, by any pipe, delays the giving back of its slot.
       for (uint32_t a = event.access; a < event.access + event.accesses; ++a)
         for (auto &queue : popped)
           for (Popped &slot : queue)
@@ -178,6 +180,7 @@ void Simulation::prepare(uint32_t index) {
   CoreState &state = states_[index];
   for (uint8_t pipe = 0; pipe < 8; ++pipe)
     state.pipes[pipe].now.lane = static_cast<uint8_t>(index * 8 + pipe);
+  // Index 0 is the knowledge at the beginning: nothing is complete.
   state.scalar.emplace_back();
   state.queues.resize(kernel_.queues.size());
   bool queues = false;
@@ -207,6 +210,8 @@ void Simulation::prepare(uint32_t index) {
 Order Simulation::run() {
   for (uint32_t i = 0; i < states_.size(); ++i)
     prepare(i);
+  // This runs to a fixed point. Each wait names its partner by number, so the clocks do not depend
+  // on the order in which cores advance here.
   for (bool progress = true; progress;) {
     progress = false;
     for (uint32_t i = 0; i < states_.size(); ++i)
@@ -319,6 +324,7 @@ bool Simulation::runPipe(uint32_t index, uint8_t pipe) {
   if (!enabled(index, core(index).events[item.event]))
     return false;
   // The scalar unit issued the operation after these events, so it starts after them.
+  // Items that were issued with the same knowledge need one join only.
   if (item.known != state.known)
     join(state.now, states_[index].scalar[item.known]);
   state.known = item.known;
@@ -331,6 +337,7 @@ bool Simulation::enabled(uint32_t index, const Event &event) {
   awaited_.clear();
   if (event.kind == Event::Wait) {
     Flag &flag = states_[index].flags[event.flag];
+    // The k-th wait on a flag takes the k-th set, which has not been executed yet.
     if (flag.waits == flag.signals.size())
       return false;
     awaited_.push_back(flag.signals[flag.waits].done);
@@ -352,9 +359,11 @@ bool Simulation::enabled(uint32_t index, const Event &event) {
 bool Simulation::pushEnabled(uint32_t index, const Event &event) {
   const Queue &queue = kernel_.queues[event.flag];
   int64_t slots = std::max<int64_t>(1, queue.producer().slots);
+  // The push number n takes the slot of push n - slots again.
   int64_t needed = static_cast<int64_t>(event.number) - slots;
   if (needed < 0)
     return true;
+  // The consumer tells of free slots in batches, so the producer waits for the whole batch.
   int64_t atOnce = freedAtOnce(slots), told = (needed / atOnce + 1) * atOnce;
   for (uint32_t i = 0; i < states_.size(); ++i) {
     const QueueCore &share = states_[i].queues[event.flag];
@@ -406,6 +415,7 @@ void Simulation::signal(uint32_t index, uint32_t number, const Moment &done) {
       continue;
     const CrossCore &share = states_[i].crossing[event.flag];
     auto wait = static_cast<size_t>(before);
+    // The counter overflows unless the signaller knows that the wait so long ago is over.
     if (wait >= share.awaits.size() ||
         order_.complete(done, i * 8 + share.pipes[wait]) < share.awaits[wait]) {
       fault(SyncFault::BeyondCount, {index, number}, {index, own.sent[wait]});
@@ -437,6 +447,7 @@ void Simulation::execute(uint32_t index, uint8_t pipe, uint32_t number) {
   if (isSet)
     start.done = lane.count;
   Moment done = {lane.now.clock, ++lane.count, lane.now.lane};
+  // On a vector pipe that overlaps only a barrier makes earlier instructions complete.
   if (event.kind == Event::Barrier || !vectorBarrier_ || pipe != kVector)
     lane.now.done = lane.count;
   record(index, number, start, lane.count);
@@ -459,6 +470,7 @@ void Simulation::execute(uint32_t index, uint8_t pipe, uint32_t number) {
 void Simulation::set(uint32_t index, uint32_t number, const Moment &done) {
   const Event &event = core(index).events[number];
   Flag &flag = states_[index].flags[event.flag];
+  // A flag is (source * 8 + destination) * 64 + id.
   unsigned destination = event.flag / 64 % 8;
   if (!flag.signals.empty()) {
     const Flag::Signal &last = flag.signals.back();
@@ -466,12 +478,14 @@ void Simulation::set(uint32_t index, uint32_t number, const Moment &done) {
     if (!last.waitIndex || order_.complete(done, index * 8 + destination) < last.waitIndex)
       fault(SyncFault::SetTwice, {index, number}, {index, last.event});
   }
+  // An event that may not take place lets the wait pass, but orders nothing.
   flag.signals.push_back({event.orders ? done : Moment(), number});
 }
 
 void Simulation::finishFree(uint32_t index, uint32_t number, const Moment &done) {
   CoreState &state = states_[index];
   auto &[parts, all] = state.freeing[number];
+  // The slot is free when all its readers are done, so the moments of all parts are joined.
   join(all, done);
   if (--parts > 0)
     return;
@@ -520,6 +534,7 @@ void Simulation::judgeStuck() {
       if (share.popTotal)
         frees = std::min(frees, share.freeTotal);
     }
+    // The producers never reach this number, so the pop waits for ever.
     if (event.kind == Event::Pop && (pushes == kNone || pushes <= event.number))
       fault(SyncFault::PopWithoutPush, {index, number});
     if (event.kind == Event::Push && frees != kNone &&
@@ -543,6 +558,7 @@ void Simulation::judgeStuck() {
 void Simulation::judgeEnd() {
   for (uint32_t i = 0; i < states_.size(); ++i) {
     for (const auto &[number, flag] : states_[i].flags.sorted())
+      // A flag that stays set would let a wait of the next kernel pass at once.
       if (flag.waits < flag.signals.size())
         fault(SyncFault::LeftSet, {i, flag.signals.back().event});
     for (auto &[id, share] : states_[i].crossing)

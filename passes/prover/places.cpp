@@ -22,6 +22,7 @@ static void judgeArea(Operation *op, llvm::function_ref<std::string()> name, std
     Finding *finding = findings.add(
         DiagId::BlockBufferOutside, op,
         {name(), text(base), text(base + bytes - 1), std::string(place), text(usable)});
+    // A fix exists only where the buffer fits into the memory at all.
     if (finding && base >= 0 && bytes <= usable)
       finding->fix = "place it at byte " +
                      text((usable - bytes) / space->alignment * space->alignment) + " or lower";
@@ -46,6 +47,7 @@ static bool isQueue(Operation *op) {
 static void judgeSlots(const Case &judged, const Buffer &buffer, Operation *maker) {
   for (const Queue &queue : judged.kernel.queues) {
     const QueueSide &side = queue.consumer();
+    // Only slots in the consumer's own memory can share bytes with its buffers.
     if (queue.throughGlobal || side.op == kNone || side.reservedBytes < 0)
       continue;
     Operation *consumer = judged.kernel.operations[side.op];
@@ -69,11 +71,13 @@ static void judgeSlots(const Case &judged, const Buffer &buffer, Operation *make
 // parts.
 static void judgeAreas(const Case &judged) {
   const auto &areas = judged.execution.areas;
+  // Few areas exist, so each pair is compared.
   for (size_t i = 0; i < areas.size(); ++i)
     for (size_t j = 0; j < i; ++j) {
       const QueueArea &a = areas[j], &b = areas[i];
       Operation *first = judged.kernel.operations[a.op], *second = judged.kernel.operations[b.op];
       const std::string &name = judged.kernel.queues[b.queue].name;
+      // Byte 0 of both sides has to be the same; their lengths follow from the slots.
       bool same = a.pointer == b.pointer && a.begin == b.begin;
       bool overlap = a.pointer == b.pointer && a.begin < b.end && b.begin < a.end;
       if (a.queue == b.queue && !same && a.op != b.op)
@@ -86,9 +90,11 @@ static void judgeAreas(const Case &judged) {
 }
 
 void judgePlaces(const Case &judged, const Machine &machine) {
+  // Buffer 0 stands for tiles that no pop has bound yet.
   for (size_t i = 1; i < judged.execution.buffers.size(); ++i) {
     const Buffer &buffer = judged.execution.buffers[i];
     Operation *maker = judged.kernel.operations[buffer.op];
+    // The slots of queues are judged with the queue (`judgeQueues`).
     if (isQueue(maker))
       continue;
     judgeArea(
@@ -104,6 +110,7 @@ void judgePlaces(const Case &judged, const Machine &machine) {
 
 static void judgeSides(const Kernel &kernel, const Queue &queue, Findings &findings) {
   bool both = queue.cube.op != kNone && queue.vector.op != kNone;
+  // Findings are placed at the cube core's side if there is one.
   Operation *op = kernel.operations[queue.cube.op != kNone ? queue.cube.op : queue.vector.op];
   if (!both) {
     findings.add(DiagId::QueueSidesDiffer, op,
@@ -138,6 +145,7 @@ static void judgeFlags(const Kernel &kernel, const Machine &machine, Findings &f
   int64_t each = std::max<int64_t>(1, machine.exchange.flagsPerDirection);
   for (const Queue &queue : kernel.queues) {
     const QueueSide &side = queue.cube.op != kNone ? queue.cube : queue.vector;
+    // A queue takes `flagsPerDirection` consecutive flags from its base on.
     for (int64_t flag = side.flagBase; side.flagBase >= 0 && flag < side.flagBase + each; ++flag) {
       Operation *op = kernel.operations[side.op];
       bool reserved =
@@ -192,6 +200,7 @@ static std::string tileText(pto::TileBufType type) {
 /// Whether two ends of a queue see the same elements in a slot, which lie row by row in it. Where a
 /// tile is handed over whole, one of them may have room for more rows than are valid.
 static bool fit(const Transfer &a, const Transfer &b) {
+  // A whole tile goes row by row, so the same number of columns makes the same layout.
   bool whole = a.split == 0 && a.tile.getCols() == b.tile.getCols();
   return a.tile.getElementType() == b.tile.getElementType() && (whole || a.elements == b.elements);
 }
@@ -235,6 +244,7 @@ static const Transfer *partner(llvm::ArrayRef<Transfer> all, const Transfer &one
 static void judgeTiles(const Kernel &kernel, const Queue &queue, Findings &findings) {
   std::vector<Transfer> transfers;
   for (Operation *op : kernel.operations) {
+    // Which queue a push or a pop uses is known by the operation that opened it.
     if (!isa<pto::TPushOp, pto::TPopOp>(op))
       continue;
     Operation *opened = op->getOperand(1).getDefiningOp();
@@ -258,6 +268,7 @@ static void judgeTiles(const Kernel &kernel, const Queue &queue, Findings &findi
                     text(any.slotSize)});
     // Behind a ring in global memory the consumer's slots lie as far apart as those of the ring.
     int64_t parts = !queue.throughGlobal && queue.toVector && transfer.split ? 2 : 1;
+    // The last slot begins after all others and has to hold one whole tile.
     int64_t apart = any.slotSize > 0 ? any.slotSize / parts : transfer.bytes,
             needed = (slots - 1) * apart + transfer.bytes;
     if (isa<pto::TPopOp>(transfer.op) && consumer.reservedBytes >= 0 &&
@@ -267,6 +278,7 @@ static void judgeTiles(const Kernel &kernel, const Queue &queue, Findings &findi
                     text(consumer.reservedBytes)});
     const Transfer *other = partner(transfers, transfer);
     if (other && other != &transfer)
+      // Pairs are told at one of their ends, and a transfer is no partner of itself.
       judgeTransfers(queue, *other, transfer, isa<pto::TPushOp>(other->op), findings);
   }
 }

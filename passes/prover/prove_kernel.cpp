@@ -20,6 +20,7 @@ static std::string describe(const Kernel &kernel, const Inputs &inputs) {
   int64_t group = kernel.group, groups = kernel.groups;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Input &input = kernel.inputs[i];
+    // Which core group it is stands at the end of the text.
     if (input.role == Input::Group || input.role == Input::Groups) {
       (input.role == Input::Group ? group : groups) = inputs[i];
       continue;
@@ -55,20 +56,24 @@ void forEachExecution(const Kernel &kernel, const std::vector<Inputs> &instances
   };
   std::unordered_set<uint64_t> seen;
   const size_t most = eventsPerInstance(kernel);
+  // The limit for all instances grows with that for one.
   const uint64_t mostInAll = kEventsPerKernel / kEventsPerInstance * most;
   uint64_t used = 0;
   size_t excluded = 0;
   for (size_t i = 0; i < instances.size(); ++i) {
+    // The rest is left out at once, since each instance would need more operations still.
     if (used > mostInAll) {
       leaveOut(i, instances.size() - i);
       break;
     }
     Execution execution = runKernel(kernel, instances[i], ranges, findings, most);
     used += eventsOf(execution);
+    // Sizes that contradict a requirement are no instances.
     if (execution.excluded) {
       ++excluded;
       continue;
     }
+    // Only kernels made by the compiler must be tried in full.
     if (!execution.complete && effort != Effort::All) {
       leaveOut(i, 1);
       continue;
@@ -79,12 +84,14 @@ void forEachExecution(const Kernel &kernel, const std::vector<Inputs> &instances
                              " operations with " + describe(kernel, instances[i]));
       continue;
     }
+    // Executions with the same operations and addresses have the same faults.
     if (!seen.insert(execution.hash).second)
       continue;
     ++findings.result().instances;
     findings.result().events += eventsOf(execution);
     visit(instances[i], execution);
   }
+  // If all sizes were excluded, nothing has been proved.
   if (effort == Effort::All && excluded > 0 && excluded == instances.size())
     findings.undecided(kernel.functions.front().op, "none of the sizes that were tried for `" +
                                                         kernel.name + "` meets its requirements");
@@ -96,13 +103,16 @@ void judgeExecution(const Kernel &kernel, const Inputs &inputs, const Execution 
                     bool firstOnly) {
   Order order;
   Case judged{kernel, execution, order, ranges, findings, describe(kernel, inputs)};
+  // One fault is enough to tell that a mutant is wrong.
   if (firstOnly)
     judged.enoughFaults = findings.faults() + 1;
+  // Accesses outside of memory make every other finding doubtful.
   judgePlaces(judged, machine);
   if (judged.enough())
     return;
   order = orderOf(kernel, execution, machine.vectorBarrier);
   judgeSync(judged);
+  // Without an end or with lost signals there is no order of all operations to judge by.
   if (!order.finished || !order.faults.empty())
     return;
   using Judge = void (*)(const Case &);
@@ -118,11 +128,13 @@ void judgeExecution(const Kernel &kernel, const Inputs &inputs, const Execution 
 namespace {
 
 uint64_t numberOf(const Kernel &kernel, uint32_t op) {
+  // A mutant shares the operations of the kernel that it was made of, so addresses are comparable.
   return reinterpret_cast<uintptr_t>(kernel.operations[op]);
 }
 
 uint64_t hashOf(const Kernel &kernel, const Execution &execution, const Core &core,
                 const Event &event) {
+  // The flag and the pipe are small numbers, so one word holds both.
   uint64_t hash = mix(mix(numberOf(kernel, event.op), event.kind), event.flag * 64 + event.pipe);
   hash = mix(hash, event.scalars);
   for (uint32_t a = event.access; a < event.access + event.accesses; ++a) {
@@ -145,6 +157,8 @@ uint64_t hashOf(const Kernel &kernel, const Execution &execution, const Core &co
 
 uint64_t fingerprint(const Kernel &kernel, const Execution &execution) {
   uint64_t result = 0;
+  // Each pipe sees its own events in order; what the scalar unit has done before decides what they
+  // are.
   for (const Core &core : execution.cores) {
     uint64_t pipes[8] = {}, program = 0, scalar = 0; // `scalar`: its events so far
     for (const Event &event : core.events) {
@@ -152,6 +166,8 @@ uint64_t fingerprint(const Kernel &kernel, const Execution &execution) {
       bool isSync = event.kind == Event::Set || event.kind == Event::Wait ||
                     event.kind == Event::Barrier || event.kind == Event::Signal ||
                     event.kind == Event::Await;
+      // The program without synchronisation is hashed on its own: two kernels that differ only in
+      // it must still do the same.
       if (!isSync)
         program = mix(program, hash);
       if (event.kind == Event::Alloc)
@@ -161,9 +177,11 @@ uint64_t fingerprint(const Kernel &kernel, const Execution &execution) {
       // The reader of a slot gives it back.
       bool stopsCore = event.kind == Event::Await && kernel.awaitStopsCore;
       bool onAll = waitsForAll || event.kind == Event::Free || stopsCore;
+      // What holds up all pipes is part of each pipe's history.
       for (unsigned pipe = 0; pipe < 8; ++pipe)
         if (onAll || pipe == event.pipe)
           pipes[pipe] = mix(pipes[pipe], mix(hash, scalar));
+      // From here on operations are issued after this event.
       if (waitsForAll || stopsCore || event.pipe == static_cast<uint8_t>(Pipe::S))
         scalar = mix(scalar, hash);
     }
@@ -172,6 +190,7 @@ uint64_t fingerprint(const Kernel &kernel, const Execution &execution) {
     result = mix(result, program);
   }
   for (const Buffer &buffer : execution.buffers)
+    // Buffers have no order, so their hashes are added.
     result += mix(mix(buffer.op < kernel.operations.size() ? numberOf(kernel, buffer.op) : 0,
                       buffer.slot * 16 + buffer.turn),
                   static_cast<uint64_t>(buffer.base));

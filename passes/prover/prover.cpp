@@ -19,6 +19,7 @@ namespace ptl::prove {
 /// Judges `kernel` for the instances of `chosen`, the same kernel or another core group's.
 static void proveKernel(const Kernel &kernel, const Kernel &chosen, const Machine &machine,
                         RangeTable &ranges, Findings &findings) {
+  // Queues are judged once for the kernel, because they do not depend on the instance.
   judgeQueues(kernel, machine, findings);
   auto judge = [&](const Inputs &inputs, const Execution &execution) {
     judgeExecution(kernel, inputs, execution, ranges, machine, findings);
@@ -29,6 +30,7 @@ static void proveKernel(const Kernel &kernel, const Kernel &chosen, const Machin
                    chosen.byHand ? Effort::Most : Effort::All);
   // For kernels written by hand, sizes that need too many operations are only counted. If no other
   // size could be tried, they are reported as not proved.
+  // Only instances that add to the count have been tried.
   if (chosen.byHand && tried == findings.result().instances)
     forEachExecution(kernel, instances, ranges, findings, judge);
   skipped = findings.result().skipped - skipped;
@@ -36,6 +38,7 @@ static void proveKernel(const Kernel &kernel, const Kernel &chosen, const Machin
     findings.undecided(kernel.functions.front().op,
                        std::to_string(skipped) + " of the sizes that were to be tried for `" +
                            kernel.name + "` take too many operations together");
+  // Iterations of kernels that the compiler has made are alike, so the chosen sizes suffice.
   if (!chosen.byHand)
     return;
   // Code written by hand may differ in any iteration, so more sizes are tried, as far as there is
@@ -51,12 +54,15 @@ static bool follows(const std::vector<Finding> &findings, const std::vector<bool
                     const Finding &last) {
   for (size_t i = 0; i < findings.size(); ++i) {
     const Finding &one = findings[i];
+    // The missing order from `first` to `last` follows if one from `first` to some operation, and
+    // one from there to `last`, are missing too.
     if (dropped[i] || one.first != last.first || one.operation == last.operation ||
         one.operation == last.first)
       continue;
     for (size_t j = 0; j < findings.size(); ++j) {
       const Finding &two = findings[j];
       if (!dropped[j] && two.first == one.operation && two.operation == last.operation &&
+          // Orders between turns add up: the two together must not be looser than the one.
           one.earlierTurn + two.earlierTurn <= last.earlierTurn)
         return true;
     }
@@ -84,6 +90,7 @@ void ProofResult::add(ProofResult other) {
   undecided.insert(undecided.end(), other.undecided.begin(), other.undecided.end());
   instances += other.instances;
   skipped += other.skipped;
+  // The first size that was left out in any module stands for all.
   if (untried == 0)
     firstUntried = std::move(other.firstUntried);
   untried += other.untried;
@@ -111,6 +118,7 @@ static void run(Proof &proof, const Machine &machine) {
   if (!attrs::byHand.isOn(proof.module) || proof.findings.faults() > 0)
     return;
   std::vector<Kernel> others =
+      // The second of two core groups gets other points of the grid.
       readKernels(proof.module, machine, proof.findings, /*group=*/1, /*groups=*/2);
   for (size_t i = 0; i < others.size(); ++i)
     proveKernel(others[i], proof.kernels[i], machine, ranges, proof.findings);
@@ -144,6 +152,7 @@ static void runAll(std::vector<Proof *> proofs, const Machine &machine) {
       run(*proofs[i], machine);
   };
   std::vector<std::thread> others;
+  // This thread works too.
   for (unsigned i = 1; i < threads; ++i)
     others.emplace_back(work);
   work();
@@ -159,6 +168,7 @@ std::vector<ProofResult> proveBlocks(llvm::ArrayRef<mlir::ModuleOp> modules,
     Proof &proof = proofs.emplace_back(Proof{module});
     proof.kernels = readKernels(module, machine, proof.findings);
     auto known = llvm::find_if(first, [&](Proof *each) { return areAlike(*each, proof); });
+    // A kernel with findings while it was read is not like any other.
     if (proof.findings.empty() && known != first.end())
       proof.original = *known;
     else
@@ -173,6 +183,7 @@ std::vector<ProofResult> proveBlocks(llvm::ArrayRef<mlir::ModuleOp> modules,
   std::vector<ProofResult> results;
   for (Proof &proof : proofs) {
     ProofResult &result = proof.findings.result();
+    // The results of the one that was proved hold for this one.
     if (proof.original && proof.original->findings.result().proved()) {
       result.instances = proof.original->findings.result().instances;
       result.events = proof.original->findings.result().events;

@@ -23,11 +23,13 @@ int64_t KernelReader::shape(pto::TileBufType type) {
     shape.place = static_cast<uint8_t>(type.getPlace());
     shape.rows = type.getRows();
     shape.cols = type.getCols();
+    // A valid length of -1 says that a register holds it.
     shape.validRows = type.getValidRows() == pto::kDynamic ? -1 : type.getValidRows();
     shape.validCols = type.getValidCols() == pto::kDynamic ? -1 : type.getValidCols();
     shape.bytes = type.getBytes();
     shape.elementBytes = pto::elementBytes(type.getElementType());
     const MemorySpace *space = machine.space(std::string_view(ir::placeName(type.getPlace())));
+    // Slots of the type lie this far apart.
     shape.stride = roundUp(shape.bytes, space ? space->alignment : 1);
     shape.type = type.getAsOpaquePointer();
     kernel.shapes.push_back(shape);
@@ -74,9 +76,12 @@ uint32_t KernelReader::queue(Operation *op, bool cube, QueueSide side, bool toVe
     if (queue.toVector != toVector)
       continue;
     bool matches =
+        // With flags on both sides these decide. Otherwise the n-th queue of each side and
+        // direction belong together.
         side.flagBase >= 0 && peer.flagBase >= 0 ? side.flagBase == peer.flagBase : seen == order;
     ++seen;
     if (matches && mine.op == kNone && peer.op != kNone) {
+      // The other side has opened this queue already.
       mine = std::move(side);
       return static_cast<uint32_t>(i);
     }
@@ -101,6 +106,7 @@ bool FunctionReader::readLength(BlockArgument argument, const std::string &name,
   if (computed == kNone)
     return false;
   registers_[argument] = computed;
+  // The name says what the length is; executions in which it would be negative are excluded.
   Step zero(StepKind::Calc, Calc::Constant), compare(StepKind::Calc, Calc::Compare);
   zero.op = compare.op = op;
   zero.dst = fresh();
@@ -121,6 +127,7 @@ void FunctionReader::readRelation(std::string_view relation, Body &prelude,
   uint32_t holds = computeLength(relation, op, prelude.steps, input, fresh);
   if (holds == kNone)
     return;
+  // Numbers in a relation are sizes at which behaviour changes, so they are worth trying.
   for (size_t i = first; i < prelude.steps.size(); ++i)
     if (prelude.steps[i].kind == StepKind::Calc && prelude.steps[i].sub == uint8_t(Calc::Constant))
       kernel_.constants.push_back(prelude.steps[i].imm);
@@ -141,9 +148,11 @@ std::vector<Kernel> readKernels(ModuleOp module, const Machine &machine, Finding
                                 int64_t group, int64_t groups) {
   std::vector<std::pair<std::string, std::vector<func::FuncOp>>> named;
   for (auto function : module.getOps<func::FuncOp>()) {
+    // Only entry functions run by themselves.
     if (function.isExternal() || !function->hasAttr("pto.entry"))
       continue;
     auto name = attrs::kernel.of(function);
+    // The functions for the two kinds of cores have the name of their kernel in common.
     std::string key = name ? name.getValue().str() : function.getName().str();
     auto own = llvm::find_if(named, [&](auto &entry) { return entry.first == key; });
     if (own == named.end())
@@ -165,6 +174,7 @@ std::vector<Kernel> readKernels(ModuleOp module, const Machine &machine, Finding
     // Chips whose cores reach each other's buffers have flags of pipes, the others one hub for all.
     kernel.awaitStopsCore = !machine.exchange.throughBuffer;
     KernelReader shared(kernel, machine, findings);
+    // The order of functions in the module does not matter, so results must not depend on it.
     llvm::stable_sort(functions,
                       [](func::FuncOp a, func::FuncOp b) { return a.getName() < b.getName(); });
     for (func::FuncOp op : functions) {
@@ -175,6 +185,7 @@ std::vector<Kernel> readKernels(ModuleOp module, const Machine &machine, Finding
       FunctionReader(shared, function, op).read();
       kernel.functions.push_back(std::move(function));
     }
+    // Rotations need all functions, because queues have two sides.
     findRotations(kernel);
     kernels.push_back(std::move(kernel));
   }

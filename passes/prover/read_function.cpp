@@ -37,6 +37,7 @@ static std::optional<Calc> calcOf(Operation *op) {
       .Case("arith.shrui", Calc::ShrUnsigned)
       .Case("arith.cmpi", Calc::Compare)
       .Case("arith.select", Calc::Select)
+      // Registers have 64 bits, so these casts copy; what drops bits is `Truncate`.
       .Cases("arith.index_cast", "arith.index_castui", "arith.extsi", Calc::Copy)
       .Cases("arith.extui", "arith.trunci", Calc::Truncate)
       .Default(std::nullopt);
@@ -47,6 +48,7 @@ static int64_t integerOf(Attribute attribute) {
   if (!number)
     return 0;
   const llvm::APInt &value = number.getValue();
+  // A true `i1` would be -1 with its sign extended.
   return value.getBitWidth() == 1 ? static_cast<int64_t>(value.getZExtValue())
                                   : value.getSExtValue();
 }
@@ -84,11 +86,13 @@ void FunctionReader::read() {
   };
   for (BlockArgument argument : op_.getArguments()) {
     std::string name = "%arg" + std::to_string(argument.getArgNumber());
+    // Inputs match by name, so one length of both functions is one choice.
     if (auto given = attrs::name.of(op_, argument.getArgNumber()))
       name = given.getValue().str();
     auto formula = attrs::formula.of(op_, argument.getArgNumber());
     if (formula)
       name = formula.str();
+    // A length that is a formula of other names is no input of its own.
     if (argument.getType().isIntOrIndex() && readLength(argument, name, prelude, input))
       continue;
     Step step(isa<pto::PtrType>(argument.getType()) ? StepKind::Pointer : StepKind::Input);
@@ -109,6 +113,7 @@ void FunctionReader::read() {
       readRelation(relation.getValue(), prelude, input);
   uint32_t body = readBody(op_.getBody(), true);
   Body &whole = function_.bodies[body];
+  // Arguments get their values before the first operation runs.
   whole.steps.insert(whole.steps.begin(), prelude.steps.begin(), prelude.steps.end());
   std::swap(function_.bodies[0], whole);
   judgeMeetings();
@@ -142,6 +147,7 @@ uint32_t FunctionReader::readBody(Region &region, bool isFunction) {
     function_.bodies.push_back(std::move(body));
     return static_cast<uint32_t>(function_.bodies.size() - 1);
   }
+  // The reader follows structured control flow only: loops, branches and while.
   if (!region.hasOneBlock())
     shared_.findings.undecided(region.getParentOp(), "control flow that is not structured");
   if (!isFunction)
@@ -176,6 +182,7 @@ void FunctionReader::readOp(Operation *op, Body &body) {
   if (readQueue(op, step)) {
     body.hasQueue |= step.kind != StepKind::Open;
   } else if (auto pipe = pto::pipeOf(op)) {
+    // The result of an instruction is data, and gets a step of its own behind it.
     step.dst = kNone;
     readPipe(op, *pipe, step);
     body.steps.push_back(std::move(step));
@@ -184,12 +191,14 @@ void FunctionReader::readOp(Operation *op, Body &body) {
     return;
   } else if (!readScalar(op, step) && !readTile(op, step) && !readView(op, step) &&
              !readSync(op, step)) {
+    // A scalar without effects that the reader cannot compute is taken as data.
     if (op->getNumResults() == 1 && op->getNumRegions() == 0 && isPure(op)) {
       readData(op, op->getResult(0), body);
       return;
     }
     shared_.findings.undecided(op,
                                "`" + op->getName().getStringRef().str() + "` cannot be followed");
+    // The results need values even so, or later steps would read undefined registers.
     for (Value result : op->getResults())
       readData(op, result, body);
     return;
@@ -213,9 +222,11 @@ void FunctionReader::readData(Operation *op, Value result, Body &body) {
 
 // A text that is equal for values that are computed alike in both functions.
 std::string FunctionReader::keyOf(Value value, unsigned depth) {
+  // The limit bounds the text, which grows exponentially where values are reused.
   if (depth > 12)
     return "…";
   if (auto argument = dyn_cast<BlockArgument>(value)) {
+    // The function's arguments are those of both functions; a loop's are known by position.
     if (argument.getOwner() == &op_.getBody().front())
       return "a" + std::to_string(argument.getArgNumber());
     return "i" + std::to_string(argument.getArgNumber());
@@ -228,11 +239,13 @@ std::string FunctionReader::keyOf(Value value, unsigned depth) {
     return (function_.cube ? "c" : "v") + std::to_string(registerOf(value));
   std::string key = mnemonic(op) + "(";
   llvm::raw_string_ostream text(key);
+  // Predicates and constants are attributes, so they are part of what is computed.
   for (const char *name : {"value", "predicate"})
     if (Attribute said = op->getAttr(name))
       text << said << ",";
   for (Value operand : op->getOperands())
     text << keyOf(operand, depth + 1) << ",";
+  // Each such operation with effects gives a value of its own.
   if (op->getNumOperands() == 0 && !isPure(op))
     text << registerOf(value);
   return key + ")";
@@ -244,6 +257,8 @@ std::string FunctionReader::keyOf(Value value, unsigned depth) {
 bool FunctionReader::readCore(Operation *op, Step &step) {
   if (isa<pto::GetBlockIdxOp, pto::GetBlockNumOp>(op) && !kernel_.byHand) {
     bool counts = isa<pto::GetBlockNumOp>(op);
+    // Which core group runs the kernel is an input that the instances choose, for code of the
+    // compiler.
     step.kind = StepKind::Input;
     step.sub = 0;
     step.imm =
@@ -253,6 +268,7 @@ bool FunctionReader::readCore(Operation *op, Step &step) {
     step.imm = isa<pto::GetBlockNumOp>(op) ? kernel_.groups : kernel_.group;
   } else if (isa<pto::GetSubBlockNumOp>(op)) {
     step.sub = static_cast<uint8_t>(Calc::Constant);
+    // A cube core has two vector cores beside it.
     step.imm = 2;
   } else if (isa<pto::GetSubBlockIdxOp>(op)) {
     step.kind = StepKind::SubBlock;
@@ -266,6 +282,7 @@ bool FunctionReader::readCore(Operation *op, Step &step) {
 bool FunctionReader::readScalar(Operation *op, Step &step) {
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
     step.sub = static_cast<uint8_t>(Calc::Constant);
+    // A constant that is no integer has no value for the prover, and reads as 0.
     step.imm = integerOf(constant.getValue());
     return true;
   }
@@ -278,10 +295,12 @@ bool FunctionReader::readScalar(Operation *op, Step &step) {
     return true;
   if (auto reserve = dyn_cast<pto::ReserveBufferOp>(op)) {
     step.sub = static_cast<uint8_t>(Calc::Constant);
+    // An address that is not assigned yet is reported with the queue that uses it.
     step.imm = reserve.getBase() ? *reserve.getBase() : 0;
     return true;
   }
   if (isa<pto::ImportReservedBufferOp>(op)) {
+    // This side does not compute with the peer's address; the queue knows it (`reserveOf`).
     step.sub = static_cast<uint8_t>(Calc::Constant);
     return true;
   }
@@ -292,22 +311,26 @@ bool FunctionReader::readScalar(Operation *op, Step &step) {
   step.args = registersOf(op->getOperands());
   if (auto compare = dyn_cast<arith::CmpIOp>(op)) {
     step.imm = static_cast<int64_t>(compare.getPredicate());
+    // Instances try values around the constants that code compares with.
     for (Value operand : op->getOperands())
       if (auto constant = getConstantIntValue(operand))
         kernel_.constants.push_back(*constant);
   }
   if (*calc == Calc::Truncate) {
+    // Zero extension keeps the bits of the narrow operand, truncation those of the narrow result.
     Type narrow =
         isa<arith::ExtUIOp>(op) ? op->getOperand(0).getType() : op->getResult(0).getType();
     step.imm = static_cast<int64_t>(narrow.isIndex() ? 64 : narrow.getIntOrFloatBitWidth());
   }
   if (*calc == Calc::Rem || *calc == Calc::RemUnsigned)
+    // A remainder by a small constant picks a slot of a ring, so the loop around it rotates.
     if (auto modulus = getConstantIntValue(op->getOperand(1))) {
       kernel_.constants.push_back(*modulus);
       step.rotates = *modulus <= 8 ? *modulus : 0;
     }
   if (*calc == Calc::And)
     if (auto mask = getConstantIntValue(op->getOperand(1));
+        // A mask of 2^n - 1 is a remainder by 2^n.
         mask && *mask < 8 && ((*mask + 1) & *mask) == 0)
       step.rotates = *mask + 1;
   return true;
@@ -341,6 +364,7 @@ bool FunctionReader::readTile(Operation *op, Step &step) {
     step.kind = StepKind::MultiGet;
     step.imm = shape(get.getResult().getType());
     step.count = static_cast<uint32_t>(get.getSource().getType().getCount());
+    // Findings name what allocates the ring.
     Operation *maker = get.getSource().getDefiningOp();
     step.other = shared_.operation(maker ? maker : op);
     step.args = {registerOf(get.getSource()), registerOf(get.getSlot()),
@@ -348,6 +372,7 @@ bool FunctionReader::readTile(Operation *op, Step &step) {
   } else if (auto declare = dyn_cast<pto::DeclareTileOp>(op)) {
     step.kind = StepKind::Declare;
     step.imm = shape(declare.getTile().getType());
+    // A popped tile has no address before its pop.
     step.args = {kNone, optional(declare.getValidRow()), optional(declare.getValidCol())};
   } else if (auto window = dyn_cast<pto::SubsetOp>(op)) {
     step.kind = StepKind::Window;
@@ -419,6 +444,7 @@ void FunctionReader::readOpen(Operation *op, Step &step) {
     side.noSplit = noSplit.getValue();
   auto global = dyn_cast<pto::InitializeL2G2LPipeOp>(op);
   Value local = global ? global.getLocalAddr() : cast<pto::InitializeL2LPipeOp>(op).getLocalAddr();
+  // Without a count of its own the consumer has as many local slots as the ring.
   if (side.localSlots <= 0)
     side.localSlots = side.slots;
   if (auto constant = getConstantIntValue(local))
@@ -428,6 +454,7 @@ void FunctionReader::readOpen(Operation *op, Step &step) {
     side.reservedBytes = reserve.getSize();
     side.reservedPlace = reserve.getLocation().str();
     side.reserveOp = shared_.operation(reserve);
+    // The base is -1 until it is placed, which `judgeQueues` reports.
     side.reservedBase = reserve.getBase() ? static_cast<int64_t>(*reserve.getBase()) : -1;
   }
   if (global) {
@@ -435,6 +462,7 @@ void FunctionReader::readOpen(Operation *op, Step &step) {
     side.pointerBytes = pto::elementBytes(global.getGmAddr().getType().getElementType());
   }
   step.kind = StepKind::Open;
+  // Direction mask 2 is from the vector cores to the cube core.
   step.imm = shared_.queue(op, function_.cube, std::move(side), number("dir_mask") != 2,
                            global != nullptr);
 }
@@ -513,6 +541,7 @@ static bool fillsParts(scf::ForOp loop) {
         return true;
       if (auto inner = dyn_cast<scf::ForOp>(user))
         follow(inner.getBody()->getArguments());
+      // A ring's slot is a whole tile, not a part of one.
       if (!isa<pto::MultiTileGetOp>(user) && isPure(user))
         follow(user->getResults());
     }
@@ -524,6 +553,7 @@ bool FunctionReader::readControl(Operation *op, Step &step, Body &body) {
   auto enter = [&](Region &region) {
     uint32_t index = readBody(region);
     body.hasQueue |= function_.bodies[index].hasQueue;
+    // A while loop has no number of turns that could be left out.
     body.ofElements &= function_.bodies[index].ofElements && !isa<scf::WhileOp>(op);
     return index;
   };

@@ -13,10 +13,13 @@ namespace ptl::prove {
 
 // The values that, according to the compiler, an operand holds, or will hold.
 uint32_t FunctionReader::heldBy(const pto::Access &access, llvm::ArrayRef<int32_t> values) {
+  // Scratch holds nothing that anybody may read.
   if (access.scratch || values.empty())
     return 0;
+  // What is written is one value; what is read may be one of several.
   if (access.writes)
     return static_cast<uint32_t>(values.front());
+  // Equal sets of values share a number.
   std::vector<int32_t> set(values.begin(), values.end());
   auto [entry, isNew] = held_.try_emplace(set, static_cast<uint32_t>(kernel_.held.size()));
   if (isNew)
@@ -28,6 +31,7 @@ uint32_t FunctionReader::heldBy(const pto::Access &access, llvm::ArrayRef<int32_
 
 void FunctionReader::readMeeting(Operation *op) {
   if (isa<pto::SyncWaitOp>(op))
+    // Each wait for the other core is a meeting, numbered in the order of the text.
     meetings_.push_back(op);
   else if (attrs::met.isOn(op))
     met_.emplace_back(op, static_cast<int32_t>(meetings_.size()));
@@ -40,13 +44,16 @@ void FunctionReader::judgeMeetings() {
   for (auto [op, before] : met_) {
     auto noted = attrs::met.of(op);
     auto total = static_cast<int32_t>(meetings_.size());
+    // The total tells whether the meetings are still those that the compiler counted.
     if (!noted || noted.size() != 2 || noted[1] != total || noted[0] == before)
       continue;
+    // These are the meetings that lie between where the instruction is and where it was.
     int32_t first = std::min(noted[0], before), last = std::min(std::max(noted[0], before), total);
     for (const pto::Access &access : pto::accessesOf(op))
       for (int32_t i = first; i < last; ++i) {
         Operation *wait = meetings_[static_cast<size_t>(i)];
         Value root = pto::rootOf(access.value);
+        // Only global memory is ordered by meetings.
         if (!isa<pto::PartitionViewType>(access.value.getType()))
           continue;
         auto pointer = dyn_cast<BlockArgument>(root);
@@ -72,10 +79,12 @@ void FunctionReader::readPipe(Operation *op, Pipe pipe, Step &step) {
   if (auto kind = op->getAttrOfType<pto::AtomicTypeAttr>("atomicType"))
     atomic = kind.getValue() != pto::AtomicType::atomic_none;
   auto held = pto::heldValues(op);
+  // Values are only recorded if there is a list for each operand.
   bool isHeld = held.size() == op->getNumOperands();
   unsigned operand = 0;
   for (const pto::Access &access : pto::accessesOf(op)) { // in the order of the operands
     AccessSpec spec;
+    // Accesses leave out operands that are no memory.
     while (isHeld && op->getOperand(operand) != access.value)
       ++operand;
     spec.held = isHeld ? heldBy(access, held[operand++]) : 0;
@@ -83,10 +92,12 @@ void FunctionReader::readPipe(Operation *op, Pipe pipe, Step &step) {
     spec.reads = access.reads;
     spec.writes = access.writes;
     spec.scratch = access.scratch;
+    // What is no tile lies in global memory.
     spec.memory = !isa<pto::TileBufType>(access.value.getType());
     spec.atomic = atomic && spec.memory;
     step.accesses.push_back(spec);
   }
+  // Scalars are operands that decide what the instruction does.
   for (Value operand : op->getOperands())
     if (operand.getType().isIntOrIndex())
       step.args.push_back(registerOf(operand));
@@ -95,6 +106,7 @@ void FunctionReader::readPipe(Operation *op, Pipe pipe, Step &step) {
 
 // Instructions that touch a part of an operand, at positions that are operands too.
 void FunctionReader::readParts(Operation *op, Step &step) {
+  // These touch one element, at a position.
   if (isa<pto::TGetValOp, pto::LoadScalarOp, pto::StoreScalarOp>(op)) {
     step.accesses.front().col = registerOf(op->getOperand(1));
     return;
@@ -118,6 +130,7 @@ void FunctionReader::readParts(Operation *op, Step &step) {
     break;
   case InstructionId::TInsert:
     positions(step.accesses.back(), ins[1], ins[2], ins[0]);
+    // Only the part is replaced, and what surrounds it is not read.
     step.accesses.back().reads = false;
     break;
   case InstructionId::TSetVal:

@@ -33,6 +33,7 @@ public:
     // Values that a loop carries in a circle return to their start, so this repeats until nothing
     // changes.
     for (bool changed = true; changed;) {
+      // Control is not looked at: a register follows every loop whose turns may decide its value.
       changed_ = false;
       for (const Body &body : function_.bodies)
         for (const Step &step : body.steps)
@@ -41,6 +42,7 @@ public:
     }
     for (const Body &body : function_.bodies)
       for (const Step &step : body.steps)
+        // A slot is chosen by a value modulo the number of slots, so the loop must turn that often.
         if (step.kind == StepKind::MultiGet)
           rotate(step.args[1], step.count);
         else if (step.kind == StepKind::Calc)
@@ -55,12 +57,14 @@ private:
   using Loops = std::vector<uint32_t>;
 
   void add(uint32_t to, uint32_t loop) {
+    // Loops are few, so a list is searched.
     if (to == kNone || std::find(loops_[to].begin(), loops_[to].end(), loop) != loops_[to].end())
       return;
     loops_[to].push_back(loop);
     changed_ = true;
   }
   void add(uint32_t to, const Loops &all) {
+    // `all` may be the list that grows, hence the index.
     for (size_t i = 0; i < all.size(); ++i)
       add(to, all[i]);
   }
@@ -74,10 +78,13 @@ private:
     case StepKind::For: {
       const std::vector<uint32_t> &parameters = function_.bodies[step.body].parameters;
       for (uint32_t parameter : parameters)
+        // All values that a loop carries follow its turns.
         add(parameter, step.body);
+      // The first parameter is the variable; its start may follow an outer loop.
       add(parameters[0], loops_[step.args[0]]);
       for (size_t i = 1; i < parameters.size(); ++i)
         carry(step.args[i + 2], parameters[i]);
+      // What the body yields becomes the next iteration's parameter, and the result in the end.
       leave(step, step.body, 0);
       for (size_t i = 0; i < step.results.size(); ++i)
         carry(step.args[i + 3], step.results[i]);
@@ -88,6 +95,7 @@ private:
       leave(step, step.other, 0);
       break;
     case StepKind::While:
+      // How often a `while` turns is not known, so everything in it follows it.
       for (uint32_t body : {step.body, step.other})
         for (uint32_t parameter : function_.bodies[body].parameters)
           add(parameter, step.body);
@@ -99,6 +107,7 @@ private:
     }
   }
   void carry(uint32_t from, uint32_t to) {
+    // The list is copied, because both may be the same register.
     Loops loops = loops_[from];
     add(to, loops);
   }
@@ -107,6 +116,7 @@ private:
     if (body == kNone || function_.bodies[body].steps.empty())
       return;
     const Step &end = function_.bodies[body].steps.back();
+    // Bodies that end in another way pass nothing on.
     if (end.kind != StepKind::Yield)
       return;
     const std::vector<uint32_t> &parameters = function_.bodies[body].parameters;
@@ -124,6 +134,7 @@ private:
         lengthen(function_.bodies[loop].rotation, count);
   }
   void rotateBy(const Step &step) {
+    // A remainder by the number of ids chooses the id.
     auto calc = static_cast<Calc>(step.sub);
     if (step.rotates && (calc == Calc::Rem || calc == Calc::RemUnsigned || calc == Calc::And))
       rotate(step.args[0], step.rotates);
@@ -136,6 +147,7 @@ private:
         queues.push_back(queueOf_[step.args.back()]);
       bool hasBodies =
           step.kind == StepKind::For || step.kind == StepKind::If || step.kind == StepKind::While;
+      // Pushes and pops within inner loops turn the queue for the outer one as well.
       for (uint32_t inner : {step.body, step.other})
         if (hasBodies && inner != kNone)
           for (uint32_t queue : turnQueues(inner))
@@ -167,6 +179,7 @@ void findRotations(Kernel &kernel) {
   kernel.rotatesTogether = true;
   for (const Function &function : kernel.functions)
     for (const Body &body : function.bodies)
+      // If all queues return to their start together, one rotation is enough for the kernel.
       kernel.rotatesTogether &= !body.hasQueue || kernel.rotation % body.rotation == 0;
 }
 

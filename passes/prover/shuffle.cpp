@@ -157,6 +157,7 @@ private:
 // Runs of equal atoms count as one, so that it does not matter where others cut a memory.
 uint64_t Run::readAtoms(unsigned core, const ShufflePlan::Touch &touch,
                         const std::vector<bool> *known) const {
+  // What lies outside of the memory is a fault of its own, and has no atoms.
   if (touch.outside)
     return 0;
   const ShufflePlan::CorePlan &plan = plan_.cores[core];
@@ -231,6 +232,7 @@ void Run::writeCell(unsigned core, uint32_t cell, uint64_t value, bool atomic) {
 void Run::writeBox(unsigned core, const ShufflePlan::Touch &touch, uint64_t value) {
   writeCell(core, touch.cell, value, touch.atomic);
   for (uint32_t other : plan_.overlaps[touch.cell])
+    // Atomics commute, so what they add must not depend on what stands there.
     writeCell(core, other, mix(touch.atomic ? 0 : global_[other][core], mix(value, touch.cell)),
               touch.atomic);
 }
@@ -306,12 +308,15 @@ void Run::begin(unsigned core, uint8_t pipe, uint32_t index) {
   uint64_t inputs = readAll(core, index);
   if (started.kind == Event::Pop)
     for (unsigned other = 0; other < cores_.size(); ++other)
+      // Only the cores that push to this queue have values for it.
       if (queues_[started.flag].pushed[other].size() > started.number)
         inputs = mix(inputs, queues_[started.flag].pushed[other][started.number]);
+  // A reader that starts too early takes this value, which no run in order has.
   uint64_t undefined = mix(plan_.identity[started.op], 0xDEAD + index);
   const ShufflePlan::CorePlan &plan = plan_.cores[core];
   for (uint32_t a = started.access; a < started.access + started.accesses; ++a) {
     const ShufflePlan::Touch &touch = plan.touches[a];
+    // An instruction in place, or an atomic addition, needs the old contents until its end.
     if (plan.inPlace[index] || !touch.writes || touch.atomic)
       continue;
     if (touch.global)
@@ -353,6 +358,7 @@ void Run::end(unsigned core, uint8_t pipe, Running done) {
   case Event::Alloc:
     break;
   default: {
+    // Inputs that changed meanwhile mean that a writer ran beside it, so the result is poisoned.
     bool changed = ended.kind != Event::Pop && readAll(core, done.event) != done.inputs;
     uint64_t value = mix(plan_.identity[ended.op], mix(done.inputs, changed ? 0xBAD : 0));
     writeAll(core, done.event, value);
@@ -360,6 +366,7 @@ void Run::end(unsigned core, uint8_t pipe, Running done) {
       reachesOthers_ = true;
       queues_[ended.flag].pushed[core].push_back(value);
     }
+    // Scalars steer the program, so what the scalar unit reads belongs to the outcome.
     if (pipe == kScalar)
       state.scalars = mix(state.scalars, value);
   }
@@ -387,6 +394,7 @@ bool Run::issue(unsigned core) {
     unsigned parts = 0;
     bool global = plan_.kernel.queues[next.flag].throughGlobal;
     reachesOwn_ = true;
+    // Pipe 0 is the scalar unit, and 7 stands for all.
     for (uint8_t pipe = 1; pipe < 7; ++pipe)
       if (pipe == static_cast<uint8_t>(Pipe::MTE2) ||
           (!global && plan_.cores[core].pipes >> pipe & 1)) {
@@ -418,6 +426,7 @@ bool Run::start(unsigned core, uint8_t pipe) {
   if (state.queued.empty())
     return false;
   const Event &next = event(core, state.queued.front());
+  // A vector unit that needs barriers overlaps all but pushes, frees and barriers.
   bool overlaps = plan_.vectorBarrier && pipe == kVector && next.kind != Event::Barrier &&
                   next.kind != Event::Push && next.kind != Event::Free;
   if ((!state.running.empty() && !overlaps) || !ready(core, next))
@@ -425,6 +434,7 @@ bool Run::start(unsigned core, uint8_t pipe) {
   uint32_t index = state.queued.front();
   state.queued.pop_front();
   begin(core, pipe, index);
+  // All but operations, pushes and pops ends as it starts, unless a set has to wait for others.
   bool later = isSet(next) && state.running.size() > 1;
   if (next.kind != Event::Operation && next.kind != Event::Push && next.kind != Event::Pop &&
       !later)
@@ -509,6 +519,8 @@ Agents Run::agentsOf(uint64_t turn, Random &random) const {
         continue;
       bool slow = oneIsSlow && lane++ % lanes == turn / 2 % lanes;
       agents.add({core, pipe, Agent::Start, upTo(oneIsSlow ? 1 : 4)}); // its end is next
+      // The slow pipe takes at least ten thousand times as long as the others, so all else
+      // overtakes it.
       agents.add({core, pipe, Agent::End, slow ? 1e5 : upTo(oneIsSlow ? 1 : 4)});
     }
   }
@@ -530,6 +542,8 @@ Outcome Run::shuffle(uint64_t turn) {
   Random random(turn);
   Agents agents = agentsOf(turn, random);
   double now = 0;
+  // This is a discrete-event simulation. An agent that is blocked leaves the open ones until an act
+  // of another may have unblocked it (`woken`).
   while (agents.open) {
     size_t number = agents.first();
     Agent &acts = agents.all[number];
@@ -544,6 +558,7 @@ Outcome Run::shuffle(uint64_t turn) {
     acts.next = later(acts.pause);
     agents.open |= woken(agents, acts);
     // An instruction takes its time from its start on.
+    // With several at once on the vector unit, the end that is planned serves them all.
     if (acts.kind == Agent::Start && cores_[acts.core].pipes[acts.pipe].running.size() == 1) {
       Agent &ends = agents.all[number + 1];
       ends.next = later(ends.pause);

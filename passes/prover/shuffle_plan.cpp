@@ -21,6 +21,7 @@ ShufflePlan::ShufflePlan(const Kernel &kernel, const Execution &execution, const
     const std::vector<Event> &events = execution.cores[core].events;
     for (uint32_t i = 0; i < events.size(); ++i) {
       const Event &event = events[i];
+      // A core has at most eight pipes, so they fit a byte.
       plan.pipes |= static_cast<uint8_t>(1u << (event.pipe & 7));
       if (event.kind == Event::Push || event.kind == Event::Pop)
         plan.takesPart.insert({event.flag, event.kind});
@@ -39,6 +40,7 @@ void ShufflePlan::makeCells() {
   std::vector<uint32_t> cellOf;
   std::map<std::pair<uint32_t, int64_t>, std::vector<uint32_t>> known; // pointer and offset → cells
   for (const GlobalBox &box : execution.boxes) {
+    // Boxes are hashed by pointer and offset; only those that agree in both are compared.
     std::vector<uint32_t> &near = known[{box.pointer, box.offset}];
     auto same =
         std::find_if(near.begin(), near.end(), [&](uint32_t cell) { return cells[cell] == box; });
@@ -49,6 +51,7 @@ void ShufflePlan::makeCells() {
     }
     cellOf.push_back(*same);
   }
+  // Only boxes that something writes can conflict with others.
   overlaps.resize(cells.size());
   std::map<uint32_t, std::vector<uint32_t>> written; // pointer → cells that something writes
   std::vector<bool> isWritten(cells.size());
@@ -66,6 +69,7 @@ void ShufflePlan::makeCells() {
     }
   }
   for (uint32_t cell = 0; cell < cells.size(); ++cell)
+    // Boxes of one pointer are compared in pairs; other pointers never meet.
     for (uint32_t writer : written[cells[cell].pointer])
       if (writer != cell && mayOverlap(cells[writer], cells[cell]))
         overlaps[writer].push_back(cell);
@@ -76,6 +80,8 @@ void ShufflePlan::makeCells() {
 void ShufflePlan::makeAtoms(uint32_t core, const RangeTable &ranges, const Machine &machine) {
   CorePlan &plan = cores[core];
   const std::vector<Access> &accesses = execution.cores[core].accesses;
+  // On chip memory is cut where any access begins or ends. Between two cuts lies an atom, whose
+  // bytes are always accessed together.
   std::map<uint8_t, std::vector<int64_t>> cuts;
   for (const Access &access : accesses)
     if (!access.global)
@@ -89,6 +95,7 @@ void ShufflePlan::makeAtoms(uint32_t core, const RangeTable &ranges, const Machi
     points.erase(std::unique(points.begin(), points.end()), points.end());
     first[place] = static_cast<uint32_t>(plan.lengths.size());
     for (size_t i = 0; i < points.size(); ++i)
+      // The last cut ends the memory; its atom has no bytes.
       plan.lengths.push_back(i + 1 < points.size() ? points[i + 1] - points[i] : 0);
   }
   // Equal accesses share their spans.
@@ -96,6 +103,8 @@ void ShufflePlan::makeAtoms(uint32_t core, const RangeTable &ranges, const Machi
   for (size_t a = 0; a < accesses.size(); ++a) {
     const Access &access = accesses[a];
     Touch &touch = plan.touches[a];
+    // Scratch is written with something that nobody may read, and read by its own instruction
+    // alone.
     touch.reads = access.reads && !access.scratch;
     touch.writes = access.writes || access.scratch;
     touch.atomic = access.atomic;
@@ -106,6 +115,7 @@ void ShufflePlan::makeAtoms(uint32_t core, const RangeTable &ranges, const Machi
         machine.space(std::string_view(ir::placeName(static_cast<ir::Place>(access.place))));
     int64_t end = space && space->usableBytes() > 0 ? space->usableBytes() : INT64_MAX;
     for (const ByteRange &range : ranges[access.bytes])
+      // Bytes outside of the memory are noted for the judge.
       touch.outside |= access.base + range.begin < 0 || access.base + range.end > end;
     auto [entry, isNew] = known.try_emplace({access.place, access.base, access.bytes});
     if (isNew) {
@@ -133,6 +143,7 @@ void ShufflePlan::findInPlace(uint32_t core) {
       const Span &one = plan.spans[i], &two = plan.spans[j];
       if (one.begin < two.end && two.begin < one.end)
         return true;
+      // Spans are sorted, so one pass over both lists finds whether any two meet.
       one.end <= two.end ? ++i : ++j;
     }
     return false;
@@ -145,6 +156,7 @@ void ShufflePlan::findInPlace(uint32_t core) {
         const Touch &x = plan.touches[a], &y = plan.touches[b];
         if (!x.reads || !y.writes || x.global != y.global)
           continue;
+        // An access that both reads and writes is in place by itself.
         found = x.global ? x.cell == y.cell : a == b || meet(x, y);
       }
     plan.inPlace[e] = found;
@@ -163,6 +175,7 @@ void ShufflePlan::findPushed(uint32_t core) {
   std::vector<Written> written(plan.lengths.size());
   std::vector<uint32_t> allocated(execution.buffers.size());
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> lastPushes; // operation, buffer
+  // The last write of each atom in program order is what a push hands over.
   for (uint32_t i = 0; i < trace.events.size(); ++i) {
     const Event &event = trace.events[i];
     if (event.kind == Event::Alloc)
@@ -175,6 +188,7 @@ void ShufflePlan::findPushed(uint32_t core) {
         continue;
       std::vector<bool> *known = pushes ? &plan.pushed[i] : nullptr;
       uint32_t since = allocated[buffer];
+      // What was pushed before is the consumer's; only writes since then count.
       if (pushes)
         since = std::max(since, std::exchange(lastPushes[{event.op, buffer}], i));
       for (uint32_t s = touch.firstSpan; s < touch.lastSpan; ++s)

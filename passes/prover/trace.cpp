@@ -31,6 +31,7 @@ void Runner::assign(const std::vector<uint32_t> &to, size_t first,
 
 void Runner::runIf(const Step &step) {
   yielded_.clear();
+  // Inside a branch on data, a trap is taken to be a check of that data.
   bool around = checksData_;
   checksData_ = at(step.args[0]).data;
   runBody(at(step.args[0]).value ? step.body : step.other);
@@ -49,11 +50,14 @@ void Runner::runWhile(const Step &step) {
     runBody(step.body);
     values = yielded_;
     bool again = !values.empty() && values[0].value, data = !values.empty() && values[0].data;
+    // The limit keeps the prover from hanging; such a loop is reported as undecided.
     if (turn == kTurnsOfWhile)
       findings_.undecided(operation(step),
                           "a loop with more than " + std::to_string(kTurnsOfWhile) + " turns");
+    // How often a loop on data runs is unknown, so a few turns stand for all.
     if (!again || turn == kTurnsOfWhile || (data && turn == kTurnsOnData))
       break;
+    // The first yielded value is the condition; the others are passed on to the body.
     assign(function_->bodies[step.other].parameters, 0, values, 1);
     yielded_.clear();
     runBody(step.other);
@@ -111,12 +115,15 @@ static bool isLeftOutTogether(const Execution &execution) {
   std::map<Key, std::vector<LeftOut>> counted[kMaxCores][3];
   for (const LeftOut &each : execution.leftOut) {
     bool isEvent = each.kind == Event::Signal || each.kind == Event::Await;
+    // Events between cores have signal and await as slots 0 and 1; queues have push, pop and free.
     size_t what = isEvent ? each.kind == Event::Await : each.kind - Event::Push;
     counted[each.core][what][{isEvent, each.flag}].push_back(each);
   }
   auto isSame = [](const std::vector<LeftOut> &one, const std::vector<LeftOut> &two) {
     return std::equal(one.begin(), one.end(), two.begin(), two.end(),
                       [](const LeftOut &a, const LeftOut &b) {
+                        // The gap may begin at a slightly different turn, as long as the gaps
+                        // overlap.
                         return a.count == b.count && std::abs(a.before - b.before) <= a.count;
                       });
   };
@@ -140,10 +147,12 @@ static bool isLeftOutTogether(const Execution &execution) {
 static Execution runFunctions(const Kernel &kernel, const Inputs &inputs, RangeTable &ranges,
                               Findings &findings, size_t limit, int64_t mostLeftOut) {
   Execution execution;
+  // Runners hold pointers to cores, so the vector must not move them.
   execution.cores.reserve(kMaxCores);
   execution.buffers.push_back({}); // of tiles that no pop has bound yet
   for (const Function &function : kernel.functions) {
     Runner runner(kernel, inputs, ranges, findings, execution, limit, mostLeftOut);
+    // Beside a cube core, both vector cores run the function.
     bool onBoth = !function.cube && (function.usesSubBlock || kernel.functions.size() > 1);
     runner.run(function, 0);
     if (!onBoth || execution.cores.size() == kMaxCores)
@@ -155,6 +164,7 @@ static Execution runFunctions(const Kernel &kernel, const Inputs &inputs, RangeT
       auto last = static_cast<uint32_t>(execution.cores.size() - 1);
       execution.cores.push_back(execution.cores.back());
       execution.cores.back().subBlock = 1;
+      // The code does not ask for its core, so the second vector core issues exactly the same.
       for (size_t i = 0; i < leftOut; ++i)
         if (execution.leftOut[i].core == last) {
           execution.leftOut.push_back(execution.leftOut[i]);
@@ -201,6 +211,7 @@ static void reportUnbalanced(const Kernel &kernel, const Execution &execution, F
     for (uint32_t core = 0; core < execution.cores.size(); ++core) {
       auto [pushes, pops, frees] = totalsOf(execution, core, queue);
       if (pushes)
+        // A core that never pushes is no producer and does not limit the others.
         pushed = std::min(pushed, pushes);
       popped = std::max(popped, pops);
     }
@@ -226,10 +237,12 @@ Execution runKernel(const Kernel &kernel, const Inputs &inputs, RangeTable &rang
     return first;
   int64_t least = INT64_MAX;
   for (const Core &core : first.cores)
+    // The smallest gap of all cores becomes the limit for each of them.
     least = core.leftOut ? std::min(least, core.leftOut) : least;
   Execution execution = runFunctions(kernel, inputs, ranges, findings, limit, least);
   if (execution.complete && isLeftOutTogether(execution))
     return execution;
+  // As a last resort, all turns run.
   execution = runFunctions(kernel, inputs, ranges, findings, limit, 0);
   if (!execution.complete && first.complete && !first.excluded)
     reportUnbalanced(kernel, first, findings);

@@ -14,6 +14,7 @@ namespace ptl::ir {
 llvm::StringRef combinerOf(Operation *op) { return operationName(*loweringOf(op)->combiner); }
 
 llvm::StringRef reductionBy(llvm::StringRef combiner) {
+  // The reduction is found by its combiner, so the two tables cannot contradict each other.
   OpId by = *opIdOf(combiner);
   // Searches and the mean combine by the same operation, but their results are not what it combines.
   auto isPlain = [](const OpRecord &record) {
@@ -31,8 +32,10 @@ Value numberOf(OpBuilder &b, Location loc, Type elem, double value) {
     return b.create<arith::ConstantOp>(loc, b.getFloatAttr(real, value));
   if (elem.isIndex())
     return b.create<arith::ConstantIndexOp>(loc, static_cast<int64_t>(value));
+  // The number goes through 64 bits with a sign, which holds all that occur here.
   APInt bits(64, static_cast<uint64_t>(static_cast<int64_t>(value)), true);
   auto attribute = IntegerAttr::get(elem, bits.sextOrTrunc(elem.getIntOrFloatBitWidth()));
+  // `arith.constant` takes no unsigned types.
   if (elem.isUnsignedInteger())
     return b.create<ConstantOp>(loc, attribute);
   return b.create<arith::ConstantOp>(loc, attribute);

@@ -40,11 +40,13 @@ static Value describedBy(Value value) {
 /// The store that copies all of the storage, if that is the last thing that happens to it.
 static StoreOp finalCopy(AllocOp alloc) {
   for (Operation *user : alloc->getUsers()) {
+    // The load has to be of all the storage, in its own shape.
     auto load = dyn_cast<LoadOp>(user);
     if (!load || load->getBlock() != alloc->getBlock() || load.getOutside() || !isFromStart(load) ||
         extentsOf(load.getType()) != extentsOf(alloc.getType()))
       continue;
     Operation *next = onlyUser(load);
+    // Descriptions in between do not change the elements.
     while (isa_and_nonnull<CastOp>(next))
       next = onlyUser(next->getResult(0));
     auto store = dyn_cast_or_null<StoreOp>(next);
@@ -53,6 +55,7 @@ static StoreOp finalCopy(AllocOp alloc) {
                    store.getRef().getType() == alloc.getType();
     if (!isWhole)
       continue;
+    // A later use would need the storage itself.
     bool isLast = llvm::all_of(alloc->getUsers(), [&](Operation *other) {
       Operation *here = alloc->getBlock()->findAncestorOpInBlock(*other);
       return other == load || (here && here->isBeforeInBlock(load));
@@ -65,6 +68,7 @@ static StoreOp finalCopy(AllocOp alloc) {
 
 /// Whether nothing touches the storage between two operations of a block.
 static bool isIdle(Value ref, Operation *from, Operation *to) {
+  // Users that are in other blocks, and asking for lengths, do not touch the elements.
   return llvm::all_of(ref.getUsers(), [&](Operation *user) {
     Operation *here = from->getBlock()->findAncestorOpInBlock(*user);
     return user == to || isa<DimOp>(user) || !here || here->isBeforeInBlock(from) ||
@@ -91,6 +95,7 @@ static Block *turnOf(Block *block) {
 
 /// Whether one operation comes before another one in the same turn, or never both are run in it.
 static bool isBeforeOrApart(Operation *first, Operation *second, Block *turn) {
+  // Both are compared in the smallest block that contains them.
   Block *block = first->getBlock();
   while (!block->findAncestorOpInBlock(*second))
     block = block->getParentOp()->getBlock();
@@ -98,6 +103,7 @@ static bool isBeforeOrApart(Operation *first, Operation *second, Block *turn) {
             *other = block->findAncestorOpInBlock(*second);
   if (turnOf(block) != turn)
     return false; // turns of a loop within come one after the other
+  // The two arms of one branch never both run.
   bool isApart = own == other && isa<scf::IfOp>(own) && own != first && own != second;
   return isApart || (own != other && own->isBeforeInBlock(other));
 }
@@ -108,6 +114,7 @@ static llvm::SmallVector<Operation *> readsOf(LoadOp load) {
   llvm::SmallPtrSet<Operation *, 8> seen = {load};
   for (size_t i = 0; i < reads.size(); ++i) {
     Operation *op = reads[i];
+    // A value that a branch or loop yields lives on as its result.
     ValueRange results = isa<scf::YieldOp>(op) ? op->getParentOp()->getResults() : op->getResults();
     for (Value result : results)
       if (isa<ArrayType>(result.getType()))
@@ -138,6 +145,7 @@ struct CopiedTurn {
   CopiedTurn(AllocOp alloc, StoreOp copy) : alloc(alloc), copy(copy) {
     for (Operation *user : alloc->getUsers()) {
       auto store = dyn_cast<StoreOp>(user);
+      // A store of the whole of the carried storage is how a turn's copy begins.
       if (store && store.getRef() == alloc && wholeLoadOf(store, copy.getRef()))
         begins.push_back(store);
       else if (!isa<DimOp, LoadOp>(user))
@@ -150,6 +158,7 @@ struct CopiedTurn {
   bool isNeedless() {
     Block *block = alloc->getBlock(), *turn = turnOf(block);
     Value outer = copy.getRef();
+    // Without writes nothing is gained, and storage of the same turn is no carried one.
     Block *home = outer.getParentBlock();
     if (writes.empty() || home == block || !home->findAncestorOpInBlock(*alloc) ||
         outer.getType() != alloc.getType())
@@ -160,6 +169,7 @@ struct CopiedTurn {
     };
     return llvm::all_of(outer.getUsers(), [&](Operation *user) {
       bool isInTurn = turn->findAncestorOpInBlock(*user);
+      // Lengths do not change, and what comes after the copy back sees the new contents anyway.
       if (user == copy || isa<DimOp>(user) || (isInTurn && isBeforeOrApart(copy, user, turn)))
         return true;
       auto load = dyn_cast<LoadOp>(user);
@@ -169,6 +179,7 @@ struct CopiedTurn {
                   LoadOp first = wholeLoadOf(begin, outer);
                   return turn->findAncestorOpInBlock(*first) && isBeforeOrApart(user, first, turn);
                 }));
+      // All that is read of the old contents has to be used before the first write.
       return llvm::all_of(readsOf(load), [&](Operation *read) {
         return !turn->findAncestorOpInBlock(*read) || isBeforeWrites(read);
       });
@@ -186,6 +197,8 @@ static bool isFreeFor(AllocOp alloc, StoreOp copy) {
   Operation *here = home->findAncestorOpInBlock(*alloc);
   if (!here || !made->isBeforeInBlock(here))
     return false;
+  // Readers of the target have to be done before the other storage is filled, or come after the
+  // copy.
   Block *turn = turnOf(home);
   return llvm::all_of(target.getUsers(), [&](Operation *user) {
     auto load = dyn_cast<LoadOp>(user);
@@ -199,6 +212,7 @@ static bool isFreeFor(AllocOp alloc, StoreOp copy) {
 static void replace(StoreOp copy, AllocOp alloc, Value by) {
   Value value = copy.getValue(), stored = cast<LoadOp>(describedBy(value).getDefiningOp()).getRef();
   copy.erase();
+  // The chain of descriptions between load and store goes with the copy.
   while (value != stored) {
     Operation *made = value.getDefiningOp();
     value.replaceAllUsesWith(stored); // who asks for lengths
@@ -212,6 +226,7 @@ static void replace(StoreOp copy, AllocOp alloc, Value by) {
 void forwardStorage(func::FuncOp function) {
   llvm::SmallVector<AllocOp> allocs;
   function.walk([&](AllocOp alloc) { allocs.push_back(alloc); });
+  // Storage that was replaced must not be visited any more.
   llvm::SmallPtrSet<Operation *, 8> gone;
   for (AllocOp alloc : allocs) {
     if (gone.contains(alloc))
@@ -235,6 +250,7 @@ void forwardStorage(func::FuncOp function) {
       replace(copy, alloc, target);
       continue;
     }
+    // A target without a definition is an argument, of which only the time in between counts.
     if (target == alloc || (made && !isFreeFor(alloc, copy)) || !isIdle(target, alloc, copy))
       continue;
     replace(copy, alloc, target);

@@ -25,15 +25,18 @@ namespace {
 /// Collects, in order, what has to be moved for `value` to be known before the loop; false if it
 /// cannot be.
 bool collectInvariant(Value value, Operation *loop, llvm::SetVector<Operation *> &moved) {
+  // A value from outside of the loop is known before it.
   if (!loop->isProperAncestor(value.getParentBlock()->getParentOp()) &&
       value.getParentBlock()->getParentOp() != loop)
     return true;
   Operation *op = value.getDefiningOp();
   if (!op || moved.contains(op))
+    // An argument of the loop changes in each round.
     return op != nullptr;
   bool isScalar = llvm::all_of(op->getResultTypes(), [](Type type) {
     return type.isIntOrIndexOrFloat() && !isa<ArrayType>(type);
   });
+  // What is moved may run although the loop has no round, so it must be safe to run at any time.
   if (!isScalar || op->getNumRegions() != 0 || !isMemoryEffectFree(op) || !isSpeculatable(op))
     return false;
   for (Value operand : op->getOperands())
@@ -71,11 +74,13 @@ void hoistFrom(Operation *loop, Block &body, ValueRange lower, ValueRange upper)
   for (Operation &op : llvm::make_early_inc_range(body.without_terminator())) {
     auto check = dyn_cast<CheckOp>(op);
     if (!check) {
+      // Prints and checks are seen in their order, so no later check may pass this one.
       if (isObserved(&op))
         return;
       continue;
     }
     llvm::SetVector<Operation *> moved;
+    // A check that has to stay keeps all later ones behind it.
     for (Value operand : check->getOperands())
       if (!collectInvariant(operand, loop, moved))
         return;
@@ -84,6 +89,7 @@ void hoistFrom(Operation *loop, Block &body, ValueRange lower, ValueRange upper)
     check->moveBefore(loop);
     b.setInsertionPoint(check);
     Location loc = check.getLoc();
+    // In a loop without rounds the check would never have been made, so it must not fail then.
     if (Value some = hasRounds(b, loc, lower, upper)) {
       Value none = b.create<arith::XOrIOp>(loc, some, b.create<arith::ConstantIntOp>(loc, 1, 1));
       check.getConditionMutable().assign(

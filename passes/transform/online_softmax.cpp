@@ -103,8 +103,10 @@ private:
 /// From the product back to the scores.
 bool SoftmaxProduct::matchWeights() {
   Value weights = product_.getOperand(0);
+  // A value that is both factors would be needed whole.
   if (!isa<ParallelOp>(product_->getParentOp()) || product_.getOperand(1) == weights)
     return false;
+  // Conversions between the exponentials and the product are done again for each block.
   while (auto conversion = weights.getDefiningOp<ConvertOp>()) {
     if (!weights.hasOneUse() || !isa<FloatType>(elementTypeOf(weights.getType())))
       return false;
@@ -112,6 +114,7 @@ bool SoftmaxProduct::matchWeights() {
     weights = conversion->getOperand(0);
   }
   quotient_ = weights.getDefiningOp<DivOp>();
+  // A quotient that something else uses needs whole rows.
   if (quotient_ && !weights.hasOneUse())
     return false;
   Value exponentials = quotient_ ? quotient_->getOperand(0) : weights;
@@ -130,11 +133,13 @@ bool SoftmaxProduct::matchWeights() {
 /// Nothing else needs whole rows.
 bool SoftmaxProduct::matchUsers() {
   Value exponentials = exponential_->getResult(0);
+  // Of several sums, the first is taken, and the others make the match fail below.
   for (Operation *user : exponentials.getUsers())
     if (auto sum = dyn_cast<ReduceSumOp>(user); sum && !sum_)
       sum_ = sum;
   if (!sum_ || !foldsColumns(sum_))
     return false;
+  // The division has to be by this sum, and nothing else may use it.
   if (quotient_ && (quotient_->getOperand(1) != sum_->getResult(0) || !sum_->hasOneUse()))
     return false;
   Operation *weighed = quotient_              ? quotient_.getOperation()
@@ -166,6 +171,7 @@ bool SoftmaxProduct::matchUsers() {
 bool SoftmaxProduct::matchTypes() {
   Type element = elementTypeOf(scores_.getType());
   const Extent &columns = extentsOf(scores_.getType()).back();
+  // Short rows fit into a tile as they are, and gain nothing from blocks.
   bool isShort = columns.isOne() ||
                  (columns.capacity != Extent::kUnknown && columns.capacity <= sizes_.longRow);
   return (element.isF32() || element.isF64()) && elementTypeOf(sum_.getType()) == element &&
@@ -183,6 +189,7 @@ bool SoftmaxProduct::hasBlocks(Value value) const {
     return llvm::all_of(op->getOperands(), [&](Value operand) {
       return numberOfAxes(operand) == 0 || hasBlocks(operand);
     });
+  // A product behind the scores is computed in blocks of columns, if its right factor is a matrix.
   if (isa<MatmulOp>(op))
     return value.hasOneUse() && numberOfAxes(op->getOperand(1)) >= 2;
   return !isCostly(op);
@@ -215,6 +222,8 @@ Value SoftmaxProduct::binary(StringRef name, Value a, Value b) {
 }
 
 SoftmaxProduct::Running SoftmaxProduct::start() {
+  // The maximum begins at the lowest finite number rather than at -inf, since -inf minus -inf is
+  // NaN.
   Type element = elementTypeOf(maximum_.getType());
   auto lowest =
       llvm::APFloat::getLargest(cast<FloatType>(element).getFloatSemantics(), /*Negative=*/true);
@@ -224,16 +233,20 @@ SoftmaxProduct::Running SoftmaxProduct::start() {
 
 SoftmaxProduct::Running SoftmaxProduct::next(const Running &before, Value position, Value length) {
   AxisPart part(b_, product_->getBlock(), position, length,
+                // The name of the extent is unique to this product, since equal names stand for
+                // equal lengths.
                 Extent::named(b_.getStringAttr("block." + std::to_string(number_)), sizes_.block));
   Value scores = part.of(scores_, numberOfAxes(scores_) - 1);
   Value largest = cloneWith(b_, maximum_, scores, maximum_.getType());
   Value maximum = binary(MaxOp::getOperationName(), before.maximum, largest);
   Value difference = binary(SubOp::getOperationName(), scores, maximum);
   Value weights = cloneWith(b_, exponential_, difference, difference.getType());
+  // The factor exp(old maximum - new maximum) brings earlier sums to the new maximum.
   Value shift = binary(SubOp::getOperationName(), before.maximum, maximum);
   Value factor = cloneWith(b_, exponential_, shift, shift.getType());
   Value sum = cloneWith(b_, sum_, weights, sum_.getType());
   Value kept = binary(MulOp::getOperationName(), before.sum, factor);
+  // Weights are converted as the whole matrix was, so that the product has the same operand type.
   for (ConvertOp conversion : conversions_)
     weights = cloneWith(b_, conversion, weights,
                         withExtent(conversion.getType(), numberOfAxes(scores_) - 1, part.extent()));
@@ -253,6 +266,7 @@ llvm::SmallVector<Value> SoftmaxProduct::finish(const Running &end) {
   };
   Value zero =
       b_.create<arith::ConstantOp>(loc_, b_.getFloatAttr(elementTypeOf(end.sum.getType()), 0.0));
+  // Only rows with a positive sum are compared; the others are NaN either way.
   Value counts =
       b_.create<GtOp>(loc_, TypeRange(truthFor(end.sum)), ValueRange{end.sum, zero})->getResult(0);
   auto where = [&](Value value, Value otherwise) {
@@ -280,6 +294,7 @@ llvm::SmallVector<Value> SoftmaxProduct::finish(const Running &end) {
 scf::IfOp SoftmaxProduct::inBlocks() {
   length_ = lengthOf(b_, scores_, static_cast<int64_t>(numberOfAxes(scores_)) - 1);
   auto constant = [&](int64_t number) { return b_.create<arith::ConstantIndexOp>(loc_, number); };
+  // The choice between blocks and whole rows is made at run time, since lengths may be unknown.
   Value isLong =
       b_.create<arith::CmpIOp>(loc_, arith::CmpIPredicate::sgt, length_, constant(sizes_.longRow));
   llvm::SmallVector<Type> types{b_.getI1Type(), product_.getType()};
@@ -288,6 +303,7 @@ scf::IfOp SoftmaxProduct::inBlocks() {
   auto branch = b_.create<scf::IfOp>(loc_, types, isLong, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b_);
   b_.setInsertionPointToStart(branch.elseBlock());
+  // The other arm only has to have values of the right types, which nobody takes.
   Running none = start();
   llvm::SmallVector<Value> nothing{b_.create<arith::ConstantOp>(loc_, b_.getBoolAttr(false)),
                                    none.product};
@@ -315,6 +331,7 @@ scf::IfOp SoftmaxProduct::inBlocks() {
 
 /// The product and what only it needs is computed in the arm.
 void SoftmaxProduct::moveInto(Block *arm) {
+  // Operations are visited backwards, so that users move before what they use.
   Operation *op = last_;
   while (op) {
     Operation *before = op->getPrevNode();
@@ -328,6 +345,8 @@ void SoftmaxProduct::moveInto(Block *arm) {
 }
 
 void SoftmaxProduct::rewrite() {
+  // Both the product and the sum have to be computed from the same rows, so what replaces them
+  // stands behind the later one.
   b_.setInsertionPointAfter(last_);
   scf::IfOp blocks = inBlocks();
   llvm::SmallVector<Type> types(llvm::drop_begin(blocks.getResultTypes()));
@@ -344,6 +363,8 @@ void SoftmaxProduct::rewrite() {
   b_.create<scf::YieldOp>(loc_, blocks.getResults().drop_front());
   b_.setInsertionPointToStart(chosen.elseBlock());
   b_.create<scf::YieldOp>(loc_, written);
+  // What is computed for whole rows alone moves into the arm that needs it, and costs nothing
+  // elsewhere.
   moveInto(chosen.elseBlock());
 }
 
@@ -356,6 +377,7 @@ struct OnlineSoftmaxPass : impl::OnlineSoftmaxBase<OnlineSoftmaxPass> {
     llvm::SmallVector<MatmulOp> products;
     getOperation()->walk([&](MatmulOp product) { products.push_back(product); });
     unsigned number = 0;
+    // The number makes the names of extents unique.
     for (MatmulOp product : products)
       if (SoftmaxProduct found(product, {block, longRow}, number); found.match()) {
         found.rewrite();

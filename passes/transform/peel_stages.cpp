@@ -50,11 +50,13 @@ bool Peeler::findStages() {
   for (auto branch : loop_.getBody()->getOps<scf::IfOp>())
     if (auto stage = attrs::stage.of(branch); stage && stage.getInt() >= 0 && stage.getInt() < 2)
       stages_[static_cast<size_t>(stage.getInt())] = branch;
+  // The condition of the first stage holds the end of the loop, so it has to be a comparison.
   return stages_[0] && stages_[1] && stages_[0].getCondition().getDefiningOp<arith::CmpIOp>();
 }
 
 /// At the start of the function, where the others are.
 Value Peeler::constant(TypedAttr value) {
+  // A constant that exists is used again, so that equal ones do not pile up.
   for (auto known : function_.front().getOps<arith::ConstantOp>())
     if (known.getValue() == value)
       return known;
@@ -67,6 +69,7 @@ Value Peeler::constant(TypedAttr value) {
 void Peeler::copy(Operation &op, IRMapping &copies) {
   Operation *made = b_.clone(op, copies);
   llvm::SmallVector<OpFoldResult> known;
+  // Only operations without effects may be replaced by what they fold to.
   if (made->getNumResults() != 1 || !isMemoryEffectFree(made) || failed(made->fold(known)) ||
       known.size() != 1)
     return;
@@ -87,6 +90,7 @@ void Peeler::copyTurn(Value variable, unsigned stage) {
   Operation *other = stages_[1 - stage];
   for (Operation &op : loop_.getBody()->without_terminator()) {
     if (&op == other)
+      // The stages stand beside operations that both need, which are copied as well.
       continue;
     if (&op != stages_[stage]) {
       copy(op, copies);
@@ -103,11 +107,13 @@ Value Peeler::behindLast(Value begin, Value end, Value step) {
       matchPattern(begin, m_Zero()) ? end : b_.createOrFold<arith::SubIOp>(loc_, end, begin);
   if (!matchPattern(step, m_One()))
     span = b_.createOrFold<arith::MulIOp>(
+        // The loop may end in the middle of a step, so the span is rounded up to whole steps.
         loc_, b_.createOrFold<arith::CeilDivSIOp>(loc_, span, step), step);
   return matchPattern(begin, m_Zero()) ? span : b_.createOrFold<arith::AddIOp>(loc_, begin, span);
 }
 
 void Peeler::removeDead(Value value) {
+  // Removing one operation may leave its operands without users.
   Operation *op = value.getDefiningOp();
   if (!op || !isOpTriviallyDead(op))
     return;
@@ -132,7 +138,9 @@ Value Peeler::compute(bool smaller, Value a, Value b) {
 /// The turns before the loop and behind it; gives the first one of the loop.
 Value Peeler::peelTurns(Value begin, Value end, int64_t ahead) {
   Value step = loop_.getStep();
+  // With one turn ahead, prologue and epilogue are single turns and need no loops of their own.
   if (ahead == 1) {
+    // Without any turn there is nothing to peel, which has to be checked unless it is known.
     Value some = b_.createOrFold<arith::CmpIOp>(loc_, arith::CmpIPredicate::slt, begin, end);
     if (!matchPattern(some, m_One())) {
       auto branch = b_.create<scf::IfOp>(loc_, some, /*withElseRegion=*/false);
@@ -145,10 +153,14 @@ Value Peeler::peelTurns(Value begin, Value end, int64_t ahead) {
     copyTurn(behindLast(begin, end, step), 1);
     return second;
   }
+  // With several turns ahead, short loops may have fewer turns than that, which the bounds below
+  // respect.
   Value lead = b_.createOrFold<arith::MulIOp>(loc_, step, index(ahead));
   Value first = b_.createOrFold<arith::AddIOp>(loc_, begin, lead);
   copyTurns(begin, compute(true, end, first), 0);
   Value behind = behindLast(begin, end, step);
+  // The second stage lags by the lead, so its first turn is `first` even if the loop ends before
+  // that.
   Value from = compute(false, behind, first);
   Value to = b_.createOrFold<arith::AddIOp>(loc_, behind, lead);
   b_.setInsertionPointAfter(loop_);
@@ -161,12 +173,14 @@ void Peeler::peel() {
   if (!findStages())
     return;
   Value begin = loop_.getLowerBound(), longer = loop_.getUpperBound();
+  // The loop ran longer by the turns ahead; the first stage's condition has the real end.
   Value end = stages_[0].getCondition().getDefiningOp<arith::CmpIOp>().getRhs();
   loop_.setLowerBound(peelTurns(begin, end, ahead));
   loop_.setUpperBound(end);
   for (scf::IfOp stage : stages_) {
     Value condition = stage.getCondition();
     stage.thenBlock()->getTerminator()->erase();
+    // In the middle both stages always run, so their branches dissolve.
     loop_.getBody()->getOperations().splice(Block::iterator(stage),
                                             stage.thenBlock()->getOperations());
     stage.erase();

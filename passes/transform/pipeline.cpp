@@ -21,6 +21,7 @@ struct PassObserver : PassInstrumentation {
   void runAfterPass(Pass *pass, Operation *op) override {
     if (!options.afterPass || pass->getArgument().empty())
       return;
+    // A nested pass runs on a function; observers want the module.
     auto module = dyn_cast<ModuleOp>(op);
     options.afterPass(pass->getArgument(), module ? module : op->getParentOfType<ModuleOp>());
   }
@@ -47,6 +48,7 @@ static LogicalResult runPhase(ModuleOp module, const PipelineOptions &options,
 
 LogicalResult runTilePipeline(ModuleOp module, const Simplifier &simplifier,
                               const PipelineOptions &options) {
+  // The simplifier runs between passes, because each leaves dead code and foldable arithmetic.
   auto clean = [&](OpPassManager &manager) { manager.addPass(simplifier.pass()); };
   if (failed(runPhase(module, options, "tensor", clean)))
     return failure();
@@ -58,12 +60,14 @@ LogicalResult runTilePipeline(ModuleOp module, const Simplifier &simplifier,
       manager.addNestedPass<func::FuncOp>(
           createPartition(PartitionOptions{options.productM, options.productN, options.tileBytes}));
     clean(manager);
+    // These look for patterns that only tiles have.
     if (!options.inChunks) {
       manager.addNestedPass<func::FuncOp>(createSkipMasked());
       clean(manager);
       manager.addNestedPass<func::FuncOp>(createOnlineSoftmax());
       clean(manager);
     }
+    // Checks are hoisted when loops have their final form.
     manager.addNestedPass<func::FuncOp>(createHoistChecks());
     clean(manager);
     if (!options.legalizeFor)

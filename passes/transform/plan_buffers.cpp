@@ -68,6 +68,7 @@ Pipe SpacePlanner::busiestPipe() const {
   int64_t bytes[numPipes] = {};
   for (uint32_t buffer : buffers_)
     for (size_t pipe = 0; pipe < numPipes; ++pipe)
+      // One bit in the mask says that only this pipe touches the buffer.
       if (liveness_.buffers[buffer].pipes == 1u << pipe)
         bytes[pipe] += totalOf(liveness_.buffers[buffer]);
   return static_cast<Pipe>(std::max_element(bytes, bytes + numPipes) - bytes);
@@ -76,12 +77,15 @@ Pipe SpacePlanner::busiestPipe() const {
 /// The innermost loop that holds the range; the whole function if none does.
 LiveRange SpacePlanner::loopAround(LiveRange range) const {
   LiveRange found = {0, static_cast<uint32_t>(liveness_.positions.size())};
+  // Loops are sorted by their begins, so those that begin before the range are searched backwards,
+  // inner ones first.
   auto after = llvm::upper_bound(liveness_.loops, range.begin,
                                  [](uint32_t at, const LiveLoop &l) { return at < l.range.begin; });
   for (auto loop = after; loop != liveness_.loops.begin();) {
     --loop;
     if (loop->range.contains(range))
       return loop->range;
+    // Behind an outermost loop that ends before the range, no earlier loop can hold it.
     if (loop->depth == 0)
       break;
   }
@@ -96,6 +100,7 @@ void SpacePlanner::findTurns() {
     if (liveness_.buffers[pair.input].live.end == pair.position)
       goesOn.insert(pair.input);
   llvm::SmallVector<uint32_t> order;
+  // A pipe runs its own instructions in order, so its buffers gain nothing from standing apart.
   for (uint32_t number : buffers_)
     if (!liveness_.buffers[number].onePipe())
       order.push_back(number);
@@ -104,6 +109,7 @@ void SpacePlanner::findTurns() {
   });
   for (uint32_t number : order) {
     LiveRange live = liveness_.buffers[number].live;
+    // The next buffer to be filled is the first one that begins behind the end of this one.
     auto next = llvm::partition_point(
         order, [&](uint32_t other) { return liveness_.buffers[other].live.begin <= live.end; });
     if (next != order.end() && !goesOn.contains(number))
@@ -115,10 +121,13 @@ LiveRange SpacePlanner::rangeAt(uint32_t number, Sharing sharing) const {
   const LiveBuffer &buffer = liveness_.buffers[number];
   LiveRange whole = {0, static_cast<uint32_t>(liveness_.positions.size())};
   bool isAlone = buffer.pipes == sharedPipe_;
+  // A buffer that shares with nothing is live throughout the function.
   if (sharing == Sharing::None || (sharing == Sharing::Pipe && !isAlone))
     return whole;
+  // Buffers of one pipe need no events when they share bytes, since the pipe is in order.
   if (sharing == Sharing::Loops && !isAlone)
     return loopAround(buffer.live);
+  // Up to the end of the buffer that follows, so that the two lie apart.
   if (auto turn = turnEnds_.find(number); sharing == Sharing::Turns && turn != turnEnds_.end())
     return {buffer.live.begin, turn->second};
   return buffer.live;
@@ -144,10 +153,12 @@ void SpacePlanner::joinInPlace() {
     if (input == itemOf_.end() || output == itemOf_.end())
       continue;
     PackItem &before = items_[input->second], &after = items_[output->second];
+    // The widened ranges have to meet exactly at the instruction, or the input is needed beyond it.
     bool follows = before.end == pair.position && after.begin == pair.position &&
                    liveness_.buffers[pair.input].live.end == pair.position;
     if (!follows || input->second == output->second || before.fixed || after.fixed)
       continue;
+    // The output keeps an item of no bytes, so that the numbers of items stay those of buffers.
     before.end = after.end;
     after.begin = after.end = before.begin;
     after.bytes = 0;
@@ -157,8 +168,11 @@ void SpacePlanner::joinInPlace() {
 
 bool SpacePlanner::tryPlan(Sharing sharing, std::vector<int64_t> &addresses) {
   makeItems(sharing);
+  // A memory of unknown size is unlimited.
   int64_t usable = space_.bytes ? space_.usable : INT64_MAX;
+  // The lower bound is cheap to compute, and makes most attempts at packing needless.
   Packing bound = measureLive(items_, space_.alignment);
+  // The bound with all sharing is what the ledger reports, whichever sharing is taken.
   if (sharing == Sharing::All) {
     space_.lowerBound = bound.lowerBound;
     space_.fullest = bound.fullest;
@@ -190,6 +204,7 @@ void SpacePlanner::plan(bool tight, std::vector<int64_t> &addresses) {
   space_.fullest = least.fullest;
   space_.fits = false;
   findTurns();
+  // More sharing means more waiting between pipes, so the least sharing that fits is taken.
   for (Sharing sharing :
        {Sharing::None, Sharing::Pipe, Sharing::Loops, Sharing::Turns, Sharing::All})
     if (!space_.fits && (sharing == Sharing::All || !tight))
@@ -258,11 +273,13 @@ FunctionPlanner::FunctionPlanner(func::FuncOp function, const Machine &machine)
       if (!access.writes && !access.scratch)
         continue;
       Value root = rootOf(access.value);
+      // A ring is one buffer, whichever slot is written.
       if (auto get = root.getDefiningOp<MultiTileGetOp>())
         root = get.getSource();
       writers.try_emplace(root, access.scratch ? "(scratch)" : nameByWriter(op));
     }
   for (auto [number, buffer] : llvm::enumerate(liveness_.buffers)) {
+    // Names in the source come first; then that of the instruction that writes the tile.
     std::string name = nameOf(buffer.op->getLoc());
     if (auto reserve = dyn_cast<ReserveBufferOp>(buffer.op))
       name = reserve.getName().str();
@@ -327,6 +344,8 @@ LedgerFunction FunctionPlanner::run(bool tight) {
   for (auto &[place, buffers] : byPlace) {
     MemorySpace none;
     none.place = ir::placeName(place).str();
+    // A machine without the memory leaves it at 0 bytes, so that the ledger still describes the
+    // buffers.
     none.bytes = 0;
     const MemorySpace *memory = machine_.space(none.place);
     SpacePlanner planner(liveness_, memory ? *memory : none, buffers);
@@ -349,6 +368,7 @@ Overflow FunctionPlanner::overflowOf(const LedgerSpace &space) const {
   if (space.fullest < liveness_.positions.size())
     overflow.at = placeOf(liveness_.positions[space.fullest]->getLoc());
   for (const LedgerBuffer &buffer : space.buffers)
+    // Only what is live at the fullest position explains the overflow.
     if (buffer.begin <= space.fullest && space.fullest <= buffer.end)
       overflow.live.push_back(buffer);
   std::stable_sort(overflow.live.begin(), overflow.live.end(),
@@ -361,6 +381,7 @@ void FunctionPlanner::tryFewerSlots(Overflow &overflow) const {
   const MemorySpace *memory = machine_.space(overflow.space.place);
   if (!memory || !isPipelined(overflow.space.place))
     return;
+  // The liveness is copied, since the counts of slots are changed for the attempt.
   BufferLiveness fewer = liveness_;
   std::vector<uint32_t> buffers;
   int64_t most = 1;
@@ -371,6 +392,7 @@ void FunctionPlanner::tryFewerSlots(Overflow &overflow) const {
     if (isa<AllocMultiTileOp>(buffer.op))
       most = std::max(most, buffer.count);
   }
+  // Fewer copies are tried one by one, so the largest number that fits is found first.
   for (int64_t count = most - 1; count > 0 && !overflow.pipeline; --count) {
     for (uint32_t number : buffers)
       if (LiveBuffer &buffer = fewer.buffers[number]; isa<AllocMultiTileOp>(buffer.op))
@@ -399,8 +421,12 @@ void FunctionPlanner::apply() {
   OpBuilder builder(function_.getBody());
   std::map<int64_t, Value> constants;
   for (auto [number, buffer] : llvm::enumerate(liveness_.buffers))
+    // The queue's base is an attribute and a fixed address stands in the code, so neither needs a
+    // constant.
     if (!isa<ReserveBufferOp>(buffer.op) && !buffer.fixed)
       constants[addresses_[number]] = {};
+  // Addresses are made in increasing order, so that the text does not depend on the order of
+  // buffers.
   for (auto &[address, value] : constants)
     value = builder.create<arith::ConstantIntOp>(function_.getLoc(), address, 64);
   for (auto [number, buffer] : llvm::enumerate(liveness_.buffers)) {

@@ -95,6 +95,7 @@ bool MaskedRows::matchMask() {
   Operation *mask = select_.getOperand(0).getDefiningOp();
   if (!mask || mask->getNumOperands() != 2)
     return false;
+  // `row >= column` and `column <= row` are the same mask.
   if (isa<GeOp, GtOp>(mask)) {
     rows_ = mask->getOperand(0);
     columns_ = mask->getOperand(1);
@@ -106,6 +107,7 @@ bool MaskedRows::matchMask() {
   }
   seesOwn_ = isa<GeOp, LeOp>(mask);
   APFloat hiding(0.0f);
+  // Only -inf disappears in the maximum and in the sum.
   if (!matchPattern(select_.getOperand(2), m_ConstantFloat(&hiding)) || !hiding.isInfinity() ||
       !hiding.isNegative())
     return false;
@@ -122,11 +124,14 @@ bool MaskedRows::matchMask() {
     return false;
   whole_ = extentsOf(index.getType()).back();
   llvm::ArrayRef<Extent> rows = extentsOf(rows_.getType());
+  // Rows are a column of numbers with the last axis broadcast, so that each row hides its own
+  // columns.
   return rows.size() >= 2 && rows.back().isOne() && isAlongLast(select_.getResult(), whole_) &&
          !whole_.isOne();
 }
 
 bool MaskedRows::follow(Operation *user, Value value, Hidden hidden) {
+  // A user in another block may run more than once, and is not followed.
   if (user->getBlock() != select_->getBlock() || user->getNumResults() != 1)
     return false;
   auto record = [&](std::optional<Hidden> result) {
@@ -135,6 +140,7 @@ bool MaskedRows::follow(Operation *user, Value value, Hidden hidden) {
       hidden_[user->getResult(0)] = *result;
     return true;
   };
+  // There must be one maximum, since the difference is to it.
   if (isa<ReduceMaxOp>(user) && hidden == Hidden::MinusInfinity && foldsLastAlone(user)) {
     if (maximum_)
       return false;
@@ -142,6 +148,7 @@ bool MaskedRows::follow(Operation *user, Value value, Hidden hidden) {
     return record(std::nullopt);
   }
   if (isa<SubOp>(user) && hidden == Hidden::MinusInfinity)
+    // Subtracting anything else would give hidden columns other values than -inf.
     return maximum_ && user->getOperand(0) == value && user->getOperand(1) == maximum_ &&
            record(Hidden::Difference);
   if (isa<ExpOp, Exp2Op>(user) && hidden == Hidden::Difference)
@@ -151,6 +158,7 @@ bool MaskedRows::follow(Operation *user, Value value, Hidden hidden) {
   if (isa<ReduceSumOp>(user))
     return foldsLastAlone(user) && record(std::nullopt);
   if (isa<DivOp>(user)) {
+    // Only a division by the row's own sum keeps hidden columns at 0.
     auto sum = user->getOperand(1).getDefiningOp<ReduceSumOp>();
     return user->getOperand(0) == value && sum && users_.contains(sum) && record(Hidden::Zero);
   }
@@ -158,6 +166,8 @@ bool MaskedRows::follow(Operation *user, Value value, Hidden hidden) {
     return isa<FloatType>(elementTypeOf(user->getResult(0).getType())) && record(Hidden::Zero);
   auto product = dyn_cast<MatmulOp>(user);
   return product && product.getOperand(0) == value && product.getOperand(1) != value &&
+         // The product has to have the hidden columns as its contracted axis, with a matrix on the
+         // right.
          rankOfType(product.getOperand(1).getType()) >= 2 &&
          isa<FloatType>(elementTypeOf(product.getType())) && record(std::nullopt);
 }
@@ -167,6 +177,7 @@ bool MaskedRows::collect() {
     return false;
   hidden_[select_.getResult()] = Hidden::MinusInfinity;
   bool any = false;
+  // Users come in the order of the block, so that the maximum is known before the difference.
   for (Operation *op = select_->getNextNode(); op; op = op->getNextNode())
     for (Value operand : op->getOperands())
       if (auto found = hidden_.find(operand); found != hidden_.end()) {
@@ -174,6 +185,7 @@ bool MaskedRows::collect() {
           return false;
         any |= isa<MatmulOp>(op);
       }
+  // All users have to be known, not only those in this block.
   for (const auto &[value, hidden] : hidden_)
     for (Operation *user : value.getUsers())
       if (!users_.contains(user)) // in a loop within the grid
@@ -186,6 +198,7 @@ std::optional<RowNumbers> MaskedRows::rowNumbers(Value rows) {
   if (!op)
     return std::nullopt;
   auto plus = [&](Value a, Value b) { return b_.createOrFold<arith::AddIOp>(loc_, a, b); };
+  // Row numbers are an index vector, or derived from one by constant shifts and slices.
   if (auto index = dyn_cast<IndexOp>(op))
     return RowNumbers{index.getStart(), plus(index.getStart(), lengthOf(b_, rows, 0)), {}};
   if (auto added = dyn_cast<NewAxisOp>(op))
@@ -212,6 +225,7 @@ std::optional<RowNumbers> MaskedRows::shifted(Operation *op,
   Value number = op->getOperand(1);
   if (!rows || matchPattern(number, m_Zero()))
     return rows;
+  // Positions have 32 bits; other types are not followed.
   if (!elementTypeOf(op->getResult(0).getType()).isInteger(32))
     return std::nullopt;
   Value shift = b_.createOrFold<arith::IndexCastOp>(loc_, b_.getIndexType(), number);
@@ -220,6 +234,7 @@ std::optional<RowNumbers> MaskedRows::shifted(Operation *op,
                           : b_.createOrFold<arith::SubIOp>(loc_, row, shift);
   };
   RowNumbers result{moved(rows->first), moved(rows->end), {}};
+  // Both ends are checked; the numbers between them fit as well.
   auto holds = [&](arith::CmpIPredicate predicate, Value row, int64_t bound) {
     return b_.createOrFold<arith::CmpIOp>(loc_, predicate, row,
                                           b_.create<arith::ConstantIndexOp>(loc_, bound));
@@ -241,6 +256,7 @@ Value MaskedRows::columnCount() {
       lengthOf(b_, select_.getResult(), static_cast<int64_t>(rankOfType(select_.getType())) - 1);
   auto constant = [&](int64_t number) { return b_.create<arith::ConstantIndexOp>(loc_, number); };
   Value seen = seesOwn_ ? rows->end : b_.createOrFold<arith::SubIOp>(loc_, rows->end, constant(1));
+  // The last row sees the most columns, so it bounds all rows of the tile.
   // At least one first, so that rounding up is of a positive number.
   Value least = b_.createOrFold<arith::MaxSIOp>(loc_, seen, constant(1));
   Value bounded = b_.createOrFold<arith::MinSIOp>(loc_, least, length_);
@@ -255,12 +271,14 @@ Value MaskedRows::columnCount() {
 
 /// What hidden columns add to a product: 0, or NaN where 0 times an element is that.
 Value MaskedRows::restOf(MatmulOp product) {
+  // The hidden columns of the left factor meet these rows of the right one.
   Value right = product.getOperand(1);
   size_t axis = rankOfType(right.getType()) - 2;
   Value length = b_.createOrFold<arith::SubIOp>(loc_, length_, count_);
   Value rest = cutAlong(b_, right, axis, count_, length, unseen_);
   Type element = elementTypeOf(right.getType());
   Value zero = b_.create<arith::ConstantOp>(loc_, b_.getFloatAttr(element, 0.0));
+  // Zero times each element is summed, so that NaN and infinities come out as in the whole product.
   Value zeros = b_.create<MulOp>(loc_, rest.getType(), rest, zero);
   OperationState state(loc_, ReduceSumOp::getOperationName());
   state.addOperands(zeros);
@@ -277,6 +295,7 @@ Value MaskedRows::restOf(MatmulOp product) {
 bool MaskedRows::rewrite() {
   count_ = columnCount();
   if (!count_)
+    // Masked and visible parts have different names, since equal names stand for equal lengths.
     return false;
   auto named = [&](const char *name) {
     return Extent::named(b_.getStringAttr(name + std::to_string(number_)), whole_.capacity);
@@ -287,6 +306,8 @@ bool MaskedRows::rewrite() {
   seen.of(select_.getResult(), last);
   for (auto &[op, hidden] : users_) {
     b_.setInsertionPoint(op);
+    // Each user is made again on the visible part; users without that axis in the result replace
+    // the original.
     Value result = op->getResult(0);
     llvm::SmallVector<Value> operands(op->getOperands());
     operands[0] = seen.known(operands[0]);
@@ -313,6 +334,7 @@ struct SkipMaskedPass : impl::SkipMaskedBase<SkipMaskedPass> {
   void runOnOperation() override {
     llvm::SmallVector<SelectOp> selects;
     getOperation()->walk([&](SelectOp select) {
+      // Outside of grids there are no tiles of rows.
       if (isa<ParallelOp>(select->getParentOp()))
         selects.push_back(select);
     });

@@ -28,6 +28,7 @@ void AccessList::add(TaskRef task, Box box) {
 void AccessList::find(Box wanted, uint64_t since, const Completed &completed,
                       std::vector<uint32_t> &found) const {
   found.clear();
+  // Tasks up to `since` are implied by what the caller waits for anyway.
   for (uint32_t entry = 0; entry < tasks_.size(); ++entry)
     if (tasks_[entry].sequence > since && overlaps(box(entry), wanted) &&
         !completed.has(tasks_[entry]))
@@ -39,6 +40,7 @@ template <class Keep> void AccessList::retain(Keep keep) {
   for (uint32_t entry = 0; entry < tasks_.size(); ++entry) {
     if (!keep(entry))
       continue;
+    // Entries only move towards the front, so this works in place.
     tasks_[kept] = tasks_[entry];
     if (kept != entry)
       std::copy_n(axes_.begin() + static_cast<ptrdiff_t>(entry * rank_), rank_,
@@ -54,6 +56,7 @@ void AccessList::removeCovered(Box outer, const std::vector<uint32_t> &entries) 
   if (std::none_of(entries.begin(), entries.end(),
                    [&](uint32_t entry) { return contains(outer, box(entry)); }))
     return;
+  // Both lists are ascending, so one pass compares them.
   size_t next = 0;
   retain([&](uint32_t entry) {
     if (next == entries.size() || entries[next] != entry)
@@ -71,6 +74,7 @@ void AccessList::removeCompleted(const Completed &completed) {
 
 StorageId AccessHistory::addStorage(size_t rank) {
   StorageId id;
+  // Identities are used again, so that the tables do not grow with each storage.
   if (free_.empty()) {
     id = static_cast<StorageId>(storages_.size());
     storages_.push_back(std::make_unique<Storage>());
@@ -91,6 +95,7 @@ StorageId AccessHistory::addStorage(size_t rank) {
 void AccessHistory::forget(StorageId id) {
   Storage &storage = *storages_[id];
   held_ -= storage.held();
+  // Readers of all cells share one list of free nodes.
   for (uint32_t cell = 0; cell < storage.cells.size(); ++cell)
     dropReaders(storage, storage.cells[cell]);
   free_.push_back(id);
@@ -106,6 +111,7 @@ void AccessHistory::addReader(Storage &storage, Cell &cell, TaskRef task) {
       return;
     }
   }
+  // Nodes of readers come from a free list, since tasks read and complete all the time.
   uint32_t reader = freeReaders_;
   if (reader == none) {
     reader = static_cast<uint32_t>(readers_.size());
@@ -120,6 +126,7 @@ void AccessHistory::addReader(Storage &storage, Cell &cell, TaskRef task) {
 
 void AccessHistory::dropReaders(Storage &storage, Cell &cell) {
   for (uint32_t reader = cell.firstReader; reader != none; --storage.readers) {
+    // The node goes to the front of the free list.
     uint32_t next = std::exchange(readers_[reader].next, freeReaders_);
     freeReaders_ = std::exchange(reader, next);
   }
@@ -127,6 +134,7 @@ void AccessHistory::dropReaders(Storage &storage, Cell &cell) {
 }
 
 void AccessHistory::dropCompleteReaders(Storage &storage, Cell &cell) {
+  // The link that leads to the node is changed, which also works for the first one.
   uint32_t *link = &cell.firstReader;
   while (*link != none) {
     uint32_t reader = *link;
@@ -151,6 +159,8 @@ TaskRef AccessHistory::newestReader(const Cell &cell, TaskRef except) const {
 void AccessHistory::addUnique(TaskRef task, Tasks &out) {
   if (taken_.size() <= task.slot)
     taken_.resize(std::max<size_t>(task.slot + 1, taken_.size() * 2));
+  // The mark of this call tells whether the task was taken already, without clearing the table each
+  // time.
   if (std::exchange(taken_[task.slot], takes_) != takes_)
     out.push_back(task);
 }
@@ -160,8 +170,10 @@ void AccessHistory::addUnique(TaskRef task, Tasks &out) {
 uint32_t AccessHistory::cellOf(Storage &storage, Box box) {
   TileCells &cells = storage.cells;
   uint32_t cell = cells.findOrAdd(box);
+  // A box that fits the grid, and a grid with many cells, stay as they are.
   if (cell != none || cells.size() > fewCells || !TileCells::isTile(box))
     return cell;
+  // The old cells become entries of the lists, which take boxes of any kind.
   for (uint32_t old = 0; old < cells.size(); ++old) {
     if (isLive(cells[old].writer))
       storage.writes.add(cells[old].writer, cells.box(old));
@@ -182,10 +194,12 @@ bool AccessHistory::isHiddenByList(const Storage &storage, TaskRef task, TaskRef
                                    Box written, Box box) const {
   for (uint32_t read : foundReads_) {
     TaskRef reader = storage.reads.task(read);
+    // A later access that covers what both have in common has waited for the writer there.
     if (reader.sequence > writer.sequence && reader != task &&
         containsCommon(storage.reads.box(read), written, box))
       return true;
   }
+  // Newest first, since these hide most.
   for (size_t i = foundWrites_.size(); i-- > 0;) {
     uint32_t write = foundWrites_[i];
     if (storage.writes.task(write).sequence <= writer.sequence)
@@ -204,6 +218,7 @@ void AccessHistory::takeWrites(const Storage &storage, TaskRef task, Box box, Ac
   const AccessList &writes = storage.writes;
   for (uint32_t write : foundWrites_) {
     TaskRef writer = writes.task(write);
+    // Who reads all of the box has waited for its writers.
     if (newestReader > writer.sequence ||
         isHiddenByList(storage, task, writer, writes.box(write), box))
       continue;
@@ -221,6 +236,7 @@ void AccessHistory::takeWrites(const Storage &storage, TaskRef task, Box box, Ac
 
 void AccessHistory::readTile(Storage &storage, Cell &cell, TaskRef task, Box box, Tasks &out) {
   // Whoever wrote the tile has waited for all that met it before.
+  // Only boxes that are no tiles of the grid have to be searched.
   if (storage.writes.size() != 0) {
     foundReads_.clear();
     foundCells_.clear();
@@ -233,6 +249,7 @@ void AccessHistory::readTile(Storage &storage, Cell &cell, TaskRef task, Box box
 }
 
 void AccessHistory::writeTile(Storage &storage, Cell &cell, TaskRef task, Box box, Tasks &out) {
+  // All readers since the last write have to be waited for.
   uint64_t newest = 0;
   for (uint32_t reader = cell.firstReader; reader != none; reader = readers_[reader].next) {
     TaskRef known = readers_[reader].task;
@@ -252,11 +269,13 @@ void AccessHistory::writeTile(Storage &storage, Cell &cell, TaskRef task, Box bo
         addUnique(storage.reads.task(read), out);
     takeWrites(storage, task, box, AccessMode::Write, newest, out);
     isHidden = isHidden || isHiddenByList(storage, task, cell.writer, box, box);
+    // What the write covers is hidden by it from now on.
     storage.writes.removeCovered(box, foundWrites_);
     storage.reads.removeCovered(box, foundReads_);
   }
   if (!isHidden && isLive(cell.writer))
     addUnique(cell.writer, out);
+  // The new writer takes the place of the old one and its readers.
   dropReaders(storage, cell);
   cell.writer = task;
 }
@@ -284,6 +303,7 @@ void AccessHistory::takeCells(Storage &storage, TaskRef task, Box box, bool with
 void AccessHistory::readBox(Storage &storage, TaskRef task, Box box, Tasks &out) {
   foundReads_.clear();
   foundCells_.clear();
+  // A box that is no tile may meet any cell.
   for (uint32_t cell = 0; cell < storage.cells.size(); ++cell)
     if (isLive(storage.cells[cell].writer) && overlaps(storage.cells.box(cell), box))
       foundCells_.push_back(cell);
@@ -299,6 +319,7 @@ void AccessHistory::writeBox(Storage &storage, TaskRef task, Box box, Tasks &out
     if (overlaps(storage.cells.box(cell), box))
       foundCells_.push_back(cell);
   storage.writes.find(box, 0, completed_, foundWrites_);
+  // A write has to wait for readers as well.
   storage.reads.find(box, 0, completed_, foundReads_);
   for (uint32_t read : foundReads_)
     if (storage.reads.task(read) != task)
@@ -323,6 +344,7 @@ void AccessHistory::sweep(Storage &storage) {
   storage.writes.removeCompleted(completed_);
   storage.cells.retain([&](Cell &cell) {
     dropCompleteReaders(storage, cell);
+    // A cell without live tasks no longer constrains anybody.
     return isLive(cell.writer) || cell.firstReader != none;
   });
   // Sweeping only when the number has doubled keeps its cost per access constant.
@@ -330,9 +352,11 @@ void AccessHistory::sweep(Storage &storage) {
 }
 
 void AccessHistory::record(TaskRef task, std::span<const Access> accesses, Tasks &predecessors) {
+  // The number of this call marks tasks as taken.
   predecessors.clear();
   ++takes_;
   for (const Access &access : accesses) {
+    // An empty box meets nothing.
     if (isEmpty(access.box))
       continue;
     Storage &storage = *storages_[access.storage];
@@ -368,6 +392,7 @@ void AccessHistory::conflicts(const Access &access, Tasks &tasks) {
       if (isLive(readers_[reader].task))
         addUnique(readers_[reader].task, tasks);
   };
+  // The box of a tile meets its own cell and no other.
   if (uint32_t own = storage.cells.find(access.box); own != none) {
     takeCell(storage.cells[own]);
   } else {

@@ -18,6 +18,8 @@ public:
     if (predecessors.size() > mostForOrder)
       return;
     bits_.resize(predecessors.size() * words_);
+    // Predecessors come before their tasks, so their rows are complete: this is a transitive
+    // closure with bit sets.
     for (size_t task = 0; task < predecessors.size(); ++task)
       for (TaskId before : predecessors[task])
         include(static_cast<TaskId>(task), before);
@@ -30,6 +32,7 @@ public:
     if (bits_.empty())
       return;
     for (size_t word = 0; word < words_; ++word)
+      // The row of the predecessor has all that it waits for.
       bits_[task * words_ + word] |= bits_[before * words_ + word];
     bits_[task * words_ + before / 64] |= uint64_t(1) << (before % 64);
   }
@@ -75,6 +78,7 @@ private:
 /// Users of an array that wait for no other user of it: they come first.
 std::vector<TaskId> StoragePlanner::firstUsers(const Intermediate &array) const {
   std::vector<TaskId> first;
+  // Only users that no earlier one precedes have to wait for the former owner.
   for (TaskId user : array.users)
     if (std::none_of(first.begin(), first.end(),
                      [&](TaskId other) { return order_.isBefore(other, user); }))
@@ -85,6 +89,7 @@ std::vector<TaskId> StoragePlanner::firstUsers(const Intermediate &array) const 
 bool StoragePlanner::isOrdered(const Block &block, const Intermediate &array) const {
   for (TaskId user : firstUsers(array))
     for (TaskId before : block.users)
+      // Each first user of the new array has to come after each user of the old one.
       if (!order_.isBefore(before, user))
         return false;
   return true;
@@ -108,6 +113,7 @@ void StoragePlanner::addEdges(const Block &block, const Intermediate &array) {
         continue;
       std::vector<TaskId> &waits = graph_.predecessors_[user];
       auto at = std::lower_bound(waits.begin(), waits.end(), before);
+      // The list is kept sorted and without duplicates.
       if (at != waits.end() && *at == before)
         continue;
       waits.insert(at, before);
@@ -122,6 +128,7 @@ void StoragePlanner::addEdges(const Block &block, const Intermediate &array) {
 void StoragePlanner::freeUntil(TaskId task) {
   std::erase_if(live_, [&](auto &entry) {
     if (entry.first >= task)
+      // The last use still needs the bytes.
       return false;
     free_.push_back(std::move(entry.second));
     return true;
@@ -131,6 +138,7 @@ void StoragePlanner::freeUntil(TaskId task) {
 void StoragePlanner::place(const Intermediate &array) {
   int64_t bytes = (array.bytes + alignment - 1) / alignment * alignment;
   plan_.unshared += bytes;
+  // Blocks whose order the graph knows cost nothing, so they are tried first.
   freeUntil(array.users.front());
   auto block = choose(array, bytes, true);
   // Reuse that needs new edges costs parallelism, so more memory is taken before, up to the limit.
@@ -149,6 +157,7 @@ void StoragePlanner::place(const Intermediate &array) {
     plan_.bytes += bytes;
   }
   taken.users = array.users;
+  // Users are in program order, so the last one ends the life.
   plan_.places.push_back({array.storage, taken.offset, array.bytes});
   live_.emplace_back(array.users.back(), std::move(taken));
   int64_t live = 0;
@@ -162,6 +171,7 @@ StoragePlan StoragePlanner::run() {
   for (const Intermediate &array : graph_.intermediates_)
     if (!array.users.empty())
       arrays.push_back(&array);
+  // First fit goes by the first use, in program order.
   std::stable_sort(arrays.begin(), arrays.end(), [](const Intermediate *a, const Intermediate *b) {
     return a->users.front() < b->users.front();
   });

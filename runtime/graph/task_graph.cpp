@@ -19,6 +19,7 @@ int64_t TaskGraph::criticalPath() const {
 
 StorageId GraphBuilder::addIntermediate(size_t rank, int64_t bytes) {
   StorageId storage = history_.addStorage(rank);
+  // Storages are numbered by the history; most of them are no intermediates.
   intermediateOf_.resize(std::max<size_t>(intermediateOf_.size(), storage + 1), ~0u);
   intermediateOf_[storage] = static_cast<uint32_t>(intermediates_.size());
   intermediates_.push_back({storage, bytes, {}});
@@ -27,10 +28,12 @@ StorageId GraphBuilder::addIntermediate(size_t rank, int64_t bytes) {
 
 /// Drops tasks that a predecessor of a predecessor is; deeper implications stay, they cost little.
 void GraphBuilder::prune(std::vector<TaskId> &predecessors) {
+  // One predecessor implies no other.
   if (predecessors.size() < 2)
     return;
   std::sort(predecessors.begin(), predecessors.end());
   implied_.clear();
+  // The latest predecessors imply the most, so the effort is spent on them first.
   for (size_t i = predecessors.size(); i-- > 1 && implied_.size() < pruneEffort;)
     implied_.insert(implied_.end(), predecessors_[predecessors[i]].begin(),
                     predecessors_[predecessors[i]].end());
@@ -43,6 +46,7 @@ void GraphBuilder::prune(std::vector<TaskId> &predecessors) {
 TaskId GraphBuilder::add(const TaskSpec &spec, std::span<const Access> accesses,
                          std::span<const TaskId> after) {
   TaskId id = size();
+  // A sequence number of 0 means no task, so they begin at 1.
   history_.record({id + uint64_t(1), id}, accesses, found_);
   std::vector<TaskId> predecessors(after.begin(), after.end());
   for (TaskRef task : found_)
@@ -56,6 +60,7 @@ TaskId GraphBuilder::add(const TaskSpec &spec, std::span<const Access> accesses,
     if (access.storage >= intermediateOf_.size() || intermediateOf_[access.storage] == ~0u)
       continue;
     std::vector<TaskId> &users = intermediates_[intermediateOf_[access.storage]].users;
+    // Tasks come in order, so a task that uses the array twice stands last.
     if (users.empty() || users.back() != id)
       users.push_back(id);
   }

@@ -28,6 +28,8 @@ Core::Core(Group &group, const Function &function, int32_t index, int32_t subBlo
                                                      : SampleMode::Look);
   if (sampler_ && group.launch().options.keepInnerQueues)
     sampler_->keepInnerQueues();
+  // Arguments come in the order of the parameters; pointers and scalars are given in separate
+  // lists.
   size_t nextPointer = 0, nextScalar = 0;
   for (size_t i = 0; i < function.arguments.size(); ++i) {
     const Parameter &parameter = group.launch().kernel.parameters[i];
@@ -75,6 +77,8 @@ static bool isEvent(StepKind kind) {
 
 Flag Core::flagOf(const Step &step) const {
   Flag flag = step.flag;
+  // An id that is not a constant is computed; the clamp keeps a wild one representable until it is
+  // reported.
   if (flag.id < 0)
     flag.id = static_cast<int32_t>(std::clamp<int64_t>(integer(step, 0), -1, 1 << 20));
   return flag;
@@ -112,6 +116,7 @@ Core::State Core::scalarState() const {
   if (!queued)
     return State::Ready;
   const PipeState &pipe = pipes_[at(step.pipe)];
+  // A machine may also stop the whole core while it waits for another one.
   // Marks are the sampler's own and take no room on the chip.
   return pipe.queue.size() - pipe.marks >= queueDepth ? State::Waiting : State::Ready;
 }
@@ -159,6 +164,8 @@ void Core::fill(Issued &issued, const Step &step) {
     issued.flag = flagOf(step);
     return;
   }
+  // Only slots that hold a tile or a view are reset, since scalars are what most of them hold
+  // already.
   for (size_t i = step.operands.size(); i < maxOperands; ++i)
     if (issued.operands[i].index() != 0)
       issued.operands[i] = Scalar();
@@ -203,6 +210,7 @@ bool Core::issueQueue(const Step &step, Issued &issued) {
     issued.ordinal = end.pushes++;
   } else if (step.kind == StepKind::Pop) {
     issued.ordinal = end.pops++;
+    // Through global memory the slot is a local one, which the pop loads into.
     int64_t slots = queue.throughGlobal ? queue.localSlots : queue.slots;
     Tile &bound = tile(step.operands[0]);
     // Behind a ring in global memory slots lie as far apart as those of the ring.
@@ -217,6 +225,7 @@ bool Core::issueQueue(const Step &step, Issued &issued) {
     if (!queue.throughGlobal) {
       // The slot is free when every operation that was issued before has ended, since any of them
       // may read the tile.
+      // The counts of issued operations say what has to be done before the slot is free.
       for (size_t i = 0; i < numPipes; ++i)
         issued.after[i] = pipes_[i].issued;
       frees_.push_back(issued);
@@ -230,6 +239,7 @@ bool Core::issueQueue(const Step &step, Issued &issued) {
 bool Core::issue(const Step &step) {
   bool isFlag = isEvent(step.kind);
   bool isFree = step.kind == StepKind::Free && !queueOf(step).throughGlobal;
+  // A free of a local slot waits in a list of its own, since it concerns all pipes.
   if (step.pipe == Pipe::S || isFree) {
     Issued issued = makeIssued(step);
     if (isFree)
@@ -259,6 +269,7 @@ bool Core::advanceScalar() {
     break;
   case StepKind::Barrier:
     if (step.flag.source == Pipe::All)
+      // All pipes are empty here, so what the vector pipe has written can settle at once.
       settle();
     else if (step.flag.source != Pipe::S)
       ok = issue(step);
@@ -287,6 +298,7 @@ bool Core::delaysVector() const {
 
 bool Core::runInstruction(Issued &issued, HeldWrites *held) {
   LaunchState &launch = group_.launch();
+  // Without values only times are wanted, and nothing is executed.
   if (!launch.options.values)
     return true;
   Execution x(issued, launch.chip, memory_, group_.memories(), launch.pointers);
@@ -297,6 +309,8 @@ bool Core::runInstruction(Issued &issued, HeldWrites *held) {
   }
   if (!x.prepare())
     return fail(issued, x.fault());
+  // Outputs are watched before the execution, so that their old contents can be restored until the
+  // instruction ends.
   if (held)
     for (size_t i = 0; i < x.numOuts(); ++i)
       held->watch(x.out(i), !instructionInfo(x.id()).has(InstructionInfo::WritesPart));
@@ -309,11 +323,13 @@ bool Core::runInstruction(Issued &issued, HeldWrites *held) {
 
 bool Core::setFlag(Pipe pipe, const Issued &issued) {
   const Flag &event = issued.flag;
+  // What the vector pipe has written becomes visible to whoever waits for the event.
   if (pipe == Pipe::V)
     publish();
   if (isSet(event) && !group_.launch().options.countEvents)
     return fail(issued, "sets an event that is set already");
   ++flag(event);
+  // The event carries how far the setter knows the vector pipe's writes to be settled.
   knownAtFlag_[at(event.source)][at(event.target)][event.id] =
       pipe == Pipe::V ? vectorWrites_ : known_[at(pipe)];
   return true;
@@ -323,6 +339,7 @@ void Core::takeFlag(Pipe pipe, const Issued &issued) {
   const Flag &event = issued.flag;
   --flag(event);
   uint64_t &known = known_[at(pipe)];
+  // Knowledge spreads along chains of events, so the waiter knows at least what the setter did.
   known = std::max(known, knownAtFlag_[at(event.source)][at(event.target)][event.id]);
   if (pipe == Pipe::V)
     settleUpTo(known);
@@ -342,6 +359,7 @@ bool Core::crossReady(int32_t event, int64_t number) const {
 
 bool Core::signalCores(Pipe pipe, const Issued &issued) {
   int32_t event = issued.flag.id;
+  // The signal makes the results visible to other cores, as an event does to other pipes.
   if (pipe == Pipe::V)
     publish();
   ++sent_[event];
@@ -393,6 +411,7 @@ bool Core::run(Pipe pipe, Issued &issued) {
   default: {
     bool hold = holds(pipe, issued);
     HeldWrites held;
+    // Writes that only other pipes may see are taken back while a vector instruction reads.
     if (pipe == Pipe::V)
       for (auto writes = unsettled_.rbegin(); writes != unsettled_.rend(); ++writes)
         if (writes->published)
@@ -422,6 +441,7 @@ bool Core::complete(Pipe pipe) {
   state.queue.pop();
   ++state.done;
   if (state.inFlight) {
+    // The vector pipe itself does not see the writes before a barrier, so they are kept apart.
     if (pipe == Pipe::V && delaysVector())
       unsettled_.push_back({std::move(*state.inFlight), ++vectorWrites_, false});
     else
@@ -432,6 +452,7 @@ bool Core::complete(Pipe pipe) {
     group_.signal(QueueSignal::Pushed, queue, index_);
   else if (kind == StepKind::Pop)
     group_.signal(QueueSignal::Popped, queue, index_);
+  // The operation may have been the last one that a free waited for.
   settleFrees();
   return true;
 }
@@ -444,6 +465,7 @@ void Core::reorderVector() {
     return;
   IssueQueue &queue = pipes_[at(Pipe::V)].queue;
   size_t free = 0;
+  // Only instructions up to the next event or barrier may overtake each other.
   while (free < queue.size() && queue[free].step->kind == StepKind::Instruction)
     ++free;
   if (free < 2)
@@ -473,6 +495,8 @@ void Core::publish() {
   std::vector<VectorWrites *> fresh;
   for (VectorWrites &writes : unsettled_)
     if (!writes.published)
+      // Only fresh writes are committed; the order among them is free, so a random schedule mixes
+      // it.
       fresh.push_back(&writes);
   if (launch.options.schedule == Schedule::Random)
     std::shuffle(fresh.begin(), fresh.end(), launch.random);
@@ -489,6 +513,7 @@ void Core::settle() {
 }
 
 void Core::settleUpTo(uint64_t number) {
+  // Writes that the pipe has waited for, directly or along a chain, are visible to it from here on.
   std::erase_if(unsettled_, [&](const VectorWrites &writes) {
     return writes.published && writes.number <= number;
   });
@@ -521,6 +546,7 @@ static std::string flagText(Pipe source, Pipe target, int64_t id) {
 
 bool Core::finish() {
   settle();
+  // An event that is left set would let a wait of the next block pass.
   for (size_t s = 0; s < numPipes; ++s)
     for (size_t t = 0; t < numPipes; ++t)
       for (size_t id = 0; id < 16; ++id)

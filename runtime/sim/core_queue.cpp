@@ -9,6 +9,7 @@ const Queue &Core::queueOf(const Step &step) const {
 }
 
 bool Core::leftOut(size_t queue) const {
+  // Such a core has gone past the queue, for instance on another branch.
   return isFinished() && ends_[queue].pops == 0 && ends_[queue].pushes == 0;
 }
 
@@ -20,6 +21,7 @@ bool Core::pushReady(const Issued &issued) const {
   const QueueState &state = group_.queues()[index];
   int64_t atOnce = freedAtOnce(queue.slots);
   for (const std::unique_ptr<Core> &core : group_.cores())
+    // Slots are given back in groups, so the count that the producer knows is rounded down.
     if (int64_t told = state.freed[core->index()] / atOnce * atOnce;
         core->isCube() != queue.toVector && !core->leftOut(index) &&
         issued.ordinal - told >= queue.slots)
@@ -33,6 +35,7 @@ bool Core::popReady(const Issued &issued) const {
   const QueueState &state = group_.queues()[static_cast<size_t>(issued.step->queue)];
   for (const std::unique_ptr<Core> &core : group_.cores()) {
     bool produces = core->isCube() == queue.toVector;
+    // Of a whole tile for the cube core only the first vector core pushes.
     bool counts = queue.toVector || issued.step->split != 0 || core->subBlock() == 0;
     if (produces && counts && state.pushed[core->index()] <= issued.ordinal)
       return false;
@@ -51,10 +54,12 @@ int64_t Core::slotDistance(const Queue &queue) const {
 bool Core::slotView(const Issued &issued, const Tile &tile, View &slot) const {
   const Queue &queue = queueOf(*issued.step);
   int64_t parts = function_.cube ? 1 : group_.numVector(), part = function_.cube ? 0 : subBlock_;
+  // Parts of a tile lie in one slot beside each other, so strides are those of the whole tile.
   bool byRows = issued.step->split == 1, byCols = issued.step->split == 2;
   int64_t wholeRows = tile.rows * (byRows ? parts : 1),
           wholeCols = tile.cols * (byCols ? parts : 1);
   int64_t size = elemBytes(tile.elem);
+  // A tile that does not fit the slot is a mistake of the program.
   if (wholeRows * wholeCols * size > queue.slotBytes)
     return false;
   slot = ends_[static_cast<size_t>(issued.step->queue)].global;
@@ -64,6 +69,7 @@ bool Core::slotView(const Issued &issued, const Tile &tile, View &slot) const {
   slot.shape[1] = tile.cols;
   slot.strides[0] = wholeCols;
   slot.strides[1] = 1;
+  // Slots are taken round robin.
   slot.offset += issued.ordinal % queue.slots * queue.slotBytes;
   slot.offset +=
       ((byRows ? part * tile.rows * wholeCols : 0) + (byCols ? part * tile.cols : 0)) * size;
@@ -72,6 +78,7 @@ bool Core::slotView(const Issued &issued, const Tile &tile, View &slot) const {
 
 static void poisonPlane(const Plane &plane) {
   std::vector<uint8_t> row(static_cast<size_t>(plane.cols * elemBytes(plane.elem)));
+  // What nobody has written must not look like the data of an earlier turn.
   poison(row.data(), static_cast<int64_t>(row.size()));
   for (int64_t r = 0; r < plane.rows; ++r)
     storeBits(plane, r, 0, plane.cols, row.data());
@@ -87,8 +94,10 @@ bool Core::pushThroughGlobal(Execution &x, const Issued &issued, const Plane &fr
   if (!x.planeOf(slot, whole))
     return false;
   if (held)
+    // All of the slot is watched, since poison is written first.
     held->watch(whole, true);
   poisonPlane(whole);
+  // Only the valid part is copied; the rest stays poison.
   Plane valid = whole;
   valid.rows = from.rows;
   valid.cols = from.cols;
@@ -98,6 +107,7 @@ bool Core::pushThroughGlobal(Execution &x, const Issued &issued, const Plane &fr
 /// Copies what is valid of the source from a row and a column on, as far as the destination goes.
 bool Core::pushToTile(Execution &x, const Plane &from, Tile to, int64_t row, int64_t col,
                       HeldWrites *held) {
+  // The whole buffer is poisoned before the valid part is written.
   to.validRows = to.rows;
   to.validCols = to.cols;
   Plane target;
@@ -129,10 +139,12 @@ static const Tile &poppedBy(const Queue &queue, const Step &step) {
 
 bool Core::pushDirect(Execution &x, const Issued &issued, const Plane &from, HeldWrites *held) {
   const Queue &queue = queueOf(*issued.step);
+  // With one type for all pops any of them will do.
   Tile slot = poppedBy(queue, *issued.step);
   bool byRows = issued.step->split == 1, byCols = issued.step->split == 2;
   slot.address = ends_[static_cast<size_t>(issued.step->queue)].localAddress +
                  issued.ordinal % queue.slots * slotDistance(queue);
+  // The cube core writes to the memory of each vector core.
   if (queue.toVector) {
     for (int32_t part = 0; part < group_.numVector(); ++part) {
       slot.core = group_.firstVector() + part;
@@ -142,6 +154,7 @@ bool Core::pushDirect(Execution &x, const Issued &issued, const Plane &from, Hel
     }
     return true;
   }
+  // Each vector core writes its own part of the tile in the memory of the cube core.
   slot.core = 0;
   slot.row0 = byRows ? subBlock_ * from.tile->rows : 0;
   slot.col0 = byCols ? subBlock_ * from.tile->cols : 0;
@@ -153,6 +166,7 @@ bool Core::pushDirect(Execution &x, const Issued &issued, const Plane &from, Hel
 bool Core::runPush(Execution &x, const Issued &issued, HeldWrites *held) {
   const Queue &queue = queueOf(*issued.step);
   const Plane &from = x.in(0);
+  // Without a pop nobody reads the tile, so any type will do.
   if (!queue.popped.empty()) {
     const Tile &wanted = poppedBy(queue, *issued.step);
     if (!isPaired(queue) && !std::all_of(queue.popped.begin(), queue.popped.end(),
@@ -162,6 +176,7 @@ bool Core::runPush(Execution &x, const Issued &issued, HeldWrites *held) {
       return x.fail("pushes " + std::string(elemName(from.elem)) + " where " +
                     std::string(elemName(wanted.elem)) + " is popped");
   }
+  // The other vector cores only keep count.
   bool takesPartOnly = !queue.toVector && issued.step->split == 0 && subBlock_ != 0;
   if (takesPartOnly)
     return true;
@@ -173,6 +188,7 @@ bool Core::runPush(Execution &x, const Issued &issued, HeldWrites *held) {
 }
 
 bool Core::runPop(Execution &x, const Issued &issued, HeldWrites *held) {
+  // A direct push has put the tile where the pop expects it.
   if (!queueOf(*issued.step).throughGlobal)
     return true;
   const Plane &to = x.in(0);

@@ -47,10 +47,12 @@ static bool takesTime(StepKind kind) {
 
 bool Core::runToIssue() {
   LaunchState &launch = group_.launch();
+  // Steps that neither wait nor reach a pipe are done at once.
   while (isPlain(current().kind)) {
     const Step &step = current();
     ++position_;
     scalarWork_ += takesTime(step.kind);
+    // The limit stops loops without an end in the kernel.
     if (launch.options.maxSteps && ++launch.steps > launch.options.maxSteps)
       return failAt(step, "took more than " + std::to_string(launch.options.maxSteps) + " steps");
     if (!runPlain(step) || !wasKnown(step))
@@ -60,6 +62,7 @@ bool Core::runToIssue() {
 }
 
 bool Core::wasKnown(const Step &step) {
+  // A step that needed a value which only data knows has left a note of it.
   const Scalar *needed = std::exchange(needed_, nullptr);
   if (!needed)
     return true;
@@ -76,6 +79,7 @@ bool Core::wasKnown(const Step &step) {
 
 /// Whether a step is a check of data that is not there. Such checks are assumed to hold.
 bool Core::isCheckOfUnknown(const Step &step) const {
+  // A check is a branch over a trap, in either form.
   auto target = static_cast<size_t>(step.target);
   return !scalar(step.operands[0]).isKnown &&
          (current().kind == StepKind::Trap ||
@@ -103,6 +107,7 @@ bool Core::runPlain(const Step &step) {
   case StepKind::Trap:
     return stop(step);
   case StepKind::JumpUnless:
+    // Without values a check of data cannot be decided, so it is taken to hold.
     if (isCheckOfUnknown(step)) {
       if (current().kind == StepKind::Trap)
         position_ = step.target;
@@ -112,6 +117,7 @@ bool Core::runPlain(const Step &step) {
       position_ = step.target;
     return true;
   case StepKind::JumpUnlessLess:
+    // The sampler may move the loop's variable on, so it comes before the comparison.
     if (sampler_)
       sample(step);
     if (integer(step, 0) >= integer(step, 1))
@@ -172,6 +178,7 @@ void Core::sample(const Step &step) {
   auto number = static_cast<size_t>(&step - function_.steps.data());
   Scalar &position = scalar(step.operands[0]);
   int64_t by = std::max<int64_t>(integer(step, 2), 1), end = integer(step, 1);
+  // The rounds that are left are counted from the present position, rounded up.
   int64_t left = std::max<int64_t>((end - position.i + by - 1) / by, 0);
   LoopVisit at{number, position.i, by, left, sequence_, scalars_};
   SampleAction action = sampler_->visit(at);
@@ -179,6 +186,7 @@ void Core::sample(const Step &step) {
   case SampleAction::Kind::None:
     return;
   case SampleAction::Kind::Leave:
+    // The loop ends here, so the position is set to its end and the sampler hears of that.
     position.i = end;
     at.left = 0;
     sampler_->visit(at);
@@ -193,6 +201,7 @@ void Core::sample(const Step &step) {
   case SampleAction::Kind::Round:
     break;
   }
+  // Carried values are kept for each round, since their growth over a window is continued later.
   std::vector<int64_t> values;
   for (size_t i = 3; i < step.operands.size(); ++i)
     values.push_back(step.operands[i].isScalar() ? scalar(step.operands[i]).i : 0);
@@ -205,6 +214,7 @@ void Core::sample(const Step &step) {
 /// repeats stays as it is.
 void Core::goOn(const Step &step, const SampleAction &action) {
   const auto &rounds = carried_[static_cast<size_t>(&step - function_.steps.data())];
+  // Without a whole window there is nothing to continue from.
   if (rounds.size() < static_cast<size_t>(action.window))
     return;
   const std::vector<int64_t> &before = rounds[rounds.size() - static_cast<size_t>(action.window)];
@@ -219,6 +229,7 @@ void Core::goOn(const Step &step, const SampleAction &action) {
 void Core::mark(const Step &step, const SampleAction &action) {
   const LoopShape &shape = sampler_->shapeOf(step, function_);
   for (size_t i = 0; i < numPipes; ++i) {
+    // Pipes without work in the loop need no marks.
     if (!(shape.pipes >> i & 1))
       continue;
     PipeState &pipe = pipes_[i];
@@ -239,6 +250,7 @@ bool Core::runCompute(const Step &step) {
   Scalar values[3];
   for (size_t i = 0; i < step.operands.size(); ++i) {
     values[i] = scalar(step.operands[i]);
+    // What is computed from an unknown value is unknown, too.
     if (!values[i].isKnown) {
       scalar(step.result) = values[i];
       return true;
@@ -270,6 +282,7 @@ bool Core::partitionView(const Step &step) {
     int64_t offset = position(step, 1 + i, result), size = integer(step, 1 + rank + i);
     if (offset < 0 || size < 0 || offset + size > result.shape[i])
       return failAt(step, "takes elements " + std::to_string(offset) + ".." +
+                              // A part must lie inside of its view.
                               std::to_string(offset + size) + " of axis " + std::to_string(i) +
                               ", which has " + std::to_string(result.shape[i]));
     result.offset += offset * result.strides[i] * elemBytes(result.elem);
@@ -297,9 +310,11 @@ bool Core::makeTile(const Step &step) {
   case StepKind::GetSlot: {
     int64_t slot = integer(step, 1) % step.slotCount;
     if (slot < 0)
+      // A negative remainder would take a slot before the ring.
       return failAt(step, "takes the slot " + std::to_string(slot));
     int64_t alignment =
         std::max<int64_t>(group_.launch().chip.alignment[static_cast<size_t>(made.place)], 1);
+    // Slots lie at multiples of the memory's alignment.
     int64_t distance = (made.bufferBytes() + alignment - 1) / alignment * alignment;
     made.address = tile(step.operands[0]).address + slot * distance;
     break;
@@ -363,6 +378,7 @@ bool Core::alias(const Step &step, Tile &made) {
   }
   if (!whole && !rowsInARow)
     return failAt(step, "takes a window of a tile for another shape");
+  // An alias of whole rows begins at the window's first element.
   made.address += whole ? 0 : elementOffset(source, 0, 0);
   return true;
 }
@@ -372,6 +388,7 @@ bool Core::accessScalar(const Step &step) {
   const GlobalArray &array = group_.launch().pointers[static_cast<size_t>(pointer.array)];
   View cell = pointer;
   int64_t size = elemBytes(pointer.elem), at = pointer.offset + position(step, 1, cell) * size;
+  // The place depends on data, so nothing is known of the value, and nothing is written.
   if (cell.isSomewhere) {
     if (step.kind == StepKind::LoadScalar)
       scalar(step.result) = Scalar::unknown(pointer.array + 1);
@@ -380,6 +397,7 @@ bool Core::accessScalar(const Step &step) {
   if (at < 0 || at + size > array.bytes)
     return failAt(step, "is at byte " + std::to_string(at) + " of `" + array.name +
                             "`, which has " + std::to_string(array.bytes));
+  // Where only times are wanted, a store has no effect.
   if (!group_.launch().options.values && step.kind == StepKind::StoreScalar)
     return true;
   if (!array.data) {

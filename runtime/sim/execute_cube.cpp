@@ -14,6 +14,7 @@ namespace {
 PTL_SIM_CLONES void multiply(float *__restrict c, const float *__restrict a,
                              const float *__restrict b, int64_t m, int64_t n, int64_t k) {
 #pragma clang fp contract(off)
+  // The inner loop runs along rows of `b` and `c`, so it vectorises.
   for (int64_t i = 0; i < m; ++i)
     for (int64_t l = 0; l < k; ++l) {
       float factor = a[i * k + l];
@@ -74,6 +75,7 @@ Product productOf(Execution &x) {
 template <typename Sum, typename Factor> void run(const Product &product, const Plane &out) {
   int64_t m = out.rows, n = out.cols, k = product.left->cols;
   std::vector<Sum> sums(static_cast<size_t>(m * n));
+  // A row that is added is the start of each row of sums.
   if (product.start)
     for (int64_t r = 0; r < m; ++r)
       loadRow(*product.start, product.startIsRow ? 0 : r, 0, n, sums.data() + r * n);
@@ -97,6 +99,7 @@ bool executeMatmul(Execution &x) {
   if (left.tile->place != Place::Left || right.tile->place != Place::Right ||
       out.tile->place != Place::Acc)
     return x.fail("takes operands in left and right and gives its result in acc");
+  // The shapes of the valid parts must agree.
   if (left.rows != out.rows || right.cols != out.cols || left.cols != right.rows)
     return x.fail("multiplies " + describe(left) + " with " + describe(right) + " to " +
                   describe(out));

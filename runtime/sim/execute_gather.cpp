@@ -44,6 +44,7 @@ bool gatherByPosition(Execution &x) {
     return false;
   for (int64_t row = 0; row < to.rows; ++row)
     for (int64_t col = 0; col < to.cols; ++col) {
+      // Positions are row-major in the tile whatever its layout.
       int64_t position = integerAt(positions, row, col);
       const uint8_t *element = elementAt(from, position);
       if (!element)
@@ -75,6 +76,7 @@ bool gatherByPattern(Execution &x) {
 /// Byte offsets into the tile: one for each element, or one for each 32 bytes of the result.
 bool gatherBytes(Execution &x) {
   const Plane &from = x.in(0), &offsets = x.in(1), &to = x.out();
+  // With fewer offsets than elements each one stands for a block of 32 bytes.
   int64_t size = elemBytes(to.elem), perOffset = offsets.cols >= to.cols ? 1 : 32 / size;
   if (offsets.cols * perOffset < to.cols || offsets.rows < to.rows)
     return x.fail("has fewer offsets than its result needs");
@@ -94,6 +96,7 @@ bool gatherBytes(Execution &x) {
 /// otherwise.
 bool isByRow(const Plane &positions, const Plane &tile, const Plane &global) {
   bool onePerRow =
+      // One position for each row can be a row or a column of positions.
       positions.rows * positions.cols == tile.rows && (positions.rows == 1 || positions.cols == 1);
   return onePerRow && tile.cols == global.cols;
 }
@@ -204,6 +207,7 @@ bool executeFill(Execution &x) {
   return visitCompute(to.elem, [&](auto zero) {
     using C = decltype(zero);
     if (x.id() == InstructionId::TExpands)
+      // A fill in the matrix memory writes the whole tile, elsewhere only the valid part.
       fillValue<C>(to, x.scalar(0), to.tile->place == Place::Mat);
     else if (x.id() == InstructionId::TCi)
       fillSequence<C>(to, x.scalar(0).i, x.modifiers().descending ? -1 : 1);

@@ -50,6 +50,7 @@ void copyChanged(Part from, Part to, int64_t rows, int64_t cols, const OnTheWay 
       ptl::Scalar value = loadElem(from.plane.at(from.row + r, from.col + c), source);
       ElemKind kind = source;
       if (way.relu)
+        // Both kinds of numbers are limited, and only the one that holds is used.
         value = {value.f < 0 ? 0 : value.f, value.i < 0 ? 0 : value.i};
       if (way.scales) {
         double exact = isFloat(kind) ? value.f : static_cast<double>(value.i);
@@ -92,6 +93,7 @@ struct Temporary {
 };
 
 void copyPart(Part from, Part to, int64_t rows, int64_t cols, const OnTheWay &way) {
+  // The values are converted first and added in the destination's type.
   if (way.atomicAdd) {
     Temporary temporary(to.plane.elem, rows, cols);
     OnTheWay plain = way;
@@ -100,6 +102,7 @@ void copyPart(Part from, Part to, int64_t rows, int64_t cols, const OnTheWay &wa
     return addTo({temporary.plane}, to, rows, cols);
   }
   ElemKind source = from.plane.elem, target = to.plane.elem;
+  // Equal types need no conversion, so bits are copied, NaN included.
   if (source == target && !way.changes())
     copyBits(from, to, rows, cols);
   else if (isFloat(source) && isFloat(target) && !way.changes())
@@ -109,6 +112,7 @@ void copyPart(Part from, Part to, int64_t rows, int64_t cols, const OnTheWay &wa
 }
 
 bool checkPart(Execution &x, Part from, Part to, int64_t rows, int64_t cols) {
+  // A negative position would be taken for memory in front of the tile.
   if (from.row < 0 || from.col < 0 || to.row < 0 || to.col < 0)
     return x.fail("begins at a negative position");
   if (from.row + rows > from.plane.rows || from.col + cols > from.plane.cols)
@@ -139,6 +143,7 @@ bool betweenGlobal(Execution &x, const Plane &from, const Plane &to, const OnThe
   const Plane &tile = loads ? to : from;
   Plane global = loads ? from : to;
   View column;
+  // A vector in memory may be a column in the tile.
   if (global.view->rank == 1 && tile.cols == 1 && tile.rows == global.cols && tile.rows != 1) {
     column = asColumn(*global.view);
     global = {global.base, nullptr, &column, global.elem, column.rows(), column.cols()};
@@ -160,6 +165,7 @@ OnTheWay onTheWay(Execution &x, size_t from) {
   OnTheWay way;
   way.relu = x.modifiers().relu;
   way.atomicAdd = x.modifiers().atomicAdd;
+  // Operands behind `from` are factors: one for all or one for each column.
   for (size_t i = from; i < x.numIns(); ++i) {
     way.scales = true;
     if (x.isScalar(i))
@@ -174,6 +180,7 @@ OnTheWay onTheWay(Execution &x, size_t from) {
 
 bool copyPlane(Execution &x, const Plane &from, int64_t row, int64_t col, const Plane &to) {
   Part source{from, row, col}, target{to};
+  // The part that the tile holds is the result's own size.
   if (!checkPart(x, source, target, to.rows, to.cols))
     return false;
   copyPart(source, target, to.rows, to.cols, {});
@@ -203,6 +210,7 @@ bool executeMove(Execution &x) {
   default: // moves
     break;
   }
+  // Only moves out of the accumulator scale on their way.
   bool fixed = x.id() == InstructionId::TMov || x.id() == InstructionId::TMovFp;
   if (!checkPart(x, source, target, rows, cols))
     return false;
@@ -222,6 +230,7 @@ bool executeTranspose(Execution &x) {
                   std::string(elemName(from.elem)) + " to " + extents(to.rows, to.cols) + " " +
                   std::string(elemName(to.elem)));
   auto size = static_cast<size_t>(elemBytes(from.elem));
+  // All is read before anything is written, since the operands may share bytes.
   std::vector<uint8_t> all(static_cast<size_t>(to.rows * to.cols) * size),
       column(static_cast<size_t>(to.cols) * size);
   for (int64_t r = 0; r < to.cols; ++r)
@@ -252,14 +261,17 @@ bool executeFillPad(Execution &x) {
   int64_t rows = std::min(from.rows, int64_t(to.tile->rows)),
           cols = std::min(from.cols, int64_t(to.tile->cols));
   int32_t pad = to.tile->layout.pad;
+  // The padding value is part of the tile's layout.
   if (pad == 0)
     return x.fail("fills with the padding of a tile that has none");
+  // In place, the valid part is there already.
   if (!(from.base == to.base && from.tile->bufferCols == to.tile->bufferCols))
     copyPart({from}, {to}, rows, cols, {});
   return visitCompute(to.elem, [&](auto zero) {
     using C = decltype(zero);
     std::vector<C> values(static_cast<size_t>(to.tile->cols), padValue<C>(pad));
     for (int64_t r = 0; r < to.tile->rows; ++r) {
+      // Rows beyond the valid ones are padded as a whole.
       int64_t begin = r < rows ? cols : 0;
       storeRow(to, r, begin, to.tile->cols - begin, values.data());
     }

@@ -81,6 +81,7 @@ std::vector<Tuple> merge(const std::vector<std::vector<Tuple>> &lists, bool unti
         continue;
       }
       if (best == lists.size() || before(lists[i][next[i]], lists[best][next[best]]))
+        // Of equal heads the first list wins, so the merge is stable.
         best = i;
     }
     if (best == lists.size())
@@ -96,6 +97,7 @@ bool mergeBlocks(Execution &x) {
     return x.fail("has blocks of " + std::to_string(block) +
                   " elements; a multiple of 64 is needed");
   for (int64_t row = 0; row < out.rows; ++row)
+    // An instruction merges up to four blocks.
     for (int64_t col = 0; col < out.cols; col += 4 * block) {
       std::vector<std::vector<Tuple>> lists;
       int64_t end = std::min({col + 4 * block, in.cols, out.cols});

@@ -55,6 +55,7 @@ template <typename C> void reduceRows(const Plane &out, const Plane &in, Reducti
   std::vector<C> values(static_cast<size_t>(in.cols));
   for (int64_t row = 0; row < in.rows; ++row) {
     loadRow(in, row, 0, in.cols, values.data());
+    // The first element is the start, so no identity element is needed.
     C sum = values[0];
     int64_t position = 0;
     for (size_t i = 1; i < values.size(); ++i)
@@ -104,6 +105,7 @@ bool executeReduction(Execution &x) {
     return x.fail("has operands of different element types");
   if (how.position && isFloat(out.elem))
     return x.fail("gives positions, so integers");
+  // Nothing is reduced, so nothing is written.
   if (how.ofRows ? in.rows == 0 : in.cols == 0)
     return true;
   if (in.rows == 0 || in.cols == 0)
@@ -130,10 +132,12 @@ bool executeExpand(Execution &x) {
   auto size = static_cast<size_t>(elemBytes(out.elem));
   std::vector<uint8_t> values(static_cast<size_t>(out.cols) * size);
   if (!column)
+    // A row that is repeated is loaded once.
     loadBits(in, 0, 0, out.cols, values.data());
   for (int64_t row = 0; row < out.rows; ++row) {
     if (column && out.cols) {
       loadBits(in, row, 0, 1, values.data());
+      // The first element is copied to all others.
       for (size_t i = size; i < values.size(); i += size)
         std::memcpy(values.data() + i, values.data(), size);
     }

@@ -8,6 +8,7 @@
 namespace ptl::rt::sim {
 namespace {
 
+// A chunk fits into the first-level cache and onto the stack.
 constexpr int64_t chunk = 512;
 
 bool covers(Execution &x, const Plane &in, int64_t rows, int64_t cols) {
@@ -60,6 +61,7 @@ template <typename C> bool runAny(InstructionId id, const Plane &out, const Plan
     if constexpr (std::is_floating_point_v<C>)
       mapTile<C>(out, in, [](C a) { return std::fabs(a); });
     else if constexpr (std::is_signed_v<C>)
+      // The smallest integer has no positive counterpart and wraps.
       mapTile<C>(out, in, [](C a) { return a < 0 ? applyInteger(Binary::Sub, C(0), a) : a; });
     else
       mapTile<C>(out, in, [](C a) { return a; });
@@ -71,6 +73,7 @@ template <typename C> bool runAny(InstructionId id, const Plane &out, const Plan
       mapTile<C>(out, in, [](C a) { return applyInteger(Binary::Sub, C(0), a); });
     return true;
   case InstructionId::TRelu:
+    // NaN is not below 0, so it stays.
     mapTile<C>(out, in, [](C a) { return a < 0 ? C(0) : a; });
     return true;
   case InstructionId::TRecip:
@@ -101,6 +104,7 @@ RoundMode roundModeOf(Rounding rounding) {
   case Rounding::Ceil:
     return RoundMode::Up;
   case Rounding::Trunc:
+  // Rounding to odd begins with a cut, and sets the last bit afterwards.
   case Rounding::Odd:
     return RoundMode::Zero;
   default:
@@ -129,6 +133,7 @@ double roundedToWhole(double value, Rounding rounding) {
 /// To odd: cut off, and the last bit set if that lost something.
 ptl::Scalar roundedToOdd(double value, ElemKind to) {
   uint64_t bits = encodeFloat(value, to, RoundMode::Zero);
+  // NaN stays as it is.
   if (decodeFloat(bits, to) != value && value == value)
     bits |= 1;
   return ptl::Scalar::real(decodeFloat(bits, to));
@@ -141,6 +146,7 @@ public:
 
   /// Whether loading and storing in `float` gives the same.
   bool isPlain() const {
+    // Integers of 16 bits and less are exact in `float`.
     bool exact = isFloat(from_) || elemBits(from_) <= 16;
     return isFloat(to_) && from_ != to_ && mode_ == RoundMode::Even && exact && elemBits(to_) > 8;
   }
@@ -150,6 +156,7 @@ public:
     if (modifiers_.rounding == Rounding::Odd && isFloat(from_) && isFloat(to_))
       return roundedToOdd(value.f, to_);
     bool wraps = modifiers_.saturate == std::optional(false);
+    // A wrapping conversion takes the low bits of the whole number.
     if (isFloat(from_) && !isFloat(to_) && wraps && elemBits(to_) < 32) {
       ptl::Scalar whole = convertScalar(value, from_, ElemKind::I64, mode_);
       return convertScalar(whole, ElemKind::I64, to_);
@@ -216,6 +223,7 @@ void storeMask(const Plane &mask, int64_t row, int64_t col, int64_t n, const boo
   for (int64_t i = 0; i < n; i += 8) {
     uint8_t *byte = mask.at(row, (col + i) / 8);
     for (int64_t k = 0; k < 8 && i + k < n; ++k)
+      // Bits of other elements in the byte stay.
       *byte = static_cast<uint8_t>((*byte & ~(1 << k)) | bits[i + k] << k);
   }
 }
@@ -232,6 +240,7 @@ bool executeUnary(Execution &x) {
     return x.fail("has operands of different element types");
   if (!covers(x, in, out.rows, out.cols))
     return false;
+  // Functions that only exist for floats come first.
   if (isFloat(in.elem) && runFloat(x.id(), out, in))
     return true;
   bool known = false;

@@ -6,6 +6,7 @@ Group::Group(LaunchState &launch, int64_t block)
     : launch_(launch), block_(block), queues_(launch.kernel.queues.size()) {
   const Kernel &kernel = launch.kernel;
   if (kernel.vector)
+    // A kernel of vector cores alone has one core in each block.
     numVector_ = launch.options.vectorCores ? launch.options.vectorCores
                  : kernel.cube              ? launch.chip.vectorPerCube
                                             : 1;
@@ -31,6 +32,7 @@ void Group::apply(QueueSignal signal, int32_t queue, int32_t core) {
 }
 
 bool Group::fail(std::string message) {
+  // The first failure is the cause; later ones follow from it.
   if (launch_.result.ok) {
     launch_.result.ok = false;
     launch_.result.error = std::move(message);
@@ -48,6 +50,7 @@ void Group::collect(std::vector<Choice> &choices) {
       if (state == Core::State::Ready)
         choices.push_back({core.get(), pipe});
     }
+    // In this mode the scalar unit waits until its pipes are empty.
     if (isBusy && launch_.options.oneByOne)
       std::erase_if(choices, [&](const Choice &choice) {
         return choice.core == core.get() && choice.pipe == Pipe::S;
@@ -66,6 +69,7 @@ bool Group::finish() {
   for (const std::unique_ptr<Core> &core : cores_)
     if (!core->finish())
       return false;
+  // Events and queues must be balanced at the end; anything left over would confuse the next block.
   for (const std::unique_ptr<Core> &from : cores_)
     for (const std::unique_ptr<Core> &to : cores_)
       for (int32_t event = 0; from->isCube() != to->isCube() && event < int32_t(maxCrossFlags);
@@ -85,6 +89,7 @@ bool Group::finish() {
     for (const std::unique_ptr<Core> &core : cores_) {
       const QueueState &state = queues_[q];
       bool consumes = core->isCube() != queue.toVector && !core->leftOut(q);
+      // All tiles must have been popped and their slots given back.
       if (consumes &&
           (state.popped[core->index()] != pushes || state.freed[core->index()] != pushes))
         return fail("block " + std::to_string(block_) + ", " + core->name() + ": has popped " +

@@ -8,6 +8,7 @@ void HeldWrites::watchPiece(uint8_t *memory, size_t size) {
 }
 
 void HeldWrites::addWhole(uint8_t *memory, size_t size, size_t at) {
+  // Pieces that follow each other are joined, which keeps the list short.
   Piece *last = whole_.empty() ? nullptr : &whole_.back();
   if (last && last->memory + last->size == memory && last->at + last->size == at)
     last->size += size;
@@ -20,10 +21,12 @@ void HeldWrites::watch(const Plane &plane, bool whole) {
   size_t tileAt = bytes_.size();
   if (plane.tile)
     watchPiece(plane.base, static_cast<size_t>(plane.tile->bufferBytes()));
+  // The whole buffer of a tile is watched; rows matter only if all of it counts as written.
   if (plane.tile && !whole)
     return;
   for (int64_t row = 0; row < plane.rows; ++row)
     plane.forRuns(row, 0, plane.cols, [&](uint8_t *memory, int64_t stride, int64_t n) {
+      // Elements that lie apart are pieces of their own.
       int64_t pieces = stride == 1 ? 1 : n;
       size_t pieceSize = stride == 1 ? static_cast<size_t>(n) * size : size;
       for (int64_t i = 0; i < pieces; ++i) {
@@ -41,6 +44,7 @@ void HeldWrites::addChanged(const Piece &piece, const uint8_t *fresh) {
   const uint8_t *old = bytes_.data() + piece.at;
   size_t i = 0;
   while (i < piece.size) {
+    // Most memory is unchanged, so it is compared in steps before it is looked at byte by byte.
     size_t step = std::min<size_t>(64, piece.size - i);
     if (std::memcmp(old + i, fresh + i, step) == 0) {
       i += step;
@@ -57,15 +61,18 @@ void HeldWrites::addChanged(const Piece &piece, const uint8_t *fresh) {
 }
 
 void HeldWrites::take() {
+  // What is written as a whole counts as written even where the bytes stay the same.
   for (const Piece &piece : whole_) {
     written_.push_back({piece.memory, piece.size, fresh_.size()});
     fresh_.insert(fresh_.end(), piece.memory, piece.memory + piece.size);
+    // The old bytes come back, so that the write is not visible yet.
     std::memcpy(piece.memory, bytes_.data() + piece.at, piece.size);
   }
   for (const Piece &piece : watched_)
     addChanged(piece, piece.memory);
   for (const Piece &piece : watched_)
     std::memcpy(piece.memory, bytes_.data() + piece.at, piece.size);
+  // The bytes from before are kept too, for hiding the write again.
   old_.resize(fresh_.size());
   for (const Piece &piece : written_)
     std::memcpy(old_.data() + piece.at, piece.memory, piece.size);
@@ -83,6 +90,7 @@ void HeldWrites::hide() {
   hidden_.resize(fresh_.size());
   for (const Piece &piece : written_) {
     std::memcpy(hidden_.data() + piece.at, piece.memory, piece.size);
+    // Bytes that something else has written since then stay.
     for (size_t i = 0; i < piece.size; ++i)
       if (piece.memory[i] == fresh_[piece.at + i])
         piece.memory[i] = old_[piece.at + i];

@@ -25,6 +25,8 @@ LoopControl::LoopControl(const Function &function, size_t head)
   const Step &loop = function.steps[head];
   std::set<int32_t> wanted;
   std::set<size_t> chosen;
+  // This is a backward slice: the steps that decide which way each step goes, and those that
+  // compute what they need.
   auto choose = [&](size_t i, std::span<const Register> operands) {
     chosen.insert(i);
     for (Register operand : operands)
@@ -34,10 +36,12 @@ LoopControl::LoopControl(const Function &function, size_t head)
   size_t known = ~size_t(0);
   while (chosen.size() != known) { // what inner loops carry comes round
     known = chosen.size();
+    // Steps are visited from the end, so most chains are found in one pass.
     for (auto i = static_cast<size_t>(loop.target); --i > head;) {
       const Step &step = function.steps[i];
       if (std::span<const Register> operands = decidedBy(step); !operands.empty())
         choose(i, operands);
+      // A forward jump ends one arm of a branch.
       else if (step.kind == StepKind::Jump && step.target > static_cast<int32_t>(i))
         chosen.insert(i);
       else if (isArithmetic(step) && wanted.count(step.result.index))
@@ -45,6 +49,7 @@ LoopControl::LoopControl(const Function &function, size_t head)
     }
   }
   steps_.assign(chosen.begin(), chosen.end());
+  // Without the loop's own variable every round goes the same way.
   varies_ = wanted.count(loop.operands[0].index) > 0;
 }
 
@@ -53,8 +58,10 @@ uint64_t LoopControl::at(std::span<const Scalar> scalars, int64_t position) cons
   auto valueOf = [&](Register r) -> Scalar & { return values[static_cast<size_t>(r.index)]; };
   valueOf(function_->steps[head_].operands[0]).i = position;
   uint64_t ways = 0;
+  // The ways are hashed in order; two rounds with the same hash do the same steps.
   auto note = [&](int64_t way) { ways = ways * 1000003 + static_cast<uint64_t>(way) + 1; };
   auto goOn = [&](size_t next, int32_t target) {
+    // The target of a jump may be no step of the slice, so the next one behind it is taken.
     return static_cast<size_t>(
         std::lower_bound(steps_.begin() + static_cast<ptrdiff_t>(next), steps_.end(), target) -
         steps_.begin());
@@ -79,6 +86,7 @@ uint64_t LoopControl::at(std::span<const Scalar> scalars, int64_t position) cons
     case StepKind::JumpUnlessLess: {
       int64_t by = std::max<int64_t>(valueOf(step.operands[2]).i, 1);
       int64_t length = valueOf(step.operands[1]).i - valueOf(step.operands[0]).i;
+      // Of an inner loop only the number of rounds matters.
       note(length > 0 ? (length + by - 1) / by : 0);
       i = length > 0 ? i : goOn(i, step.target);
       break;

@@ -11,6 +11,7 @@ static constexpr int64_t kMostPeriods = 8;
 static constexpr double kAlike = 0.02;
 
 int64_t LoopRun::lastPassed() const {
+  // A round has passed when the slowest pipe has passed it.
   int64_t last = round;
   for (size_t pipe = 0; pipe < numPipes; ++pipe)
     if (pipes >> pipe & 1)
@@ -25,6 +26,7 @@ class Passages {
 public:
   explicit Passages(std::span<const LoopRun *const> runs) {
     last_ = INT64_MAX;
+    // Only rounds that all cores have run can be compared.
     for (const LoopRun *run : runs) {
       first_ = std::max(first_, run->first);
       last_ = std::min(last_, run->lastPassed());
@@ -62,6 +64,7 @@ private:
 std::vector<const Passages::Pipe *> Passages::deciding(int64_t rounds) const {
   std::vector<const Pipe *> late;
   for (const Pipe *pipe : pipes_)
+    // A pipe that is late waits for something other than the scalar unit.
     if (isLate(*pipe, rounds))
       late.push_back(pipe);
   return late.empty() ? pipes_ : late;
@@ -73,6 +76,7 @@ std::optional<Pace> Passages::paceOf(int64_t window, int64_t windows,
   std::vector<const Pipe *> pipes = deciding(rounds);
   double longest = 0, shortest = INFINITY;
   for (const Pipe *pipe : pipes) {
+    // The pace is the mean over all windows; each window must be close to it.
     double whole = timeOf(*pipe, last_) - timeOf(*pipe, last_ - rounds);
     double each = whole / static_cast<double>(windows);
     for (int64_t at = last_; at > last_ - rounds; at -= window)
@@ -82,6 +86,7 @@ std::optional<Pace> Passages::paceOf(int64_t window, int64_t windows,
     longest = std::max(longest, each);
     shortest = std::min(shortest, each);
   }
+  // If pipes go at different paces, the loop has not settled yet, and more rounds are waited for.
   bool isAlike = shortest >= (1 - kAlike) * longest;
   if (longest <= 0 || (!isAlike && count() - rounds < question.settling))
     return std::nullopt;
@@ -90,6 +95,7 @@ std::optional<Pace> Passages::paceOf(int64_t window, int64_t windows,
     double before = longest * static_cast<double>(last_ - round) / static_cast<double>(window);
     return std::all_of(pipes.begin(), pipes.end(), [&](const Pipe *pipe) {
       double off = timeOf(*pipe, last_) - timeOf(*pipe, round) - before;
+      // A quarter of a round is less than what one round more or less would make.
       return std::abs(off) < 0.25 * longest / static_cast<double>(window);
     });
   };
@@ -104,6 +110,7 @@ std::optional<Pace> Passages::paceOf(int64_t window, int64_t windows,
 double Passages::roundOfLastHalf() const {
   int64_t rounds = count() / 2;
   double longest = 0;
+  // One round is no basis for a pace.
   if (rounds >= 2)
     for (const Pipe *pipe : deciding(rounds))
       longest = std::max(longest, timeOf(*pipe, last_) - timeOf(*pipe, last_ - rounds));

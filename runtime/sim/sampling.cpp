@@ -33,14 +33,18 @@ int64_t LoopShapes::addTurns(const Function &function) {
   std::map<int32_t, int64_t> constants;
   int64_t most = 1;
   for (const Step &step : function.steps) {
+    // Constants are known by their register, so that a modulus can be read off the code.
     if (step.kind == StepKind::Constant)
       constants[step.result.index] = step.constant.i;
     int64_t turn = step.kind == StepKind::GetSlot ? step.slotCount : 1;
+    // A remainder by a small constant is how code picks the slots of a ring.
     if (step.kind == StepKind::Compute && (step.op == ArithOp::RemSI || step.op == ArithOp::RemUI))
       if (auto known = constants.find(step.operands[1].index);
           known != constants.end() && known->second > 1 && known->second <= 16)
         turn = known->second;
     if (period_ <= kLongestPeriod)
+      // The period is the least common multiple of all rotations, since only then everything
+      // repeats.
       period_ = std::lcm(period_, std::max<int64_t>(turn, 1));
     most = std::max(most, turn);
   }
@@ -74,14 +78,17 @@ LoopShapes::LoopShapes(const Function &function, const Kernel &kernel)
     if (period_ <= kLongestPeriod)
       period_ = std::lcm(period_, freedAtOnce(queue.slots));
   }
+  // Without a period no rounds stand for others.
   if (period_ > kLongestPeriod)
     period_ = 0;
+  // Rounds settle after all slots have been used once and two more.
   settling_ = std::max<int64_t>(4, most + 2);
   for (size_t head = 0; head < function.steps.size(); ++head) {
     const Step &step = function.steps[head];
     if (step.kind != StepKind::JumpUnlessLess)
       continue;
     shapes_[head].isLoop = true;
+    // The steps of the loop lie between its head and the target of its jump.
     for (size_t i = head + 1; i < static_cast<size_t>(step.target); ++i) {
       Pipe pipe = function.steps[i].pipe;
       shapes_[head].hasInner |= function.steps[i].kind == StepKind::JumpUnlessLess;
@@ -108,9 +115,12 @@ void LoopSampler::enter(State &state, const LoopVisit &at) {
   state.effort = at.effort;
   state.number = runs_++;
   state.trips = trips;
+  // The innermost loop that runs is the last one.
   active_.push_back(&state);
   if (mode_ == SampleMode::Glance)
     return;
+  // Inner loops with queues are kept whole if the caller wants it, and the outermost one is still
+  // sampled.
   bool isKept = keepsInnerQueues_ && active_.size() > 1;
   state.isDone = isKept && shapes_.of(step).hasQueues;
   if (shapes_.of(step).hasQueues && !isKept) {
@@ -121,6 +131,7 @@ void LoopSampler::enter(State &state, const LoopVisit &at) {
   }
   // A loop may behave differently when it is entered again, so this is measured, but ever more
   // rarely.
+  // At the visits 1, 2, 4, 8 and so on.
   state.isMeasured = std::has_single_bit(++times_[step]);
   if (trips > 0 && state.run->pipes && shapes_.period())
     passing_[state.number] = {state.run, state.shared, true, state.isMeasured, state.run->pipes};
@@ -130,6 +141,7 @@ SampleAction LoopSampler::leave(State &state) {
   SampleAction action{SampleAction::Kind::End, state.number};
   state.run->isOver = true;
   state.run->left = 0;
+  // Without marks for the pipes there is no end to tell them.
   if (!state.run->pipes || !shapes_.period() || mode_ == SampleMode::Glance || !state.isBegun)
     action.kind = SampleAction::Kind::None;
   state.run.reset();
@@ -154,6 +166,7 @@ SampleAction LoopSampler::visit(const LoopVisit &at) {
     // left out here.
     if (state.run->round == 1 && active_.size() > 1)
       active_[active_.size() - 2]->note(state.inside);
+    // Loops whose inner loops change their lengths have rounds that differ.
     state.varies |= state.run->round > 1 && state.inside != state.before;
     state.before = std::exchange(state.inside, 0);
   }
@@ -190,6 +203,7 @@ SampleAction LoopSampler::act(State &state, const LoopVisit &at) {
   if (state.isDone)
     return round(state);
   QueueLoop *shared = state.shared;
+  // A loop that varied may go on alike for long enough to skip.
   if (state.varies && !state.segments && goesOnAlike(state, at))
     state.varies = false;
   if (state.varies && !(shared && !shared->agreed.empty()))
@@ -224,12 +238,14 @@ void LoopSampler::learn(size_t step, const Pace &pace) {
 std::optional<Pace> LoopSampler::paceOf(State &state, uint64_t effort) {
   const LoopRun &run = *state.run;
   auto known = paces_.find(run.step);
+  // A pace that is known is used without being measured again, unless it is time for that.
   if (known != paces_.end() && !(state.isMeasured && run.first == 0)) {
     bool hasInner = shapes_.of(run.step).hasInner;
     Pace pace = known->second;
     pace.last = -1;
     int64_t warm = std::max(pace.settled, hasInner ? kWarming : shapes_.settling());
     int64_t least = hasInner ? 1 : kMeasured;
+    // The window is made a multiple of the known one, of at least the rounds that have to be shown.
     pace.window *= (least + pace.window - 1) / pace.window;
     pace.cycles *= static_cast<double>(pace.window) / static_cast<double>(known->second.window);
     return run.round >= run.first + warm + pace.window ? std::optional(pace) : std::nullopt;
@@ -266,9 +282,11 @@ static bool areAlike(const LoopMember &core, int64_t window, int64_t one, int64_
 static int64_t alike(const LoopMember &core, int64_t round, int64_t window, int64_t most) {
   if (!core.control || most <= 0)
     return most;
+  // Each comparison costs time, so it is done on samples first.
   auto isAlike = [&](int64_t windows) { // so many windows later
     return areAlike(core, window, round, round + windows * window);
   };
+  // Coarse steps find the first window that differs, and a binary search finds its begin.
   int64_t same = 0, other = most + 1, step = std::max<int64_t>(1, most / kProbes);
   while (same < most && other > most)
     (isAlike(std::min(same + step, most)) ? same : other) = std::min(same + step, most);
@@ -291,6 +309,7 @@ bool LoopSampler::goesOnAlike(State &state, const LoopVisit &at) const {
 SampleAction LoopSampler::skipAlike(State &state, const LoopVisit &at) {
   QueueLoop *shared = state.shared;
   // The other kind of core has not entered the loop yet, and it has to take part in the decision.
+  // Both kinds of core have to leave out the same rounds, or their queues would not match.
   if (shared && static_cast<int64_t>(std::popcount(shared->halves)) < shapes_.halves())
     return round(state);
   if (shared && state.run->agreed < shared->agreed.size())
@@ -305,6 +324,7 @@ SampleAction LoopSampler::skipAlike(State &state, const LoopVisit &at) {
 SampleAction LoopSampler::follow(State &state) {
   LoopRun &run = *state.run;
   const QueueLoop::Agreement &agreed = state.shared->agreed[run.agreed];
+  // The agreed round has not come yet.
   if (run.round < agreed.round)
     return round(state);
   ++run.agreed;
@@ -322,11 +342,13 @@ SampleAction LoopSampler::propose(State &state, const LoopVisit &at, const Pace 
   std::span<const LoopMember> members{&self, 1};
   if (shared)
     members = shared->members;
+  // The decision takes effect in a round that no core has begun yet.
   int64_t when = run.round, most = INT64_MAX;
   for (const LoopMember &each : members) // others have begun their round
     when = std::max(when, each.run->round + (each.run != state.run));
   for (const LoopMember &each : members) {
     int64_t left = each.run->left - (when - each.run->round) - 1;
+    // The last round of the loop always runs, since it may be cut.
     most = std::min(most, each.run->isOver ? 0 : std::max<int64_t>(left, 0) / pace.window);
   }
   SampleAction action{SampleAction::Kind::Stand};
@@ -339,6 +361,7 @@ SampleAction LoopSampler::propose(State &state, const LoopVisit &at, const Pace 
   action.factor = most;
   for (const LoopMember &each : members) {
     int64_t ahead = (when - pace.last) / pace.window * pace.window; // of what has shown the pace
+    // Rounds that have shown the pace must have taken the same ways as those that it is used for.
     bool hasShown = pace.last < 0 || areAlike(each, pace.window, pace.last, pace.last + ahead);
     int64_t windows = hasShown ? alike(each, when, pace.window, most) : 0;
     action.factor = std::min(action.factor, windows);
@@ -346,6 +369,7 @@ SampleAction LoopSampler::propose(State &state, const LoopVisit &at, const Pace 
   if (pace.last >= 0 && action.factor > 0)
     learn(at.step, pace);
   action.skip = action.factor * pace.window;
+  // All that can be left out has been left out.
   state.isDone = !shared && action.factor == most;
   run.first = run.round;
   if (action.skip == 0 || !shared)
@@ -358,6 +382,7 @@ SampleAction LoopSampler::propose(State &state, const LoopVisit &at, const Pace 
 /// those around them.
 SampleAction LoopSampler::spread(State &state, int64_t left) {
   int64_t warm = inPeriods(kWarming), window = inPeriods(1), now = state.run->round;
+  // Until the present window ends, rounds run as they are.
   if (state.end >= 0 && now != state.end)
     return round(state);
   SampleAction action{SampleAction::Kind::Stand};
@@ -367,6 +392,7 @@ SampleAction LoopSampler::spread(State &state, int64_t left) {
       state.isDone = state.end >= 0;
       return round(state);
     }
+    // Windows are spread evenly over the loop, with some rounds before each to warm up.
     state.factor = (left / kSegments - warm) / window - 1;
     if (state.factor < 1) {
       state.isDone = true;
@@ -374,6 +400,7 @@ SampleAction LoopSampler::spread(State &state, int64_t left) {
         state.shared->differs = true;
       return round(state);
     }
+    // The first window stands at half a gap, so that each represents the rounds around it.
     state.gap = state.factor / 2 * window;
     state.segments = kSegments;
     action.skip = state.gap;
@@ -406,6 +433,7 @@ void LoopSampler::pass(const SampleAction &mark, Pipe pipe, LoopRun::Passage pas
   passing.run->passed[static_cast<size_t>(pipe)].push_back(passage);
   if (mark.kind != SampleAction::Kind::End)
     return;
+  // The end counts only when every pipe has passed it.
   passing.open &= ~(1u << static_cast<uint32_t>(pipe));
   if (passing.open)
     return;

@@ -17,12 +17,14 @@ struct ElementBounds {
 
 const Expr *withoutWidening(const Expr *expr) {
   auto bits = [](const Type *type) {
+    // `int` counts as 64 bits, and what is no integer as none.
     return type->isInt() ? 64u : isInteger(type->elem.kind) ? elemBits(type->elem.kind) : 0u;
   };
   while (expr && expr->kind == ExprKind::Convert) {
     const auto *convert = cast<ConvertExpr>(expr);
     bool isPlain = !expr->type->elem.param && !convert->arg->type->elem.param;
     unsigned from = isPlain ? bits(convert->arg->type) : 0;
+    // A conversion to fewer bits keeps different integers different only if it is checked.
     if (from == 0 || (bits(expr->type) < from && !convert->checkRange) || convert->saturate)
       return expr;
     expr = convert->arg;
@@ -40,12 +42,14 @@ static bool keepsValues(Context &ctx, const ConvertExpr &convert) {
     return false;
   auto bits = [](const Type *type) { return type->isInt() ? 64u : elemBits(type->elem.kind); };
   auto hasSign = [](const Type *type) { return type->isInt() || isSigned(type->elem.kind); };
+  // Widening keeps values, also from unsigned to a wider signed type.
   if (hasSign(from) == hasSign(to) ? bits(to) >= bits(from)
                                    : !hasSign(from) && bits(to) > bits(from))
     return true;
   // What does not fit has stopped, or is known to fit.
   if (convert.checkRange || !convert.arg->dim)
     return convert.checkRange;
+  // The sign takes one bit of the type.
   unsigned magnitude = bits(to) - (hasSign(to) ? 1 : 0);
   int64_t high = magnitude >= 63 ? INT64_MAX : (int64_t(1) << magnitude) - 1;
   return ctx.facts.isWithin(convert.arg->dim, hasSign(to) ? -high - 1 : 0, high);
@@ -81,6 +85,7 @@ static void addComparison(Context &ctx, ElementBounds &bounds, std::string_view 
   else if (op == ">=")
     bounds.atLeastZero |= ctx.facts.proveLessEqual(zero, bound).isTrue();
   else if (op == ">")
+    // `x > b` with integers is `x >= b + 1`, so `b` may be -1.
     bounds.atLeastZero |=
         ctx.facts.proveLess(zero, ctx.dims.add(bound, ctx.dims.constant(2))).isTrue();
 }
@@ -94,6 +99,7 @@ static void readCondition(Context &ctx, const Expr *condition, const Local *arra
   if (isMissing(condition))
     return;
   if (const auto *logical = dyn_cast<LogicalExpr>(condition)) {
+    // Of an `or` neither side holds for sure.
     if (!logical->isAnd)
       return;
     readCondition(ctx, logical->lhs, array, bounds);
@@ -110,6 +116,7 @@ static void readCondition(Context &ctx, const Expr *condition, const Local *arra
       readCondition(ctx, arg, array, bounds);
     return;
   }
+  // A permutation holds the positions `0..n`.
   if (op->op->name == "permutation" && refersTo(ctx, op->args[0], array)) {
     bounds.atLeastZero = true;
     if (!array->type->extents.empty())
@@ -120,16 +127,19 @@ static void readCondition(Context &ctx, const Expr *condition, const Local *arra
     return;
   if (refersTo(ctx, op->args[0], array))
     addComparison(ctx, bounds, op->op->name, boundOf(ctx, op->args[1]));
+  // With the array on the right the comparison is read backwards.
   else if (refersTo(ctx, op->args[1], array))
     addComparison(ctx, bounds, mirrored(op->op->name), boundOf(ctx, op->args[0]));
 }
 
 bool valuesWithin(Context &ctx, const Local *array, Dim extent) {
+  // Only a parameter that nobody writes keeps what a requirement says of it.
   bool isParam = array && array->kind == LocalKind::Param && !array->isInout;
   if (!isParam || !ctx.decl || !extent || !array->type->isArray())
     return false;
   ElementBounds bounds;
   Elem elem = array->type->elem;
+  // Unsigned elements are not negative by their type; narrow ones are bounded by it too.
   bounds.atLeastZero = !elem.param && isInteger(elem.kind) && !isSigned(elem.kind);
   if (bounds.atLeastZero && elemBits(elem.kind) < 32)
     bounds.below.push_back(ctx.dims.constant(int64_t(1) << elemBits(elem.kind)));

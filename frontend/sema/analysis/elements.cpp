@@ -41,6 +41,8 @@ const Expr *withAllAxes(const Expr *array) {
 /// row.
 static bool isPartOfRow(const IndexExpr &part, int64_t axis) {
   return std::all_of(part.items.begin(), part.items.end(), [&](const IndexItem &item) {
+    // A position and a new axis do not extend the part; all other items must be of the axis that
+    // was sorted, or else several rows contribute and a value may occur twice.
     return item.kind == IndexItemKind::Position || item.kind == IndexItemKind::NewAxis ||
            item.axis == axis;
   });
@@ -54,12 +56,14 @@ static const Expr *source(const Expr *value, const KnownValues &values) {
     return before == value ? nullptr : before;
   }
   if (value->kind == ExprKind::LocalRef) {
+    // A `let` never changes, so its value may be looked through. A `var` is not listed.
     auto found = values.lets.find(cast<LocalRefExpr>(value)->local);
     return found == values.lets.end() ? nullptr : found->second;
   }
   const auto *part = dyn_cast<IndexExpr>(value);
   if (!part)
     return nullptr;
+  // Positions outside of the array all hold one value, and a gather may name a position twice.
   bool repeats = part->outside ||
                  std::any_of(part->items.begin(), part->items.end(), [](const IndexItem &item) {
                    return item.kind == IndexItemKind::Gather;
@@ -69,6 +73,7 @@ static const Expr *source(const Expr *value, const KnownValues &values) {
 
 bool isKnownUnique(const Expr *value, const KnownValues &values) {
   const IndexExpr *part = nullptr;
+  // Walk to the array that the values come from, and keep the innermost slice of it.
   while (const Expr *of = source(value, values)) {
     part = value->kind == ExprKind::Index ? cast<IndexExpr>(value) : part;
     value = of;
@@ -76,13 +81,17 @@ bool isKnownUnique(const Expr *value, const KnownValues &values) {
   const auto *op = dyn_cast<OpExpr>(value);
   if (!op)
     return false;
+  // `index` gives positions and `argsort` a permutation along an axis: both hold no value twice in
+  // a row.
   if (!op->op || (op->op->name != "index" && op->op->name != "argsort"))
     return false;
+  // With further axes the rows may repeat each other's values, unless the slice stays in one.
   bool isRow = value->type->isArray() && !value->type->prefix && value->type->extents.size() == 1;
   return isRow || (part && op->axes.size() == 1 && isPartOfRow(*part, op->axes[0]));
 }
 
 bool isKnownPermutation(const Expr *value, const KnownValues &values) {
+  // A part of a permutation is none, so the walk stops at a slice.
   while (value->kind != ExprKind::Index) {
     const Expr *of = source(value, values);
     if (!of)
@@ -98,6 +107,7 @@ bool isKnownPermutation(const Expr *value, const KnownValues &values) {
 
 /// The symbol of `table[index]`.
 static Dim elementSymbol(DimContext &dims, KnownValues &values, const Local *table, Dim index) {
+  // Equal elements share a symbol, so that positions computed from them compare equal.
   for (const ElementSymbol &each : values.elements)
     if (each.table == table && each.index == index)
       return dims.symbolDim(each.symbol);
@@ -125,8 +135,11 @@ Dim ScalarDims::ofName(const Local *local, int depth) {
   auto bound = values.lets.find(local);
   if (bound != values.lets.end())
     return of(bound->second, depth);
+  // Only parameters without `inout` remain unchanged for the whole call.
   if (!isImmutable(*local) || local->kind != LocalKind::Param)
     return {};
+  // Equal names share a symbol, which makes opaque scalars comparable: `t / N` in two places is the
+  // same dimension.
   Dim &known = values.scalars[local];
   if (!known)
     known = dims.symbolDim(dims.addSymbol(local->name, SymbolKind::ScalarValue));
@@ -165,6 +178,7 @@ Dim ScalarDims::ofOp(const OpExpr &op, int depth) {
 Dim ScalarDims::of(const Expr *value, int depth) {
   if (value->dim || depth == 0)
     return value->dim;
+  // Conversions that keep different integers different are looked through.
   value = withoutWidening(value);
   bool isInteger =
       value->type->isScalar() && (value->type->isInt() || ptl::isInteger(value->type->elem.kind));
@@ -176,6 +190,8 @@ Dim ScalarDims::of(const Expr *value, int depth) {
     return ofName(cast<LocalRefExpr>(value)->local, depth - 1);
   if (value->kind == ExprKind::Op)
     return ofOp(*cast<OpExpr>(value), depth - 1);
+  // The element must be of an array that never changes; otherwise one symbol would stand for
+  // several values.
   auto place = elementsOf(dims, value, values);
   bool isElement = place && place->field < 0 && isImmutable(*place->local) &&
                    place->region.axes.size() == 1 && place->region.axes[0].isInterval();
@@ -185,8 +201,11 @@ Dim ScalarDims::of(const Expr *value, int depth) {
 /// The dividends whose remainders are positions: what goes on has found them in bounds.
 static std::vector<Dim> dividendsOf(ScalarDims scalars, const IndexExpr &index) {
   std::vector<Dim> found;
+  // A position in bounds is not negative, and a remainder that is not negative is the same whether
+  // the division truncates or floors.
   for (const IndexItem &item : index.items) {
     const Expr *value = item.kind == IndexItemKind::Position ? item.value : nullptr;
+    // The depth bounds the walk through names and conversions.
     for (int depth = 0; depth < 8 && value && !value->dim && value->kind != ExprKind::Op; ++depth) {
       const Expr *before = value->kind == ExprKind::Convert ? withoutWidening(value) : nullptr;
       if (value->kind == ExprKind::LocalRef) {
@@ -214,8 +233,11 @@ static AxisSet valuesOf(DimContext &dims, const Expr *value, KnownValues &values
     set.stop = value->type->extents[0].length;
     return set;
   }
+  // A reshaped index array holds the same values, so both are known by the same local.
   value = withoutWidening(withAllAxes(withoutWidening(value)));
   const Local *name = nullptr;
+  // The chain of `let`s is followed to its end; the last name stands for the value if nothing else
+  // does.
   for (int depth = 0; depth < 8 && value->kind == ExprKind::LocalRef; ++depth) {
     const Local *local = cast<LocalRefExpr>(value)->local;
     if (!isImmutable(*local))
@@ -226,6 +248,8 @@ static AxisSet valuesOf(DimContext &dims, const Expr *value, KnownValues &values
       break;
     value = withoutWidening(found->second);
   }
+  // An element or a part of an array that never changes is a lookup: two equal lookups are the same
+  // positions.
   auto place = elementsOf(dims, value, values);
   if (place && place->field < 0 && isImmutable(*place->local) && place->type->isArray()) {
     set.kind = AxisSet::Kind::Lookup;
@@ -251,6 +275,7 @@ static AxisSet interval(Dim start, Dim stop, Dim step) {
 
 static AxisSet rangeSet(DimContext &dims, const IndexItem &item) {
   const RangeInfo &range = *item.range;
+  // The end as written is preferred: the one computed from the length may lie beyond it.
   if (item.value && item.value->kind == ExprKind::Range)
     if (Dim stop = cast<RangeExpr>(item.value)->hi->dim)
       return interval(range.start, stop, range.step);
@@ -273,6 +298,7 @@ static AxisSet positionSet(const Expr *value, ScalarDims &scalars) {
   }
   if (!dim) {
     AxisSet set = valuesOf(dims, value, scalars.values);
+    // A lookup says more than a symbol would.
     if (set.kind == AxisSet::Kind::Lookup || !(dim = scalars.of(value)))
       return set;
   }
@@ -299,6 +325,8 @@ static AxisSet within(DimContext &dims, const AxisSet &outer, const AxisSet &inn
   if (inner.kind == AxisSet::Kind::Full)
     return outer;
   if (!outer.isInterval() || !inner.isInterval()) {
+    // What is not exact stays inside the outer interval, whose bounds are kept to prove accesses
+    // disjoint.
     bool isWithin = outer.isInterval() || outer.kind == AxisSet::Kind::Unknown;
     AxisSet some = isWithin ? outer : AxisSet();
     some.kind = AxisSet::Kind::Unknown;
@@ -311,6 +339,7 @@ static AxisSet within(DimContext &dims, const AxisSet &outer, const AxisSet &inn
 static std::optional<Chain> chainOf(DimContext &dims, const Expr *expr, KnownValues &values) {
   Chain chain;
   auto start = [&](const Local *local, int32_t field, const Type *type) {
+    // At first every axis of the local is an axis of the value.
     chain.place = {local, field, type, wholeRegion(type), {}};
     for (size_t i = 0; i < chain.place.region.axes.size(); ++i)
       chain.kept.push_back(i);
@@ -342,11 +371,13 @@ static std::optional<Chain> chainOf(DimContext &dims, const Expr *expr, KnownVal
   auto base = chainOf(dims, index->base, values);
   if (!base)
     return std::nullopt;
+  // The dividends come first, because `itemSet` below needs them to translate remainders.
   ScalarDims scalars{dims, values};
   scalars.dividends = dividendsOf(scalars, *index);
   std::vector<size_t> kept;
   size_t axis = 0;
   for (const IndexItem &item : index->items) {
+    // A new axis stands for none of the local's.
     if (item.kind == IndexItemKind::NewAxis) {
       kept.push_back(SIZE_MAX);
       continue;
@@ -354,10 +385,12 @@ static std::optional<Chain> chainOf(DimContext &dims, const Expr *expr, KnownVal
     size_t count = item.kind == IndexItemKind::Rest ? item.restCount : 1;
     for (size_t i = 0; i < count && axis < base->kept.size(); ++i, ++axis) {
       size_t target = base->kept[axis];
+      // Axes without a counterpart in the local, such as new ones, restrict nothing.
       if (target < base->place.region.axes.size()) {
         AxisSet &set = base->place.region.axes[target];
         set = within(dims, set, itemSet(item, scalars));
       }
+      // A position takes its axis away from the value.
       if (item.kind != IndexItemKind::Position)
         kept.push_back(target);
     }
@@ -376,6 +409,7 @@ std::optional<Elements> elementsOf(DimContext &dims, const Expr *expr, KnownValu
 
 /// `r` for the positions of the range `r`.
 static std::string rangeName(DimContext &dims, const AxisSet &set) {
+  // A tile variable is printed by its name, if start and length are both that variable's own.
   auto start = set.start.symbol(), length = dims.sub(set.stop, set.start).symbol();
   if (!start || !length || dims.symbol(*start).kind != SymbolKind::RangeStart)
     return {};

@@ -10,13 +10,16 @@ namespace ptl {
 static void walkBody(FlowContext &flow) {
   const CallableDecl &decl = *flow.ctx.decl;
   for (size_t i = 0; i < decl.outputs.size(); ++i)
+    // An output with an initial value is written from the start.
     if (i >= decl.outputInits.size() || !decl.outputInits[i])
       flow.track(decl.outputs[i], true);
   for (const WhereClause &clause : decl.wheres)
     learnCondition(flow, clause.condition);
   walkBlock(flow, decl.body);
+  // The end must be reachable for outputs to be read behind it.
   if (flow.state.isReachable)
     checkOutputs(flow, std::nullopt);
+  // Mixed atomic and plain accesses are found only when all are known.
   for (const auto &[local, use] : flow.atomics)
     reportAtomicMix(flow, local, use);
 }

@@ -27,6 +27,7 @@ static void readAll(FlowContext &flow, const std::vector<Expr *> &exprs) {
 
 /// The positions within `x[…][…]`, without what they select.
 void readIndices(FlowContext &flow, const Expr *expr) {
+  // Each layer of indexing has positions of its own, and all of them are read.
   while (expr->kind == ExprKind::Index || expr->kind == ExprKind::Field) {
     if (expr->kind == ExprKind::Field) {
       expr = cast<FieldExpr>(expr)->base;
@@ -41,6 +42,7 @@ void readIndices(FlowContext &flow, const Expr *expr) {
 }
 
 static void readCall(FlowContext &flow, const CallExpr &call) {
+  // All arguments are read before the call writes any.
   for (const CallArg &arg : call.args)
     if (arg.value)
       readExpr(flow, arg.value); // an `inout` is read too
@@ -59,10 +61,12 @@ void readExpr(FlowContext &flow, const Expr *expr) {
   case ExprKind::LocalRef:
   case ExprKind::Index:
   case ExprKind::Field:
+    // What names elements of a local reads only these, and the positions in between.
     if (auto elements = elementsOf(flow.ctx.dims, expr, flow.data.values)) {
       readIndices(flow, expr);
       return readElements(flow, *elements);
     }
+    // Anything else is computed as a whole.
     if (expr->kind == ExprKind::Field)
       return readExpr(flow, cast<FieldExpr>(expr)->base);
     if (const auto *index = dyn_cast<IndexExpr>(expr)) {
@@ -123,12 +127,14 @@ static void readElements(FlowContext &flow, const Elements &elements) {
   noteAccess(flow, elements, false, nullptr);
   size_t number = 0;
   Tracked *tracked = flow.trackedOf(elements.local, &number);
+  // In code that is never reached nothing has to be written.
   if (!tracked || !flow.state.isReachable || flow.isReported(tracked->local))
     return;
   Region region = coverageRegion(elements);
   if (flow.regions(elements.local).containsAny(flow.state.written[number], region) ||
       flow.regions(elements.local).isEmpty(region))
     return;
+  // The number of failures tells loops whether they have to try another assumption.
   ++flow.failures;
   if (flow.muted == 0)
     reportRead(flow, *tracked, number, elements);
@@ -141,12 +147,14 @@ void writeElements(FlowContext &flow, Elements elements, const AssignStmt *stmt)
   size_t number = 0;
   Tracked *tracked = flow.trackedOf(elements.local, &number);
   bool isAtomic = stmt && stmt->mode != AssignMode::Set;
+  // An atomic update needs an initial value, so it does not cover elements.
   if (!tracked || !flow.state.isReachable || isAtomic)
     return;
   Region region = coverageRegion(elements);
   tracked->stores.push_back(elements.span);
   for (const AxisSet &set : region.axes)
     if (!set.isInterval() && set.kind != AxisSet::Kind::Full)
+      // Such a write covers an unknown position, which is noted for the message.
       tracked->drops.push_back({elements.span, "this position is known only when it runs", false});
   flow.regions(elements.local).add(flow.state.written[number], std::move(region));
 }
@@ -161,11 +169,13 @@ static void noteAccess(FlowContext &flow, const Elements &elements, bool isWrite
                        const AssignStmt *stmt) {
   if (!isShared(elements.local))
     return;
+  // Atomics are checked for the whole kernel, not only within a grid.
   noteAtomic(flow, elements, isWrite, stmt);
   if (!flow.frame)
     return;
   bool isAtomic = stmt && stmt->mode != AssignMode::Set;
   flow.frame->accesses.push_back(
+      // The facts are those of this place in the program, so they are copied.
       {elements, isWrite, isAtomic, flow.conditions > 0, flow.ctx.facts});
 }
 
@@ -173,6 +183,7 @@ static void noteAtomic(FlowContext &flow, const Elements &elements, bool isWrite
                        const AssignStmt *stmt) {
   AtomicUse &use = flow.atomics[elements.local];
   bool isAtomic = isWrite && stmt && stmt->mode != AssignMode::Set;
+  // The same atomic update may be repeated; another kind of access must not mix with it.
   if (isAtomic && (!use.atomic || use.atomic->mode == stmt->mode)) {
     use.atomic = use.atomic ? use.atomic : stmt;
     reportAtomicStart(flow, elements.local, *stmt);
@@ -186,16 +197,19 @@ void checkScatter(FlowContext &flow, const AssignStmt &stmt, const Elements &ele
   if (stmt.mode != AssignMode::Set)
     return;
   for (const IndexItem &item : stmt.place->items) {
+    // Positions that are all different write different elements.
     if (item.kind != IndexItemKind::Gather || isKnownUnique(item.value, flow.data.values))
       continue;
     const Local *table = nullptr;
     for (const AxisSet &set : elements.region.axes)
       if (set.kind == AxisSet::Kind::Lookup || set.kind == AxisSet::Kind::Value)
         table = set.local;
+    // The fact was stated of the whole table.
     if (table && flow.data.values.unique.contains(table))
       continue;
     if (flow.isReported(elements.local))
       return;
+    // A loop may be walked several times, but reports once.
     if (!flow.checked.insert(&stmt).second)
       return;
     flow.data.reported.insert(elements.local);
@@ -221,6 +235,7 @@ void learnCondition(FlowContext &flow, const Expr *condition) {
     return;
   assumeCondition(flow.ctx, condition);
   if (const auto *logical = dyn_cast<LogicalExpr>(condition)) {
+    // Both sides of an `and` hold; of an `or` nothing is known on its own.
     if (logical->isAnd) {
       learnCondition(flow, logical->lhs);
       learnCondition(flow, logical->rhs);
@@ -235,12 +250,14 @@ void learnCondition(FlowContext &flow, const Expr *condition) {
       !op->args[0])
     return;
   auto elements = elementsOf(flow.ctx.dims, withAllAxes(op->args[0]), flow.data.values);
+  // A fact about a part says nothing of the whole.
   if (!elements || elements->region != wholeRegion(elements->type))
     return;
   const Local *local = elements->local;
   (name == "sorted" ? flow.data.values.sorted : flow.data.values.unique).insert(local);
   const auto &extents = local->type->extents;
   bool isCounted = !local->type->prefix && extents.size() == 1;
+  // Positions that are all different and below their number are a permutation, by counting.
   if (name == "permutation" ||
       (name == "unique" && isCounted && valuesWithin(flow.ctx, local, extents[0].length)))
     flow.data.values.permutations.insert(local);
@@ -252,6 +269,7 @@ void learnElement(FlowContext &flow, Dim symbol, const Expr *value) {
     return;
   value = withoutWidening(value);
   auto elements = elementsOf(flow.ctx.dims, value, flow.data.values);
+  // The element must not change as long as the symbol is in use.
   if (!elements || elements->local->kind != LocalKind::Param || elements->local->isInout ||
       elements->region.axes.size() != 1 || !elements->region.axes[0].isInterval())
     return;
@@ -277,6 +295,7 @@ void learnBounds(FlowContext &flow, const IndexExpr &place) {
   const Type *type = place.base->type;
   DimContext &dims = flow.ctx.dims;
   for (const IndexItem &item : place.items) {
+    // Items are counted from the last axis.
     size_t axis = type->extents.size() + static_cast<size_t>(item.axis);
     if (!item.needsCheck || item.kind == IndexItemKind::NewAxis || axis >= type->extents.size())
       continue;

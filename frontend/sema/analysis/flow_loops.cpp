@@ -16,6 +16,7 @@ static constexpr int maxDoubtfulLoops = 5;
 /// What holds on every way that leads here.
 static FlowState meet(FlowContext &flow, const std::vector<FlowState> &states) {
   FlowState result;
+  // If no way leads here, the result stays unreachable.
   result.isReachable = false;
   for (const FlowState &state : states)
     if (state.isReachable)
@@ -30,6 +31,7 @@ static FlowState walkOnce(FlowContext &flow, const Block *body, FlowState entry,
   walkBlock(flow, body);
   *jumps = std::move(flow.jumps.back());
   flow.jumps.pop_back();
+  // Without `continue` there is one way to the end.
   if (jumps->continues.empty())
     return std::move(flow.state);
   jumps->continues.push_back(std::move(flow.state));
@@ -56,6 +58,7 @@ static std::string unjoinedText(Unjoined why, const LoopDomain &domain) {
 static FlowState joined(FlowContext &flow, const LoopDomain &domain, const FactSet &outside,
                         bool isSoFar, const FlowState &before, const FlowState &end) {
   FlowState result = before;
+  // Arrays may have been tracked since `before` was taken.
   result.written.resize(flow.tracked.size());
   if (!end.isReachable)
     return result;
@@ -63,12 +66,15 @@ static FlowState joined(FlowContext &flow, const LoopDomain &domain, const FactS
   for (size_t i = 0; i < end.written.size(); ++i) {
     const auto &old = i < before.written.size() ? before.written[i] : result.written[i];
     if (end.written[i] == old)
+      // What the iteration has not changed needs no joining.
       continue;
     for (const Region &region : end.written[i]) {
       Unjoined why = Unjoined::Gaps;
       auto all = joiner.join(region, &why);
       if (all)
+        // What all iterations together cover is added to what was there.
         flow.regions(flow.tracked[i].local).add(result.written[i], std::move(*all));
+      // A part that cannot be joined is lost, and the reason is kept for the message.
       else if (!isSoFar && std::find(old.begin(), old.end(), region) == old.end())
         flow.tracked[i].drops.push_back(
             {domain.span, unjoinedText(why, domain), why == Unjoined::MayNotRun});
@@ -91,6 +97,7 @@ void walkFor(FlowContext &flow, const ForStmt &stmt) {
   domain.addFacts(flow.ctx.facts);
   FactSet inside = flow.ctx.facts;
   FlowState before = flow.state;
+  // Bounds that are known only at run time make the body conditional.
   flow.conditions += domain.hasHiddenBounds ? 1 : 0;
   Jumps jumps;
   size_t accesses = flow.frame ? flow.frame->accesses.size() : 0;
@@ -101,8 +108,10 @@ void walkFor(FlowContext &flow, const ForStmt &stmt) {
   --flow.muted;
   if (flow.failures > failures && flow.muted < maxDoubtfulLoops) {
     flow.failures = failures;
+    // What earlier iterations have written counts only if the loop cannot have been left before.
     FlowState entry =
         jumps.breaks.empty() ? joined(flow, domain, outside, true, before, end) : before;
+    // The accesses of the first walk would be counted twice.
     if (flow.frame)
       flow.frame->accesses.erase(flow.frame->accesses.begin() + static_cast<ptrdiff_t>(accesses),
                                  flow.frame->accesses.end());
@@ -114,6 +123,7 @@ void walkFor(FlowContext &flow, const ForStmt &stmt) {
   }
   flow.conditions -= domain.hasHiddenBounds ? 1 : 0;
   if (!jumps.breaks.empty()) {
+    // After a `break` the number of iterations is not known.
     flow.state = before;
     for (Tracked &tracked : flow.tracked)
       tracked.drops.push_back({domain.span, "`break` may end this loop early", true});
@@ -121,6 +131,7 @@ void walkFor(FlowContext &flow, const ForStmt &stmt) {
     leaveLoop(flow, domain, outside, before, end);
     flow.state = std::move(end);
   }
+  // Behind the loop the program goes on, even if an iteration returned.
   flow.state.isReachable = true;
   flow.ctx.facts = outside;
 }
@@ -129,6 +140,7 @@ void walkWhile(FlowContext &flow, const WhileStmt &stmt) {
   readExpr(flow, stmt.condition);
   FactSet outside = flow.ctx.facts;
   FlowState before = flow.state;
+  // A loop that never ends by its condition is only left by `break`.
   bool isEndless = conditionProof(flow.ctx, stmt.condition) == Proof::True;
   assumeCondition(flow.ctx, stmt.condition);
   flow.conditions += 1;
@@ -141,6 +153,7 @@ void walkWhile(FlowContext &flow, const WhileStmt &stmt) {
     flow.state.written.resize(flow.tracked.size());
     return;
   }
+  // What the body writes may not be written, because the condition may fail at once.
   for (size_t i = 0; i < end.written.size() && i < before.written.size(); ++i)
     if (end.isReachable && end.written[i] != before.written[i])
       flow.tracked[i].drops.push_back(
@@ -150,6 +163,7 @@ void walkWhile(FlowContext &flow, const WhileStmt &stmt) {
 
 void walkParallel(FlowContext &flow, const ParallelStmt &stmt) {
   std::unique_ptr<ParallelFrame> outer = std::move(flow.frame);
+  // Accesses are collected per grid; those of an outer grid are kept.
   flow.frame.reset(new ParallelFrame{&stmt, {}, flow.ctx.facts, 0, {}});
   std::vector<FactSet> outside; ///< of each head
   for (const LoopHead &head : stmt.heads) {
@@ -159,17 +173,21 @@ void walkParallel(FlowContext &flow, const ParallelStmt &stmt) {
     outside.push_back(flow.ctx.facts);
     flow.frame->heads.back().addFacts(flow.ctx.facts);
   }
+  // Facts from here on are those of one point.
   flow.frame->factCount = flow.ctx.facts.facts().size();
   FlowState before = flow.state;
   int conditions = flow.conditions;
+  // Conditions around the grid do not distinguish its points.
   flow.conditions = 0;
   Jumps jumps;
   FlowState end = walkOnce(flow, stmt.body, before, &jumps);
   flow.conditions = conditions;
+  // The innermost variable is joined first.
   for (size_t i = stmt.heads.size(); i-- > 0;)
     leaveLoop(flow, flow.frame->heads[i], outside[i], before, end);
   flow.state = std::move(end);
   flow.ctx.facts = flow.frame->outside;
+  // Points of an ordered grid may depend on each other.
   if (flow.checked.insert(&stmt).second && !flow.ctx.orderedParallels.contains(&stmt))
     checkIndependence(flow.ctx, *flow.frame, flow.data);
   // What the points of an inner one do is done by the iteration around them.

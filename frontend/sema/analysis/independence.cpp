@@ -65,6 +65,7 @@ private:
 
 /// Elements of a sorted array at positions in order are in order.
 void IndependenceChecker::addSorted(IterationPair &pair) {
+  // Pairs of symbols for elements of one sorted array are compared, one of each iteration.
   for (const ElementSymbol &a : data_.values.elements)
     for (const ElementSymbol &b : data_.values.elements) {
       if (a.table != b.table || !data_.values.sorted.contains(a.table))
@@ -78,6 +79,7 @@ void IndependenceChecker::addSorted(IterationPair &pair) {
 
 IterationPair IndependenceChecker::makePair(size_t head) {
   IterationPair pair = iterations_.pair(head);
+  // What sortedness says may contradict the pair itself: then there are no two such iterations.
   addSorted(pair);
   pair.isImpossible = isImpossible(pair.facts, pair.distance);
   return pair;
@@ -86,6 +88,7 @@ IterationPair IndependenceChecker::makePair(size_t head) {
 /// An array that bounds what iterations touch and of which nothing says that it is sorted.
 const Local *IndependenceChecker::unsortedTable() const {
   for (const ElementSymbol &element : data_.values.elements)
+    // Only elements that the iteration itself depends on can differ between iterations.
     if (isInner(element.symbol) && !data_.values.sorted.contains(element.table))
       return element.table;
   return nullptr;
@@ -95,6 +98,7 @@ const Local *IndependenceChecker::unsortedTable() const {
 const Local *IndependenceChecker::repeatingTable(const Region &region) const {
   for (const ElementSymbol &element : data_.values.elements) {
     auto isIt = [&](SymbolId symbol) { return symbol == element.symbol; };
+    // An element counts if it is the position of a single element or of a part of fixed length.
     bool isUsed = std::any_of(region.axes.begin(), region.axes.end(), [&](const AxisSet &set) {
       return mentions(set.start, isIt) && dims_.sub(set.stop, set.start).isConstant();
     });
@@ -113,6 +117,7 @@ AxisSet IndependenceChecker::mapped(IterationPair &pair, const AxisSet &set, boo
 void IndependenceChecker::addFactsOf(FactSet &facts, const Access &access, IterationPair &pair,
                                      bool isLater) {
   std::vector<Fact> all = access.facts.facts();
+  // Facts from outside of the loop hold for both, so only those of the iteration are renamed.
   for (size_t i = frame_.factCount; i < all.size(); ++i) {
     const Fact &fact = all[i];
     Dim a = isLater ? laterDim(pair, fact.a) : dims_.substitute(fact.a, pair.earlier);
@@ -142,6 +147,7 @@ bool IndependenceChecker::isHeadRange(const AxisSet &set, const LoopDomain &doma
 bool IndependenceChecker::followHead(const Access &a, const Access &b, const LoopDomain &domain) {
   const auto &left = a.elements.region.axes, &right = b.elements.region.axes;
   for (size_t i = 0; i < left.size() && i < right.size(); ++i)
+    // One axis with the head's own positions is enough, since these differ between iterations.
     if (isHeadRange(widest(left[i]), domain) && isHeadRange(widest(right[i]), domain))
       return true;
   return false;
@@ -153,6 +159,7 @@ bool IndependenceChecker::isImpossible(const FactSet &facts, SymbolId distance) 
   Dim reduced = facts.reduce(dims_.symbolDim(distance));
   if (!reduced)
     return false;
+  // The symbol `any` stands for any number, so nothing is known of it.
   Dim any = dims_.symbolDim(dims_.addSymbol("any", SymbolKind::ScalarValue));
   return reduced.constant().value_or(0) < 0 || facts.proveLessEqual(reduced, any).isTrue();
 }
@@ -163,10 +170,12 @@ void IndependenceChecker::addRounds(IterationValues &known, const Access &earlie
   std::vector<Fact> all = earlier.facts.facts(), others = later.facts.facts();
   for (size_t i = frame_.factCount; i < all.size() && i < others.size(); ++i) {
     const Fact &fact = all[i];
+    // Loops of both iterations correspond if their facts are the same.
     if (fact.relation != Relation::Divides || others[i].relation != Relation::Divides ||
         fact.a != others[i].a || fact.b != others[i].b || fact.b.isConstant(1))
       continue;
     auto round = [&](Dim position, Dim step) {
+      // A multiple of the step is written with the number of the round.
       Dim number = dims_.symbolDim(dims_.addSymbol("n", SymbolKind::ScalarValue));
       facts.addEqual(position, dims_.mul(step, number), fact.span);
       return number;
@@ -194,6 +203,7 @@ void IndependenceChecker::addRounds(IterationValues &known, const Access &earlie
     known.rounds.push_back({dims_.symbolDim(symbol), laterDim(pair, dims_.symbolDim(symbol))});
 }
 
+/// Equal elements would mean equal places.
 /// Elements of arrays without repetition at places that differ.
 void IndependenceChecker::addDistinct(IterationValues &known, IterationPair &pair,
                                       const FactSet &facts) {
@@ -213,8 +223,10 @@ void IndependenceChecker::addDistinct(IterationValues &known, IterationPair &pai
 bool IndependenceChecker::isApart(const Access &earlier, const Access &later, IterationPair &pair) {
   const auto &a = earlier.elements.region.axes;
   const auto &b = later.elements.region.axes;
+  // Regions of different rank are of different fields or views, which nothing compares.
   if (a.size() != b.size())
     return false;
+  // Each access may have facts of its own, such as the conditions around it.
   FactSet facts = pair.facts;
   addFactsOf(facts, earlier, pair, false);
   addFactsOf(facts, later, pair, true);
@@ -223,8 +235,11 @@ bool IndependenceChecker::isApart(const Access &earlier, const Access &later, It
     axes.push_back({mapped(pair, widest(a[i]), false), mapped(pair, widest(b[i]), true)});
   IterationValues known{data_.values, frame_.heads.front().var, {}, {}};
   ApartProof direct(dims_, known);
+  // Most pairs are apart by the heads alone, so rounds and distinct elements are added only if
+  // needed.
   if (direct.prove(axes, facts))
     return true;
+  // The first proof that fails is what the report explains.
   if (!miss_)
     miss_ = direct.miss();
   addRounds(known, earlier, later, pair, facts);
@@ -246,6 +261,7 @@ static bool mentionsAny(const LoopDomain &domain, const std::function<bool(Symbo
 /// Also through the bounds of later heads and of loops inside of an iteration.
 bool IndependenceChecker::dependsOn(const AxisSet &set, const LoopDomain &domain) const {
   std::function<bool(SymbolId)> own = [&](SymbolId symbol) {
+    // What an inner loop computes may depend on anything of its iteration.
     if (domain.isOwn(symbol) || (isInner(symbol) && !isOfHead(symbol)))
       return true;
     return std::any_of(frame_.heads.begin(), frame_.heads.end(), [&](const LoopDomain &head) {
@@ -254,6 +270,7 @@ bool IndependenceChecker::dependsOn(const AxisSet &set, const LoopDomain &domain
   };
   if (mentions(set.start, own) || mentions(set.stop, own) || mentions(set.step, own))
     return true;
+  // A value that is computed after the head's variable may depend on it.
   if (set.kind == AxisSet::Kind::Value && domain.var && set.local->index >= domain.var->index)
     return true;
   return std::any_of(set.index.begin(), set.index.end(),
@@ -270,6 +287,7 @@ bool IndependenceChecker::overlaps(const AxisSet &a, const AxisSet &b, const Dim
   if (a.kind == AxisSet::Kind::Unknown || b.kind == AxisSet::Kind::Unknown)
     return false;
   if (a.kind == AxisSet::Kind::Full || b.kind == AxisSet::Kind::Full)
+    // A whole axis meets every part of it that has elements.
     return a.isInterval() || b.isInterval() || a.kind == b.kind;
   if (a == b && a.kind == AxisSet::Kind::Value)
     return true;
@@ -283,6 +301,7 @@ bool IndependenceChecker::overlaps(const AxisSet &a, const AxisSet &b, const Dim
   if (mentions(b.start, isComputed) || mentions(b.stop, isComputed))
     return false;
   Dim start = dims_.substitute(b.start, next), stop = dims_.substitute(b.stop, next);
+  // Equal intervals are taken to meet, whatever is known of their length.
   if (a.start == start && a.stop == stop)
     return true;
   return facts.proveLess(a.start, stop).isTrue() && facts.proveLess(start, a.stop).isTrue();
@@ -292,25 +311,30 @@ bool IndependenceChecker::overlaps(const AxisSet &a, const AxisSet &b, const Dim
 bool IndependenceChecker::surelyMeets(const Access &a, const Access &b, size_t head) {
   const LoopDomain &domain = frame_.heads[head];
   auto own = [&](SymbolId symbol) { return domain.isOwn(symbol); };
+  // A conditional access may not happen, so a conflict is not certain.
   if (a.isConditional || b.isConditional ||
       a.elements.region.axes.size() != b.elements.region.axes.size())
     return false;
+  // The next iteration has to exist with all other heads equal.
   for (size_t i = head + 1; i < frame_.heads.size(); ++i)
     if (frame_.heads[i].hasHiddenBounds || mentions(frame_.heads[i].lo, own) ||
         mentions(frame_.heads[i].hi, own))
       return false;
   FactSet facts = a.facts;
   std::vector<Fact> all = b.facts.facts();
+  // Facts that mention the head's own symbols may not hold in the next iteration.
   for (size_t i = frame_.factCount; i < all.size(); ++i)
     if (mentions(all[i].a, own) || mentions(all[i].b, own))
       return false;
   DimSubstitution next;
+  // The next tile begins where this one ends.
   if (domain.kind == LoopDomain::Kind::Tiles) {
     Dim len = iterations_.freshLike(domain.len);
     next[domain.start] = dims_.add(dims_.symbolDim(domain.start), domain.size);
     next[domain.count] = dims_.add(dims_.symbolDim(domain.count), dims_.constant(1));
     next[domain.len] = len;
     facts.addLessEqual(dims_.constant(1), len);
+    // A tile that has a next one is whole.
     facts.addEqual(dims_.symbolDim(domain.len), domain.size);
   } else if (domain.index) {
     next[*domain.index] = dims_.add(dims_.symbolDim(*domain.index), domain.step);
@@ -336,6 +360,7 @@ void IndependenceChecker::explain(DiagnosticBuilder report, const Conflict &conf
                                   bool isProved) {
   const LoopDomain &domain = frame_.heads[conflict.head];
   std::string name = domain.var ? domain.var->name : "";
+  // The table of the near miss is the best explanation.
   const Local *repeating = miss_ ? miss_->table : nullptr;
   repeating = repeating ? repeating : repeatingTable(conflict.write->elements.region);
   if (const Local *table = repeating) {
@@ -355,6 +380,7 @@ void IndependenceChecker::explain(DiagnosticBuilder report, const Conflict &conf
                   "sorted(off)`");
     return;
   }
+  // If the place does not depend on the head, each iteration touches it.
   if (!dependsOn(conflict.write->elements.region, domain) &&
       !dependsOn(conflict.other->elements.region, domain)) {
     report.note("the elements do not depend on `" + name + "`")
@@ -369,6 +395,7 @@ void IndependenceChecker::explain(DiagnosticBuilder report, const Conflict &conf
                 "unique(…)`");
     return;
   }
+  // A certain conflict cannot be stated away.
   std::string fact = isProved ? std::string() : settlingFact();
   report.help(fact.empty() ? "make what an iteration writes follow from its own `" + name + "`"
                            : "if it always holds, state it: `" + fact + "`");
@@ -392,6 +419,7 @@ std::string IndependenceChecker::settlingFact() {
   if (!miss_)
     return {};
   // The next iteration is the nearest one.
+  // The message speaks of the next iteration, since that is the one to look at.
   DimSubstitution next = {{miss_->distance, dims_.constant(0)}};
   Verdict &verdict = miss_->verdict;
   verdict.a = dims_.substitute(verdict.a, next);
@@ -403,6 +431,7 @@ std::string IndependenceChecker::settlingFact() {
   };
   forEachSymbol(verdict.a, look);
   forEachSymbol(verdict.b, look);
+  // A fact about a value of one iteration cannot be stated outside of it.
   if (!isOutside || missing.text.find('\'') != std::string::npos)
     return {};
   return missing.isWhere ? "where " + missing.text : "assert(" + missing.text + ")";
@@ -431,14 +460,17 @@ void IndependenceChecker::report(const Conflict &conflict, bool isProved) {
 bool IndependenceChecker::checkPair(const Access &a, const Access &b) {
   const Access &write = a.isWrite ? a : b;
   const Access &other = a.isWrite ? b : a;
+  // Each head alone is looked at with all others free.
   for (size_t head = 0; head < frame_.heads.size(); ++head) {
     if (frame_.heads[head].kind == LoopDomain::Kind::List || followHead(a, b, frame_.heads[head]))
       continue;
     pairs_.resize(frame_.heads.size());
+    // The pair of iterations is the same for all accesses of a head.
     if (!pairs_[head])
       pairs_[head] = makePair(head);
     miss_.reset();
     bool apart = pairs_[head]->isImpossible;
+    // For two different accesses either iteration may come first.
     apart = apart || (isApart(a, b, *pairs_[head]) && (&a == &b || isApart(b, a, *pairs_[head])));
     if (apart)
       continue;
@@ -460,6 +492,7 @@ void IndependenceChecker::checkLocal(const std::vector<const Access *> &accesses
       for (size_t j = i; j < accesses.size(); ++j) {
         const Access &a = *accesses[i], &b = *accesses[j];
         bool isAsked = withReads ? a.isWrite != b.isWrite : a.isWrite && b.isWrite;
+        // Two reads never conflict, and atomic additions commute.
         if (isAsked && !a.isAtomic && !b.isAtomic && !checkPair(a, b))
           return;
       }
@@ -468,6 +501,7 @@ void IndependenceChecker::checkLocal(const std::vector<const Access *> &accesses
 void IndependenceChecker::run() {
   std::vector<std::vector<const Access *>> groups;
   for (const Access &access : frame_.accesses) {
+    // Accesses are grouped by what they touch, since others cannot conflict.
     auto isSame = [&](const std::vector<const Access *> &group) {
       return group.front()->elements.local == access.elements.local &&
              group.front()->elements.field == access.elements.field;
@@ -475,6 +509,7 @@ void IndependenceChecker::run() {
     auto group = std::find_if(groups.begin(), groups.end(), isSame);
     if (group == groups.end())
       group = groups.insert(groups.end(), std::vector<const Access *>());
+    // An access that is the same as an unconditional one adds nothing.
     bool isKnown = std::any_of(group->begin(), group->end(), [&](const Access *known) {
       return !known->isConditional && known->isWrite == access.isWrite &&
              known->isAtomic == access.isAtomic && known->elements.region == access.elements.region;
@@ -483,6 +518,7 @@ void IndependenceChecker::run() {
       group->push_back(&access);
   }
   for (const auto &group : groups)
+    // One report for each array is enough.
     if (!data_.reported.contains(group.front()->elements.local))
       checkLocal(group);
 }

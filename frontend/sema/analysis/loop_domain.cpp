@@ -13,6 +13,7 @@ bool mentions(Dim dim, const std::function<bool(SymbolId)> &which) {
 
 /// The bound, or a symbol that only the analysis knows.
 static Dim known(DimContext &dims, LoopDomain &domain, Dim dim, const char *name) {
+  // A bound that is no dimension gets a symbol, which has no value but can be compared with itself.
   domain.hasHiddenBounds = domain.hasHiddenBounds || !dim;
   return dim ? dim : dims.symbolDim(dims.addSymbol(name, SymbolKind::ScalarValue));
 }
@@ -25,9 +26,11 @@ static void readTiles(DimContext &dims, const LoopHead &head, LoopDomain &domain
   domain.lo = known(dims, domain, dimOf(tiles->lo), "the start");
   domain.hi = known(dims, domain, dimOf(tiles->hi), "the end");
   domain.size = known(dims, domain, dimOf(tiles->size), "the size");
+  // Without a symbol the domain is in error.
   domain.start = head.range->start.symbol().value_or(SymbolId());
   domain.len = head.range->length.symbol().value_or(SymbolId());
   domain.count = head.range->count.symbol().value_or(SymbolId());
+  // The end of a range is a symbol of its own, so that the end of one can be the start of the next.
   domain.end = dims.addSymbol("the end", SymbolKind::ScalarValue);
 }
 
@@ -47,6 +50,7 @@ LoopDomain loopDomain(DimContext &dims, const LoopHead &head) {
     domain.lo = range.start;
     domain.step = known(dims, domain, range.step, "the step");
     if (head.iterable->kind == ExprKind::Range)
+      // The end as written is exact, while the one from the length may lie beyond it.
       domain.hi = dimOf(cast<RangeExpr>(head.iterable)->hi);
     else
       domain.hi = dims.add(range.start, dims.mul(range.step, range.length));
@@ -95,6 +99,8 @@ bool Joiner::dependsOn(const AxisSet &set) const {
 
 bool Joiner::isForeign(SymbolId symbol) const {
   auto first = domain.firstSymbol();
+  // Symbols are numbered in the order in which they are made. What comes after the loop's first
+  // symbol was made within the loop.
   return first && symbol >= *first && !domain.isOwn(symbol);
 }
 
@@ -103,6 +109,7 @@ bool Joiner::isForeign(const AxisSet &set) const {
   auto inner = [&](SymbolId symbol) { return isForeign(symbol); };
   if (mentions(set.start, inner) || mentions(set.stop, inner) || mentions(set.step, inner))
     return true;
+  // The same holds for locals, which are numbered in order too.
   if (set.local && domain.var && set.local->index >= domain.var->index)
     return true;
   for (const AxisSet &index : set.index)
@@ -128,21 +135,25 @@ std::optional<AxisSet> Joiner::joinUnit(const AxisSet &set, SymbolId index, Dim 
                                         Dim step) const {
   DimContext &dims = facts.context();
   auto at = [&](Dim dim, Dim value) { return dims.substitute(dim, {{index, value}}); };
+  // The union of all intervals is one interval if each reaches the start of the next.
   Dim next = dims.add(dims.symbolDim(index), step);
   Dim nextStart = at(set.start, next);
   AxisSet all = set;
   all.start = at(set.start, lo);
   bool isRising = facts.proveLessEqual(set.start, nextStart).isTrue();
   if (isRising) {
+    // The last interval ends where the next would begin.
     all.stop = at(set.start, hi);
     if (set.stop == nextStart || facts.proveLessEqual(nextStart, set.stop).isTrue())
       return all;
+    // A last tile that is cut has the end `min(next start, bound)`.
     if (const auto *operands = minOperands(set.stop)) {
       bool reachesNext = false;
       std::vector<Dim> ends = {all.stop};
       for (Dim operand : *operands) {
         bool isNext = operand == nextStart;
         reachesNext = reachesNext || isNext;
+        // A bound that differs between iterations has no common value.
         if (!isNext && mentions(operand, [&](SymbolId symbol) { return symbol == index; }))
           return std::nullopt;
         if (!isNext)
@@ -155,6 +166,7 @@ std::optional<AxisSet> Joiner::joinUnit(const AxisSet &set, SymbolId index, Dim 
     }
     return std::nullopt;
   }
+  // Descending intervals adjoin the other way round.
   if (step.isConstant(1) && at(set.stop, next) == set.start) {
     all.start = at(set.stop, hi);
     all.stop = at(set.stop, lo);
@@ -168,16 +180,19 @@ std::optional<AxisSet> Joiner::joinIndex(const AxisSet &set, SymbolId index, Dim
   DimContext &dims = facts.context();
   auto own = [&](SymbolId symbol) { return symbol == index; };
   auto at = [&](Dim dim, Dim value) { return dims.substitute(dim, {{index, value}}); };
+  // A step that changes from one iteration to the next gives no regular set.
   if (mentions(set.step, own))
     return std::nullopt;
   if (set.step.isConstant(1))
     if (auto joined = joinUnit(set, index, lo, hi, step))
       return joined;
+  // The positions of neighbouring iterations are this far apart.
   Dim delta = dims.sub(at(set.start, dims.add(dims.symbolDim(index), step)), set.start);
   if (mentions(delta, own))
     return std::nullopt;
   AxisSet all = set;
   all.start = at(set.start, lo);
+  // Single positions at a constant distance form a strided interval.
   bool isPoint = set.step.isConstant(1) && dims.sub(set.stop, set.start).isConstant(1);
   if (isPoint && facts.proveLess(dims.constant(0), delta).isTrue()) {
     all.stop = at(set.start, hi);
@@ -205,6 +220,8 @@ std::optional<AxisSet> Joiner::joinTiles(const AxisSet &set) const {
   auto own = [&](SymbolId symbol) { return domain.isOwn(symbol); };
   auto notStart = [&](SymbolId symbol) { return symbol == domain.len || symbol == domain.count; };
   auto from = [&](Dim dim, Dim value) { return dims.substitute(dim, {{domain.start, value}}); };
+  // The start depends only on the start of the range, so consecutive ranges adjoin if this one ends
+  // where the next begins.
   if (!mentions(set.start, notStart) && !mentions(set.step, own)) {
     // With the end of one range as the start of the next.
     Dim stop = dims.substitute(set.stop, {{domain.len, dims.sub(end, start)}});
@@ -213,6 +230,7 @@ std::optional<AxisSet> Joiner::joinTiles(const AxisSet &set) const {
     all.stop = from(set.start, hi);
     if (set.step.isConstant(1) && !mentions(stop, own) && stop == from(set.start, end))
       return all;
+    // These are strided sets whose start moves by one step for each position of the range.
     bool strides =
         !set.step.isConstant(1) &&
         dims.sub(from(set.start, dims.add(start, dims.constant(1))), set.start) == set.step;
@@ -222,7 +240,8 @@ std::optional<AxisSet> Joiner::joinTiles(const AxisSet &set) const {
   auto isLen = [&](SymbolId symbol) { return symbol == domain.len; };
   if (mentions(set.start, isLen) || mentions(set.stop, isLen) || mentions(set.step, isLen))
     return std::nullopt;
-  // By the number of the range.
+  // Otherwise the ranges are counted: the k-th begins at `lo + k * size`. Its length may be shorter
+  // at the end, so it must not matter.
   Dim origin = dims.add(domain.lo, dims.mul(domain.size, count));
   AxisSet counted = set;
   counted.start = from(set.start, origin);
@@ -233,6 +252,7 @@ std::optional<AxisSet> Joiner::joinTiles(const AxisSet &set) const {
 }
 
 std::optional<AxisSet> Joiner::joinAxis(const AxisSet &set) const {
+  // The elements that a table names for all iterations are those at all positions.
   if (set.kind == AxisSet::Kind::Lookup && set.index.size() == 1) {
     auto index = joinAxis(set.index[0]);
     AxisSet all = set;
@@ -251,6 +271,7 @@ std::optional<AxisSet> Joiner::joinAxis(const AxisSet &set) const {
 }
 
 std::optional<Region> Joiner::joinOne(const Region &region, Unjoined *why) const {
+  // Only one axis may move, because a union of boxes that move along two is no box.
   size_t moving = SIZE_MAX;
   for (size_t i = 0; i < region.axes.size(); ++i) {
     if (isForeign(region.axes[i])) {
@@ -265,6 +286,7 @@ std::optional<Region> Joiner::joinOne(const Region &region, Unjoined *why) const
     }
     moving = i;
   }
+  // A region that is the same in each iteration is written if the loop runs at all.
   if (moving == SIZE_MAX) {
     *why = Unjoined::MayNotRun;
     return !isSoFar && domain.surelyRuns(before) ? std::optional<Region>(region) : std::nullopt;
@@ -284,6 +306,7 @@ std::optional<Region> Joiner::join(const Region &region, Unjoined *why) const {
     return joinSlots(region, why);
   if (auto joined = joinOne(region, why))
     return joined;
+  // A region over two axes may be one position that is split by division, which slots describe.
   Unjoined ofSlots = *why;
   auto slotted = withSlot(region);
   return slotted ? joinSlots(*slotted, &ofSlots) : std::nullopt;

@@ -36,16 +36,20 @@ std::optional<Region> Joiner::withSlot(const Region &region) const {
   for (const AxisSet &set : region.axes)
     collectQuotients(set, quotients);
   auto moves = [&](SymbolId symbol) { return domain.isOwn(symbol) || isForeign(symbol); };
+  // Each value that axes divide is tried as the slot.
   for (const Quotient &each : quotients) {
     Dim slot = dims.symbolDim(dims.addSymbol("slot", SymbolKind::ScalarValue));
     auto solved = solvedSymbol(each.dividend, [](SymbolId) { return true; });
+    // The value must contain a symbol that can be solved for, and must move with the loop.
     if (!solved || !mentions(each.dividend, moves))
       continue;
+    // All occurrences of the symbol are expressed by the slot.
     Dim value = dims.sub(slot, dims.sub(each.dividend, dims.symbolDim(*solved)));
     Region result = region;
     bool isAlone = true;
     for (AxisSet &set : result.axes) {
       set = mapped(set, [&](Dim dim) { return dims.substitute(dim, {{*solved, value}}); });
+      // Nothing else in the axes may move, or the slot would not say everything.
       bool isKnown = !set.isInterval() || (set.start && set.stop && set.step);
       isAlone = isAlone && isKnown && !mentionsSymbol(set, [&](SymbolId symbol) {
                   return moves(symbol) && symbol != *slot.symbol();
@@ -71,16 +75,19 @@ std::optional<Region> Joiner::joinSlots(const Region &region, Unjoined *why) con
   auto moves = [&](SymbolId symbol) {
     return symbol != *region.slot && (domain.isOwn(symbol) || isForeign(symbol));
   };
+  // What moves beside the slot is lost.
   for (const AxisSet &set : region.axes)
     if (mentionsSymbol(set, moves)) {
       *why = Unjoined::TwoAxes;
       return std::nullopt;
     }
+  // The values of the slot are joined like positions on one axis.
   auto all = joinOne({{region.slots}}, why);
   if (!all)
     return std::nullopt;
   Region result = region;
   result.slots = all->axes[0];
+  // When the slot has come to cover a whole stretch, the axes can be given without it.
   auto covered = spread(result);
   return covered ? covered : result;
 }
@@ -88,6 +95,7 @@ std::optional<Region> Joiner::joinSlots(const Region &region, Unjoined *why) con
 /// The region without its slot, once that has been all values from 0 up to some number.
 std::optional<Region> Joiner::spread(const Region &region) const {
   DimContext &dims = facts.context();
+  // All elements of a permutation are a stretch too.
   Dim count = countOfEach(values, facts, region.slots);
   const AxisSet &slots = region.slots;
   if (!count && slots.isInterval() && slots.step.isConstant(1) && slots.start.isConstant(0))
@@ -117,11 +125,13 @@ std::optional<Region> Joiner::spread(Region region, SymbolId slot, Dim count, in
   for (size_t i = 0; i < region.axes.size(); ++i)
     if (mentionsSymbol(region.axes[i], [&](SymbolId symbol) { return symbol == slot; }))
       moving.push_back(i);
+  // With a single axis the slot is an ordinary loop over it.
   if (moving.size() == 1)
     return along(facts, slot, count, region.axes[moving[0]]) ? std::optional(region) : std::nullopt;
   std::vector<Quotient> quotients;
   for (size_t axis : moving)
     collectQuotients(region.axes[axis], quotients);
+  // The finest quotient is the one that all others are made of.
   auto finest = depth > 0 ? finestOf(dims, quotients, value) : std::nullopt;
   if (!finest || !facts.proveNonNegative(finest->divisor).isTrue())
     return std::nullopt; // over nothing where the divisor is 0
@@ -133,6 +143,7 @@ std::optional<Region> Joiner::spread(Region region, SymbolId slot, Dim count, in
     bool byRest = mentionsSymbol(set, [&](SymbolId symbol) { return symbol == rest; });
     bool byOther =
         mentionsSymbol(set, [&](SymbolId symbol) { return symbol == quotient || symbol == slot; });
+    // An axis may follow the remainder or the quotient, but not both.
     if (byRest && (byOther || !along(facts, rest, finest->divisor, set)))
       return std::nullopt;
     if (mentionsSymbol(set, [&](SymbolId symbol) { return symbol == slot || symbol == rest; }))

@@ -19,6 +19,7 @@ const ElementSymbol *KnownValues::element(Dim symbol) const {
 }
 
 AxisSet widest(AxisSet set) {
+  // What is unknown may still be known to lie in an interval.
   if (set.kind == AxisSet::Kind::Unknown && set.start)
     set.kind = AxisSet::Kind::Interval;
   return set;
@@ -42,6 +43,7 @@ Dim countOfEach(const KnownValues &values, const FactSet &facts, const AxisSet &
   if (set.kind != AxisSet::Kind::Lookup || !values.permutations.contains(set.local) ||
       set.index.size() != 1)
     return {};
+  // A table that is a permutation names each position once if it is read at all of its positions.
   Regions positions{facts, set.local->type, values};
   return positions.isFull(set.index[0], 0) ? set.local->type->extents[0].length : Dim();
 }
@@ -53,6 +55,7 @@ bool Regions::isFull(const AxisSet &set, size_t axis) const {
     return facts.proveLessEqual(extent(axis), count).isTrue();
   if (!set.isInterval() || !isUnit(set.step))
     return false;
+  // The quick test comes before the proof, which is expensive.
   if (!set.start.isConstant(0) && !mayStartAtZero(facts, set.start))
     return false;
   Dim end = extent(axis);
@@ -60,6 +63,7 @@ bool Regions::isFull(const AxisSet &set, size_t axis) const {
 }
 
 bool Regions::isFull(const Region &region) const {
+  // The union over slots is never known to be complete.
   if (region.slot)
     return false;
   for (size_t i = 0; i < region.axes.size(); ++i)
@@ -69,14 +73,17 @@ bool Regions::isFull(const Region &region) const {
 }
 
 bool Regions::contains(const AxisSet &outer, const AxisSet &inner, size_t axis) const {
+  // Equal sets hold each other, unless it is unknown which positions they are.
   if (outer.kind == AxisSet::Kind::Full || (outer == inner && outer.isKnown()))
     return true;
   if (!outer.isInterval())
     return false;
   if (!inner.isInterval()) {
+    // What is unknown is inside if all that it may be is.
     AxisSet most = widest(inner);
     return most.isInterval() ? contains(outer, most, axis) : isFull(outer, axis);
   }
+  // A strided set holds another one only if both have the same remainder.
   bool sameClass = isUnit(outer.step) || (outer.step == inner.step && outer.start == inner.start);
   return sameClass &&
          (outer.start == inner.start || facts.proveLessEqual(outer.start, inner.start).isTrue()) &&
@@ -97,6 +104,7 @@ bool Regions::contains(const Region &outer, const Region &inner) const {
 bool Regions::isEmpty(const AxisSet &set, size_t axis) const {
   DimContext &dims = facts.context();
   Dim end = extent(axis);
+  // An array without positions on an axis has no elements.
   if (end && facts.proveLessEqual(end, dims.constant(0)).isTrue())
     return true;
   return set.isInterval() && (facts.proveLessEqual(set.stop, set.start).isTrue() ||
@@ -117,6 +125,7 @@ bool Regions::containsAny(const std::vector<Region> &outers, const Region &inner
   for (const Region &outer : outers)
     if (outer == inner || contains(outer, inner))
       return true;
+  // A region without elements is contained in any, but proving that comes last.
   return !outers.empty() && isEmpty(inner);
 }
 
@@ -126,6 +135,7 @@ bool Regions::containsAny(const std::vector<Region> &outers, const Region &inner
 std::optional<AxisSet> Regions::joinIntervals(const AxisSet &a, const AxisSet &b) const {
   DimContext &dims = facts.context();
   AxisSet all = a;
+  // Only intervals without gaps can be joined by their ends.
   if (isUnit(a.step) && isUnit(b.step)) {
     if (a.stop == b.start || facts.proveEqual(a.stop, b.start).isTrue()) {
       all.stop = b.stop;
@@ -138,6 +148,7 @@ std::optional<AxisSet> Regions::joinIntervals(const AxisSet &a, const AxisSet &b
     if (facts.proveLessEqual(a.stop, b.stop).isTrue())
       all.stop = b.stop;
     else if (!facts.proveLessEqual(b.stop, a.stop).isTrue())
+      // If neither end is known to be the later one, their maximum is.
       all.stop = dims.max(a.stop, b.stop);
     return all;
   }
@@ -152,6 +163,7 @@ std::optional<AxisSet> Regions::joinIntervals(const AxisSet &a, const AxisSet &b
 }
 
 std::optional<AxisSet> Regions::join(const AxisSet &a, const AxisSet &b, size_t axis) const {
+  // One of the two may hold the other, whatever their form.
   if (contains(a, b, axis))
     return a;
   if (contains(b, a, axis))
@@ -160,6 +172,7 @@ std::optional<AxisSet> Regions::join(const AxisSet &a, const AxisSet &b, size_t 
     return std::nullopt;
   if (auto joined = joinIntervals(a, b))
     return joined;
+  // The other order is tried as well.
   return joinIntervals(b, a);
 }
 
@@ -171,6 +184,7 @@ std::optional<Region> Regions::join(const Region &a, const Region &b) const {
   for (size_t i = 0; i < a.axes.size(); ++i) {
     if (a.axes[i] == b.axes[i])
       continue;
+    // Boxes that differ on two axes have a union that is no box.
     if (different != SIZE_MAX)
       return std::nullopt;
     different = i;
@@ -193,12 +207,14 @@ static std::optional<Region> interleave(DimContext &dims, const FactSet &facts,
   for (size_t axis = 0; axis < last.axes.size(); ++axis) {
     const AxisSet &set = last.axes[axis];
     auto step = set.isInterval() ? set.step.constant() : std::nullopt;
+    // A larger step would need as many parts, which no program has.
     if (!step || *step < 2 || *step > 64)
       continue;
     std::vector<const Region *> found(*step, nullptr);
     std::vector<size_t> numbers;
     Dim least = set.start;
     auto offsetOf = [&](const AxisSet &other) { return dims.sub(other.start, least).constant(); };
+    // Regions are alike if only the start on this axis differs, by a constant.
     auto isAlike = [&](const Region &region) {
       const AxisSet &other = region.axes[axis];
       Region same = region;
@@ -214,16 +230,19 @@ static std::optional<Region> interleave(DimContext &dims, const FactSet &facts,
       if (!isAlike(all[i]))
         continue;
       int64_t offset = *offsetOf(all[i].axes[axis]);
+      // Each remainder counts once.
       if (offset >= *step || found[offset])
         continue;
       found[offset] = &all[i];
       numbers.push_back(i);
       Dim end = all[i].axes[axis].stop;
+      // The parts may end at different positions; together they are complete up to the earliest.
       if (!stop || facts.proveLessEqual(end, stop).isTrue())
         stop = end;
       else if (!facts.proveLessEqual(stop, end).isTrue())
         stop = dims.min(stop, end);
     }
+    // One remainder is missing.
     if (numbers.size() != static_cast<size_t>(*step))
       continue;
     Region region = last;
@@ -249,6 +268,7 @@ void Regions::add(std::vector<Region> &all, Region region) const {
     all.push_back(std::move(region));
     return;
   }
+  // The region may join with one of the parts, and the result with others, so it is added again.
   for (size_t i = 0; i < all.size() && all.size() <= maxParts; ++i) {
     auto joined = join(all[i], region);
     if (!joined)
@@ -261,6 +281,7 @@ void Regions::add(std::vector<Region> &all, Region region) const {
   auto joined = interleave(facts.context(), facts, all, region, &parts);
   if (!joined)
     return;
+  // Indices stay valid when parts are removed from the end.
   for (size_t i = parts.size(); i-- > 0;)
     all.erase(all.begin() + static_cast<ptrdiff_t>(parts[i]));
   add(all, std::move(*joined));

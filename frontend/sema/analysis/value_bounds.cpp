@@ -39,6 +39,7 @@ Bounds boundsOf(Context &ctx, const Expr *expr, bool below, int depth) {
   DimContext &dims = ctx.dims;
   if (const OpExpr *modulo = asOp(expr, OpId::Rem)) {
     Dim divisor = known(ctx, modulo->args[1]);
+    // The remainder of a positive divisor is at least 0 and less than the divisor.
     if (!divisor || !ctx.facts.proveLess(dims.constant(0), divisor).isTrue())
       return {};
     return {below ? dims.constant(0) : dims.sub(divisor, dims.constant(1))};
@@ -54,6 +55,7 @@ Bounds boundsOf(Context &ctx, const Expr *expr, bool below, int depth) {
     first.insert(first.end(), second.begin(), second.end());
     return first;
   }
+  // The other way round a bound must hold for both operands, so bounds are combined in pairs.
   Bounds both;
   for (Dim a : first)
     for (Dim b : second)
@@ -66,6 +68,7 @@ Bounds boundsOf(Context &ctx, const Expr *expr, bool below, int depth) {
 bool staysWithin(Context &ctx, const Expr *value, Dim extent) {
   if (isMissing(value) || !extent)
     return false;
+  // A name is looked through to its value.
   while (value->kind == ExprKind::LocalRef && !value->dim) {
     auto named = ctx.letValues.find(cast<LocalRefExpr>(value)->local);
     if (named == ctx.letValues.end())
@@ -74,6 +77,7 @@ bool staysWithin(Context &ctx, const Expr *value, Dim extent) {
   }
   Bounds below = boundsOf(ctx, value, /*below=*/true, kDepth),
          above = boundsOf(ctx, value, /*below=*/false, kDepth);
+  // One lower and one upper bound are enough.
   return std::any_of(below.begin(), below.end(),
                      [&](Dim low) { return ctx.facts.proveNonNegative(low).isTrue(); }) &&
          std::any_of(above.begin(), above.end(),

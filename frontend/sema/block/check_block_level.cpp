@@ -21,6 +21,7 @@ namespace ptl {
 // ---- What is shared -----------------------------------------------------------------------------
 
 std::string coreHere(Context &ctx) {
+  // The innermost section decides, then the header of the kernel.
   if (!ctx.sectionCore.empty())
     return ctx.sectionCore;
   return ctx.decl ? ctx.decl->core : "";
@@ -30,6 +31,7 @@ std::string_view coreOfPlace(Place place) { return place == Place::Vec ? "aiv" :
 
 void requireCore(Context &ctx, Span span, std::string_view name, std::string_view core) {
   std::string here = coreHere(ctx);
+  // Outside of manual kernels the compiler chooses the cores.
   if (here == core || !ctx.isKind(DeclKind::ManualKernel))
     return;
   if (here.empty()) {
@@ -92,6 +94,7 @@ static const Type *tileTypeOf(Context &ctx, const Type *type, Span span, std::st
       return errorType(ctx);
     }
   Extent one = makeExtent(ctx, ctx.dims.constant(1));
+  // A tile of one axis is a row.
   bool isRow = type->extents.size() == 1;
   return tileLike(ctx, type, isRow ? one : type->extents[0], type->extents.back());
 }
@@ -120,6 +123,7 @@ static Stmt *checkBuffer(Context &ctx, NodeId node) {
   const Type *type =
       tileTypeOf(ctx, resolveType(ctx, view.type()), ctx.span(view.type()), "a buffer");
   Span end = ctx.span(view.type());
+  // A buffer lies on a chip, so it needs a place there.
   if (!type->isError() && (type->place == Place::Inferred || type->place == Place::Gm)) {
     ctx.sink.report(DiagId::BufferNeedsPlace, end, {name})
         .fix(FixId::BufferPlace, "say where it lies, for example `@vec`",
@@ -155,12 +159,14 @@ static std::string_view coreOfPipe(Pipe pipe) {
   case Pipe::FIX:
     return "aic";
   default:
+    // Other pipes are part of both cores.
     return ""; // both have it
   }
 }
 
 static DiagnosticBuilder reportPipe(Context &ctx, Span span, std::string_view name) {
   auto report = ctx.sink.report(DiagId::UnknownPipe, span, {std::string(name)});
+  // `all` is no pipe of its own.
   std::vector<std::string> names(std::begin(pipeNames), std::end(pipeNames) - 1);
   if (std::string nearest = nearestName(name, names); !nearest.empty())
     return report.fix(FixId::Spelling, "did you mean `" + nearest + "`?", {{span, nearest}});
@@ -181,12 +187,14 @@ static PipeEnd checkEnd(Context &ctx, NodeId path) {
   }
   std::string_view name = dot == text.npos ? text : text.substr(dot + 1);
   auto pipe = pipeByName(name);
+  // An event is between two pipes, so it cannot name all.
   if (!pipe || *pipe == Pipe::All) {
     reportPipe(ctx, ctx.span(path), name);
     return end;
   }
   end.pipe = *pipe;
   std::string_view core = coreOfPipe(end.pipe);
+  // Without a core the event is one of the core here.
   std::string given = end.core.empty() ? coreHere(ctx) : end.core;
   if (!core.empty() && !given.empty() && given != core)
     ctx.sink.report(DiagId::WrongCore, ctx.span(path),
@@ -201,10 +209,12 @@ static Stmt *checkEvent(Context &ctx, NodeId node) {
   object.number = checkStaticNumber(ctx, view.number(), "the id of an event", 0);
   object.from = checkEnd(ctx, view.from());
   object.to = checkEnd(ctx, view.to());
+  // Either both ends name their cores, or neither does.
   if (object.from.core.empty() != object.to.core.empty()) {
     NodeId other = object.from.core.empty() ? view.from() : view.to();
     ctx.sink.report(DiagId::EventCoresDiffer, ctx.span(other), {std::string(ctx.text(other))});
   } else if (object.from.core == object.to.core) {
+    // One pipe runs its instructions in order, so an event within it is useless.
     if (object.from.pipe == object.to.pipe && !ctx.text(view.from()).empty() &&
         !ctx.sink.hasErrors()) {
       std::string pipe(pipeName(object.from.pipe));
@@ -221,6 +231,7 @@ static Stmt *checkEvent(Context &ctx, NodeId node) {
 
 /// Queues have as many slots as the machine has for one way or for both.
 static void checkDepthOnMachines(Context &ctx, Dim depth, NodeId node) {
+  // A depth that depends on tunables is checked when they are known.
   std::optional<int64_t> slots = depth ? depth.constant() : std::nullopt;
   if (!slots || ctx.decl->kind != DeclKind::ManualKernel)
     return;
@@ -264,11 +275,13 @@ static Stmt *checkSection(Context &ctx, NodeId node) {
   checkCoreName(ctx, view.core());
   stmt->core = ctx.text(view.core());
   stmt->splitRows = view.split() != kNoNode;
+  // A kernel for one core cannot have a section of the other.
   if (ctx.isKind(DeclKind::ManualKernel) && !ctx.decl->core.empty() && ctx.decl->core != stmt->core)
     ctx.sink.report(DiagId::WrongCore, ctx.span(node),
                     {"on " + stmt->core, stmt->core, ctx.decl->core});
   bool wasInSection = ctx.inSection;
   std::string outer = ctx.sectionCore;
+  // The section ends with its block, so what was before is kept.
   ctx.inSection = true;
   ctx.sectionCore = stmt->core;
   stmt->body = checkBlock(ctx, view.body(), false);

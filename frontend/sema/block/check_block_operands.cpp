@@ -55,6 +55,7 @@ private:
   void addSlots(std::string_view letters, std::span<const OperandShape> shapes, bool isOut) {
     size_t next = 0;
     for (size_t i = 0; i < letters.size(); ++i) {
+      // A question mark belongs to the letter before it.
       if (letters[i] == '?')
         continue;
       bool optional = i + 1 < letters.size() && letters[i + 1] == '?';
@@ -75,6 +76,7 @@ private:
         takeAttribute(arg);
     // `tmatmul_acc(acc, a, b)` reads the accumulator that it writes.
     bool accumulates = info_.mnemonic.ends_with(".acc");
+    // The accumulator is written once and stands for two operands.
     if (accumulates && positional_.size() + 1 == slots_.size() && !positional_.empty())
       positional_.insert(positional_.begin() + 1, positional_.front());
     if (info_.has(InstructionInfo::EitherOrder) && positional_.size() == 3)
@@ -84,6 +86,8 @@ private:
   /// `tdivs(y, 1.0, x)` divides the scalar.
   void turnQuotient() {
     NodeId first = positional_[1]->value;
+    // The operands are checked only as far as is needed to see which order they are in; the result
+    // is kept.
     Expr *expr = checkBase(ctx_, first);
     if (isMissing(expr) || !expr->type->isScalar()) {
       checked_[first] = expr;
@@ -154,6 +158,7 @@ private:
       return cast<BlockExpr>(expr)->op == BlockOp::View;
     if (expr->kind == ExprKind::Index)
       return isView(cast<IndexExpr>(expr)->base);
+    // This is a tensor, or a name for a part of one.
     const Local *local = rootLocal(expr);
     return local && (local->kind == LocalKind::Param || local->kind == LocalKind::Output ||
                      local->kind == LocalKind::Let);
@@ -173,6 +178,7 @@ private:
 
   /// A scalar operand takes the element type of the tiles.
   Expr *scalarOperand(char letter, NodeId node) {
+    // An index is an integer whatever the tiles hold.
     if (letter == 'i') {
       Expr *value = checkIntScalar(ctx_, node,
                                    "operand " + std::to_string(next_ + 1) + " of `" + name_ + "`");
@@ -183,6 +189,7 @@ private:
       return element_ ? operandAs(ctx_, operand, *element_) : settle(ctx_, operand);
     if (isMissing(operand.expr) || !element_ || !operand.expr->type->isScalar())
       return operand.expr;
+    // An `int` adapts to the tiles; other scalars must fit.
     return operand.isIntScalar() && elemIs(*element_, ElemConstraint::Integer)
                ? convertInt(ctx_, operand.expr, *element_)
                : convertTo(ctx_, operand.expr, scalarType(ctx_, *element_),
@@ -210,12 +217,14 @@ private:
   bool takeOperands() {
     size_t argument = 0;
     size_t required = info_.minIns() + info_.numOuts();
+    // The count is checked before operands, since the rest of the message would be confusing.
     bool enough = positional_.size() >= required && positional_.size() <= slots_.size();
     for (next_ = 0; next_ < slots_.size() && enough; ++next_) {
       const Slot &slot = slots_[next_];
       Expr *expr = nullptr;
       if (argument < positional_.size()) {
         expr = operand(slot, *positional_[argument]);
+        // An operand that may be left out is tried, and the argument goes to the next one.
         if (!expr && !slot.optional)
           return false;
         if (expr)
@@ -232,6 +241,7 @@ private:
   Expr *operand(const Slot &slot, const CallArgument &arg) {
     bool isScalar = slot.letter == 's' || slot.letter == 'i';
     Expr *expr = nullptr;
+    // A base that was checked already is not checked again: that would report its mistakes twice.
     if (auto found = checked_.find(arg.value); found != checked_.end())
       expr = found->second;
     else if (isScalar && !slot.optional)
@@ -249,6 +259,7 @@ private:
                           kindText(slot.letter)});
       return nullptr;
     }
+    // Of several buffers one must be chosen by number.
     if (const Local *local =
             expr->kind == ExprKind::LocalRef ? cast<LocalRefExpr>(expr)->local : nullptr;
         local && local->object && local->object->count) {
@@ -257,6 +268,7 @@ private:
       failed_ = true;
     }
     bool typed = slot.letter == 't' || slot.letter == 'v';
+    // The first tile that counts decides about the element type of scalars.
     if (typed && !element_ && slot.shape && slot.shape->counts)
       element_ = expr->type->elem;
     return expr;
@@ -277,6 +289,7 @@ private:
     eachOperand([&](Expr &operand, const OperandShape &shape, size_t number) {
       if (!isTile(operand.type))
         return;
+      // An instruction on the vector pipe takes tiles of `vec` unless the table says another place.
       Place wanted = shape.place == Place::Inferred && onVector ? Place::Vec : shape.place;
       if (wanted != Place::Inferred && operand.type->place != wanted) {
         ctx_.sink.report(DiagId::OperandPlace, operand.span,
@@ -287,6 +300,7 @@ private:
       }
       core = coreOfPlace(operand.type->place);
     });
+    // All operands lie on the core that runs the instruction.
     if (!core.empty() && !failed_)
       requireCore(ctx_, call_->span, name_, core);
   }
@@ -299,6 +313,7 @@ private:
   void checkShapes() {
     std::map<char, Bound> bound;
     eachOperand([&](Expr &operand, const OperandShape &shape, size_t) {
+      // Scalars and operands without a shape rule take part in no comparison.
       if (failed_ || shape.isScalar || shape.rows == '*' || operand.type->isScalar())
         return;
       auto matrix = matrixOf(ctx_, &operand);
@@ -316,6 +331,7 @@ private:
     if (failed_)
       return;
     Extent one = makeExtent(ctx_, ctx_.dims.constant(1));
+    // A letter stands for one extent of all operands; `1` is always one.
     auto [found, isNew] = bound.try_emplace(letter, Bound{letter == '1' ? one : extent, &operand});
     if (isNew && letter != '1')
       return;
@@ -340,6 +356,7 @@ private:
     auto namer = [](const Elem &elem) {
       return elem.param ? std::string_view() : elemName(elem.kind);
     };
+    // With several targets the instruction must exist on each.
     for (const std::string &target : ctx_.decl->targets) {
       const Machine *machine = ctx_.state.options.machines->find(target);
       if (!machine || machine->executable)

@@ -52,6 +52,7 @@ const BlockExpr *asQueueCall(const Expr *expr) {
 }
 
 bool usesQueues(const Stmt &stmt) {
+  // Values go through pipes only by `push` and `pop`.
   bool found = false;
   forEachExprIn(stmt, [&](const Expr *expr) { found |= asQueueCall(expr) != nullptr; });
   return found;
@@ -66,6 +67,8 @@ public:
 
   /// False after a report.
   bool run(std::vector<Statements> sections, Statements &out) {
+    // This runs the sections as processes of a Kahn network: each goes on until it pops what nobody
+    // has pushed yet.
     std::vector<size_t> next(sections.size(), 0);
     for (;;) {
       bool advanced = false, done = true;
@@ -73,6 +76,7 @@ public:
         for (; next[i] < sections[i].size(); ++next[i], advanced = true) {
           Stmt *stmt = sections[i][next[i]];
           Step step = take(*stmt);
+          // A statement that waits is tried again when the others have gone on.
           if (step == Step::Failed)
             return false;
           if (step == Step::Waits)
@@ -83,6 +87,7 @@ public:
       }
       if (done)
         return true;
+      // If nobody can go on, all of them may stand at loops that run together.
       if (!advanced && !fuseLoops(sections, next, out))
         return false;
     }
@@ -112,8 +117,10 @@ private:
   Step take(Stmt &stmt) {
     if (!usesQueues(stmt))
       return Step::Done;
+    // A loop with queues waits for the loops of the other sections.
     if (stmt.kind == StmtKind::For)
       return Step::Waits;
+    // A branch around a push or a pop would make the numbers depend on data.
     if (stmt.kind == StmtKind::If || stmt.kind == StmtKind::While || stmt.kind == StmtKind::Block) {
       ctx_.sink.report(DiagId::QueueInBranch, stmt.span, {});
       return Step::Failed;
@@ -123,6 +130,7 @@ private:
       if (const BlockExpr *call = asQueueCall(expr))
         (call->op == BlockOp::Pop ? pops : pushes).push_back(const_cast<BlockExpr *>(call));
     });
+    // A statement may pop several times from one pipe, and needs as many pushed values.
     std::map<const Local *, size_t> wanted;
     for (const BlockExpr *pop : pops)
       if (++wanted[pop->object] > pending_[pop->object].size())
@@ -131,6 +139,7 @@ private:
       std::deque<Pushed> &pushed = pending_[pop->object];
       if (!matches(*pop, pushed.front()))
         return Step::Failed;
+      // The pop becomes the value that was pushed, so the pipe disappears.
       pop->value = pushed.front().value;
       pushed.pop_front();
     }
@@ -145,9 +154,11 @@ private:
       return false;
     const Type *type = push.ins[0]->type, *slot = push.object->type;
     bool fits =
+        // A pipe carries tiles of two axes with the element type of its slots.
         type->isArray() && !type->prefix && type->elem == slot->elem && type->extents.size() == 2;
     for (size_t axis = 0; fits && axis < 2; ++axis) {
       const Extent &extent = type->extents[axis];
+      // The largest tile has to fit into a slot.
       Dim largest = extent.capacity ? extent.capacity : extent.length;
       fits = ctx_.facts.proveLessEqual(largest, slot->extents[axis].length).isTrue();
     }
@@ -158,6 +169,7 @@ private:
           .label(push.object->span, "declared here");
       return false;
     }
+    // The pushed value gets a name, which the pop refers to.
     push.value = declareLocal(ctx_, LocalKind::Let, "", push.span, type);
     pending_[push.object].push_back({push.value, push.span});
     return true;
@@ -169,6 +181,7 @@ private:
                 wanted->extents.size() == given->extents.size();
     size_t axis = 0;
     for (; fits && axis < given->extents.size(); ++axis)
+      // What is popped has the extents that were pushed, as far as facts tell.
       fits = extentsEqual(ctx_, given->extents[axis], wanted->extents[axis]) == Proof::True;
     if (fits)
       return true;
@@ -177,6 +190,7 @@ private:
                                                           "`, but pushed as `" +
                                                           toString(ctx_, given) + "`"});
     report.label(pushed.span, "pushed here");
+    // The axis that differs is the one before the counter.
     if (axis > 0 && axis <= given->extents.size())
       explainExtents(ctx_, report, given->extents[axis - 1], wanted->extents[axis - 1]);
     report.help("say what arrives: `let s: " + toString(ctx_, given) + " = pop(" +
@@ -193,6 +207,7 @@ private:
     std::vector<size_t> owners;
     const Stmt *waiting = nullptr;
     for (size_t i = 0; i < sections.size(); ++i) {
+      // A section that has ended does not wait.
       if (next[i] == sections[i].size())
         continue;
       Stmt *stmt = sections[i][next[i]];
@@ -203,8 +218,10 @@ private:
         waiting = stmt;
       }
     }
+    // One loop alone, or another statement, has nobody to run with.
     if (loops.size() < 2 || waiting)
       return reportStuck(waiting ? *waiting : *loops.front());
+    // Values must not cross the begin of a loop, since each turn has its own.
     for (auto &[pipe, pushed] : pending_)
       if (!pushed.empty()) {
         ctx_.sink.report(
@@ -213,6 +230,7 @@ private:
              "pushed before a loop and popped in it or after it; what a turn pops, it pushes"});
         return false;
       }
+    // Loops run together only if they have the same turns.
     for (size_t i = 1; i < loops.size(); ++i)
       if (!sameTurns(*loops[0], *loops[i]))
         return false;
@@ -220,11 +238,13 @@ private:
     fused->body = ctx_.program.make<Block>();
     fused->body->span = loops[0]->body->span;
     std::vector<Statements> bodies;
+    // The first loop's variable is that of all.
     for (ForStmt *loop : loops) {
       if (loop != loops[0])
         alias(*loops[0], *loop, fused->body->stmts);
       bodies.push_back(loop->body->stmts);
     }
+    // The bodies are fused like the sections, and must leave no value behind.
     if (!run(bodies, fused->body->stmts) || !finish())
       return false;
     out.push_back(fused);
@@ -237,6 +257,7 @@ private:
     const BlockExpr *call = nullptr;
     forEachExprIn(stmt, [&](const Expr *expr) {
       const BlockExpr *found = asQueueCall(expr);
+      // A pop is what waits, so it is told before a push.
       if (found && (!call || (found->op == BlockOp::Pop && call->op == BlockOp::Push)))
         call = found;
     });
@@ -266,6 +287,7 @@ private:
     }
     if (!same)
       ctx_.sink
+          // The loops must agree in their bounds, not only in the number of turns.
           .report(DiagId::TripCountsDiffer, y->span,
                   {std::string(ctx_.text(x->span)), std::string(ctx_.text(y->span))})
           .label(x->span, "the loop at the other end of the pipe");
@@ -282,6 +304,7 @@ private:
     value->dim = loop.head.var->dim;
     let->value = value;
     out.push_back(let);
+    // Facts tell that both variables are one value.
     if (loop.head.var->dim && other.head.var->dim)
       ctx_.facts.addEqual(loop.head.var->dim, other.head.var->dim, other.span);
     const RangeInfo *a = loop.head.range, *b = other.head.range;
@@ -308,6 +331,7 @@ void collectWrites(const Block &block, Touched &touched) {
   for (const Stmt *stmt : block.stmts) {
     if (isLeftOut(*stmt))
       continue;
+    // An assignment is the only way to change a local.
     if (const auto *assign = dyn_cast<AssignStmt>(stmt))
       touched.writes.try_emplace(assign->target, assign->span);
     forEachPart(
@@ -331,6 +355,7 @@ bool shareNothing(Context &ctx, const std::vector<OnStmt *> &sections) {
   for (const OnStmt *section : sections)
     all.push_back(touchedBy(*section));
   for (size_t i = 0; i < all.size(); ++i)
+    // Sections run at the same time, so what one writes no other may use.
     for (size_t k = 0; k < all.size(); ++k)
       for (const auto &[local, span] : all[i].writes) {
         if (i == k || (!all[k].writes.count(local) && !all[k].reads.count(local)))
@@ -351,6 +376,7 @@ bool mixesNoRows(Context &ctx, const OnStmt &section) {
       return;
     auto *call = cast<OpExpr>(expr);
     const Expr *source = call->args.empty() ? nullptr : call->args[0];
+    // Operations on rows alone have no second axis to mix.
     if (!call->op || !source || !source->type->isArray() || source->type->extents.size() < 2)
       return;
     bool mixes = false;
@@ -359,6 +385,7 @@ bool mixesNoRows(Context &ctx, const OnStmt &section) {
     case OpClass::Reduction:
     case OpClass::Scan:
     case OpClass::Sort:
+      // The rows are the first of the last two axes, and a reduction over rows mixes them.
       mixes = call->reducesAll;
       for (int64_t axis : call->axes)
         mixes |= axis == -rank;
@@ -367,6 +394,7 @@ bool mixesNoRows(Context &ctx, const OnStmt &section) {
     case OpClass::Shape:
     case OpClass::Gather:
     case OpClass::Scatter:
+      // These may move elements from one row to another.
       mixes = true;
       break;
     default:
@@ -387,6 +415,7 @@ bool fuseBlock(Context &ctx, Block *block) {
     return true;
   std::vector<OnStmt *> sections;
   Statements rest, after;
+  // Statements before the first section come before all of them, others after.
   for (Stmt *stmt : block->stmts) {
     if (stmt->kind == StmtKind::OnSection) {
       sections.push_back(cast<OnStmt>(stmt));
@@ -402,6 +431,7 @@ bool fuseBlock(Context &ctx, Block *block) {
       return false;
     (sections.empty() ? rest : after).push_back(stmt);
   }
+  // Without sections, queues have nobody at their other end.
   if (sections.empty()) {
     for (const Stmt *stmt : rest)
       if (usesQueues(*stmt) && stmt->kind != StmtKind::For && stmt->kind != StmtKind::Parallel &&
@@ -433,8 +463,10 @@ bool fuseBlock(Context &ctx, Block *block) {
 
 void fuseSections(Context &ctx) {
   FactSet facts = ctx.facts;
+  // Names that only the sections used must not be reported as unused.
   bool wasQuiet = std::exchange(ctx.suppressUnused, true);
   if (fuseBlock(ctx, ctx.decl->body))
+    // The body is tile code from here on.
     ctx.decl->isBlockLevel = false;
   ctx.suppressUnused = wasQuiet;
   ctx.facts = facts;

@@ -104,6 +104,7 @@ static void bindTunable(Binding &binding, const Tunable &tunable, const CallArgu
     binding.failed = true;
     return;
   }
+  // A schedule chooses tunables when compiling, so their values have to be known then.
   if (!isStaticValue(ctx, value)) {
     ctx.sink.report(DiagId::StaticNotKnown, value->span,
                     {"the tunable `" + tunable.local->name + "`"});
@@ -176,6 +177,7 @@ static std::vector<const CallArgument *> placeArguments(Binding &binding,
 // ---- Values -------------------------------------------------------------------------------------
 
 void Binding::checkInout(size_t i) {
+  // What a call changes must not be taken from the values that were hoisted before it.
   ctx.hoistedValues.change();
   const CallArgument &arg = *given[i];
   Expr *value = checkTarget(ctx, arg.value);
@@ -228,6 +230,7 @@ bool Binding::isWeak(size_t i) const {
 }
 
 void Binding::unifyValues() {
+  // Values with types bind the parameters of the callee first, and constants take what these fix.
   for (bool weak : {false, true})
     for (size_t i = 0; i < params.size(); ++i) {
       if (!given[i] || operands[i].isError() || isWeak(i) != weak || !params[i]->type)
@@ -250,6 +253,7 @@ void Binding::unifyValues() {
         continue;
       }
       Elem elem = type->elem;
+      // If nothing else fixes the element type, the constant's own default does.
       if (elem.param && !unifier.elemOf(elem.param)) {
         Elem own =
             operands[i].isUntyped() ? defaultElem(*operands[i].constant) : Elem{ElemKind::Int};
@@ -273,6 +277,7 @@ void Binding::convertValues() {
     bool scalar = type->isScalar() || type->isArray();
     if (operand.isUntyped())
       values[i] = makeConst(ctx, *operand.constant, scalar ? scalarType(ctx, type->elem) : type,
+                            // A constant becomes a value of the parameter's type.
                             operand.node);
     else if (operand.isIntScalar() && type->isScalar())
       values[i] = convertTo(ctx, operand.expr, type, "the argument " + argumentText(i));
@@ -360,6 +365,7 @@ static void checkAllBound(Binding &binding, const CallableDecl &callee, CallExpr
     auto report = ctx.sink.report(DiagId::StaticDimensionNeeded, span,
                                   {dim.name, callee.name, toString(ctx.dims, *extent)});
     report.label(dim.span, "`static` here");
+    // The caller can often help by marking its own dimension.
     forEachSymbol(extent->length, [&](SymbolId symbol) {
       for (const DimParam &own : ctx.decl ? ctx.decl->dims : std::vector<DimParam>())
         if (own.symbol == symbol && !own.isStatic)
@@ -400,6 +406,7 @@ static bool surelyApart(Context &ctx, const Expr *a, const Expr *b) {
   };
   for (const IndexItem &left : x->items)
     for (const IndexItem &right : y->items) {
+      // Only the same axis of both can keep the places apart, and axis 0 from the end is a new one.
       if (left.axis != right.axis || left.axis == 0)
         continue;
       auto [lo1, hi1] = bounds(left);
@@ -482,6 +489,8 @@ static void bindOthers(Binding &binding, const CallableDecl &callee,
 /// What is left to do once the parameters have their arguments.
 static Expr *finishCall(Binding &binding, const CallableDecl &callee, CallExpr *call) {
   Context &ctx = binding.ctx;
+  // The order matters: types first, then values in these types, then what defaults and scalars
+  // bind.
   if (!binding.failed)
     binding.unifyValues();
   if (!binding.failed)
@@ -498,6 +507,7 @@ static Expr *finishCall(Binding &binding, const CallableDecl &callee, CallExpr *
   for (size_t i = 0; i < callee.params.size(); ++i)
     call->args.push_back({callee.params[i], binding.values[i], callee.params[i]->isInout});
   checkOverlap(binding);
+  // What the callee requires of its dimensions has to follow from the caller's facts.
   binding.failed |= !checkRequirements(ctx, binding.node, binding.unifier, callee, call);
   if (binding.failed)
     return call;

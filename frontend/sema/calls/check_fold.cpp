@@ -78,6 +78,7 @@ bool Fold::readCallee(const CallArgument &arg) {
     ref = lookupCallable(ctx, ctx.text(value));
   } else if (ctx.tree.is(value, NodeKind::MemberExpr)) {
     MemberExprView view(ctx.tree, value);
+    // Only a plain name can stand for a module; any other base leaves no callable below.
     ValueRef base = ctx.tree.is(view.base(), NodeKind::NameExpr)
                         ? lookupValue(ctx, ctx.text(view.base()))
                         : ValueRef();
@@ -129,6 +130,8 @@ bool Fold::readAxis(NodeId value) {
   if (!number)
     return false;
   auto rank = static_cast<int64_t>(shape().rank());
+  // Axes are counted from the end, so that a prefix of unknown rank does not matter. A non-negative
+  // number could not be translated under a prefix, so it is refused with the range below.
   axis = *number >= 0 && !shape().prefix ? *number - rank : *number;
   if (axis >= -rank && axis < 0)
     return true;
@@ -175,6 +178,8 @@ bool Fold::readArguments(const std::vector<CallArgument> &args) {
       return false;
     }
   }
+  // A start has no default, because every `fn` has another identity element; the axis is the last
+  // one by default.
   if (positional.size() < 2 || !start) {
     ctx.sink
         .report(DiagId::MissingArgument, ctx.span(node),
@@ -186,6 +191,8 @@ bool Fold::readArguments(const std::vector<CallArgument> &args) {
               "they are with");
     return false;
   }
+  // The operands are checked even where the callee is wrong, so that their mistakes are reported
+  // too.
   bool isRead = readCallee(*positional[0]);
   for (size_t i = 1; i < positional.size(); ++i) {
     operands.push_back(checkExpr(ctx, positional[i]->value));
@@ -207,8 +214,10 @@ bool Fold::readArguments(const std::vector<CallArgument> &args) {
 /// Columns are moved where rows would be: that is free of alignment.
 Shape Fold::turnedShape() const {
   Shape turned = shape();
+  // The one axis behind a prefix stays the last: no leading axis is known to be turned with.
   if (turned.prefix && turned.rank() == 1)
     return turned;
+  // A vector becomes a column, so that positions along the axis are rows.
   if (turned.rank() == 1)
     turned.extents.push_back(makeExtent(ctx, ctx.dims.constant(1)));
   else if (axis == -1)
@@ -219,6 +228,7 @@ Shape Fold::turnedShape() const {
 static Expr *transposed(Context &ctx, Expr *value) {
   Shape shape = shapeOf(value->type);
   std::swap(shape.extents[shape.rank() - 1], shape.extents[shape.rank() - 2]);
+  // The second argument, which axes to swap, is missing: the default are the last two.
   return makeOp(ctx, findOps("transpose").front(), value->syntax,
                 shapedType(ctx, value->type->elem, shape), {value, nullptr});
 }
@@ -241,6 +251,7 @@ Expr *Fold::turned(Expr *value) const {
   auto *column =
       newExpr<IndexExpr>(ctx, value->syntax, shapedType(ctx, value->type->elem, turnedShape()));
   column->base = value;
+  // The value gets a second axis of length one behind its own.
   column->items = {itemOf(value, IndexItemKind::Full, -1),
                    itemOf(value, IndexItemKind::NewAxis, 0)};
   return column;
@@ -256,6 +267,7 @@ Expr *Fold::turnedBack(Expr *value) const {
   auto *result = newExpr<IndexExpr>(ctx, value->syntax, shapedType(ctx, value->type->elem, row));
   result->base = value;
   IndexItem first = itemOf(value, IndexItemKind::Position, -1);
+  // Column 0 is the only one; it is taken as a position, so the axis goes away.
   first.value = dimValue(ctx, ctx.dims.constant(0), value->syntax);
   result->items = {itemOf(value, IndexItemKind::Full, -2), first};
   return result;
@@ -268,6 +280,7 @@ Expr *Fold::withoutAxis(Expr *value) const {
   rest.extents.erase(rest.extents.begin() + static_cast<ptrdiff_t>(at));
   auto *index = newExpr<IndexExpr>(ctx, node, shapedType(ctx, value->type->elem, rest));
   index->base = value;
+  // The leading axes of a prefix have no items of their own.
   if (whole.prefix) {
     IndexItem leading = itemOf(index, IndexItemKind::Rest, 0);
     leading.restHasPrefix = true;
@@ -286,6 +299,8 @@ Local *Fold::bind(LocalKind kind, Expr *value, const Type *type) {
   auto *let = newStmt<LetStmt>(ctx, node);
   let->isVar = kind == LocalKind::Var;
   let->value = value;
+  // The local has no name, so no program can refer to it and no warning of unused names speaks of
+  // it.
   let->locals = {declareLocal(ctx, kind, "", ctx.span(node), type, kNoNode)};
   block->stmts.push_back(let);
   return let->locals[0];
@@ -296,6 +311,7 @@ Expr *Fold::part(Local *local, Dim start, Dim stop, Expr *outside) const {
   Shape result = shapeOf(local->type);
   Extent &extent = result.extents[result.rank() - static_cast<size_t>(-along)];
   Dim length = ctx.dims.sub(stop, start);
+  // An equal length keeps the extent as it was, with its capacity and range.
   if (!(length == extent.length))
     extent = makeExtent(ctx, length);
   auto *index = newExpr<IndexExpr>(ctx, node, shapedType(ctx, local->type->elem, result));
@@ -328,21 +344,28 @@ Expr *Fold::part(Local *local, Dim start, Dim stop, Expr *outside) const {
 /// Each position takes in what lies `distance` before it, or behind it where all are reduced to the
 /// first.
 bool Fold::addStep(Block *into, Dim distance) {
+  // Statements that `bind` adds belong to the step.
   Block *outer = std::exchange(block, into);
   Dim length = turnedShape().extents[turnedShape().rank() - static_cast<size_t>(-along)].length;
   std::vector<Expr *> far, near, all;
   for (size_t i = 0; i < values.size(); ++i) {
+    // A scan reads what lies before a position, so the window starts at `-distance`; a reduction
+    // only needs the result at the first position, and folds in what lies behind.
     Dim start = isReduce ? distance : ctx.dims.negate(distance);
     Expr *moved =
         part(values[i], start, ctx.dims.add(start, length), refTo(ctx, startLocals[i], node));
+    // The moved value is bound before any variable is assigned, so all of one step read the state
+    // before it.
     far.push_back(refTo(ctx, bind(LocalKind::Let, moved, values[i]->type), node));
     near.push_back(refTo(ctx, values[i], node));
   }
+  // The operand that comes first along the axis is the left one: `f` need not be commutative.
   const auto &left = isReduce ? near : far, &right = isReduce ? far : near;
   all = left;
   all.insert(all.end(), right.begin(), right.end());
   Expr *call = callOn(ctx, node, *callee, all);
   std::vector<Expr *> results = {call};
+  // A `fn` of several values gives a tuple, whose elements are bound before they are assigned.
   if (!isMissing(call) && call->type->kind == TypeKind::Tuple) {
     auto *let = newStmt<LetStmt>(ctx, node);
     let->value = call;
@@ -353,6 +376,7 @@ bool Fold::addStep(Block *into, Dim distance) {
     }
     block->stmts.push_back(let);
   }
+  // All results exist by the time that the first variable changes.
   for (size_t i = 0; !isMissing(call) && i < values.size() && i < results.size(); ++i) {
     auto *assign = newStmt<AssignStmt>(ctx, node);
     assign->target = values[i];
@@ -368,11 +392,15 @@ static Expr *isBelow(Context &ctx, NodeId node, Expr *a, Expr *b) {
 }
 
 bool Fold::addSteps() {
+  // This is the doubling scan of Hillis and Steele: ⌈log₂ n⌉ steps, each over the whole array.
   Extent extent = turnedShape().extents[turnedShape().rank() - static_cast<size_t>(-along)];
+  // With a constant capacity the number of steps is known here. With another capacity each step
+  // stands under a `static if`, which is decided when compiling for a target.
   auto most = extent.capacity ? extent.capacity.constant() : std::nullopt;
   if (extent.capacity) {
     for (int64_t step = 0; step < maxDoublings; ++step) {
       Dim distance = ctx.dims.constant(int64_t(1) << step);
+      // Positions at this distance lie outside of the array, so the step would change nothing.
       if (most && *distance.constant() >= *most)
         break;
       auto *branch = newStmt<IfStmt>(ctx, node);
@@ -387,6 +415,7 @@ bool Fold::addSteps() {
     }
     return true;
   }
+  // Without a capacity a loop doubles the distance until it reaches the length.
   Expr *one = dimValue(ctx, ctx.dims.constant(1), node);
   Local *reached = bind(LocalKind::Var, one, intType(ctx));
   auto *loop = newStmt<WhileStmt>(ctx, node);
@@ -394,10 +423,12 @@ bool Fold::addSteps() {
       isBelow(ctx, node, refTo(ctx, reached, node), dimValue(ctx, extent.length, node));
   loop->body = ctx.program.make<Block>();
   Block *outer = std::exchange(block, loop->body);
+  // The distance is a `let` in the body, because types speak of it and cannot speak of a variable.
   Local *distance = bind(LocalKind::Let, refTo(ctx, reached, node), intType(ctx));
   bool isAdded = addStep(loop->body, distance->dim);
   auto *assign = newStmt<AssignStmt>(ctx, node);
   assign->target = reached;
+  // `reached + reached` doubles it.
   assign->value = makeOp(ctx, findOp("+", 2), node, intType(ctx),
                          {refTo(ctx, reached, node), refTo(ctx, reached, node)});
   loop->body->stmts.push_back(assign);
@@ -410,6 +441,7 @@ Expr *Fold::result() {
   std::vector<Expr *> results;
   std::vector<const Type *> types;
   for (size_t i = 0; i < values.size(); ++i) {
+    // A reduction leaves its result in the first position along the axis.
     Expr *value = isReduce ? part(values[i], ctx.dims.constant(0), ctx.dims.constant(1),
                                   refTo(ctx, startLocals[i], node))
                            : refTo(ctx, values[i], node);
@@ -424,12 +456,15 @@ Expr *Fold::result() {
 }
 
 Expr *Fold::run() {
+  // An `if true` is an expression with a block, which holds the statements that a value needs.
   auto *expr = newExpr<IfExpr>(ctx, node, errorType(ctx));
   ScopeGuard scope(ctx);
   expr->condition = trueExpr(ctx, node);
   block = expr->thenBlock = ctx.program.make<Block>();
   expr->elseBlock = ctx.program.make<Block>();
+  // A vector always is turned into a column; of several axes only the last one is turned.
   bool isTurned = shape().rank() > 1 ? axis == -1 : !shape().prefix;
+  // In a turned operand the axis is the last but one, where rows are.
   along = isTurned ? -2 : axis;
   for (size_t i = 0; i < operands.size(); ++i) {
     startLocals.push_back(bind(LocalKind::Let, starts[i], starts[i]->type));

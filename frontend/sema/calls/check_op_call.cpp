@@ -31,6 +31,7 @@ namespace ptl {
 
 static void readAxes(Context &ctx, OpCall &call, const OpParam &param, NodeId node) {
   node = skipParens(ctx, node);
+  // One axis may be given without a list.
   std::vector<NodeId> nodes = {node};
   if (ctx.tree.is(node, NodeKind::ListExpr)) {
     auto elements = ListExprView(ctx.tree, node).elements();
@@ -63,6 +64,7 @@ static void readAxes(Context &ctx, OpCall &call, const OpParam &param, NodeId no
 static void readDims(Context &ctx, OpCall &call, const OpParam &param, NodeId node) {
   Shape shape;
   node = skipParens(ctx, node);
+  // A shape is a list; a tuple is the usual mistake and has a fix of its own.
   if (!ctx.tree.is(node, NodeKind::ListExpr)) {
     auto report = ctx.sink.report(DiagId::ShapeNeeded, ctx.span(node), {std::string(param.name)});
     Span span = ctx.span(node);
@@ -80,6 +82,7 @@ static void readDims(Context &ctx, OpCall &call, const OpParam &param, NodeId no
     return;
   }
   for (NodeId element : ListExprView(ctx.tree, node).elements()) {
+    // `..` in a shape stands for the leading axes.
     if (ctx.tree.is(element, NodeKind::RestIndex)) {
       shape.prefix = true;
       continue;
@@ -97,6 +100,7 @@ static Expr *enumTag(Context &ctx, NodeId node, std::string_view tag) {
 }
 
 static void readEnum(Context &ctx, OpCall &call, const OpParam &param, NodeId node) {
+  // Values of enumerations are written with a dot.
   bool isTag = ctx.tree.is(node, NodeKind::DotName);
   std::string_view tag = isTag ? ctx.text(DotNameView(ctx.tree, node).name()) : std::string_view();
   if (std::find(param.enumValues.begin(), param.enumValues.end(), tag) != param.enumValues.end()) {
@@ -121,6 +125,7 @@ static void readEnum(Context &ctx, OpCall &call, const OpParam &param, NodeId no
 static void readConst(Context &ctx, OpCall &call, const OpParam &param, NodeId node) {
   bool isBool = param.kind == ParamKind::BoolConst;
   Expr *value = checkExpr(ctx, node, isBool ? boolType(ctx) : intType(ctx));
+  // The value has to be known when compiling, since it selects the instruction.
   bool fits = isMissing(value) || (isStaticValue(ctx, value) && value->type->isScalar() &&
                                    (value->type->isInt() != isBool));
   if (!fits)
@@ -132,6 +137,7 @@ static void readConst(Context &ctx, OpCall &call, const OpParam &param, NodeId n
 }
 
 static void readArrayType(Context &ctx, OpCall &call, const OpParam &param, NodeId node) {
+  // The type of the result is an argument of operations that create arrays.
   if (!namesType(ctx, node)) {
     ctx.sink
         .report(DiagId::TypeNeeded, ctx.span(node),
@@ -177,6 +183,7 @@ static void readArgument(Context &ctx, OpCall &call, const OpParam &param, NodeI
   call.spans.push_back({param.name, ctx.span(node)});
   switch (param.kind) {
   case ParamKind::Value:
+    // Operands share one signature, so they are matched together.
     return; // all values are read together, in order
   case ParamKind::Axis:
   case ParamKind::Axes:
@@ -203,6 +210,7 @@ static void readArgument(Context &ctx, OpCall &call, const OpParam &param, NodeI
     return readArrayType(ctx, call, param, node);
   case ParamKind::Range:
     return readRange(ctx, call, param, node);
+  // A region keeps its bounds open, since what lies outside is given as well.
   case ParamKind::Region: {
     IndexExpr *region = ctx.tree.is(skipParens(ctx, node), NodeKind::IndexExpr)
                             ? checkRegion(ctx, skipParens(ctx, node))
@@ -231,6 +239,7 @@ static void fillDefault(Context &ctx, OpCall &call, const OpParam &param) {
   switch (param.kind) {
   case ParamKind::Axis:
   case ParamKind::Axes:
+    // Defaults are written as text in the record of the operation.
     if (auto axis = Rational::parse(param.defaultText.substr(param.defaultText.starts_with('-'))))
       if (auto number = axis->toInt64()) {
         call.axes = {param.defaultText.starts_with('-') ? -*number : *number};
@@ -286,9 +295,11 @@ static Placed place(Context &ctx, const OpRecord &op, const std::vector<CallArgu
   for (const CallArgument &arg : args) {
     size_t slot = op.params.size();
     if (arg.name.empty()) {
+      // Positional arguments pass over parameters that only have a name.
       while (next < op.params.size() && op.params[next].keywordOnly)
         ++next;
       slot = next;
+      // A variadic parameter takes all positional arguments that are left.
       if (next < op.params.size() && !op.params[next].variadic)
         ++next;
     } else {
@@ -296,6 +307,7 @@ static Placed place(Context &ctx, const OpRecord &op, const std::vector<CallArgu
         if (op.params[i].name == arg.name)
           slot = i;
     }
+    // Surplus arguments were reported when no record fitted.
     if (slot >= op.params.size())
       continue;
     if (!placed.byParam[slot].empty() && !op.params[slot].variadic) {
@@ -332,6 +344,7 @@ static void readValues(Context &ctx, OpCall &call, const Placed &placed) {
     if (param.kind != ParamKind::Value)
       continue;
     for (const CallArgument *arg : placed.byParam[i]) {
+      // The expected element type only helps operands that have the result's.
       bool shares = call.expected && sharesResultElem(*call.op, operandIndex);
       call.values.push_back(
           checkOperand(ctx, arg->value, shares ? scalarType(ctx, *call.expected) : nullptr));
@@ -339,6 +352,7 @@ static void readValues(Context &ctx, OpCall &call, const Placed &placed) {
       call.operandIndex.push_back(operandIndex);
       call.hasErrors |= call.values.back().isError();
     }
+    // An operand that was not given has its default, or stays out of the signature.
     if (placed.byParam[i].empty()) {
       bool isBool = call.arrayArg && call.arrayArg->elem == Elem{ElemKind::Bool};
       Operand operand = isBool ? Operand() : defaultOperand(call, param);
@@ -359,10 +373,12 @@ static void fillArgs(const OpCall &call, const OpMatch &match, OpExpr *expr) {
   for (size_t i = 0; i < call.op->params.size(); ++i) {
     const OpParam &param = call.op->params[i];
     if (param.kind != ParamKind::Value) {
+      // `keep` is no argument of the tree: the reduction is indexed instead.
       bool isTakenApart = param.name == "keep"; // see `withoutAxes`
       expr->args[i] = isTakenApart ? nullptr : call.other(param.name);
       continue;
     }
+    // A variadic parameter has several values.
     for (size_t v = 0; v < call.values.size(); ++v) {
       if (call.operandIndex[v] != operandIndex || !call.given[v])
         continue;
@@ -395,7 +411,9 @@ static bool fillAxes(Context &ctx, const OpCall &call, OpExpr *expr) {
       std::any_of(call.op->params.begin(), call.op->params.end(), [](const OpParam &param) {
         return param.kind == ParamKind::Axis || param.kind == ParamKind::Axes;
       });
+  // A reduction without axes reduces all of them.
   expr->reducesAll = call.op->opClass == OpClass::Reduction && hasAxes && !call.axes;
+  // Operations with a check of their own read their axes there.
   bool custom = call.op->customCheck && call.op->opClass != OpClass::Scan &&
                 call.op->opClass != OpClass::Sort;
   if (!call.axes || custom || call.values.empty() || !call.values.front().expr)
@@ -440,6 +458,7 @@ static const Type *typeOfResults(Context &ctx, const OpMatch &match) {
 /// Arguments that were not read for want of a record are still checked.
 static Expr *checkAnyway(Context &ctx, NodeId node, const std::vector<CallArgument> &args) {
   for (const CallArgument &arg : args)
+    // Only what can be an expression by itself is checked.
     if (arg.value != kNoNode && arg.name.empty() && !ctx.tree.is(arg.value, NodeKind::DotName) &&
         !namesType(ctx, arg.value))
       checkOperand(ctx, arg.value);
@@ -472,6 +491,7 @@ static Expr *withoutAxes(Context &ctx, OpExpr *reduction) {
     index->items.push_back(item);
     return index->items.back();
   };
+  // Axes count from the end, so that leading axes of any number can stand before them.
   if (type.prefix)
     add(IndexItemKind::Rest, -rank).restHasPrefix = true;
   for (int64_t axis = -rank; axis < 0; ++axis) {
@@ -494,6 +514,7 @@ Expr *checkOpCall(Context &ctx, NodeId node, std::string_view name,
     if (!arg.name.empty())
       named.push_back(arg.name);
   OpCall call;
+  // The record is found by the name, the number of arguments and their names.
   call.op = findOp(name, args.size() - named.size(), named);
   call.node = node;
   call.span = ctx.span(node);
@@ -501,9 +522,11 @@ Expr *checkOpCall(Context &ctx, NodeId node, std::string_view name,
     reportNoRecord(ctx, node, name, args);
     return checkAnyway(ctx, node, args);
   }
+  // What is expected of the result may type its operands.
   if (expected && (expected->isScalar() || expected->isArray()))
     call.expected = expected->elem;
   checkPlaceOfOp(ctx, call);
+  // Arguments are placed before they are read, since parameters decide how they are read.
   Placed placed = place(ctx, *call.op, args);
   for (size_t i = 0; i < call.op->params.size(); ++i) {
     if (!placed.byParam[i].empty())
@@ -513,6 +536,7 @@ Expr *checkOpCall(Context &ctx, NodeId node, std::string_view name,
   }
   readValues(ctx, call, placed);
   checkRandom(ctx, call, args);
+  // `unique` works on the flattened array.
   if (call.op->id == OpId::Unique && call.values.size() == 1 && call.values[0].expr &&
       call.values[0].expr->type->isArray())
     call.values[0].expr = withOneAxis(ctx, call.values[0].expr);
@@ -532,7 +556,9 @@ Expr *checkOpCall(Context &ctx, NodeId node, std::string_view name,
   if (!fillAxes(ctx, call, expr))
     return errorExpr(ctx, node);
   if (call.op->customCheck)
+    // What a signature cannot say is checked by a function of the operation's own.
     expr->type = checkCustomOp(ctx, call, match, expr);
+  // A load is the region that it loads.
   if (call.op->opClass == OpClass::Load && !isMissing(expr))
     return call.other("region");
   bool creates = (call.op->opClass == OpClass::Creation || call.op->opClass == OpClass::Shape) &&

@@ -19,6 +19,7 @@ namespace ptl {
 static bool sameBut(Context &ctx, const OpCall &call, const OpMatch &match, size_t a, size_t b,
                     std::optional<size_t> except) {
   Shape x = operandShape(match, a), y = operandShape(match, b);
+  // Only operands of one rank can be compared axis by axis.
   if (x.rank() != y.rank() || x.prefix != y.prefix) {
     ctx.sink
         .report(DiagId::RanksDiffer, call.values[b].span,
@@ -46,11 +47,13 @@ static std::optional<size_t> singleAxis(Context &ctx, const OpCall &call, const 
   if (!axes)
     return std::nullopt;
   expr->axes = *axes;
+  // Axes are stored from the end.
   return shape.rank() + static_cast<size_t>(axes->front());
 }
 
 static const Type *checkGather(Context &ctx, const OpCall &call, const OpMatch &match,
                                OpExpr *expr) {
+  // The index array has the shape of the result; along the axis it may have another length.
   auto axis = singleAxis(ctx, call, operandShape(match, 0), expr);
   if (!axis || !sameBut(ctx, call, match, 0, 1, axis))
     return errorType(ctx);
@@ -60,6 +63,7 @@ static const Type *checkGather(Context &ctx, const OpCall &call, const OpMatch &
 static const Type *checkScatter(Context &ctx, const OpCall &call, const OpMatch &match,
                                 OpExpr *expr) {
   auto axis = singleAxis(ctx, call, operandShape(match, 0), expr);
+  // Values and index array have one shape, and the array only agrees beside the axis.
   if (!axis || !sameBut(ctx, call, match, 0, 1, axis) ||
       !sameBut(ctx, call, match, 1, 2, std::nullopt))
     return errorType(ctx);
@@ -83,6 +87,7 @@ static const Type *checkTopk(Context &ctx, const OpCall &call, const OpMatch &ma
   Shape shape = operandShape(match, 0);
   const Extent &k = *call.dim("k");
   Extent last = shape.extents.back();
+  // More elements than there are cannot be chosen, which the checker must be able to prove.
   Verdict verdict = ctx.facts.proveLessEqual(k.length, last.length);
   if (!verdict.isTrue()) {
     std::string need = ctx.dims.toString(k.length) + " <= " + ctx.dims.toString(last.length);
@@ -164,6 +169,7 @@ static const Type *checkEinsum(Context &ctx, const OpCall &call, const OpMatch &
                                 " letters, but the operand is `" +
                                 toString(ctx, match.values[i]->type) + "`");
     for (size_t a = 0; a < letters.size(); ++a) {
+      // A letter has one extent wherever it occurs.
       auto [it, isNew] = extents.try_emplace(letters[a], shape.extents[a], i);
       if (isNew || extentsEqual(ctx, it->second.first, shape.extents[a]) == Proof::True)
         continue;
@@ -185,12 +191,14 @@ static const Type *checkEinsum(Context &ctx, const OpCall &call, const OpMatch &
     if (it == extents.end())
       return reportEquation(ctx, call, spec->value,
                             std::string("no operand has the letter `") + letter + "`");
+    // A diagonal can be read but not written.
     if (equation->result.find(letter) != i)
       return reportEquation(ctx, call, spec->value,
                             std::string("`") + letter + "` occurs twice in the result");
     result.extents.push_back(it->second.first);
   }
   expr->equation = spec->value;
+  // Later phases read the equation without blanks.
   expr->equation.erase(std::remove(expr->equation.begin(), expr->equation.end(), ' '),
                        expr->equation.end());
   return shapedType(ctx, elemOfResult(call, match), result);
@@ -202,12 +210,14 @@ static const Type *checkIndexOp(Context &ctx, const OpCall &call, const OpMatch 
                                 OpExpr *expr) {
   Expr *value = call.other("r");
   Elem elem{ElemKind::I32};
+  // `index(n)` is `index(0..n)`.
   if (value->type->isInt()) {
     Dim length = dimOrHoist(ctx, value);
     return shapedType(ctx, elem, {false, {makeExtent(ctx, length)}});
   }
   const RangeInfo *range = value->type->range;
   Dim length = range->length;
+  // The length of a range that was written out may be no dimension yet.
   if (!length && value->kind == ExprKind::Range) {
     auto *bounds = cast<RangeExpr>(value);
     Dim step = bounds->step ? dimOrHoist(ctx, bounds->step) : ctx.dims.constant(1);
@@ -224,6 +234,7 @@ static const Type *checkBitcast(Context &ctx, const OpCall &call, const OpMatch 
                                 OpExpr *expr) {
   Elem from = match.values[0]->type->elem, to = *call.named;
   bool known = !from.param && !to.param;
+  // Both types must have a known width, and the same one.
   if (!known || elemBits(from.kind) != elemBits(to.kind) || elemIsInt(to) != elemIsInt(from)) {
     auto width = [](Elem elem) {
       return elem.param ? std::string("any number of") : std::to_string(elemBits(elem.kind));
@@ -237,6 +248,7 @@ static const Type *checkBitcast(Context &ctx, const OpCall &call, const OpMatch 
 
 /// `load(x[…], outside: v)` is the index expression itself, without bounds.
 static const Type *checkLoad(Context &ctx, const OpCall &call, const OpMatch &match, OpExpr *expr) {
+  // The index expression becomes the result, so that later phases see a load with a value outside.
   auto *region = dyn_cast_if_present<IndexExpr>(call.other("region"));
   Operand outside = call.values.front();
   Expr *value = operandAs(ctx, outside, region->type->elem);
@@ -263,6 +275,7 @@ static CustomCheck customDataCheck(std::string_view name) {
 
 const Type *checkCustomOp(Context &ctx, const OpCall &call, const OpMatch &match, OpExpr *expr) {
   std::string_view name = call.op->name;
+  // Shapes and data have a table each.
   CustomCheck check = customShapeCheck(name);
   if (!check)
     check = customDataCheck(name);

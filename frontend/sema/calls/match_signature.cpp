@@ -54,8 +54,10 @@ Attempt::Attempt(Context &ctx, const OpCall &call, const Signature &signature)
   dimFrom.resize(signature.dimVars.size());
   for (size_t i = 0; i < call.values.size(); ++i) {
     size_t operand = i < call.operandIndex.size() ? call.operandIndex[i] : i;
+    // The last pattern stands for all further operands.
     patterns.push_back(&signature.operands[std::min(operand, signature.operands.size() - 1)]);
   }
+  // Dimensions that the call gives by name are bound before any operand.
   for (size_t i = 0; i < signature.dimVars.size(); ++i)
     for (const auto &[name, extent] : call.dims)
       if (name == signature.dimVars[i])
@@ -86,12 +88,14 @@ Mismatch Attempt::bindElem(size_t operand) {
   const Type *type = typeOf(value);
   if (!type || type->isError())
     return {};
+  // Tuples and strings fit only a parameter that takes anything.
   if (!type->isScalar() && !type->isArray()) {
     if (patterns[operand]->elem.kind == ElemPatternKind::Any)
       return {};
     return {MismatchKind::NoValue, operand};
   }
   const ElemPattern &pattern = patterns[operand]->elem;
+  // An `int` scalar adapts to the others, so it does not decide.
   bool weak = value.isIntScalar();
   if (pattern.kind == ElemPatternKind::Any)
     return {};
@@ -104,12 +108,14 @@ Mismatch Attempt::bindElem(size_t operand) {
   }
   if (weak)
     return {};
+  // All operands of one variable have one element type.
   std::optional<Elem> &bound = elems[pattern.var];
   if (bound && !(*bound == type->elem)) {
     Mismatch mismatch{MismatchKind::ElemDiffers, operand, elemFrom[pattern.var]};
     mismatch.elem = *bound;
     return mismatch;
   }
+  // The type must belong to the class that the signature asks for.
   if (!elemIs(type->elem, signature.elemVars[pattern.var].constraint)) {
     Mismatch mismatch{MismatchKind::ElemClass, operand};
     mismatch.variable = constraintName(signature.elemVars[pattern.var].constraint);
@@ -127,6 +133,7 @@ static bool truncates(const OpCall &call, const Operand &constant, Elem elem) {
   if (!constant.constant->isNumber() || !constant.constant->isFloat ||
       !elemIs(elem, ElemConstraint::Integer))
     return false;
+  // A fraction is lost in an integer type. A whole constant is not, except that `/` would round.
   bool isWhole = constant.constant->number.isInteger();
   return call.op->name == "/" || (!isWhole && !elem.param);
 }
@@ -148,6 +155,7 @@ Mismatch Attempt::bindWeak(size_t operand) {
     return fits ? Mismatch{} : mismatch;
   }
   Elem elem{ElemKind::Int};
+  // Nothing else has decided: `int` is the default, or `float` if one of the constants is one.
   for (size_t i = 0; i < call.values.size(); ++i) {
     bool same =
         patterns[i]->elem.kind == ElemPatternKind::Variable && patterns[i]->elem.var == pattern.var;
@@ -155,11 +163,13 @@ Mismatch Attempt::bindWeak(size_t operand) {
       if (Elem own = defaultElem(*call.values[i].constant); !elemIsInt(own))
         elem = own;
   }
+  // Where the result has the same variable, the expected type decides about constants.
   bool shares = !signature.results.empty() &&
                 signature.results.front().elem.kind == ElemPatternKind::Variable &&
                 signature.results.front().elem.var == pattern.var;
   if (value.isUntyped() && call.expected && shares && elemIs(*call.expected, constraint))
     elem = *call.expected;
+  // Constants such as `1` become floats where only these are allowed.
   if (value.isUntyped() && !elemIs(elem, constraint) && constraint == ElemConstraint::Float)
     elem = Elem{ElemKind::F32};
   if (!elemIs(elem, constraint)) {
@@ -173,6 +183,7 @@ Mismatch Attempt::bindWeak(size_t operand) {
 }
 
 Mismatch Attempt::bindElems() {
+  // Typed operands come first, because they decide for those that adapt.
   for (size_t i = 0; i < call.values.size(); ++i)
     if (call.given[i])
       if (Mismatch m = bindElem(i); m.kind != MismatchKind::None)
@@ -195,6 +206,7 @@ Mismatch Attempt::bindRest(size_t operand, Shape leading) {
   Mismatch mismatch{MismatchKind::Rank, operand, restFrom};
   mismatch.prefixRank = true;
   // A plain matrix goes with every member of a batch, which a signature of its own says.
+  // Other operations need equal leading axes.
   bool broadcasts = call.op->opClass == OpClass::Product && rest->isScalar() == leading.isScalar();
   if (auto both = broadcasts ? broadcast(ctx, *rest, leading, &mismatch.extents) : std::nullopt) {
     rest = std::move(both);
@@ -217,6 +229,7 @@ Mismatch Attempt::bindNamedDims(size_t operand, const ShapePattern &pattern) {
   const Type *type = typeOf(call.values[operand]);
   Shape shape = type ? shapeOf(type) : Shape();
   size_t count = pattern.dims.size();
+  // With `..` the operand may have more axes in front; otherwise the number must be the same.
   bool fits = pattern.hasRest ? shape.rank() >= count : shape.rank() == count && !shape.prefix;
   if (!fits) {
     Mismatch mismatch{MismatchKind::Rank, operand};
@@ -227,6 +240,7 @@ Mismatch Attempt::bindNamedDims(size_t operand, const ShapePattern &pattern) {
   for (size_t i = 0; i < count; ++i) {
     std::optional<Extent> &bound = dims[pattern.dims[i]];
     const Extent &extent = shape.extents[lead + i];
+    // The first operand with a dimension binds it; the others must agree.
     if (!bound) {
       bound = extent;
       dimFrom[pattern.dims[i]] = operand;
@@ -265,6 +279,7 @@ Mismatch Attempt::bindShapes() {
         mismatch.other = broadcastFrom;
         return mismatch;
       }
+      // The operand that gave the shape its first axes is named in the message.
       if (first || !shape.isScalar())
         broadcastFrom = broadcastShape.isScalar() ? i : broadcastFrom;
       first = false;
@@ -305,8 +320,10 @@ Shape Attempt::resultShape(const ShapePattern &pattern) const {
 
 static const Type *resultType(Context &ctx, const OpCall &call, const Attempt &attempt,
                               const TypePattern &pattern, OpMatch &match) {
+  // The result is the type that an argument spells.
   if (pattern.fromArrayArg)
     return call.arrayArg ? call.arrayArg : errorType(ctx);
+  // The built-in finds the type of its result itself.
   if (pattern.shape.kind == ShapePatternKind::Custom)
     return errorType(ctx);
   Elem elem = attempt.elemOf(pattern.elem);
@@ -319,6 +336,7 @@ static const Type *resultType(Context &ctx, const OpCall &call, const Attempt &a
   if (!axes)
     return errorType(ctx);
   for (int64_t axis : *axes)
+    // Reduced axes are kept with length 1.
     shape.extents[shape.rank() + static_cast<size_t>(axis)] = makeExtent(ctx, ctx.dims.constant(1));
   return shapedType(ctx, elem, shape);
 }
@@ -328,9 +346,11 @@ static Expr *withBatch(Context &ctx, Expr *value, const ShapePattern &pattern, c
   Shape own = shapeOf(value->type);
   auto matrix = own.extents.end() - static_cast<long>(pattern.dims.size());
   Shape leading{own.prefix, {own.extents.begin(), matrix}};
+  // A batch that is the same needs nothing.
   if (leading.isScalar() || sameShape(ctx, leading, batch))
     return value;
   auto isOne = [](const Extent &extent) { return extent.length.isConstant(1); };
+  // A factor whose leading axes are all 1 drops them and serves the whole batch.
   bool isPlain = !own.prefix && std::all_of(own.extents.begin(), matrix, isOne);
   Shape whole = isPlain ? Shape() : batch;
   whole.extents.insert(whole.extents.end(), matrix, own.extents.end());
@@ -339,6 +359,7 @@ static Expr *withBatch(Context &ctx, Expr *value, const ShapePattern &pattern, c
 
 static Expr *operandOf(Context &ctx, const Attempt &attempt, size_t index) {
   const TypePattern &pattern = *attempt.patterns[index];
+  // An operand that may be anything keeps its own type.
   if (pattern.elem.kind == ElemPatternKind::Any)
     return settle(ctx, attempt.call.values[index]);
   Expr *value = operandAs(ctx, attempt.call.values[index], attempt.elemOf(pattern.elem));
@@ -353,6 +374,7 @@ static OpMatch finish(Context &ctx, const OpCall &call, const Attempt &attempt) 
     match.elems.push_back(elem.value_or(Elem{}));
   for (size_t i = 0; i < call.values.size(); ++i)
     match.values.push_back(!call.given[i] ? nullptr : operandOf(ctx, attempt, i));
+  // Results come last, since they depend on the operands.
   for (const TypePattern &pattern : attempt.signature.results)
     match.results.push_back(resultType(ctx, call, attempt, pattern, match));
   if (match.results.empty())
@@ -366,11 +388,13 @@ Elem resultElem(const OpCall &call, const OpMatch &match, const ElemPattern &pat
 
 OpMatch matchSignature(Context &ctx, const OpCall &call) {
   for (const Operand &operand : call.values)
+    // An operand in error has been reported.
     if (operand.isError())
       return {};
   Mismatch best;
   const Signature *bestSignature = nullptr;
   for (const Signature &signature : call.op->signatures) {
+    // A signature without operands is for calls without values.
     if (signature.operands.empty() && !call.values.empty())
       continue;
     Attempt attempt(ctx, call, signature);
@@ -380,6 +404,7 @@ OpMatch matchSignature(Context &ctx, const OpCall &call) {
       warnOfKeptAxis(ctx, call, match);
       return match;
     }
+    // The signature that got furthest is most likely what was meant.
     if (!bestSignature || mismatch.kind > best.kind) {
       best = mismatch;
       bestSignature = &signature;

@@ -40,6 +40,7 @@ bool Unifier::bindDim(SymbolId symbol, const Extent &extent, const BindingSource
     return true;
   }
   if (extentsEqual(ctx_, it->second, extent) == Proof::True) {
+    // Equal lengths may come with different knowledge; a capacity is worth keeping.
     if (!it->second.capacity)
       it->second.capacity = extent.capacity;
     return true;
@@ -55,6 +56,7 @@ bool Unifier::bindDim(SymbolId symbol, const Extent &extent, const BindingSource
 }
 
 bool Unifier::bindElem(const TypeParam *param, Elem elem, const BindingSource &source) {
+  // The first argument binds the parameter, and later ones must agree.
   auto [it, isNew] = elems_.try_emplace(param, std::pair{elem, source});
   if (!isNew && !(it->second.first == elem)) {
     auto report = ctx_.sink.report(DiagId::ElementTypeBoundTwice, source.span,
@@ -84,6 +86,7 @@ DiagnosticBuilder Unifier::mismatch(const Type *param, const Type *arg,
 void Unifier::offerConversion(Elem param, Elem arg, Span span, DiagnosticBuilder report) const {
   auto bound = param.param ? elemOf(param.param) : std::nullopt;
   if (param.param && !bound)
+    // Nothing is known yet that could be converted to.
     return;
   Elem need = bound ? (param.acc ? accElem(*bound) : *bound) : param;
   bool rounds = elemIs(arg, ElemConstraint::Float) && elemIs(need, ElemConstraint::Integer);
@@ -94,20 +97,25 @@ void Unifier::offerConversion(Elem param, Elem arg, Span span, DiagnosticBuilder
 }
 
 bool Unifier::unifyElem(Elem param, Elem arg, const std::string &paramName, Span span) {
+  // A parameter of an enclosing declaration is a type like any other here.
   if (!param.param ||
       std::find(typeParams_.begin(), typeParams_.end(), param.param) == typeParams_.end())
     return param == arg;
   if (!param.acc)
     return bindElem(param.param, arg, {paramName, span});
+  // What accumulates a type does not determine it, so the parameter must be bound by another
+  // argument.
   auto bound = elemOf(param.param);
   return bound && accElem(*bound) == arg;
 }
 
 bool Unifier::unifyExtent(Dim param, const Extent &arg, const BindingSource &source) {
+  // An extent in error fits everything.
   if (!param || !arg.length)
     return true;
   if (auto symbol = param.symbol(); symbol && isOpen(*symbol))
     return bindDim(*symbol, arg, source);
+  // An expression over open dimensions is solved when all names are bound.
   pending_.push_back({param, arg, source});
   return true;
 }
@@ -130,6 +138,7 @@ bool Unifier::unifyPrefix(Shape leading, const BindingSource &source) {
 bool Unifier::unifyShape(const Type *param, const Shape &arg, const Type *argType,
                          const BindingSource &source) {
   size_t count = param->extents.size();
+  // A prefix takes up further axes in front.
   bool fits = param->prefix ? arg.rank() >= count : arg.rank() == count && !arg.prefix;
   if (!fits)
     return mismatch(param, argType, source), false;
@@ -146,11 +155,13 @@ bool Unifier::unifyShape(const Type *param, const Shape &arg, const Type *argTyp
 bool Unifier::unifyStrides(const Type *param, const Shape &arg, const Type *argType,
                            const BindingSource &source) {
   bool ok = true;
+  // An argument without strides is dense: each stride is the product of the extents behind it.
   Dim dense = ctx_.dims.constant(1);
   for (size_t i = param->strides.size(); ok && i-- > 0;) {
     bool isSaid = i < argType->strides.size();
     ok = unifyExtent(param->strides[i], makeExtent(ctx_, isSaid ? argType->strides[i] : dense),
                      source);
+    // From an unknown length on no stride is known.
     dense = dense && arg.extents[i].length ? ctx_.dims.mul(dense, arg.extents[i].length) : Dim();
   }
   return ok;
@@ -171,6 +182,7 @@ bool Unifier::unifyStruct(const Type *param, const Type *arg, const BindingSourc
 bool Unifier::unify(const Type *param, const Type *arg, const std::string &paramName, Span span) {
   BindingSource source{paramName, span};
   if (param->isError() || arg->isError())
+    // The argument in error was reported; a parameter in error does no harm.
     return !arg->isError();
   bool bothNumeric = (param->isArray() || param->isScalar()) && (arg->isArray() || arg->isScalar());
   if (bothNumeric) {
@@ -178,6 +190,7 @@ bool Unifier::unify(const Type *param, const Type *arg, const std::string &param
       return mismatch(param, arg, source), false;
     size_t errors = ctx_.sink.errorCount();
     if (!unifyElem(param->elem, arg->elem, paramName, span)) {
+      // The element type itself was reported.
       if (ctx_.sink.errorCount() > errors)
         return false;
       offerConversion(param->elem, arg->elem, span, mismatch(param, arg, source));
@@ -214,6 +227,7 @@ bool Unifier::solve(const Pending &pending) {
       ++unknowns;
     }
   });
+  // With two unknowns there are many solutions, and with none there is nothing to find.
   if (unknowns != 1)
     return true;
   // The coefficient is the difference between the values at 1 and at 0.
@@ -223,15 +237,18 @@ bool Unifier::solve(const Pending &pending) {
   Dim coefficient = ctx_.dims.sub(ctx_.dims.substitute(param, atOne), rest);
   Dim linear = ctx_.dims.add(rest, ctx_.dims.mul(coefficient, ctx_.dims.symbolDim(*unknown)));
   auto factor = coefficient ? coefficient.constant() : std::nullopt;
+  // The equation is linear if this is the same expression; others are left to the comparison below.
   if (!(linear == param) || !factor || *factor < 1)
     return true;
   Dim value = ctx_.dims.sub(pending.arg.length, rest);
+  // The division is checked when the value is substituted back.
   if (*factor != 1)
     value = ctx_.dims.floorDiv(value, coefficient);
   return bindDim(*unknown, makeExtent(ctx_, value), pending.source);
 }
 
 bool Unifier::settle() {
+  // All equations are solved before any is compared, because one may give what another needs.
   for (const Pending &pending : pending_)
     if (!solve(pending))
       return false;
@@ -241,6 +258,7 @@ bool Unifier::settle() {
     bool open = false;
     forEachSymbol(need.length,
                   [&](SymbolId symbol) { open = open || (isOpen(symbol) && !map_.count(symbol)); });
+    // An open dimension was not determined, which the caller reports.
     if (open || extentsEqual(ctx_, need, pending.arg) == Proof::True)
       continue;
     auto report =
@@ -267,12 +285,14 @@ const Type *Unifier::substitute(const Type *type) const {
   for (Extent &extent : copy->extents) {
     auto symbol = extent.length ? extent.length.symbol() : std::nullopt;
     auto bound = symbol ? extentOf(*symbol) : std::nullopt;
+    // A bound extent keeps its range and capacity; others are computed.
     extent = bound ? *bound : makeExtent(ctx_, substitute(extent.length));
   }
   for (Dim &dim : copy->dimArgs)
     dim = substitute(dim);
   for (const Type *&element : copy->elements)
     element = substitute(element);
+  // Strides and places belong to the array that was passed, not to the result.
   copy->strides.clear();
   copy->place = Place::Inferred;
   if (type->prefix) {
@@ -280,6 +300,7 @@ const Type *Unifier::substitute(const Type *type) const {
     if (prefix_)
       copy->extents.insert(copy->extents.begin(), prefix_->extents.begin(), prefix_->extents.end());
   }
+  // With an empty prefix nothing may be left of the shape.
   if (copy->isArray() && copy->extents.empty() && !copy->prefix)
     return scalarType(ctx_, copy->elem);
   return copy;

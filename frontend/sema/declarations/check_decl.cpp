@@ -74,6 +74,7 @@ static void checkExternSources(Context &ctx, NodeId node) {
     ExternSourceView view(ctx.tree, source);
     checkTargetName(ctx, view.target());
     std::string_view text = ctx.text(view.text());
+    // The quotes are part of the token.
     if (text.size() >= 2)
       text = text.substr(1, text.size() - 2);
     ctx.decl->externSources.emplace_back(ctx.text(view.target()), text);
@@ -101,6 +102,7 @@ static void checkCallableSignature(Context &ctx, NodeId node) {
 
 static void addSampleRange(Context &ctx, const DimParam &dim, NodeId param) {
   auto &ranges = ctx.decl->sampleRanges;
+  // Any range that is not empty will do for a declaration in error.
   constexpr std::pair<int64_t, int64_t> whenInError = {1, 2};
   ranges.push_back(whenInError);
   NodeId domain = ctx.tree.is(param, NodeKind::SampledDim) ? ctx.tree.child(param, 1) : kNoNode;
@@ -121,6 +123,7 @@ static void addSampleRange(Context &ctx, const DimParam &dim, NodeId param) {
     return;
   }
   ranges.back() = {*lo, *hi};
+  // Within a property the dimension lies in its range.
   Dim value = ctx.dims.symbolDim(dim.symbol);
   ctx.facts.addLessEqual(ctx.dims.constant(*lo), value, dim.span);
   ctx.facts.addLess(value, ctx.dims.constant(*hi), dim.span);
@@ -136,6 +139,7 @@ static void checkPropertySignature(Context &ctx, NodeId node) {
   for (NodeId param : ctx.tree.children(view.generics())) {
     if (ctx.tree.is(param, NodeKind::TypeParam))
       ctx.sink.report(DiagId::HeaderPartNotHere, ctx.span(param), {"`property`", "type parameter"});
+    // A parameter in error has no dimension, so the two lists advance separately.
     else if (next < decl.dims.size() && !ctx.tree.is(param, NodeKind::Error))
       addSampleRange(ctx, decl.dims[next++], param);
   }
@@ -147,6 +151,7 @@ static void nameDecl(Context &ctx, NodeId node) {
   decl.span = ctx.span(node);
   decl.nameSpan = ctx.span(name);
   decl.name = ctx.text(name);
+  // Tests, properties and benches are named by a string, whose quotes are dropped.
   if (!isCallable(decl.kind) && decl.name.size() >= 2 && decl.name.front() == '"')
     decl.name = decl.name.substr(1, decl.name.size() - 2);
   decl.doc = ctx.tree.docComment(node);
@@ -165,6 +170,7 @@ void beginDecl(DeclState &state, ProgramState &program, CheckedModule &module, c
   state.context->decl = decl;
   state.context->declState = &state;
   nameDecl(*state.context, node);
+  // Calls in other declarations find the state by the declaration.
   program.stateOf[decl] = &state;
 }
 
@@ -201,6 +207,7 @@ static bool isOnTunables(Context &ctx, const Expr *condition) {
 static bool readsData(const Expr *expr) {
   if (!expr)
     return false;
+  // An index reads an element even where its result is a scalar.
   if (expr->kind == ExprKind::Index)
     return true;
   if (auto *logical = dyn_cast<LogicalExpr>(expr)) {
@@ -210,6 +217,7 @@ static bool readsData(const Expr *expr) {
     return readsData(cast<ConvertExpr>(expr)->arg);
   auto *op = dyn_cast<OpExpr>(expr);
   if (!op)
+    // An array as a whole is data, unless one of the facts takes it.
     return expr->type->isArray();
   bool isFact =
       op->op && (op->op->name == "all" || op->op->name == "unique" || op->op->name == "sorted");
@@ -232,6 +240,7 @@ static void checkWheres(Context &ctx, NodeId node) {
   ctx.inWhere = true;
   for (NodeId condition : ctx.tree.children(node)) {
     WhereClause clause;
+    // `where associative` is a promise and no condition.
     if (readAssociative(ctx, condition, &clause)) {
       ctx.decl->wheres.push_back(std::move(clause));
       continue;
@@ -241,6 +250,7 @@ static void checkWheres(Context &ctx, NodeId node) {
     clause.span = ctx.span(condition);
     clause.onTunables = isOnTunables(ctx, clause.condition);
     checkWhere(ctx, clause);
+    // Later conditions and the body may rely on earlier ones.
     assumeCondition(ctx, clause.condition);
     ctx.decl->wheres.push_back(std::move(clause));
   }
@@ -278,6 +288,7 @@ static void checkDefaults(Context &ctx, NodeId node) {
   size_t next = 0;
   for (NodeId result : partsOf(ctx.tree, view.results(), NodeKind::Result)) {
     ResultView resultView(ctx.tree, result);
+    // Results in error have no output, so the two lists advance separately.
     if (resultView.name() == kNoNode || next >= decl.outputs.size())
       continue;
     if (resultView.value() != kNoNode)
@@ -314,6 +325,7 @@ static bool breaksOut(const Block *block) {
     }
     case StmtKind::Block:
       return breaksOut(cast<BlockStmt>(stmt)->block);
+    // A `break` in an inner loop leaves that loop and not this one.
     default:
       return false;
     }
@@ -323,6 +335,7 @@ static bool breaksOut(const Block *block) {
 /// Whether control never leaves the end of a block.
 static bool alwaysReturns(Context &ctx, const Block &block) {
   for (const Stmt *stmt : block.stmts) {
+    // A statement in error may have been a `return`, so a missing result is not reported.
     if (stmt->kind == StmtKind::Return || stmt->kind == StmtKind::Error)
       return true;
     if (stmt->kind == StmtKind::Block && alwaysReturns(ctx, *cast<BlockStmt>(stmt)->block))
@@ -333,6 +346,7 @@ static bool alwaysReturns(Context &ctx, const Block &block) {
           alwaysReturns(ctx, *branch.elseBlock))
         return true;
     }
+    // A loop that never ends by its condition and has no `break` is only left by `return`.
     if (stmt->kind == StmtKind::While) {
       const auto &loop = *cast<WhileStmt>(stmt);
       if (conditionProof(ctx, loop.condition) == Proof::True && !breaksOut(loop.body))
@@ -350,6 +364,7 @@ static void checkFnResult(Context &ctx, NodeId node) {
   }
   if (alwaysReturns(ctx, *decl.body) || decl.returnType->isError())
     return;
+  // The report stands at the closing brace, where the value is missing.
   Span end = ctx.span(node);
   end.begin = end.end - 1;
   ctx.sink.report(DiagId::MissingResult, end, {decl.name, toString(ctx, decl.returnType)})
@@ -363,6 +378,7 @@ void checkDeclBody(DeclState &state) {
   NodeId node = bodyNode(ctx.tree, decl.syntax, decl.kind);
   size_t errors = ctx.sink.errorCount();
   ctx.errorsBefore = errors;
+  // The analysis of flow starts from the facts of the header, without those of the body.
   FactSet entry = ctx.facts;
   if (node != kNoNode) {
     bool givesValue = decl.kind == DeclKind::Fn && decl.returnType->kind != TypeKind::Void;
@@ -370,6 +386,7 @@ void checkDeclBody(DeclState &state) {
     if (givesValue && ctx.tree.is(node, NodeKind::Block))
       checkFnResult(ctx, node);
   }
+  // Each analysis relies on what the one before has checked, so errors stop the chain.
   if (ctx.sink.errorCount() == errors)
     analyseFlow(ctx, entry);
   if (ctx.sink.errorCount() == errors && isAssociative(decl))
@@ -377,6 +394,7 @@ void checkDeclBody(DeclState &state) {
   if (ctx.sink.errorCount() == errors && decl.kind == DeclKind::Kernel && decl.isBlockLevel)
     fuseSections(ctx);
   decl.hasErrors |= ctx.sink.errorCount() > errors;
+  // Names may seem unused where errors have cut the check short.
   ctx.suppressUnused = decl.hasErrors || node == kNoNode;
   leaveScope(ctx);
 }
@@ -391,6 +409,7 @@ void noteCall(Context &ctx, const CallableDecl *callee, Span span) {
 void checkRecursion(ProgramState &state) {
   std::unordered_map<const CallableDecl *, size_t> indexOf;
   for (const auto &decl : state.decls)
+    // Calls are recorded per declaration, and become edges between positions in this list.
     indexOf.emplace(decl->decl, indexOf.size());
   std::vector<CallNode> graph;
   for (const auto &decl : state.decls) {

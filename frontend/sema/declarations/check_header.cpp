@@ -98,6 +98,7 @@ void checkGenerics(Context &ctx, NodeId node, std::vector<TypeParam *> &typePara
     for (const DimParam &dim : dims)
       if (dim.name == type->name && !dim.name.empty())
         ctx.sink.report(
+            // The later of the two names is the duplicate.
             DiagId::DuplicateName,
             std::max(dim.span.begin, type->span.begin) == dim.span.begin ? dim.span : type->span,
             {dim.name, dim.span.begin > type->span.begin ? "type parameter" : "dimension"});
@@ -114,7 +115,9 @@ static bool addDomainRange(Context &ctx, NodeId node, Tunable &tunable) {
     step = requireConstInt(ctx, view.step(), "the step of the domain");
   if (!lo || !hi || !step)
     return false;
+  // The limit bounds the memory of the list.
   constexpr uint64_t largestDomain = 65536;
+  // The distance is computed without a sign, because `hi - lo` may not fit a signed number.
   uint64_t distance = *hi > *lo ? static_cast<uint64_t>(*hi) - static_cast<uint64_t>(*lo) : 0;
   if (*step <= 0 || distance / static_cast<uint64_t>(*step) > largestDomain) {
     ctx.sink.report(DiagId::TunableDomain, ctx.span(node), {tunable.local->name})
@@ -122,6 +125,7 @@ static bool addDomainRange(Context &ctx, NodeId node, Tunable &tunable) {
     return false;
   }
   uint64_t width = static_cast<uint64_t>(*step), count = distance / width;
+  // The last step may be shorter, but its start still belongs to the domain.
   count += distance % width != 0;
   for (uint64_t i = 0; i < count; ++i)
     tunable.domain.push_back(static_cast<int64_t>(static_cast<uint64_t>(*lo) + i * width));
@@ -181,6 +185,7 @@ static void addTunable(Context &ctx, NodeId node) {
   Tunable tunable;
   NodeId value = view.value();
   auto constant = evalConst(ctx, value);
+  // Without a domain the default decides whether the tunable is a `bool`.
   tunable.isBool = constant && constant->kind == ConstKind::Bool;
   if (ctx.tree.is(view.domain(), NodeKind::ElementType))
     tunable.isBool = ctx.tree.mainKind(view.domain()) == TokenKind::TBool;
@@ -189,6 +194,7 @@ static void addTunable(Context &ctx, NodeId node) {
                    tunable.isBool ? boolType(ctx) : intType(ctx), view.name());
   bool hasDomain = view.domain() == kNoNode || addDomain(ctx, view.domain(), tunable);
   bool hasDefault = false;
+  // A default must be of the kind that the domain says.
   if (constant && (constant->kind == ConstKind::Bool) == tunable.isBool &&
       (tunable.isBool || (constant->integer() && !constant->isFloat))) {
     tunable.defaultValue = tunable.isBool ? constant->boolean : *constant->integer();
@@ -205,6 +211,8 @@ void checkTunables(Context &ctx, NodeId node) {
   if (node == kNoNode)
     return;
   if (ctx.decl->kind == DeclKind::Fn || ctx.decl->kind == DeclKind::ExternKernel)
+    // A `fn` runs as a part of its callers and an `extern` kernel is compiled elsewhere, so neither
+    // is tuned by itself.
     ctx.sink.report(DiagId::HeaderPartNotHere, ctx.span(node), {kindText(*ctx.decl), "tune"});
   for (NodeId param : ctx.tree.children(node))
     if (ctx.tree.is(param, NodeKind::TuneParam))
@@ -215,11 +223,13 @@ void checkTunables(Context &ctx, NodeId node) {
 
 /// Kernels and programs take and give arrays in global memory.
 static const Type *checkSignaturePlace(Context &ctx, const Type *type, Span span) {
+  // A `fn` may take and give tiles in any place.
   if (!type->isArray() || ctx.inFn())
     return type;
   if (type->place != Place::Inferred && type->place != Place::Gm)
     ctx.sink.report(DiagId::PlaceInSignature, span,
                     {kindText(*ctx.decl), std::string(placeName(type->place))});
+  // In a signature arrays without a place lie in global memory.
   return withPlace(ctx, type, Place::Gm, type->layout);
 }
 
@@ -231,6 +241,7 @@ static bool isParamType(const Type &type) {
 static Local *declareParam(Context &ctx, NodeId node) {
   ParamView view(ctx.tree, node);
   bool isInout = ctx.tree.has(node, NodeFlag::Inout);
+  // `..` in a parameter introduces the prefix of the signature.
   ctx.prefixBinds = true;
   const Type *type = resolveType(ctx, view.type());
   ctx.prefixBinds = false;
@@ -251,6 +262,8 @@ static void addParam(Context &ctx, NodeId node, Local *local) {
     ctx.sink.report(DiagId::InoutInFn, local->span)
         .help("return the new value, or make it a `kernel`");
   if (!ctx.decl->params.empty() && view.value() == kNoNode && !isInout) {
+    // Arguments are matched by position, so a parameter without a default cannot follow one with
+    // it.
     const Local *before = ctx.decl->params.back();
     if (ctx.declState->lastHasDefault)
       ctx.sink.report(DiagId::DefaultNotLast, local->span, {local->name, before->name})
@@ -262,6 +275,7 @@ static void addParam(Context &ctx, NodeId node, Local *local) {
 }
 
 void checkParams(Context &ctx, NodeId node) {
+  // A signature must not depend on tunables: callers would see another type for each value.
   ctx.tunablesAllowed = false;
   // Scalars first: `x: f32[n], n: int` speaks of one that comes later.
   std::unordered_map<NodeId, Local *> scalars;
@@ -282,6 +296,7 @@ static const Type *typeOfResults(Context &ctx, const std::vector<const Type *> &
     return voidType(ctx);
   if (types.size() == 1)
     return types[0];
+  // One result in error is enough to have no type of all.
   for (const Type *type : types)
     if (type->isError())
       return type;
@@ -293,6 +308,7 @@ static const Type *checkResult(Context &ctx, NodeId node) {
   const Type *type = resolveType(ctx, view.type());
   if (!type->strides.empty()) {
     ctx.sink.report(DiagId::StridesNotOnParameter, ctx.span(view.type()));
+    // Strides describe an array that exists already, so only parameters may have them.
     Type *dense = copyType(ctx, *type);
     dense->strides.clear();
     type = dense;
@@ -332,6 +348,7 @@ void checkResults(Context &ctx, NodeId node) {
   ctx.tunablesAllowed = true;
   ctx.decl->returnType = typeOfResults(ctx, types);
   const CallableDecl &decl = *ctx.decl;
+  // A kernel or program that writes nothing has no effect, so its signature is a mistake.
   bool writesNothing = types.empty() && node == kNoNode && !ctx.inFn() &&
                        std::none_of(decl.params.begin(), decl.params.end(),
                                     [](const Local *param) { return param->isInout; });

@@ -54,6 +54,7 @@ struct ScheduleCheck {
 } // namespace
 
 void ScheduleCheck::once(Span span, std::string what) {
+  // The same thing set twice is reported, because the later one would silently win.
   if (std::find(set.begin(), set.end(), what) != set.end())
     ctx.sink.report(DiagId::ScheduleRepeats, span, {what});
   set.push_back(std::move(what));
@@ -66,6 +67,7 @@ int64_t ScheduleCheck::positive(NodeId node, std::string_view what, int64_t most
   if (*value < 1)
     ctx.sink.report(DiagId::ScheduleNumber, ctx.span(node),
                     {std::string(what), std::to_string(*value)});
+  // The clamp keeps a wrong number from making what follows unreasonably large.
   requireAtMost(ctx, ctx.span(node), what, *value, most);
   return std::clamp<int64_t>(*value, 1, most);
 }
@@ -76,11 +78,13 @@ const LabelInfo *ScheduleCheck::label(NodeId node) {
   bool isAmbiguous = false;
   for (const LabelInfo &info : labels)
     if (info.name == name) {
+      // Any label may occur several times in the target; only one that is used must be unique.
       isAmbiguous = found != nullptr;
       if (isAmbiguous)
         break;
       found = &info;
     }
+  // The parser has reported a missing name.
   if (name.empty())
     return nullptr;
   if (isAmbiguous) {
@@ -89,6 +93,7 @@ const LabelInfo *ScheduleCheck::label(NodeId node) {
         .help("rename the `let`, or give the loop a name: `for … as name`");
     return nullptr;
   }
+  // A target in error may lack labels that its source has.
   if (!found && !target.hasErrors) {
     auto builder =
         ctx.sink.report(DiagId::UnknownLabel, ctx.span(node), {target.name, std::string(name)});
@@ -145,6 +150,7 @@ void ScheduleCheck::place(NodeId node, ScheduleDirective &directive) {
   Layout layout = Layout::Inferred;
   resolvePlace(ctx, ctx.tree.child(node, 0), directive.place, layout);
   directive.placeSpan = ctx.span(node);
+  // `gm` has a meaning in programs alone: it forces a value to be stored.
   bool isGlobal = directive.place == Place::Gm;
   if (directive.place == Place::Inferred)
     return;
@@ -175,6 +181,8 @@ void ScheduleCheck::modifier(NodeId node, NodeId labelNode, const char *word,
     return;
   once(ctx.span(labelNode), std::string(word) + " " + info->name);
   if (info->isParallel)
+    // The modifier is kept although it was refused: it is harmless after an error, and editors show
+    // it.
     refuse(node, "points of a `parallel` are dealt to cores and overlap as they are",
            "name a `for`");
   else if (isByHand())
@@ -192,6 +200,7 @@ void ScheduleCheck::assign(NodeId node) {
     return;
   auto found = std::find_if(target.tunables.begin(), target.tunables.end(),
                             [&](const Tunable &tunable) { return tunable.local->name == name; });
+  // The name is looked up among the tunables of the target, not in this file.
   if (found == target.tunables.end()) {
     auto builder =
         ctx.sink.report(DiagId::UnknownTunable, ctx.span(view.name()), {target.name, name});
@@ -220,6 +229,7 @@ void ScheduleCheck::assign(NodeId node) {
       return;
     value = *constant;
   }
+  // A tunable without a domain takes any positive number; a `bool` one takes both values.
   bool isLegal = found->domain.empty() ? value >= 1 || found->isBool
                                        : std::find(found->domain.begin(), found->domain.end(),
                                                    value) != found->domain.end();
@@ -238,6 +248,7 @@ void ScheduleCheck::tile(NodeId node, ScheduleDirective &directive) {
     std::string axis(ctx.text(view.axis()));
     bool exists = std::any_of(target.dims.begin(), target.dims.end(),
                               [&](const DimParam &dim) { return dim.name == axis; });
+    // An empty axis name was reported by the parser.
     if (!exists && !axis.empty()) {
       auto builder =
           ctx.sink.report(DiagId::UnknownTileAxis, ctx.span(view.axis()), {target.name, axis});
@@ -261,6 +272,7 @@ void ScheduleCheck::block(NodeId node) {
   ScheduleBlockView view(ctx.tree, node);
   ScheduleDirective directive;
   directive.span = ctx.span(node);
+  // The directive is kept without a label after an error, so that its parts are still checked.
   if (const LabelInfo *info = label(view.label()); isValue(node, info)) {
     directive.label = info->name;
     once(ctx.span(view.label()), info->name);
@@ -302,6 +314,7 @@ bool ScheduleCheck::isValue(NodeId node, const LabelInfo *info) {
 /// Values that share a kernel: several, each in one such list.
 void ScheduleCheck::fuse(NodeId node) {
   ScheduleLabels labels;
+  // In a kernel the source says what is computed together, so the list would mean nothing.
   bool isLegal = !refuseInKernel(node);
   for (NodeId name : ctx.tree.children(node)) {
     const LabelInfo *info = label(name);
@@ -310,8 +323,10 @@ void ScheduleCheck::fuse(NodeId node) {
     labels.names.push_back(info->name);
     labels.spans.push_back(ctx.span(name));
   }
+  // In a longer list the other names were unknown, which was reported already.
   if (isLegal && labels.names.size() == 1 && ctx.tree.children(node).size() == 1)
     refuse(node, "it names one label", "name those that share a kernel: `fuse a, b`");
+  // A value belongs to one kernel, so two lists cannot both claim it.
   for (size_t i = 0; isLegal && i < labels.names.size(); ++i)
     for (const ScheduleLabels &other : schedule.fuses)
       if (std::find(other.names.begin(), other.names.end(), labels.names[i]) != other.names.end())
@@ -385,6 +400,7 @@ static const CallableDecl *findTarget(Context &ctx, NodeId path) {
   if (names.size() == 2) {
     ValueRef module = lookupValue(ctx, ctx.text(names[0]));
     if (module.module)
+      // This reports an unknown name by itself.
       return lookupCallableIn(ctx, *module.module, last, ctx.span(names[1])).callable;
   }
   CalleeRef ref = names.size() == 1 ? lookupCallable(ctx, last) : CalleeRef();
@@ -402,6 +418,7 @@ static const CallableDecl *findTarget(Context &ctx, NodeId path) {
 
 static void checkSchedule(ProgramState &state, CheckedModule &module, NodeId node) {
   Context ctx(state, module, *module.tree);
+  // Dimensions of the target are bound here only for `when`, so unused ones are fine.
   ctx.suppressUnused = true;
   ScheduleDeclView view(ctx.tree, node);
   const CallableDecl *target = findTarget(ctx, view.callee());
@@ -412,9 +429,11 @@ static void checkSchedule(ProgramState &state, CheckedModule &module, NodeId nod
     checkTargetName(ctx, view.target());
     schedule->machine = ctx.text(view.target());
   }
+  // The schedule is not listed where its target is unknown: nothing could apply it.
   if (!target)
     return;
   // `when` speaks of the target's dimensions and tunables, written in this file.
+  // The copy keeps the target as it is while names in this file resolve against it.
   CallableDecl shadow = *target;
   ctx.decl = &shadow;
   for (const DimParam &dim : target->dims)

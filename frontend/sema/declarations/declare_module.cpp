@@ -19,8 +19,11 @@ namespace ptl {
 template <typename Map, typename Decl>
 static void declareName(const ModuleScope &scope, Map &map, Decl *decl, DeclSpace space,
                         const Tree &tree, NodeId node) {
+  // The parser has reported a missing name.
   if (decl->name.empty())
     return;
+  // When a part of a file is checked, the index of the whole file decides which declaration has the
+  // name.
   if (scope.index) {
     DeclSite site = scope.index->find(space, decl->name);
     if (site.tree != &tree || site.node != node)
@@ -118,6 +121,7 @@ void declareModule(ProgramState &state, CheckedModule &module) {
   const Tree &tree = *module.tree;
   for (NodeId item : tree.children(tree.root()))
     declareItem(state, module, item);
+  // Editors find duplicates for the whole file.
   if (!state.onDemand)
     reportDuplicates(namedDecls(tree), state.sink);
 }
@@ -129,6 +133,7 @@ static bool giveType(Context &ctx, NodeId typeNode, NodeId valueNode, ConstValue
   if (typeNode == kNoNode)
     return true;
   const Type *type = resolveType(ctx, typeNode);
+  // An error type was reported when it was resolved.
   if (type->isError())
     return false;
   bool fits = type->isScalar() && convertConst(value, type->elem).fits;
@@ -149,6 +154,7 @@ static std::optional<ConstValue> checkConstValue(Context &ctx, NodeId node) {
   size_t errors = ctx.sink.errorCount();
   auto value = evalConst(ctx, view.value());
   if (!value) {
+    // A mistake within the value was reported already.
     if (ctx.sink.errorCount() == errors)
       ctx.sink.report(DiagId::NotAConstant, ctx.span(view.value()),
                       {std::string(ctx.text(view.name()))});
@@ -176,6 +182,7 @@ static Expr *constExpr(Context &ctx, const ConstValue &value, NodeId node) {
   expr->syntax = node;
   expr->floatValue = bits.floatValue;
   expr->intValue = bits.intValue;
+  // Constants without a type act as `int`, so they are dimensions too.
   if (elem.kind == ElemKind::Int)
     expr->dim = ctx.dims.constant(bits.intValue);
   return expr;
@@ -195,8 +202,10 @@ bool completeConst(ProgramState &state, const ConstDecl &decl) {
   Context ctx(state, *lazy.module, *lazy.tree);
   auto value = checkConstValue(ctx, lazy.syntax);
   auto define = state.options.defines.find(decl.name);
+  // Definitions on the command line replace the values of the root file.
   if (value && isRootModule(ctx) && define != state.options.defines.end())
     value->number = Rational(define->second);
+  // Computing the value may complete other constants, so the entry is looked up again.
   LazyState &after = state.constStates.at(&decl);
   after.isActive = false;
   after.isDone = true;
@@ -216,6 +225,7 @@ bool completeAlias(ProgramState &state, const TypeAliasDecl &alias) {
   LazyState &lazy = state.aliasStates.at(&alias);
   if (lazy.isDone)
     return !lazy.hasErrors;
+  // The definition has come back to itself.
   if (lazy.isActive) {
     if (!lazy.hasErrors)
       state.sinkOf(*lazy.tree).report(DiagId::CyclicDefinition, alias.nameSpan, {alias.name});
@@ -263,12 +273,14 @@ static void checkFields(Context &ctx, StructDecl &decl) {
 static bool holds(const Type &type, const StructDecl &wanted,
                   std::vector<const StructDecl *> &seen) {
   if (type.kind == TypeKind::Tuple)
+    // A tuple holds what its elements hold.
     return std::any_of(type.elements.begin(), type.elements.end(),
                        [&](const Type *element) { return holds(*element, wanted, seen); });
   if (type.kind != TypeKind::Struct)
     return false;
   if (type.structDecl == &wanted)
     return true;
+  // Each struct is looked at once.
   if (std::find(seen.begin(), seen.end(), type.structDecl) != seen.end())
     return false;
   seen.push_back(type.structDecl);
@@ -278,6 +290,7 @@ static bool holds(const Type &type, const StructDecl &wanted,
 
 /// A struct that holds itself has no size.
 static void checkHoldsItself(Context &ctx, StructDecl &decl) {
+  // Types are replaced after the search, because it reads them.
   std::vector<StructField *> wrong;
   for (StructField &field : decl.fields) {
     std::vector<const StructDecl *> seen;
@@ -300,10 +313,12 @@ void completeStruct(ProgramState &state, CheckedModule &module, const Tree &tree
 
 void completeModule(ProgramState &state, CheckedModule &module) {
   std::vector<std::unique_ptr<Context>> contexts;
+  // The headers come first, because fields and aliases may name any struct.
   for (StructDecl *decl : module.structs) {
     contexts.push_back(std::make_unique<Context>(state, module, *module.tree));
     checkStructHeader(*contexts.back(), *decl);
   }
+  // Constants and aliases come before fields, which use them.
   for (const ConstDecl *decl : module.consts)
     completeConst(state, *decl);
   for (const TypeAliasDecl *decl : module.aliases)
@@ -323,6 +338,7 @@ void warnUnusedImports(ProgramState &state, CheckedModule &module) {
     for (const auto &[name, import] : *map)
       if (!import.used)
         unused.push_back({import.span, name});
+  // The map has no order of the text.
   std::sort(unused.begin(), unused.end(),
             [](const auto &a, const auto &b) { return a.first.begin < b.first.begin; });
   for (const auto &[span, name] : unused)

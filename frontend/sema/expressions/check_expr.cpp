@@ -48,6 +48,7 @@ static bool mayBeConstant(Context &ctx, NodeId node) {
 }
 
 static std::optional<ConstValue> constantOf(Context &ctx, NodeId node) {
+  // The quick test by kind keeps most expressions from being evaluated twice.
   if (node == kNoNode || !mayBeConstant(ctx, node))
     return std::nullopt;
   return evalConst(ctx, node);
@@ -58,6 +59,7 @@ Operand checkOperand(Context &ctx, NodeId node, const Type *expected) {
   operand.node = node;
   operand.span = node == kNoNode ? kNoSpan : ctx.span(node);
   if (auto constant = constantOf(ctx, node)) {
+    // A constant without a type adapts to the other operand, so it has no expression yet.
     if (!constant->type && constant->kind != ConstKind::Bool) {
       operand.constant = constant;
       return operand;
@@ -72,6 +74,7 @@ Operand checkOperand(Context &ctx, NodeId node, const Type *expected) {
 
 static Expr *constantAs(Context &ctx, const ConstValue &constant, NodeId node,
                         const Type *expected) {
+  // A constant takes the expected type only if that is a number.
   bool takesType = expected && (expected->isScalar() || expected->isArray()) && !constant.type &&
                    constant.kind != ConstKind::Bool &&
                    !(expected->elem.kind == ElemKind::Bool && !expected->elem.param);
@@ -94,10 +97,12 @@ static const RangeInfo *fittingRange(Context &ctx, const Extent &extent,
   for (const Local *local : ctx.decl->locals) {
     bool isRange =
         local->kind == LocalKind::Loop && local->type && local->type->kind == TypeKind::Range;
+    // A name that is hidden cannot be suggested.
     if (!isRange || ctx.scope.find(local->name) != local)
       continue;
     const RangeInfo *range = local->type->range;
     bool isTaken = std::find(taken.begin(), taken.end(), range) != taken.end();
+    // Each range is suggested for one axis only.
     if (isTaken ||
         !ctx.facts.proveLessEqual(ctx.dims.add(range->start, range->length), extent.length)
              .isTrue())
@@ -140,6 +145,7 @@ static Expr *checkName(Context &ctx, NodeId node, bool asBase) {
   ValueRef ref = lookupValue(ctx, name);
   Span span = ctx.span(node);
   if (!ref) {
+    // An element type is no value, but its name is known.
     if (findElem(ctx, name))
       ctx.sink.report(DiagId::NotAValue, span, {std::string(name), "an element type"});
     else
@@ -150,6 +156,7 @@ static Expr *checkName(Context &ctx, NodeId node, bool asBase) {
     ctx.sink.report(DiagId::NotAValue, span, {std::string(name), "a module"});
     return errorExpr(ctx, node);
   }
+  // The value of a constant in error is missing.
   if (ref.constant) {
     auto it = ctx.state.constValues.find(ref.constant);
     return it == ctx.state.constValues.end() ? errorExpr(ctx, node)
@@ -157,6 +164,7 @@ static Expr *checkName(Context &ctx, NodeId node, bool asBase) {
   }
   Local *local = ref.local;
   note(ctx, node, local);
+  // In a kernel a tensor must be indexed, except as the base of an index or in a requirement.
   if (!asBase && ctx.isKind(DeclKind::Kernel) && !ctx.inWhere && isGlobalTensor(*local)) {
     std::string index = suggestIndex(ctx, *local->type);
     ctx.sink.report(DiagId::TensorMustBeIndexed, span, {local->name})
@@ -190,6 +198,7 @@ static Expr *checkTuple(Context &ctx, NodeId node, const Type *expected) {
 static Expr *checkList(Context &ctx, NodeId node, const Type *expected) {
   auto nodes = ListExprView(ctx.tree, node).elements();
   const Type *elementType =
+      // The expected type decides, then the first element that has one.
       expected && expected->kind == TypeKind::List ? expected->elements.front() : nullptr;
   std::vector<Operand> operands;
   for (NodeId element : nodes) {
@@ -200,6 +209,7 @@ static Expr *checkList(Context &ctx, NodeId node, const Type *expected) {
       elementType = operands.back().expr->type;
   }
   if (!elementType) {
+    // Constants alone are integers if all of them are.
     bool integral = true;
     for (const Operand &operand : operands)
       integral = integral && operand.constant && operand.constant->isIntegral();
@@ -218,6 +228,7 @@ static Expr *checkList(Context &ctx, NodeId node, const Type *expected) {
   Type *type = copyType(ctx, *errorType(ctx));
   type->kind = TypeKind::List;
   type->elements = {elementType};
+  // A list has a length like an array.
   type->extents = {makeExtent(ctx, ctx.dims.constant(static_cast<int64_t>(operands.size())))};
   list->type = type;
   return list;
@@ -233,11 +244,13 @@ static Expr *checkString(Context &ctx, NodeId node) {
 
 Expr *checkIntScalar(Context &ctx, NodeId node, std::string_view what) {
   Operand operand = checkOperand(ctx, node);
+  // An untyped constant becomes an `int` here.
   if (operand.isUntyped())
     return makeConst(ctx, *operand.constant, intType(ctx), node);
   Expr *value = operand.expr;
   if (isMissing(value) || value->type->isInt())
     return value;
+  // Other integer types are converted, since positions are `int`.
   if (value->type->isScalar() && elemIs(value->type->elem, ElemConstraint::Integer)) {
     auto *convert = newExpr<ConvertExpr>(ctx, node, intType(ctx));
     convert->arg = value;
@@ -252,6 +265,7 @@ Expr *checkIntScalar(Context &ctx, NodeId node, std::string_view what) {
 static std::string hoistedName(const Context &ctx, const Expr *value) {
   constexpr size_t longest = 40;
   std::string_view text = ctx.text(value->span);
+  // A long text, or one of several lines, would make messages unreadable.
   bool isShort = text.size() <= longest && text.find('\n') == text.npos;
   return "(" + std::string(isShort ? text : "...") + ")";
 }
@@ -268,14 +282,17 @@ Dim dimOrHoist(Context &ctx, Expr *value) {
     return held->dim;
   SymbolId symbol =
       ctx.dims.addSymbol(hoistedName(ctx, value), SymbolKind::ScalarValue, value->span);
+  // The local has no name, so the program cannot refer to it.
   Local *local = declareLocal(ctx, LocalKind::Let, "", value->span, intType(ctx), kNoNode,
                               ctx.dims.symbolDim(symbol));
   local->symbol = symbol;
   ctx.hoistedValues.add(value, local);
+  // The implicit `let` stands before the statement at hand.
   auto *let = newStmt<LetStmt>(ctx, value->syntax);
   let->span = value->span;
   let->locals = {local};
   let->value = value;
+  // What bounds the value also bounds the dimension.
   assumeBounds(ctx, local, value);
   ctx.hoisted.push_back(let);
   return local->dim;
@@ -296,7 +313,9 @@ Expr *checkRange(Context &ctx, NodeId node) {
   info->start = range->lo->dim;
   info->step = range->step ? range->step->dim : ctx.dims.constant(1);
   Dim distance = ctx.dims.sub(hi, info->start);
+  // A range with steps has a position for each step that begins in it.
   info->length = info->step.isConstant(1) ? distance : ctx.dims.ceilDiv(distance, info->step);
+  // A range that may be empty must not have a negative length.
   if (hi && info->start && !ctx.facts.proveLessEqual(info->start, hi).isTrue())
     info->length = ctx.dims.max(info->length, ctx.dims.constant(0));
   info->capacity = info->length ? capacityOf(ctx, info->length) : Dim();
@@ -353,6 +372,7 @@ static Expr *checkAny(Context &ctx, NodeId node, const Type *expected, bool asBa
   if (node == kNoNode)
     return errorExpr(ctx, node);
   Expr *expr = nullptr;
+  // A constant expression is evaluated as a whole, so `2 * 3` is one constant.
   if (auto constant = constantOf(ctx, node))
     expr = constantAs(ctx, *constant, node, expected);
   else

@@ -58,6 +58,7 @@ struct Indexing {
 
 /// An axis that stays whole: what is loaded has its bound, which the parameter's type need not say.
 Extent Indexing::bounded(Extent extent) const {
+  // The bound may follow from the facts of the callable.
   if (!extent.capacity)
     extent.capacity = capacityOf(ctx, extent.length);
   return extent;
@@ -77,6 +78,7 @@ void Indexing::addRest(size_t first, size_t count, Span span) {
   IndexItem item;
   item.kind = IndexItemKind::Rest;
   item.restCount = static_cast<uint32_t>(count);
+  // The leading axes without names are covered only from the front.
   item.restHasPrefix = base.prefix && first == 0;
   item.axis = fromEnd(first);
   item.needsCheck = false;
@@ -93,6 +95,7 @@ DiagnosticBuilder Indexing::reportBound(const IndexItem &item, const Extent &ext
   auto report = ctx.sink.report(DiagId::OutOfBounds, item.span,
                                 {text, std::to_string(item.axis), toString(ctx, expr->base->type),
                                  ctx.dims.toString(extent.length)});
+  // The message shows the value if it is not what the source says.
   if (value != text)
     report.note("its last position is `" + value + "`");
   report.note(explain(ctx.facts, verdict));
@@ -107,6 +110,7 @@ void Indexing::addPosition(size_t axis, IndexItem item) {
   item.axis = fromEnd(axis);
   const Extent &extent = base.extents[axis];
   item.needsCheck = checkBounds;
+  // Positions that are dimensions can be compared with the extent.
   if (checkBounds && item.value->dim && extent.length) {
     Verdict low = ctx.facts.proveNonNegative(item.value->dim);
     Verdict high = ctx.facts.proveLess(item.value->dim, extent.length);
@@ -114,11 +118,13 @@ void Indexing::addPosition(size_t axis, IndexItem item) {
     if (low.isFalse()) {
       auto report = reportBound(item, extent, value, low);
       if (item.value->dim.constant())
+        // A negative constant is how other languages count from the end.
         report.help("positions count from 0; the last is `" +
                     ctx.dims.toString(ctx.dims.sub(extent.length, ctx.dims.constant(1))) + "`");
     } else if (high.isFalse()) {
       reportBound(item, extent, value, high);
     }
+    // Facts about the array's elements may prove what facts about dimensions do not.
     item.needsCheck =
         (!low.isTrue() || !high.isTrue()) && !elementsWithin(ctx, item.value, extent.length);
   } else if (checkBounds) {
@@ -137,8 +143,10 @@ void Indexing::addRange(size_t axis, IndexItem item, const RangeInfo &range, Dim
   item.needsCheck = checkBounds;
   if (checkBounds && range.start && range.length && extent.length) {
     Dim one = ctx.dims.constant(1);
+    // A range that may be empty reaches nothing, so its bounds are not certain to be wrong.
     bool empty = !stop && !ctx.facts.proveLessEqual(one, range.length).isTrue();
     if (!stop)
+      // The end is the last position plus one: start + (length - 1) * step + 1.
       stop = ctx.dims.add(
           ctx.dims.sub(ctx.dims.add(range.start, ctx.dims.mul(range.step, range.length)),
                        range.step),
@@ -152,11 +160,13 @@ void Indexing::addRange(size_t axis, IndexItem item, const RangeInfo &range, Dim
     item.needsCheck = !low.isTrue() || !high.isTrue();
   }
   expr->items.push_back(item);
+  // A named range passes its name on to the extent.
   const RangeInfo *shown =
       item.value && item.value->type->kind == TypeKind::Range && !range.name.empty()
           ? item.value->type->range
           : nullptr;
   Extent out = makeExtent(ctx, range.length, shown);
+  // The bound is that of the range or of the axis that it is taken from.
   if (!out.capacity)
     out.capacity = range.capacity ? range.capacity : extent.capacity;
   add(out);
@@ -187,6 +197,7 @@ static Expr *asWritten(Context &ctx, IndexExpr *expr) {
 }
 
 Expr *withOneAxis(Context &ctx, Expr *array) {
+  // Arrays of one axis are flat already.
   if (array->type->prefix || array->type->extents.size() < 2)
     return array;
   Dim one = ctx.dims.constant(1);
@@ -204,6 +215,7 @@ void Indexing::addGather(size_t axis, IndexItem item) {
   item.axis = fromEnd(axis);
   item.needsCheck = !elementsWithin(ctx, item.value, base.extents[axis].length);
   const Type *type = item.value->type;
+  // At most one axis can be gathered, and the index array's shape has to be known.
   if (!checkBounds || hasGather || type->prefix) {
     std::string what = !checkBounds ? "an index array in `load(…, outside:)`"
                        : hasGather  ? "a second index array"
@@ -213,6 +225,8 @@ void Indexing::addGather(size_t axis, IndexItem item) {
     return;
   }
   hasGather = true;
+  // The tree has one axis for the index array; `asWritten` gives the result the axes that were
+  // written.
   item.value = withOneAxis(ctx, item.value);
   expr->items.push_back(item);
   result.push_back(item.value->type->extents.front());
@@ -234,12 +248,14 @@ static bool isSameText(const Context &ctx, NodeId a, NodeId b) {
 /// The `n` of `x[i:i + n]`: whatever `i` is, that is how long the slice is. Null if the end is no
 /// such sum.
 static Expr *lengthOfSlice(Context &ctx, const SliceIndexView &view, Expr *stop) {
+  // The start may be no dimension at all, and its slice still has a known length.
   // An end of another integer type was converted; the sum is what it holds.
   bool isConverted = !isMissing(stop) && stop->kind == ExprKind::Convert;
   if (isConverted)
     stop = cast<ConvertExpr>(stop)->arg;
   bool isSum = !isMissing(stop) && !stop->dim && stop->kind == ExprKind::Op &&
                ctx.tree.is(stop->syntax, NodeKind::BinaryExpr) && view.start() != kNoNode;
+  // The sum has to begin with the very expression that the slice begins with.
   const auto *sum = isSum ? cast<OpExpr>(stop) : nullptr;
   if (!sum || !sum->op || sum->op->id != OpId::Add || sum->args.size() != 2 ||
       !isSameText(ctx, ctx.tree.child(stop->syntax, 0), view.start()))
@@ -263,6 +279,7 @@ void Indexing::addSlice(size_t axis, NodeId index) {
   if (view.stop() != kNoNode) {
     Expr *end = checkIntScalar(ctx, view.stop(), "the end of a slice");
     Expr *length = info.start ? lengthOfSlice(ctx, view, end) : nullptr;
+    // The sum is written as start + length, so that start cancels in the length.
     stop = length ? ctx.dims.add(info.start, dimOrHoist(ctx, length)) : dimOrHoist(ctx, end);
   }
   info.step = bound(view.step(), one, "the step of a slice");
@@ -276,6 +293,7 @@ void Indexing::addSlice(size_t axis, NodeId index) {
     return;
   }
   Dim distance = ctx.dims.sub(stop, info.start);
+  // With a step the length is rounded up.
   info.length = info.step.isConstant(1) ? distance : ctx.dims.ceilDiv(distance, info.step);
   info.capacity = capacityOf(ctx, info.length);
   IndexItem item;
@@ -285,6 +303,7 @@ void Indexing::addSlice(size_t axis, NodeId index) {
   range->hi = dimValue(ctx, stop, view.stop());
   range->step = view.step() == kNoNode ? nullptr : dimValue(ctx, info.step, view.step());
   item.value = range;
+  // A slice whose end lies before its start is an error; one that may do so is checked at run time.
   Verdict ordered = ctx.facts.proveLessEqual(info.start, stop);
   if (ordered.isFalse()) {
     ctx.sink
@@ -309,6 +328,7 @@ void Indexing::addIndex(size_t axis, NodeId index) {
   IndexItem item;
   item.span = ctx.span(index);
   Operand operand = checkOperand(ctx, index);
+  // An untyped constant is an index as an integer.
   item.value = operand.isUntyped() && operand.constant->isIntegral()
                    ? makeConst(ctx, *operand.constant, intType(ctx), index)
                    : settle(ctx, operand);
@@ -320,6 +340,7 @@ void Indexing::addIndex(size_t axis, NodeId index) {
   bool integers =
       (type->isScalar() || type->isArray()) && elemIs(type->elem, ElemConstraint::Integer);
   if (type->kind == TypeKind::Range) {
+    // A range that is written in place has its ends at hand.
     if (auto *range = dyn_cast<RangeExpr>(item.value)) {
       RangeInfo info = *type->range;
       info.start = dimOrHoist(ctx, range->lo);
@@ -353,6 +374,7 @@ bool Indexing::countAxes(std::span<const NodeId> indices, size_t *restCount) {
       rest = index;
       beforeRest = used > 0;
     } else if (!ctx.tree.is(index, NodeKind::NewIndex)) {
+      // At most one `..` can stand for the axes that are left.
       ++used;
     }
   }
@@ -362,6 +384,7 @@ bool Indexing::countAxes(std::span<const NodeId> indices, size_t *restCount) {
                     {type(), std::to_string(base.rank()), std::to_string(used)});
     return false;
   }
+  // Leading axes without names can only be kept by `..` at the front.
   if (base.prefix && (rest == kNoNode || beforeRest)) {
     Span first = ctx.span(indices.empty() ? node : indices.front());
     auto report = ctx.sink.report(DiagId::PrefixNotIndexed, first, {type()});
@@ -377,6 +400,7 @@ bool Indexing::countAxes(std::span<const NodeId> indices, size_t *restCount) {
 /// `x[:, None]`, reported.
 static bool hasForeignAxis(Context &ctx, std::span<const NodeId> indices) {
   bool found = false;
+  // Names of other languages count only if the program has no such name itself.
   for (NodeId index : indices) {
     std::string text(ctx.text(index));
     bool isForeign = text == "None" || text == "newaxis" || text == "np.newaxis";
@@ -417,6 +441,7 @@ void Indexing::run(std::span<const NodeId> indices) {
       addIndex(axis++, index);
     }
   }
+  // Axes that are not named stay whole.
   for (; !hadRest && axis < base.rank(); ++axis)
     addFull(axis, ctx.span(node));
 }
@@ -454,6 +479,7 @@ static Expr *checkIndexed(Context &ctx, NodeId node, IndexUse use) {
     return indexList(ctx, expr, view.indices());
   bool indexable =
       type->isArray() || type->kind == TypeKind::Buffer || type->kind == TypeKind::Event;
+  // Even if the base cannot be indexed, errors in the indices are told.
   if (type->isError() || !indexable) {
     for (NodeId index : view.indices())
       if (!ctx.tree.is(index, NodeKind::SliceIndex) && !ctx.tree.is(index, NodeKind::NewIndex) &&
@@ -471,8 +497,10 @@ static Expr *checkIndexed(Context &ctx, NodeId node, IndexUse use) {
   if (indexing.failed)
     return expr;
   expr->type = shapedType(ctx, type->elem, {indexing.resultPrefix, indexing.result});
+  // The written shape differs if the index array has several axes.
   if (indexing.written.size() > indexing.result.size())
     ctx.writtenTypes[expr] = shapedType(ctx, type->elem, {indexing.resultPrefix, indexing.written});
+  // In a kernel an index of global memory is a load.
   expr->isLoad = use != IndexUse::Write && ctx.inKernel() && isGlobal(rootLocal(expr->base));
   if (use != IndexUse::Write && expr->type->isArray() && ctx.isKind(DeclKind::Kernel) &&
       !ctx.inWhere &&

@@ -23,6 +23,7 @@ namespace ptl {
 
 static Dim power(Context &ctx, Dim base, Dim exponent) {
   auto count = exponent.constant();
+  // Only a constant power keeps the polynomial a polynomial.
   if (!count || *count < 0 || *count > DimContext::maxDegree)
     return Dim();
   Dim result = ctx.dims.constant(1);
@@ -57,8 +58,10 @@ static Dim combineDims(Context &ctx, std::string_view op, Dim a, Dim b) {
 }
 
 void setDim(Context &ctx, OpExpr *expr) {
+  // Only integers can be lengths or positions.
   if (!expr->type->isInt())
     return;
+  // A negation has one operand.
   if (expr->args.size() == 1 && expr->args[0]->dim && expr->op->name == "-")
     expr->dim = ctx.dims.negate(expr->args[0]->dim);
   if (expr->args.size() == 2 && expr->args[0] && expr->args[1])
@@ -78,8 +81,10 @@ static Expr *checkRangeOperator(Context &ctx, NodeId node, std::string_view spel
   const RangeInfo *left = rangeOf(operands[0]);
   const RangeInfo *right = operands.size() == 2 ? rangeOf(operands[1]) : nullptr;
   const RangeInfo *range = left ? left : right;
+  // A range can be moved or spread, and stays a range.
   bool shifts = operands.size() == 2 && (spelling == "+" || (spelling == "-" && left));
   bool spreads = operands.size() == 2 && spelling == "*";
+  // `1 - r` would run backwards, and two ranges have no common positions.
   if ((left && right) || (!shifts && !spreads)) {
     ctx.sink.report(DiagId::OperandNotAllowed, ctx.span(node), {std::string(spelling), "a range"})
         .help("a range can be shifted (`r + 1`) and spread (`2*r`); its positions as values are "
@@ -95,9 +100,11 @@ static Expr *checkRangeOperator(Context &ctx, NodeId node, std::string_view spel
                     {"what a range is shifted or spread by", toString(ctx, amount->type)});
     return errorExpr(ctx, node);
   }
+  // The shift has to be a dimension, so that bounds can be proved.
   Dim by = dimOrHoist(ctx, amount);
   RangeInfo *info = ctx.program.make<RangeInfo>(*range);
   info->parent = range;
+  // A moved range has no tiles of its own.
   info->count = info->size = Dim();
   info->name.clear();
   if (spreads) {
@@ -130,8 +137,10 @@ static void widenFor(Context &ctx, Operand &operand, const Operand &other) {
   unsigned bits = elemBits(elem.kind);
   if (!other.isIntScalar() || (bits != 8 && bits != 16))
     return;
+  // A signed type has one bit less for its magnitude.
   unsigned magnitude = bits - (isSigned(elem.kind) ? 1 : 0);
   int64_t high = (int64_t(1) << magnitude) - 1;
+  // If the value always fits, nothing has to be widened.
   if (other.expr->dim &&
       ctx.facts.isWithin(other.expr->dim, isSigned(elem.kind) ? -high - 1 : 0, high))
     return;
@@ -150,6 +159,7 @@ static std::string_view compareExactly(Context &ctx, std::string_view spelling,
   static constexpr std::string_view orders[] = {"<", "<=", ">", ">=", "==", "!="};
   static constexpr std::string_view mirrors[] = {">", ">=", "<", "<=", "==", "!="};
   auto order = std::find(std::begin(orders), std::end(orders), spelling) - std::begin(orders);
+  // Each side may be the number.
   for (size_t i = 0; i < 2 && order < std::ssize(orders); ++i) {
     Operand &value = operands[i], &other = operands[1 - i];
     const Type *type = value.expr ? value.expr->type : nullptr;
@@ -162,17 +172,22 @@ static std::string_view compareExactly(Context &ctx, std::string_view spelling,
       widenFor(ctx, value, other);
       return spelling;
     }
+    // The type's values end at 2^bits, exclusively.
     unsigned bits = elemBits(type->elem.kind) - (isSigned(type->elem.kind) ? 1 : 0);
     Rational end(false, Natural(1).shiftLeft(bits), Natural(1));
     Rational least = isSigned(type->elem.kind) ? Rational(0) - end : Rational(0);
     bool isAbove = number->compare(end) >= 0;
     if (!isAbove && number->compare(least) >= 0)
+      // A number that the type holds is compared as it is.
       return spelling;
+    // A number on the left turns the comparison around.
     std::string_view asked = i == 0 ? spelling : mirrors[order];
     bool holds = asked == "!=" || asked[0] == (isAbove ? '<' : '>');
+    // The nearest value that the type holds takes the place of the number.
     other.expr = nullptr;
     other.constant = ConstValue();
     other.constant->number = isAbove ? end - Rational(1) : least;
+    // The comparison that is always true, or never, with that value.
     std::string_view said = isAbove ? (holds ? "<=" : ">") : (holds ? ">=" : "<");
     return i == 0 ? said : mirrors[std::find(std::begin(orders), std::end(orders), said) - orders];
   }
@@ -189,6 +204,7 @@ Expr *checkOperator(Context &ctx, NodeId node, std::string_view spelling,
       return errorExpr(ctx, node);
     hasRange = hasRange || rangeOf(operand);
   }
+  // Ranges have operators of their own.
   if (hasRange)
     return checkRangeOperator(ctx, node, spelling, operands);
   if (operands.size() == 2)
@@ -211,6 +227,7 @@ Expr *checkOperator(Context &ctx, NodeId node, std::string_view spelling,
     if (isMissing(value))
       return errorExpr(ctx, node);
   OpExpr *expr = makeOp(ctx, call.op, node, match.results.front(), match.values);
+  // Optional parameters of the operation stay empty.
   expr->args.resize(call.op->params.size(), nullptr);
   setDim(ctx, expr);
   return expr;
@@ -227,6 +244,7 @@ static Expr *checkLogical(Context &ctx, NodeId node, bool isAnd) {
   BinaryExprView view(ctx.tree, node);
   Operand lhs = checkOperand(ctx, view.lhs());
   // What stands on the right is evaluated only under the left one's value.
+  // Hoisting would evaluate what the left side may prevent.
   FactSet before = ctx.facts;
   bool couldHoist = ctx.canHoist;
   ctx.canHoist = false;
@@ -237,6 +255,7 @@ static Expr *checkLogical(Context &ctx, NodeId node, bool isAnd) {
   Operand rhs = checkOperand(ctx, view.rhs());
   ctx.canHoist = couldHoist;
   ctx.facts = before;
+  // On arrays both sides are evaluated, element by element.
   if (!isBoolScalar(lhs) || !isBoolScalar(rhs))
     return checkOperator(ctx, node, isAnd ? "and" : "or", {lhs, rhs});
   auto *logical = newExpr<LogicalExpr>(ctx, node, boolType(ctx));
@@ -266,6 +285,7 @@ static void typeOperands(Context &ctx, std::vector<Operand> &operands, std::stri
                          const Type *expected) {
   if (!keepsElem(op) || !expected || !(expected->isScalar() || expected->isArray()))
     return;
+  // An operand with a type decides itself.
   for (const Operand &operand : operands)
     if (operand.expr)
       return;
@@ -276,6 +296,7 @@ static void typeOperands(Context &ctx, std::vector<Operand> &operands, std::stri
 /// What types the constants of the right operand: an array on the left, as in `n + select(c, 1,
 /// 0)`, otherwise what the surroundings want.
 static const Type *hintOfOther(const Operand &lhs, std::string_view op, const Type *hint) {
+  // Products and shifts have operands of unrelated types.
   bool isLike = op != "@" && op != "<<" && op != ">>";
   return isLike && lhs.expr && lhs.expr->type->isArray() ? lhs.expr->type : hint;
 }
@@ -290,6 +311,7 @@ Expr *checkBinary(Context &ctx, NodeId node, const Type *expected) {
   Operand lhs = checkOperand(ctx, view.lhs(), hint);
   Operand rhs = checkOperand(ctx, view.rhs(), hintOfOther(lhs, op, hint));
   std::vector<Operand> operands = {lhs, rhs};
+  // The parser has reported the chain.
   if (wasChained)
     return errorExpr(ctx, node);
   typeOperands(ctx, operands, op, expected);
@@ -300,6 +322,7 @@ Expr *checkUnary(Context &ctx, NodeId node, const Type *expected) {
   std::string_view op = ctx.tree.mainText(node);
   NodeId inner = UnaryExprView(ctx.tree, node).operand();
   Operand operand = checkOperand(ctx, inner, op == "not" ? nullptr : expected);
+  // A plus sign changes nothing.
   if (op == "+")
     return settle(ctx, operand);
   if (op != "~")
@@ -311,12 +334,15 @@ Expr *checkUnary(Context &ctx, NodeId node, const Type *expected) {
   ones.constant->number = Rational(-1);
   if (operand.expr && (operand.expr->type->isScalar() || operand.expr->type->isArray())) {
     Elem elem = operand.expr->type->elem;
+    // For unsigned types, all ones is the largest value.
     if (!elem.param && isInteger(elem.kind) && !isSigned(elem.kind))
       ones.constant->number =
           Rational(false, Natural(1).shiftLeft(elemBits(elem.kind)) - Natural(1), Natural(1));
+    // On truth values `~` is `not`.
     if (elem == Elem{ElemKind::Bool})
       return checkOperator(ctx, node, "not", {operand});
   }
+  // ~x is x exclusive-or all ones.
   return checkOperator(ctx, node, "^", {operand, ones});
 }
 
@@ -343,6 +369,7 @@ static Expr *rangeField(Context &ctx, NodeId node, Expr *base, std::string_view 
   auto *field = newExpr<FieldExpr>(ctx, node, intType(ctx));
   field->base = base;
   field->field = name;
+  // The number of the field is its place in the list.
   for (uint32_t i = 0; i < 5; ++i)
     if (fields[i] == name)
       field->fieldIndex = i;
@@ -355,9 +382,11 @@ static Expr *rangeField(Context &ctx, NodeId node, Expr *base, std::string_view 
   else if (name == "count")
     field->dim = info->count;
   else if (name == "end")
+    // The end is the first position that the range does not reach.
     field->dim = ctx.dims.add(info->start, ctx.dims.mul(info->step, info->length));
   else
     return nullptr;
+  // Only ranges of tiles have a size and a count.
   if ((name == "size" || name == "count") && !field->dim) {
     ctx.sink.report(DiagId::OnlyTilesHave, ctx.span(node), {std::string(name)});
     return errorExpr(ctx, node);
@@ -374,6 +403,7 @@ static void offerExtent(Context &ctx, DiagnosticBuilder report, NodeId node, con
   if (name != "shape" || !ctx.tree.is(indexed, NodeKind::IndexExpr) || type->prefix)
     return;
   auto indices = IndexExprView(ctx.tree, indexed).indices();
+  // The axis has to be a constant, so that the fix can name the extent.
   auto value = indices.size() == 1 ? evalConst(ctx, indices[0]) : std::nullopt;
   auto axis = value ? value->integer() : std::nullopt;
   auto rank = static_cast<int64_t>(type->extents.size());
@@ -385,6 +415,7 @@ static void offerExtent(Context &ctx, DiagnosticBuilder report, NodeId node, con
     return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
   });
   if (extent.range)
+    // A formula needs brackets in its new place.
     text += ".len";
   report.fix(FixId::ExtentOfShape, "write `" + text + "`",
              {{ctx.span(indexed), isName || extent.range ? text : "(" + text + ")"}});
@@ -409,6 +440,7 @@ static Expr *reportNoField(Context &ctx, NodeId node, const Type *type, std::str
 Expr *checkMember(Context &ctx, NodeId node) {
   MemberExprView view(ctx.tree, node);
   std::string_view name = ctx.text(view.name());
+  // `module.name` looks like a member.
   if (ctx.tree.is(view.base(), NodeKind::NameExpr)) {
     ValueRef ref = lookupValue(ctx, ctx.text(view.base()));
     if (!ref && reportUnknownModule(ctx, ctx.text(view.base()), name, ctx.span(view.base()),
@@ -416,6 +448,7 @@ Expr *checkMember(Context &ctx, NodeId node) {
       return errorExpr(ctx, node);
     if (ref.module) {
       ValueRef member = lookupValueIn(ctx, *ref.module, name, ctx.span(view.name()));
+      // Only constants can be taken from a module as values.
       if (!member.constant)
         return errorExpr(ctx, node);
       auto it = ctx.state.constValues.find(member.constant);
@@ -425,6 +458,7 @@ Expr *checkMember(Context &ctx, NodeId node) {
     }
   }
   bool transposes = name == "T";
+  // `.T` is an operation, so its base is read as a value.
   Expr *base = transposes ? checkExpr(ctx, view.base()) : checkBase(ctx, view.base());
   if (isMissing(base) || name.empty())
     return errorExpr(ctx, node);

@@ -128,6 +128,7 @@ Expr *convertInt(Context &ctx, Expr *value, Elem elem) {
 Expr *operandAs(Context &ctx, const Operand &operand, Elem elem) {
   if (operand.isUntyped())
     return makeConst(ctx, *operand.constant, scalarType(ctx, elem), operand.node);
+  // An `int` takes any integer type.
   if (operand.isIntScalar() && elemIs(elem, ElemConstraint::Integer))
     return convertInt(ctx, operand.expr, elem);
   return operand.expr;
@@ -150,6 +151,7 @@ static Expr *reportMismatch(Context &ctx, Expr *value, const Type *target, std::
       ctx.sink.report(DiagId::TypeMismatch, value->span,
                       {std::string(what), toString(ctx, value->type), toString(ctx, target)});
   const Type *type = value->type;
+  // Types of one kind that differ in their elements can be converted.
   bool sameKind = type->kind == target->kind && (type->isArray() || type->isScalar());
   if (sameKind && !(type->elem == target->elem)) {
     bool rounds =
@@ -163,6 +165,7 @@ static Expr *reportMismatch(Context &ctx, Expr *value, const Type *target, std::
     // That is all.
   } else if (type->isArray() && target->isArray() && type->prefix == target->prefix &&
              type->extents.size() == target->extents.size()) {
+    // The first extent that differs is explained.
     for (size_t i = 0; i < type->extents.size(); ++i)
       if (extentsEqual(ctx, type->extents[i], target->extents[i]) != Proof::True) {
         explainExtents(ctx, report, type->extents[i], target->extents[i]);
@@ -176,6 +179,7 @@ static bool sameStruct(Context &ctx, const Type &a, const Type &b) {
   if (a.structDecl != b.structDecl || a.elemArgs != b.elemArgs ||
       a.dimArgs.size() != b.dimArgs.size())
     return false;
+  // Dimensions may be written differently and still be equal.
   for (size_t i = 0; i < a.dimArgs.size(); ++i)
     if (!ctx.facts.proveEqual(a.dimArgs[i], b.dimArgs[i]).isTrue())
       return false;
@@ -184,6 +188,7 @@ static bool sameStruct(Context &ctx, const Type &a, const Type &b) {
 
 /// Whether a value of the type is one of the target without any conversion.
 static bool sameType(Context &ctx, const Type &a, const Type &b) {
+  // An error was reported already, so it fits anything.
   if (a.isError() || b.isError())
     return true;
   if (a.kind != b.kind)
@@ -203,6 +208,7 @@ static bool sameType(Context &ctx, const Type &a, const Type &b) {
       if (!sameType(ctx, *a.elements[i], *b.elements[i]))
         return false;
     return true;
+  // Other kinds have one type each.
   default:
     return true;
   }
@@ -219,13 +225,16 @@ static Expr *convertTuple(Context &ctx, TupleExpr *value, const Type *target,
 Expr *convertTo(Context &ctx, Expr *value, const Type *target, std::string_view what) {
   if (isMissing(value) || target->isError())
     return value ? value : errorExpr(ctx, kNoNode);
+  // Nothing has to be done in most cases.
   if (sameType(ctx, *value->type, *target))
     return value;
   if (value->type->isInt() && target->isScalar() && elemIs(target->elem, ElemConstraint::Integer))
     return convertInt(ctx, value, target->elem);
+  // The elements of a tuple that is written out adapt one by one.
   if (value->kind == ExprKind::Tuple && target->kind == TypeKind::Tuple &&
       value->type->elements.size() == target->elements.size())
     return convertTuple(ctx, cast<TupleExpr>(value), target, what);
+  // Only constants fill arrays; other scalars are broadcast by operations.
   if (value->kind == ExprKind::Const && target->isArray()) {
     if (value->type->elem == target->elem)
       return fillWith(ctx, value, target);

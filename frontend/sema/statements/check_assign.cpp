@@ -27,6 +27,7 @@ static bool checkAssignable(Context &ctx, const Local &local, Span span) {
         ctx.sink.report(DiagId::NotAssignable, span, {local.name, std::string(kindText(local))});
     report.label(local.span, "declared here");
     std::string_view text = ctx.tree.fileText();
+    // The fix is offered only where the keyword directly precedes the name.
     bool isLet = local.kind == LocalKind::Let && local.span.begin >= 4 &&
                  text.substr(local.span.begin - 4, 4) == "let ";
     if (isLet)
@@ -39,6 +40,8 @@ static bool checkAssignable(Context &ctx, const Local &local, Span span) {
   if (local.kind != LocalKind::Var)
     return true;
   for (const LoopFrame &loop : ctx.loops)
+    // Points of a grid run in any order or at the same time, so a variable outside of it has no
+    // defined value.
     if (loop.kind == LoopKind::Parallel && local.index < loop.firstLocal) {
       ctx.sink.report(DiagId::OuterVarInParallel, span, {local.name})
           .label(local.span, "declared outside")
@@ -53,6 +56,7 @@ static bool resolvePlaceOf(Context &ctx, AssignStmt *stmt, NodeId targetNode, co
   Expr *target = checkTarget(ctx, targetNode);
   if (isMissing(target))
     return false;
+  // The place may be indexed several times; what is written is the array at its root.
   stmt->target = rootLocal(target);
   if (!stmt->target) {
     ctx.sink.report(DiagId::NotAPlace, target->span, {});
@@ -66,6 +70,7 @@ static bool resolvePlaceOf(Context &ctx, AssignStmt *stmt, NodeId targetNode, co
         .note("a field of a struct cannot be replaced; its elements can be assigned by index");
     return false;
   }
+  // In a kernel a tensor in global memory is never written as a whole by one iteration.
   if (!indexed && ctx.isKind(DeclKind::Kernel) && target->type->isArray() &&
       stmt->target->kind != LocalKind::Var) {
     Span span = target->span;
@@ -78,8 +83,10 @@ static bool resolvePlaceOf(Context &ctx, AssignStmt *stmt, NodeId targetNode, co
     return false;
   }
   stmt->place = indexed ? cast<IndexExpr>(target) : nullptr;
+  // Only arrays of the caller are memory that other iterations see.
   bool isOutside = stmt->target->kind == LocalKind::Output || stmt->target->isInout;
   stmt->isStore = isOutside && stmt->place != nullptr;
+  // The type as written has all axes of an index array, which the value is checked against.
   auto written = ctx.writtenTypes.find(stmt->place);
   *type = written == ctx.writtenTypes.end() ? target->type : written->second;
   return true;
@@ -94,6 +101,7 @@ static Expr *flattened(Context &ctx, const AssignStmt *stmt, Expr *value) {
     return value;
   Shape written = shapeOf(found->second);
   // Behind the index array places and values have the same axes.
+  // Only axes behind the last index array are counted, so this starts again at each.
   size_t behind = 0;
   for (const IndexItem &item : place->items)
     behind = item.kind == IndexItemKind::Gather     ? 0
@@ -101,6 +109,7 @@ static Expr *flattened(Context &ctx, const AssignStmt *stmt, Expr *value) {
              : item.kind == IndexItemKind::Position ? behind
                                                     : behind + 1;
   Shape shape = shapeOf(value->type);
+  // A value without axes for the positions is the same at each of them.
   if (!shape.prefix && shape.rank() <= behind)
     return value;
   if (!sameShape(ctx, shape, written))
@@ -123,6 +132,7 @@ static void reportUnfit(Context &ctx, const AssignStmt *stmt, const Expr *value,
     offerWithoutKeptAxes(ctx, report, value, type);
     return;
   }
+  // A conversion to integers has to say how it rounds.
   bool rounds = elemIs(value->type->elem, ElemConstraint::Float) &&
                 elemIs(type->elem, ElemConstraint::Integer);
   std::string name = toString(type->elem), end = rounds ? ", round: .even)" : ")";
@@ -136,20 +146,25 @@ static void reportUnfit(Context &ctx, const AssignStmt *stmt, const Expr *value,
 static Expr *fitValue(Context &ctx, const AssignStmt *stmt, Expr *value, const Type *type) {
   if (isMissing(value) || type->isError())
     return value;
+  // An `int` adapts to the element type of the place.
   if (value->type->isInt() && (type->isScalar() || type->isArray()) &&
       elemIs(type->elem, ElemConstraint::Integer))
     value = convertInt(ctx, value, type->elem);
   bool numeric =
       (value->type->isScalar() || value->type->isArray()) && (type->isScalar() || type->isArray());
+  // Structs and tuples take no part in broadcasting.
   if (!numeric)
     return convertTo(ctx, value, type, "the value of `" + stmt->target->name + "`");
   ExtentMismatch mismatch;
+  // A variable keeps its shape; only memory may be filled from less.
   bool repeats = stmt->place || stmt->target->kind == LocalKind::Output;
   bool elemFits = value->type->elem == type->elem;
   bool shapeFits = repeats ? broadcastsTo(ctx, shapeOf(value->type), shapeOf(type), &mismatch)
                            : sameShape(ctx, shapeOf(value->type), shapeOf(type));
   if (elemFits && shapeFits)
     return value;
+  // A variable takes only its own shape. The extents that clash are named only if the value could
+  // not even repeat.
   if (!repeats && elemFits && !broadcastsTo(ctx, shapeOf(value->type), shapeOf(type), &mismatch)) {
     reportUnfit(ctx, stmt, value, type, &mismatch);
     return errorExpr(ctx, value->syntax);
@@ -167,6 +182,7 @@ static Operand oldValue(Context &ctx, const AssignStmt *stmt, NodeId node) {
     operand.expr = refTo(ctx, stmt->target, node);
     return operand;
   }
+  // The place is read again with the same positions.
   IndexExpr *read = ctx.program.make<IndexExpr>(*stmt->place);
   read->isLoad = ctx.inKernel() && stmt->isStore;
   auto written = ctx.writtenTypes.find(stmt->place);
@@ -180,6 +196,7 @@ Stmt *checkAssign(Context &ctx, NodeId node) {
   auto *stmt = newStmt<AssignStmt>(ctx, node);
   const Type *type = errorType(ctx);
   std::string_view text = ctx.tree.mainText(node);
+  // The place is checked first, so that its type is expected of the value.
   bool placed = resolvePlaceOf(ctx, stmt, view.target(), &type);
   if (text == "=") {
     stmt->value = checkExpr(ctx, view.value(), placed ? type : nullptr);
@@ -195,6 +212,7 @@ Stmt *checkAssign(Context &ctx, NodeId node) {
       std::string_view spelling = text.substr(0, text.size() - 1);
       Expr *value =
           checkOperator(ctx, node, spelling, {oldValue(ctx, stmt, view.target()), operand});
+      // The update is noted, so that `x += e` can be recognised further on.
       if (value->kind == ExprKind::Op)
         stmt->updateOp = cast<OpExpr>(value)->op;
       stmt->value = fitValue(ctx, stmt, value, type);
@@ -203,8 +221,10 @@ Stmt *checkAssign(Context &ctx, NodeId node) {
     }
   }
   stmt->value = placed ? flattened(ctx, stmt, stmt->value) : stmt->value;
+  // Values that were computed from this variable no longer hold.
   if (placed && stmt->target->type->isInt())
     ctx.hoistedValues.change();
+  // Later phases skip statements in error.
   if (!placed || isMissing(stmt->value))
     stmt->kind = StmtKind::Error;
   return stmt;
@@ -214,12 +234,14 @@ Stmt *checkAtomic(Context &ctx, NodeId node) {
   AtomicStmtView view(ctx.tree, node);
   auto *stmt = newStmt<AssignStmt>(ctx, node);
   std::string_view op = ctx.tree.mainText(node);
+  // Addition is the mode without a word.
   stmt->mode = op == "max"   ? AssignMode::AtomicMax
                : op == "min" ? AssignMode::AtomicMin
                              : AssignMode::AtomicAdd;
   const Type *type = errorType(ctx);
   bool placed = resolvePlaceOf(ctx, stmt, view.target(), &type);
   Expr *value = checkExpr(ctx, view.value(), placed ? type : nullptr);
+  // A variable belongs to one iteration, so there is nothing to protect.
   if (placed && (!ctx.inKernel() || stmt->target->kind == LocalKind::Var)) {
     ctx.sink.report(DiagId::AtomicTarget, ctx.span(view.target()), {})
         .note("`atomic` is for elements of an output or `inout` that several iterations of a "
@@ -249,6 +271,7 @@ bool isFetch(Context &ctx, NodeId node) {
   if (node == kNoNode || !ctx.tree.is(node, NodeKind::CallExpr))
     return false;
   NodeId callee = CallExprView(ctx.tree, node).callee();
+  // A declaration of the same name hides the built-in.
   return ctx.tree.is(callee, NodeKind::NameExpr) && fetchMode(ctx.text(callee)) &&
          !lookupCallable(ctx, ctx.text(callee));
 }
@@ -268,6 +291,7 @@ static bool checkFetchPlace(Context &ctx, const CallArgument &place, const Assig
              {{{span.file, span.begin, span.begin}, "inout "}});
     return false;
   }
+  // A fetch is only meaningful where several iterations update one element.
   if (!ctx.isKind(DeclKind::Kernel) || !ctx.inParallel() || !stmt.isStore) {
     ctx.sink.report(DiagId::AtomicTarget, span, {})
         .note("`" + name +
@@ -304,7 +328,9 @@ Stmt *checkFetch(Context &ctx, NodeId node) {
   value = placed ? fitValue(ctx, assign, value, type) : errorExpr(ctx, node);
   placed = placed && !isMissing(value);
   if (placed)
+    // The old value is read before the assignment.
     let->value = oldValue(ctx, assign, args[0].value).expr;
+  // The name is bound even after an error, so that uses of it are silent.
   NodeId pattern = view.pattern();
   Local *old = declareLocal(ctx, LocalKind::Let, ctx.text(pattern), ctx.span(pattern),
                             placed ? type : errorType(ctx), pattern);
@@ -313,6 +339,8 @@ Stmt *checkFetch(Context &ctx, NodeId node) {
     turn->kind = StmtKind::Error;
     return turn;
   }
+  // The analysis of flow sees an atomic update instead of the read and the write, which would
+  // conflict.
   auto *atomic = ctx.program.make<AssignStmt>(*assign);
   atomic->mode = *fetchMode(name);
   atomic->value = value;

@@ -37,11 +37,14 @@ static bool isTilesCall(Context &ctx, NodeId node) {
 /// `0..n`, `r` or `N` as what `tiles` cuts.
 static void checkTiled(Context &ctx, NodeId node, TilesExpr *tiles) {
   NodeId inner = skipParens(ctx, node);
+  // A range that is written out gives its bounds as expressions; one behind a name only gives
+  // dimensions.
   if (ctx.tree.is(inner, NodeKind::RangeExpr)) {
     Expr *range = checkRange(ctx, inner);
     if (range->type->isError())
       return;
     auto *bounds = cast<RangeExpr>(range);
+    // Tiles are contiguous, so a range with steps cannot be cut into them.
     if (bounds->step && !bounds->step->dim.isConstant(1))
       ctx.sink.report(DiagId::TilesOfSteps, ctx.span(inner), {});
     tiles->lo = bounds->lo;
@@ -57,6 +60,7 @@ static void checkTiled(Context &ctx, NodeId node, TilesExpr *tiles) {
     tiles->hi = dimValue(ctx, ctx.dims.add(range->start, range->length), inner);
     return;
   }
+  // `tiles(N, T)` counts from 0.
   tiles->lo = dimValue(ctx, ctx.dims.constant(0), inner);
   tiles->hi = checkIntScalar(ctx, inner, "what `tiles` cuts");
 }
@@ -83,11 +87,13 @@ static Domain checkTiles(Context &ctx, NodeId node) {
   domain.lo = tiles->lo->dim;
   domain.hi = tiles->hi->dim;
   domain.size = tiles->size->dim;
+  // Only a size that is surely not positive is an error here; another one is checked when it runs.
   if (domain.size && ctx.facts.proveLess(domain.size, one).isTrue()) {
     ctx.sink.report(DiagId::RangeStepNotPositive, tiles->size->span,
                     {ctx.dims.toString(domain.size)});
     return domain;
   }
+  // The size occurs in the type of the variable, so it must be a dimension.
   if (!domain.size)
     domain.size = dimOrHoist(ctx, tiles->size);
   domain.element = intType(ctx); // replaced by the range
@@ -106,8 +112,11 @@ static Domain checkDomain(Context &ctx, NodeId node) {
     domain.element = intType(ctx);
     domain.lo = type->range->start;
     domain.step = type->range->step;
+    // From a range behind a name only start and length are known, so the end is computed. It may
+    // lie beyond the end as written by less than a step.
     domain.hi = ctx.dims.add(domain.lo, ctx.dims.mul(type->range->step, type->range->length));
     if (auto *range = dyn_cast<RangeExpr>(domain.iterable)) {
+      // The end as written is the more precise bound for the facts.
       domain.hi = range->hi->dim;
       if (range->step && range->step->dim &&
           ctx.facts.proveLess(range->step->dim, ctx.dims.constant(1)).isTrue()) {
@@ -120,6 +129,7 @@ static Domain checkDomain(Context &ctx, NodeId node) {
     domain.element = type->elements.front();
   } else if (!type->isError()) {
     auto report = ctx.sink.report(DiagId::NotALoopDomain, ctx.span(node), {toString(ctx, type)});
+    // The likely mistake is `for i in n`.
     Span span = ctx.span(node);
     if (type->isInt())
       report.fix(FixId::LoopFromZero, "count from 0: `0..…`",
@@ -139,6 +149,8 @@ static Local *declareRange(Context &ctx, LoopHead &head, const Domain &domain, N
   Span span = ctx.span(name);
   RangeInfo *range = ctx.program.make<RangeInfo>();
   TilesRange facts;
+  // Each iteration has another start and length, so they are symbols of their own; the facts below
+  // relate them to the domain.
   facts.start = ctx.dims.addSymbol(text + ".start", SymbolKind::RangeStart, span);
   facts.len = ctx.dims.addSymbol(text + ".len", SymbolKind::RangeLen, span);
   facts.count = ctx.dims.addSymbol(text + ".count", SymbolKind::RangeCount, span);
@@ -153,6 +165,8 @@ static Local *declareRange(Context &ctx, LoopHead &head, const Domain &domain, N
   range->count = ctx.dims.symbolDim(facts.count);
   range->step = ctx.dims.constant(1);
   range->size = domain.size;
+  // Tiles that overlap the end are shorter, but none is longer than the size, which bounds their
+  // buffers.
   range->capacity = domain.size ? capacityOf(ctx, domain.size) : Dim();
   ctx.facts.addTilesRange(facts);
   head.range = range;
@@ -163,6 +177,7 @@ static Local *declareRange(Context &ctx, LoopHead &head, const Domain &domain, N
 static void addListBounds(Context &ctx, const Expr *iterable, SymbolId symbol) {
   std::optional<int64_t> low, high;
   for (const Expr *element : cast<ListExpr>(iterable)->elements) {
+    // One element that is no constant leaves nothing to say about the least and the largest.
     auto value = element->dim.constant();
     if (!value)
       return;
@@ -182,6 +197,7 @@ static LoopHead bindLoop(Context &ctx, const Domain &domain, NodeId pattern) {
   std::string_view name = ctx.text(pattern);
   if (ctx.tree.is(pattern, NodeKind::TuplePattern)) {
     ctx.sink.report(DiagId::NestedPattern, span, {});
+    // The names are still declared, in error, so that uses of them are not reported as unknown.
     for (NodeId element : TuplePatternView(ctx.tree, pattern).elements())
       declareLocal(ctx, LocalKind::Loop, ctx.text(element), ctx.span(element), errorType(ctx),
                    element);
@@ -214,8 +230,10 @@ static int64_t checkPipeline(Context &ctx, NodeId node, LoopModifiers &modifiers
       requireAtMost(ctx, depth->span, "the depth of a pipeline", *value, kMostPipelineDepth);
     return std::clamp<int64_t>(*value, 1, kMostPipelineDepth);
   }
+  // A depth may depend on tunables, whose values are known only when compiling for a target.
   if (!isStaticValue(ctx, depth))
     ctx.sink.report(DiagId::StaticNotKnown, depth->span, {"the depth of a pipeline"});
+  // A depth of 0 says that the expression gives it later.
   modifiers.pipelineExpr = depth;
   return 0;
 }
@@ -235,10 +253,12 @@ static LoopModifiers checkModifiers(Context &ctx, const LoopView &view, const Lo
                         {"the number of an `unroll`", std::to_string(*value)});
       if (value)
         requireAtMost(ctx, ctx.span(count), "the number of an `unroll`", *value, kMostUnroll);
+      // Without a value the mistake is reported already, and a factor of 1 is harmless.
       modifiers.unrollFactor = std::clamp<int64_t>(value.value_or(1), 1, kMostUnroll);
     }
   }
   NodeId label = view.label();
+  // A loop without an explicit label goes by the name of its variable.
   modifiers.label = label != kNoNode ? std::string(ctx.text(label)) : var ? var->name : "";
   declareLabel(ctx, modifiers.label, LabelKind::Loop,
                label != kNoNode ? ctx.span(label)
@@ -253,6 +273,7 @@ static LoopModifiers checkModifiers(Context &ctx, const LoopView &view, const Lo
 static void refuseModifiers(Context &ctx, const LoopView &view, const ForStmt &stmt,
                             const LoopFrame &loop) {
   std::string why;
+  // A static loop and one over a list are written out, so there are no iterations at run time.
   if (stmt.isStatic || stmt.head.iterable->kind == ExprKind::List)
     why = "the loop is run when compiling";
   else if (ctx.isKind(DeclKind::ManualKernel))
@@ -272,6 +293,7 @@ static void refuseModifiers(Context &ctx, const LoopView &view, const ForStmt &s
 static void pushLoop(Context &ctx, LoopKind kind, bool pipelined, NodeId node) {
   Span span = ctx.tree.mainSpan(node);
   ctx.loops.push_back({kind, pipelined, span, ctx.decl ? ctx.decl->locals.size() : 0});
+  // A body begins that runs again, so variables may have other values from here on.
   ctx.hoistedValues.change();
 }
 
@@ -291,9 +313,11 @@ Stmt *checkFor(Context &ctx, NodeId node) {
   stmt->isStatic = ctx.tree.has(node, NodeFlag::Static);
   auto bindings = LoopBindingsView(ctx.tree, view.bindings()).bindings();
   ScopeGuard scope(ctx);
+  // Facts about the variable end with the loop.
   FactSet before = ctx.facts;
   if (bindings.size() > 1)
     ctx.sink.report(DiagId::OneLoopVariable, ctx.span(bindings[1]), {});
+  // Locals from here on are the loop's own.
   size_t marker = ctx.decl ? ctx.decl->locals.size() : 0;
   size_t statics = ctx.staticSymbols.size();
   if (bindings.empty() || !ctx.tree.is(bindings[0], NodeKind::LoopBinding)) {
@@ -306,6 +330,8 @@ Stmt *checkFor(Context &ctx, NodeId node) {
       requireStaticDomain(ctx, domain);
     stmt->head = bindLoop(ctx, domain, binding.pattern());
   }
+  // Inside, the variable of a static loop counts as static: it is a constant in each copy of the
+  // body.
   if (stmt->isStatic && stmt->head.var->symbol)
     ctx.staticSymbols.push_back(*stmt->head.var->symbol);
   stmt->modifiers = checkModifiers(ctx, view, stmt->head.var);
@@ -315,6 +341,7 @@ Stmt *checkFor(Context &ctx, NodeId node) {
            node);
   ctx.loops.back().firstLocal = marker;
   stmt->body = checkBlock(ctx, view.body(), false);
+  // Whether the loop is left early is known only after its body was checked.
   refuseModifiers(ctx, view, *stmt, ctx.loops.back());
   ctx.loops.pop_back();
   ctx.inStatic = wasStatic;
@@ -327,6 +354,8 @@ Stmt *checkFor(Context &ctx, NodeId node) {
 static void checkParallelPlace(Context &ctx, NodeId node) {
   Span span = ctx.tree.mainSpan(node);
   if (ctx.inParallel()) {
+    // Sections and manual kernels deal the points of one grid to core groups, so there is no second
+    // level.
     if (ctx.isKind(DeclKind::ManualKernel) || ctx.inSection)
       ctx.sink.report(DiagId::NestedParallel, span, {})
           .note(std::string(ctx.inSection ? "a section of one core" : "a manual kernel") +
@@ -349,6 +378,7 @@ static void checkParallelPlace(Context &ctx, NodeId node) {
 /// A `parallel` whose body is another one is one with all their variables: each point of both is a
 /// point of the grid.
 static void mergeInner(ParallelStmt *stmt) {
+  // A body with other statements cannot be merged: these would run once for each point of both.
   if (stmt->body->stmts.size() != 1 || stmt->body->value ||
       stmt->body->stmts[0]->kind != StmtKind::Parallel)
     return;
@@ -360,6 +390,7 @@ static void mergeInner(ParallelStmt *stmt) {
 /// A grid of one point that runs all of them, one after the other.
 static ParallelStmt *inOrder(Context &ctx, ParallelStmt *stmt) {
   NodeId node = stmt->syntax;
+  // A grid must stay, because statements outside of a `parallel` do not run on a core.
   auto *grid = newStmt<ParallelStmt>(ctx, node);
   RangeInfo info;
   info.start = ctx.dims.constant(0);
@@ -374,6 +405,7 @@ static ParallelStmt *inOrder(Context &ctx, ParallelStmt *stmt) {
   grid->body = ctx.program.make<Block>();
   grid->body->span = stmt->span;
   grid->body->stmts = {stmt};
+  // The analysis of conflicts skips both, because points that run in order cannot race.
   ctx.orderedParallels.insert(stmt);
   ctx.orderedParallels.insert(grid);
   return grid;
@@ -394,6 +426,7 @@ Stmt *checkParallel(Context &ctx, NodeId node) {
       continue;
     LoopBindingView binding(ctx.tree, node);
     Domain domain = checkDomain(ctx, binding.domain());
+    // From the second variable on bounds may use the first, so nothing of them is hoisted.
     ctx.canHoist = false;
     stmt->heads.push_back(bindLoop(ctx, domain, binding.pattern()));
     if (const Local *var = stmt->heads.back().var)
@@ -409,7 +442,10 @@ Stmt *checkParallel(Context &ctx, NodeId node) {
   ctx.loops.pop_back();
   ctx.facts = before;
   mergeInner(stmt);
+  // A fetch in an inner `parallel` makes the outermost one ordered, since only there all points
+  // have one order.
   bool isOrdered = ctx.hasFetch && !ctx.inParallel();
+  // The flag is used up by the `parallel` that it made ordered.
   ctx.hasFetch = ctx.hasFetch && !isOrdered;
   return isOrdered ? inOrder(ctx, stmt) : stmt;
 }
@@ -418,10 +454,12 @@ Stmt *checkWhile(Context &ctx, NodeId node) {
   WhileStmtView view(ctx.tree, node);
   auto *stmt = newStmt<WhileStmt>(ctx, node);
   bool couldHoist = ctx.canHoist;
+  // The condition runs before each iteration, so no part of it can be hoisted out of the loop.
   ctx.canHoist = false;
   stmt->condition = checkCondition(ctx, view.condition());
   ctx.canHoist = couldHoist;
   FactSet before = ctx.facts;
+  // The body only runs where the condition holds.
   assumeCondition(ctx, stmt->condition);
   pushLoop(ctx, LoopKind::While, false, node);
   stmt->body = checkBlock(ctx, view.body(), false);

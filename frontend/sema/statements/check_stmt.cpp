@@ -30,6 +30,7 @@ static Expr *checkInitialValue(Context &ctx, NodeId typeNode, NodeId valueNode,
   TypeAnnotation annotation;
   if (typeNode != kNoNode)
     annotation = resolveAnnotation(ctx, typeNode);
+  // The annotation is the expected type, so that literals take its element type.
   Expr *value = valueNode == kNoNode ? nullptr : checkExpr(ctx, valueNode, annotation.type);
   if (value && value->type->kind == TypeKind::Void) {
     ctx.sink.report(DiagId::HasNoValue, value->span, {std::string(ctx.text(value->span))});
@@ -37,9 +38,11 @@ static Expr *checkInitialValue(Context &ctx, NodeId typeNode, NodeId valueNode,
   }
   if (value && annotation.type)
     value = convertTo(ctx, value, annotation.type, what);
+  // An annotation in error gives way to the type of the value: uses of the local are still checked.
   *type = annotation.type && !annotation.type->isError() ? annotation.type
           : value                                        ? value->type
                                                          : errorType(ctx);
+  // The place applies to an inferred type too.
   if ((*type)->isArray() &&
       (annotation.place != Place::Inferred || annotation.layout != Layout::Inferred))
     *type = withPlace(ctx, *type, annotation.place, annotation.layout);
@@ -64,6 +67,7 @@ static void bindTuple(Context &ctx, LetStmt *let, NodeId pattern, const Type *ty
                  {{ctx.span(pattern), std::string(ctx.text(names[0]))}});
   }
   for (size_t i = 0; i < names.size(); ++i) {
+    // Names of a pattern that does not fit get the type of errors, so that uses of them are silent.
     const Type *element = fits ? type->elements[i] : errorType(ctx);
     if (ctx.tree.is(names[i], NodeKind::TuplePattern)) {
       ctx.sink.report(DiagId::NestedPattern, ctx.span(names[i]), {});
@@ -85,6 +89,7 @@ static bool canBeVar(Context &ctx, const Type *type, Span span) {
 
 static Stmt *checkLet(Context &ctx, NodeId node) {
   VarStmtView view(ctx.tree, node); // `let` and `var` share their slots
+  // A fetch writes an element and binds its earlier value, so it becomes more than one statement.
   if (ctx.tree.is(node, NodeKind::LetStmt) && isFetch(ctx, view.value()))
     return checkFetch(ctx, node);
   auto *let = newStmt<LetStmt>(ctx, node);
@@ -96,6 +101,8 @@ static Stmt *checkLet(Context &ctx, NodeId node) {
       isTuple ? "the value" : "the value of `" + std::string(ctx.text(pattern)) + "`";
   const Type *type = nullptr;
   let->value = checkInitialValue(ctx, view.type(), view.value(), what, &type);
+  // At the top of a kernel nothing runs on a core yet: only scalars can be computed, and not
+  // changed.
   if (ctx.isKind(DeclKind::Kernel) && !ctx.inParallel() && !ctx.inSection &&
       (type->isArray() || let->isVar)) {
     ctx.sink.report(DiagId::OnlyScalarsBeforeParallel, ctx.span(node),
@@ -108,10 +115,12 @@ static Stmt *checkLet(Context &ctx, NodeId node) {
     bindTuple(ctx, let, pattern, type, kind);
     return let;
   }
+  // A `let` of a dimension is that dimension; a variable changes, so it is none.
   Dim dim = !let->isVar && let->value && type->isInt() ? let->value->dim : Dim();
   Local *local = declareLocal(ctx, kind, ctx.text(pattern), ctx.span(pattern), type, pattern, dim);
   let->locals = {local};
   assumeBounds(ctx, local, let->value);
+  // Only a `let` may be looked through later; what a variable holds depends on the place.
   if (!let->isVar && !isMissing(let->value))
     ctx.letValues[local] = let->value;
   return let;
@@ -126,6 +135,7 @@ static Stmt *checkLocalConst(Context &ctx, NodeId node) {
   if (!value)
     ctx.sink.report(DiagId::NotAConstant, ctx.span(view.value()),
                     {std::string(ctx.text(view.name()))});
+  // The value takes the annotated type, without which the literal decides.
   if (value && type && type->isScalar() && !type->elem.param)
     value->type = type->elem.kind;
   const Type *own = type ? type : value ? scalarType(ctx, defaultElem(*value)) : errorType(ctx);
@@ -145,6 +155,7 @@ static bool hasEffect(const Expr *expr) {
     return true;
   if (expr->kind == ExprKind::Op) {
     const OpRecord *op = cast<OpExpr>(expr)->op;
+    // An operation without effect is a value that nobody uses.
     return op && (op->effect == OpEffect::InputOutput || op->effect == OpEffect::Write);
   }
   if (expr->kind != ExprKind::Call)
@@ -158,16 +169,19 @@ static bool hasEffect(const Expr *expr) {
 static Stmt *exprStmt(Context &ctx, NodeId node, Expr *value) {
   auto *stmt = newStmt<ExprStmt>(ctx, node);
   stmt->value = value;
+  // A bench times the calls in its body, so their values need no use.
   bool isTimed =
       ctx.isKind(DeclKind::Bench) && (value->kind == ExprKind::Call || value->kind == ExprKind::Op);
   if (hasEffect(value) || isTimed)
     return stmt;
   auto report = ctx.sink.report(DiagId::UnusedValue, value->span, {toString(ctx, value->type)});
+  // `x == 1` as a statement most likely means an assignment.
   bool isEqual = value->kind == ExprKind::Op && cast<OpExpr>(value)->op->name == "==";
   if (isEqual && value->syntax != kNoNode)
     report.fix(FixId::Assignment, "assign with `=`", {{ctx.tree.mainSpan(value->syntax), "="}});
   else if (ctx.inFn())
     report.fix(FixId::ReturnValue, "return it",
+               // A value at the end of a `fn` is most likely the result.
                {{{value->span.file, value->span.begin, value->span.begin}, "return "}});
   return stmt;
 }
@@ -182,12 +196,14 @@ static Stmt *checkPrint(Context &ctx, NodeId node) {
     if (expr->type->kind == TypeKind::Void || expr->type->kind == TypeKind::Range)
       ctx.sink.report(DiagId::OperandNotAllowed, expr->span,
                       {"print", "`" + toString(ctx, expr->type) + "`"});
+    // The first string is the message, which the operation takes as an operand of its own.
     bool isMessage = print->args.empty() && print->rest.empty() && expr->kind == ExprKind::String;
     if (isMessage)
       print->args = {expr, nullptr};
     else
       print->rest.push_back(expr);
   }
+  // Without a message or arguments both operands are empty.
   print->args.resize(2, nullptr);
   auto *stmt = newStmt<ExprStmt>(ctx, node);
   stmt->value = print;
@@ -205,6 +221,7 @@ static Stmt *checkAssert(Context &ctx, NodeId node) {
     else
       ctx.sink.report(DiagId::TextNeeded, ctx.span(view.message()), {"the message of an `assert`"});
   }
+  // A condition that never holds is an error now; otherwise it holds behind the statement.
   if (conditionProof(ctx, stmt->condition) == Proof::False)
     ctx.sink.report(DiagId::AssertIsFalse, stmt->condition->span, {stmt->text});
   else if (!isMissing(stmt->condition))
@@ -228,6 +245,8 @@ static Stmt *checkJump(Context &ctx, NodeId node, bool isBreak) {
   LoopFrame &loop = ctx.loops.back();
   loop.jumps = true;
   DiagId id = loop.kind == LoopKind::Parallel ? DiagId::JumpOutOfParallel : DiagId::JumpInPipeline;
+  // In both cases iterations overlap or run elsewhere, so no iteration can end the loop for the
+  // others.
   if (loop.kind == LoopKind::Parallel || loop.pipelined)
     ctx.sink.report(id, ctx.span(node), {word}).label(loop.span, "the loop");
   return stmt;
@@ -236,8 +255,10 @@ static Stmt *checkJump(Context &ctx, NodeId node, bool isBreak) {
 static Stmt *checkReturn(Context &ctx, NodeId node) {
   NodeId valueNode = ReturnStmtView(ctx.tree, node).value();
   auto *stmt = newStmt<ReturnStmt>(ctx, node);
+  // A `return` leaves all enclosing loops.
   for (LoopFrame &loop : ctx.loops)
     loop.returns = true;
+  // One report is enough, although several loops may be parallel.
   for (const LoopFrame &loop : ctx.loops)
     if (loop.kind == LoopKind::Parallel) {
       ctx.sink.report(DiagId::JumpOutOfParallel, ctx.span(node), {"return"})
@@ -259,6 +280,7 @@ static Stmt *checkReturn(Context &ctx, NodeId node) {
         .help("assign the result to an output");
   else if (wantsValue)
     stmt->value = convertTo(ctx, stmt->value, type, "the returned value");
+  // A `fn` without a result may still say `return f()` where `f` has no value either.
   else if (type && !stmt->value->type->isError() && stmt->value->type->kind != TypeKind::Void)
     ctx.sink.report(DiagId::HasNoValue, ctx.span(valueNode), {ctx.decl->name})
         .help("say what it returns: `-> " + toString(ctx, stmt->value->type) + "`");
@@ -310,6 +332,7 @@ std::string declKindText(Context &ctx) {
 /// Outside of its `parallel`s a kernel computes scalars only.
 static void checkKernelTop(Context &ctx, NodeId node) {
   if (!ctx.isKind(DeclKind::Kernel) || ctx.inParallel() || ctx.inSection)
+    // Inside a `parallel` or a section the statements run on a core.
     return;
   switch (ctx.tree.kind(node)) {
   case NodeKind::AssignStmt:
@@ -403,6 +426,7 @@ static bool yieldsIf(Context &ctx, NodeId node) {
 }
 
 static void append(Context &ctx, Block *block, Stmt *stmt) {
+  // Implicit `let`s stand before the statement whose types speak of them.
   block->stmts.insert(block->stmts.end(), ctx.hoisted.begin(), ctx.hoisted.end());
   ctx.hoisted.clear();
   if (stmt)
@@ -415,10 +439,12 @@ static void checkValue(Context &ctx, Block *block, NodeId node, const Type *expe
   bool isExpr = ctx.tree.is(node, NodeKind::ExprStmt);
   Expr *value = isExpr ? checkExpr(ctx, ExprStmtView(ctx.tree, node).expr(), expected)
                        : checkIfValue(ctx, node, expected);
+  // A value takes no statement of its own, but its implicit `let`s do.
   if (value->type->kind != TypeKind::Void) {
     append(ctx, block, nullptr);
     block->value = value;
   } else if (auto *ifExpr = dyn_cast<IfExpr>(value)) {
+    // An `if` without a value is a statement after all.
     auto *stmt = newStmt<IfStmt>(ctx, node);
     stmt->condition = ifExpr->condition;
     stmt->thenBlock = ifExpr->thenBlock;
@@ -437,9 +463,11 @@ Block *checkBlock(Context &ctx, NodeId node, bool asValue, const Type *expected)
   block->span = ctx.span(node);
   if (!ctx.tree.is(node, NodeKind::Block))
     return block;
+  // Names, shared values and hoisted statements of this block end with it.
   ScopeGuard scope(ctx);
   HoistedValues::Scope values(ctx.hoistedValues);
   std::vector<Stmt *> outer;
+  // Statements hoisted so far belong to a statement of the outer block.
   outer.swap(ctx.hoisted);
   bool couldHoist = ctx.canHoist;
   ctx.canHoist = true;
@@ -447,6 +475,7 @@ Block *checkBlock(Context &ctx, NodeId node, bool asValue, const Type *expected)
   bool hasValue = asValue && yieldsValue(ctx, node);
   for (size_t i = 0; i < stmts.size(); ++i) {
     HoistedValues::Statement statement(ctx.hoistedValues);
+    // Only the last statement may be the value.
     if (hasValue && i + 1 == stmts.size())
       checkValue(ctx, block, stmts[i], expected);
     else

@@ -43,6 +43,7 @@ static MaybeConst evalLiteral(Context &ctx, NodeId node) {
   switch (ctx.tree.kind(node)) {
   case NodeKind::BoolLiteral:
     return boolConst(token == TokenKind::True);
+  // A size literal is a number of bytes.
   case NodeKind::SizeLiteral:
     if (auto bytes = sizeLiteralValue(text))
       return numberConst(Rational(false, Natural(*bytes), Natural(1)), false);
@@ -75,6 +76,7 @@ static MaybeConst evalUnary(Context &ctx, NodeId node) {
     return std::nullopt;
   switch (value->kind) {
   case ConstKind::Number:
+    // A rational number has no sign at zero, so this is a value of its own.
     if (value->number.isZero() && value->isFloat) {
       value->kind = ConstKind::NegativeZero;
       return value;
@@ -89,6 +91,7 @@ static MaybeConst evalUnary(Context &ctx, NodeId node) {
     return value;
   case ConstKind::Nan:
     return value;
+  // The negation of `-0.0` is an ordinary zero.
   case ConstKind::NegativeZero:
     value->kind = ConstKind::Number;
     return value;
@@ -107,6 +110,7 @@ static MaybeConst evalPower(Context &ctx, NodeId node, const Rational &base,
     reportConst(ctx, DiagId::ConstantDivisionByZero, node);
     return std::nullopt;
   }
+  // The limit ends the loop below for bases such as 1, whose powers never become huge.
   constexpr int64_t largest = 4096;
   Rational result(1);
   for (int64_t i = 0; i < std::abs(*count); ++i) {
@@ -147,6 +151,7 @@ static MaybeConst evalArithmetic(Context &ctx, NodeId node, TokenKind op, const 
                                  const ConstValue &b) {
   bool isFloat = a.isFloat || b.isFloat;
   auto type = commonType(a, b);
+  // Values are exact fractions, which are rounded only when they get a type.
   const Rational &x = a.number, &y = b.number;
   MaybeConst result;
   switch (op) {
@@ -170,6 +175,7 @@ static MaybeConst evalArithmetic(Context &ctx, NodeId node, TokenKind op, const 
     }
     // A typed integer divides as its type does; an untyped one is a fraction.
     if (op == TokenKind::Percent)
+      // The remainder takes the sign of the divisor, as for `int`.
       result = numberConst(x - y * (x / y).floor(), isFloat);
     else if (type && isInteger(*type))
       result = numberConst((x / y).floor(), false);
@@ -177,12 +183,14 @@ static MaybeConst evalArithmetic(Context &ctx, NodeId node, TokenKind op, const 
       result = numberConst(x / y, isFloat);
     break;
   case TokenKind::ShiftLeft:
+    // A shift beyond 64 bits fits no integer type.
     if (auto bits = y.toInt64(); bits && *bits >= 0 && *bits < 64 && x.isInteger())
       result = numberConst(x * Rational(false, Natural(1).shiftLeft(*bits), Natural(1)), false);
     break;
   default:
     break;
   }
+  // Numbers without bound would take time and memory that the source does not show.
   if (result && result->isNumber() && result->number.isHuge()) {
     reportConst(ctx, DiagId::ConstantTooLarge, node);
     return std::nullopt;
@@ -195,6 +203,7 @@ static MaybeConst evalArithmetic(Context &ctx, NodeId node, TokenKind op, const 
 static MaybeConst evalBinary(Context &ctx, NodeId node) {
   BinaryExprView binary(ctx.tree, node);
   TokenKind op = ctx.tree.mainKind(node);
+  // `@` multiplies matrices.
   if (op == TokenKind::At)
     return std::nullopt;
   MaybeConst a = evalConst(ctx, binary.lhs());
@@ -215,6 +224,7 @@ static MaybeConst evalBinary(Context &ctx, NodeId node) {
       return compare(op, int(a->boolean) - int(b->boolean));
     }
   }
+  // Infinities and NaN take part in no arithmetic here.
   if (!a->isNumber() || !b->isNumber())
     return std::nullopt;
   if (MaybeConst result = compare(op, a->number.compare(b->number)))
@@ -225,6 +235,7 @@ static MaybeConst evalBinary(Context &ctx, NodeId node) {
 static MaybeConst constOf(Context &ctx, const ConstDecl *decl) {
   if (!decl || !completeConst(ctx.state, *decl))
     return std::nullopt;
+  // The value is there, because completing it has succeeded.
   auto found = ctx.state.constValues.find(decl);
   return found->second;
 }
@@ -248,6 +259,7 @@ std::optional<ConstValue> evalConst(Context &ctx, NodeId node) {
   case NodeKind::BinaryExpr:
     return evalBinary(ctx, node);
   case NodeKind::NameExpr: {
+    // Other names, such as dimensions, are known only at run time or when compiling.
     ValueRef ref = lookupValue(ctx, ctx.tree.mainText(node));
     return ref.local ? constOfLocal(ctx, ref.local) : constOf(ctx, ref.constant);
   }
@@ -256,6 +268,7 @@ std::optional<ConstValue> evalConst(Context &ctx, NodeId node) {
     if (!ctx.tree.is(member.base(), NodeKind::NameExpr))
       return std::nullopt;
     ValueRef ref = lookupValue(ctx, ctx.tree.mainText(member.base()));
+    // A name that is private is reported when the expression is checked.
     if (!ref.module || !moduleExports(ctx, *ref.module, ctx.text(member.name())))
       return std::nullopt;
     return constOf(
@@ -272,9 +285,11 @@ std::optional<int64_t> requireConstInt(Context &ctx, NodeId node, std::string_vi
     return std::nullopt;
   size_t errors = ctx.sink.errorCount();
   MaybeConst value = evalConst(ctx, node);
+  // A float is no integer even if it is whole.
   if (value && !value->isFloat)
     if (auto integer = value->integer())
       return integer;
+  // A mistake within the expression was reported already.
   if (ctx.sink.errorCount() == errors)
     ctx.sink.report(DiagId::NotAConstantInteger, ctx.span(node), {std::string(what)})
         .primary(value ? "this is " + toString(*value)

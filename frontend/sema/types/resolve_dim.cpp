@@ -22,6 +22,7 @@ static Dim dimOfConst(Context &ctx, NodeId node, const ConstDecl *decl) {
   if (!completeConst(ctx.state, *decl))
     return {};
   auto found = ctx.state.constValues.find(decl);
+  // A dimension is an exact integer.
   if (auto value = found->second.integer(); value && !found->second.isFloat)
     return ctx.dims.constant(*value);
   return reportNotDim(ctx, node,
@@ -36,12 +37,14 @@ static Dim dimOfLocal(Context &ctx, NodeId node, const Local &local) {
               "dimension");
     return {};
   }
+  // Most locals are dimensions, or in error.
   if (local.dim || !local.type || local.type->isError())
     return local.dim;
   if (local.type->kind == TypeKind::Range)
     return reportNotDim(ctx, node,
                         "a range stands alone in a shape; its length is `" + local.name + ".len`");
   if (local.kind == LocalKind::Var)
+    // A dimension must keep its value as long as types speak of it.
     return reportNotDim(ctx, node, "a `var` may change: bind its value with `let` first");
   if (local.isInout || local.kind == LocalKind::Output)
     return reportNotDim(ctx, node, "its value may change: bind it with `let` first");
@@ -233,6 +236,7 @@ static const RangeInfo *findRange(Context &ctx, NodeId node) {
   if (ctx.tree.is(node, NodeKind::ParenExpr))
     return findRange(ctx, ParenExprView(ctx.tree, node).inner());
   if (ctx.tree.is(node, NodeKind::NameExpr)) {
+    // Only locals are ranges.
     const Local *local = ctx.scope.find(ctx.tree.mainText(node));
     bool isRange = local && local->type && local->type->kind == TypeKind::Range;
     if (isRange)
@@ -243,8 +247,10 @@ static const RangeInfo *findRange(Context &ctx, NodeId node) {
     return nullptr;
   TokenKind op = ctx.tree.mainKind(node);
   BinaryExprView binary(ctx.tree, node);
+  // Both operands are looked at, because the range may stand on either side.
   const RangeInfo *left = findRange(ctx, binary.lhs());
   const RangeInfo *right = findRange(ctx, binary.rhs());
+  // A range minus a number is a shift; a number minus a range would turn it round.
   if (left && !right && (op == TokenKind::Plus || op == TokenKind::Minus || op == TokenKind::Star))
     return left;
   if (right && !left && (op == TokenKind::Plus || op == TokenKind::Star))
@@ -256,6 +262,7 @@ Extent resolveExtent(Context &ctx, NodeId node) {
   if (const RangeInfo *range = findRange(ctx, node)) {
     bool isName = ctx.tree.is(node, NodeKind::NameExpr);
     Extent extent = makeExtent(ctx, range->length, range);
+    // A shifted range has the length of the range, but other positions.
     if (!isName)
       extent.range = nullptr;
     return extent;
@@ -264,6 +271,7 @@ Extent resolveExtent(Context &ctx, NodeId node) {
   if (length && ctx.facts.proveLess(length, ctx.dims.constant(0)).isTrue()) {
     auto report =
         ctx.sink.report(DiagId::NegativeExtent, ctx.span(node), {ctx.dims.toString(length)});
+    // `-1` for what is left over is a habit from other libraries.
     if (length.isConstant(-1))
       report.help("an extent that is left over is named like the others: `[N, 4]`, `[M * N]`");
     length = {};

@@ -19,6 +19,7 @@ namespace ptl {
 std::optional<Elem> findElem(Context &ctx, std::string_view name) {
   for (const TypeParam *param : ctx.typeParams)
     if (param->name == name)
+      // The kind is only a placeholder; the parameter stands for the type.
       return Elem{ElemKind::F32, param};
   if (auto kind = elemKindByName(name))
     return Elem{*kind};
@@ -28,6 +29,7 @@ std::optional<Elem> findElem(Context &ctx, std::string_view name) {
 static std::optional<Elem> accOfElem(std::optional<Elem> elem) {
   if (!elem)
     return elem;
+  // What accumulates a type parameter is only known once it has an element type.
   if (elem->param)
     elem->acc = true;
   else
@@ -93,9 +95,11 @@ static TypeRef typeOfPath(Context &ctx, NodeId node, bool report) {
       reportUnknownType(ctx, first, ctx.span(node));
     return ref;
   }
+  // A local hides the module of the same name.
   ValueRef module = ctx.scope.find(first) ? ValueRef() : lookupValue(ctx, first);
   std::string_view last = ctx.tree.mainText(names[1]);
   if (names.size() == 2 && module.module) {
+    // Without reports a private name is no type; otherwise `lookupTypeIn` says that it is private.
     if (!report && !moduleExports(ctx, *module.module, last))
       return {};
     return lookupTypeIn(ctx, *module.module, last, ctx.span(names[1]));
@@ -119,6 +123,7 @@ bool namesType(Context &ctx, NodeId node) {
     return findAcc(ctx, node).has_value();
   case NodeKind::NameExpr: {
     std::string_view name = ctx.tree.mainText(node);
+    // A local of that name is a value, though a type may have the same name.
     return !ctx.scope.find(name) && (findElem(ctx, name) || lookupType(ctx, name));
   }
   case NodeKind::MemberExpr:
@@ -139,6 +144,7 @@ static TypeArgs resolveTypeArgs(Context &ctx, std::span<const NodeId> nodes) {
   TypeArgs args;
   for (NodeId node : nodes) {
     if (auto elem = findElem(ctx, node);
+        // A dimension in scope hides an element type of the same name.
         elem && !(ctx.tree.is(node, NodeKind::NameExpr) && ctx.scope.find(ctx.tree.mainText(node))))
       args.elems.push_back(*elem);
     else
@@ -222,9 +228,11 @@ const Type *substituteType(Context &ctx, const Type *type, const DimSubstitution
   copy.elem = substituteElem(type->elem, elems);
   if (type->isScalar())
     return copy.elem == type->elem ? type : scalarType(ctx, copy.elem);
+  // A missing dimension, of something in error, stays missing.
   auto replace = [&](Dim dim) { return dim ? ctx.dims.substitute(dim, dims) : dim; };
   for (Extent &extent : copy.extents) {
     Dim length = replace(extent.length);
+    // An extent that changes is no longer that of its range variable.
     extent = makeExtent(ctx, length, length == extent.length ? extent.range : nullptr);
   }
   for (Dim &stride : copy.strides)
@@ -244,6 +252,8 @@ const Type *fieldType(Context &ctx, const Type *structType, const StructField &f
     return errorType(ctx);
   DimSubstitution dims;
   for (size_t i = 0; i < decl.dims.size() && i < structType->dimArgs.size(); ++i)
+    // A struct that was used with too few arguments is in error; its missing dimensions stay as
+    // they are.
     if (structType->dimArgs[i])
       dims[decl.dims[i].symbol] = structType->dimArgs[i];
   std::vector<std::pair<const TypeParam *, Elem>> elems;
@@ -256,6 +266,7 @@ const Type *fieldType(Context &ctx, const Type *structType, const StructField &f
 
 /// Whether `..` means something here; reports otherwise.
 static bool notePrefix(Context &ctx, NodeId node) {
+  // In a parameter `..` introduces the prefix; elsewhere it refers to that of the signature.
   if (ctx.prefixBinds && ctx.decl)
     ctx.decl->hasPrefix = true;
   if (ctx.decl && ctx.decl->hasPrefix)
@@ -279,6 +290,7 @@ static const Type *shapedType(Context &ctx, NodeId node, Elem elem, std::span<co
       return errorType(ctx);
     type->prefix = true;
   }
+  // `int` has no width in memory, so arrays need an element type with one.
   if (elem.kind == ElemKind::Int && !elem.param) {
     ctx.sink.report(DiagId::ArrayOfInt, ctx.span(node))
         .help("use `i32` or `i64`; elements of any integer type may index");
@@ -324,6 +336,7 @@ static const Type *withSuffixes(Context &ctx, NodeId node, const Type *type) {
   if (view.strides() != kNoNode) {
     for (NodeId stride : ShapeView(ctx.tree, view.strides()).dims())
       copy->strides.push_back(resolveDim(ctx, stride));
+    // Strides need all axes, and a prefix has an unknown number of them.
     if (copy->strides.size() != copy->extents.size() || copy->prefix) {
       ctx.sink.report(DiagId::StrideCount, ctx.span(view.strides()),
                       {std::to_string(copy->strides.size()), toString(ctx, type)});
@@ -338,6 +351,8 @@ static const Type *withSuffixes(Context &ctx, NodeId node, const Type *type) {
 static const Type *arrayTypeOf(Context &ctx, NodeId node) {
   ArrayTypeView view(ctx.tree, node);
   std::span<const NodeId> dims;
+  // An element type takes a shape; the name of a struct or alias takes arguments in the same
+  // brackets.
   if (view.shape() != kNoNode)
     dims = ShapeView(ctx.tree, view.shape()).dims();
   const Type *type = nullptr;
@@ -363,6 +378,7 @@ static const Type *indexedType(Context &ctx, NodeId node) {
 const Type *resolveType(Context &ctx, NodeId node) {
   if (node == kNoNode)
     return errorType(ctx);
+  // Names of element types come before those of structs and aliases.
   if (auto elem = findElem(ctx, node))
     return scalarType(ctx, *elem);
   switch (ctx.tree.kind(node)) {
@@ -398,6 +414,7 @@ TypeAnnotation resolveAnnotation(Context &ctx, NodeId node) {
   annotation.span = ctx.span(node);
   bool isInferred = ctx.tree.is(node, NodeKind::InferredType);
   if (ctx.tree.is(node, NodeKind::ArrayType)) {
+    // `let x: _ in vec = …` infers the type and pins the place.
     ArrayTypeView view(ctx.tree, node);
     isInferred = ctx.tree.is(view.base(), NodeKind::InferredType);
     if (isInferred && view.place() != kNoNode)
@@ -410,6 +427,7 @@ TypeAnnotation resolveAnnotation(Context &ctx, NodeId node) {
     annotation.place = annotation.type->place;
     annotation.layout = annotation.type->layout;
   }
+  // Global memory is the only place of arrays in programs, so saying it there is fine.
   bool isPinned = annotation.place != Place::Inferred && annotation.place != Place::Gm;
   if (isPinned && !ctx.inKernel() && !ctx.inFn())
     ctx.sink.report(DiagId::PlaceOutsideKernel, annotation.span,

@@ -24,6 +24,7 @@ bool Extraction::refuse(std::string reason) {
 /// where they are.
 static Range tokensIn(const Tree &tree, Range range) {
   TokenIndex first = tree.tokenAt(range.begin), last = first;
+  // A selection that begins within a token is taken as it is.
   if (tree.token(first).begin < range.begin)
     return range;
   while (tree.tokenKind(last) != TokenKind::EndOfFile && tree.token(last).end <= range.end)
@@ -39,10 +40,13 @@ bool Extraction::select() {
     return refuse("nothing is selected");
   NodeId expression = expressionAt(tree_, range_);
   NodeId parent = expression == kNoNode ? kNoNode : tree_.parent(expression);
+  // An expression that is a whole statement is handled as a statement, which may have further
+  // results.
   bool isStatement = tree_.is(parent, NodeKind::ExprStmt) || tree_.is(parent, NodeKind::Block);
   if (expression != kNoNode && !isStatement) {
     if (statementAround(tree_, expression) == kNoNode)
       return refuse("there is no statement around it");
+    // The target of an assignment is a place and has no value to pass.
     bool isTarget = tree_.is(parent, NodeKind::AssignStmt) && expression == tree_.child(parent, 0);
     if (tree_.is(expression, NodeKind::NameExpr) || isTarget)
       return refuse("there is nothing to extract from a name");
@@ -50,6 +54,7 @@ bool Extraction::select() {
     isExpression_ = true;
     return true;
   }
+  // Several statements must be whole ones of one block.
   NodeId first = statementAround(tree_, tree_.nodeAt(range_.begin));
   while (first != kNoNode && tree_.span(first).begin == range_.begin &&
          tree_.span(first).end > range_.end)
@@ -63,7 +68,9 @@ bool Extraction::select() {
   if (selected_.empty() || tree_.span(selected_.back()).end != range_.end)
     return refuse("the selection is neither an expression nor whole statements");
   NodeId last = selected_.back();
+  // A final `return` may be extracted, because the call is returned in its place.
   returns_ = tree_.is(last, NodeKind::ReturnStmt);
+  // The last expression of a block is its value, so the call becomes that value.
   isValue_ = last == tree_.children(block_).back() && tree_.is(last, NodeKind::ExprStmt);
   return true;
 }
@@ -73,9 +80,11 @@ bool Extraction::findJumps() {
   bool leaves = false;
   for (NodeId node : selected_)
     forEachNode(tree_, node, [&](NodeId n) {
+      // Any other `return` would leave the new `fn` instead of the one around.
       if (tree_.is(n, NodeKind::ReturnStmt) && !(returns_ && n == selected_.back()))
         leaves = true;
       bool isJump = tree_.is(n, NodeKind::BreakStmt) || tree_.is(n, NodeKind::ContinueStmt);
+      // A jump stays inside if its loop is selected too.
       NodeId loop = isJump ? enclosing(tree_, n,
                                        [&](NodeId a) {
                                          return tree_.is(a, NodeKind::ForStmt) ||
@@ -102,6 +111,7 @@ bool Extraction::analyse() {
 }
 
 bool Extraction::isGlobalTensor(const Binding &binding) const {
+  // A `fn` takes tiles, so arrays in global memory are not passed as a whole.
   bool fromOutside = binding.kind == BindingKind::Param || binding.kind == BindingKind::Output;
   Local *local = context_.localOf(binding.name);
   return fromOutside && tree_.is(bindings_.declaration(), NodeKind::KernelDecl) && local &&
@@ -114,16 +124,21 @@ bool Extraction::findAssigned() {
     forEachNode(tree_, node, [&](NodeId n) {
       bool isAssign = tree_.is(n, NodeKind::AssignStmt) || tree_.is(n, NodeKind::AtomicStmt);
       if (isAssign || (tree_.is(n, NodeKind::Arg) && tree_.has(n, NodeFlag::Inout)))
+        // An argument keeps its name in the first slot and its value in the second.
         targets.push_back(tree_.child(n, isAssign ? 0 : 1));
     });
     for (NodeId target : targets) {
+      // The root of `y[i].f` is what is written.
       while (target != kNoNode && !tree_.is(target, NodeKind::NameExpr))
         target = tree_.children(target).empty() ? kNoNode : tree_.child(target, 0);
       const Binding *binding = target == kNoNode ? nullptr : bindings_.resolve(target);
       if (!binding)
         return refuse("what the selection assigns is not known");
+      // A local of the selection is written inside of the `fn`.
       if (isSelected(binding->span))
         continue;
+      // A `var` from outside becomes a result that is assigned to it; outputs and parameters cannot
+      // be.
       if (binding->kind != BindingKind::Var)
         return refuse("a `fn` is pure, but the selection writes `" + std::string(binding->text) +
                       "`");
@@ -136,6 +151,7 @@ bool Extraction::findAssigned() {
 
 /// Whether a name is the extent of a type: `zeros(f32[i, D])`.
 bool Extraction::isShape(NodeId use) const {
+  // The search ends at an argument or statement: beyond these a name is a value.
   NodeId around = enclosing(tree_, use, [&](NodeId n) {
     return tree_.is(n, NodeKind::Shape) || tree_.is(n, NodeKind::Arg) || isStatement(tree_.kind(n));
   });
@@ -153,6 +169,7 @@ bool Extraction::isShape(NodeId use) const {
 
 bool Extraction::addUse(NodeId use) {
   Span span = tree_.span(use);
+  // A name within an expression that is passed as a whole needs no parameter of its own.
   for (const Edit &lifted : lifts_)
     if (lifted.range.begin <= span.begin && span.end <= lifted.range.end)
       return true;
@@ -183,16 +200,19 @@ bool Extraction::addValue(const Binding &binding, NodeId use) {
   if (!local || !local->type || local->type->isError())
     return refuse("the type of `" + name + "` is not known");
   bool isRange = local->type->kind == TypeKind::Range;
+  // In an extent the value must be a dimension of the new `fn`, not a parameter.
   if (isShape(use) && (isRange || local->type->isInt())) {
     addDim(name, isRange ? name + ".len" : name);
     return true;
   }
+  // A `fn` can take neither ranges nor global arrays, but the values made of them.
   if (isRange || isGlobalTensor(binding))
     return lift(use, binding);
   if (std::find(assigned_.begin(), assigned_.end(), &binding) == assigned_.end()) {
     addParam(name, *local->type, name);
     return true;
   }
+  // The parameter has another name, because the body declares a `var` with the old one.
   addParam(bindings_.fresh(name + "_before"), *local->type, name);
   return true;
 }
@@ -202,23 +222,28 @@ static bool isPassable(const Expr *expr) {
 }
 
 bool Extraction::lift(NodeId use, const Binding &binding) {
+  // The smallest expression around the use that is a scalar or an array is passed instead.
   NodeId node = tree_.parent(use);
   while (node != kNoNode && !isStatement(tree_.kind(node)) &&
          !(isExpression(tree_.kind(node)) && isPassable(context_.exprOf(node))))
     node = tree_.parent(node);
   std::string name(binding.text);
+  // The expression must lie in the selection, where it can be replaced.
   if (node == kNoNode || isStatement(tree_.kind(node)) || !isSelected(tree_.span(node)))
     return refuse("a `fn` cannot take `" + name + "`");
   if (isExpression_ && node == selected_.front())
     return refuse("the `fn` would only return its parameter");
+  // A value that depends on locals of the selection cannot be computed before it.
   for (NodeId other : usesIn(tree_, node))
     if (const Binding *inner = bindings_.resolve(other); inner && isSelected(inner->span))
       return refuse("`" + context_.text(node) + "` depends on `" + std::string(inner->text) +
                     "`, which is bound in the selection");
   std::string text = context_.text(node);
+  // A tensor's own name is free in the `fn`, since the tensor itself is not passed.
   std::string param = isGlobalTensor(binding) ? name : name + "_value";
   if (tree_.is(node, NodeKind::MemberExpr))
     param = name + "_" + context_.text(tree_.child(node, 1));
+  // Equal expressions are passed once.
   auto [known, isNew] = liftNames_.try_emplace(text, param);
   if (isNew) {
     auto isTaken = [&](const std::string &candidate) {
@@ -226,6 +251,7 @@ bool Extraction::lift(NodeId use, const Binding &binding) {
                          [&](const Param &p) { return p.name == candidate; });
     };
     std::string candidate = param;
+    // The original name may be reused; every other must occur nowhere in the declaration.
     for (int i = 2; isTaken(candidate) || (candidate != name && bindings_.mentions(candidate)); ++i)
       candidate = param + std::to_string(i);
     known->second = candidate;
@@ -255,16 +281,20 @@ bool Extraction::findResults() {
     const Expr *expr = context_.exprOf(value);
     bool hasValue = expr && expr->type && expr->type->kind != TypeKind::Void;
     if (!hasValue && (isExpression_ || returns_))
+      // Statements may lack a value, an expression or a `return` may not.
       return refuse("the selection has no value");
     if (hasValue && expr->type->isError())
       return refuse("the type of the selection is not known");
     valueType_ = hasValue ? expr->type : nullptr;
+    // A `fn` could return both, but the call would then no longer be an expression in this place.
     if (valueType_ && !assigned_.empty())
       return refuse("the selection has a value and also changes `" +
                     std::string(assigned_.front()->text) + "`");
   }
+  // Variables that were assigned are results, whether or not they are read behind the selection.
   for (const Binding *binding : assigned_)
     addResult(*binding, true);
+  // Locals of the selection are results if something behind reads them.
   uint32_t behind = range_.end;
   if (block_ != kNoNode)
     for (NodeId use : usesIn(tree_, block_))
@@ -293,6 +323,7 @@ bool Extraction::findResults() {
 
 void Extraction::addParam(std::string name, const Type &type, std::string argument) {
   for (const Param &param : params_)
+    // One argument is passed once, whatever it is used for.
     if (param.argument == argument)
       return;
   std::string text = typeText(type, true);
@@ -300,6 +331,7 @@ void Extraction::addParam(std::string name, const Type &type, std::string argume
 }
 
 void Extraction::addDim(const std::string &name, const std::string &value) {
+  // The first value wins: the same name always has the same value at the call.
   if (dimArgs_.try_emplace(name, value).second)
     dims_.push_back(name);
 }
@@ -324,21 +356,26 @@ static bool isWord(std::string_view text) {
 /// The extent in the names of the `fn`: a range is a dimension, `r.start` the dimension `r_start`.
 std::string Extraction::extentText(const Extent &extent, bool isParam) {
   std::string text = toString(context_.dims(), extent);
+  // Numbers are written as they are.
   if (extent.length.isConstant() && !isWord(text))
     return text;
   if (isWord(text)) {
     bool isRange = extent.range && extent.range->name == text;
     addDim(text, isRange ? text + ".len" : text);
     if (isParam)
+      // The type of a parameter determines this dimension, so calls need not name it.
       fixedDims_.insert(text);
     return text;
   }
+  // An extent that is an expression is written over dimensions of the new `fn`, whose names have no
+  // dot.
   forEachSymbol(extent.length, [&](SymbolId symbol) {
     std::string name = context_.dims().symbol(symbol).name, own = name;
     if (own.ends_with(".len"))
       own.resize(own.size() - 4);
     std::replace(own.begin(), own.end(), '.', '_');
     addDim(own, name);
+    // Each occurrence of the symbol in the text gets the new name.
     for (size_t at = text.find(name); own != name && at != text.npos; at = text.find(name, at + 1))
       text.replace(at, name.size(), own);
   });
@@ -394,6 +431,8 @@ std::string Extraction::conditions() const {
   for (NodeId condition : tree_.children(where)) {
     bool isKnown = true;
     for (NodeId use : usesIn(tree_, condition)) {
+      // A name that resolves to no local is a constant or a declaration, which the `fn` sees as
+      // well.
       std::string name(tree_.mainText(use));
       isKnown &= !bindings_.resolve(use) || dimArgs_.contains(name) ||
                  std::any_of(params_.begin(), params_.end(),
@@ -407,11 +446,13 @@ std::string Extraction::conditions() const {
 
 std::string Extraction::body() {
   std::string lines;
+  // A variable that is assigned begins with the value that it had before.
   for (const Param &param : params_)
     for (const Binding *binding : assigned_)
       if (param.argument == binding->text)
         lines += "var " + param.argument + " = " + param.name + "\n";
   std::vector<Edit> edits = lifts_;
+  // The lifts count from the beginning of the file, the text from that of the selection.
   for (Edit &edit : edits)
     edit.range = {edit.range.begin - range_.begin, edit.range.end - range_.begin};
   std::string own = applied(context_.text().substr(range_.begin, range_.end - range_.begin), edits);
@@ -437,6 +478,7 @@ std::string Extraction::call() const {
   for (const Param &param : params_)
     text += (text.empty() ? "" : ", ") + param.argument;
   for (const std::string &dim : dims_)
+    // Only dimensions that no parameter fixes are passed by name.
     if (!fixedDims_.contains(dim))
       text += (text.empty() ? "" : ", ") + dim + ": " + dimArgs_.at(dim);
   return name_ + "(" + text + ")";
@@ -449,6 +491,7 @@ std::string Extraction::replacement() const {
   if (valueType_)
     return (returns_ ? "return " : "") + call();
   std::string indent = "\n" + std::string(indentAt(context_.text(), range_.begin));
+  // A variable from outside is assigned; a local of the selection is declared again.
   auto keyword = [](const Result &result) {
     return std::string(result.isOutside                           ? ""
                        : result.binding->kind == BindingKind::Var ? "var "
@@ -458,6 +501,7 @@ std::string Extraction::replacement() const {
     return keyword(results_[0]) + std::string(results_[0].binding->text) + " = " + call();
   std::string names, more;
   for (const Result &result : results_) {
+    // A tuple pattern declares only `let`s, so a `var` is copied from one.
     std::string name(result.binding->text), taken = name;
     if (keyword(result) != "let ") {
       taken = bindings_.fresh(name + "_after");
@@ -477,6 +521,8 @@ static std::string formatted(const std::string &text) {
 
 std::vector<Edit> Extraction::edits(bool withConditions) {
   std::string result = valueType_ ? typeText(*valueType_, false) : resultType();
+  // A name that is a dimension is visible in the body as an `int`, so it need not be a parameter
+  // too.
   std::erase_if(params_, [&](const Param &param) { return dimArgs_.contains(param.name); });
   std::string text = "fn " + name_ + generics() + "(";
   for (size_t i = 0; i < params_.size(); ++i)

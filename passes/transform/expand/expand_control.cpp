@@ -23,6 +23,7 @@ static void storeYielded(OpBuilder &b, Location loc, Block *body, llvm::ArrayRef
   auto yield = cast<scf::YieldOp>(body->getTerminator());
   b.setInsertionPoint(yield);
   llvm::SmallVector<Value> yielded;
+  // Arrays leave the loop through their storage, all other values through the yield.
   for (auto [value, ref] : llvm::zip(yield.getOperands(), refs)) {
     if (ref)
       storeWhole(b, loc, value, ref);
@@ -57,6 +58,7 @@ static void storeCarriedByFor(scf::ForOp loop) {
   llvm::SmallVector<Value> inits;
   llvm::SmallVector<Value> refs;
   for (Value init : loop.getInitArgs()) {
+    // Storage begins with the initial value, in front of the loop.
     refs.push_back(isArray(init) ? beginStorage(b, loc, init) : Value());
     if (!isArray(init))
       inits.push_back(init);
@@ -65,6 +67,7 @@ static void storeCarriedByFor(scf::ForOp loop) {
       b.create<scf::ForOp>(loc, loop.getLowerBound(), loop.getUpperBound(), loop.getStep(), inits);
   made->setAttrs(loop->getAttrs());
   Block *body = made.getBody();
+  // Without carried values the builder has made a terminator, which the inlined body brings itself.
   if (inits.empty())
     body->getTerminator()->erase();
   b.setInsertionPointToStart(body);
@@ -72,6 +75,7 @@ static void storeCarriedByFor(scf::ForOp loop) {
   unsigned next = 0;
   for (auto [i, ref] : llvm::enumerate(refs))
     arguments.push_back(
+        // In the body the variable is what its storage holds when the turn begins.
         ref ? loadWhole(b, loc, ref, loop.getRegionIterArg(static_cast<unsigned>(i)).getType())
             : Value(made.getRegionIterArg(next++)));
   IRRewriter rewriter(b.getContext());
@@ -106,8 +110,10 @@ static Value lengthInArm(OpBuilder &b, Value value, int64_t axis) {
 /// Moves what computes a scalar in an arm before the branch; false if it reads what the arm makes.
 static bool moveBefore(scf::IfOp branch, Value scalar) {
   Operation *op = scalar.getDefiningOp();
+  // A value from outside of the branch is there already.
   if (!op || !branch->isProperAncestor(op))
     return true;
+  // Only pure scalar code may move, since the arm may not run at all.
   if (!isPure(op) || isArray(scalar) || op->getNumRegions() > 0 ||
       !llvm::all_of(op->getOperands(), [&](Value operand) { return moveBefore(branch, operand); }))
     return false;
@@ -118,6 +124,7 @@ static bool moveBefore(scf::IfOp branch, Value scalar) {
 /// The length of a result, in front of the branch: that of one of the arms.
 static Value lengthBefore(scf::IfOp branch, unsigned result, int64_t axis) {
   Value length;
+  // The first arm whose length can be computed in front decides; both arms have the same length.
   for (Block *arm : {branch.thenBlock(), branch.elseBlock()}) {
     OpBuilder inside(arm->getTerminator());
     length = lengthInArm(inside, arm->getTerminator()->getOperand(result), axis);
@@ -126,6 +133,7 @@ static Value lengthBefore(scf::IfOp branch, unsigned result, int64_t axis) {
   }
   auto function = branch->getParentOfType<func::FuncOp>(); // names that are equal are equal lengths
   StringAttr name = extentsOf(branch.getResult(result).getType())[static_cast<size_t>(axis)].symbol;
+  // A length with a name is an argument of the function.
   for (BlockArgument argument : function.getArguments())
     if (attrs::dim.of(function, argument.getArgNumber()) == name)
       return argument;
@@ -152,6 +160,7 @@ static void storeCarriedByIf(scf::IfOp branch) {
       }
     refs.push_back(allocateStorage(b, loc, type, named));
   }
+  // The new branch takes over the regions, so nothing is copied.
   auto made = b.create<scf::IfOp>(loc, types, branch.getCondition(), /*addThenBlock=*/false,
                                   /*addElseBlock=*/false);
   for (unsigned arm = 0; arm < 2; ++arm) {
@@ -168,6 +177,7 @@ static llvm::SmallVector<std::optional<size_t>> handedOn(scf::WhileOp loop) {
   auto condition = cast<scf::ConditionOp>(loop.getBeforeBody()->getTerminator());
   llvm::SmallVector<std::optional<size_t>> numbers;
   for (Value value : condition.getArgs()) {
+    // A variable that the condition hands on unchanged can keep its storage.
     auto variable = dyn_cast<BlockArgument>(value);
     bool isOne = variable && variable.getOwner() == loop.getBeforeBody() && isArray(value) &&
                  llvm::count(condition.getArgs(), value) == 1;
@@ -187,6 +197,7 @@ static void moveBlock(OpBuilder &b, Location loc, Block *from, Region &to, Value
   Block *body = b.createBlock(&to, {}, own, locs);
   llvm::SmallVector<Value> arguments;
   unsigned next = 0;
+  // Arrays are read at the begin of the block; later stores do not change what was read.
   for (auto [argument, ref] : llvm::zip(from->getArguments(), refs))
     arguments.push_back(ref ? loadWhole(b, loc, ref, argument.getType())
                             : Value(body->getArgument(next++)));
@@ -222,6 +233,7 @@ static void storeCarriedByWhile(scf::WhileOp loop) {
     b.setInsertionPoint(end);
     llvm::SmallVector<Value> scalars;
     for (auto [i, value] : llvm::enumerate(values)) {
+      // A value that is handed on unchanged is in its storage already.
       bool isThere = refs.data() == after.data() && handed[i];
       if (!refs[i])
         scalars.push_back(value);
@@ -230,6 +242,7 @@ static void storeCarriedByWhile(scf::WhileOp loop) {
     }
     return scalars;
   };
+  // The two regions have different arguments, so each is moved by itself.
   moveBlock(b, loc, loop.getBeforeBody(), made.getBefore(), inits, before);
   llvm::SmallVector<Value> kept = keep(condition, condition.getArgs(), after);
   b.create<scf::ConditionOp>(loc, condition.getCondition(), kept);
@@ -251,6 +264,7 @@ void storeCarried(func::FuncOp function) {
   llvm::SmallVector<Operation *> carriers;
   function.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (isa<ParallelOp>(op))
+      // Grids hold tiles, which are no storage.
       return WalkResult::skip();
     bool carries = llvm::any_of(op->getResults(), isArray);
     if (auto loop = dyn_cast<scf::WhileOp>(op))

@@ -45,6 +45,7 @@ private:
 };
 
 /// With `axis` and the last axis exchanged, as an array of its own.
+// Exchanging two axes is its own inverse, so the same function turns the result back.
 Value Positions::turned(Value value, int64_t axis) {
   auto type = cast<ArrayType>(value.getType());
   llvm::SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
@@ -62,6 +63,7 @@ void Positions::gatherRows(Value x, Value ids, Value ref) {
   llvm::SmallVector<Value> upper, steps;
   for (int64_t axis = 0; axis <= last; ++axis) {
     upper.push_back(lengthOf(b_, ids, axis));
+    // The last axis is cut, so that a tile has a bounded number of positions.
     steps.push_back(constant(axis < last ? 1 : kPositions));
   }
   Value whole = lengthOf(b_, x, last);
@@ -76,6 +78,7 @@ void Positions::gatherRows(Value x, Value ids, Value ref) {
   Extent part = Extent::named(b_.getStringAttr("part"), kPositions);
   Value places = b_.create<SliceOp>(loc_, tile(type.getElementType(), part), ids, at, lengths,
                                     ValueRange(), Value(), firstAxes(last));
+  // The row of the source is taken whole, since positions may be anywhere in it.
   llvm::SmallVector<Value> start(at), all(at.size(), constant(1));
   start.back() = constant(0);
   all.back() = whole;
@@ -91,6 +94,7 @@ void Positions::gatherRows(Value x, Value ids, Value ref) {
 void Positions::gather(GatherOp gather) {
   Value x = gather.getX(), ids = gather.getIdx(), result = gather.getResult();
   auto axis = static_cast<int64_t>(gather.getAxis());
+  // Only the last axis can be gathered along, so others are turned there.
   bool turns = axis + 1 != rankOf(x.getType());
   if (turns) {
     x = turned(x, axis);
@@ -126,6 +130,7 @@ Value Positions::element(Value array, ValueRange at) {
 Value Positions::combined(llvm::StringRef how, Value ref, ValueRange at, Value value) {
   std::optional<OpId> combiner = combinerNamed(how);
   if (!combiner)
+    // Without a combiner, the last write counts.
     return value;
   OperationState state(loc_, operationName(*combiner));
   state.addOperands({element(ref, at), value});
@@ -141,6 +146,7 @@ void Positions::scatter(ScatterOp scatter) {
   Value ids = scatter.getIdx(), count = lengthOf(b_, ids, static_cast<int64_t>(axis));
   llvm::SmallVector<Value> upper;
   for (int64_t along = 0; along < rankOf(ids.getType()); ++along)
+    // The scattered axis has one point in the grid, so that its positions run in order in a loop.
     upper.push_back(static_cast<size_t>(along) == axis ? constant(1) : lengthOf(b_, ids, along));
   {
     OpBuilder::InsertionGuard guard(b_);
@@ -152,6 +158,7 @@ void Positions::scatter(ScatterOp scatter) {
     llvm::SmallVector<Value> at(grid.getBody().getArguments()), ones(at.size(), constant(1));
     at[axis] = loop.getInductionVar();
     Value value = element(scatter.getV(), at);
+    // The position along the axis comes from the list, all others are the point's own.
     at[axis] = asPosition(b_, loc_, element(ids, at));
     value = combined(scatter.getCombine(), ref, at, value);
     b_.create<StoreOp>(loc_, value, ref, at, ones, ValueRange(), Value(),
@@ -178,6 +185,7 @@ void Positions::store(StoreOp store) {
   llvm::SmallVector<Value> from, to(store.getOffsets()), ones(to.size(), constant(1));
   for (auto [number, axis] : llvm::enumerate(kept)) {
     Value position = grid.getBody().getArgument(static_cast<unsigned>(number));
+    // The value's axes align with the last axes of the box; those of extent 1 repeat.
     if (size_t behind = kept.size() - number; own.size() >= behind)
       from.push_back(own[own.size() - behind].isOne() ? constant(0) : position);
     if (axis == static_cast<size_t>(*store.getIndexAxis()))

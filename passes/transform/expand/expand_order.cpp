@@ -28,6 +28,7 @@ constexpr int64_t kMostRows = 32;
 /// time. A tile of that many keys and places.
 int64_t sortedAtOnce(int64_t bytes) {
   int64_t count = 32;
+  // A key and a place take four bytes each.
   while (4 * count * 8 <= bytes)
     count *= 4;
   return count;
@@ -45,6 +46,7 @@ public:
       : b_(op), bytes_(bytes), sorted_(sortedAtOnce(bytes)), op_(op),
         loc_(block::withoutName(op->getLoc())), x_(op->getOperand(0)),
         elem_(elementTypeOf(x_.getType())), rank_(rankOf(x_.getType())) {
+    // `topk` always takes the largest first.
     auto flag = op->getAttrOfType<BoolAttr>("descending");
     descending_ = isa<TopkOp>(op) || (flag && flag.getValue());
   }
@@ -53,6 +55,7 @@ public:
 private:
   const Extent &along() const { return extentsOf(x_.getType()).back(); }
   bool isShort() const {
+    // An axis of unknown bound may be too long.
     return along().capacity != Extent::kUnknown && along().capacity <= sorted_;
   }
 
@@ -128,6 +131,7 @@ void Ordering::inGrid(int64_t rowsAtOnce, int64_t step, llvm::function_ref<void(
     upper.push_back(lengthOf(b_, x_, lead));
     steps.push_back(constant(lead + 2 == rank_ ? rowsAtOnce : 1));
   }
+  // A grid needs at least one axis.
   if (step || upper.empty()) {
     upper.push_back(step ? length_ : constant(1));
     steps.push_back(constant(std::max<int64_t>(step, 1)));
@@ -137,6 +141,7 @@ void Ordering::inGrid(int64_t rowsAtOnce, int64_t step, llvm::function_ref<void(
   Block::BlockArgListType positions = grid.getBody().getArguments();
   row_.assign(positions.begin(), positions.begin() + (rank_ - 1));
   rowLengths_.assign(row_.size(), constant(1));
+  // The last tile of rows may be short.
   if (rowsAtOnce > 1)
     rowLengths_.back() = least(minus(upper[row_.size() - 1], row_.back()), constant(rowsAtOnce));
   body(positions.back());
@@ -150,6 +155,7 @@ Value Ordering::read(Value from, Value offset, Value length, const Extent &exten
   lengths.push_back(length);
   auto dropped = llvm::to_vector(llvm::seq<int64_t>(0, rank_ - 1));
   auto type = tile(elementTypeOf(from.getType()), extent);
+  // Storage is loaded from and an array value is sliced.
   if (isa<RefType>(from.getType()))
     return b_.create<LoadOp>(loc_, type, from, offsets, lengths, ValueRange(), Value(),
                              b_.getDenseI64ArrayAttr(dropped));
@@ -193,6 +199,7 @@ Value Ordering::storage(Type elem, const Extent &last, Value length) {
 
 /// The positions of keys in order; equal ones keep theirs.
 Value Ordering::order(Value keys) {
+  // Sorting positions instead of values is stable and serves keys and places alike.
   OperationState state(loc_, ArgsortOp::getOperationName());
   state.addOperands(keys);
   state.addAttributes({axis(0), b_.getNamedAttr("descending", b_.getBoolAttr(descending_))});
@@ -240,9 +247,11 @@ Value Ordering::ofFlags(llvm::StringRef name, ValueRange operands) {
 
 /// Whether a scalar stands before another one of a later position only because of its value.
 Value Ordering::comesFirst(Value a, Value b) {
+  // Strictly before: equal elements keep their order.
   Value before = ofFlags(descending_ ? GtOp::getOperationName() : LtOp::getOperationName(), {a, b});
   if (!isa<FloatType>(elem_))
     return before;
+  // NaN stands behind all numbers, whichever way they are ordered.
   Value nanBehind = make<arith::AndIOp>(ofFlags(NeOp::getOperationName(), {b, b}),
                                         ofFlags(EqOp::getOperationName(), {a, a}));
   return make<arith::OrIOp>(before, nanBehind);
@@ -252,11 +261,13 @@ Value Ordering::comesFirst(Value a, Value b) {
 
 void Ordering::sortParts(const Runs &into) {
   inGrid(1, sorted_, [&](Value start) {
+    // The last part may be short.
     Value length = least(minus(length_, start), constant(sorted_));
     Extent extent = named("sorted", sorted_);
     Value keys = read(x_, start, length, extent), places = order(keys);
     write(gather(keys, places), into.keys, start, length);
     OperationState state(loc_, AddOp::getOperationName());
+    // Positions in the part become positions in the row.
     state.addOperands({places, b_.createOrFold<arith::IndexCastOp>(loc_, b_.getI32Type(), start)});
     state.addTypes(places.getType());
     write(b_.create(state)->getResult(0), into.places, start, length);
@@ -265,6 +276,7 @@ void Ordering::sortParts(const Runs &into) {
 
 /// Where the two runs of a tile begin.
 Value Ordering::baseOf(Value run, Value start) {
+  // Each tile of the merged run lies in one pair of runs.
   Value pair = make<arith::MulIOp>(run, constant(2));
   return make<arith::MulIOp>(make<arith::DivUIOp>(start, pair), pair);
 }
@@ -272,18 +284,24 @@ Value Ordering::baseOf(Value run, Value start) {
 Value Ordering::startOfSecond(Value run, Value base) { return least(plus(run, base), length_); }
 
 /// How many of what a tile of the merged run holds, and of what stands before it, come from the
+/// This is the merge path search (co-ranking): a binary search along one diagonal of the merge
+/// matrix.
 /// first of the two runs: both found by halving, side by side.
 std::pair<Value, Value> Ordering::fromFirst(const Runs &from, Value run, Value steps, Value start,
                                             Value length) {
   Value base = baseOf(run, start), startB;
   Value last = minus(length_, constant(1)), zero = constant(0);
   llvm::SmallVector<Value> ends = {start, plus(start, length)}, bounds;
+  // Two diagonals are searched, at the begin and at the end of the tile.
   for (Value end : ends) {
     Value count = minus(end, base);
     startB = startOfSecond(run, base);
+    // The first run can give no more than it has, and no fewer than the second cannot give.
     bounds.push_back(most(minus(count, least(run, minus(length_, startB))), zero));
     bounds.push_back(least(least(run, count), minus(length_, base)));
   }
+  // The number of steps is fixed, so that the loop needs no branch on data; closed searches change
+  // nothing.
   auto loop = b_.create<scf::ForOp>(loc_, zero, steps, constant(1), bounds);
   {
     OpBuilder::InsertionGuard guard(b_);
@@ -296,10 +314,12 @@ std::pair<Value, Value> Ordering::fromFirst(const Runs &from, Value run, Value s
       Value low = loop.getRegionIterArg(2 * i), high = loop.getRegionIterArg(2 * i + 1);
       Value open = b_.create<arith::CmpIOp>(loc_, arith::CmpIPredicate::slt, low, high);
       Value middle = make<arith::DivUIOp>(plus(low, high), constant(2));
+      // Positions are kept inside of the row, since a closed search still reads.
       Value a = readElement(from.keys, least(most(plus(base, middle), zero), last));
       Value atB = i == 0 ? minus(start, constant(1)) : plus(minus(start, constant(1)), length);
       atB = minus(plus(minus(atB, base), startB), middle);
       Value b = readElement(from.keys, least(most(atB, zero), last));
+      // If the second run's element comes before it, fewer elements of the first run are taken.
       Value fewer = make<arith::AndIOp>(open, comesFirst(b, a));
       searches.push_back({low, high, open, middle, fewer});
     }
@@ -338,6 +358,7 @@ void Ordering::mergeTile(const Runs &from, const Runs &into, Value run, Value st
   write(gather(places, order), into.places, start, length);
 }
 
+/// The two storages take turns, so that no merge overwrites what it reads.
 /// `again`: runs of twice the length.
 void Ordering::merge(const Runs &from, const Runs &into, Value run, Value steps, bool again) {
   inGrid(1, sorted_, [&](Value start) {
@@ -363,6 +384,7 @@ Runs Ordering::sortAll() {
   OpBuilder::InsertionGuard guard(b_);
   Block *before = b_.createBlock(&loop.getBefore(), {}, types, locs);
   Value more =
+      // A run as long as the row is sorted.
       b_.create<arith::CmpIOp>(loc_, arith::CmpIPredicate::slt, before->getArgument(0), length_);
   b_.create<scf::ConditionOp>(loc_, more, before->getArguments());
   Block *after = b_.createBlock(&loop.getAfter(), {}, types, locs);
@@ -370,6 +392,7 @@ Runs Ordering::sortAll() {
   merge(one, other, run, steps, /*again=*/false);
   merge(other, one, run, steps, /*again=*/true);
   b_.create<scf::YieldOp>(
+      // Two merges make runs four times as long, and each search two steps longer.
       loc_, ValueRange{make<arith::MulIOp>(run, constant(4)), plus(steps, constant(2))});
   return one;
 }
@@ -381,6 +404,7 @@ void Ordering::largestOfRows() {
   const Extent &kept = extentsOf(op_->getResult(0).getType()).back();
   Value count = kept.isConstant() ? constant(kept.length) : op_->getOperand(1);
   Value values = storage(elem_, kept, count), places = storage(b_.getI32Type(), kept, count);
+  // Several short rows share a tile, as long as it stays within what is sorted at once.
   int64_t rows = std::clamp<int64_t>(2 * sorted_ / std::max<int64_t>(along().capacity, 1), 1,
                                      rank_ > 1 ? kMostRows : 1);
   inGrid(rows, 0, [&](Value) {
@@ -411,22 +435,26 @@ void Ordering::largestOfRows() {
 
 /// Each part of a row is ordered together with the largest of the parts before it.
 void Ordering::largestOfParts(int64_t kept) {
+  // A tile holds the largest so far and a part of the row.
   int64_t sorted = kept <= sorted_ / 32 ? sorted_ / 4 : sorted_, size = sorted - kept;
   Extent few = Extent::constant(kept);
   Value count = constant(kept);
   Value values = storage(elem_, few, count), places = storage(b_.getI32Type(), few, count);
   inGrid(1, 0, [&](Value) {
+    // The first part has no earlier ones to be joined with.
     Value step = constant(size);
     Value tile = read(x_, constant(0), least(length_, step), named("first", size));
     Value top = first(order(tile), kept);
     llvm::SmallVector<Value> best = {gather(tile, top), top};
     auto loop = b_.create<scf::ForOp>(loc_, step, length_, step, best);
+    // The next part is loaded while this one is sorted.
     attrs::pipeline.set(loop, 2);
     {
       OpBuilder::InsertionGuard guard(b_);
       b_.setInsertionPointToStart(loop.getBody());
       Value start = loop.getInductionVar(), length = least(minus(length_, start), step);
       Extent part = named("part", size), both = named("both", sorted);
+      // Those found before stand first, so that of equal elements the earlier ones win.
       Value keys = join(loop.getRegionIterArg(0), read(x_, start, length, part), both);
       Value from = join(loop.getRegionIterArg(1), positions(start, length, part), both);
       Value next = first(order(keys), kept);
@@ -462,6 +490,7 @@ void Ordering::turn(int64_t axis) {
   Operation *last = b_.create(state);
   Value result = turned(last->getResult(0));
   replace({result});
+  // The last axis of the turned array is what the other functions order.
   Ordering(last, bytes_).run();
 }
 
@@ -469,6 +498,7 @@ void Ordering::run() {
   bool isTopk = isa<TopkOp>(op_);
   if (auto axis = op_->getAttrOfType<IntegerAttr>("axis"); axis && !isTopk)
     if (axis.getInt() + 1 != rank_) {
+      // A short axis is ordered in a tile of its group, whatever axis it is.
       if (extentsOf(x_.getType())[static_cast<size_t>(axis.getInt())].capacity > sorted_ ||
           extentsOf(x_.getType())[static_cast<size_t>(axis.getInt())].capacity == Extent::kUnknown)
         turn(axis.getInt());
@@ -486,6 +516,7 @@ void Ordering::run() {
   const Extent &kept = extentsOf(op_->getResult(0).getType()).back();
   if (isTopk && isShort())
     return largestOfRows();
+  // With many kept, too little of a tile is left for new elements, so all are sorted.
   if (isTopk && kept.isConstant() && kept.length <= sorted_ / 2 && kept.length > 0)
     return largestOfParts(kept.length);
   Runs all = sortAll();
@@ -495,6 +526,7 @@ void Ordering::run() {
   Value places = loadWhole(b_, loc_, all.places, placesType);
   if (!isTopk)
     return replace({isa<SortOp>(op_) ? keys : places});
+  // The largest are the first of all in order.
   llvm::SmallVector<Value> offsets(static_cast<size_t>(rank_), constant(0)), lengths;
   for (int64_t lead = 0; lead + 1 < rank_; ++lead)
     lengths.push_back(lengthOf(b_, x_, lead));

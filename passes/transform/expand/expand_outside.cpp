@@ -49,7 +49,9 @@ Inside Outside::insideOf(size_t axis) {
   Value step = slice_.getSteps().empty() ? Value() : slice_.getSteps()[axis];
   Value length = lengthOf(b_, slice_.getSource(), static_cast<int64_t>(axis));
   Inside inside;
+  // Positions before 0 are outside, so the first one inside is that many steps on.
   inside.first = steps(atLeastZero(sub(constant(0), offset)), step);
+  // The end is where the source or the part ends, whichever comes first.
   Value end = b_.createOrFold<arith::MinSIOp>(loc_, slice_.getLengths()[axis],
                                               steps(atLeastZero(sub(length, offset)), step));
   inside.count = atLeastZero(sub(end, inside.first));
@@ -73,6 +75,7 @@ void Outside::run() {
     sources.push_back(inside.source);
     if (llvm::is_contained(slice_.getDropped(), static_cast<int64_t>(axis))) {
       lengths.push_back(constant(1));
+      // An axis that is dropped lies inside or not at all: its count is 1 or 0.
       isThere =
           isThere ? b_.createOrFold<arith::MulIOp>(loc_, isThere, inside.count) : inside.count;
       continue;
@@ -82,12 +85,14 @@ void Outside::run() {
     const Extent &extent = type.getExtents()[first.size()];
     if (!extent.isConstant())
       named.push_back(slice_.getLengths()[axis]);
+    // What lies inside has lengths of its own.
     extents.push_back(
         Extent::named(b_.getStringAttr("inside " + std::to_string(first.size())), extent.capacity));
     first.push_back(inside.first);
     counts.push_back(inside.count);
     lengths.push_back(inside.count);
   }
+  // If a dropped axis is outside, nothing of the part is inside.
   if (isThere)
     counts.front() = lengths[firstKept] =
         b_.createOrFold<arith::MulIOp>(loc_, counts.front(), isThere);
@@ -96,6 +101,7 @@ void Outside::run() {
   state.addOperands(slice_.getOutside());
   state.addTypes(
       ArrayType::get(b_.getContext(), type.getElementType(), type.getExtents(), Place::Inferred));
+  // All of it is the value for outside first, then the inside is stored over it.
   Value around = b_.create(state)->getResult(0);
   Value ref = storageLike(b_, loc_, around);
   storeWhole(b_, loc_, around, ref);

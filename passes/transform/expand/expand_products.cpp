@@ -15,20 +15,24 @@ namespace ptl::ir {
 /// contiguous.
 static bool skipsElements(SliceOp slice) {
   llvm::ArrayRef<Extent> source = extentsOf(slice.getSource().getType());
+  // A single position of the last axis of several leaves elements apart.
   auto last = static_cast<int64_t>(source.size()) - 1;
   if (llvm::is_contained(slice.getDropped(), last))
     return !source.back().isOne();
+  // A step on the last axis leaves gaps.
   return !slice.getSteps().empty() && !matchPattern(slice.getSteps().back(), m_One());
 }
 
 /// The axes of what a view shows, from axes of the view.
 static llvm::SmallVector<int64_t> axesBehind(Operation *view, llvm::ArrayRef<int64_t> axes) {
   llvm::SmallVector<int64_t> behind;
+  // The result's axis `i` is the source's axis `axes[i]`.
   if (auto transpose = dyn_cast<TransposeOp>(view)) {
     for (int64_t axis : axes)
       behind.push_back(transpose.getAxes()[static_cast<size_t>(axis)]);
     return behind;
   }
+  // New axes have no counterpart in the source, and dropped ones none in the view.
   auto newAxes = dyn_cast<NewAxisOp>(view);
   auto slice = dyn_cast<SliceOp>(view);
   int64_t next = 0, rank = rankOf(view->getOperand(0).getType());
@@ -54,9 +58,12 @@ static llvm::SmallVector<int64_t> axesBehind(Operation *view, llvm::ArrayRef<int
 /// along which elements lie side by side.
 static bool isScattered(Value value) {
   int64_t rank = rankOf(value.getType());
+  // These are the rows and columns of each matrix.
   llvm::SmallVector<int64_t> matrix{std::max<int64_t>(rank - 2, 0), rank - 1};
+  // Walk through views to what lies in memory.
   while (Operation *op = value.getDefiningOp()) {
     auto slice = dyn_cast<SliceOp>(op);
+    // Values from outside of the array are no memory.
     if (slice && (slice.getOutside() || !isa<ArrayType>(slice.getType())))
       break;
     if (slice && skipsElements(slice))
@@ -68,11 +75,13 @@ static bool isScattered(Value value) {
     matrix = axesBehind(op, matrix);
     value = op->getOperand(0);
   }
+  // One of the matrix axes must be the one whose elements are neighbours.
   return !llvm::is_contained(matrix, rankOf(value.getType()) - 1);
 }
 
 void storeScatteredOperands(func::FuncOp function) {
   function.walk<WalkOrder::PreOrder>([](Operation *op) {
+    // Within grids tiles are loaded by other means.
     if (isa<ParallelOp>(op))
       return WalkResult::skip();
     if (!isa<MatmulOp>(op))
@@ -82,6 +91,7 @@ void storeScatteredOperands(func::FuncOp function) {
       Value value = operand.get();
       if (!isScattered(value))
         continue;
+      // The operand is stored once, in order, and read back as rows.
       Value ref = storageLike(builder, op->getLoc(), value);
       storeWhole(builder, op->getLoc(), value, ref);
       operand.set(loadWhole(builder, op->getLoc(), ref, value.getType()));

@@ -22,6 +22,7 @@ public:
           ValueRange lengths, int64_t axis)
       : b_(b), loc_(loc), elem_(elem), extents_(extents), lengths_(lengths) {
     size_t rank = extents.size();
+    // If the list is along the last axis, parts are single elements and nothing is cut.
     bool cuts = static_cast<size_t>(axis) + 1 != rank;
     llvm::SmallVector<Value> steps(rank, constant(1));
     if (cuts)
@@ -31,6 +32,7 @@ public:
       offsets.push_back(position);
       sizes.push_back(constant(1));
     }
+    // All axes but the cut one have one position and are dropped.
     for (size_t i = 0; i + (cuts ? 1 : 0) < rank; ++i)
       dropped.push_back(static_cast<int64_t>(i));
     tile_ = elem;
@@ -39,6 +41,7 @@ public:
     Value id = b.create<SliceOp>(
         loc, elementTypeOf(list.getType()), list, ValueRange(offsets[static_cast<size_t>(axis)]),
         ValueRange(constant(1)), ValueRange(), Value(), b.getDenseI64ArrayAttr({0}));
+    // The same place, but along the axis where the list says.
     there = offsets;
     there[static_cast<size_t>(axis)] = asPosition(b, loc, id);
   }
@@ -64,6 +67,7 @@ private:
   void cutLast() {
     const Extent &extent = extents_.back();
     Extent cut = Extent::named(b_.getStringAttr("part"), kColumns);
+    // A short constant axis is not cut.
     if (extent.isConstant() && extent.length <= kColumns) {
       cut = extent;
       sizes.back() = constant(extent.length);
@@ -120,6 +124,7 @@ void expandScatter(StoreOp store) {
   auto refType = cast<RefType>(store.getRef().getType());
   bool whole = type && type.getRank() == refType.getRank() && store.getSteps().empty() &&
                store.getDropped().empty();
+  // A value that is spread over the box is written element by element.
   bool repeats =
       whole && llvm::any_of(llvm::zip(type.getExtents(), refType.getExtents()), [](auto pair) {
         return std::get<0>(pair).isOne() && !std::get<1>(pair).isOne();
@@ -134,6 +139,7 @@ void expandScatter(StoreOp store) {
                indexAxis);
   Value tile = grid.read(store.getValue(), grid.offsets);
   llvm::SmallVector<Value> at(grid.there);
+  // Along the indexed axis the list has the position itself.
   for (auto [axis, base] : llvm::enumerate(store.getOffsets()))
     if (static_cast<int64_t>(axis) != indexAxis)
       at[axis] = b.createOrFold<arith::AddIOp>(loc, at[axis], base);

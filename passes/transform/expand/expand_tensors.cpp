@@ -589,6 +589,7 @@ void expandTensors(func::FuncOp function, int64_t tileBytes) {
     for (Operation *op : work)
       keepingMarks(op, [&] { Expansion(op, tileBytes).run(); });
   };
+  // Products come first, since what they become may need expansion.
   expandProducts(function);
   forEach([](Operation *op) { return isa<ConvertOp>(op); });
   forEach(isExpanded);

@@ -18,6 +18,7 @@ namespace ptl::ir {
 
 /// A box of the value's own shape, or one that its value is spread over.
 static bool isPlainBox(StoreOp store) {
+  // A value with more axes than the box would have to be cut first.
   size_t kept = store.getOffsets().size() - store.getDropped().size();
   return !store.getIndex() && extentsOf(store.getValue().getType()).size() <= kept;
 }
@@ -31,6 +32,7 @@ static llvm::SmallVector<Extent> boxOf(StoreOp store, size_t number, llvm::Array
       continue;
     size_t at = box.size();
     IntegerAttr known;
+    // The value's own extent if it has several positions, else the length of the box.
     if (at < own.size() && !own[at].isOne())
       box.push_back(own[at]);
     else if (matchPattern(length, m_Constant(&known)))
@@ -51,6 +53,7 @@ static void serialise(StoreOp store, size_t number) {
   llvm::SmallVector<Extent> own(extentsOf(value.getType()));
   Type element = elementTypeOf(value.getType());
   size_t kept = store.getOffsets().size() - store.getDropped().size();
+  // The operation needs operands of one rank.
   if (isa<ArrayType>(value.getType()) && own.size() < kept) {
     auto axes = llvm::to_vector(llvm::seq<int64_t>(0, static_cast<int64_t>(kept - own.size())));
     own.insert(own.begin(), axes.size(), Extent::constant(1));
@@ -60,6 +63,7 @@ static void serialise(StoreOp store, size_t number) {
   Type type = kept == 0 ? element
                         : ArrayType::get(b.getContext(), element, boxOf(store, number, own),
                                          Place::Inferred);
+  // Loading and storing is only atomic because nobody else runs meanwhile.
   Value old =
       b.create<LoadOp>(loc, type, store.getRef(), store.getOffsets(), store.getLengths(),
                        store.getSteps(), Value(), b.getDenseI64ArrayAttr(store.getDropped()));
@@ -74,6 +78,7 @@ static void serialise(StoreOp store, size_t number) {
 static void makeSerial(ParallelOp grid) {
   OpBuilder b(grid);
   Location loc = grid.getLoc();
+  // All points are done by one core group, in the order of the grid.
   Value one = b.create<arith::ConstantIndexOp>(loc, 1);
   openGrid(b, loc, one, one, NameLoc::get(b.getStringAttr("_once"), loc));
   b.setInsertionPoint(b.create<YieldOp>(loc));
@@ -95,6 +100,7 @@ void serialiseAtomics(func::FuncOp function) {
   llvm::SmallVector<StoreOp> stores;
   function.walk([&](StoreOp store) {
     auto how = store.getAtomic();
+    // Sums are atomic on chips; a store outside of grids has no competitor.
     if (how && *how != "add" && store->getParentOfType<ParallelOp>() && isPlainBox(store))
       stores.push_back(store);
   });
@@ -102,6 +108,7 @@ void serialiseAtomics(func::FuncOp function) {
   for (auto [number, store] : llvm::enumerate(stores)) {
     serialise(store, number);
     ParallelOp grid = store->getParentOfType<ParallelOp>();
+    // Nested grids belong to the outermost one.
     while (auto outer = grid->getParentOfType<ParallelOp>())
       grid = outer;
     grids.insert(grid);

@@ -17,6 +17,7 @@ AxisMap Access::map() const {
 }
 
 bool sameLength(const Extent &a, const Extent &b) {
+  // Names that are equal stand for equal lengths; a constant only equals a constant.
   return a.isConstant() || b.isConstant() ? a.length == b.length : a.symbol == b.symbol;
 }
 
@@ -38,8 +39,10 @@ static void throughTranspose(TransposeOp op, Access &access) {
 
 static void throughBroadcast(BroadcastOp op, Access &access) {
   llvm::ArrayRef<Extent> extents = extentsOf(op->getOperand(0).getType());
+  // Axes that the broadcast added do not exist in its source.
   access.axes.erase(access.axes.begin(), access.axes.end() - static_cast<long>(extents.size()));
   for (auto [axis, extent] : llvm::enumerate(extents))
+    // An axis that repeats is read at its only position.
     if (extent.isOne())
       access.axes[axis] = {kWhole, {}, {}, access.axes[axis].tag};
 }
@@ -53,6 +56,7 @@ static void throughSlice(SliceOp op, Access &access, OpBuilder *builder) {
   for (size_t axis = 0; axis < source.size(); ++axis) {
     bool dropped = llvm::is_contained(op.getDropped(), static_cast<int64_t>(axis));
     AxisAccess own = dropped ? AxisAccess() : access.axes[next];
+    // A slice that covers its source whole, without shift or step, is no box.
     bool whole =
         dropped ? source[axis].isOne() : sameLength(source[axis], extentsOf(op.getType())[next]);
     next += dropped ? 0 : 1;
@@ -62,6 +66,7 @@ static void throughSlice(SliceOp op, Access &access, OpBuilder *builder) {
       step = {};
     bool shifts = !matchPattern(offset, m_Zero());
     access.isBox |= !whole || shifts || step;
+    // Outer steps scale what the inner view added: source = offset + step * (own offset + ...).
     if (builder && step && own.offset)
       own.offset = builder->createOrFold<arith::MulIOp>(loc, own.offset, step);
     if (builder && step)
@@ -76,6 +81,7 @@ static void throughSlice(SliceOp op, Access &access, OpBuilder *builder) {
 
 Access originOf(Access access, OpBuilder *builder) {
   while (Operation *op = access.origin.getDefiningOp()) {
+    // Views are followed up to what really holds the elements.
     if (!isView(op))
       break;
     if (auto newAxes = dyn_cast<NewAxisOp>(op))

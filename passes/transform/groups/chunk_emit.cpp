@@ -12,6 +12,7 @@ namespace ptl::ir {
 
 bool ChunkEmitter::hasEqualTiles(int64_t id) const {
   const Extent &whole = group_->axis(id).extent;
+  // Tiles of equal length need no minimum at the end, and their extent is a constant.
   int64_t step = axis(id).step;
   return step == 1 || (whole.isConstant() && whole.length % step == 0);
 }
@@ -43,11 +44,13 @@ void ChunkEmitter::inLoops(llvm::ArrayRef<int64_t> ids, ValueRange carried,
   int64_t id = ids.front();
   auto loop =
       b_.create<scf::ForOp>(loc_, constant(0), axis(id).length, constant(axis(id).step), carried);
+  // Only the innermost loop overlaps loading with computing (double buffering).
   if (ids.size() == 1)
     attrs::pipeline.set(loop, 2);
   {
     OpBuilder::InsertionGuard guard(b_);
     b_.setInsertionPointToStart(loop.getBody());
+    // Each loop has a scope of its own for what is computed in it.
     members_.emplace_back();
     operands_.emplace_back();
     place(id, loop.getInductionVar());
@@ -58,6 +61,7 @@ void ChunkEmitter::inLoops(llvm::ArrayRef<int64_t> ids, ValueRange carried,
     members_.pop_back();
     operands_.pop_back();
   }
+  // Outside of the loop there is no position along this axis.
   axis(id).position = axis(id).tile = {};
   results.assign(loop.getResults().begin(), loop.getResults().end());
 }
@@ -65,20 +69,24 @@ void ChunkEmitter::inLoops(llvm::ArrayRef<int64_t> ids, ValueRange carried,
 /// Computes before the loops what does not change in them.
 void ChunkEmitter::hoist(Operation *op, llvm::ArrayRef<int64_t> ids,
                          llvm::DenseSet<Operation *> &seen) {
+  // Each operation is visited once, also where several users lead to it.
   if (!seen.insert(op).second || !isTiled(op))
     return;
   auto changes = [&](const AxisMap &map) {
     return llvm::any_of(map, [&](int64_t id) { return llvm::is_contained(ids, group_->find(id)); });
   };
   for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
+    // Operands of products are loaded by the product itself.
     if (!isa<ArrayType>(operand.getType()) || isProduct(op))
       continue;
     auto number = static_cast<unsigned>(i);
     Access access = originOf(operand, group_->operandMap(op, number));
     Operation *origin = access.origin.getDefiningOp();
     bool isMember = origin && group_->contains(origin);
+    // Nothing in the value depends on the loops, so it is computed in front of them.
     if (!changes(isMember ? group_->mapOf(origin) : access.map()))
       operandTile(op, number);
+    // The value itself changes, but what it is computed from may not.
     else if (isMember)
       hoist(origin, ids, seen);
   }
@@ -93,6 +101,7 @@ static int64_t levelOf(Operation *op, const OpGroup &group,
   for (Value operand : op->getOperands()) {
     if (!isa<ArrayType>(operand.getType()))
       continue;
+    // Views are looked through, so the origin without positions is enough here.
     AxisMap all(static_cast<size_t>(rankOf(operand.getType())), kWhole);
     Operation *origin = originOf(operand, all).origin.getDefiningOp();
     if (origin && origin != op && group.contains(origin))
@@ -107,6 +116,7 @@ void ChunkEmitter::emitReductions() {
   for (Operation *op : group_->members())
     if (isReduction(op))
       waiting.insert(waiting.begin(), op); // in the order of the program
+  // Reductions of one level do not depend on each other, and may share a loop.
   for (int64_t level = 0; !waiting.empty(); ++level) {
     llvm::SmallVector<Operation *> ready;
     llvm::copy_if(waiting, std::back_inserter(ready),
@@ -126,6 +136,7 @@ void ChunkEmitter::emitReductions() {
 void ChunkEmitter::reduceTogether(llvm::ArrayRef<Operation *> reductions) {
   Loops ids = chunked(group_->foldedBy(reductions.front()));
   loc_ = reductions.front()->getLoc();
+  // Without loops each reduction is one instruction on the tile.
   if (ids.empty()) {
     for (Operation *op : reductions) {
       Value result = fold(op);
@@ -135,8 +146,10 @@ void ChunkEmitter::reduceTogether(llvm::ArrayRef<Operation *> reductions) {
   }
   llvm::DenseSet<Operation *> seen;
   llvm::SmallVector<Value> carried, results;
+  // Searches carry two values, so each reduction has its own place in the list.
   llvm::SmallVector<size_t> firsts;
   for (Operation *op : reductions) {
+    // What does not change in the loop must be there before it begins.
     hoist(op, ids, seen);
     firsts.push_back(carried.size());
     llvm::append_range(carried, begin(op));
@@ -160,6 +173,7 @@ void ChunkEmitter::storeScan(StoreOp into, llvm::ArrayRef<int64_t> ids) {
   Operation *root = group_->root();
   Type elem = elementTypeOf(root->getResult(0).getType());
   AxisMap map = group_->mapOf(root), before = map;
+  // What comes before a chunk has no extent along the scanned axis.
   for (int64_t &id : before)
     if (llvm::is_contained(ids, id))
       id = kWhole;
@@ -180,6 +194,7 @@ void ChunkEmitter::storeRoot(StoreOp into) {
   AxisMap map = group_->mapOf(root);
   Loops ids;
   for (int64_t id : chunked(map))
+    // Parallel axes are those of the grid; only the others need loops.
     if (!group_->isParallel(id))
       ids.push_back(id);
   llvm::DenseSet<Operation *> seen;
@@ -210,6 +225,7 @@ Value ChunkEmitter::withoutOnes(Value tile, int64_t kept) {
   Type type = elem;
   if (kept >= 0) {
     const Extent &extent = extents[static_cast<size_t>(kept)];
+    // The tile's length is that of the axis with the same extent.
     for (const TileAxis &own : axes_)
       if (own.tile && own.extent == extent)
         lengths[static_cast<size_t>(kept)] = own.tile;
@@ -228,6 +244,7 @@ void ChunkEmitter::storeTile(Value tile, StoreOp into) {
   for (auto [base, id] : llvm::enumerate(box.ids)) {
     if (id != kWhole && !axis(id).extent.isOne())
       roles[base] = axis(id).role;
+    // Memory has all axes, the tile only two; the others have one position and are dropped.
     if (roles[base] == TileAxis::Single &&
         !llvm::is_contained(into.getDropped(), static_cast<int64_t>(base)))
       dropped.push_back(static_cast<int64_t>(base));
@@ -237,6 +254,7 @@ void ChunkEmitter::storeTile(Value tile, StoreOp into) {
   };
   auto size = static_cast<int64_t>(rank);
   int64_t row = at(TileAxis::Row), col = at(TileAxis::Col);
+  // If memory has the columns before the rows, the tile is stored transposed.
   bool turned = row < size && col < size && col < row;
   // A tile that lacks an axis keeps one of extent 1 of memory for it.
   int64_t kept = size;
@@ -245,6 +263,7 @@ void ChunkEmitter::storeTile(Value tile, StoreOp into) {
     llvm::erase(dropped, kept);
   }
   int64_t only = kept < size ? kept : row == size ? col : col == size ? row : size;
+  // A tile with one axis in memory still has two, so the other one is stored with extent 1.
   if (only < size && rank > 1) {
     bool isRow = row < size;
     int64_t other =
@@ -268,6 +287,7 @@ void ChunkEmitter::emitGroup(llvm::ArrayRef<StoreOp> stores) {
   into_ = into;
   members_.emplace_back();
   operands_.emplace_back();
+  // Reductions come first, since the root needs their results.
   emitReductions();
   storeRoot(into);
   members_.clear();

@@ -37,6 +37,7 @@ private:
 
 /// Elements of the widest type in a tile.
 int64_t ChunkChooser::elementBudget() const {
+  // The widest element decides, since all tiles of a group have the same extents.
   int64_t bits = 8;
   auto consider = [&](Value value) {
     Type elem = elementTypeOf(value.getType());
@@ -48,12 +49,14 @@ int64_t ChunkChooser::elementBudget() const {
                                              llvm::to_vector(op->getResults())))
         if (isa<ArrayType>(value.getType()))
           consider(value);
+  // At least 64 elements make a tile worth an instruction; narrow types count as 32 bits.
   return std::max<int64_t>(64, sizes_.bytes * 8 / std::max<int64_t>(bits, 32));
 }
 
 /// Whether something has the columns before the rows in memory.
 bool ChunkChooser::readsTransposed(int64_t row, int64_t col) const {
   auto isTransposed = [&](const AxisMap &map) {
+    // Columns before rows in memory mean that the tile is transposed on chip.
     const auto *r = llvm::find(map, row), *c = llvm::find(map, col);
     return r != map.end() && c != map.end() && c < r;
   };
@@ -88,12 +91,14 @@ void ChunkChooser::chooseRoles() {
     if (ids.size() > longest.size())
       longest = ids;
   };
+  // A product's matrix decides, since the cube core needs its rows and columns.
   for (Operation *op : group_->members())
     if (isProduct(op))
       consider(group_->mapOf(op));
   if (!group_->hasProduct()) {
     consider(group_->mapOf(group_->root()));
     for (Operation *op : group_->members())
+      // Without products, reductions and scans may have more axes than the result.
       if (isReduction(op) || isScan(op))
         consider(group_->operandMap(op, 0));
   }
@@ -106,6 +111,7 @@ void ChunkChooser::chooseRoles() {
         col = map.back();
         row = map[map.size() - 2];
       }
+  // An axis that cannot be cut has to be in the tile.
   for (int64_t id : longest) // what has to be whole cannot be gone along, and scans are of tiles
     if ((group_->axis(id).isWhole || isScan(group_->root())) && !group_->isParallel(id) &&
         id != col)
@@ -114,6 +120,7 @@ void ChunkChooser::chooseRoles() {
     axis(col).role = TileAxis::Col;
   if (row != kWhole)
     axis(row).role = TileAxis::Row;
+  // Products have the tile of the machine, other tiles are cut by bytes.
   if (group_->hasProduct())
     chooseProductSteps(row, col);
   else
@@ -131,14 +138,17 @@ void ChunkChooser::chooseProductSteps(int64_t row, int64_t col) {
 /// memory and still each row's partial results fill a block.
 void ChunkChooser::chooseSteps(int64_t row, int64_t col) {
   constexpr int64_t kUnknown = Extent::kUnknown, kFewRows = 8;
+  // Small memories get shorter runs.
   int64_t budget = elementBudget(), least = budget < 512 ? 16 : 64;
   int64_t square = budget < 4096 ? least : 64;
   auto boundOf = [&](int64_t id) { return id == kWhole ? 1 : group_->axis(id).extent.capacity; };
   int64_t rows = boundOf(row), cols = boundOf(col);
+  // A transposed tile is kept near a square, so that both sides have runs of memory.
   bool isTransposed = row != kWhole && col != kWhole && readsTransposed(row, col);
   int64_t most = isTransposed ? square : budget;
   if (col != kWhole) {
     std::optional<int64_t> fixed = scheduledStep(*group_, col);
+    // What fits, is fixed by a schedule, or cannot be cut, is taken whole.
     if (fixed || group_->axis(col).isWhole || (cols != kUnknown && cols <= most)) {
       axis(col).step = fixed.value_or(cols);
     } else {
@@ -149,9 +159,11 @@ void ChunkChooser::chooseSteps(int64_t row, int64_t col) {
   }
   if (row == kWhole)
     return;
+  // The width counts in units of 16 elements.
   int64_t width = col == kWhole ? 1 : std::max<int64_t>(axis(col).step, 1);
   int64_t step = budget / ((width + 15) / 16 * 16);
   step = std::min(step, isTransposed ? square : budget);
+  // Rows come in multiples of 16 or 8 where there are that many.
   step = step >= 16 ? roundDown(step, 16) : step >= 8 ? 8 : std::max<int64_t>(step, 1);
   if (rows != kUnknown)
     step = std::min(step, rows);
@@ -171,6 +183,7 @@ void ChunkEmitter::chooseSizes(bool) {
   chooseChunks(groups_, *group_, sizes_, axes_);
   for (size_t i = 0; i < axes_.size(); ++i) {
     int64_t id = static_cast<int64_t>(i);
+    // Only the axis that stands for a class has a size.
     if (group_->find(id) != id)
       continue;
     const SpaceAxis &space = group_->axis(id);
@@ -181,12 +194,14 @@ void ChunkEmitter::chooseSizes(bool) {
                                              : space.extent.capacity != Extent::kUnknown &&
                                                    space.extent.capacity <= own.step;
     own.isChunked = !space.isWhole && !fits;
+    // A chunked axis gets position and length from its loop.
     if (own.isChunked)
       continue;
     own.step = space.extent.capacity;
     own.position = constant(0);
     own.tile = own.length;
     own.extent = space.extent;
+    // A new name, since a tile's length is not the length of the array.
     if (!space.isWhole && !space.extent.isConstant())
       own.extent = Extent::named(b_.getStringAttr(tileName(id)), space.extent.capacity);
   }

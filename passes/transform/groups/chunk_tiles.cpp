@@ -18,9 +18,11 @@ namespace ptl::ir {
 // ---- types --------------------------------------------------------------------------------------
 
 llvm::SmallVector<Extent> ChunkEmitter::extentsOf(const AxisMap &map) const {
+  // A tile is a matrix, so it has two extents; axes that it lacks have extent 1.
   llvm::SmallVector<Extent> extents(2, Extent::constant(1));
   for (int64_t id : map)
     if (id != kWhole && axis(id).role != TileAxis::Single)
+      // The column's extent is the second one.
       extents[axis(id).role == TileAxis::Col] = axis(id).extent;
   return extents;
 }
@@ -81,6 +83,7 @@ Value ChunkEmitter::cloneScan(Operation *op) {
   state.addAttributes(op->getAttrs());
   AxisMap map = group_->mapOf(op);
   int64_t id = map[axisAlong(op)];
+  // A scan along one position gives the element itself, and its order is 0.
   if (id == kWhole) { // along one position: nothing changes
     Type type = elementTypeOf(op->getResult(0).getType());
     if (isa<ArgsortOp>(op))
@@ -92,6 +95,7 @@ Value ChunkEmitter::cloneScan(Operation *op) {
     state.attributes.set("axis", b_.getI64IntegerAttr(isRow ? 0 : 1));
   for (unsigned i = 0; i < op->getNumOperands(); ++i) {
     Value tile = operandTile(op, i);
+    // A scan reads each position, so operands that only repeat are filled up first.
     state.addOperands(isa<ArrayType>(tile.getType()) ? spread(tile, map) : tile);
   }
   state.addTypes(typeOf(elementTypeOf(op->getResult(0).getType()), map));
@@ -105,9 +109,11 @@ Value ChunkEmitter::cloneProduct(Operation *op) {
   OperationState state(op->getLoc(), op->getName());
   state.addAttributes(op->getAttrs());
   for (unsigned i = 0; i < 2; ++i) {
+    // The operand is loaded as a box of memory, since products take theirs from there.
     AxisMap map = group_->operandMap(op, i);
     Access access;
     access.origin = op->getOperand(i);
+    // Tags say which of the operand's axes become rows (1) and columns (2) of the matrix.
     for (size_t axis = 0; axis < map.size(); ++axis)
       access.axes.push_back({map[axis], {}, {}, static_cast<int>(axis + 3 - map.size())});
     for (AxisAccess &axis : access.axes)
@@ -116,6 +122,7 @@ Value ChunkEmitter::cloneProduct(Operation *op) {
     state.addOperands(load(originOf(access, &b_)));
   }
   AxisMap map = group_->mapOf(op);
+  // Batch axes have one position in a tile and are dropped.
   map.erase(map.begin(), map.end() - 2);
   llvm::SmallVector<Extent> extents;
   for (int64_t id : map)
@@ -133,6 +140,7 @@ Value ChunkEmitter::cloneProduct(Operation *op) {
 }
 
 Value ChunkEmitter::tileOf(Operation *member) {
+  // Scopes are searched from the inside out, since what an outer loop computed holds inside.
   for (auto &scope : llvm::reverse(members_))
     if (Value known = scope.lookup(member))
       return known;
@@ -140,6 +148,7 @@ Value ChunkEmitter::tileOf(Operation *member) {
                : isProduct(member) ? cloneProduct(member)
                : isScan(member)    ? cloneScan(member)
                                    : cloneElementwise(member);
+  // The tile belongs to the innermost scope, and is computed again in the next turn.
   return members_.back()[member] = tile;
 }
 
@@ -158,11 +167,13 @@ Value ChunkEmitter::tileOf(Value value, const AxisMap &map) {
   LocationScope scope(loc_, value);
   Access access = originOf(value, map, &b_);
   Operation *origin = access.origin.getDefiningOp();
+  // What fills an array is made anew for the tile, which costs less than loading it.
   if (origin && isFill(origin))
     return fill(origin, access);
   if (origin && group_->contains(origin) && isTiled(origin))
     return tileOf(origin);
   for (AxisAccess &own : access.axes)
+    // Only axes with several positions appear in the loaded matrix.
     if (own.id != kWhole && !axis(own.id).extent.isOne())
       own.tag = axis(own.id).role;
   return load(access);
@@ -191,11 +202,13 @@ Value ChunkEmitter::fill(Operation *op, const Access &access) {
   Value start = op->getOperand(0);
   Value position = own.id == kWhole ? Value() : axis(own.id).position;
   if (position && own.step)
+    // A slice with a step numbers its positions in units of the step.
     position = b_.createOrFold<arith::MulIOp>(loc_, position, own.step);
   for (Value more : {own.offset, position})
     if (more && !matchPattern(more, m_Zero()))
       start =
           matchPattern(start, m_Zero()) ? more : b_.createOrFold<arith::AddIOp>(loc_, start, more);
+  // At a single position the index is a scalar.
   if (own.id == kWhole || axis(own.id).extent.isOne()) {
     Value number = b_.createOrFold<arith::IndexCastOp>(loc_, elem, start);
     return filled(number, {});
@@ -209,6 +222,7 @@ Value ChunkEmitter::fill(Operation *op, const Access &access) {
     state.addOperands(along.tile);
   state.addTypes(ArrayType::get(b_.getContext(), elem, {along.extent}, Place::Inferred));
   Value row = b_.create(state)->getResult(0);
+  // The row of positions becomes a row or a column of the tile.
   int64_t added = along.role == TileAxis::Col ? 0 : 1;
   Value tile = b_.create<NewAxisOp>(loc_, typeOf(elem, map), row, b_.getDenseI64ArrayAttr(added));
   if (!own.step)
@@ -232,6 +246,7 @@ Value ChunkEmitter::load(Access access) {
   llvm::SmallVector<Extent> extents;
   llvm::SmallVector<int> tags;
   bool hasSteps = false;
+  // A value without any axis in the tile still needs one element to load.
   bool isNowhere = llvm::all_of(access.axes, [](const AxisAccess &own) { return own.tag == 0; });
   for (auto [i, own] : llvm::enumerate(access.axes)) {
     Value offset = own.offset ? own.offset : constant(0);
@@ -239,10 +254,12 @@ Value ChunkEmitter::load(Access access) {
       Value position = axis(own.id).position;
       if (own.step)
         position = b_.createOrFold<arith::MulIOp>(loc_, position, own.step);
+      // The tile begins at the loop's position behind the offset of the view.
       offset = matchPattern(offset, m_Zero())
                    ? position
                    : b_.createOrFold<arith::AddIOp>(loc_, offset, position);
     }
+    // The last axis stays if no other does, so that a box of one element is left.
     bool last = i + 1 == access.axes.size();
     bool kept = own.tag != 0 || (isNowhere && last);
     bool runs = own.tag != 0 && own.id != kWhole;
@@ -267,7 +284,9 @@ Value ChunkEmitter::load(Access access) {
   auto type = ArrayType::get(b_.getContext(), elem, extents, Place::Inferred);
   Value box = loadBox(access, type, offsets, lengths, steps, dropped);
   if (tags.size() == 2)
+    // Memory that has columns first is loaded as it lies and transposed on chip.
     return tags[0] == 2 ? transposed(box) : box;
+  // A box of one axis becomes a matrix with an axis of extent 1.
   int64_t added = tags.empty() || tags[0] != 1 ? 0 : 1;
   extents.insert(extents.begin() + added, Extent::constant(1));
   auto matrix = ArrayType::get(b_.getContext(), type.getElementType(), extents, Place::Inferred);
@@ -278,6 +297,7 @@ Value ChunkEmitter::load(Access access) {
 static bool isUnchanged(LoadOp load, Operation *grid) {
   if (load->getBlock() != grid->getBlock())
     return false;
+  // Every store to the storage between the load and the grid would change what the grid reads.
   for (Operation *op = load->getNextNode(); op && op != grid; op = op->getNextNode()) {
     bool writes = false;
     op->walk([&](StoreOp store) { writes |= store.getRef() == load.getRef(); });
@@ -296,6 +316,7 @@ bool ChunkEmitter::readsStorage(LoadOp load, const Access &access) {
   if (!llvm::is_contained(written_, load.getRef()))
     return true;
   auto isZero = [](Value offset) { return matchPattern(offset, m_Zero()); };
+  // A tile may read what the grid writes only at its own place, which no other tile writes.
   return groups_.size() == 1 && !access.isBox && into_.getDropped().empty() &&
          into_.getSteps().empty() && llvm::all_of(into_.getOffsets(), isZero) &&
          llvm::all_of(load.getOffsets(), isZero) && access.map() == group_->mapOf(group_->root());
@@ -323,6 +344,7 @@ Value ChunkEmitter::spread(Value tile, const AxisMap &map) {
   llvm::SmallVector<Extent> wanted = extentsOf(map);
   if (llvm::equal(ir::extentsOf(tile.getType()), wanted))
     return tile;
+  // Extents of 1 tell apart what repeats; all other extents agree within a group.
   bool same = llvm::all_of(llvm::zip(ir::extentsOf(tile.getType()), wanted), [](auto pair) {
     return std::get<0>(pair).isOne() == std::get<1>(pair).isOne();
   });
@@ -342,12 +364,14 @@ Value ChunkEmitter::fold(Operation *reduction) {
   llvm::SmallVector<int64_t> axes;
   llvm::SmallVector<Extent> extents(ir::extentsOf(tile.getType()));
   for (int64_t id : group_->foldedBy(reduction)) {
+    // Axes that have one position in the tile are folded by the loop around it.
     if (axis(id).role == TileAxis::Single || axis(id).extent.isOne())
       continue;
     axes.push_back(axis(id).role == TileAxis::Col);
     extents[static_cast<size_t>(axes.back())] = Extent::constant(1);
   }
   Type elem = elementTypeOf(reduction->getResult(0).getType());
+  // Searches (argmax) have one axis, sums a list of them.
   bool searches = reduction->hasAttr("axis");
   if (axes.empty() && !searches)
     return tile;
@@ -372,6 +396,7 @@ Value ChunkEmitter::foldScanned(Operation *scan) {
   int64_t id = map[axisAlong(scan)];
   llvm::SmallVector<Extent> extents(ir::extentsOf(tile.getType()));
   int64_t axis = this->axis(id).role == TileAxis::Col;
+  // One position is folded already.
   if (extents[static_cast<size_t>(axis)].isOne())
     return tile;
   extents[static_cast<size_t>(axis)] = Extent::constant(1);
@@ -392,6 +417,7 @@ Value ChunkEmitter::identity(llvm::StringRef combiner, Type elem, const AxisMap 
 llvm::SmallVector<Value> ChunkEmitter::begin(Operation *reduction) {
   LocationScope scope(loc_, reduction->getResult(0));
   Type elem = elementTypeOf(reduction->getOperand(0).getType());
+  // The position -1 says that nothing has been found yet.
   llvm::SmallVector<Value> carried = {
       identity(combinerOf(reduction), elem, group_->mapOf(reduction))};
   if (reduction->hasAttr("axis")) {
@@ -424,11 +450,13 @@ llvm::SmallVector<Value> ChunkEmitter::combine(Operation *reduction,
         ArrayType::get(b_.getContext(), elem, ir::extentsOf(part.getType()), Place::Inferred));
     best = b_.create(state)->getResult(0);
   }
+  // Positions in the chunk count from its begin.
   Value from = b_.createOrFold<arith::IndexCastOp>(loc_, positions, axis(id).position);
   Value at = make(AddOp::getOperationName(), positions, {part, from});
   Type mask = b_.getI1Type();
   Value better =
       make(largest ? GtOp::getOperationName() : LtOp::getOperationName(), mask, {best, carried[1]});
+  // The first chunk always wins, since no position has been found before it.
   Value none = make(LtOp::getOperationName(), mask, {carried[0], numberOf(b_, loc_, positions, 0)});
   Value wins = make(OrOp::getOperationName(), mask, {better, none});
   return {make(SelectOp::getOperationName(), positions, {wins, at, carried[0]}),

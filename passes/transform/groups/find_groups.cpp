@@ -37,7 +37,9 @@ private:
 bool BlockGroups::collectUsers(Operation &op, OpGroup *&group) const {
   for (Operation *user : op.getUsers()) {
     OpGroup *own = groupOf_.lookup(user);
+    // A view that is looked through has no group; its users decide.
     bool looksThrough = limits_.looksThroughViews && isView(user);
+    // A user without a group needs the value as an array, and so does one of another group.
     if ((!own && !looksThrough) || (own && group && own != group))
       return false;
     if (own)
@@ -49,6 +51,7 @@ bool BlockGroups::collectUsers(Operation &op, OpGroup *&group) const {
 }
 
 void BlockGroups::find() {
+  // Backwards, so that all users of an operation have been decided before it.
   for (Operation &op : llvm::reverse(block_)) {
     if (!limits_.isCandidate(&op) || op.use_empty())
       continue;
@@ -58,6 +61,7 @@ void BlockGroups::find() {
       groupOf_[&op] = group;
       continue;
     }
+    // Views and constants that nobody needs as arrays are made where they are used.
     if (!limits_.mustBeStored(&op))
       continue;
     groups_.push_back(std::make_unique<OpGroup>(&op, limits_));
@@ -70,9 +74,11 @@ void BlockGroups::find() {
 static bool haveSameTiles(const OpGroup &a, const OpGroup &b) {
   bool areMatrices = a.limits().tilesAreMatrices;
   AxisMap own = a.mapOf(a.root()), other = b.mapOf(b.root());
+  // A grid of products and one of other tiles have different sizes.
   if (areMatrices && (own.size() != other.size() || a.hasProduct() != b.hasProduct()))
     return false;
   size_t rank = std::max(own.size(), other.size());
+  // Groups of different rank compare with whole axes added.
   own.resize(rank, kWhole);
   other.resize(rank, kWhole);
   return llvm::all_of(llvm::zip(own, other), [&](auto pair) {
@@ -95,6 +101,7 @@ static Attribute fuseLabel(const OpGroup &group) {
 
 /// Whether something between needs what one of the groups stores, and comes before the root of the
 /// other.
+// Something that needs a stored value in the middle would keep the grids from being one.
 bool BlockGroups::isApart(llvm::ArrayRef<OpGroup *> fused, const OpGroup &other) const {
   return llvm::any_of(fused, [&](OpGroup *earlier) {
     return llvm::any_of(earlier->root()->getUsers(), [&](Operation *user) {
@@ -115,8 +122,10 @@ std::vector<OpGroup *> BlockGroups::fusedWith(OpGroup *group) const {
   for (const auto &other : llvm::reverse(groups_)) {
     if (other.get() == group || fuseLabel(*other) != label || !other->isFeasible() ||
         other->root()->getNumResults() != 1 || !haveSameTiles(*group, *other) ||
+        // The order of the program decides which one comes first.
         !group->root()->isBeforeInBlock(other->root()))
       continue;
+    // The stores move behind the last root, which is only right if nothing reads them before.
     auto maySettle = [&](OpGroup *each) {
       return mayStoreBehind(each->root()->getResult(0), other->root());
     };
@@ -129,6 +138,7 @@ std::vector<OpGroup *> BlockGroups::fusedWith(OpGroup *group) const {
 /// What fuses is asked for each group when its turn comes: grids that have been made are in between.
 void BlockGroups::emit(EmitGrid emitGrid, unsigned &number) {
   llvm::DenseSet<OpGroup *> done;
+  // Groups are kept in reverse, so this is the order of the program.
   for (const auto &group : llvm::reverse(groups_)) {
     if (!group->isFeasible() || done.count(group.get()))
       continue;
@@ -140,6 +150,7 @@ void BlockGroups::emit(EmitGrid emitGrid, unsigned &number) {
 
 /// What only the grids' copies replaced is dead now.
 void BlockGroups::eraseDead() {
+  // Backwards, so that users go before what they use.
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block_)))
     if (limits_.isCandidate(&op) && op.use_empty())
       op.erase();
@@ -147,6 +158,7 @@ void BlockGroups::eraseDead() {
 
 void makeGrids(func::FuncOp function, const GroupLimits &limits, EmitGrid emitGrid) {
   llvm::SmallVector<Block *> blocks;
+  // Bodies of grids are tiles already.
   function->walk([&](Block *block) {
     if (!block->getParentOp()->getParentOfType<ParallelOp>() &&
         !isa<ParallelOp>(block->getParentOp()))

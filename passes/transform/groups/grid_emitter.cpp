@@ -28,6 +28,7 @@ llvm::SmallVector<GridEmitter::RootStores> GridEmitter::settle() {
       storages[i].push_back(allocateFor(b_, result));
   for (const std::vector<RootStorage> &ofRoot : storages)
     for (const RootStorage &storage : ofRoot)
+      // Stores of several roots come together, so that one grid can stand before them.
       if (groups_.size() > 1 || ofRoot.size() > 1)
         bringStore(b_, storage);
   llvm::SmallVector<RootStores> stores(groups_.size());
@@ -52,6 +53,7 @@ void GridEmitter::openGrid() {
     upper.push_back(axis(id).length);
     steps.push_back(axis(id).stepValue ? axis(id).stepValue : constant(axis(id).step));
   }
+  // A grid without axes still needs one point to run in.
   if (ids.empty()) {
     upper.push_back(constant(1));
     steps.push_back(constant(1));
@@ -62,6 +64,7 @@ void GridEmitter::openGrid() {
   NamedAttrList scheduled;
   for (size_t i = 0; i < axes_.size(); ++i)
     if (auto id = static_cast<int64_t>(i);
+        // Only sizes that the schedule gave are noted, for the check of its effects.
         group_->find(id) == id && scheduledStep(*group_, id) == axis(id).step)
       scheduled.set(lengthName(group_->axis(id).extent), b_.getI64IntegerAttr(axis(id).step));
   if (!scheduled.empty())
@@ -73,6 +76,7 @@ void GridEmitter::openGrid() {
 void GridEmitter::place(int64_t id, Value position) {
   TileAxis &own = axis(id);
   own.position = position;
+  // Equal tiles need no minimum at the edge.
   if (hasEqualTiles(id)) {
     own.tile = constant(own.step);
     own.extent = Extent::constant(own.step);
@@ -91,6 +95,7 @@ GridEmitter::TileBox GridEmitter::boxOfTile(StoreOp into) {
               llvm::SmallVector<Value>(into.getSteps()),
               {}};
   size_t next = 0;
+  // The store's box has all axes of memory; the root's map only those that are kept.
   for (size_t base = 0; base < box.offsets.size(); ++base) {
     bool isDropped = llvm::is_contained(into.getDropped(), static_cast<int64_t>(base));
     int64_t id = isDropped ? kWhole : map[next++];
@@ -110,6 +115,7 @@ void GridEmitter::emit() {
   llvm::SmallVector<RootStores> stores = settle();
   chooseSizes(/*isFirst=*/true);
   openGrid();
+  // The first group's tiles are those of all groups that share the grid.
   std::vector<TileAxis> first = axes_;
   AxisMap firstMap = group_->mapOf(group_->root());
   for (size_t i = 0; i < groups_.size(); ++i) {
@@ -119,6 +125,7 @@ void GridEmitter::emit() {
       group_ = group;
       OpBuilder::InsertionGuard guard(b_);
       b_.setInsertionPoint(grid_);
+      // Each group has axes of its own, whose lengths are computed in front of the grid.
       chooseSizes(/*isFirst=*/false);
       AxisMap map = group_->mapOf(group_->root()); // the same tiles as the first group
       for (auto [own, other] : llvm::zip(map, firstMap))

@@ -24,11 +24,13 @@ bool isArray(Operation *op) {
 }
 
 bool isCpuCandidate(Operation *op) {
+  // `topk` has two results, so it is named on its own.
   return isa<TopkOp>(op) || (isArray(op) && (isTiled(op) || isTaken(op) || onlyDescribes(op)));
 }
 
 /// Views are roots only where they are stored as they are.
 bool isStoredOnCpu(Operation *op) {
+  // A view that nobody stores is computed where it is used.
   return !onlyDescribes(op) ||
          llvm::any_of(op->getUsers(), [](Operation *user) { return isa<StoreOp>(user); });
 }

@@ -5,6 +5,7 @@ using namespace mlir;
 namespace ptl::ir {
 
 OpGroup::OpGroup(Operation *root, const GroupLimits &limits) : root_(root), limits_(&limits) {
+  // Axes of the root are the first axes of the group's space.
   Value result = root->getResult(0);
   AxisMap map;
   for (auto [axis, extent] : llvm::enumerate(extentsOf(result.getType())))
@@ -15,6 +16,7 @@ OpGroup::OpGroup(Operation *root, const GroupLimits &limits) : root_(root), limi
     members_[root] = map;
     use(result, map);
   }
+  // The root's own uses are no join that could be taken back.
   newUses_.clear();
 }
 
@@ -31,6 +33,8 @@ int64_t OpGroup::newAxis(Value like, int64_t axis) {
 }
 
 int64_t OpGroup::find(int64_t id) const {
+  // This is a union-find structure without path compression, so that a copy of it restores an
+  // earlier state.
   while (id >= 0 && parents_[static_cast<size_t>(id)] != id)
     id = parents_[static_cast<size_t>(id)];
   return id;
@@ -38,6 +42,7 @@ int64_t OpGroup::find(int64_t id) const {
 
 int64_t OpGroup::resolved(int64_t id) const {
   id = find(id);
+  // In the space of the root, a whole axis is no axis of the tile.
   return id != kWhole && axis(id).isWhole && !ownsAllAxes() ? kWhole : id;
 }
 
@@ -61,12 +66,15 @@ bool OpGroup::unify(int64_t a, int64_t b) {
     return true;
   if (a == kWhole || b == kWhole)
     return false;
+  // The smaller number wins, so the root's axes keep their identity.
   if (a > b)
     std::swap(a, b);
   SpaceAxis &kept = axes_[static_cast<size_t>(a)];
   const SpaceAxis &gone = axes_[static_cast<size_t>(b)];
+  // Two different constants cannot be one axis.
   if (kept.extent.isConstant() && gone.extent.isConstant() && !sameLength(kept.extent, gone.extent))
     return false;
+  // A known bound is worth more than none, so the axis takes over the description that has one.
   if (kept.extent.capacity == Extent::kUnknown && gone.extent.capacity != Extent::kUnknown) {
     kept.extent = gone.extent;
     kept.like = gone.like;
@@ -74,6 +82,7 @@ bool OpGroup::unify(int64_t a, int64_t b) {
   }
   kept.isReduced |= gone.isReduced;
   kept.isWhole |= gone.isWhole;
+  // What holds of one axis holds of the axis that stands for both.
   parents_[static_cast<size_t>(b)] = a;
   return true;
 }
@@ -90,6 +99,7 @@ bool OpGroup::unify(const AxisMap &a, const AxisMap &b) {
 OpGroup::Maps OpGroup::scanMaps(Operation *scan, const AxisMap &map) {
   if (int64_t along = find(map[axisAlong(scan)]); along != kWhole) {
     SpaceAxis &own = axes_[static_cast<size_t>(along)];
+    // A cumulative scan can go on chunk by chunk; a sort needs its axis whole.
     (ownsAllAxes() && isCumulative(scan) ? own.isReduced : own.isWhole) = true;
   }
   Maps maps;
@@ -101,6 +111,7 @@ OpGroup::Maps OpGroup::scanMaps(Operation *scan, const AxisMap &map) {
 void OpGroup::addFoldedAxes(Operation *reduction, AxisMap &operand) {
   Value value = reduction->getOperand(0);
   for (int64_t axis : foldedAxesOf(reduction)) {
+    // An axis of extent 1 needs no loop.
     if (extentsOf(value.getType())[static_cast<size_t>(axis)].isOne())
       continue;
     operand[static_cast<size_t>(axis)] = newAxis(value, axis);
@@ -113,6 +124,8 @@ void OpGroup::addContractedAxis(Operation *product, Maps &operands) {
   int64_t last = static_cast<int64_t>(a.size()) - 1;
   if (extentsOf(product->getOperand(0).getType())[static_cast<size_t>(last)].isOne())
     return;
+  // The contracted axis is one for both operands and whole in each tile, since products accumulate
+  // inside.
   a[a.size() - 1] = b[b.size() - std::min<size_t>(b.size(), 2)] =
       newAxis(product->getOperand(0), last);
   axes_.back().isWhole = true;
@@ -149,6 +162,7 @@ bool OpGroup::add(Operation *op, const AxisMap &map) {
     products_.push_back(op);
   if (isScan(op))
     scans_.push_back(op);
+  // Scalars have no axes and need no access.
   for (auto [operand, own] : llvm::zip(op->getOperands(), *maps))
     if (isa<ArrayType>(operand.getType()))
       use(operand, own);
@@ -160,6 +174,7 @@ void OpGroup::removeLast() {
   Operation *op = members_.back().first;
   members_.pop_back();
   operands_.erase(op);
+  // Only the last member's accesses are taken back, which `newUses_` remembers.
   for (const Access &access : newUses_) {
     auto uses = accesses_.find(access.origin);
     uses->second.pop_back();
@@ -183,6 +198,7 @@ std::optional<AxisMap> OpGroup::mergedUses(llvm::ArrayRef<Access> uses) {
       continue;
     }
     for (auto [own, id] : llvm::zip(merged, map)) {
+      // Two users need the value along different axes, so a tile has all of both.
       if (resolved(own) == resolved(id))
         continue;
       keepWhole(own);
@@ -197,6 +213,7 @@ std::optional<AxisMap> OpGroup::mergedUses(llvm::ArrayRef<Access> uses) {
 /// axes of the group that the result lacks, as far as lengths allow. In the space of the root they
 /// are its axes in the same places, counted from the end.
 void OpGroup::foldOwnAxes(Operation *reduction) {
+  // In the space of the root, axes of the root that are folded are needed whole.
   if (!ownsAllAxes()) {
     AxisMap map = mapOf(root_);
     int64_t rank = rankOf(reduction->getOperand(0).getType());
@@ -209,6 +226,7 @@ void OpGroup::foldOwnAxes(Operation *reduction) {
   llvm::SmallVector<int64_t> lacking;
   llvm::copy_if(parallel(), std::back_inserter(lacking),
                 [&](int64_t id) { return !llvm::is_contained(map, id); });
+  // Axes are matched from the end, as shapes align.
   for (int64_t id : llvm::reverse(lacking))
     for (int64_t folded : foldedBy(reduction))
       if (!llvm::is_contained(lacking, folded) &&
@@ -221,6 +239,7 @@ void OpGroup::shareWithEarlierUses(const Access &access) {
   for (const Access &earlier : llvm::SmallVector<Access, 2>(accesses_[access.origin])) {
     if (earlier.isBox || access.isBox)
       continue;
+    // Each pair of axes is tried by itself and taken back if the group becomes unsound.
     for (auto [own, other] : llvm::zip(access.axes, earlier.axes)) {
       int64_t a = find(own.id), b = find(other.id);
       if (a == b || a == kWhole || b == kWhole || !sameLength(axis(a).extent, axis(b).extent))
@@ -246,6 +265,7 @@ static bool isChosenFrom(const OpGroup &group, Value value) {
 }
 
 bool OpGroup::tryJoin(Operation *op) {
+  // All conditions that cost nothing come first, before the state is copied.
   auto found = accesses_.find(op->getResult(0));
   if (!isFeasible() || found == accesses_.end() || members_.size() >= limits_->mostMembers ||
       op->getNumResults() != 1 || (isScan(op) && !limits_->joinsScans) ||
@@ -253,14 +273,17 @@ bool OpGroup::tryJoin(Operation *op) {
       (!isView(op) && isChosenFrom(*this, op->getResult(0))) ||
       llvm::any_of(found->second, [](const Access &a) { return a.isBox; }))
     return false;
+  // The copies restore the axes if the join turns out to be impossible.
   std::vector<SpaceAxis> axes = axes_;
   std::vector<int64_t> parents = parents_;
   newUses_.clear();
+  // A join must not take away the last parallel axis that the group had.
   bool hadParallel = !parallel().empty();
   std::optional<AxisMap> map = mergedUses(found->second);
   bool isAdded = map && add(op, *map);
   if (isAdded && isReduction(op))
     foldOwnAxes(op);
+  // An unsound group is undone completely: member, uses and axes.
   if (!isAdded || !isSound() || parallel().empty() == hadParallel) {
     if (isAdded)
       removeLast();
@@ -299,6 +322,7 @@ llvm::SmallVector<Operation *> OpGroup::members() const {
 llvm::SmallVector<int64_t> OpGroup::parallel() const {
   llvm::SmallVector<int64_t> ids;
   for (int64_t id : mapOf(root_))
+    // An axis that the root has twice counts once.
     if (id != kWhole && !axis(id).isReduced && !axis(id).isWhole && !llvm::is_contained(ids, id))
       ids.push_back(id);
   return ids;
@@ -323,6 +347,7 @@ bool OpGroup::isLoadedByProduct(Value value) const {
 }
 
 static bool runsTwiceAlongOne(AxisMap map) {
+  // Whole axes do not run, so only the others count.
   llvm::erase(map, kWhole);
   llvm::sort(map);
   return std::adjacent_find(map.begin(), map.end()) != map.end();
@@ -348,6 +373,7 @@ bool OpGroup::isComputedOnce(Operation *op, llvm::ArrayRef<int64_t> independent)
   bool folds = llvm::any_of(map, [&](int64_t id) { return id != kWhole && axis(id).isReduced; });
   bool again = llvm::any_of(independent, [&](int64_t id) { return !llvm::is_contained(map, id); });
   // A scan carries what comes before along its own axis.
+  // An operation that lacks an axis of the grid would be done again for every tile along it.
   return !again && (!folds || isScan(op));
 }
 
@@ -372,6 +398,7 @@ static bool differInMatrices(llvm::ArrayRef<AxisMap> products) {
     for (auto [axis, id] : llvm::enumerate(map))
       if (id != kWhole)
         (axis + 2 >= map.size() ? inMatrix : ofBatch).insert(id);
+  // An axis must be inside the matrices of all products or of none.
   return llvm::any_of(ofBatch, [&](int64_t id) { return inMatrix.contains(id); });
 }
 
@@ -383,6 +410,7 @@ bool OpGroup::isSound() const {
     return false;
   llvm::SmallVector<int64_t> independent = parallel();
   bool reduces = false;
+  // Only what was added last can have become unsound in the space of the root.
   for (const auto &[op, map] : llvm::reverse(members_)) {
     if (runsTwiceAlongOne(resolved(map)) || !isComputedOnce(op, independent))
       return false;

@@ -16,11 +16,13 @@ namespace ptl::ir {
 Value PartitionEmitter::tileBudget() {
   Operation *root = group_->root();
   const OpRecord *record = recordOf(root);
+  // A reduction reads more than it writes, so its operand decides.
   bool reduces = (record && record->opClass == OpClass::Reduction) || isa<TopkOp>(root);
   Value widest = reduces ? root->getOperand(0) : root->getResult(0);
   AxisMap map = reduces ? group_->operandMap(root, 0) : group_->mapOf(root);
   Type element = elementTypeOf(widest.getType());
   int64_t bytes = element.isIndex() ? 8 : std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
+  // Axes that are whole in each tile take their part of the budget first.
   Value whole = constant(1);
   for (size_t i = 0; i < map.size(); ++i)
     if (map[i] == kWhole)
@@ -64,6 +66,7 @@ void PartitionEmitter::chooseSizes(bool isFirst) {
   Value root = group_->root()->getResult(0);
   int64_t rank = rankOf(root.getType());
   Value budget;
+  // The budget is spent from the last axis on, so that a tile is a run of memory.
   llvm::SmallVector<int64_t> parallel = group_->parallel();
   for (int64_t id : llvm::reverse(parallel)) {
     TileAxis &own = axis(id);
@@ -87,6 +90,7 @@ void PartitionEmitter::chooseSizes(bool isFirst) {
                         : budget;
     if (at == rank - 1 && turns(*group_))
       own.stepValue = constant(kShortestPiece);
+    // The first axis takes what is left of the budget, whatever its length.
     if (id == parallel.front())
       break;
     own.stepValue = b_.createOrFold<arith::MinSIOp>(loc_, own.stepValue, atLeastOne(own.length));
@@ -112,6 +116,7 @@ ArrayType PartitionEmitter::tileType(ArrayType type, const AxisMap &map) {
 }
 
 Value PartitionEmitter::sliceOf(Value value, const AxisMap &map) {
+  // A value that is needed whole is used as it is.
   if (llvm::all_of(map, [](int64_t axis) { return axis == kWhole; }))
     return value;
   llvm::SmallVector<Value> offsets, lengths;
@@ -140,6 +145,7 @@ Value PartitionEmitter::cloneCreation(Operation *op, const AxisMap &map) {
   state.addTypes(type);
   if (record->id == OpId::Index) {
     Value start = op->getOperand(0);
+    // Positions of the tile begin at its own position.
     if (map[0] != kWhole)
       start = b_.createOrFold<arith::AddIOp>(op->getLoc(), start, axis(map[0]).position);
     state.addOperands(start);
@@ -161,6 +167,7 @@ Value PartitionEmitter::cloneMember(Operation *op, const AxisMap &map) {
   for (Type result : op->getResultTypes())
     state.addTypes(tileType(cast<ArrayType>(result), map));
   for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
+    // The lengths of a broadcast are those of the tile, not of the array.
     bool isLength = record && record->id == OpId::Broadcast && i > 0;
     if (!isLength)
       state.addOperands(rankOf(operand.getType()) > 0 ? tileOf(operand, maps[i]) : operand);
@@ -178,6 +185,7 @@ Value PartitionEmitter::cloneMember(Operation *op, const AxisMap &map) {
 Value PartitionEmitter::tileOf(Value value, const AxisMap &map) {
   Operation *op = value.getDefiningOp();
   bool isMember = op && group_->contains(op);
+  // What two members need is computed once.
   if (isMember)
     if (Value known = tiles_.lookup(value))
       return known;
@@ -187,6 +195,7 @@ Value PartitionEmitter::tileOf(Value value, const AxisMap &map) {
     tile = cloneCreation(op, map);
   else if (isMember)
     tile = cloneMember(op, map);
+  // A view whose axes can be mapped is taken again on the tile's part.
   else if (op && isMapped && isView(op) && operandAxes(op, map))
     tile = cloneMember(op, map);
   else

@@ -11,9 +11,11 @@ using namespace mlir;
 namespace ptl::ir {
 
 StoreOp onlyStore(Value result) {
+  // A second user needs the value itself, not only its storage.
   if (!result.hasOneUse())
     return {};
   auto store = dyn_cast<StoreOp>(*result.getUsers().begin());
+  // Scattered or atomic stores do not take tiles one by one.
   bool plain = store && store->getBlock() == result.getParentBlock() && !store.getIndex() &&
                !store.getAtomic() &&
                extentsOf(store.getRef().getType()).size() - store.getDropped().size() ==
@@ -38,15 +40,18 @@ bool mayStoreBehind(Value result, Operation *last) {
   if (!store)
     return true;
   Block *block = result.getParentBlock();
+  // The store moves to its new place across these operations.
   bool isBehind = last->isBeforeInBlock(store);
   Operation *from = isBehind ? last : store.getOperation(), *to = isBehind ? store : last;
   auto isBetween = [&](Operation *op) {
     return from->isBeforeInBlock(op) && (op == to || op->isBeforeInBlock(to));
   };
+  // Operands of the store have to be made before its new place.
   bool isReady = llvm::all_of(store->getOperands(), [&](Value operand) {
     Operation *made = operand.getDefiningOp();
     return !isBehind || !made || made->getBlock() != block || !isBetween(made);
   });
+  // Nothing on the way may read or write the storage.
   return isReady && llvm::none_of(store.getRef().getUsers(), [&](Operation *user) {
            Operation *here = block->findAncestorOpInBlock(*user);
            return here && here != store && !isa<DimOp>(user) && isBetween(here);
@@ -62,6 +67,7 @@ RootStorage allocateFor(OpBuilder &builder, Value result) {
   RootStorage storage;
   storage.result = result;
   Operation *root = result.getDefiningOp();
+  // A root with several results has its grid at the root, so its stores have to move there.
   if (onlyStore(result) && (root->getNumResults() == 1 || mayStoreBehind(result, root)))
     return storage;
   Location loc = root->getLoc();
@@ -89,6 +95,7 @@ StoreOp storeFor(OpBuilder &builder, const RootStorage &storage,
                                        ValueRange(), Value(), none, IntegerAttr(), StringAttr());
   auto load = builder.create<LoadOp>(loc, result.getType(), storage.ref, storage.offsets,
                                      storage.lengths, ValueRange(), Value(), none);
+  // Other users read what the grid has stored.
   result.replaceUsesWithIf(
       load, [&](OpOperand &use) { return use.getOwner() != store && !stays(use.getOwner()); });
   return store;

@@ -36,6 +36,8 @@ ScheduleEffects::ScheduleEffects(func::FuncOp function) : function_(function) {
   for (Attribute each : said)
     items_.push_back({cast<DictionaryAttr>(each)});
   function.walk([&](Operation *op) {
+    // Operations carry the numbers of the schedule's items, so they can be found again after
+    // rewriting.
     for (int64_t number : numbersOf(op)) {
       Item &item = items_[static_cast<size_t>(number)];
       item.block = op->getBlock();
@@ -61,6 +63,7 @@ std::string ScheduleEffects::whyNotTiled(const Item &item) const {
   if (item.grids.empty())
     return name + " is not computed tile by tile";
   std::optional<int64_t> other;
+  // One grid with the wanted size is enough.
   for (Operation *grid : item.grids)
     if (auto sizes = attrs::tiled.of(grid))
       if (auto size = dyn_cast_or_null<IntegerAttr>(sizes.get(length))) {
@@ -75,6 +78,7 @@ std::string ScheduleEffects::whyNotTiled(const Item &item) const {
 
 /// Why two values do not share a grid.
 std::string ScheduleEffects::whyNotFused(const Item &a, const Item &b) const {
+  // The reasons are tried from the most basic to the most special one.
   std::string first = "`" + a.label() + "`", second = "`" + b.label() + "`";
   for (const Item *each : {&a, &b})
     if (each->grids.empty())
@@ -99,6 +103,7 @@ void ScheduleEffects::check() {
     return;
   function_.walk([&](Operation *op) {
     Operation *grid = nullptr;
+    // The outermost grid is the kernel.
     for (Operation *outer = op->getParentOp(); outer; outer = outer->getParentOp())
       grid = isa<ParallelOp>(outer) ? outer : grid;
     for (int64_t number : numbersOf(op))

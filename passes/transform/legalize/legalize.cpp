@@ -40,6 +40,7 @@ Table joinTables() {
 bool needsVectorUnit(Operation *op) {
   if (op->getNumResults() != 1 || !op->getParentOfType<ParallelOp>())
     return false;
+  // Only the functions that scalars lack are computed on a tile of one element.
   for (llvm::ArrayRef<Row> rows : {mathRows(), trigonometryRows()})
     for (const Row &row : rows)
       if (op->getName().stripDialect() == row.name)
@@ -58,6 +59,7 @@ Value onOneElement(const Tiles &t, Operation *op) {
 }
 
 bool concerns(Operation *op) {
+  // What was made as an instruction already is left alone, or rewriting would not end.
   if (op->getNumResults() != 1 || attrs::instruction.isOn(op))
     return false;
   return llvm::any_of(op->getOperands(), isArray) || isArray(op->getResult(0));
@@ -80,6 +82,7 @@ public:
     Tiles tiles(rewriter_, op, target_);
     Operation *previous = op->getPrevNode();
     Value result = onTiles ? row->getValue()(tiles, op) : onOneElement(tiles, op);
+    // The row did not apply, so what it has made up to there is removed again.
     if (!result) {
       while (op->getPrevNode() != previous)
         rewriter_.eraseOp(op->getPrevNode());
@@ -95,6 +98,7 @@ public:
     if (!isArray(result) || elem(result) != elementTypeOf(wanted) ||
         rankOf(result.getType()) != rankOf(wanted))
       return op->emitOpError("was rewritten to the type ") << result.getType();
+    // Names of extents may differ although lengths are equal, so the value is described anew.
     return rewriter_.create<CastOp>(op->getLoc(), wanted, result).getResult();
   }
 
@@ -110,6 +114,7 @@ LogicalResult rewriteAll(Operation *root, const Table &table, const Target &targ
   RewriteByTable rewrite(rewriter, table, target);
   llvm::SmallVector<Operation *> work;
   root->walk([&](Operation *op) { work.push_back(op); });
+  // The list is a stack, so operations are rewritten in program order, and new ones at once.
   std::reverse(work.begin(), work.end());
   // Rewritings that undo each other are a fault of theirs, not a hang.
   constexpr size_t kMost = 1 << 20;
@@ -123,6 +128,7 @@ LogicalResult rewriteAll(Operation *root, const Table &table, const Target &targ
       return failure();
     if (!*result)
       continue;
+    // All that was made stands between the former neighbour and the operation.
     for (Operation *made = op->getPrevNode(); made != previous; made = made->getPrevNode())
       made->walk([&](Operation *inner) { work.push_back(inner); });
     rewriter.replaceOp(op, *result);
@@ -143,6 +149,7 @@ struct Legalize : impl::LegalizeBase<Legalize> {
     Target target(*found);
     Table table = joinTables();
     llvm::SmallVector<Operation *> tops;
+    // `topk` has two results, which the table of rewritings does not handle.
     getOperation()->walk([&](TopkOp op) { tops.push_back(op); });
     PatternRewriter rewriter(getOperation()->getContext());
     for (Operation *op : tops) {
@@ -151,6 +158,7 @@ struct Legalize : impl::LegalizeBase<Legalize> {
     }
     if (failed(rewriteAll(getOperation(), table, target)))
       return signalPassFailure();
+    // The marks only speak to rewritings.
     getOperation()->walk([](Operation *op) {
       attrs::instruction.remove(op);
       attrs::narrowed.remove(op);
@@ -173,6 +181,7 @@ static void passOnSchedule(Operation *from, Operation *to) {
 void expandProducts(func::FuncOp function) {
   llvm::SmallVector<Operation *> products;
   function.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    // Inside grids the machine decides, and the pass itself does that.
     if (isa<ParallelOp>(op))
       return WalkResult::skip();
     if (isa<EinsumOp, MatmulOp>(op))

@@ -23,6 +23,7 @@ static Value onSignedWords(const Tiles &t, Operation *op, Type type) {
 
 /// The same on wider integers; the result wraps back.
 static Value onWiderIntegers(const Tiles &t, Operation *op, Type wide) {
+  // Sums and products are right modulo 2^n in any wider type.
   llvm::SmallVector<Value> operands;
   for (Value operand : op->getOperands())
     operands.push_back(t.convert(operand, wide));
@@ -71,6 +72,7 @@ static Value withOneFullOperand(const Tiles &t, Operation *op) {
     size_t all = llvm::count_if(extents, [](const Extent &extent) { return !extent.isOne(); });
     if (lacksB < 2 || lacksB < all)
       return {};
+    // The instruction repeats along one axis, and a single element lacks two.
     // A single element is made a row first, along the last axis that has more than one position.
     llvm::SmallVector<Extent> row(extents.size(), Extent::constant(1));
     size_t along = extents.size() - 1;
@@ -79,8 +81,10 @@ static Value withOneFullOperand(const Tiles &t, Operation *op) {
     row[along] = extents[along];
     return t.cloneWith(op, {a, t.spread(b, row, a)}, type);
   }
+  // If the operation commutes, the full operand is put first.
   if (lacksB == 0 && commutes(op))
     return t.make(op->getName().getStringRef(), type, {b, a});
+  // Neither is full, so the one that lacks fewer axes is made so.
   bool spreadsA = lacksB == 0 || lacksA <= lacksB;
   Value whole = t.spread(spreadsA ? a : b, extents, op->getOperands());
   llvm::SmallVector<Value> operands = {spreadsA ? whole : a, spreadsA ? b : whole};
@@ -104,6 +108,7 @@ static Value rewriteBinary(const Tiles &t, Operation *op) {
   Value a = op->getOperand(0), b = op->getOperand(1);
   Type type = elem(a);
   const VectorForms &forms = loweringOf(op)->forms;
+  // bf16 is computed in `f32`, whatever instructions there are.
   bool takes = !type.isBF16() && t.target.has(instructionInfo(*forms.tiles).mnemonic, type);
   bool scalar = !isArray(a) || !isArray(b);
   if (takes && scalar)
@@ -115,9 +120,11 @@ static Value rewriteBinary(const Tiles &t, Operation *op) {
     return extremeOfWords(t, op, type);
   if (!takes)
     return onOtherIntegers(t, op, type);
+  // Instructions with a scalar take it as the second operand.
   if (!isArray(a) && commutes(op))
     return t.make(op->getName().getStringRef(), type, {b, a});
   if (!isArray(a) && isa<SubOp>(op))
+    // s - x is written as -x + s.
     return t.add(t.neg(b), a);
   return withOneFullOperand(t, op);
 }
@@ -140,14 +147,19 @@ static std::pair<Value, Value> divideSignedWords(const Tiles &t, Value a, Value 
   };
   Value q = quotient(a);
   Value rest = t.sub(a, t.mul(q, b));
+  // What the first quotient leaves is small enough for a second one that is nearly exact.
   Value more = quotient(rest);
   rest = t.sub(rest, t.mul(more, b));
   q = t.add(q, more);
+  // A shift by 31 copies the sign to all bits: -1 for negative numbers, else 0.
   Value signA = t.shr(a, 31), signB = t.shr(b, 31);
   Value sign = t.bitXor(signA, signB);
+  // x xor m minus m is -x where m is -1 and x where it is 0.
   auto negateIf = [&](Value x, Value mask) { return t.sub(t.bitXor(x, mask), mask); };
   Value size = negateIf(b, signB);
+  // The correction works on sizes; signs come back at the end.
   Value r = negateIf(rest, signA), m = negateIf(q, sign);
+  // A rest below 0 means one divisor too many, and one of at least the divisor one too few.
   Value below = t.shr(r, 31);
   r = t.add(r, t.bitAnd(below, size));
   m = t.add(m, below);
@@ -160,6 +172,7 @@ static std::pair<Value, Value> divideSignedWords(const Tiles &t, Value a, Value 
 /// -1 where the unsigned word `a` is below `b`, else 0.
 static Value belowUnsigned(const Tiles &t, Value a, Value b) {
   Value notA = t.bitNot(a);
+  // This is the borrow of a - b, of which the top bit is the comparison.
   Value borrow = t.bitOr(t.bitAnd(notA, b), t.bitAnd(t.bitNot(t.bitXor(a, b)), t.sub(a, b)));
   return t.shr(borrow, 31);
 }
@@ -170,6 +183,7 @@ static std::pair<Value, Value> divideUnsignedWords(const Tiles &t, Value a, Valu
   Value huge = t.shr(b, 31); // Such a divisor goes into nothing more than once.
   Value q = t.bitAnd(t.shl(half, 1), t.bitNot(huge));
   Value rest = t.sub(a, t.mul(q, b));
+  // The rest may still hold the divisor once, since the last bit of a was left out.
   Value once = t.bitNot(belowUnsigned(t, rest, b));
   return {t.sub(q, once), t.sub(rest, t.bitAnd(once, b))};
 }
@@ -212,14 +226,17 @@ static Value remainderOfFloats(const Tiles &t, Value a, Value b) {
   Value x = t.abs(a), y = t.abs(b);
   Value q = t.trunc(t.div(x, y));
   // Halves of 12 bits have exact products.
+  // -4096 clears the low 12 of the 24 bits of the significand.
   auto head = [&](Value v) { return t.bitcast(t.bitAnd(t.bitcast(v, t.i32()), -4096), t.f32()); };
   Value qh = head(q), ql = t.sub(q, qh), yh = head(y), yl = t.sub(y, yh);
   Value r =
       t.sub(t.sub(t.sub(t.sub(x, t.mul(qh, yh)), t.mul(qh, yl)), t.mul(ql, yh)), t.mul(ql, yl));
+  // The quotient may be off by one in either direction.
   r = t.select(t.lt(r, 0), t.add(r, y), r);
   r = t.select(t.ge(r, y), t.sub(r, y), r);
   r = t.select(t.lt(x, y), x, r);
   r = t.select(t.lt(a, 0), t.neg(r), r);
+  // Infinite dividends and divisors of 0 have no remainder.
   Value legal = t.both(t.lt(x, kInfinity), t.gt(y, 0));
   return t.select(legal, r, kNan);
 }
@@ -242,6 +259,7 @@ static Value rewriteCdiv(const Tiles &t, Operation *op) {
   Type type = elem(op->getOperand(0));
   auto [a, b] = wholeOperands(t, op);
   unsigned bits = intBits(type);
+  // Rounding up may overflow the short type in between, so it is done in 32 bits.
   if (bits == 8 || bits == 16) {
     llvm::SmallVector<Value> operands = {t.convert(a, t.i32()), t.convert(b, t.i32())};
     return t.convert(t.make(CdivOp::getOperationName(), t.i32(), operands), type);
@@ -250,7 +268,9 @@ static Value rewriteCdiv(const Tiles &t, Operation *op) {
   if (!q)
     return {};
   Value word = t.bitcast(r, t.i32());
+  // Of r and -r one is negative unless both are 0.
   Value up = t.shr(t.bitOr(word, t.neg(word)), 31); // -1 unless the remainder is 0
+  // Truncation already rounds up where the signs differ.
   if (!isUnsigned(type))
     up = t.bitAnd(up, t.bitNot(t.shr(t.bitXor(a, b), 31)));
   return t.bitcast(t.sub(t.bitcast(q, t.i32()), up), type);
@@ -279,14 +299,17 @@ static Value rewriteShift(const Tiles &t, Operation *op) {
   Value x = t.spread(op->getOperand(0), extents, op->getOperands()), count = op->getOperand(1);
   bool left = isa<ShlOp>(op), keepsSign = !left && !isUnsigned(type);
   double last = bits - 1;
+  // A known count needs no comparison at run time.
   if (std::optional<double> known = constantOf(count)) {
     bool legal = *known >= 0 && *known <= last;
+    // Shifting by the full width leaves nothing, or copies of the sign.
     if (!legal && !keepsSign)
       return t.full(t.number(type, 0), x);
     int by = legal ? static_cast<int>(*known) : static_cast<int>(last);
     return left ? t.shl(x, by) : t.shr(x, by);
   }
   count = t.spread(count, extents, op->getOperands());
+  // The count is limited first, since the instruction is undefined beyond the width.
   Value limited = t.min(isUnsigned(type) ? count : t.max(count, 0), last);
   Value legal = t.eq(limited, count);
   if (keepsSign)
@@ -302,6 +325,7 @@ static Value rewriteAbs(const Tiles &t, Operation *op) {
     return x;
   if (isReal(elem(x)))
     return t.target.has("tabs", elem(x)) ? Value() : onWiderFloats(t, op);
+  // The smallest number stays as it is, as wrapping says.
   return intBits(elem(x)) <= 32 ? t.max(x, t.neg(x)) : Value();
 }
 
@@ -311,12 +335,14 @@ static Value rewriteSign(const Tiles &t, Operation *op) {
     return intBits(elem(x)) <= 32 ? t.max(t.min(x, 1), isUnsigned(elem(x)) ? 0 : -1) : Value();
   if (Value wide = onWiderFloats(t, op))
     return wide;
+  // Selecting x itself keeps zeros and NaN.
   Value positive = t.select(t.gt(x, 0), t.number(elem(x), 1), x);
   return t.select(t.lt(x, 0), t.number(elem(x), -1), positive);
 }
 
 static Value rewriteClamp(const Tiles &t, Operation *op) {
   Value x = op->getOperand(0), low = op->getOperand(1), high = op->getOperand(2);
+  // f16 has the instructions itself; other short floats go through `f32`.
   if (isReal(elem(x)) && !elem(x).isF16())
     if (Value wide = onWiderFloats(t, op))
       return wide;
@@ -334,8 +360,10 @@ template <bool Larger> static Value rewriteExtremeNan(const Tiles &t, Operation 
     return wide;
   std::tie(a, b) = wholeOperands(t, op);
   Value bitsA = t.bitcast(a, t.bitsOf(type)), bitsB = t.bitcast(b, t.bitsOf(type));
+  // Equal operands differ at most in the sign of zero: and gives +0, or gives -0.
   Value zero = t.bitcast(Larger ? t.bitAnd(bitsA, bitsB) : t.bitOr(bitsA, bitsB), type);
   Value result = t.select(t.eq(a, b), zero, Larger ? t.max(a, b) : t.min(a, b));
+  // NaN is chosen last, since comparisons with it are false.
   return t.select(t.ne(a, a), a, t.select(t.ne(b, b), b, result));
 }
 
@@ -355,6 +383,7 @@ static Value rewriteCopysign(const Tiles &t, Operation *op) {
 
 // ---- sums of products ---------------------------------------------------------------------------
 
+/// These are Dekker's product and Knuth's TwoSum.
 /// One rounding without such an instruction: the error of the product is exact in `f32`, and so is
 /// that of the sum; both go in at the end.
 static Value rewriteFma(const Tiles &t, Operation *op) {
@@ -363,11 +392,13 @@ static Value rewriteFma(const Tiles &t, Operation *op) {
   Value a = op->getOperand(0), b = op->getOperand(1), c = op->getOperand(2);
   if (!elem(a).isF32())
     return {};
+  // The same split as in `remainderOfFloats`.
   auto head = [&](Value v) { return t.bitcast(t.bitAnd(t.bitcast(v, t.i32()), -4096), t.f32()); };
   Value product = t.mul(a, b);
   Value ah = head(a), al = t.sub(a, ah), bh = head(b), bl = t.sub(b, bh);
   Value error = t.add(t.add(t.add(t.sub(t.mul(ah, bh), product), t.mul(ah, bl)), t.mul(al, bh)),
                       t.mul(al, bl));
+  // TwoSum: the parts that the sum lost of each operand, without knowing which is larger.
   Value sum = t.add(product, c);
   Value back = t.sub(sum, product);
   Value sumError = t.add(t.sub(product, t.sub(sum, back)), t.sub(c, back));

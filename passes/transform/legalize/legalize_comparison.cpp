@@ -31,6 +31,7 @@ Value withFullOperands(const Tiles &t, Operation *op) {
 
 Value onWiderFloats(const Tiles &t, Operation *op) {
   Type first = elem(op->getOperand(0));
+  // Conditions among the operands do not decide the float type.
   for (Value operand : op->getOperands())
     if (isReal(elem(operand)))
       first = elem(operand);
@@ -56,6 +57,7 @@ static Value compareAs(const Tiles &t, Operation *op, Type wide) {
 static Value compareByExtremes(const Tiles &t, Operation *op) {
   Value a = op->getOperand(0), b = op->getOperand(1);
   if (isa<LeOp>(op))
+    // a <= b exactly where the smaller of both is a, and so on.
     return t.eq(t.min(a, b), a);
   if (isa<GeOp>(op))
     return t.eq(t.max(a, b), a);
@@ -72,17 +74,20 @@ static Value compareWords(const Tiles &t, Operation *op, Type type, bool ordered
   llvm::SmallVector<Value> operands;
   for (Value operand : op->getOperands()) {
     Value word = t.bitcast(operand, bits);
+    // Inverting the top bit maps the order of unsigned words to that of signed ones.
     operands.push_back(ordered ? t.bitXor(word, -0x1p31) : word);
   }
   return t.make(op->getName().getStringRef(), t.i1(), operands);
 }
 
 static Value compareMasks(const Tiles &t, Operation *op) {
+  // Masks differ where the exclusive or is set.
   Value differ = t.bitXor(op->getOperand(0), op->getOperand(1));
   return isa<EqOp>(op) ? t.negated(differ) : differ;
 }
 
 static bool takesComparison(const Tiles &t, Operation *op, Type type, bool equality) {
+  // bf16 has no comparison, so it goes through `f32`.
   if (type.isBF16())
     return false;
   bool scalar = !isArray(op->getOperand(1));
@@ -94,6 +99,7 @@ static Value rewriteCompare(const Tiles &t, Operation *op) {
   Value a = op->getOperand(0), b = op->getOperand(1);
   Type type = elem(a);
   if (!isArray(a))
+    // Instructions take a scalar as the second operand, so the comparison is mirrored.
     return t.make(operationName(*loweringOf(op)->swapped), t.i1(), {b, a});
   if (isBool(type))
     return compareMasks(t, op);
@@ -104,6 +110,7 @@ static Value rewriteCompare(const Tiles &t, Operation *op) {
     return onWiderFloats(t, op);
   unsigned bits = intBits(type);
   if (bits == 8)
+    // Eight bits are exact in f16, sixteen in f32.
     return compareAs(t, op, t.f16());
   if (bits == 16)
     return compareAs(t, op, t.f32());
@@ -115,6 +122,7 @@ static Value rewriteCompare(const Tiles &t, Operation *op) {
 // ---- tests of floats ----------------------------------------------------------------------------
 
 static Value rewriteIsNan(const Tiles &t, Operation *op) {
+  // Only NaN differs from itself.
   return t.ne(op->getOperand(0), op->getOperand(0));
 }
 static Value rewriteIsInf(const Tiles &t, Operation *op) {
@@ -130,6 +138,7 @@ static Value rewriteIsFinite(const Tiles &t, Operation *op) {
 
 /// A mask that is the scalar everywhere.
 static Value maskOf(const Tiles &t, Value scalar, llvm::ArrayRef<Extent> extents,
+                    // Scalars become masks through numbers, since packed bits cannot be filled.
                     ValueRange operands) {
   Value number = t.choose(scalar, t.f16(), 1, 0);
   return numbersToMask(t, t.full(number, extents, operands));
@@ -140,6 +149,7 @@ Value rewriteMaskOp(const Tiles &t, Operation *op) {
   for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
     if (isArray(operand))
       continue;
+    // Each scalar operand is replaced in a round of its own, since the clone is rewritten again.
     llvm::SmallVector<Value> operands(op->getOperands());
     operands[i] = maskOf(t, operand, extentsOf(op->getResult(0).getType()), op->getOperands());
     return t.cloneWith(op, operands, t.i1());
@@ -163,8 +173,10 @@ static Value rewriteSelect(const Tiles &t, Operation *op) {
   if (!isArray(c))
     return t.select(maskOf(t, c, extents, op->getOperands()), a, b);
   if (isBool(type))
+    // On masks a select is bit logic.
     return t.either(t.both(c, a), t.both(t.negated(c), b));
   bool takes = t.target.has("tsel", type) && t.target.has("tsels", type);
+  // Operands that were only narrowed for their type are selected before that rounding.
   if (isReal(type) && (isNarrowed(a) || isNarrowed(b) || (!takes && !type.isBF16())))
     if (Value wide = onWiderFloats(t, op))
       return wide;
@@ -172,6 +184,7 @@ static Value rewriteSelect(const Tiles &t, Operation *op) {
     return selectAs(t, op, t.i16(), true);
   if (!takes)
     return intBits(type) == 8 ? selectAs(t, op, t.f16(), false) : Value();
+  // The instruction takes the scalar as its second operand, so the condition is inverted.
   if (!isArray(a) && isArray(b))
     return t.select(t.negated(c), b, a);
   if (!isArray(a))

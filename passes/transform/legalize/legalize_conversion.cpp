@@ -33,8 +33,10 @@ static double highest(Type type) {
 static Value shortenWord(const Tiles &t, Value word, Type to) {
   if (intBits(to) == 8) // Within 8 bits every step is exact.
     return t.convert(t.convert(t.convert(word, t.f32()), t.f16()), to);
+  // Signed short types are what the conversion of words gives.
   if (!isUnsigned(to))
     return t.convert(word, to);
+  // The signed value of the same bits fits into `i16`, so no conversion saturates.
   Value sign = t.shr(t.shl(word, 16), 16);
   return t.bitcast(t.convert(sign, t.i16()), to);
 }
@@ -55,8 +57,10 @@ static Value limitWord(const Tiles &t, Value word, Type to) {
 /// Unsigned words: what a signed one cannot hold is moved down by 2^31.
 static Value singleToUnsigned(const Way &way) {
   const Tiles &t = way.t;
+  // A signed word ends at 2^31, so larger numbers are moved down and get the top bit afterwards.
   Value high = t.ge(way.x, 0x1p31);
   Value moved = t.select(high, t.sub(way.x, 0x1p31), way.x);
+  // Negative numbers become 0.
   Value word = t.max(t.convert(moved, t.i32(), way.round), 0);
   Value top = t.choose(high, t.i32(), -0x1p31, 0);
   return t.bitcast(t.bitXor(word, top), way.to);
@@ -67,6 +71,7 @@ static Value fromFloat(const Way &way) {
   if (isBool(way.to))
     return t.ne(way.x, 0);
   if (!way.from.isF32())
+    // Conversions from short floats to integers go through `f32`, which holds all of their values.
     return way.into(t.widen(way.x, t.f32()));
   if (isReal(way.to))
     return {};
@@ -87,6 +92,7 @@ static Value integerToFloat(const Way &way) {
   const Tiles &t = way.t;
   unsigned bits = intBits(way.from);
   if (bits == 8)
+    // Eight bits fit into the significand of f16, so nothing is lost on the way.
     return way.via(t.f16());
   if (bits > 32)
     return isUnsigned(way.from) ? Value() : way.via(t.f32());
@@ -95,6 +101,7 @@ static Value integerToFloat(const Way &way) {
   if (!isUnsigned(way.from))
     return {};
   if (bits == 16) {
+    // The bits were taken as signed, so numbers from 2^15 on came out 2^16 too small.
     Value x = t.convert(t.bitcast(way.x, t.i16()), t.f32());
     return t.select(t.lt(x, 0), t.add(x, 0x1p16), x);
   }
@@ -112,6 +119,7 @@ static Value toWord(const Way &way, Type word) {
     return t.convert(t.convert(way.x, t.f16()), word);
   case 16:
     if (isUnsigned(way.from))
+      // Widening copied the sign bit, which the mask takes away again.
       return t.bitAnd(t.convert(t.bitcast(way.x, t.i16()), word), 0xffff);
     return t.convert(t.convert(way.x, t.f32()), word);
   default:
@@ -124,9 +132,11 @@ static Value integerToInteger(const Way &way) {
   unsigned from = intBits(way.from), to = intBits(way.to);
   Type word = t.i32();
   if (from > 32)
+    // Only 64-bit integers are wider than a word; they become one first.
     return isUnsigned(way.from) || way.to == word || to > 32
                ? Value()
                : way.into(t.convert(way.x, word, "even", way.saturate));
+  // Of equal width, wrapping keeps the bits.
   if (from == to && !way.saturate)
     return t.bitcast(way.x, way.to);
   if (from == 32 && isUnsigned(way.from)) {
@@ -146,6 +156,7 @@ static Value integerToInteger(const Way &way) {
   if (way.to == word)
     return wide;
   if (to > 32)
+    // Words to 64 bits need an instruction of their own.
     return t.target.converts(word, way.to) ? way.into(wide) : Value();
   if (to == 32)
     return t.bitcast(way.saturate ? t.max(wide, 0) : wide, way.to);
@@ -168,6 +179,7 @@ static Value rewriteConvert(const Tiles &t, Operation *op) {
   if (isBool(way.from)) {
     if (isBool(way.to))
       return way.x;
+    // Machines that select this type make the numbers directly, others through f16.
     bool takes = t.target.has("tsel", way.to) && t.target.has("tsels", way.to);
     return takes ? maskToNumbers(t, way.x, way.to) : t.convert(maskToNumbers(t, way.x), way.to);
   }
@@ -185,10 +197,12 @@ static Value rewriteConvert(const Tiles &t, Operation *op) {
 static Value rewriteQuantize(const Tiles &t, Operation *op) {
   auto quantize = cast<QuantizeOp>(op);
   Type to = elem(quantize.getResult());
+  // The quotient is computed in `f32` whatever the operand's type.
   Value scaled = t.div(t.widen(quantize.getX(), t.f32()), t.widen(quantize.getScale(), t.f32()));
   Value zero = quantize.getZero();
   if (isReal(to))
     return t.convert(zero ? t.add(scaled, t.convert(zero, t.f32())) : scaled, to);
+  // The zero point is added after rounding, so that it stays exact.
   if (zero)
     scaled = t.add(t.round(scaled), t.convert(zero, t.f32()));
   return t.convert(scaled, to, "even", true);
@@ -197,6 +211,7 @@ static Value rewriteQuantize(const Tiles &t, Operation *op) {
 static Value rewriteDequantize(const Tiles &t, Operation *op) {
   auto dequantize = cast<DequantizeOp>(op);
   Value number = dequantize.getQ(), zero = dequantize.getZero();
+  // Integers are subtracted as integers, before anything rounds.
   if (zero && !isReal(elem(number)))
     number = t.sub(t.convert(number, t.i32()), zero);
   number = t.convert(number, t.f32());

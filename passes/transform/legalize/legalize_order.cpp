@@ -11,6 +11,8 @@ static bool isOrderedAsFloats(const Tiles &t, Operation *op) {
   Type type = elem(x);
   auto axis = op->getAttrOfType<IntegerAttr>("axis");
   int64_t last = rankOf(x.getType()) - 1;
+  // `f32` itself is what the instruction takes. An axis of one element is in order, and other axes
+  // are turned before.
   if (type.isF32() || isBool(type) || !t.target.has("tsort32", t.f32()) || last < 0 ||
       extentsOf(x.getType())[static_cast<size_t>(last)].isOne() || (axis && axis.getInt() != last))
     return false;
@@ -41,9 +43,13 @@ static Value orderOf(const Tiles &t, Value x, bool descending) {
   if (!isWideInteger(elem(x)))
     return argsort(t, t.convert(x, t.f32()), descending);
   if (isUnsigned(elem(x))) // in the order of signed numbers
+    // Flipping the sign bit maps unsigned order to signed order.
     x = t.bitXor(t.bitcast(x, t.i32()), -2147483648.0);
+  // Both halves fit the 24 bits of an `f32`.
   Value high = t.shr(x, 16), low = t.sub(x, t.shl(high, 16));
   Value byLow = argsort(t, t.convert(low, t.f32()), descending);
+  // This is a radix sort with two digits: sorting by the high half is stable, so it keeps the order
+  // by the low half.
   Value byHigh = argsort(t, gather(t, t.convert(high, t.f32()), byLow), descending);
   return gather(t, byLow, byHigh);
 }
@@ -58,6 +64,7 @@ static Value rewriteSort(const Tiles &t, Operation *op) {
   Value x = op->getOperand(0);
   if (isWideInteger(elem(x)))
     return gather(t, x, orderOf(t, x, isDescending(op)));
+  // Narrow types convert to `f32` without loss and back.
   return t.convert(t.cloneWith(op, t.convert(x, t.f32()), t.f32()), elem(x));
 }
 

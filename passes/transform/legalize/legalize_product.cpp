@@ -12,6 +12,7 @@ namespace ptl::ir::legalize {
 static Value matmul(const Tiles &t, Value a, Value b, Type acc, StringAttr precision) {
   llvm::ArrayRef<Extent> left = extentsOf(a.getType()), right = extentsOf(b.getType());
   llvm::SmallVector<Extent> extents(left.size() >= right.size() ? left : right);
+  // Batch axes broadcast against each other, aligned at the end.
   for (size_t n = 0; n + 2 < extents.size(); ++n) {
     size_t behind = extents.size() - n;
     auto pick = [&](llvm::ArrayRef<Extent> own) {
@@ -40,12 +41,14 @@ static Value rewriteMatmul(const Tiles &t, Operation *op) {
   Value a = product.getA(), b = product.getB();
   int64_t rankA = rankOf(a.getType()), rankB = rankOf(b.getType());
   if (rankA > 1 && rankB > 1) {
+    // Whole arrays keep batches, which the grids go along; inside a kernel they become loops.
     if (!op->getParentOfType<ParallelOp>())
       return {};
     Value loop = batchOfProducts(t, product);
     return loop || t.target.has("tmatmul", elem(a)) ? loop : productByColumns(t, product);
   }
   if (rankB == 1 && rankA > 1) {
+    // (A b) is the row b^T A^T, so the operands swap and the matrix is transposed.
     std::swap(a, b);
     std::swap(rankA, rankB);
     b = transposed(t, b);
@@ -91,6 +94,7 @@ static Value sumOver(const Tiles &t, Value x, llvm::ArrayRef<int64_t> axes) {
 /// The diagonal of axes that have one letter: what stands elsewhere is 0, and the later axis is
 /// summed over.
 static Term withoutRepeats(const Tiles &t, Term term) {
+  // A letter that occurs twice in one operand stands for its diagonal.
   for (size_t first = 0; first < term.letters.size(); ++first)
     for (size_t second;
          (second = term.letters.find(term.letters[first], first + 1)) != std::string::npos;) {
@@ -114,6 +118,7 @@ static Term withoutLonely(const Tiles &t, Term term, llvm::StringRef others, Typ
       axes.push_back(static_cast<int64_t>(i));
   if (axes.empty())
     return term;
+  // The sum goes in the accumulator's type, before a product could lose digits.
   return {sumOver(t, t.convert(term.value, acc), axes), kept};
 }
 
@@ -126,6 +131,7 @@ static Value reordered(const Tiles &t, const Term &term, llvm::StringRef order) 
 
 /// `[batch.., first.., second..]` with each of the two groups as one axis.
 static Value asMatrices(const Tiles &t, Value x, size_t batch, size_t first, size_t second) {
+  // A group without letters is an axis of extent 1, since a product needs two matrix axes.
   if (first == 0)
     x = t.newAxis(x, static_cast<int64_t>(batch));
   if (second == 0)
@@ -138,6 +144,7 @@ static Value asMatrices(const Tiles &t, Value x, size_t batch, size_t first, siz
     shape.lengths.push_back(t.length(x, axis));
   auto start = static_cast<int64_t>(batch),
        middle = start + static_cast<int64_t>(std::max<size_t>(first, 1));
+  // The later group is merged first, so that the positions of the earlier one stay.
   if (second > 1)
     shape = mergeAxes(t, llvm::SmallVector<Extent>(shape.extents),
                       llvm::SmallVector<Value>(shape.lengths), middle,
@@ -158,6 +165,7 @@ struct Groups {
 static Groups groupsOf(const Term &a, const Term &b, llvm::StringRef result) {
   Groups groups;
   for (char letter : result)
+    // The letter's place follows from where it occurs: in both, only left, only right.
     (a.has(letter) && b.has(letter) ? groups.batch
      : a.has(letter)                ? groups.rows
                                     : groups.columns) += letter;
@@ -169,6 +177,8 @@ static Groups groupsOf(const Term &a, const Term &b, llvm::StringRef result) {
 
 /// A product of matrices `[batch.., rows, summed] @ [batch.., summed, columns]`.
 static Term contract(const Tiles &t, const Term &a, const Term &b, const Groups &g, Type acc) {
+  // The order makes the contracted axes neighbours in both operands, so they can be merged into
+  // one.
   Value left = reordered(t, a, g.batch + g.rows + g.summed);
   Value right = reordered(t, b, g.batch + g.summed + g.columns);
   llvm::SmallVector<Extent> extents;
@@ -187,6 +197,7 @@ static Term contract(const Tiles &t, const Term &a, const Term &b, const Groups 
   right = asMatrices(t, right, batch, g.summed.size(), g.columns.size());
   Value product = matmul(t, left, right, acc, t.r.getStringAttr("full"));
   std::string letters = g.batch + g.rows + g.columns;
+  // Merged groups are split again; groups of one letter need no reshape.
   if (g.rows.size() > 1 || g.columns.size() > 1)
     return {t.reshape(product, extents, lengths), letters};
   llvm::SmallVector<int64_t> dropped;
@@ -217,6 +228,7 @@ static Term outerProduct(const Tiles &t, const Term &a, const Term &b, llvm::Str
 static Term productOf(const Tiles &t, Term a, Term b, llvm::StringRef kept, Type acc) {
   Term left = withoutLonely(t, a, b.letters + kept.str(), acc);
   Term right = withoutLonely(t, b, a.letters + kept.str(), acc);
+  // A factor without axes left is a scalar.
   if (!isArray(left.value) || !isArray(right.value)) { // one is summed to a number
     Value factor = t.mul(t.convert(left.value, acc), t.convert(right.value, acc));
     return {factor, left.letters + right.letters};
@@ -227,6 +239,7 @@ static Term productOf(const Tiles &t, Term a, Term b, llvm::StringRef kept, Type
     right.value = t.convert(right.value, acc);
   }
   Groups groups = groupsOf(left, right, kept);
+  // Without columns the product would be a column vector, so the operands swap.
   if (groups.columns.empty()) { // as rows vectors lie side by side
     std::swap(left, right);
     std::swap(groups.columns, groups.rows);
@@ -241,6 +254,7 @@ static std::string keptLetters(const Term &a, const Term &b, llvm::ArrayRef<Term
   if (later.empty())
     return result.str();
   std::string kept;
+  // A letter that neither the result nor a later operand has is summed now.
   for (char letter : a.letters + b.letters) {
     bool isWanted = result.contains(letter) ||
                     llvm::any_of(later, [&](const Term &term) { return term.has(letter); });
@@ -261,6 +275,7 @@ static Value rewriteEinsum(const Tiles &t, Operation *op) {
   Type acc = elem(op->getResult(0));
   llvm::SmallVector<Term> terms;
   for (auto [part, x] : llvm::zip(parts, einsum.getXs()))
+    // Repeated letters are resolved first, so that each operand has each letter once.
     terms.push_back(withoutRepeats(t, {x, part.str()}));
   if (parts.size() != einsum.getXs().size())
     return {};

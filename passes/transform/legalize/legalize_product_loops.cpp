@@ -30,6 +30,7 @@ static Value partOfBox(const Tiles &t, BoxOp box, Value source, int64_t axis, Va
   llvm::SmallVector<int64_t> dropped(box.getDropped());
   llvm::SmallVector<Value> offsets(box.getOffsets()), lengths(box.getLengths());
   size_t base = 0;
+  // The result's axes are the box's axes without the dropped ones.
   for (int64_t kept = axis; llvm::is_contained(dropped, static_cast<int64_t>(base)) || kept-- > 0;)
     ++base;
   offsets[base] = t.r.createOrFold<arith::AddIOp>(t.loc, offsets[base], position);
@@ -55,6 +56,7 @@ static bool isUnchanged(LoadOp box) {
 /// What stands at one position of an axis.
 static Value partAt(const Tiles &t, Value x, int64_t axis, Value position, bool drops) {
   if (auto box = x.getDefiningOp<SliceOp>()) {
+    // An array in global memory stays as it is, so a part is loaded from there directly.
     auto source = dyn_cast<ArrayType>(box.getSource().getType());
     if (source && source.getPlace() == Place::Gm && box.getSteps().empty() && !box.getOutside())
       return partOfBox(t, box, box.getSource(), axis, position, drops);
@@ -62,6 +64,7 @@ static Value partAt(const Tiles &t, Value x, int64_t axis, Value position, bool 
   if (auto box = x.getDefiningOp<LoadOp>())
     if (box.getSteps().empty() && !box.getOutside() && isUnchanged(box))
       return partOfBox(t, box, box.getRef(), axis, position, drops);
+  // The position is looked up before the transposition, so that only that part is turned.
   if (auto turned = x.getDefiningOp<TransposeOp>()) {
     int64_t from = turned.getAxes()[static_cast<size_t>(axis)];
     llvm::SmallVector<int64_t> axes;
@@ -101,10 +104,12 @@ Value productByColumns(const Tiles &t, MatmulOp product) {
   auto loop =
       t.r.create<scf::ForOp>(t.loc, t.index(0), t.length(a, 1), t.index(1), ValueRange(begin));
   OpBuilder::InsertionGuard guard(t.r);
+  // Each turn adds the outer product of a column and a row.
   t.r.setInsertionPointToStart(loop.getBody());
   Value column = t.convert(partAt(t, a, 1, loop.getInductionVar(), false), acc);
   Value row = t.convert(partAt(t, b, 0, loop.getInductionVar(), false), acc);
   Value sum = t.add(loop.getRegionIterArg(0), t.mul(column, row));
+  // The sum may have another description of the same shape, but a loop carries one type.
   if (sum.getType() != begin.getType())
     sum = t.r.create<CastOp>(t.loc, begin.getType(), sum);
   t.r.create<scf::YieldOp>(t.loc, sum);
@@ -118,6 +123,7 @@ Value batchOfProducts(const Tiles &t, MatmulOp product) {
     return {};
   llvm::ArrayRef<Extent> extents = extentsOf(result.getType());
   auto lengthAt = [&](int64_t axis) { // the length of an axis of the result
+    // Matrix axes belong to one side alone; batch axes to any side that has more than one position.
     if (axis + 2 >= rank) {
       Value own = sides[axis + 1 == rank];
       return t.length(own, rankOf(own.getType()) - (rank - axis));
@@ -139,7 +145,9 @@ Value batchOfProducts(const Tiles &t, MatmulOp product) {
   for (Value &side : sides)
     if (rankOf(side.getType()) == rank)
       side = partAt(t, side, 0, extentsOf(side.getType())[0].isOne() ? t.index(0) : position,
+                    // A batch of one position is used in every turn.
                     /*drops=*/true);
+  // Only one batch axis is taken off; the product inside is rewritten again for the next.
   auto one = t.r.create<MatmulOp>(t.loc, arrayOf(result, extents.drop_front()), sides[0], sides[1],
                                   product.getPrecisionAttr());
   llvm::SmallVector<Value> offsets(lengths.size(), t.index(0));

@@ -42,11 +42,13 @@ static std::optional<Detour> detourFor(const Tiles &t, Operation *op, Type type,
                                              : std::nullopt;
   }
   if (intBits(type) == 8)
+    // f16 keeps the order of 8-bit integers exactly, and sums go to 32 bits before they can wrap.
     return Detour{Detour::Convert, accumulates(op) ? t.i32() : t.f16()};
   if (t.target.has(instruction, type))
     return Detour{Detour::None, type};
   if (intBits(type) == 0 || intBits(type) > 32)
     return std::nullopt;
+  // Sums wrap alike for both signs; extremes need the top bit inverted to keep the order.
   return Detour{accumulates(op) ? Detour::Bits : Detour::FlippedBits, t.bitsOf(type)};
 }
 
@@ -55,6 +57,7 @@ static Value enter(const Tiles &t, const Detour &detour, Value x) {
   case Detour::None:
     return x;
   case Detour::Convert:
+    // A value that was narrowed for its type alone is taken before that rounding.
     return isReal(elem(x)) ? t.widen(x, detour.as) : t.convert(x, detour.as);
   case Detour::Mask:
     return maskToNumbers(t, x, detour.as);
@@ -96,6 +99,7 @@ static Value reduceAxis(const Tiles &t, llvm::StringRef name, Value x, int64_t a
 static Value reduceAxes(const Tiles &t, llvm::StringRef name, Value x,
                         llvm::SmallVector<int64_t> axes) {
   int64_t rank = rankOf(x.getType());
+  // Later axes come first, so that the positions of the others stay.
   llvm::sort(axes, std::greater<int64_t>());
   for (int64_t axis : axes) {
     if (axis >= rank - 2) {
@@ -104,6 +108,7 @@ static Value reduceAxes(const Tiles &t, llvm::StringRef name, Value x,
     }
     llvm::SmallVector<Extent> extents(extentsOf(x.getType()));
     llvm::SmallVector<Value> lengths;
+    // The axes behind it become one, so that the reduced axis is the one before the last.
     for (int64_t n = 0; n < rank; ++n)
       lengths.push_back(t.length(x, n));
     Merged merged = mergeAxes(t, extents, lengths, axis + 1, rank);
@@ -135,6 +140,7 @@ static Value rewriteReduction(const Tiles &t, Operation *op) {
   std::optional<Detour> detour = detourFor(t, op, elem(x), instruction);
   if (!detour)
     return {};
+  // What the machine does in one instruction stays as it is.
   bool isDirect = detour->kind == Detour::None && axes.size() == 1 && axes[0] >= rank - 2 &&
                   !isScalar && !isa<ReduceMeanOp>(op);
   if (isDirect)
@@ -143,6 +149,7 @@ static Value rewriteReduction(const Tiles &t, Operation *op) {
   if (isScalar)
     result = t.dropAxes(result, llvm::to_vector(llvm::seq<int64_t>(0, rank)));
   if (isa<ReduceMeanOp>(op))
+    // The mean is divided in the accumulator's type, before rounding to the result's.
     result = t.div(result, countOf(t, x, axes));
   return leave(t, *detour, result, elem(op->getResult(0)));
 }
@@ -169,6 +176,7 @@ static Value rewriteSearch(const Tiles &t, Operation *op) {
     return {};
   auto attribute = op->getAttrOfType<IntegerAttr>("axis");
   if (!attribute) {
+    // Without an axis the position is that in the flat array.
     if (rank != 1) {
       llvm::SmallVector<Value> lengths;
       for (int64_t n = 0; n < rank; ++n)
@@ -179,10 +187,12 @@ static Value rewriteSearch(const Tiles &t, Operation *op) {
     return t.dropAxes(searchAlong(t, op, x, 0), {0});
   }
   int64_t axis = attribute.getInt();
+  // Searching along columns needs an instruction of its own.
   bool byColumn =
       axis == rank - 2 && t.target.has(instructionInfo(*forms.alongColumns).mnemonic, detour->as);
   if (axis == rank - 1 || byColumn)
     return detour->kind == Detour::None ? Value() : searchAlong(t, op, enter(t, *detour, x), axis);
+  // Other axes are exchanged with the last one and back.
   llvm::SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, rank));
   std::swap(order[static_cast<size_t>(axis)], order.back());
   return t.transpose(searchAlong(t, op, t.transpose(x, order), rank - 1), order);
@@ -214,6 +224,7 @@ static Value rewriteScan(const Tiles &t, Operation *op) {
   Value y = enter(t, *detour, x);
   llvm::SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, rank));
   int64_t along = axis;
+  // A vector is scanned as a column, since moving rows of one element is free of alignment.
   if (rank == 1)
     y = t.newAxis(y, {1});
   else if (axis == rank - 1) {
@@ -221,9 +232,13 @@ static Value rewriteScan(const Tiles &t, Operation *op) {
     y = t.transpose(y, order);
     along = rank - 2;
   }
+  // What comes in from outside must not change the result, so it is the combiner's identity
+  // element.
   Scalar identity = identityOf(combinerOf(op), elemKindOf(elem(y)));
   double outside = isReal(elem(y)) ? identity.f : static_cast<double>(identity.i);
   llvm::StringRef combiner = operationName(combinerOf(op));
+  // This is the scan of Hillis and Steele: after each step an element covers twice as many before
+  // it.
   for (int64_t step = 1; step < capacity; step *= 2)
     y = t.make(combiner, elem(y), {y, shifted(t, y, along, step, outside)});
   if (rank == 1)

@@ -19,9 +19,11 @@ Merged mergeAxes(const Tiles &t, llvm::ArrayRef<Extent> extents, ValueRange leng
     const Extent &extent = extents[static_cast<size_t>(axis)];
     isConstant &= extent.isConstant();
     product *= extent.isConstant() ? extent.length : 1;
+    // A named extent counts with its capacity, the most that it can be.
     int64_t own = extent.isConstant() ? extent.length : extent.capacity;
     capacity =
         own == Extent::kUnknown || capacity == Extent::kUnknown ? Extent::kUnknown : capacity * own;
+    // The name spells the product, so that equal products are known to be equal lengths.
     name += (name.empty() ? "" : " * ") +
             (extent.isConstant() ? std::to_string(extent.length) : extent.symbol.str());
     length = t.r.createOrFold<arith::MulIOp>(t.loc, length, lengths[static_cast<size_t>(axis)]);
@@ -75,6 +77,7 @@ static Value rewriteBroadcast(const Tiles &t, Operation *op) {
     size_t behind = extents.size() - axis;
     repeated += !extents[axis].isOne() && (own.size() < behind || own[own.size() - behind].isOne());
   }
+  // One repeated axis is what an instruction does.
   if (repeated == 1 && own.size() == extents.size())
     return {};
   // The new lengths are operands, in the order of the named extents.
@@ -83,6 +86,7 @@ static Value rewriteBroadcast(const Tiles &t, Operation *op) {
       llvm::to_vector(llvm::seq<int64_t>(0, static_cast<int64_t>(extents.size() - own.size())));
   Value result = t.newAxis(x, missing);
   llvm::SmallVector<Extent> reached(extentsOf(result.getType()));
+  // Each step repeats along one axis, the last first, so that the rows are long before they repeat.
   for (size_t axis = extents.size(); axis-- > 0;) {
     if (!reached[axis].isOne() || extents[axis].isOne())
       continue;
@@ -90,6 +94,7 @@ static Value rewriteBroadcast(const Tiles &t, Operation *op) {
     OperationState state(t.loc, BroadcastOp::getOperationName());
     state.addOperands(result);
     size_t next = 0;
+    // Only the extents reached so far have their lengths as operands.
     for (size_t n = 0; n < extents.size(); ++n) {
       if (extents[n].isConstant())
         continue;
@@ -110,6 +115,7 @@ static Value fillAs(const Tiles &t, Operation *op, Value scalar, ValueRange leng
   Type type = elem(op->getResult(0));
   if (t.target.has("texpands", type))
     return {};
+  // Short floats are filled as f32 and integers of 8 bits or masks as f16, then converted.
   bool asFloat = isReal(type) && type.getIntOrFloatBitWidth() < 32;
   Type hub = asFloat ? t.f32() : t.f16();
   if (!asFloat && !isBool(type) && intBits(type) != 8)
@@ -146,6 +152,7 @@ static Value rewriteOneHot(const Tiles &t, Operation *op) {
   Extent last = extentsOf(oneHot.getResult().getType()).back();
   state.addTypes(ArrayType::get(t.r.getContext(), t.i32(), last, Place::Inferred));
   Value positions = t.r.create(state)->getResult(0);
+  // Numbers out of range saturate, so that they match no position.
   Value column = t.newAxis(t.convert(ids, t.i32(), "even", true), {rank});
   return t.convert(t.eq(column, positions), elem(oneHot.getResult()));
 }
@@ -186,6 +193,7 @@ static Value rewritePad(const Tiles &t, Operation *op) {
   state.addOperands(named);
   state.addOperands(pad.getValue());
   state.addTypes(arrayLike(pad.getResult(), elem(pad.getX())));
+  // The result begins as the margin's value everywhere.
   Value filled = t.r.create(state)->getResult(0);
   auto none = t.r.getDenseI64ArrayAttr({});
   return t.r.create<InsertOp>(t.loc, filled.getType(), pad.getX(), filled, offsets, inner,
@@ -214,6 +222,7 @@ static Value rewriteInterleave(const Tiles &t, Operation *op) {
   index.addTypes(ArrayType::get(t.r.getContext(), t.i32(), last, Place::Inferred));
   Value position = t.r.create(index)->getResult(0);
   Value start = t.r.createOrFold<arith::IndexCastOp>(t.loc, t.i32(), half);
+  // Even positions read from the first half and odd ones from the second.
   Value from = t.add(t.shr(position, 1), t.mul(t.bitAnd(position, 1), start));
   llvm::SmallVector<Value> sources = {from, a};
   OperationState gather(t.loc, GatherOp::getOperationName());

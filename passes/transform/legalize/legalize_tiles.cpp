@@ -57,6 +57,7 @@ std::optional<double> constantOf(Value value) {
 
 Value TileBuilder::number(Type elem, double value) const {
   if (auto real = dyn_cast<FloatType>(elem)) {
+    // The conversion rounds once from double to the element type.
     llvm::APFloat exact(value);
     bool inexact = false;
     exact.convert(real.getFloatSemantics(), llvm::APFloat::rmNearestTiesToEven, &inexact);
@@ -64,6 +65,8 @@ Value TileBuilder::number(Type elem, double value) const {
   }
   if (elem.isIndex())
     return index(static_cast<int64_t>(value));
+  // The number is taken as a signed word and cut to the width, so masks can be given as negative
+  // numbers.
   APInt bits(64, static_cast<uint64_t>(static_cast<int64_t>(value)), true);
   auto attribute = IntegerAttr::get(elem, bits.sextOrTrunc(elem.getIntOrFloatBitWidth()));
   if (isUnsigned(elem))
@@ -85,6 +88,7 @@ llvm::SmallVector<Extent> TileBuilder::broadcastExtents(ValueRange operands) {
       result.insert(result.begin(), own.size() - result.size(), Extent::constant(1));
     size_t shift = result.size() - own.size();
     for (size_t i = 0; i < own.size(); ++i)
+      // A constant length says more than a name, and any length more than 1.
       if (result[i + shift].isOne() ||
           (!result[i + shift].isConstant() && own[i].isConstant() && !own[i].isOne()))
         result[i + shift] = own[i];
@@ -132,12 +136,14 @@ Value Tiles::shr(Value a, Arg count) const {
   return asInstruction(binary(ShrOp::getOperationName(), a, count));
 }
 
+// An arithmetic shift copies the sign, which the mask removes.
 Value Tiles::shrUnsigned(Value a, int count) const {
   unsigned width = intBits(elem(a));
   double kept = static_cast<double>((uint64_t(1) << (width - static_cast<unsigned>(count))) - 1);
   return count == 0 ? a : bitAnd(shr(a, count), kept);
 }
 
+// This is Horner's scheme, the highest coefficient first.
 Value Tiles::poly(Value x, llvm::ArrayRef<double> coefficients) const {
   Value sum = number(elem(x), coefficients.back());
   for (double c : llvm::reverse(coefficients.drop_back()))
@@ -153,6 +159,7 @@ Value Tiles::select(Value condition, Arg a, Arg b) const {
 Value TileBuilder::convert(Value x, Type to, llvm::StringRef round, bool saturate) const {
   if (elem(x) == to)
     return x;
+  // A constant scalar is converted at compile time.
   if (auto known = constantOf(x); known && !isArray(x) && (isReal(to) || intBits(elem(x))))
     return number(to, *known);
   return make(ConvertOp::getOperationName(), to, x,
@@ -169,6 +176,7 @@ Value TileBuilder::bitcast(Value x, Type to) const {
 }
 
 Value TileBuilder::widen(Value x, Type to) const {
+  // The value before the narrowing still has all digits, so it is taken instead.
   if (auto narrowed = x.getDefiningOp<ConvertOp>(); narrowed && attrs::narrowed.isOn(narrowed))
     if (elem(narrowed.getX()) == to)
       return narrowed.getX();
@@ -178,6 +186,7 @@ Value TileBuilder::widen(Value x, Type to) const {
 Value TileBuilder::narrow(Value x, Type to) const {
   Value result = convert(x, to);
   if (result != x)
+    // The mark tells later rewritings that the rounding is theirs to undo (`widen`).
     attrs::narrowed.set(result.getDefiningOp());
   return result;
 }
@@ -206,6 +215,7 @@ static bool hasExtents(Value x, llvm::ArrayRef<Extent> wanted) {
   llvm::ArrayRef<Extent> own = extentsOf(x.getType());
   if (own.size() != wanted.size())
     return false;
+  // Lengths of equal names agree, so only extents of 1 can differ.
   for (auto [a, b] : llvm::zip(own, wanted))
     if (a.isOne() != b.isOne())
       return false;
@@ -237,6 +247,7 @@ Value TileBuilder::spread(Value x, llvm::ArrayRef<Extent> extents, ValueRange op
   if (hasExtents(x, extents))
     return x;
   llvm::SmallVector<int64_t> missing;
+  // Missing axes stand in front, since axes align at the end.
   for (size_t i = extentsOf(x.getType()).size(); i < extents.size(); ++i)
     missing.push_back(static_cast<int64_t>(missing.size()));
   x = newAxis(x, missing);
@@ -322,6 +333,7 @@ Value TileBuilder::positions(Value like, int64_t axis) const {
     state.addOperands(length(like, axis));
   state.addTypes(arrayOf(*this, i32(), {extent}));
   Value row = r.create(state)->getResult(0);
+  // The row of positions is turned into the wanted axis by adding axes of extent 1 around it.
   llvm::SmallVector<int64_t> added;
   for (int64_t n = 0; n < rank; ++n)
     if (n != axis)

@@ -29,7 +29,9 @@ static constexpr double kHalfPi[] = {0x1.92p+0,   0x1.fb4p-12, 0x1.444p-24,
 /// Arguments from 2^24 on have no digit behind the point; their angle is NaN.
 static Angle reduce(const Tiles &t, Value x) {
   Value size = t.abs(x);
+  // This is the reduction of Cody and Waite: n times pi/2 is subtracted part by part.
   Value n = t.round(t.mul(size, 2 / kPi));
+  // n may have 24 bits, so it is split into two of 12, whose products with each part are exact.
   Value upper = t.mul(t.trunc(t.mul(n, 0x1p-12)), 0x1p12);
   Value lower = t.sub(n, upper);
   Value r = t.select(t.lt(size, 0x1p24), size, t.number(t.f32(), kNan));
@@ -45,23 +47,27 @@ static Angle reduce(const Tiles &t, Value x) {
 static Value isSet(const Tiles &t, Value word, int bit) { return t.eq(t.bitAnd(word, bit), bit); }
 
 static Value sineAt(const Tiles &t, const Angle &angle, Value quadrant) {
+  // In odd quadrants sine and cosine exchange, and in the second half both are negative.
   Value value = t.select(isSet(t, quadrant, 1), angle.cosine, angle.sine);
   return t.select(isSet(t, quadrant, 2), t.neg(value), value);
 }
 
 static Value sinOf(const Tiles &t, Value x) {
   Angle angle = reduce(t, x);
+  // Sine is odd, so the reduced angle is that of |x| and the sign is put back.
   return withSignOf(t, x, sineAt(t, angle, angle.quadrant));
 }
 
 static Value cosOf(const Tiles &t, Value x) {
   Angle angle = reduce(t, x);
+  // cos(x) = sin(x + pi/2), so the next quadrant is taken; cosine is even.
   return sineAt(t, angle, t.add(angle.quadrant, 1));
 }
 
 static Value tanOf(const Tiles &t, Value x) {
   Angle angle = reduce(t, x);
   Value odd = isSet(t, angle.quadrant, 1);
+  // In odd quadrants tan(x) = -cos / sin of the rest.
   Value over = t.select(odd, t.neg(angle.cosine), angle.sine);
   Value under = t.select(odd, angle.sine, angle.cosine);
   return withSignOf(t, x, t.div(over, under));
@@ -71,6 +77,8 @@ static Value tanOf(const Tiles &t, Value x) {
 
 /// atan of numbers in [0, 1].
 static Value atanBelowOne(const Tiles &t, Value x) {
+  // Above tan(pi/8), atan(x) = pi/4 + atan((x - 1) / (x + 1)), so the series only has small
+  // arguments.
   Value steep = t.gt(x, 0.41421356237309503);
   Value u = t.select(steep, t.div(t.sub(x, 1), t.add(x, 1)), x);
   Value near = oddSeries(t, u, t.mul(u, u), polynomials::atan);
@@ -79,6 +87,7 @@ static Value atanBelowOne(const Tiles &t, Value x) {
 
 static Value atanOf(const Tiles &t, Value x) {
   Value size = t.abs(x);
+  // Above 1, atan(x) = pi/2 - atan(1 / x).
   Value large = t.gt(size, 1);
   Value angle = atanBelowOne(t, t.select(large, t.div(1, size), size));
   return withSignOf(t, x, t.select(large, t.sub(kPi / 2, angle), angle));
@@ -94,6 +103,8 @@ static Value rewriteAtan2(const Tiles &t, Operation *op) {
     return {};
   Value sizeX = t.abs(x), sizeY = t.abs(y);
   Value large = t.max(sizeX, sizeY), small = t.min(sizeX, sizeY);
+  // 0 over 0 counts as 0, and infinity over infinity as 1: the angles are those of the axes and
+  // diagonals.
   Value ratio = t.select(t.eq(large, 0), large, t.div(small, large));
   ratio = t.select(t.eq(small, kInfinity), t.number(t.f32(), 1), ratio);
   Value angle = atanBelowOne(t, ratio);
@@ -115,6 +126,7 @@ struct ArcSine {
 static ArcSine arcSine(const Tiles &t, Value x) {
   Value size = t.abs(x);
   Value large = t.gt(size, 0.5);
+  // Above 1/2, asin(x) = pi/2 - 2 asin(sqrt((1 - x) / 2)).
   Value z = t.select(large, t.mul(t.sub(1, size), 0.5), t.mul(size, size));
   Value s = t.select(large, t.sqrt(z), size);
   return {large, oddSeries(t, s, z, polynomials::asin)};

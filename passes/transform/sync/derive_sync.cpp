@@ -23,6 +23,7 @@ namespace ptl::pto {
 
 // ---- reasons in words ---------------------------------------------------------------------------
 
+// A location may be wrapped: by a name, by a call that was inlined, or by a fusion of several.
 static FileLineColLoc placeOf(Location location) {
   if (auto file = dyn_cast<FileLineColLoc>(location))
     return file;
@@ -39,6 +40,7 @@ static FileLineColLoc placeOf(Location location) {
 
 static std::string nameOf(Value value, func::FuncOp function) {
   Value root = rootOf(value);
+  // A slot with a name of its own is called by it; otherwise the ring's name is used.
   while (auto get = root.getDefiningOp<MultiTileGetOp>()) {
     if (isa<NameLoc>(get.getLoc()))
       break;
@@ -64,6 +66,7 @@ static std::string describe(Operation *op) {
 static constexpr llvm::StringLiteral hazardNames[] = {"RAW", "WAR", "WAW"};
 
 static std::string explain(const Reason &reason, func::FuncOp function) {
+  // An event that only orders rounds of a loop has no dependence of its own.
   if (!reason.src)
     return "the events inside are used again";
   std::string name = nameOf(reason.dst->value, function);
@@ -154,6 +157,7 @@ Value SyncEmitter::constant(int64_t value) {
   Value &known = constants_[value];
   if (!known) {
     OpBuilder::InsertionGuard guard(builder_);
+    // Constants stand at the function's start, so that they dominate every use.
     builder_.setInsertionPointToStart(&function_.front());
     known = builder_.create<arith::ConstantIndexOp>(function_.getLoc(), value);
   }
@@ -166,6 +170,7 @@ Value SyncEmitter::copyOf(Value value, IRMapping &copies) {
   if (!op || copies.contains(value))
     return copies.lookupOrDefault(value);
   Operation *next = &*builder_.getInsertionPoint();
+  // The value dominates the insertion point, so it can be used as it is.
   if (Operation *here = op->getBlock()->findAncestorOpInBlock(*next);
       here && op->isBeforeInBlock(here))
     return value;
@@ -177,6 +182,7 @@ Value SyncEmitter::copyOf(Value value, IRMapping &copies) {
 Value SyncEmitter::iterationOf(Body &body) {
   auto loop = cast<scf::ForOp>(body.owner);
   Value number = loop.getInductionVar();
+  // Loops that begin at 0 with step 1 need no arithmetic.
   if (!matchPattern(loop.getLowerBound(), m_Zero()))
     number = builder_.create<arith::SubIOp>(loop.getLoc(), number, loop.getLowerBound());
   if (!matchPattern(loop.getStep(), m_One()))
@@ -187,6 +193,7 @@ Value SyncEmitter::iterationOf(Body &body) {
 // A number of a slot, from 0 on.
 Value SyncEmitter::modulo(Value number, int64_t count, Location loc) {
   APInt divisor;
+  // A number that is already a remainder by the count is used as it is.
   auto remainder = number.getDefiningOp<arith::RemUIOp>();
   if (remainder && matchPattern(remainder.getRhs(), m_ConstantInt(&divisor)) && divisor == count)
     return number;
@@ -199,6 +206,7 @@ Value SyncEmitter::numberOf(Body &body, Value slot, int64_t count) {
   if (number)
     return number;
   OpBuilder::InsertionGuard guard(builder_);
+  // One number in front of all items serves all events of the body.
   builder_.setInsertionPoint(body.items.front().op);
   IRMapping copies;
   number = modulo(slot ? copyOf(slot, copies) : iterationOf(body), count, body.owner->getLoc());
@@ -208,6 +216,7 @@ Value SyncEmitter::numberOf(Body &body, Value slot, int64_t count) {
 // The first of the ids of an event that has one for each slot, and which of them it is; null: it is
 // the first.
 Value SyncEmitter::idOf(Body &body, const Event &event) {
+  // An event with one slot, or with a constant one, has a fixed id.
   if (event.resource >= 0 ? event.slots == 1 || event.slot.kind == SlotNumber::Constant
                           : event.frame < 0)
     return Value();
@@ -215,6 +224,7 @@ Value SyncEmitter::idOf(Body &body, const Event &event) {
                : event.slot.kind == SlotNumber::Number ? event.slot.number
                                                        : Value();
   Value number = numberOf(body, slot, event.slots);
+  // The ids of the slots follow each other from `event.id` on.
   if (event.id == 0)
     return number;
   Value &id = ids_[{number, event.id}];
@@ -252,9 +262,12 @@ void SyncEmitter::recordBarrier(bool all, const Reason &reason, const std::strin
 
 void SyncEmitter::emitDrains(const Item &around, const Event &event) {
   std::string why = explain(event.reason, function_);
+  // Each slot's event is set once before the loop, since the first turn waits for a turn that was
+  // never there, and cleared once behind it.
   for (int64_t i = 0; i < event.slots; ++i) {
     builder_.setInsertionPoint(around.op);
     flag<SetFlagOp>(event, event.id + i, "free before the first use; " + why);
+    // Waits behind the loop stand in the order of their events.
     Operation *&last = lastDrain_.try_emplace(around.op, around.op).first->second;
     builder_.setInsertionPointAfter(last);
     flag<WaitFlagOp>(event, event.id + i, "clear after the last use; " + why);
@@ -267,6 +280,8 @@ void SyncEmitter::addEvent(Body &body, const Event &event) {
   record(event, why);
   Value id = idOf(body, event);
   int64_t first = event.id + (event.resource >= 0 ? event.slot.constant : 0);
+  // Insertions are collected first, since several events meet in one gap and have to be sorted by
+  // step.
   insertions_.push_back({event.setStep, [this, event, why, id, first] {
                            id ? flagBySlot<SetFlagDynOp>(event, id, why)
                               : flag<SetFlagOp>(event, first, why);
@@ -288,11 +303,13 @@ void SyncEmitter::addBarrier(const BarrierPoint &point) {
 
 // Sets go right behind the item before them, waits right before the next.
 void SyncEmitter::insert(Body &body) {
+  // The sort is stable, so that equal steps keep the order of the events.
   llvm::stable_sort(insertions_,
                     [](const Insertion &a, const Insertion &b) { return a.step < b.step; });
   llvm::DenseMap<Operation *, Operation *> behind; // an item, and the last that was put behind it
   for (Insertion &insertion : insertions_) {
     size_t gap = static_cast<size_t>(gapOf(insertion.step));
+    // Sets stay with the item that they follow, also when code is inserted before the next one.
     if (gap && insertion.step % 8 <= Set) {
       Operation *item = body.items[gap - 1].op;
       Operation *&last = behind.try_emplace(item, item).first->second;
@@ -320,6 +337,7 @@ void SyncEmitter::emitWhile(const Item &item) {
     recordBarrier(true, wanted.why, why);
     barrier(locOf(wanted.why), PipeKind::PIPE_ALL, why);
   };
+  // The barrier separates the condition's part from the body's part.
   if (wanted.between) {
     builder_.setInsertionPointToStart(after);
     add();
@@ -340,6 +358,7 @@ void SyncEmitter::emit(Body &body) {
   for (const BarrierPoint &point : order.barriers())
     addBarrier(point);
   insert(body);
+  // The drains of a turn are shared by all of its events, so they are made once.
   for (const Event &event : order.events())
     if (event.carried &&
         (event.resource < 0 ||
@@ -371,6 +390,7 @@ static void countIds(SyncStatistics &statistics, const std::vector<SyncEdge> &ed
   std::array<uint32_t, numPairs> used{};
   for (const SyncEdge &edge : edges)
     if (edge.firstId >= 0)
+      // An edge with several slots takes as many neighbouring ids.
       used[pairIndex(edge.from, edge.to)] |= ((1u << edge.ids) - 1) << edge.firstId;
   for (size_t pair = 0; pair < numPairs; ++pair)
     statistics.ids[pair] = static_cast<unsigned>(llvm::popcount(used[pair]));
@@ -398,6 +418,7 @@ static bool reportUnplaced(func::FuncOp function) {
 }
 
 bool deriveSync(func::FuncOp function, const BlockMachine &machine, SyncResult &result) {
+  // Code that is synchronised by its author is left as it is.
   if (isSynchronised(function) || reportUnplaced(function))
     return false;
   BlockProgram program(function, machine);
@@ -408,6 +429,7 @@ bool deriveSync(func::FuncOp function, const BlockMachine &machine, SyncResult &
   statistics.dependences = order.numDependences();
   unsigned asked = static_cast<unsigned>(
       llvm::count_if(result.edges, [](const SyncEdge &e) { return !e.reuse; }));
+  // Dependences without an event of their own are implied by others.
   statistics.implied = statistics.dependences - std::min(statistics.dependences, asked);
   countIds(statistics, result.edges);
   function.walk([](Operation *op) { // what events between cores are for has been seen to

@@ -15,8 +15,11 @@ static bool isLoop(const Item &item) { return isa<LoopLikeOpInterface>(item.op);
 /// anew by each loop.
 bool FunctionOrder::hoists(const Body &loop) const {
   for (const Event &event : orders_.at(&loop)->events()) {
+    // Events of turns have their first sets around the outermost loop anyway.
     if (event.resource >= 0)
       continue;
+    // The iteration's number counts anew in each round, so the slots do not go on from the last
+    // round.
     if (event.frame >= 0 && !loop.frames[static_cast<size_t>(event.frame)].slot)
       return false;
     if (event.carried && policy_.of(event.src, event.dst) >= Effort::Unrotated)
@@ -29,6 +32,7 @@ const Item *FunctionOrder::drainItem(const Body &loop) const {
   const Item *found = loop.parent;
   if (!hoists(loop))
     return found;
+  // The first sets may stand around the outermost loop if the events go on from round to round.
   for (const Body *body = parents_.at(&loop); body->parent; body = parents_.at(body))
     if (isLoop(*body->parent))
       found = body->parent;
@@ -48,6 +52,8 @@ void FunctionOrder::collectDrains(const Item &item, const Item &around,
       for (const Event &event : of(*body).events())
         if (event.carried && drainItem(*body, event) == &around) {
           unsigned before = 0;
+          // An event that follows all of its pipe's instructions says that the pipe is done with
+          // the item.
           for (int i = 0; i < gapOf(event.setStep); ++i)
             before += body->items[static_cast<size_t>(i)].instructions[pipeIndex(event.src)];
           drains.push_back({event.src, event.dst,
@@ -66,10 +72,12 @@ ItemEffect FunctionOrder::effectOf(Item &item) {
   collectDrains(item, item, effect.drains);
   effect.selfOrdered =
       item.bodies.size() == 1 && item.bodies.front()->loop && hoists(*item.bodies.front());
+  // A `while` may leave in the middle, so nothing is known at its end.
   bool runsThrough = !isa<scf::WhileOp>(item.op);
   for (size_t from = 0; from < numPipes; ++from)
     for (size_t to = 0; to < numPipes; ++to)
       effect.knows[from * numPipes + to] =
+          // All ways through the item have to know it.
           runsThrough && llvm::all_of(item.bodies, [&](auto &body) {
             return of(*body).knowsAllAtEnd(static_cast<Pipe>(to), static_cast<Pipe>(from));
           });
@@ -78,6 +86,7 @@ ItemEffect FunctionOrder::effectOf(Item &item) {
     for (const Event &event : order.events())
       if (event.resource < 0)
         effect.pending.try_emplace(pairIndex(event.src, event.dst), event.reason);
+    // Loops that order their own rounds leave nothing pending.
     for (const ItemEffect &inner : order.effects())
       if (!inner.selfOrdered)
         effect.pending.insert(inner.pending.begin(), inner.pending.end());
@@ -87,6 +96,7 @@ ItemEffect FunctionOrder::effectOf(Item &item) {
 
 bool FunctionOrder::build(Body &body) {
   std::vector<ItemEffect> effects;
+  // The inner bodies are solved first, since their effects are part of the outer order.
   bool solved = true;
   for (Item &item : body.items) {
     for (auto &inner : item.bodies) {
@@ -94,12 +104,14 @@ bool FunctionOrder::build(Body &body) {
       solved &= build(*inner);
     }
   }
+  // A body's effects need all orders inside.
   for (Item &item : body.items)
     effects.push_back(effectOf(item));
   auto order = std::make_unique<BodyOrder>(body, std::move(effects), policy_);
   for (const Dependence &dependence : program_.dependencesOf(body)) {
     if (!plan_.orders(body, dependence))
       order->addDependence(dependence);
+    // Dependences that turns order count in the statistics, too.
     ++numDependences_;
   }
   order->setPhases(plan_.phasesOf(body), plan_.resources());
@@ -116,12 +128,15 @@ FunctionOrder::WhileBarriers FunctionOrder::whileBarriers(const Item &item) {
   // What the first body does is not told apart from what the second does, so a barrier stands
   // between them.
   barriers.between = !item.bodies.front()->items.empty() && !item.bodies.back()->items.empty();
+  // A dependence between rounds needs a barrier at the end of each.
   for (const Dependence &dependence : program_.dependencesOfWhile(item)) {
     bool carried = dependence.carried;
     if (!barriers.why.src || carried)
       barriers.why = {dependence.src, dependence.dst, dependence.hazard, false, carried, 1};
     barriers.atEnd |= carried;
   }
+  // An event inside may be set again in the next round before its wait, unless a barrier stands
+  // between.
   for (auto &body : item.bodies)
     for (const Event &event : of(*body).events()) {
       barriers.atEnd = true;
@@ -151,6 +166,7 @@ void FunctionOrder::forEvents(const Item &item,
 /// The first of `count` neighbours in `free`; -1 if there are none.
 static int firstRun(uint32_t free, int64_t count) {
   uint32_t run = (1u << count) - 1;
+  // Events have at most 16 ids, one bit each.
   for (int first = 0; first + count <= 16; ++first)
     if ((free >> first & run) == run)
       return first;
@@ -191,12 +207,15 @@ FunctionOrder::Outcome FunctionOrder::allocateLoop(Item &item, const Masks &free
   };
   std::vector<Wanted> events;
   forEvents(item, [&](Event &event, const Body &body) { events.push_back({&event, &body}); });
+  // Runs of several ids are taken first, while there are long gaps between used ones.
   llvm::stable_sort(
       events, [](const Wanted &a, const Wanted &b) { return a.event->slots > b.event->slots; });
   std::map<std::tuple<const Body *, size_t, int>, int> shared;
   std::map<IdsOfTurns, int> ofTurns;
   for (auto [event, body] : events) {
     size_t pair = pairIndex(event->src, event->dst);
+    // Events of the same turns share their ids, and so do events that the body shares; all others
+    // have their own.
     int none = -1, &id = event->resource >= 0
                              ? ofTurns.try_emplace(idsOfTurns(*event), -1).first->second
                          : event->shared < 0
@@ -205,6 +224,7 @@ FunctionOrder::Outcome FunctionOrder::allocateLoop(Item &item, const Masks &free
     if (id < 0)
       id = firstRun(free[pair] & ~used[pair], event->slots);
     event->id = id;
+    // There are not enough ids, so the pair has to do with less, and all is derived again.
     if (id < 0) {
       makeDo(event->src, event->dst);
       return Outcome::MoreEffort;
@@ -214,6 +234,7 @@ FunctionOrder::Outcome FunctionOrder::allocateLoop(Item &item, const Masks &free
   return Outcome::Done;
 }
 
+/// This is linear scan register allocation, with ids in the place of registers.
 /// Ids over the steps of a body that is run through once: an id is free when its setter knows that
 /// the last wait is over.
 class StraightAllocator {
@@ -249,10 +270,12 @@ private:
 };
 
 uint32_t StraightAllocator::freeAt(size_t pair, Step step) const {
+  // Needs that were added in this run are not in the clocks yet, so `assumed_` stands for them.
   Step known = std::max(order_.knownOver(fromOf(pair), step, toOf(pair)), assumed_[pair]);
   uint32_t free = 0;
   for (unsigned id = 0; id < 16; ++id)
     if ((allowed_[pair] >> id & 1) &&
+        // An id that was never awaited, or whose last wait is known to be over, is free.
         (lastWait_[pair][id] == kNever || lastWait_[pair][id] < known))
       free |= 1u << id;
   return free;
@@ -268,6 +291,7 @@ bool StraightAllocator::makeRoom(size_t pair, Step step, const Event *event) {
     Step waited = lastWait_[pair][id];
     if (waited == kNever || waited < known)
       continue;
+    // Only a wait in an earlier gap can be waited for here; later ones cannot be over.
     if (gapOf(waited + (waited % 8 == Execute ? 2 : 0)) < gapOf(step))
       over.push_back(waited);
     else if (latest < 0 || waited > lastWait_[pair][static_cast<unsigned>(latest)])
@@ -275,6 +299,8 @@ bool StraightAllocator::makeRoom(size_t pair, Step step, const Event *event) {
   }
   if (!over.empty()) {
     llvm::sort(over);
+    // For an event, waiting for the middle one frees half of the ids; an item needs all that it can
+    // get.
     Step waited = event ? over[(over.size() - 1) / 2] : over.back();
     order_.addReuse(toOf(pair), fromOf(pair), waited, step, false,
                     event ? event->reason : Reason{});
@@ -282,6 +308,7 @@ bool StraightAllocator::makeRoom(size_t pair, Step step, const Event *event) {
     return changed_ = true;
   }
   const Event *other = latest < 0 ? nullptr : holder_[pair][static_cast<unsigned>(latest)];
+  // The two events overlap in time, so they become one with the later set and the earlier wait.
   if (!event || !other || event->setStep >= other->waitStep)
     return false;
   Event both = *other;
@@ -319,6 +346,8 @@ StraightAllocator::Outcome StraightAllocator::give(Item &item, int index) {
   if (isLoop(item)) {
     std::array<int64_t, numPairs> wanted{};
     std::set<IdsOfTurns> ofTurns;
+    // The ids that the loop takes in all are needed at once, since its events live as long as the
+    // loop.
     function_.forEvents(item, [&](Event &e, const Body &) {
       if (e.resource < 0 || ofTurns.insert(idsOfTurns(e)).second)
         wanted[pairIndex(e.src, e.dst)] += e.shared < 0 ? e.slots : 0;
@@ -330,6 +359,7 @@ StraightAllocator::Outcome StraightAllocator::give(Item &item, int index) {
   } else {
     for (auto &body : item.bodies) {
       Masks inBody{};
+      // The arms of a branch may use the same ids, since only one of them runs.
       Outcome inner = function_.allocate(*body, free, inBody);
       if (inner != Outcome::Done)
         outcome = outcome == Outcome::MoreEffort ? outcome : inner;
@@ -341,6 +371,7 @@ StraightAllocator::Outcome StraightAllocator::give(Item &item, int index) {
     for (unsigned id = 0; id < 16; ++id)
       if (used[pair] >> id & 1) {
         used_[pair] |= 1u << id;
+        // The item's ids are in use until its end.
         lastWait_[pair][id] = stepOf(index + 1, PreWait);
         holder_[pair][id] = nullptr;
       }
@@ -353,6 +384,7 @@ StraightAllocator::Outcome StraightAllocator::run(Masks &used) {
     events.push_back(&event);
   llvm::stable_sort(events, [](const Event *a, const Event *b) { return a->setStep < b->setStep; });
   size_t next = 0;
+  // `MoreEffort` ends the run at once; `Again` is told at the end.
   Outcome outcome = Outcome::Done;
   auto note = [&](Outcome result) {
     outcome = std::max(outcome, result, [](Outcome a, Outcome b) {
@@ -361,6 +393,7 @@ StraightAllocator::Outcome StraightAllocator::run(Masks &used) {
     return outcome != Outcome::MoreEffort;
   };
   for (int index = 0; index <= order_.numItems(); ++index) {
+    // Events and items are visited by their steps.
     for (; next < events.size() && events[next]->setStep < stepOf(index, FirstSet); ++next)
       if (!note(give(*events[next])))
         return outcome;
@@ -371,6 +404,7 @@ StraightAllocator::Outcome StraightAllocator::run(Masks &used) {
   used = used_;
   if (changed_) {
     order_.solve();
+    // New needs change the events, so ids are given again from the start.
     note(Outcome::Again);
   }
   return outcome;
@@ -382,6 +416,7 @@ FunctionOrder::Outcome FunctionOrder::allocate(Body &body, const Masks &allowed,
 
 void FunctionOrder::build() {
   // Each round that fails takes events away from a pair, or from all.
+  // Effort only grows and ends at barriers, so this comes to an end.
   for (bool solved = false; !solved;) {
     orders_.clear();
     hopeless_.clear();
@@ -401,6 +436,7 @@ void FunctionOrder::solve() {
     return static_cast<size_t>(llvm::find(pipeNames, pipe) - std::begin(pipeNames));
   };
   for (const InsideInstruction *inside : program_.inside())
+    // The library uses these ids inside its instructions, so they are not free.
     all[number(inside->from) * numPipes + number(inside->to)] &= ~(1u << inside->id);
   constexpr int mostRounds = 40;
   for (int round = 0;; ++round) {
@@ -415,6 +451,7 @@ void FunctionOrder::solve() {
     if (outcome == Outcome::Done)
       return;
     if (outcome == Outcome::Again)
+      // The next round is the last, which does with barriers alone.
       round = mostRounds - 1;
   }
 }

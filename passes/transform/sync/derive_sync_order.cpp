@@ -7,6 +7,7 @@ using namespace mlir;
 namespace ptl::pto {
 
 static void merge(Clock &into, const Clock &from) {
+  // The join of two clocks is their maximum in each component.
   for (size_t i = 0; i < numPipes; ++i) {
     into.done[i] = std::max(into.done[i], from.done[i]);
     into.over[i] = std::max(into.over[i], from.over[i]);
@@ -15,13 +16,17 @@ static void merge(Clock &into, const Clock &from) {
 
 // Whether that is enough for a need: where events are used again, waits count, not instructions.
 static bool covers(const Clock &clock, const Need &need) {
+  // A clock holds the step up to which a pipe is done, exclusively; the need wants more than its
+  // step.
   return (need.reason.reuse ? clock.over : clock.done)[pipeIndex(need.src)] > need.srcStep;
 }
 
 // ---- needs --------------------------------------------------------------------------------------
 
 void BodyOrder::addNeed(Need need) {
+  // Within a pipe no event helps, only a barrier does.
   need.barrier = need.src == need.dst || policy_.of(need.src, need.dst) == Effort::Barriers;
+  // A barrier stands behind the waits of the same gap.
   if (need.barrier && need.waitStep % 8 == Wait)
     need.waitStep += Barrier - Wait;
   needs_.push_back(need);
@@ -45,6 +50,7 @@ void BodyOrder::addDependence(const Dependence &dependence) {
             carried,
             carried ? dependence.frame : -1,
             {dependence.src, dependence.dst, dependence.hazard, false, carried, 1}};
+  // With little effort left, slots are not told apart, so that one id is enough.
   if (policy_.of(need.src, need.dst) >= Effort::Unrotated)
     need.frame = -1;
   if (need.frame >= 0)
@@ -70,12 +76,14 @@ Event BodyOrder::eventOf(const Need &need) const {
 
 template <typename T>
 static const T &entryBefore(const std::vector<std::pair<Step, T>> &log, Step step) {
+  // The log begins with an entry at `kNever`, so there is always one before.
   auto at = std::partition_point(log.begin(), log.end(),
                                  [&](const auto &entry) { return entry.first < step; });
   return std::prev(at)->second;
 }
 template <typename T>
 static void append(std::vector<std::pair<Step, T>> &log, Step step, const T &value) {
+  // Several changes in one step count as one; the last is what holds after it.
   if (log.back().first == step)
     log.back().second = value;
   else
@@ -97,6 +105,7 @@ void Knowledge::notePast(Pipe pipe, Step step) {
 
 Clock Knowledge::contribution(Pipe src, Step setStep) const {
   Clock clock = clockAt(src, setStep);
+  // The set itself tells that all of its pipe before it is done.
   clock.raise(pipeIndex(src), setStep);
   return clock;
 }
@@ -114,6 +123,7 @@ bool BodyOrder::knowsAllAtEnd(Pipe pipe, Pipe of) const {
 
 void Knowledge::learn(const Event &event) {
   merge(now[pipeIndex(event.dst)], contribution(event.src, event.setStep));
+  // The waiter knows it from the wait on.
   note(event.dst, event.waitStep);
 }
 
@@ -122,6 +132,7 @@ void Knowledge::applyBarrier(const BarrierPoint &barrier) {
     if (!barrier.all && pipeAt(pipe) != Pipe::V)
       continue;
     if (barrier.all)
+      // A barrier of all pipes lets each of them know all of the others.
       now[pipe].fill(barrier.step);
     now[pipe].set(pipe, barrier.step);
     note(pipeAt(pipe), barrier.step);
@@ -136,9 +147,11 @@ void BodyOrder::applyItem(int item) {
     return;
   for (size_t of = 0; of < numPipes; ++of)
     for (size_t who = 0; who < numPipes; ++who) {
+      // Nothing is learned from an item that has no instruction of the pipe.
       if (!what.instructions[of] || !effect.knows[of * numPipes + who])
         continue;
       Step before = lastBefore(pipeAt(of), item);
+      // A clock is a prefix, so the item only counts for a pipe that knows all that came before it.
       if (before == kNever || known_.now[who].done[of] > before) {
         known_.now[who].done[of] = stepOf(item + 1, PreWait);
         known_.note(pipeAt(who), stepOf(item, Execute));
@@ -146,6 +159,7 @@ void BodyOrder::applyItem(int item) {
     }
   for (const ItemEffect::Drain &drain : effect.drains) {
     Clock clock = known_.contribution(drain.src, stepOf(item, FirstSet));
+    // The events that end behind a loop also tell what was done inside it.
     if (drain.covers)
       (drain.own ? clock.over : clock.done)[pipeIndex(drain.src)] =
           clock.done[pipeIndex(drain.src)] = stepOf(item + 1, PreWait);
@@ -165,6 +179,7 @@ static llvm::SmallVector<const Need *> withoutNeedless(llvm::ArrayRef<const Need
   llvm::SmallVector<const Need *> chosen(asked);
   for (const Need *need : asked) {
     llvm::SmallVector<const Need *> rest;
+    // The list is short, so quadratic time does not matter.
     llvm::copy_if(chosen, std::back_inserter(rest),
                   [&](const Need *other) { return other != need; });
     bool enough = llvm::all_of(asked, [&](const Need *wanted) {
@@ -181,6 +196,7 @@ void BodyOrder::forwardGroup(llvm::ArrayRef<const Need *> group) {
   Clock &now = known_.now[pipeIndex(first.dst)];
   auto open = [&](const Need *need) { return !covers(now, *need); };
   if (first.barrier) {
+    // A barrier for all pipes makes one for the vector pipe needless.
     // One of all pipes serves those of the vector pipe, too.
     auto across = llvm::find_if(
         group, [&](const Need *need) { return need->src != need->dst && open(need); });
@@ -191,6 +207,7 @@ void BodyOrder::forwardGroup(llvm::ArrayRef<const Need *> group) {
     }
     return;
   }
+  // Of needs from one pipe, the latest implies the others, since the pipe is in order.
   std::array<const Need *, numPipes> latest{};
   for (const Need *need : group)
     if (const Need *&mine = latest[pipeIndex(need->src)];
@@ -203,6 +220,7 @@ void BodyOrder::forwardGroup(llvm::ArrayRef<const Need *> group) {
     return covers(known_.contribution(other.src, other.setStep), wanted);
   };
   for (const Need *need : withoutNeedless(asked, meets)) {
+    // The event counts as known at once, so that later needs see it.
     events_.push_back(eventOf(*need));
     known_.learn(events_.back());
   }
@@ -237,6 +255,7 @@ template <typename F> static void forGroups(std::vector<const Need *> &needs, F 
 void BodyOrder::runForward() {
   events_.clear();
   barriers_.clear();
+  // At its start a pipe knows nothing of the others.
   for (size_t pipe = 0; pipe < numPipes; ++pipe) {
     known_.now[pipe].fill(kNever);
     known_.clocks[pipe].assign(1, {kNever, known_.now[pipe]});
@@ -255,6 +274,7 @@ void BodyOrder::runForward() {
   int item = 0;
   auto seed = agenda.seeds.begin();
   auto kept = agenda.barriers.begin();
+  // The three lists are merged by their steps, so that knowledge grows in the order of time.
   auto advance = [&](Step step) {
     for (bool more = true; more;) {
       Step atSeed = seed == agenda.seeds.end() ? kAll : (*seed)->waitStep;
@@ -274,10 +294,12 @@ void BodyOrder::runForward() {
       }
     }
   };
+  // A group is decided when all before it is known.
   forGroups(agenda.needs, [&](Step step, llvm::ArrayRef<const Need *> group) {
     advance(step);
     forwardGroup(group);
   });
+  // What comes behind the last need still has to be entered.
   advance(kAll - 1);
 }
 
@@ -289,6 +311,8 @@ void BodyOrder::mergeRuns(llvm::ArrayRef<const Event *> events,
     Event one = *events[i];
     size_t next = i + 1;
     for (; next < events.size() && joins(one, *events[next]); ++next) {
+      // The joined event is set where the last producer is done and awaited where the first
+      // consumer begins.
       one.setStep = std::max(one.setStep, events[next]->setStep);
       one.waitStep = std::min(one.waitStep, events[next]->waitStep);
     }
@@ -308,6 +332,7 @@ bool BodyOrder::mergeForward() {
   size_t before = merged_.size();
   for (auto &events : byPair) {
     llvm::stable_sort(events, [](auto *a, auto *b) { return a->setStep < b->setStep; });
+    // The set has to stay before the wait, or the joined event would wait for itself.
     mergeRuns(events, [](const Event &one, const Event &next) {
       return std::max(one.setStep, next.setStep) < std::min(one.waitStep, next.waitStep);
     });
@@ -325,12 +350,16 @@ static void learnAll(Knowledge::Past &past, Pipe of) {
 
 void BodyOrder::learnPast(const Event &event) {
   Knowledge::Past &past = known_.past[pipeIndex(event.dst)];
+  // It is not known in which iteration the event was set, so it tells nothing of the previous one.
   if (event.blind)
     return;
   if (event.carried) {
     Clock clock = known_.contribution(event.src, event.setStep);
+    // An event with a frame only tells of the iteration that had the same slot.
     merge(event.frame < 0 ? past.previous : past.frames[static_cast<size_t>(event.frame)], clock);
   } else {
+    // Within an iteration the waiter learns what the setter knew of the past, and that the setter's
+    // own earlier iterations are over.
     const Knowledge::Past &source = known_.pastAt(event.src, event.setStep);
     merge(past.previous, source.previous);
     for (auto [mine, theirs] : llvm::zip_equal(past.frames, source.frames))
@@ -367,6 +396,8 @@ void BodyOrder::carriedGroup(llvm::ArrayRef<const Need *> group) {
   const Need &first = *group.front();
   Knowledge::Past &past = known_.past[pipeIndex(first.dst)];
   auto open = [&](const Need *need) {
+    // A need with a frame is met by the last iteration as well, since that is later than the one
+    // with the slot.
     return !covers(past.previous, *need) &&
            (need->frame < 0 || !covers(past.frames[static_cast<size_t>(need->frame)], *need));
   };
@@ -392,6 +423,7 @@ void BodyOrder::carriedGroup(llvm::ArrayRef<const Need *> group) {
   for (auto &[key, need] : latest)
     asked.push_back(need);
   auto meets = [&](const Need &other, const Need &wanted) {
+    // An event without a frame tells of the last iteration, which is enough for any frame.
     return (other.frame < 0 || other.frame == wanted.frame) &&
            covers(known_.contribution(other.src, other.setStep), wanted);
   };
@@ -403,6 +435,8 @@ void BodyOrder::carriedGroup(llvm::ArrayRef<const Need *> group) {
 
 void BodyOrder::runCarried() {
   for (size_t pipe = 0; pipe < numPipes; ++pipe) {
+    // What a pipe knows at the end of an iteration is what it knows of the previous one in the
+    // next.
     known_.past[pipe].previous = known_.now[pipe];
     known_.past[pipe].frames.assign(body_.frames.size(), known_.now[pipe]);
     known_.pasts[pipe].assign(1, {kNever, known_.past[pipe]});
@@ -411,6 +445,7 @@ void BodyOrder::runCarried() {
   for (const Need &need : needs_)
     if (need.carried)
       needs.push_back(&need);
+  // The events within an iteration are fixed by now; they hand on knowledge of the past as well.
   std::vector<Event> fixed = events_;
   for (auto *seeds : {&seeds_, &merged_})
     for (const Event &seed : *seeds)
@@ -489,6 +524,7 @@ bool BodyOrder::keepBarriers() {
 }
 
 bool BodyOrder::solve() {
+  // The items of a pipe are looked up by binary search (`lastBefore`).
   for (auto &items : itemsOf_)
     items.clear();
   for (int item = 0; item < numItems(); ++item)
@@ -497,12 +533,16 @@ bool BodyOrder::solve() {
         itemsOf_[pipe].push_back(item);
   constexpr int mostRounds = 64;
   hopeless_.clear();
+  // Each round may find events that are set again too early, adds needs for these, and begins anew.
   for (int round = 0; round < mostRounds; ++round) {
     merged_.clear();
     kept_.clear();
+    // The order within an iteration comes first, since knowledge of the past spreads along its
+    // events.
     runForward();
     if (mergeForward())
       runForward();
+    // A body that is no loop has no carried needs, except for turns of buffers around it.
     if (!body_.loop) {
       llvm::copy_if(seeds_, std::back_inserter(events_),
                     [](const Event &seed) { return seed.carried; });
@@ -512,11 +552,13 @@ bool BodyOrder::solve() {
       return true;
     }
     runCarried();
+    // What was merged changes what is known, so both directions are derived again.
     if (bool merged = mergeCarried(), kept = keepBarriers(); merged || kept) {
       runForward();
       runCarried();
     }
     bool again = makeReusable();
+    // These pairs cannot do with events, and the caller raises their effort.
     if (!hopeless_.empty())
       return false;
     if (!again)

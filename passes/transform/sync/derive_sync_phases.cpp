@@ -10,17 +10,20 @@ namespace ptl::pto {
 // ---- what is touched ----------------------------------------------------------------------------
 
 PhasePlan::PhasePlan(BlockProgram &program) : program_(program) {
+  // A turn may go from one inner loop to another, so turns are searched in whole outermost loops.
   findOuter(program.root());
   for (const Item *outer : outers_) {
     for (auto &body : outer->bodies)
       noteBodies(*body, *outer);
     collect(*outer);
   }
+  // Joining comes before numbering, since it makes resources fewer.
   join();
   number();
 }
 
 void PhasePlan::findOuter(Body &body) {
+  // Branches outside of loops are entered; a loop is an outermost one wherever it is found first.
   for (Item &item : body.items) {
     if (isa<scf::ForOp>(item.op))
       outers_.push_back(&item);
@@ -43,10 +46,12 @@ void PhasePlan::collect(const Item &outer) {
   for (const Touch &touch : outer.touches)
     if (!touch.isGlobal())
       touches.push_back(&touch);
+  // A slot of a ring counts as the whole ring, since the slot may be any of them.
   auto beginOf = [](const Touch &touch) {
     return touch.ring.count > 1 ? touch.ring.begin : touch.begin;
   };
   auto endOf = [](const Touch &touch) { return touch.ring.count > 1 ? touch.ring.end : touch.end; };
+  // Touches that overlap are neighbours in this order, so one pass merges them into parts.
   llvm::stable_sort(touches, [&](const Touch *a, const Touch *b) {
     return std::pair(a->space, beginOf(*a)) < std::pair(b->space, beginOf(*b));
   });
@@ -54,6 +59,7 @@ void PhasePlan::collect(const Item &outer) {
   for (const Touch *touch : touches) {
     Ring ring = touch->ring.count > 1 ? touch->ring : Ring();
     bool plain = !touch->receives && !touch->releases && !touch->aside;
+    // A touch that begins behind the end of the last part begins a new one.
     if (parts_.size() == before || parts_.back().space != touch->space ||
         parts_.back().end <= beginOf(*touch)) {
       parts_.push_back({&outer, touch->space, beginOf(*touch), endOf(*touch), ring, true, plain});
@@ -66,6 +72,8 @@ void PhasePlan::collect(const Item &outer) {
   }
   partsOf_[&outer] = {before, parts_.size()};
   for (size_t part = before; part < parts_.size(); ++part)
+    // Only rings, or buffers that no other core fills or frees, take turns in a way that is known
+    // here.
     if (parts_[part].alike && parts_[part].plain)
       if (auto resource = scan(outer, static_cast<int>(part)))
         resources_.push_back(std::move(*resource));
@@ -75,6 +83,7 @@ int PhasePlan::partOf(const Item &outer, const Touch &touch) const {
   auto [first, last] = partsOf_.at(&outer);
   auto begin = parts_.begin() + static_cast<long>(first),
        end = parts_.begin() + static_cast<long>(last);
+  // Parts of one outermost loop are sorted and do not overlap, so a binary search finds the one.
   auto at = std::partition_point(begin, end, [&](const Part &part) {
     return std::pair(part.space, part.end) <= std::pair(touch.space, touch.begin);
   });
@@ -92,6 +101,7 @@ int PhasePlan::resourceOf(const Body &body, const Touch &touch) const {
 // ---- turns --------------------------------------------------------------------------------------
 
 // Whether a value can be had at the start of a body: it is there, or can be computed again.
+// What dominates the body, or can be computed again without effects, is available.
 static bool isAvailable(Value value, const Body &body) {
   if (auto argument = dyn_cast<BlockArgument>(value))
     return argument.getOwner() == body.block ||
@@ -165,6 +175,7 @@ PhaseScan::Summary PhaseScan::summarise(const Item &item) const {
 
 // All touches of a turn are of one slot.
 bool PhaseScan::seeSlot(const Item &item) {
+  // Without a ring each turn uses the same bytes.
   if (found_.slots == 1)
     return true;
   for (const Touch &touch : item.touches) {
@@ -176,6 +187,7 @@ bool PhaseScan::seeSlot(const Item &item) {
     const Rotation *rotation =
         touch.rotation < 0 ? nullptr
                            : &plan_.program_.rotations()[static_cast<size_t>(touch.rotation)];
+    // Slots of a queue are told apart by the popped tile, since pops have no slot number.
     if (rotation && rotation->queue) {
       if (slot_.popped && slot_.popped != touch.popped)
         return false;
@@ -185,6 +197,7 @@ bool PhaseScan::seeSlot(const Item &item) {
         slot_.rotation = touch.rotation;
       continue;
     }
+    // A slot with a number and one with a constant cannot be known to be the same.
     if (rotation) {
       if (slot_.constant >= 0 || (slot_.key && *slot_.key != rotation->slotKey))
         return false;
@@ -204,12 +217,14 @@ bool PhaseScan::seeSlot(const Item &item) {
 // What turns of one queue are called does not matter: of as many as there are slots, and one more,
 // two have the same name, so whoever fills the next one has waited for the first.
 bool PhaseScan::close(const Body &body, Phase &phase, int turn, int turns) {
+  // Several fills in one turn would take several slots of the queue.
   if (slot_.queue && slot_.fills != 1)
     return false;
   bool rotates = slot_.rotation >= 0;
   int frame = rotates && static_cast<size_t>(slot_.rotation) < body.frameOf.size()
                   ? body.frameOf[static_cast<size_t>(slot_.rotation)]
                   : -1;
+  // A constant slot needs no number at run time.
   if (found_.slots == 1 || slot_.constant >= 0) {
     phase.slot = {SlotNumber::Constant, std::max<int64_t>(0, slot_.constant), Value()};
     phase.steady = true;
@@ -226,6 +241,7 @@ bool PhaseScan::close(const Body &body, Phase &phase, int turn, int turns) {
     }
     return true;
   }
+  // The events of the turn need the number where the turn begins.
   if (!isAvailable(rotation.slot, body))
     return false;
   phase.slot = {SlotNumber::Number, 0, rotation.slot};
@@ -238,6 +254,7 @@ bool PhaseScan::note(Phase &phase, const Body &body, int index, const Summary &s
   size_t filler = pipeIndex(found_.filler);
   phase.last = index;
   for (size_t pipe = 0; pipe < numPipes; ++pipe) {
+    // The filler's own accesses are in order by themselves.
     if (pipe == filler || !summary.touches[pipe])
       continue;
     Phase::Use &use = phase.uses[pipe];
@@ -269,6 +286,7 @@ bool PhaseScan::scan(const Body &body) {
     Summary summary = summarise(item);
     if (!summary.pipes)
       continue;
+    // The first pipe that touches the parts alone is taken as their filler.
     if (!started_ && summary.pipes == 1) {
       started_ = true;
       found_.filler = pipeAt(
@@ -277,12 +295,14 @@ bool PhaseScan::scan(const Body &body) {
     }
     size_t filler = started_ ? pipeIndex(found_.filler) : 0;
     bool fills = started_ && summary.writes[filler];
+    // An item that fills and uses has whole turns inside, so the search goes on there.
     if (!started_ || (fills && summary.pipes > 1)) { // turns inside
       if (item.pipe || !scanInside(item))
         return false;
       open = false;
       continue;
     }
+    // A fill after a use begins the next turn; several fills before any use belong to one.
     if (fills && (!open || isUsed(phases.back().first))) {
       Phase phase;
       phase.first = index;
@@ -290,10 +310,12 @@ bool PhaseScan::scan(const Body &body) {
       phases.push_back({phase, {}});
       open = true;
     }
+    // A use without a fill before it takes what an earlier round left, which is no turn.
     if (!open)
       return false;
     slot_ = phases.back().second;
     if (fills) {
+      // An item with bodies may fill more than once.
       slot_.fills += item.pipe ? 1 : 2;
     }
     if (!note(phases.back().first, body, index, summary))
@@ -314,6 +336,7 @@ bool PhaseScan::scan(const Body &body) {
 // what that takes.
 bool PhaseScan::knows(const Phase &phase, const Body &body, size_t user, size_t other) const {
   int last = phase.uses[user].last;
+  // A later item of `other` that depends on the last of `user` shows that it has waited for it.
   for (int index = last + 1; index <= phase.uses[other].last; ++index)
     for (const Touch &late : body.items[static_cast<size_t>(index)].touches) {
       if (pipeIndex(late.pipe) != other || late.isGlobal() || !isOurs(late))
@@ -332,8 +355,10 @@ bool PhaseScan::agree() {
     return false;
   for (auto &[body, phase] : found_.phases)
     for (size_t pipe = 0; pipe < numPipes; ++pipe)
+      // A turn without one of the users would leave that user's event without its partner.
       if (found_.users[pipe] != (phase.uses[pipe].first >= 0))
         return false;
+  // A user that another one has waited for does not have to tell the filler itself.
   found_.ends = found_.users;
   for (size_t user = 0; user < numPipes; ++user)
     for (size_t other = 0; other < numPipes && found_.ends[user]; ++other)
@@ -348,6 +373,7 @@ std::optional<Resource> PhaseScan::run() {
   int64_t slots = -1;
   for (int part : found_.parts) {
     int64_t own = std::max<int64_t>(1, plan_.parts_[static_cast<size_t>(part)].ring.count);
+    // Parts with different numbers of slots do not turn together.
     if (slots >= 0 && own != slots)
       return std::nullopt;
     slots = own;
@@ -380,6 +406,7 @@ static bool isAdjacent(const Body &body, int a, int b, Pipe pipe, llvm::ArrayRef
 static bool goTogether(const Resource &a, const Resource &b) {
   if (a.phases.size() != b.phases.size())
     return false;
+  // The turns have to begin and end in the same places, with nothing of the pipe between.
   for (auto [one, other] : llvm::zip_equal(a.phases, b.phases)) {
     auto &[body, first] = one;
     const Phase &second = other.second;
@@ -411,6 +438,7 @@ void PhasePlan::join() {
         both = scan(*a.outer, parts);
       }
       if (!both || both->phases.size() != a.phases.size()) {
+        // The joined scan may find other turns, in which case the two stay apart.
         ++j;
         continue;
       }
@@ -425,6 +453,7 @@ bool PhasePlan::counts(const Resource &resource, Pipe from, Pipe to) {
 }
 
 bool PhasePlan::drop(Pipe from, Pipe to) {
+  // The resource with most slots takes most ids.
   auto most = resources_.end();
   for (auto at = resources_.begin(); at != resources_.end(); ++at)
     if (counts(*at, from, to) && (most == resources_.end() || at->slots > most->slots))
@@ -432,6 +461,7 @@ bool PhasePlan::drop(Pipe from, Pipe to) {
   if (most == resources_.end())
     return false;
   resources_.erase(most);
+  // The indices of the others have moved.
   number();
   return true;
 }
@@ -475,6 +505,7 @@ bool PhasePlan::isCovered(const Resource &inner, const Resource &outer) const {
   };
   llvm::DenseSet<const Phase *> taken;
   return llvm::all_of(inner.phases, [&](auto &entry) {
+    // Each turn of the outer resource can cover only one of the inner one.
     auto &[body, own] = entry;
     return llvm::any_of(outer.phases, [&, body = body, &own = own](auto &other) {
       const Phase &around = other.second;
@@ -494,6 +525,7 @@ void PhasePlan::cover() {
     resource.tells = resource.ends;
   for (Resource &inner : resources_)
     for (const Resource &outer : resources_)
+      // A resource that is covered itself does not tell, so it cannot cover another one.
       if (&inner != &outer && outer.tells == outer.ends && isCovered(inner, outer)) {
         inner.tells.fill(false);
         break;
@@ -527,10 +559,12 @@ bool PhasePlan::orders(const Body &body, const Dependence &dependence) const {
   int resource = resourceOf(body, *dependence.src);
   if (resource < 0 || resource != resourceOf(body, *dependence.dst))
     return false;
+  // Such a dependence lies inside one turn and needs its own event.
   if (!resources_[static_cast<size_t>(resource)].bodies.contains(&body))
     return false; // within a turn
   if (dependence.carried)
     return true;
+  // Two items of different turns are ordered by the events between the turns.
   return llvm::none_of(phasesOf(body), [&](const Phase &phase) {
     auto isIn = [&](int item) { return phase.first <= item && item <= phase.last; };
     return phase.resource == resource && isIn(dependence.srcItem) && isIn(dependence.dstItem);

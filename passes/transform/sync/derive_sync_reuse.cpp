@@ -10,6 +10,7 @@ void BodyOrder::addReuse(Pipe src, Pipe dst, Step waited, Step setAgain, bool ca
                          Reason reason) {
   reason.reuse = true;
   reason.carried = carried;
+  // A wait at an item's step stands for all inside it, so the event is set behind the item.
   Step set = waited % 8 == Execute ? waited + 2 : stepOf(gapOf(waited), PostSet);
   addNeed({src, dst, waited, set, stepOf(gapOf(setAgain), PreWait), carried, -1, reason});
 }
@@ -19,16 +20,19 @@ void BodyOrder::addReuse(Pipe src, Pipe dst, Step waited, Step setAgain, bool ca
 bool BodyOrder::reuseEvent(Event &event) {
   size_t waiter = pipeIndex(event.dst);
   if (event.carried) {
+    // The setter knows that the wait is over, so it may set again.
     if (known_.clockAt(event.src, event.setStep).over[waiter] > event.waitStep)
       return false;
     addReuse(event.dst, event.src, event.waitStep, event.setStep, false, event.reason);
     return true;
   }
+  // The next set comes in a later iteration, so knowledge of the past counts.
   const Knowledge::Past &past = known_.pastAt(event.src, event.setStep);
   event.frame = -1;
   event.slots = 1;
   if (past.previous.over[waiter] > event.waitStep)
     return false;
+  // If only iterations with the same slot are known to be over, each slot gets its own id.
   if (policy_.of(event.src, event.dst) < Effort::Plain)
     for (auto [index, clock] : llvm::enumerate(past.frames)) {
       int64_t count = body_.frames[index].count;
@@ -50,6 +54,7 @@ bool BodyOrder::reuseItems() {
   for (int item = 0; item < numItems(); ++item) {
     const ItemEffect &effect = effects_[static_cast<size_t>(item)];
     auto settle = [&](Pipe src, Pipe dst, Step waited, const Reason &reason) {
+      // The waits of the last round have to be over before the events inside are set again.
       if (known_.pastAt(src, stepOf(item, FirstSet)).previous.over[pipeIndex(dst)] > waited)
         return;
       addReuse(dst, src, waited, stepOf(item, FirstSet), true, reason);
@@ -76,6 +81,8 @@ bool BodyOrder::shareIds(llvm::ArrayRef<Event *> events, size_t ids) {
     event.frame = -1;
     event.slots = 1;
     if (i < ids) {
+      // Event i takes the id that the last event with the same remainder had in the iteration
+      // before.
       size_t last = i + (events.size() - 1 - i) / ids * ids; // of the iteration before
       Step waited = events[last]->waitStep;
       if (known_.pastAt(src, event.setStep).previous.over[pipeIndex(dst)] <= waited) {
@@ -91,6 +98,7 @@ bool BodyOrder::shareIds(llvm::ArrayRef<Event *> events, size_t ids) {
       hopeless_.push_back(pairIndex(src, dst));
       return false;
     }
+    // Waiting for a later wait frees several ids with one event.
     Step later = events[i - ids + (ids - 1) / 2]->waitStep;
     if (gapOf(later) < gapOf(event.setStep))
       waited = later;
@@ -127,6 +135,8 @@ void BodyOrder::setPhases(llvm::ArrayRef<Phase> phases, llvm::ArrayRef<Resource>
       if (!resource.users[pipe])
         continue;
       const Phase::Use &use = phase.uses[pipe];
+      // The users wait for the first fill of the turn, which itself waits for the end of the last
+      // one.
       addNeed({resource.filler,
                pipeAt(pipe),
                stepOf(phase.first, Execute),
@@ -140,6 +150,7 @@ void BodyOrder::setPhases(llvm::ArrayRef<Phase> phases, llvm::ArrayRef<Resource>
       Event event;
       event.src = pipeAt(pipe);
       event.dst = resource.filler;
+      // The user tells the filler when it is done with the buffer, for the next turn.
       event.setStep = stepOf(use.last + 1, Set);
       event.waitStep = stepOf(phase.first, Wait);
       event.carried = true;
@@ -158,6 +169,8 @@ void BodyOrder::setPhases(llvm::ArrayRef<Phase> phases, llvm::ArrayRef<Resource>
 // who sets has then waited for who fills, who has waited for a user that knows of the wait.
 bool BodyOrder::isFreeBy(const Event &event, const Phase &phase) const {
   const Resource &resource = resources_[static_cast<size_t>(phase.resource)];
+  // The set must come after the filler's wait at the begin of the turn, directly or by what is
+  // known.
   Step begin = stepOf(phase.first, Wait);
   bool begun =
       event.src == resource.filler
@@ -168,6 +181,7 @@ bool BodyOrder::isFreeBy(const Event &event, const Phase &phase) const {
   for (size_t pipe = 0; pipe < numPipes; ++pipe) {
     if (!resource.tells[pipe])
       continue;
+    // Some user must tell the end of the turn only after the event's wait.
     Step end = stepOf(phase.uses[pipe].last + 1, Set);
     if (pipeAt(pipe) == event.dst
             ? event.waitStep < end
@@ -184,6 +198,8 @@ void BodyOrder::giveTurns() {
     if (event.carried || event.resource >= 0)
       continue;
     const Phase *best = nullptr;
+    // The event of the turn's own dependence comes first, then buffers with fewer slots, which take
+    // fewer ids.
     auto rank = [&](const Phase &phase) {
       bool own = event.reason.dst == phase.firstTouch ||
                  llvm::any_of(phase.uses, [&](const Phase::Use &use) {
@@ -218,6 +234,7 @@ bool BodyOrder::reuseTurns() {
 }
 
 bool BodyOrder::makeReusable() {
+  // Events that are free by a turn need no further order, so they are found first.
   giveTurns();
   bool added = reuseItems();
   for (Event &event : events_)

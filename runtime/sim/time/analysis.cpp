@@ -13,6 +13,7 @@ public:
   Analyser(const Timeline &timeline, Analysis &result) : t_(timeline), result_(result) {
     workAt_.resize(t_.records.size());
     for (uint32_t i = 0; i < workAt_.size(); ++i) {
+      // Instructions are found from any record of their lane in one step.
       uint32_t before = t_.records[i].before;
       workAt_[i] = isWork(i) ? i : before == noRecord ? noRecord : workAt_[before];
     }
@@ -51,6 +52,7 @@ private:
 uint32_t Analyser::blockerOf(uint32_t wait) const {
   uint32_t other = t_.records[wait].waitedFor;
   // The scalar unit was held up by something itself.
+  // The limit ends cycles of scalar units that wait for each other.
   for (int depth = 0; other != noRecord && onScalar(other) && depth < 8; ++depth)
     other = t_.records[other].waitedFor;
   return other == noRecord ? noRecord : workAt_[other];
@@ -67,8 +69,10 @@ Gap Analyser::gapBefore(uint32_t record, Cycles since) const {
   Cycles longest = -1;
   for (uint32_t each = record; each != noRecord; each = t_.records[each].before) {
     const Record &r = t_.records[each];
+    // Behind the instruction before, the operations belong to another gap.
     if (each != record && (isWork(each) || r.window > 0))
       break;
+    // Waiting before the gap began does not count for it.
     Cycles waited = r.start - std::max(r.ready, since);
     if (r.cause != Cause::None && waited > longest) {
       longest = waited;
@@ -91,6 +95,7 @@ void Analyser::lanes() {
     const Record &record = t_.records[i];
     LaneUse &use = uses[record.lane];
     Cycles &last = since[record.lane];
+    // Rounds that stand for others have no records, but their time is no gap.
     if (record.window > 0) // not idle: rounds stand for others
       last = record.end;
     if (!isWork(i))
@@ -98,6 +103,7 @@ void Analyser::lanes() {
     if (use.tasks == 0)
       use.first = record.start;
     Cycles from = std::max(last, t_.blocks[record.block].begun);
+    // Differences of less than half a cycle are rounding.
     if (record.start > from + 0.5) {
       Gap gap = gapBefore(i, from);
       use.idle[gap.cause] += gap.end - gap.start;
@@ -125,6 +131,7 @@ void Analyser::piece(PathPiece::Kind kind, uint32_t record, Cycles start, Cycles
 
 /// Behind the last operation of a block: until its results are there, then what is not its own.
 void Analyser::endPiece(uint32_t record, Cycles until) {
+  // The tail is the latency of the last result.
   const Record &last = t_.records[record];
   Cycles settled = std::min(until, last.end + last.tail);
   piece(PathPiece::Kind::Scalar, record, settled, until);
@@ -139,9 +146,11 @@ void Analyser::weighRepeats() {
     PathPiece &repeat = path[i];
     if (repeat.kind != PathPiece::Kind::Repeat)
       continue;
+    // The window before the repeat holds the rounds that it stands for.
     Cycles begin = repeat.start - t_.records[repeat.record].window;
     double times = (repeat.end - repeat.start) / (repeat.start - begin);
     for (size_t j = i; j-- > 0 && path[j].end > begin;) {
+      // Only the part of a piece that lies inside of the window is repeated.
       PathPiece &piece = path[j];
       Cycles inside = piece.end - std::max(piece.start, begin);
       piece.weight *= 1 + times * inside / (piece.end - piece.start);
@@ -157,6 +166,7 @@ void Analyser::addAlike() {
     if (span.lastBlock == noTask || span.end <= span.begun)
       continue;
     std::vector<PathPiece> path;
+    // The path so far is put aside, since `stepBack` writes to the result's path.
     std::swap(path, result_.path);
     const BlockSpan &block = t_.blocks[span.lastBlock];
     if (block.last != noRecord)
@@ -167,6 +177,7 @@ void Analyser::addAlike() {
     weighRepeats();
     piece(PathPiece::Kind::Dispatch, noRecord, span.begun, block.begun);
     for (PathPiece &piece : result_.path) {
+      // The way stands for the time of all tasks like it.
       piece.weight *= cycles / (span.end - span.begun);
       path.push_back(piece);
     }
@@ -201,8 +212,10 @@ uint32_t Analyser::stepBack(uint32_t index) {
     piece(Kind::Scalar, index, ended, record.start);
     return record.before;
   }
+  // An operation has its work first and its stall after that, and the path goes backwards.
   piece(Kind::Stall, index, record.end - record.stall, record.end);
   piece(isWork(index) ? Kind::Work : Kind::Events, index, record.start, record.end - record.stall);
+  // The path follows what the operation waited for last, else its own lane.
   bool waited =
       record.cause != Cause::None && record.cause != Cause::Start && record.waitedFor != noRecord;
   uint32_t before = waited ? record.waitedFor : record.before;
@@ -213,6 +226,7 @@ uint32_t Analyser::stepBack(uint32_t index) {
     piece(Kind::Latency, before, ended, record.start);
   else if (record.cause == Cause::Tile || record.cause == Cause::Slot ||
            record.cause == Cause::Signals || t_.sites[record.site].kind == StepKind::WaitCores) {
+    // The time in the hub of signals is told apart from the way between cores.
     Cycles passed = std::min(ended + record.queued, record.start);
     piece(Kind::CrossCore, index, passed, record.start);
     piece(Kind::Signals, index, ended, passed);
@@ -224,6 +238,7 @@ uint32_t Analyser::stepBack(uint32_t index) {
 void Analyser::path() {
   uint32_t last = noRecord;
   for (uint32_t i = 0; i < t_.records.size(); ++i)
+    // The path ends with the result that is there last, which may come after its operation's end.
     if (last == noRecord ||
         t_.records[i].end + t_.records[i].tail > t_.records[last].end + t_.records[last].tail)
       last = i;
@@ -233,6 +248,7 @@ void Analyser::path() {
   noteTask(t_.blocks[t_.records[last].block].launch);
   while (last != noRecord) {
     uint32_t before = stepBack(last);
+    // The first operation of a block leads on to what its block waited for.
     last = before != noRecord ? before : beforeBlock(t_.records[last].block);
   }
   std::reverse(result_.path.begin(), result_.path.end());
@@ -265,6 +281,7 @@ uint32_t Analyser::endOfBlock(uint32_t number, Cycles until) {
     return endAlike(block->launch, until);
   noteTask(block->launch);
   // For a block that did not run itself: the block that ran in its place.
+  // The block that really ran stands before it in the list.
   for (uint32_t other = number; block->isRepresented && other-- > 0;)
     if (t_.blocks[other].launch == block->launch && !t_.blocks[other].isRepresented &&
         t_.blocks[other].end <= until)
@@ -287,6 +304,7 @@ uint32_t Analyser::beforeTask(uint32_t task, Cycles until) {
   piece(Kind::Dispatch, noRecord, span.ready, until);
   if (span.cause == TaskCause::Dependence)
     return endOfTask(span.waitedFor, span.ready);
+  // The orchestrator may have waited for a task before it submitted this one.
   Cycles since = std::max(span.awaited, t_.programBegun);
   piece(Kind::Submit, noRecord, since, span.ready);
   if (span.awaitedTask != noTask)
@@ -329,6 +347,7 @@ void Analyser::group() {
     group.blocker = blocker;
     return group;
   };
+  // A gap is critical if one of its operations is on the path.
   std::vector<bool> critical(t_.records.size());
   for (const PathPiece &piece : result_.path)
     if (piece.record != noRecord)
@@ -351,6 +370,7 @@ Cycles timeAtWork(const Timeline &t) {
   std::vector<std::pair<Cycles, Cycles>> spans;
   for (const LaunchSpan &launch : t.launches)
     spans.push_back({launch.begun, launch.end});
+  // The union of the intervals is measured, so that overlaps count once.
   std::sort(spans.begin(), spans.end());
   Cycles sum = 0, until = 0;
   for (auto [begun, end] : spans) {
@@ -373,6 +393,7 @@ CoresAtWork coresAtWork(const Timeline &t) {
     result.isPart |= launch.standing > 0 || launch.like != noTask;
   for (const BlockSpan &block : t.blocks)
     if (block.works)
+      // The lanes of a core follow each other, so its first lane gives the core.
       cores.insert(block.cores.begin(), block.cores.end());
   for (uint32_t core : cores)
     ++result.count[t.lanes[core * numPipes].cube];
@@ -393,6 +414,7 @@ void pipeUses(const Timeline &t, Analysis &result) {
     auto &[cube, pipe] = key;
     use.cube = cube;
     use.pipe = pipe;
+    // With groups that stand for others, only those that ran have lanes.
     if (cores.isPart)
       use.lanes = cores.count[cube];
     use.share = atWork > 0 ? use.busy / (atWork * std::max(cores.count[cube], 1)) : 0;
@@ -424,11 +446,13 @@ void balance(const Timeline &t, Analysis &result, int64_t groupsOfChip) {
   Cycles sum = 0;
   for (const BlockSpan &block : t.blocks) {
     const LaunchSpan &launch = t.launches[block.launch];
+    // A block's time counts with the share of the cores that it takes.
     sum += (block.end - block.begun) * static_cast<double>(block.cores.size()) / total;
     // A block without a point of the grid ends within a few operations of the scalar unit.
     if (block.end - block.begun < (launch.end - launch.begun) / 50)
       continue;
     uint32_t first = block.cores.front();
+    // A vector core belongs to the group of its cube core.
     groups.insert(first < cubes || !cube ? first : (first - cubes) * cubes / vectors);
   }
   result.groupsAtWork = static_cast<int32_t>(groups.size());
@@ -464,6 +488,7 @@ std::vector<BufferLife> buffersInUse(const Timeline &timeline) {
     size_t life;
     bool read = false;
   };
+  // An address of one memory has one buffer at a time.
   std::map<std::tuple<Place, bool, int64_t>, Open> open;
   std::vector<BufferLife> lives;
   for (const BufferAccess &access : timeline.accesses) {

@@ -36,6 +36,7 @@ void TaskAnalyser::cores() {
     uses[0] |= launch.vector;
     uses[1] |= launch.cube;
     result_.kernels += !launch.kernel.empty();
+    // A task may use both kinds of cores, and then counts for each.
     for (bool cube : {false, true})
       if (cube ? launch.cube : launch.vector)
         byBegin_[cube].push_back(static_cast<uint32_t>(&launch - t_.launches.data()));
@@ -46,6 +47,7 @@ void TaskAnalyser::cores() {
     });
   std::vector<size_t> place(t_.lanes.size() / numPipes, SIZE_MAX);
   for (uint32_t core = 0; core < place.size(); ++core)
+    // Only kinds of cores that some task uses are part of the time.
     if (uses[t_.lanes[core * numPipes].cube]) {
       place[core] = result_.cores.size();
       result_.cores.push_back({core, {}, 0});
@@ -76,6 +78,8 @@ void TaskAnalyser::atOnce() {
       changes.push_back({launch.end, -1});
     }
   std::sort(changes.begin(), changes.end()); // ends first
+  // A sweep over begins and ends; at one time ends come first, so that tasks that follow each other
+  // are not at once.
   int32_t present = 0;
   for (auto [time, change] : changes)
     result_.atOnce = std::max(result_.atOnce, present += change);
@@ -85,6 +89,7 @@ void TaskAnalyser::atOnce() {
 uint32_t TaskAnalyser::nextBegun(bool cube, Cycles after) const {
   const std::vector<uint32_t> &tasks = byBegin_[cube];
   auto next =
+      // Very short stretches are no gaps, so what begins within one counts as begun.
       std::upper_bound(tasks.begin(), tasks.end(), after + shortest,
                        [&](Cycles time, uint32_t task) { return time < t_.launches[task].begun; });
   return next == tasks.end() ? noTask : *next;
@@ -100,6 +105,7 @@ CoreGap TaskAnalyser::gapBetween(uint32_t core, Cycles start, Cycles end, uint32
   Cycles from = start;
   Cycles most = -1;
   auto consider = [&](Cycles until, TaskCause cause) {
+    // Each cause gets the part of the gap up to its end, and the longest part wins.
     Cycles took = std::min(until, end) - from;
     if (took > most) {
       most = took;
@@ -112,6 +118,7 @@ CoreGap TaskAnalyser::gapBetween(uint32_t core, Cycles start, Cycles end, uint32
     return gap;
   }
   // Before the orchestrator goes on, it waits for a task itself.
+  // The waits come in the order in which they happen.
   if (launch.awaitedTask != noTask && launch.awaited > from)
     consider(launch.awaited, TaskCause::Dependence);
   consider(launch.submitted, TaskCause::Submit);
@@ -120,6 +127,7 @@ CoreGap TaskAnalyser::gapBetween(uint32_t core, Cycles start, Cycles end, uint32
   consider(launch.begun, TaskCause::Dispatch);
   consider(end, TaskCause::Cores);
   if (gap.cause == TaskCause::Dependence) {
+    // The blocker is what the orchestrator waited for, unless the task itself waited.
     bool isAwaited = launch.cause != TaskCause::Dependence;
     gap.blocker = isAwaited ? launch.awaitedTask : launch.waitedFor;
   }
@@ -144,6 +152,7 @@ void TaskAnalyser::gaps() {
       add(t_.blocks[number].begun, t_.blocks[number].launch);
       from = std::max(from, t_.blocks[number].end);
     }
+    // Behind its last block the core has nothing left to do.
     add(t_.end, noTask);
   }
   std::map<std::tuple<TaskCause, uint32_t, uint32_t>, std::pair<CoreGapGroup, std::set<uint32_t>>>
@@ -175,6 +184,7 @@ void TaskAnalyser::storage() {
       if (!t_.arrays[array].isIntermediate)
         continue;
       const LaunchSpan &launch = t_.launches[task];
+      // An array lives from its first task to its last.
       auto [place, fresh] = lives.try_emplace(array, Life{task, task, launch.begun, launch.end});
       place->second.last = task;
       place->second.start = std::min(place->second.start, launch.begun);
@@ -185,6 +195,7 @@ void TaskAnalyser::storage() {
   for (const auto &[array, life] : lives) {
     int64_t bytes = t_.arrays[array].bytes;
     result_.storage.unshared += bytes;
+    // The second number sorts ends before begins by time, and begins before ends in program order.
     byTime.push_back({life.start, 1, bytes});
     byTime.push_back({std::max(life.end, life.start), 0, -bytes});
     byOrder.push_back({life.first, 0, bytes});

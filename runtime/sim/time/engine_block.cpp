@@ -8,6 +8,7 @@
 namespace ptl::rt::sim {
 
 static double signalsOf(const Step &step, const Kernel &kernel) {
+  // Slots are given back several at a time, with one signal.
   if (step.kind == StepKind::Free)
     return 1 /
            static_cast<double>(freedAtOnce(kernel.queues[static_cast<size_t>(step.queue)].slots));
@@ -19,6 +20,7 @@ void addSites(Engine &e, const Kernel &kernel) {
     const std::optional<Function> &function = cube ? kernel.cube : kernel.vector;
     auto [place, fresh] =
         e.firstSite.insert({{&kernel, cube}, static_cast<uint32_t>(e.timeline.sites.size())});
+    // A kernel that is launched again keeps its sites.
     if (!function || !fresh)
       continue;
     for (const Step &step : function->steps) {
@@ -43,9 +45,12 @@ void addSites(Engine &e, const Kernel &kernel) {
 void chooseGroups(Engine &e, LaunchClock &launch) {
   const TaskRequest &request = launch.request;
   int64_t groups = e.groupsFor(*request.kernel);
+  // Standing for others only pays off if there are more blocks than may run, and if all fit the
+  // chip at once.
   if (e.options.mostGroups && request.blocks > e.options.mostGroups && request.blocks <= groups)
     launch.sharing.emplace(*request.kernel, e.chip, request.pointers, request.scalars,
                            request.blocks, e.options.mostGroups, e.model, e.second.empty());
+  // Without a full glance the blocks cannot be compared.
   if (launch.sharing && !launch.sharing->isKnown())
     launch.sharing.reset();
   if (launch.sharing)
@@ -55,6 +60,7 @@ void chooseGroups(Engine &e, LaunchClock &launch) {
 
 bool skipRepresented(Engine &e, LaunchClock &launch, uint32_t span) {
   BlockSpan &block = e.timeline.blocks[span];
+  // A task that is like an earlier one takes the same times.
   if (const auto &like = launch.turn.like) {
     const LaunchResult::Block &other = like->blocks[static_cast<size_t>(block.block)];
     block.isRepresented = true;
@@ -65,17 +71,20 @@ bool skipRepresented(Engine &e, LaunchClock &launch, uint32_t span) {
   if (!launch.sharing)
     return false;
   const std::vector<int64_t> &chosen = launch.sharing->chosen();
+  // A block is represented by the chosen one before it.
   auto after = std::upper_bound(chosen.begin(), chosen.end(), block.block);
   bool isFirst = after == chosen.begin();
   if (!isFirst && *std::prev(after) == block.block)
     return false;
   block.isRepresented = true;
   block.works = launch.sharing->working().count(block.block) && !isFirst;
+  // A block without points of the grid only finds out that it has none.
   if (!block.works) {
     releaseBlock(e, span, e.now + 2 * e.model.costs().control.issue);
     return true;
   }
   int64_t runs = *std::prev(after);
+  // If the one that stands for it has not ended yet, the block waits for it.
   if (auto took = launch.took.find(runs); took != launch.took.end())
     releaseBlock(e, span, e.now + took->second);
   else
@@ -90,6 +99,7 @@ static void makeCore(Engine &e, GroupClock &clock, Core &core) {
   made->number = static_cast<uint32_t>(e.cores.size());
   const std::vector<uint32_t> &cores = e.timeline.blocks[clock.span].cores;
   bool withCube = clock.launch->request.kernel->cube.has_value();
+  // Lanes are those of the cube core first, then of the vector cores.
   size_t place = core.isCube() ? 0 : static_cast<size_t>(core.subBlock()) + withCube;
   made->firstLane = cores[std::min(place, cores.size() - 1)] * static_cast<uint32_t>(numPipes);
   made->firstSite = e.firstSite[{clock.launch->request.kernel, core.isCube()}];
@@ -103,6 +113,7 @@ static void send(Engine &e, GroupClock &clock, QueueSignal signal, int32_t queue
   if (signal == QueueSignal::Popped) // nobody waits for it
     return clock.group->apply(signal, queue, core);
   int64_t times = 1;
+  // Several slots are given back with one signal.
   if (signal == QueueSignal::Freed) {
     int64_t &freed = clock.freed[{queue, core}];
     const Kernel &kernel = *clock.launch->request.kernel;
@@ -111,6 +122,7 @@ static void send(Engine &e, GroupClock &clock, QueueSignal signal, int32_t queue
     times = std::exchange(freed, 0);
   }
   ++clock.signals;
+  // In a sample each group has a hub that stands for its share of the real one.
   Cycles queued = (e.options.sample ? clock.hub : e.hub).pass(e.now);
   Cycles later = e.options.whatIf.crossCore ? 0 : e.model.costs().control.crossCore;
   Event event{e.now + queued + later, 0, EventKind::Signal};
@@ -151,6 +163,7 @@ void beginBlock(Engine &e, LaunchClock &launch, uint32_t span) {
   Cycles time = e.timeline.blocks[span].begun;
   for (const std::unique_ptr<CoreClock> &core : clock->cores) {
     core->scalar = time;
+    // All pipes are free when the block begins.
     for (PipeClock &pipe : core->pipes)
       pipe.free = pipe.settled = time;
     Event event{time, 0, EventKind::Begin};
@@ -161,8 +174,10 @@ void beginBlock(Engine &e, LaunchClock &launch, uint32_t span) {
 }
 
 bool endGroup(Engine &e, GroupClock &clock) {
+  // With signals under way a core may still be woken.
   if (clock.signals || !clock.group->isFinished())
     return true;
+  // What was not worth a signal of its own is accounted for at the end.
   for (auto [who, times] : clock.freed)
     for (; times > 0; --times)
       clock.group->apply(QueueSignal::Freed, who.first, who.second);
@@ -179,22 +194,26 @@ bool endGroup(Engine &e, GroupClock &clock) {
         known = std::max(known, cycles);
       }
     whole.skipped = std::max(whole.skipped, core->core->skippedRounds());
+    // The block ends with its last result, not with its last operation.
     end = std::max(end, core->scalar);
     for (const PipeClock &pipe : core->pipes) {
       end = std::max({end, pipe.free, pipe.settled});
       block.works |= pipe.works;
+      // The last operation is where the critical path begins.
       if (pipe.last != noRecord && std::max(pipe.free, pipe.settled) > last) {
         last = std::max(pipe.free, pipe.settled);
         block.last = pipe.last;
       }
     }
   }
+  // Events that are still queued for these cores find none.
   for (const std::unique_ptr<CoreClock> &core : clock.cores)
     e.cores[core->number] = nullptr;
   uint32_t span = clock.span;
   e.groups.erase(span); // and the clock
   Cycles took = end - block.start;
   launch.took[block.block] = took;
+  // Blocks that it stands for end as long after their own start.
   for (uint32_t other : launch.behind[block.block])
     releaseBlock(e, other, std::max(e.now, e.timeline.blocks[other].start + took));
   releaseBlock(e, span, end);

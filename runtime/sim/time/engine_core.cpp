@@ -25,6 +25,7 @@ static Record scalarWait(const Engine &e, const CoreClock &clock, const Step &st
     return record;
   Flag flag = clock.core->flagOf(step);
   if (step.kind == StepKind::WaitFlag) {
+    // A flag without a known id has no record.
     if (flag.id >= 0)
       record.waitedFor = clock.flagRecord[at(flag.source)][at(flag.target)][flag.id];
     return record;
@@ -32,6 +33,7 @@ static Record scalarWait(const Engine &e, const CoreClock &clock, const Step &st
   const GroupClock::Arrival &signal = clock.group->events[static_cast<size_t>(flag.id)];
   record.waitedFor = signal.record;
   record.queued = std::min(signal.queued, e.now - clock.scalar);
+  // If most of the wait was spent in the hub, the hub is the cause.
   if (2 * record.queued > e.now - clock.scalar)
     record.cause = Cause::Signals;
   return record;
@@ -41,6 +43,7 @@ static Record scalarWait(const Engine &e, const CoreClock &clock, const Step &st
 static void awaitResults(Engine &e, CoreClock &clock, uint32_t site) {
   const PipeClock *latest = nullptr;
   for (const PipeClock &pipe : clock.pipes)
+    // The latest pipe is what the barrier waits for.
     if (Cycles there = std::max(pipe.free, pipe.settled); there > clock.scalar) {
       clock.scalar = there;
       latest = &pipe;
@@ -63,9 +66,11 @@ static bool takeScalarStep(Engine &e, CoreClock &clock) {
   const ControlCost &control = e.model.costs().control;
   bool free = e.options.whatIf.scalar;
   Cycles cost = control.issue;
+  // Accesses to memory by the scalar unit take longer than issuing.
   if (step.kind == StepKind::LoadScalar || step.kind == StepKind::StoreScalar ||
       step.kind == StepKind::GetValue)
     cost = control.scalarLoad;
+  // The barrier itself is issued only when all results are there.
   if (step.kind == StepKind::Barrier && step.flag.source == Pipe::All)
     awaitResults(e, clock, e.siteOf(clock, step));
   clock.scalar += free ? 0 : cost;
@@ -76,10 +81,12 @@ static bool takeScalarStep(Engine &e, CoreClock &clock) {
   Flag flag = step.flag;
   if (!core.advance(Pipe::S))
     return e.fail(*clock.group);
+  // Events of the scalar unit have no queue, so their time is known at once.
   if (kind == StepKind::SetFlag && flag.source == Pipe::S && flag.id >= 0 && flag.id < 16) {
     clock.flagTime[at(flag.source)][at(flag.target)][flag.id] = clock.scalar;
     clock.flagRecord[at(flag.source)][at(flag.target)][flag.id] = clock.scalarRecord;
   }
+  // The steps that were computed in between cost time as well.
   if (!free) {
     Cycles work = static_cast<Cycles>(core.scalarWork() - before) * control.scalar;
     clock.scalar += work;
@@ -102,6 +109,7 @@ static bool progressScalar(Engine &e, CoreClock &clock) {
       return any;
     }
     const Step &step = core.nextStep();
+    // A wait that took no time is no record.
     if (clock.scalarWaits && e.now > clock.scalar) {
       clock.scalarRecord = e.addRecord(clock, scalarWait(e, clock, step));
       clock.scalar = e.now;
@@ -119,6 +127,7 @@ bool progress(Engine &e, CoreClock &clock) {
   bool any = clock.begun;
   while (any) {
     any = progressScalar(e, clock);
+    // Pipe 0 is the scalar unit.
     for (size_t i = 1; i < numPipes && !e.failed; ++i)
       any |= progressPipe(e, clock, static_cast<Pipe>(i));
     if (e.failed)

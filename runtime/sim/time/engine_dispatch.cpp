@@ -31,6 +31,7 @@ static bool complete(Engine &e, LaunchClock &launch) {
   for (uint32_t successor : launch.successors) {
     e.timeline.launches[successor].ready = e.now;
     e.timeline.launches[successor].waitedFor = launch.number;
+    // A successor may begin when the last of those that it waits for has ended.
     if (!mayBegin(e, successor, e.now))
       return false;
   }
@@ -39,15 +40,18 @@ static bool complete(Engine &e, LaunchClock &launch) {
 
 bool mayBegin(Engine &e, uint32_t task, Cycles time) {
   LaunchClock &launch = *e.launches[task];
+  // A task waits for its submission and for each of its predecessors.
   if (--launch.waiting > 0)
     return true;
   LaunchSpan &span = e.timeline.launches[task];
+  // The cause is what came last.
   span.cause = span.waitedFor != noTask && span.ready > span.submitted ? TaskCause::Dependence
                : task == 0                                             ? TaskCause::Start
                                                                        : TaskCause::Submit;
   span.ready = span.start = span.begun = span.end = time;
   if (task == 0)
     span.start = 0;
+  // Work of the host takes no time on the chip.
   if (!launch.request.kernel) {
     if (launch.request.work && !launch.request.work())
       return e.fail("work of the host failed");
@@ -70,6 +74,7 @@ static void takeWorkspaces(Engine &e, LaunchClock &launch) {
     std::vector<Workspace> &free = e.workspaces[{request.kernel, which}];
     Workspace own;
     if (!free.empty()) {
+      // A workspace of an earlier launch is reused when that has ended.
       own = std::move(free.back());
       free.pop_back();
     } else {
@@ -77,6 +82,7 @@ static void takeWorkspaces(Engine &e, LaunchClock &launch) {
       if (e.options.values)
         own.data = std::make_unique<uint8_t[]>(static_cast<size_t>(pointer.bytes) + 64);
     }
+    // Old contents must not be mistaken for results.
     if (own.data)
       poison(own.data.get(), pointer.bytes);
     pointer.data = own.data.get();
@@ -97,6 +103,7 @@ static void takeCores(Engine &e, LaunchClock &launch) {
 static bool beginBlocks(Engine &e) {
   while (std::optional<Dispatch> dispatch = e.lanes->next()) {
     LaunchClock &launch = *e.launches[e.launchOfLanes[dispatch->task]];
+    // The decision which groups run is made when the first block gets its cores.
     if (!launch.begun)
       takeCores(e, launch);
     auto number = static_cast<uint32_t>(e.timeline.blocks.size());
@@ -106,11 +113,13 @@ static bool beginBlocks(Engine &e) {
     span.start = span.begun = span.end = e.now;
     if (!e.options.whatIf.launch)
       span.begun += e.model.costs().control.block;
+    // It waited for cores if these came later than the scheduler.
     span.waited = e.now > launch.dispatched;
     for (LaneId lane : dispatch->lanes)
       for (uint32_t core : e.coresOfLane[lane]) {
         span.cores.push_back(core);
         uint32_t &last = e.lastOnCore[core];
+        // Of the blocks that had the cores before, the one that ended last is the cause.
         bool isLater =
             last != noTask && (span.before == noTask ||
                                e.timeline.blocks[last].end > e.timeline.blocks[span.before].end);

@@ -36,6 +36,7 @@ static bool takeEvent(Engine &e) {
   Event event = e.events.top();
   e.events.pop();
   e.now = event.time;
+  // Kinds from `Submitted` on are about tasks and not about cores.
   if (event.kind >= EventKind::Submitted)
     return taskEvent(e, event);
   CoreClock *clock = e.cores[event.core];
@@ -60,6 +61,7 @@ static bool takeEvent(Engine &e) {
     auto &arrivals = event.signal == QueueSignal::Signalled ? group.events
                      : event.signal == QueueSignal::Pushed  ? group.tiles
                                                             : group.slots;
+    // Later signals replace earlier ones: waiting cores only ask for the last.
     arrivals[static_cast<size_t>(event.queue)] = {e.now, event.queued, event.record};
     --group.signals;
     break;
@@ -67,6 +69,7 @@ static bool takeEvent(Engine &e) {
   }
   GroupClock &group = *clock->group;
   bool all = event.kind == EventKind::Signal;
+  // A signal may concern any core of the group.
   if (!all && !progress(e, *clock))
     return false;
   // A core that has finished without using a queue does not hold up the others, so they go on, too.

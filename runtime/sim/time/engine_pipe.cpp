@@ -19,6 +19,7 @@ static void wake(Engine &e, CoreClock &clock, PipeClock &pipe, Cycles time) {
 /// again.
 static bool ready(Engine &e, CoreClock &clock, Pipe pipe, const Issued &head) {
   PipeClock &state = clock.pipes[at(pipe)];
+  // The head can begin when the pipe is free and the scalar unit has issued it.
   Cycles earliest = std::max(state.free, head.time);
   StepKind kind = head.step->kind;
   // These operations promise that earlier results are there, so they also wait for the latency of
@@ -27,6 +28,7 @@ static bool ready(Engine &e, CoreClock &clock, Pipe pipe, const Issued &head) {
                  kind == StepKind::Barrier || kind == StepKind::Free;
   if (settles)
     earliest = std::max(earliest, state.settled);
+  // Events at sites that are left out take part in nothing.
   if (kind == StepKind::WaitFlag && !e.isLeftOut(e.siteOf(clock, *head.step))) {
     if (!clock.core->canStart(pipe))
       return false;
@@ -35,6 +37,7 @@ static bool ready(Engine &e, CoreClock &clock, Pipe pipe, const Issued &head) {
   } else if (kind != StepKind::WaitFlag && !clock.core->canStart(pipe)) {
     return false;
   }
+  // Otherwise an event at its time looks again.
   if (earliest <= e.now)
     return true;
   wake(e, clock, state, earliest);
@@ -49,6 +52,7 @@ static void explain(const Engine &e, const CoreClock &clock, Pipe pipe, const Is
   record.start = e.now;
   record.before = state.last;
   record.lane = static_cast<uint16_t>(clock.firstLane + at(pipe));
+  // The latest of all causes is the one that the operation waited for.
   Cycles latest = state.free;
   if (head.time > latest) {
     latest = head.time;
@@ -104,6 +108,7 @@ static bool synchronise(Engine &e, CoreClock &clock, Pipe pipe) {
   record.site = e.siteOf(clock, *head.step);
   if (e.options.record)
     explain(e, clock, pipe, head, record);
+  // An event takes the time that the control unit needs.
   record.end = e.now + (leftOut ? 0 : e.model.costs().control.event);
   state.last = e.actor = e.addRecord(clock, record);
   state.free = record.end;
@@ -124,7 +129,9 @@ static bool synchronise(Engine &e, CoreClock &clock, Pipe pipe) {
 }
 
 static OperationCost costOf(const Engine &e, const CoreClock &clock, Pipe pipe,
+                            // Later waits see the time at which the event was set, and by whom.
                             const Issued &head) {
+  // This pipe takes no time in a what-if run.
   if (e.options.whatIf.pipe[at(pipe)])
     return {};
   const Queue *queue = nullptr;
@@ -146,6 +153,7 @@ static void joinShared(Engine &e, CoreClock &clock, Pipe pipe, const OperationCo
   LaunchClock &launch = *clock.group->launch;
   int64_t missed = 0;
   if (cost.view && cost.view->array >= 0)
+    // The second-level cache tells how many bytes are not in it yet.
     missed =
         e.second.touch(launch.request.arrays[static_cast<size_t>(cost.view->array)], *cost.view);
   double part = 1; // of those that it stands for, who miss
@@ -158,13 +166,16 @@ static void joinShared(Engine &e, CoreClock &clock, Pipe pipe, const OperationCo
   launch.missed += state.missed = missed;
   if (e.options.whatIf.shared)
     return;
+  // Each pipe of each core has a number of its own in what they share.
   uint32_t id = clock.number * static_cast<uint32_t>(numPipes) + static_cast<uint32_t>(at(pipe));
   if (missed > 0)
+    // A miss adds the latency of the memory to the transfer's own time.
     state.ownEnd += part * memory.missLatency;
   if (memory.l2Rate > 0) {
     ++state.pending;
     e.l2.join(e.now, id, static_cast<double>(cost.bytes), cost.rate, launch.weight());
   }
+  // The missing bytes also share the bandwidth of the memory.
   if (missed > 0 && memory.memoryRate > 0) {
     ++state.pending;
     e.memory.join(e.now, id, static_cast<double>(missed),
@@ -202,9 +213,11 @@ static bool beginOperation(Engine &e, CoreClock &clock, Pipe pipe) {
   state.bytes = state.missed = 0;
   state.busy = state.works = true;
   state.record = e.addRecord(clock, record);
+  // Buffers are only drawn for the first core, since the others use theirs alike.
   bool isFirst = e.timeline.lanes[clock.firstLane].number == 0 && clock.core->subBlock() == 0;
   if (state.record != noRecord && isFirst)
     noteBuffers(e, clock, head, state.ownEnd);
+  // Only what moves bytes through the shared memory joins it.
   if (cost.bytes > 0 && cost.rate > 0)
     joinShared(e, clock, pipe, cost, head);
   if (!clock.core->startHead(pipe))
@@ -226,6 +239,7 @@ bool endOperation(Engine &e, CoreClock &clock, Pipe pipe) {
   state.free = e.now;
   state.settled = e.now + state.tail;
   state.last = e.actor = state.record;
+  // What goes beyond the operation's own end was spent waiting for shared bandwidth.
   Cycles stall = e.now - state.ownEnd;
   if (state.record != noRecord) {
     Record &record = e.timeline.records[state.record];
@@ -246,6 +260,7 @@ bool endOperation(Engine &e, CoreClock &clock, Pipe pipe) {
 bool progressPipe(Engine &e, CoreClock &clock, Pipe pipe) {
   bool any = false;
   PipeClock &state = clock.pipes[at(pipe)];
+  // Several operations may pass at one time, such as events.
   while (!state.busy && !e.failed) {
     const Issued *head = clock.core->head(pipe);
     if (!head || !ready(e, clock, pipe, *head))

@@ -11,10 +11,12 @@ void noteDone(PipeClock &state, uint32_t site, const SiteTotal &total) {
 static bool passMark(Engine &e, CoreClock &clock, Pipe pipe, Cycles passed, bool isLate) {
   PipeClock &state = clock.pipes[static_cast<size_t>(pipe)];
   const SampleAction &mark = clock.core->head(pipe)->mark;
+  // The mark counts when the pipe has come to it.
   passed = std::max(passed, state.free);
   clock.core->passMark(pipe, {passed, isLate});
   if (mark.kind == SampleAction::Kind::End) {
     state.loops.pop_back();
+    // When the outermost loop has ended, nothing can refer to its rounds any more.
     if (state.loops.empty())
       state.done.clear();
   } else {
@@ -32,10 +34,13 @@ static void standFor(Engine &e, CoreClock &clock, Pipe pipe, const SampleAction 
   const std::vector<PipeClock::Round> &rounds = state.loops.back();
   const PipeClock::Round begin = rounds[rounds.size() - static_cast<size_t>(mark.window)];
   size_t last = state.done.size();
+  // Without work in the window there is nothing to repeat.
   if (begin.first == last || window <= 0)
     return;
   auto times = static_cast<double>(mark.factor);
   int64_t missed = 0;
+  // The work of the window is added as often as it stands for others, so that totals are those of
+  // all rounds.
   for (size_t i = begin.first; i < last; ++i) {
     PipeClock::Done more = state.done[i];
     more.total.count *= static_cast<uint64_t>(mark.factor);
@@ -49,13 +54,16 @@ static void standFor(Engine &e, CoreClock &clock, Pipe pipe, const SampleAction 
     total.stall += more.total.stall;
     launch.bytes += more.bytes;
     missed += more.missed;
+    // The repeated work belongs to the round too, for windows of outer loops.
     state.done.push_back(more);
   }
   launch.missed += missed;
+  // Traffic of rounds that did not run has not filled the cache, so the cache ages by it.
   e.second.forget(missed);
   Record record;
   record.window = window;
   record.ready = record.start = at;
+  // The record spans the time of all rounds that it stands for.
   record.end = at + times * window;
   record.site = e.siteOf(clock, *clock.core->head(pipe)->step);
   record.before = state.last;
@@ -76,6 +84,7 @@ static bool stand(Engine &e, CoreClock &clock, Pipe pipe) {
   auto [place, isNew] = clock.standing.try_emplace(mark.run);
   CoreClock::Standing &all = place->second;
   if (isNew)
+    // The pipes that are still to come to the mark.
     all.open = pipes;
   auto number = static_cast<size_t>(pipe);
   PipeClock &state = clock.pipes[number];
@@ -86,11 +95,13 @@ static bool stand(Engine &e, CoreClock &clock, Pipe pipe) {
   all.at[number] = e.now;
   all.isLate[number] = e.now > head.time;
   all.open &= ~(1u << number);
+  // The pipe stands still until all others are there.
   state.busy = true;
   if (all.open)
     return true;
   const CoreClock::Standing done = all;
   clock.standing.erase(place);
+  // All go at the pace of the slowest, but not slower than what was found before.
   Cycles window = mark.cycles > 0 ? std::min(done.window, mark.cycles) : done.window;
   for (size_t i = 0; i < numPipes; ++i) {
     if (!(pipes >> i & 1))
@@ -106,6 +117,7 @@ static bool stand(Engine &e, CoreClock &clock, Pipe pipe) {
 bool takeMark(Engine &e, CoreClock &clock, Pipe pipe) {
   const Issued &head = *clock.core->head(pipe);
   const SampleAction &mark = head.mark;
+  // Without a known pace the pipes have to wait for each other.
   if (mark.factor > 0 && (mark.cycles <= 0 || mark.isMost))
     return stand(e, clock, pipe);
   bool isLate = e.now > head.time;
@@ -124,6 +136,7 @@ void takeScalarMarks(Engine &e, CoreClock &clock) {
       clock.scalarLoops.emplace_back();
     std::vector<Cycles> &rounds = clock.scalarLoops.back();
     if (mark.factor > 0) {
+      // The scalar unit only adds its own work; waiting is what pipes impose on it.
       Cycles work = clock.scalarBusy - rounds[rounds.size() - static_cast<size_t>(mark.window)];
       clock.scalar += static_cast<double>(mark.factor) * work;
       clock.scalarBusy += static_cast<double>(mark.factor) * work;

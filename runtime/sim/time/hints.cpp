@@ -49,11 +49,13 @@ private:
 
 /// Core groups without work, or with much less than others.
 void Hinter::cores() {
+  // With several kernels the analysis of tasks says more.
   if (a_.tasks.kernels != 1)
     return;
   double uneven = t_.end > 0 ? a_.uneven / t_.end : 0;
   // The part of the unevenness that comes from core groups without any work.
   double idle = a_.idleGroups * a_.atWork / (std::max<double>(r_.groupsOfChip, 1) * t_.end);
+  // Small effects are not worth a hint; the limits are shares of the whole time.
   if (idle > uneven / 2 && uneven > 0.05)
     add(std::to_string(a_.idleGroups) + " of " + std::to_string(r_.groupsOfChip) +
             " core groups have nothing to do: smaller tiles, or another loop made parallel, give "
@@ -69,6 +71,7 @@ void Hinter::cores() {
 /// tasks.
 void Hinter::tasks() {
   for (const Gain &gain : a_.gains) {
+    // Below half a percent a hint would only distract.
     if (gain.task == noTask || t_.end - gain.end < 0.005 * t_.end)
       continue;
     std::string text =
@@ -82,6 +85,7 @@ void Hinter::tasks() {
   }
   double idle = a_.tasks.whole > 0 ? 1 - a_.tasks.busy / a_.tasks.whole : 0;
   if (a_.tasks.kernels < 2 || idle < 0.5 || a_.tasks.groups.empty())
+    // The group with most time in it comes first.
     return;
   const CoreGapGroup &longest = a_.tasks.groups.front();
   bool isOwn = longest.cause != TaskCause::Start && longest.cause != TaskCause::End;
@@ -107,6 +111,7 @@ void Hinter::length() {
 void Hinter::shortness() {
   auto path = a_.pathByPart.find("scalar unit");
   double gain = gainOf("the scalar unit took no time");
+  // Only a pipe that waits for the scalar unit for a good part of the time is worth the advice.
   if (path == a_.pathByPart.end() || path->second < 0.15 * t_.end || gain < 0.02)
     return;
   uint64_t operations = 0;
@@ -158,6 +163,7 @@ void Hinter::padding() {
   if (gain < 0.02)
     return;
   const Site *dearest = nullptr;
+  // The instruction that takes most time is shown as an example.
   Cycles most = 0;
   for (size_t i = 0; i < t_.sites.size(); ++i)
     if ((t_.sites[i].pipe == Pipe::M || t_.sites[i].pipe == Pipe::V) && t_.totals[i].busy > most) {
@@ -172,9 +178,11 @@ void Hinter::padding() {
 /// One pipe after the other, none of them busy.
 void Hinter::overlap() {
   if (a_.pipes.empty() || a_.pipes.front().share > 0.65)
+    // If one pipe is busy most of the time, overlap is good enough.
     return;
   if (a_.atWork < 0.3 * t_.end)
     return;
+  // Groups are sorted by time, so the first one on the critical path is told.
   for (const GapGroup &group : a_.groups) {
     if (group.critical <= 0 || group.cause == Cause::Start)
       continue;
@@ -193,6 +201,7 @@ void Hinter::overlap() {
 void Hinter::again() {
   if (a_.pipes.empty() || a_.pipes.front().pipe != Pipe::MTE2 || t_.missed <= 0)
     return;
+  // Bytes that cross to the cores against bytes that miss the second-level cache.
   double times = static_cast<double>(t_.bytes) / static_cast<double>(t_.missed);
   if (times < 4)
     return;
@@ -221,6 +230,7 @@ std::vector<Hint> hintsOf(const Report &report) {
   hinter.padding();
   hinter.overlap();
   hinter.again();
+  // The hint that gains most is told first.
   std::stable_sort(hinter.hints.begin(), hinter.hints.end(),
                    [](const Hint &a, const Hint &b) { return a.gain > b.gain; });
   return std::move(hinter.hints);

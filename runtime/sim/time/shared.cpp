@@ -7,6 +7,7 @@
 namespace ptl::rt::sim {
 
 void SharedRate::advance(Cycles now) {
+  // Transfers with the same limit get the same rate, so one number for each class is enough.
   for (Class &each : classes_)
     if (!each.members.empty())
       each.got += each.rate * (now - now_);
@@ -15,6 +16,8 @@ void SharedRate::advance(Cycles now) {
 
 /// Divides the rate. Transfers whose limit is below an even share leave the rest to the others.
 void SharedRate::divide() {
+  // This is max-min fair sharing by water filling: classes come in the order of their limits, and
+  // what one leaves is shared by the rest.
   double left = 0;
   for (const Class &each : classes_)
     left += each.weight;
@@ -37,6 +40,7 @@ void SharedRate::divide() {
 
 void SharedRate::join(Cycles now, uint32_t id, double bytes, double limit, double weight) {
   advance(now);
+  // The order of limits is what `divide` relies on.
   auto place = classes_.begin();
   while (place != classes_.end() && place->limit < limit)
     ++place;
@@ -44,6 +48,7 @@ void SharedRate::join(Cycles now, uint32_t id, double bytes, double limit, doubl
     place = classes_.emplace(place);
     place->limit = limit;
   }
+  // A member is done when its class has got as much more as it wants.
   place->members.push({place->got + bytes, id, weight});
   place->weight += weight;
   divide();
@@ -52,10 +57,12 @@ void SharedRate::join(Cycles now, uint32_t id, double bytes, double limit, doubl
 uint32_t SharedRate::leave() {
   advance(next_);
   Class &each = classes_[nextClass_];
+  // Rounding must not leave the transfer with bytes to go.
   each.got = std::max(each.got, each.members.top().until);
   uint32_t id = each.members.top().id;
   each.weight -= each.members.top().weight;
   each.members.pop();
+  // An empty class starts again at 0, which keeps the numbers small.
   if (each.members.empty())
     each.got = each.weight = 0;
   divide();
@@ -65,6 +72,7 @@ uint32_t SharedRate::leave() {
 Cycles SignalHub::pass(Cycles now) {
   Cycles begin = std::max(free_, now);
   free_ = begin + each_;
+  // The hub works in advance up to a point, so only longer queues delay a signal.
   return std::max(begin - now - inAdvance_, 0.0);
 }
 
@@ -72,6 +80,7 @@ Cycles SignalHub::pass(Cycles now) {
 
 SecondLevel::SecondLevel(int64_t bytes, int64_t lineBytes)
     : lineBytes_(std::max<int64_t>(lineBytes, 1)),
+      // A power of two lets lines be found by shifting.
       shift_(lineBytes_ & (lineBytes_ - 1) ? -1 : std::countr_zero(uint64_t(lineBytes_))),
       capacity_(static_cast<uint32_t>(bytes / lineBytes_)) {}
 
@@ -89,6 +98,7 @@ void SecondLevel::touchRun(Lines &lines, bool warm, int64_t first, int64_t last)
   while (line < end) {
     auto number = static_cast<size_t>(line >> kPieceBits);
     if (number >= lines.size())
+      // Arrays are touched from the beginning, so the list doubles as it grows.
       lines.resize(std::max(number + 1, 2 * lines.size()));
     std::vector<uint32_t> &piece = lines[number];
     if (piece.empty())
@@ -96,7 +106,10 @@ void SecondLevel::touchRun(Lines &lines, bool warm, int64_t first, int64_t last)
     int64_t stop = std::min(end, (int64_t(number) + 1) << kPieceBits);
     for (; line < stop; ++line) {
       uint32_t &stamp = piece[static_cast<size_t>(line & (pieceSize - 1))];
+      // A line is in the cache if fewer lines have been filled since than it holds: this
+      // approximates replacement by age.
       if (!stamp || filled_ - stamp >= capacity_) {
+        // The first touch of a warm array is no miss, unless the cache has been filled since.
         missed_ += stamp || !warm || filled_ >= capacity_ ? lineBytes_ : 0;
         ++filled_;
       }
@@ -106,6 +119,8 @@ void SecondLevel::touchRun(Lines &lines, bool warm, int64_t first, int64_t last)
 }
 
 int64_t SecondLevel::touch(uint32_t array, View view) {
+  // For a place that is not known any part of the array of that size will do; the parts are taken
+  // in turn.
   if (view.isSomewhere) {
     int64_t size = 1;
     for (int i = 0; i < view.rank; ++i)
@@ -124,14 +139,17 @@ int64_t SecondLevel::touch(uint32_t array, View view) {
     if (view.shape[i] > 1 && view.strides[i] == 1)
       run = i;
   int64_t index[View::maxRank] = {}, offset = view.offset;
+  // A view without elements touches nothing.
   for (int i = 0; i < view.rank; ++i)
     if (view.shape[i] <= 0)
       return 0;
   for (;;) {
     int64_t length = run < 0 ? size : ((view.shape[run] - 1) * view.strides[run] + 1) * size;
+    // What reaches beyond the array is cut off, since the place may be unknown.
     int64_t last = std::min(offset + length, bytes_[array]) - 1;
     if (offset >= 0 && last >= offset)
       touchRun(lines, warm_[array], offset, last);
+    // The index counts up like an odometer; `offset` moves with it.
     int axis = view.rank - 1;
     for (; axis >= 0; --axis) {
       if (axis == run)

@@ -9,8 +9,11 @@ Sharing::Sharing(const Kernel &kernel, const Chip &chip, std::span<const GlobalA
                  std::span<const Scalar> scalars, int64_t blocks, int64_t most,
                  const CostModel &model, SecondLevel second) {
   Options options;
+  // A glance runs the first rounds of each loop without values, which is enough to tell what blocks
+  // touch.
   options.values = false;
   options.glance = true;
+  // The limit bounds the time for kernels with huge grids.
   options.maxSteps = 1'000'000;
   // The work of a pipe in the rounds of the outermost loop that the glance runs.
   struct PipeWork {
@@ -20,6 +23,7 @@ Sharing::Sharing(const Kernel &kernel, const Chip &chip, std::span<const GlobalA
   std::map<int64_t, std::map<std::pair<int32_t, Pipe>, PipeWork>> work;
   options.trace = [&](const TraceEvent &event) {
     const Step *step = event.issued->step;
+    // Operations and hand-overs take time on pipes; control does not.
     if (step->kind == StepKind::Instruction || step->queue >= 0) {
       PipeWork &pipe = work[event.block][{event.core, event.pipe}];
       const Queue *queue =
@@ -31,11 +35,13 @@ Sharing::Sharing(const Kernel &kernel, const Chip &chip, std::span<const GlobalA
     for (size_t i = 0; i < step->operands.size(); ++i)
       if (const View *view = std::get_if<View>(&event.issued->operands[i]);
           view && view->array >= 0) {
+        // The first round and later ones are told apart, because the first fills the cache.
         views_[event.issued->ordinal > 0][{event.cube, step}].try_emplace(event.block, *view);
         working_.insert(event.block);
       }
   };
   Result result = runKernel(kernel, chip, pointers, scalars, blocks, options);
+  // With few blocks all of them run.
   if (!result.ok || working_.size() <= static_cast<size_t>(most))
     return;
   std::map<int64_t, Cycles> longest;
@@ -43,6 +49,7 @@ Sharing::Sharing(const Kernel &kernel, const Chip &chip, std::span<const GlobalA
     for (const auto &[pipe, does] : pipes)
       if (does.rounds > 0) {
         auto rounds = static_cast<double>(result.rounds[block]);
+        // The rounds that the glance ran stand for all.
         longest[block] = std::max(
             longest[block], does.busy * std::max(1.0, rounds / static_cast<double>(does.rounds)));
       }
@@ -65,11 +72,13 @@ void Sharing::choose(int64_t most, std::map<int64_t, Cycles> &longest,
   }
   std::set<int64_t> chosen;
   for (int64_t i = 0; i < most; ++i)
+    // Even distances spread the blocks over the grid.
     chosen.insert(working[static_cast<size_t>(i) * (working.size() - 1) /
                           static_cast<size_t>(std::max<int64_t>(most - 1, 1))]);
   bool isThere = std::any_of(chosen.begin(), chosen.end(),
                              [&](int64_t block) { return longest[block] >= longest[busiest]; });
   int64_t middle = *std::next(chosen.begin(), static_cast<ptrdiff_t>(chosen.size() / 2));
+  // A block in the middle gives way, since its neighbours are like it.
   if (!isThere || !chosen.count(last))
     chosen.erase(middle);
   if (!isThere)
@@ -81,6 +90,7 @@ void Sharing::choose(int64_t most, std::map<int64_t, Cycles> &longest,
     all += longest[block];
   for (int64_t block : chosen_)
     ofChosen += longest[block];
+  // The weight says how much more work all blocks have than those that run.
   workWeight_ = ofChosen > 0 ? all / ofChosen : weight();
   for (int64_t block : chosen_)
     inTurn_[block] = std::min(static_cast<double>(working.size()),
@@ -89,6 +99,7 @@ void Sharing::choose(int64_t most, std::map<int64_t, Cycles> &longest,
 
 void Sharing::compare(SecondLevel ofAll, SecondLevel ofChosen) {
   std::set<int64_t> chosen(chosen_.begin(), chosen_.end());
+  // The misses of all blocks and of the chosen ones alone are counted with a cache each.
   for (size_t later : {0, 1})
     for (const auto &[site, views] : views_[later]) {
       double all = 0, alone = 0, count = 0;
