@@ -63,7 +63,9 @@ double bowl(const std::vector<int64_t> &v) {
 }
 /// Rounds are whole: steps where a length is not a multiple.
 double rounds(const std::vector<int64_t> &v) {
-  auto turns = [](int64_t length, int64_t tile) { return std::ceil(double(length) / double(tile)); };
+  auto turns = [](int64_t length, int64_t tile) {
+    return std::ceil(double(length) / double(tile));
+  };
   double tiles = turns(1000, v[0]) * turns(777, v[1]);
   return std::ceil(tiles / 24) * (50 + double(v[0] * v[1]) / 64 + turns(900, v[2]) * 5);
 }
