@@ -121,6 +121,8 @@ static Value lengthFrom(OpBuilder *builder, Value value, int64_t axis) {
     return dim();
   if (record->id == OpId::OneHot && axis + 1 == rankOf(value.getType()))
     return op->getOperands().back();
+  if (isa<TopkOp>(op) && axis + 1 == rankOf(value.getType()) && op->getNumOperands() > 1)
+    return op->getOperands().back();
   if (makesLengths(*record))
     if (Value length = lengthByOperand(op, axis))
       return length;
