@@ -206,3 +206,87 @@ def mixture(x, g, G, M, K, KEPT):
 def deepseek_moe(random, T, D, F, G, M, K, KEPT):
     given = dict(x=normal(random, T, D), **gated_experts(random, G * M, D, F))
     return given, dict(y=mixture(given["x"], given, G, M, K, KEPT))
+
+
+@model(dict(G=3, C=8, H=2, N=5, P=7), tolerance=1e-4)
+def mamba2(random, G, C, H, N, P):
+    T = G * C
+    given = dict(x=random.standard_normal((T, H, P)), a=-random.uniform(0, 0.5, (T, H)), b=random.standard_normal((T, N)),
+                 c=random.standard_normal((T, N)))  # fmt: skip
+    given = {name: value.astype(np.float32) for name, value in given.items()}
+    state, y = np.zeros((H, N, P)), np.zeros((T, H, P))
+    for t in range(T):
+        state = state * np.exp(given["a"][t].astype(float))[:, None, None] + given["b"][t][:, None] * given["x"][t][:, None, :]
+        y[t] = np.einsum("n,hnp->hp", given["c"][t], state)
+    return given, dict(y=y, last=state)
+
+
+@model(dict(H=7, W=9, C=5, M=6), tolerance=1e-4)
+def convolutions(random, H, W, C, M):
+    shapes = dict(x=(C, H, W), full=(3, 3, M, C), depthwise=(3, 3, M), point=(C, M), bias=(M,))
+    given = {name: (random.standard_normal(shape) / 2).astype(np.float32) for name, shape in shapes.items()}
+
+    def around(image):
+        p = np.pad(image.astype(float), ((0, 0), (1, 1), (1, 1)))
+        return {(i, j): p[:, i : i + H, j : j + W] for i in range(3) for j in range(3)}
+
+    a = sum(np.einsum("mc,chw->mhw", given["full"][at], part) for at, part in around(given["x"]).items())
+    d = sum(given["depthwise"][at][:, None, None] * part for at, part in around(np.maximum(a + given["bias"][:, None, None], 0)).items())
+    return given, dict(y=given["x"] + np.einsum("cm,mhw->chw", given["point"], np.maximum(d, 0)))
+
+
+@model(dict(B=4, V=50))
+def top_p(random, B, V):
+    given = dict(logits=(2 * random.standard_normal((B, V))).astype(np.float32), u=random.uniform(0.05, 0.95, B).astype(np.float32),
+                 temperature=0.8, p=0.75)  # fmt: skip
+    token = np.zeros(B, np.int32)
+    for b, q in enumerate(softmax(given["logits"].astype(float) / 0.8)):
+        order = np.argsort(-q, kind="stable")
+        count = np.searchsorted(np.cumsum(q[order]), 0.75) + 1
+        kept = np.cumsum(q[order[:count]])
+        token[b] = order[np.searchsorted(kept, given["u"][b] * kept[-1], side="right")]
+    return given, dict(token=token)
+
+
+@model(dict(N=1003), tolerance=1e-4)
+def adam(random, N):
+    w, m, g = (random.standard_normal(N).astype(np.float32) for _ in range(3))
+    v = (random.standard_normal(N) ** 2).astype(np.float32)
+    given = dict(w=w, m=m, v=v, gradient=g, rate=0.01, decay=0.1, step=3.0)
+    m = 0.9 * m.astype(float) + 0.1 * g
+    v = 0.999 * v.astype(float) + 0.001 * g.astype(float) ** 2
+    new = w - 0.01 * (m / (1 - 0.9**3) / (np.sqrt(v / (1 - 0.999**3)) + 1e-8) + 0.1 * w)
+    return given, dict(w=new, m=m, v=v)
+
+
+def layer_norm(x, gamma, beta):
+    d = x - np.mean(x, -1, keepdims=True, dtype=float)
+    return d / np.sqrt((d * d).mean(-1, keepdims=True) + 1e-5) * gamma + beta
+
+
+@model(dict(S=19, D=32, H=3, E=16, F=40))
+def vit_block(random, S, D, H, E, F):
+    from math import erf
+
+    g = dict(x=normal(random, S, D), gamma1=gammas(random, D), beta1=normal(random, D, scale=0.1), qkv=weights(random, D, 3 * H * E),
+             qkv_bias=normal(random, 3 * H * E, scale=0.1), wo=weights(random, H * E, D), wo_bias=normal(random, D, scale=0.1),
+             gamma2=gammas(random, D), beta2=normal(random, D, scale=0.1), up=weights(random, D, F),
+             up_bias=normal(random, F, scale=0.1), down=weights(random, F, D), down_bias=normal(random, D, scale=0.1))  # fmt: skip
+    q, k, v = (layer_norm(g["x"], g["gamma1"], g["beta1"]) @ g["qkv"] + g["qkv_bias"]).reshape(S, 3, H, E).transpose(1, 2, 0, 3)
+    o = attend(q, k, v, True, E**-0.5).transpose(1, 0, 2).reshape(S, H * E)
+    middle = g["x"] + o @ g["wo"] + g["wo_bias"]
+    u = layer_norm(middle, g["gamma2"], g["beta2"]) @ g["up"] + g["up_bias"]
+    return g, dict(y=middle + 0.5 * u * (1 + np.vectorize(erf)(u * 0.5**0.5)) @ g["down"] + g["down_bias"])
+
+
+@model(dict(T=7, D=40, F=72))
+def llama_i8(random, T, D, F):
+    given = dict(x=normal(random, T, D), gamma=gammas(random, D))
+    real = {}
+    for name, shape in dict(gate=(D, F), up=(D, F), down=(F, D)).items():
+        w = random.standard_normal(shape) / shape[0] ** 0.5
+        scale = (np.abs(w).max(0) / 127).astype(np.float32)
+        given[name], given[f"{name}_scale"] = np.rint(w / scale).astype(np.int8), scale
+        real[name] = given[name] * scale.astype(float)
+    y = given["x"] + gated(rms_norm(given["x"], given["gamma"]), real["gate"], real["up"], real["down"])
+    return given, dict(y=y)
