@@ -33,6 +33,12 @@ ROWS = {
     "sparse_attention": ("128 heads, 2,048 chosen of 8,192", "Q=16 H=128 T=8192 K=2048 E=576 C=512", "Q=2 H=128 T=8192 K=2048 E=576 C=512", {}),
     "deepseek_moe": ("32 experts, 64 tokens, 8 experts each, 16 tokens to each expert", "T=64 D=7168 F=2048 G=8 M=4 K=8 KEPT=4",
                      "T=16 D=1024 F=512 G=8 M=4 K=8 KEPT=4", {"first": 0, "last": 16}),
+    "llama_i8": ("gated layer of Llama-3-8B, 8-bit weights", "T=64 D=4096 F=14336", "T=16 D=1024 F=3584", {}),
+    "vit_block": ("ViT-L, 4 images of 256 patches as one", "S=1024 D=1024 H=16 E=64 F=4096", "S=256 D=1024 H=16 E=64 F=4096", {}),
+    "convolutions": ("64 and 256 channels, 56 x 56", "H=56 W=56 C=64 M=256", "H=56 W=56 C=64 M=256", {}),
+    "mamba2": ("2,048 steps in chunks of 128, 64 heads of 64, state of 128", "G=16 C=128 H=64 N=128 P=64", "G=4 C=128 H=16 N=128 P=64", {}),
+    "top_p": ("16 sequences, 32,000 tokens to choose from", "B=16 V=32000", "B=16 V=32000", {}),
+    "adam": ("16 million weights", "N=16777216", "N=4194304", {}),
 }  # fmt: skip
 # Arguments of whole numbers on the CPU, as expressions of the lengths.
 WHOLE = {
@@ -61,17 +67,20 @@ def bench_block(name):
     source = (FOLDER / f"{name}.ptl").read_text()
     lengths = dict(word.split("=") for word in ROWS[name][2].split())
     put = lambda text: re.sub(r"\b[A-Z]+\b", lambda word: lengths.get(word[0], word[0]), text)  # noqa: E731
-    head = re.search(rf"program {name}\[.*?\]\((.*?)\)\s*->", source, re.S)[1]
+    head = re.search(rf"program {name}\[.*?\]\((.*?)\)\s*(->|where|\{{)", source, re.S)
+    gives, head = head[2] == "->", head[1]
     lines, words, named = [], [], set()
     for key, inout, kind, shape in re.findall(r"(\w+): (inout )?(\w+)(\[[^\]]*\])?", head):
         named |= set(re.findall(r"\b[A-Z]+\b", re.sub(r"[A-Z]+(?: [*+/] \w+)+", "", shape)))
         value = WHOLE.get((name, key), f"random({kind}{shape}, seed: {len(words) + 1}, low: -0.05, high: 0.05)")
+        if kind == "i8":
+            value = f"i8(random(f32{shape}, seed: {len(words) + 1}, low: -100.0, high: 100.0), round: .even)"
         if (name, key) in WHOLE:
             value = f"reshape({value}, {shape})"
         lines.append(f"    {'var' if inout else 'let'} {key} = {put(value) if shape else '0.1'}\n")
         words.append(f"{'inout ' if inout else ''}{key}")
     words += [f"{key}: {value}" for key, value in lengths.items() if key not in named]
-    return source + f'\nbench "cpu" {{\n{"".join(lines)}    let _ = {name}({", ".join(words)})\n}}\n'
+    return source + f'\nbench "cpu" {{\n{"".join(lines)}    {"let _ = " if gives else ""}{name}({", ".join(words)})\n}}\n'
 
 
 def measure(ptlc, name):
