@@ -129,6 +129,8 @@ static Value lengthFrom(OpBuilder *builder, Value value, int64_t axis) {
   // The last axis of `one_hot` has the number of classes, which is the last operand.
   if (record->id == OpId::OneHot && axis + 1 == rankOf(value.getType()))
     return op->getOperands().back();
+  if (isa<TopkOp>(op) && axis + 1 == rankOf(value.getType()) && op->getNumOperands() > 1)
+    return op->getOperands().back();
   if (makesLengths(*record))
     if (Value length = lengthByOperand(op, axis))
       return length;

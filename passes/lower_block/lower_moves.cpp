@@ -567,6 +567,17 @@ Tile spread(KernelContext &c, const Tile &tile, Type from, Type to, Operation *o
                 takes(c, InstructionId::TRowExpand, {tile.element});
   // Down a column, which is kept as a row, one element goes along that row.
   bool isColumn = extents->cols == 1 && extents->rows > 1;
+  // One element is read once and fills the tile.
+  if (!column && tile.form == Form::Whole &&
+      llvm::all_of(ir::extentsOf(from), [](const ir::Extent &extent) { return extent.isOne(); }) &&
+      takes(c, InstructionId::TExpands, {tile.element})) {
+    ShapedTile one = shaped(c, tile, from);
+    IndexVector first(one.lengths.size(), constant(c, 0));
+    whole.scalar = readElement(c, one, first);
+    whole.form = Form::Splat;
+    whole.buffer = Value();
+    return materialise(c, whole, op->getLoc());
+  }
   bool row =
       tile.form == Form::Whole && tile.extents.rows == 1 && tile.extents.cols == extents->cols &&
       takes(c, isColumn ? InstructionId::TRowExpand : InstructionId::TColExpand, {tile.element});
