@@ -1,0 +1,87 @@
+#include "compile/tune/edit_trials.h"
+
+#include "compile/chip/feasibility.h"
+#include "frontend/base/fixes.h"
+#include "frontend/sema/check.h"
+
+namespace ptl {
+
+EditTrials::EditTrials(const CostQuestion &question, const CompilerOptions &options,
+                       const AdviceLimits &limits)
+    : question_(question), options_(options), limits_(limits),
+      root_(question.program.modules.front()->file) {
+  options_.triesHelps = false;
+  options_.reportsParts = false;
+  options_.keepsStages = false;
+  options_.ranges = false;
+  options_.keepFault = nullptr;
+  options_.onStep = nullptr;
+  options_.dumpFolder.clear();
+  present_ = checked({});
+}
+
+bool EditTrials::isOver() {
+  return tries_ >= limits_.mostTries || (limits_.isOver && limits_.isOver());
+}
+
+std::string EditTrials::edited(const std::vector<TextEdit> &edits) const {
+  return applyFixes(question_.sources.file(root_).text(), root_,
+                    {Fix(FixId::SmallerTile, "", edits)})
+      .text;
+}
+
+/// The changed text, unless it has more to be reported than the present one.
+std::shared_ptr<TrialSource> EditTrials::checked(const std::vector<TextEdit> &edits) {
+  auto trial = std::make_shared<TrialSource>();
+  FileId root = trial->sources.add(question_.sources.file(root_).path(), edited(edits));
+  DiagnosticSink quiet;
+  trial->program = checkFile(trial->sources, root, *options_.recheck, quiet);
+  const CallableDecl &now = *question_.bound.binding.decl;
+  for (const CallableDecl *decl : trial->program->modules.front()->callables)
+    if (decl->kind == now.kind && decl->name == now.name)
+      trial->decl = decl;
+  if (!present_)
+    presentReports_ = quiet.all().size();
+  bool isWell = trial->decl && !trial->decl->hasErrors && quiet.all().size() <= presentReports_;
+  return isWell ? trial : nullptr;
+}
+
+std::optional<EditTrial> EditTrials::run(const std::vector<TextEdit> &edits) {
+  ++tries_;
+  std::shared_ptr<TrialSource> source = checked(edits);
+  if (!source)
+    return std::nullopt;
+  BoundEntry bound = question_.bound;
+  bound.binding.decl = source->decl;
+  DiagnosticSink quiet;
+  CompilerOptions options = options_;
+  CompileContext context(*source->program, source->sources, std::move(options), quiet);
+  ChipResult lowered = lowerEntry(context, bound);
+  if (!lowered.program)
+    return std::nullopt;
+  Cost cost = costOf({*source->program, source->sources, bound, question_.machine, question_.costs,
+                      question_.sizes},
+                     *lowered.program);
+  if (!cost.unknown.empty())
+    return std::nullopt;
+  return EditTrial{cost.us, cost.groups, std::move(source)};
+}
+
+const EditTrial *EditTrials::tried(const std::vector<TextEdit> &edits) {
+  std::string text = edited(edits);
+  auto found = known_.find(text);
+  if (found == known_.end()) {
+    if (isOver())
+      return nullptr;
+    found = known_.emplace(std::move(text), run(edits)).first;
+  }
+  return found->second ? &*found->second : nullptr;
+}
+
+bool EditTrials::computesTheSame(const std::vector<TextEdit> &edits) {
+  std::shared_ptr<TrialSource> changed = checked(edits);
+  return changed && present_ &&
+         giveTheSame(*present_, *changed, question_.bound.binding).value_or(false);
+}
+
+} // namespace ptl
