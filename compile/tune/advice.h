@@ -30,7 +30,7 @@ const AdviceInfo &adviceInfo(AdviceKind kind);
 inline constexpr double kLeastGain = 0.03;
 
 struct AdviceLimits {
-  size_t mostTries = 240; ///< programs that are compiled
+  size_t mostTries = 160; ///< programs that are compiled
   /// Asked before every try; true ends the search, and what was found is told. Null: never.
   std::function<bool()> isOver = {};
 };

@@ -10,8 +10,7 @@
 namespace ptl {
 
 /// What sizes of tiles usually are; more positions fit no chip.
-static constexpr int64_t kTileSizes[] = {8,   16,  32,  48,  64,   96,  128,
-                                         192, 256, 384, 512, 1024, 2048};
+static constexpr int64_t kTileSizes[] = {16, 32, 64, 96, 128, 192, 256, 512, 1024};
 static constexpr int64_t kDepths[] = {1, 2, 3, 4};
 
 static void setValues(SourceNumber &number, std::vector<int64_t> values, int64_t present) {
