@@ -11,7 +11,7 @@ namespace ptl {
 
 const std::vector<AdviceInfo> &allAdviceInfos() {
   static const std::vector<AdviceInfo> infos = {
-#define ADVICE(NAME, ID, RUNS, WHAT) {AdviceKind::NAME, ID, RUNS, WHAT},
+#define ADVICE(NAME, ID, RUNS, LEAST, WHAT) {AdviceKind::NAME, ID, RUNS, LEAST / 100.0, WHAT},
 #include "compile/tune/advice_kinds.def"
   };
   return infos;
@@ -36,12 +36,15 @@ public:
 private:
   using Point = std::vector<size_t>;
 
-  bool isWorth(double us) const { return us <= cost_.us * (1 - kLeastGain); }
+  bool isWorth(AdviceKind kind, double us) const {
+    return us <= cost_.us * (1 - adviceInfo(kind).least);
+  }
   std::vector<TextEdit> editsAt(const Point &point) const;
   std::string textAt(const Point &point) const;
   Point startOf() const;
   std::optional<double> timeAt(const Point &point);
   std::optional<Point> search(bool depthsOnly);
+  void keepMeaningful();
   void simplify(Point &point);
   AdviceKind kindOf(const Point &point);
   bool keepsMeaning(const Point &point);
@@ -59,10 +62,15 @@ private:
 
 void Adviser::add(AdviceKind kind, std::string text, Span span, std::vector<TextEdit> edits,
                   double us) {
-  auto same = [&](const CostAdvice &each) { return each.text == text; };
-  if (std::any_of(found_.begin(), found_.end(), same))
-    return;
-  found_.push_back({adviceInfo(kind).id, std::move(text), span, us, std::move(edits)});
+  CostAdvice advice{adviceInfo(kind).id, std::move(text), span, us, std::move(edits)};
+  // Of several forms of one change the fastest is told.
+  auto same = std::find_if(found_.begin(), found_.end(), [&](const CostAdvice &each) {
+    return each.text == advice.text || (each.kind == advice.kind && each.span == advice.span);
+  });
+  if (same == found_.end())
+    found_.push_back(std::move(advice));
+  else if (advice.us < same->us)
+    *same = std::move(advice);
 }
 
 // ---- Numbers ------------------------------------------------------------------------------------
@@ -123,7 +131,7 @@ std::optional<Adviser::Point> Adviser::search(bool depthsOnly) {
         return TuneOutcome{us, us ? "" : "it cannot be had"};
       },
       limits);
-  if (!result.best || !isWorth(*result.tries[*result.best].outcome.us))
+  if (!result.best || !isWorth(AdviceKind::Tiles, *result.tries[*result.best].outcome.us))
     return std::nullopt;
   return real(result.tries[*result.best].point);
 }
@@ -157,23 +165,24 @@ AdviceKind Adviser::kindOf(const Point &point) {
 }
 
 /// The values of tunables are declared to change no result, and a depth changes none. A size of tiles
-/// that is written in the text may be part of what is computed, as where blocks share a scale: then other
-/// sizes give other results.
+/// that is written in the text may be part of what is computed, as where blocks share a scale.
 bool Adviser::keepsMeaning(const Point &point) {
-  Point small = startOf();
   bool isWritten = false;
   for (size_t i = 0; i < point.size(); ++i)
-    if (numbers_[i].isWritten && point[i] != numbers_[i].start) {
-      isWritten = true;
-      auto least = std::find(numbers_[i].values.begin(), numbers_[i].values.end(), 16);
-      small[i] = static_cast<size_t>(least - numbers_[i].values.begin());
-    }
-  if (!isWritten)
-    return true;
-  // With small tiles each sample has several of them.
-  std::vector<TextEdit> edits = editsAt(small);
-  bool areSmallTheSame = !trials_.checks(edits) || trials_.computesTheSame(edits);
-  return areSmallTheSame && trials_.computesTheSame(editsAt(point));
+    isWritten |= numbers_[i].isWritten && point[i] != numbers_[i].start;
+  return !isWritten || trials_.computesTheSame(editsAt(point));
+}
+
+/// Sizes that are part of what is computed stay.
+void Adviser::keepMeaningful() {
+  std::vector<SourceNumber> all = std::move(numbers_);
+  numbers_.clear();
+  for (SourceNumber &number : all) {
+    int64_t other = number.values[number.start] == 16 ? 32 : 16;
+    std::vector<TextEdit> edits = number.edits(other);
+    if (!number.isWritten || !trials_.checks(edits) || trials_.computesTheSame(edits))
+      numbers_.push_back(std::move(number));
+  }
 }
 
 void Adviser::adviseNumbers() {
@@ -181,13 +190,14 @@ void Adviser::adviseNumbers() {
   constexpr size_t most = 10; // more are not searched in a time that is worth waiting for
   if (numbers_.empty() || numbers_.size() > most)
     return;
+  keepMeaningful();
   for (bool depthsOnly : {false, true}) {
     std::optional<Point> best = search(depthsOnly);
     if (!best)
       continue;
     simplify(*best);
     std::optional<double> us = timeAt(*best);
-    if (!us || !isWorth(*us) || !keepsMeaning(*best))
+    if (!us || !isWorth(AdviceKind::Tiles, *us) || !keepsMeaning(*best))
       continue;
     Span span = kNoSpan;
     for (size_t i = 0; i < best->size() && span == kNoSpan; ++i)
@@ -202,7 +212,7 @@ void Adviser::adviseNumbers() {
 void Adviser::adviseMoves(const std::vector<SourceMove> &moves) {
   for (const SourceMove &move : moves) {
     const EditTrial *trial = trials_.tried(move.edits);
-    if (!trial || !isWorth(trial->us))
+    if (!trial || !isWorth(move.kind, trial->us))
       continue;
     if (!adviceInfo(move.kind).runs || trials_.computesTheSame(move.edits))
       add(move.kind, move.text, move.span, move.edits, trial->us);

@@ -12,7 +12,7 @@ namespace ptl {
 
 /// One entry per row of `advice_kinds.def`, which says what each is.
 enum class AdviceKind : uint8_t {
-#define ADVICE(NAME, ID, RUNS, WHAT) NAME,
+#define ADVICE(NAME, ID, RUNS, LEAST, WHAT) NAME,
 #include "compile/tune/advice_kinds.def"
 };
 
@@ -20,14 +20,12 @@ struct AdviceInfo {
   AdviceKind kind;
   const char *id;   ///< `core-groups`
   bool runs;        ///< both programs are run and compared
+  double least;     ///< changes that save a smaller share of the time are not told
   const char *what; ///< what is changed
 };
 /// All rows, in order of the table.
 const std::vector<AdviceInfo> &allAdviceInfos();
 const AdviceInfo &adviceInfo(AdviceKind kind);
-
-/// Changes that save less than this share of the time are not told.
-inline constexpr double kLeastGain = 0.03;
 
 struct AdviceLimits {
   size_t mostTries = 160; ///< programs that are compiled

@@ -1,8 +1,12 @@
 #include "compile/tune/edit_trials.h"
 
 #include "compile/chip/feasibility.h"
+#include "compile/tune/source_moves.h"
+#include "compile/tune/tune_entry.h"
 #include "frontend/base/fixes.h"
 #include "frontend/sema/check.h"
+
+#include <algorithm>
 
 namespace ptl {
 
@@ -30,6 +34,33 @@ std::string EditTrials::edited(const std::vector<TextEdit> &edits) const {
       .text;
 }
 
+/// Whether a `where` over tunables excludes the values that a declaration has. What cannot be computed
+/// here excludes nothing.
+static bool isExcluded(const CheckedProgram &program, const CallableDecl &decl,
+                       const ir::EntryBinding &binding, const std::string &machine) {
+  auto valueOf = [&](const Tunable &tunable) {
+    auto given = binding.tunables.find(tunable.local->name);
+    bool isGiven = binding.decl->name == decl.name && given != binding.tunables.end();
+    return isGiven ? given->second : presentValue(program, machine, decl, tunable);
+  };
+  LocalLookup locals = [&](const Local &local) -> std::optional<int64_t> {
+    for (const Tunable &tunable : decl.tunables)
+      if (tunable.local == &local)
+        return valueOf(tunable);
+    return std::nullopt;
+  };
+  DimLookup dims = [&](SymbolId symbol) -> std::optional<int64_t> {
+    for (const Tunable &tunable : decl.tunables)
+      if (tunable.local->symbol && *tunable.local->symbol == symbol)
+        return valueOf(tunable);
+    return std::nullopt;
+  };
+  return std::any_of(decl.wheres.begin(), decl.wheres.end(), [&](const WhereClause &where) {
+    return where.onTunables && where.condition &&
+           !conditionHolds(*where.condition, dims, locals).value_or(true);
+  });
+}
+
 /// The changed text, unless it has more to be reported than the present one.
 std::shared_ptr<TrialSource> EditTrials::checked(const std::vector<TextEdit> &edits) {
   auto trial = std::make_shared<TrialSource>();
@@ -43,6 +74,9 @@ std::shared_ptr<TrialSource> EditTrials::checked(const std::vector<TextEdit> &ed
   if (!present_)
     presentReports_ = quiet.all().size();
   bool isWell = trial->decl && !trial->decl->hasErrors && quiet.all().size() <= presentReports_;
+  for (const CallableDecl *decl : trial->program->modules.front()->callables)
+    isWell = isWell &&
+             !isExcluded(*trial->program, *decl, question_.bound.binding, question_.machine.name);
   return isWell ? trial : nullptr;
 }
 

@@ -33,6 +33,13 @@ public:
       forEach(node, kind, [&](NodeId name) { found.emplace(tree.text(name)); });
     return found;
   }
+  /// How often a name stands within a node.
+  size_t count(const std::string &name, NodeId node) const {
+    size_t found = 0;
+    for (NodeKind kind : {NodeKind::NameExpr, NodeKind::Name})
+      forEach(node, kind, [&](NodeId each) { found += tree.text(each) == name; });
+    return found;
+  }
   std::string text(NodeId node) const { return std::string(tree.text(node)); }
   uint32_t line(NodeId node) const {
     std::string_view before = tree.fileText().substr(0, tree.span(node).begin);
@@ -152,13 +159,8 @@ static void hoistLets(const DeclSyntax &syntax, NodeId loop, std::vector<SourceM
     std::optional<Span> line = syntax.wholeLine(statement);
     // Its own name must not mean something else behind the loop.
     std::string name = syntax.text(pattern);
-    std::string before = std::string(
-        tree.fileText().substr(tree.span(syntax.decl.syntax).begin,
-                               tree.span(loop).begin - tree.span(syntax.decl.syntax).begin));
-    size_t end = tree.span(loop).end;
-    std::string behind(tree.fileText().substr(end, tree.span(syntax.decl.syntax).end - end));
-    if (!line || !tree.is(pattern, NodeKind::Name) || before.find(name) != before.npos ||
-        behind.find(name) != behind.npos ||
+    if (!line || !tree.is(pattern, NodeKind::Name) ||
+        syntax.count(name, syntax.decl.syntax) > syntax.count(name, loop) ||
         !areApart(syntax.words(tree.child(statement, 2)), changing))
       continue;
     Span at = insertionAt(tree.span(loop));
@@ -338,6 +340,23 @@ std::vector<SourceMove> splitMoves(const CostQuestion &question) {
 
 // ---- Schedules of programs ----------------------------------------------------------------------
 
+/// The dimensions by which the value of a name can be tiled: the last two, if they have names.
+static std::vector<std::string> tiledDims(const CheckedProgram &program, const CallableDecl &decl,
+                                          const std::string &name) {
+  std::vector<std::string> dims;
+  for (const Local *local : decl.locals) {
+    if (local->name != name || !local->type || !local->type->isArray())
+      continue;
+    for (const Extent &extent : local->type->extents)
+      for (const DimParam &dim : decl.dims)
+        if (dim.name == program.dims->toString(extent.length))
+          dims.push_back(dim.name);
+    bool areAll = dims.size() == local->type->extents.size();
+    return areAll && dims.size() == 2 && dims[0] != dims[1] ? dims : std::vector<std::string>();
+  }
+  return dims;
+}
+
 std::vector<SourceMove> scheduleMoves(const CostQuestion &question) {
   std::vector<SourceMove> moves;
   const CallableDecl &decl = *question.bound.binding.decl;
@@ -364,9 +383,19 @@ std::vector<SourceMove> scheduleMoves(const CostQuestion &question) {
            "\n\nschedule " + decl.name + " on " + question.machine.name + " { " + item + " }"}}});
   };
   constexpr size_t most = 12;
+  size_t tiled = 0;
   for (size_t i = 0; i < std::min(lets.size(), most); ++i) {
     std::string name = syntax.text(tree.child(lets[i], 0));
     add(AdviceKind::Split, lets[i], "split after " + name);
+    std::vector<std::string> dims = tiledDims(question.program, decl, name);
+    constexpr size_t mostTiled = 2; // values of which all sizes are tried
+    for (int rows : {8, 16, 32, 64, 128})
+      for (int columns : {128, 256, 512, 1024, 2048})
+        if (!dims.empty() && tiled < mostTiled)
+          add(AdviceKind::Tiles, lets[i],
+              name + " { tile " + dims[0] + " by " + std::to_string(rows) + ", " + dims[1] +
+                  " by " + std::to_string(columns) + " }");
+    tiled += !dims.empty();
     for (size_t j = i + 1; j < std::min(lets.size(), most); ++j)
       if (syntax.words(tree.child(lets[j], 2)).contains(name))
         add(AdviceKind::Fuse, lets[j], "fuse " + name + ", " + syntax.text(tree.child(lets[j], 0)));

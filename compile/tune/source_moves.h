@@ -20,6 +20,11 @@ struct SourceNumber {
   std::function<std::string(int64_t value)> text;
 };
 
+/// The value of a tunable that holds without a request: that of the schedule for the machine or for
+/// all, else the default.
+int64_t presentValue(const CheckedProgram &program, const std::string &machine,
+                     const CallableDecl &decl, const Tunable &tunable);
+
 /// The numbers of an entry and of what it calls, as far as they stand in the root file: sizes of
 /// tiles, tunables, depths of loops.
 std::vector<SourceNumber> sourceNumbers(const CostQuestion &question);

@@ -42,13 +42,12 @@ static void addTiles(std::vector<SourceNumber> &numbers, const CostQuestion &que
   }
 }
 
-/// The value that holds without a request: that of the schedule, else the default.
-static int64_t presentValue(const CostQuestion &question, const CallableDecl &decl,
-                            const Tunable &tunable) {
-  for (const std::string &machine : {question.machine.name, std::string()})
-    for (const auto &module : question.program.modules)
+int64_t presentValue(const CheckedProgram &program, const std::string &machine,
+                     const CallableDecl &decl, const Tunable &tunable) {
+  for (const std::string &name : {machine, std::string()})
+    for (const auto &module : program.modules)
       for (const ScheduleDecl *schedule : module->schedules)
-        if (schedule->target == &decl && schedule->machine == machine && !schedule->when)
+        if (schedule->target == &decl && schedule->machine == name && !schedule->when)
           for (const auto &[local, value] : schedule->tunables)
             if (local == tunable.local)
               return value;
@@ -64,7 +63,7 @@ static void addTunables(std::vector<SourceNumber> &numbers, const CostQuestion &
   binding.machine = question.machine.name;
   for (const Tunable &tunable : decl.tunables) {
     SourceNumber number;
-    int64_t present = presentValue(question, decl, tunable);
+    int64_t present = presentValue(question.program, question.machine.name, decl, tunable);
     setValues(number, tunable.domain.empty() ? tileSizes() : tunable.domain, present);
     std::vector<TextEdit> edits = tunableEdits(question.program, binding, tunable, present);
     if (tunable.isBool || edits.empty() ||

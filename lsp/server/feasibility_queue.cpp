@@ -141,7 +141,7 @@ void FeasibilityQueue::ask(Task task) {
   request["hints"] = task.hints;
   request["advice"] = task.advice;
   request["sizes"] = session.settings.sizes;
-  request["timeoutMs"] = 10000;
+  request["timeoutMs"] = task.advice ? 20000 : 10000;
   isAsking_ = true;
   // A copy of the document shares its chunks, so places in the answer can be told from later ones.
   auto onAnswer = [this, task, request, document = file->document,

@@ -107,7 +107,7 @@ const Cost *Code::cost(const ExampleSizes &sizes, bool hints, Timings &timings) 
 }
 
 /// What is searched in that time is told; the server asks for it when nothing else is to be done.
-static constexpr std::chrono::seconds kAdviceTime{4};
+static constexpr std::chrono::seconds kAdviceTime{8};
 
 const Cost *Code::advised(const ExampleSizes &sizes, const Watch &watch, Timings &timings) {
   std::string key = keyOf(sizes, /*hints=*/true) + " advice";
