@@ -46,6 +46,16 @@ struct CostHint {
       0; ///< share of the time that would be saved, computed by running again; 0: not known
 };
 
+/// A change of the source with which the entry takes less time. It has been tried: the changed program
+/// passes the checker, is proved, and `us` is its time for the same call (compile/tune/advice.h).
+struct CostAdvice {
+  std::string kind; ///< of `advice_kinds.def`
+  std::string text; ///< the change with its values: "`tiles(M, 128)`, `tiles(N, 256)`"
+  Span span = kNoSpan;
+  double us = 0;
+  std::vector<TextEdit> edits; ///< of the root file
+};
+
 /// A lower bound of the time: what the work itself would take if every core had its even share of
 /// it.
 struct Roofline {
@@ -75,6 +85,7 @@ struct Cost {
   std::vector<std::pair<std::string, double>> path;     ///< us of the critical path by part
   std::vector<StatementCost> statements;                ///< in the order of the source
   std::vector<CostHint> hints;                          ///< only where they were asked for
+  std::vector<CostAdvice> advice;                       ///< likewise, the best first
 
   double share(double ofUs) const { return us > 0 ? ofUs / us : 0; }
   /// The statement, and the innermost loop with at least half of the time; null if there is none.

@@ -47,6 +47,25 @@ static Json statementJson(const Cost &cost, const StatementCost &each,
   return json;
 }
 
+/// Without an edit that has no place, advice is none.
+static Json adviceJson(const CostAdvice &advice, const std::function<Json(Span)> &place) {
+  Json edits = Json::array();
+  for (const TextEdit &edit : advice.edits) {
+    Json one = place(edit.span);
+    if (!one.is_object())
+      return Json();
+    one["text"] = edit.text;
+    edits.push_back(std::move(one));
+  }
+  Json json = place(advice.span);
+  if (json.is_object())
+    json.update({{"kind", advice.kind},
+                 {"text", advice.text},
+                 {"us", us(advice.us)},
+                 {"edits", std::move(edits)}});
+  return json;
+}
+
 static Json pairsJson(const std::vector<std::pair<std::string, double>> &pairs, const char *name) {
   Json list = Json::array();
   for (const auto &[key, value] : pairs)
@@ -95,6 +114,9 @@ Json costJson(const Cost &cost, const std::function<Json(Span)> &place) {
     one.update({{"text", hint.text}, {"gain", shareOf(hint.gain)}});
     hints.push_back(std::move(one));
   }
+  for (const CostAdvice &each : cost.advice)
+    if (Json one = adviceJson(each, place); one.is_object())
+      json["advice"].push_back(std::move(one));
   json.update({{"us", us(cost.us)},
                {"bound", cost.bound},
                {"statements", std::move(statements)},
@@ -225,6 +247,9 @@ std::string costText(const Cost &cost, const SourceManager &sources) {
       text += workText(*each.work);
     text += dominant ? "  <--\n" : "\n";
   }
+  for (const CostAdvice &advice : cost.advice)
+    text += "  advice: " + placeOf(sources, advice.span) + ": " + advice.text +
+            printed(": %.2f us -> %.2f us\n", cost.us, advice.us);
   for (const CostHint &hint : cost.hints) {
     std::string place = placeOf(sources, hint.span);
     text += "  hint: " + (place.empty() ? "" : place + ": ") + hint.text;

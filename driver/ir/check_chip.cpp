@@ -4,12 +4,14 @@
 #include "compile/chip/feasibility.h"
 #include "compile/cost/cost.h"
 #include "compile/cost/processor_cost.h"
+#include "compile/tune/advice.h"
 #include "driver/check.h"
 #include "driver/ir/command_options.h"
 #include "driver/ir/commands.h"
 #include "driver/ir/prove_manual.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 
 namespace ptl {
@@ -31,17 +33,26 @@ static std::vector<Target> targetsOf(Session &session) {
 namespace {
 class Costs {
 public:
-  Costs(Session &session, const CheckedProgram &program, const Target &target)
-      : session_(session), program_(program), target_(target) {
+  Costs(Session &session, const CheckedProgram &program, const Target &target,
+        const CompilerOptions &how)
+      : session_(session), program_(program), target_(target), how_(how) {
     if (session.options().has(OptionId::Cost) && target.isChip())
       costs_ = findCosts(target.machine->name, session.machines()->ownFiles());
   }
 
   void operator()(const BoundEntry &entry, const ChipProgram &lowered) {
-    if (costs_ && costs_->known())
-      found.push_back(costOf({program_, session_.sources(), entry, *target_.machine, *costs_,
-                              sizesFor(*entry.binding.decl), /*hints=*/true},
-                             lowered));
+    if (!costs_ || !costs_->known())
+      return;
+    CostQuestion question{program_,      session_.sources(),
+                          entry,         *target_.machine,
+                          *costs_,       sizesFor(*entry.binding.decl),
+                          /*hints=*/true};
+    Cost &cost = found.emplace_back(costOf(question, lowered));
+    auto start = std::chrono::steady_clock::now();
+    std::chrono::seconds budget(session_.options().number(OptionId::Budget).value_or(10));
+    AdviceLimits limits;
+    limits.isOver = [&] { return std::chrono::steady_clock::now() - start >= budget; };
+    cost.advice = adviceFor(question, how_, cost, limits);
   }
 
   /// On this processor it is the least time.
@@ -66,6 +77,7 @@ private:
   Session &session_;
   const CheckedProgram &program_;
   const Target &target_;
+  const CompilerOptions &how_;
   std::optional<MachineCosts> costs_;
 };
 } // namespace
@@ -95,10 +107,10 @@ ExitCode runCheckForChips(const Options &options) {
       return;
     std::vector<Cost> costs;
     for (const Target &target : targetsOf(session)) {
-      Costs own(session, program, target);
       CompilerOptions how = compilerOptions(options, target);
       how.reportsParts = true;
       how.recheck = std::make_shared<CheckOptions>(session.checkOptions());
+      Costs own(session, program, target, how);
       if (target.isChip())
         isWell &= checkForChip(program, session.sources(), how, wantedOf(options), session.sink(),
                                std::ref(own));

@@ -3,6 +3,7 @@
 #include "lsp/ide/explicit_offer.h"
 #include "lsp/ide/lenses.h"
 #include "lsp/ide/navigation.h"
+#include "lsp/server/advice.h"
 #include "lsp/server/connection.h"
 #include "lsp/server/handlers.h"
 #include "lsp/server/placed_text.h"
@@ -139,8 +140,11 @@ json codeAction(Session &session, const json &params) {
   json answer = json::array();
   if (only.empty() || std::any_of(only.begin(), only.end(), [](const std::string &id) {
         return ide::isWithin(ide::ActionKind::QuickFix, id);
-      }))
+      })) {
     addChipFixes(session, file, params, answer);
+    for (json &action : adviceActions(session, file, params))
+      answer.push_back(session.client.codeActionLiterals ? std::move(action) : asCommand(action));
+  }
   for (ide::CodeAction &action :
        ide::codeActions(session.workspace, file, session.range(file, params.at("range")), only)) {
     if (!action.disabled.empty() && !session.client.disabledActions)

@@ -117,6 +117,8 @@ void applySettings(const json &settings, Settings &own, CheckOptions &options) {
   take(settings, "/inlayHints/parameters", own.parameterHints);
   take(settings, "/inlayHints/capacities", own.capacityHints);
   take(settings, "/inlayHints/costs", own.costHints);
+  take(settings, "/advice/enabled", own.advice);
+  take(settings, "/advice/diagnostics", own.adviceDiagnostics);
   take(settings, "/lens/enable", own.lenses);
   take(settings, "/lens/references", own.referenceLenses);
   take(settings, "/lens/commands", own.lensCommands);

@@ -155,6 +155,9 @@ std::string kernelCostText(const ChipVerdict &verdict) {
     double gain = hint.value("gain", 0.0);
     text += "\n- " + hint.value("text", "") + (gain > 0 ? " (−" + percent(gain) + ")" : "");
   }
+  for (const json &advice : cost->value("advice", json::array()))
+    text += "\n- " + advice.value("text", "") + ": " + timeText(cost->value("us", 0.0)) + " → " +
+            timeText(advice.value("us", 0.0));
   return text;
 }
 
@@ -203,6 +206,14 @@ json costAnswer(Session &session, const ide::File &file, const std::string &entr
   for (const PlacedCost &each : verdict.hints)
     hints.push_back(located(session, each.item, each.span));
   answer["hints"] = std::move(hints);
+  answer.erase("advice");
+  for (const PlacedAdvice &each : verdict.advice) {
+    json advice = located(session, each.item, each.span);
+    advice["edits"] = json::array();
+    for (const TextEdit &edit : each.edits)
+      advice["edits"].push_back(located(session, {{"text", edit.text}}, edit.span));
+    answer["advice"].push_back(std::move(advice));
+  }
   return answer;
 }
 

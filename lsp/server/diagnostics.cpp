@@ -1,6 +1,7 @@
 #include "lsp/server/diagnostics.h"
 
 #include "frontend/base/explain.h"
+#include "lsp/server/advice.h"
 #include "lsp/server/handlers.h"
 
 #include <cstdlib>
@@ -140,6 +141,7 @@ json diagnosticsOf(Session &session, ide::File &file) {
   forEachVerdict(session, file, [&](const ide::FileDiagnostic &each, const std::string &) {
     list.push_back(toJson(session, file, each));
   });
+  addAdvice(session, file, list);
   return list;
 }
 

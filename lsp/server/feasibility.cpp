@@ -160,6 +160,15 @@ ChipVerdict readVerdict(Session &session, const ide::Document &document, const C
       verdict.statements.push_back({span, each});
   for (const json &each : cost.value("hints", json::array()))
     verdict.hints.push_back({places.span(each.value("place", json())), each});
+  for (const json &each : cost.value("advice", json::array())) {
+    PlacedAdvice advice{places.span(each.value("place", json())), each, {}};
+    for (const json &edit : each.at("edits"))
+      advice.edits.push_back({places.span(edit.value("place", json())), edit.value("text", "")});
+    bool isPlaced = std::none_of(advice.edits.begin(), advice.edits.end(),
+                                 [](const TextEdit &edit) { return edit.span == kNoSpan; });
+    if (isPlaced && advice.span != kNoSpan)
+      verdict.advice.push_back(std::move(advice));
+  }
   verdict.result = std::move(result);
   return verdict;
 }

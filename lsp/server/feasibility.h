@@ -26,6 +26,13 @@ struct PlacedCost {
   json item; ///< as the worker says it
 };
 
+/// A change that was tried, with the places of its edits.
+struct PlacedAdvice {
+  Span span;
+  json item; ///< as the worker says it
+  std::vector<TextEdit> edits;
+};
+
 /// The answer for one kernel or program and one chip.
 struct ChipVerdict {
   json result;         ///< the worker's last good answer; null: there is none
@@ -35,6 +42,7 @@ struct ChipVerdict {
   /// The diagnostics, with places in chunks.
   std::vector<Diagnostic> diagnostics;
   std::vector<PlacedCost> statements, hints;
+  std::vector<PlacedAdvice> advice;
   /// The chunks that the verdict was made from, as far as it names them; the first has the
   /// declaration.
   std::vector<std::weak_ptr<const ide::Chunk>> chunks;

@@ -1,5 +1,6 @@
 #include "lsp/server/feasibility_queue.h"
 
+#include "lsp/server/advice.h"
 #include "lsp/server/cost.h"
 #include "lsp/server/deferred.h"
 #include "lsp/server/later.h"
@@ -43,7 +44,7 @@ void FeasibilityQueue::wakeIn(uint64_t milliseconds) {
     guarded([this] { collect(); });
     pump();
   };
-  later(server_.loop(), milliseconds, {onTime, reportProblem});
+  lsp::later(server_.loop(), milliseconds, {onTime, reportProblem});
 }
 
 void FeasibilityQueue::add(std::deque<Task> &tasks, Task task) {
@@ -83,12 +84,16 @@ void FeasibilityQueue::collect() {
             bool hadHints = isKnown && !verdict->result.contains("overflow");
             // An entry with a verdict about the present text is asked about again without haste,
             // because something that it imports may have changed.
-            add(isKnown ? later_ : due_, {reader->path(), entry.name, target, hadHelps, hadHints});
+            bool hadAdvice = isKnown && !verdict->advice.empty();
+            add(isKnown ? later_ : due_,
+                {reader->path(), entry.name, target, hadHelps, hadHints, hadAdvice});
           }
   }
 }
 
 void FeasibilityQueue::pump() {
+  if (isAsking_ && !due_.empty())
+    server_.worker.cancelIdle();
   if (isAsking_)
     return;
   // Clients ask for all lenses of a file at once, so they are told only when no answer is due.
@@ -145,9 +150,11 @@ void FeasibilityQueue::ask(Task task) {
   request["options"] = {{"helps", task.helps}};
   request["cost"] = true;
   request["hints"] = task.hints;
+  request["advice"] = task.advice;
   request["sizes"] = session.settings.sizes;
-  // Ten seconds are beyond what a user waits for, so a compiler that takes longer counts as hung.
-  request["timeoutMs"] = 10000;
+  // Ten seconds are beyond what a user waits for, so a compiler that takes longer counts as hung; a
+  // search for advice is asked for while nobody waits, and tries many compilations.
+  request["timeoutMs"] = task.advice ? 20000 : 10000;
   isAsking_ = true;
   // A copy of the document shares its chunks, so places in the answer can be told from later ones.
   auto onAnswer = [this, task, request, document = file->document,
@@ -159,6 +166,8 @@ void FeasibilityQueue::ask(Task task) {
       return;
     if (answer.ok())
       take(task, document, entry, answer.result);
+    else if (code == "cancelled" && task.advice)
+      later(task);
     else if (code == "crash" || code == "timeout")
       server_.compilerFailed(task.path, task.entry, answer.error.value("message", ""), request);
     pump();
@@ -168,7 +177,16 @@ void FeasibilityQueue::ask(Task task) {
     reportProblem(problem);
     pump();
   };
-  server_.worker.ask("feasibility", request, "", {onAnswer, onProblem});
+  server_.worker.ask("feasibility", request, task.advice ? WorkerClient::kIdle : "",
+                     {onAnswer, onProblem});
+}
+
+/// Asks again what gave way to something else, unless there is newer to ask about the same.
+void FeasibilityQueue::later(const Task &task) {
+  auto same = [&](const Task &each) { return each.isSame(task); };
+  if (std::none_of(due_.begin(), due_.end(), same) &&
+      std::none_of(later_.begin(), later_.end(), same))
+    later_.push_back(task);
 }
 
 /// The parts of a cost that are shown within the text.
@@ -194,6 +212,7 @@ void FeasibilityQueue::take(const Task &task, const ide::Document &document, con
   std::string titleBefore = verdictTitle(session, task.path, task.entry, task.target);
   json dominantBefore = dominantOf(verdict);
   std::vector<Diagnostic> before = wasShown ? verdict.diagnostics : std::vector<Diagnostic>();
+  std::vector<std::string> adviceBefore = adviceTexts(verdict);
   bool isGood = result.value("ok", false);
   if (isGood)
     verdict = readVerdict(session, document, entry, std::move(result));
@@ -210,7 +229,7 @@ void FeasibilityQueue::take(const Task &task, const ide::Document &document, con
   bool isEqual = wasShown == isShown &&
                  (!isShown || std::equal(before.begin(), before.end(), verdict.diagnostics.begin(),
                                          verdict.diagnostics.end(), isSame));
-  if (!isEqual)
+  if (!isEqual || adviceBefore != adviceTexts(verdict))
     server_.diagnosticsChanged(task.path);
   lensesChanged_ |= titleBefore != verdictTitle(session, task.path, task.entry, task.target);
   hintsChanged_ |= dominantBefore != dominantOf(verdict);
@@ -219,6 +238,9 @@ void FeasibilityQueue::take(const Task &task, const ide::Document &document, con
     add(later_, {task.path, task.entry, task.target, true, false});
   else if (isGood && !task.hints && verdict.result.contains("cost"))
     add(later_, {task.path, task.entry, task.target, task.helps, true});
+  else if (isGood && !task.advice && session.settings.advice && task.target != "cpu" &&
+           verdict.result.value("cost", json::object()).contains("us"))
+    add(later_, {task.path, task.entry, task.target, task.helps, true, true});
 }
 
 // ---- The request --------------------------------------------------------------------------------
@@ -284,10 +306,12 @@ void ledger(Server &server, const json &params, const Reply &reply) {
 }
 
 void cost(Server &server, const json &params, const Reply &reply) {
-  askVerdict(
-      server, params, reply,
-      {{"options", {{"helps", false}}}, {"cost", true}, {"hints", params.value("hints", true)}},
-      costAnswer);
+  askVerdict(server, params, reply,
+             {{"options", {{"helps", false}}},
+              {"cost", true},
+              {"hints", params.value("hints", true)},
+              {"advice", params.value("advice", false)}},
+             costAnswer);
 }
 
 } // namespace ptl::lsp

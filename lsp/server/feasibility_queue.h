@@ -30,8 +30,9 @@ public:
 private:
   struct Task {
     std::string path, entry, target;
-    bool helps = false; ///< what would fit is looked for, too; takes longer
-    bool hints = false; ///< what would be faster, too; takes longer
+    bool helps = false;  ///< what would fit is looked for, too; takes longer
+    bool hints = false;  ///< what would be faster, too; takes longer
+    bool advice = false; ///< and changes with which it is; takes seconds
     bool isSame(const Task &other) const {
       return path == other.path && entry == other.entry && target == other.target;
     }
@@ -41,6 +42,7 @@ private:
   void add(std::deque<Task> &tasks, Task task);
   void pump();
   void ask(Task task);
+  void later(const Task &task);
   void take(const Task &task, const ide::Document &document, const ChipEntry &entry, json result);
   void changed(const Task &task, const ChipVerdict &before);
 

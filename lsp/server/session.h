@@ -58,6 +58,8 @@ struct Settings {
   bool parameterHints = true;
   bool capacityHints = true;
   bool costHints = true;
+  bool advice = true;            ///< changes that make kernels faster are searched for
+  bool adviceDiagnostics = true; ///< and shown as diagnostics
   bool lenses = true;
   bool referenceLenses = true;
   std::string lensCommands = "client"; ///< or "server": who carries out what a lens names

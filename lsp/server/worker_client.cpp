@@ -188,8 +188,22 @@ void WorkerClient::ask(std::string method, json params, std::string topic, OnAns
     if (process_ && current_ && current_->topic == task.topic)
       send({{"cancel", current_->id}});
   }
+  if (task.topic != kIdle)
+    cancelIdle();
   waiting_.push_back(std::move(task));
   sendNext();
+}
+
+void WorkerClient::cancelIdle() {
+  auto idle = std::find_if(waiting_.begin(), waiting_.end(),
+                           [](const Task &each) { return each.topic == kIdle; });
+  if (process_ && current_ && current_->topic == kIdle)
+    send({{"cancel", current_->id}});
+  if (idle == waiting_.end())
+    return;
+  Task task = std::move(*idle);
+  waiting_.erase(idle);
+  finish(task, failure("cancelled", "something else is asked for"));
 }
 
 void WorkerClient::sendNext() {

@@ -42,6 +42,11 @@ public:
   /// because of which the worker died is not sent again until its text changes. `onAnswer` is
   /// called once.
   void ask(std::string method, json params, std::string topic, OnAnswer onAnswer);
+  /// The topic of requests that take long and can wait: they are sent when no other waits, and are
+  /// cancelled when another comes.
+  static constexpr const char *kIdle = "idle";
+  /// Cancels such a request.
+  void cancelIdle();
   /// Called with the method and the step of the running request whenever one of them changes; both
   /// are empty when it has ended.
   Callback<const std::string &, const std::string &> onProgress;

@@ -3,6 +3,7 @@
 #include "compile/chip/chip_text.h"
 #include "compile/chip/feasibility.h"
 #include "compile/cost/processor_cost.h"
+#include "compile/tune/advice.h"
 #include "ir/dialect/source_range.h"
 #include "lsp/worker/block_notes.h"
 #include "lsp/worker/code.h"
@@ -103,6 +104,35 @@ const Cost *Code::cost(const ExampleSizes &sizes, bool hints, Timings &timings) 
   });
   timings_ = nullptr;
   return &costs_.emplace(std::move(key), std::move(cost)).first->second;
+}
+
+/// What is searched in that time is told; the server asks for it when nothing else is to be done.
+static constexpr std::chrono::seconds kAdviceTime{8};
+
+const Cost *Code::advised(const ExampleSizes &sizes, const Watch &watch, Timings &timings) {
+  std::string key = keyOf(sizes, /*hints=*/true) + " advice";
+  if (auto known = costs_.find(key); known != costs_.end())
+    return &known->second;
+  const Cost *plain = cost(sizes, /*hints=*/true, timings);
+  if (!plain || !canRun())
+    return nullptr;
+  Cost result = *plain;
+  bool isStopped = false;
+  timings_ = &timings;
+  timed("advice", [&] {
+    auto end = std::chrono::steady_clock::now() + kAdviceTime;
+    AdviceLimits limits;
+    limits.isOver = [&] {
+      isStopped |= !watch("advice");
+      return isStopped || std::chrono::steady_clock::now() >= end;
+    };
+    result.advice = adviceFor({*checked_->program, checked_->sources, entries_.front(),
+                               *context_->options().chip, *options_.costs, sizes},
+                              context_->options(), result, limits);
+    return true;
+  });
+  timings_ = nullptr;
+  return isStopped ? nullptr : &costs_.emplace(std::move(key), std::move(result)).first->second;
 }
 
 const Cost *Code::processorCost(const ExampleSizes &sizes, Timings &timings) {

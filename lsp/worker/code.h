@@ -68,6 +68,9 @@ public:
   /// The cost on the chip, with hints if `hints` is set. Null when the entry does not run there,
   /// when this is settled, or when the chip's costs are not known.
   const Cost *cost(const ExampleSizes &sizes, bool hints, Timings &timings);
+  /// The same with advice (compile/tune/advice.h), which takes seconds. `watch` is called before each
+  /// try; null, too, when it stopped it, and then nothing is kept.
+  const Cost *advised(const ExampleSizes &sizes, const Watch &watch, Timings &timings);
   /// The least time on this processor. Null when this is settled, or when there are several entries.
   /// Precondition: not made for a chip.
   const Cost *processorCost(const ExampleSizes &sizes, Timings &timings);

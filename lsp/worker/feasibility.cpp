@@ -97,8 +97,12 @@ Json Worker::feasibility(const Json &request) {
     return {{"result", std::move(result)}};
   if (!step("cost"))
     return error("cancelled", "the request was cancelled");
+  bool isAdvised = truthOf(request, "advice", false);
   const Cost *cost =
-      view.code->cost(sizesOf(request), truthOf(request, "hints", false), view.timings);
+      isAdvised ? view.code->advised(sizesOf(request), watch, view.timings)
+                : view.code->cost(sizesOf(request), truthOf(request, "hints", false), view.timings);
+  if (!cost && isAdvised && !view.code->isSettled() && !step("cost"))
+    return error("cancelled", "the request was cancelled");
   if (!cost && view.isKnown && view.code->isSettled()) {
     cache_.remove(view.code);
     return feasibility(request);

@@ -450,6 +450,9 @@ void Cutter::cutBlock(Block &block) {
       makeParts();
   }
   flush();
+  // The block ends behind the loop over the parts that began in it.
+  if (lengthIsHere && numParts_ == 0)
+    b_.setInsertionPointAfter(b_.getInsertionBlock()->getParentOp());
   cutTerminator(block.getTerminator());
 }
 
@@ -536,6 +539,11 @@ void Cutter::cutIf(scf::IfOp branch) {
 
 ParallelOp Cutter::run() {
   if (!findLength())
+    return {};
+  // What a loop or a branch gives back is not known behind a loop over the parts within it.
+  bool isInLoop = numParts_ == 0 && length_.getParentBlock() != &grid_.getBody().front() &&
+                  grid_->isProperAncestor(length_.getParentRegion()->getParentOp());
+  if (isInLoop && length_.getParentRegion()->getParentOp()->getNumResults())
     return {};
   made_ = cast<ParallelOp>(b_.cloneWithoutRegions(*grid_));
   Block &old = grid_.getBody().front();

@@ -73,7 +73,7 @@ CAPABILITIES = {**FULL, "workspace": {**FULL["workspace"], "codeLens": {"refresh
 class Talk:
     """A session about one file, for some chips."""
 
-    def __init__(self, place: Place, name, text, targets=("a3",)):
+    def __init__(self, place: Place, name, text, targets=("a3",), advice=False):
         self.place, self.folder = place, place.folder / name
         self.folder.mkdir()
         self.path = self.folder / "chips.ptl"
@@ -82,7 +82,7 @@ class Talk:
         self.document = {"textDocument": {"uri": self.uri}}
         self.text, self.version = Text(text), 1
         self.client = place.server()
-        self.client.initialize(CAPABILITIES, initializationOptions={"targets": list(targets)})
+        self.client.initialize(CAPABILITIES, initializationOptions={"targets": list(targets), "advice": {"enabled": advice}})
         self.client.open(self.uri, text)
 
     def __enter__(self):

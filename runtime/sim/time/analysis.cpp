@@ -558,9 +558,26 @@ std::string describeGap(const Timeline &timeline, const GapGroup &group) {
 
 static std::string percent(double share) { return std::to_string(std::lround(share * 100)) + " %"; }
 
+/// The share of the critical path on which instructions wait to be issued, where that is more than
+/// any pipe has of it; otherwise 0.
+static double issueShare(const Analysis &analysis) {
+  Cycles whole = 0, issue = 0, longest = 0;
+  std::map<std::string, Cycles> pipes;
+  for (const auto &[part, cycles] : analysis.pathByPart) {
+    whole += cycles;
+    if (part == "scalar unit")
+      issue = cycles;
+    else if (part.starts_with("aic ") || part.starts_with("aiv ")) // `aic mte1 events`
+      longest = std::max(longest, pipes[part.substr(0, part.find(' ', 4))] += cycles);
+  }
+  return issue > longest && whole > 0 ? issue / whole : 0;
+}
+
 std::string describeBound(const Analysis &analysis) {
   if (analysis.pipes.empty())
     return "";
+  if (double share = issueShare(analysis); share > 0)
+    return "scalar-bound " + percent(share);
   const PipeUse &use = analysis.pipes.front();
   if (analysis.signalUse > use.share)
     return "signal-bound " + percent(analysis.signalUse);

@@ -1,0 +1,57 @@
+// Tries edits of the root file of a program: what the changed program takes, and whether it computes
+// the same.
+#pragma once
+
+#include "compile/chip/chip_program.h"
+#include "compile/tune/advice.h"
+
+#include <map>
+
+namespace ptl {
+
+/// A changed program that runs on the chip.
+struct EditTrial {
+  double us = 0;
+  int64_t groups = 0; ///< core groups with work
+  std::shared_ptr<TrialSource> source;
+};
+
+class EditTrials {
+public:
+  EditTrials(const CostQuestion &question, const CompilerOptions &options,
+             const AdviceLimits &limits);
+
+  /// The changed program, or null: it has problems that the present one has not, does not run on the
+  /// chip, no time is known of it, or the search is over. Edits that lead to the same text are tried
+  /// once. Valid as long as this lives.
+  const EditTrial *tried(const std::vector<TextEdit> &edits);
+  /// Whether nothing more is tried.
+  bool isOver();
+
+  /// Whether the changed program gives the present results on small arguments. False, too, where
+  /// no arguments were found with which it can be called.
+  bool computesTheSame(const std::vector<TextEdit> &edits);
+  /// The same for a text that need not be known to run on the chip.
+  bool checks(const std::vector<TextEdit> &edits) { return checked(edits) != nullptr; }
+
+private:
+  std::string edited(const std::vector<TextEdit> &edits) const;
+  std::shared_ptr<TrialSource> checked(const std::vector<TextEdit> &edits);
+  std::optional<EditTrial> run(const std::vector<TextEdit> &edits);
+
+  const CostQuestion &question_;
+  CompilerOptions options_;
+  const AdviceLimits &limits_;
+  FileId root_;
+  std::shared_ptr<TrialSource> present_;
+  size_t presentReports_ = 0; ///< errors and warnings of the present text
+  size_t tries_ = 0;
+  std::map<std::string, std::optional<EditTrial>> known_; ///< by text
+};
+
+/// Runs two forms of one entry by the reference interpreter on the same small arguments and compares
+/// what they give. Nothing where no arguments were found with which both can be called.
+std::optional<bool> giveTheSame(const TrialSource &one, const TrialSource &other,
+                                const ir::EntryBinding &binding);
+
+} // namespace ptl

@@ -1,0 +1,406 @@
+#include "compile/tune/source_moves.h"
+
+#include "compile/entry/reach.h"
+#include "frontend/syntax/typed_nodes.h"
+
+#include <algorithm>
+#include <set>
+
+namespace ptl {
+
+namespace {
+
+/// What the moves ask of the syntax of one declaration.
+class DeclSyntax {
+public:
+  explicit DeclSyntax(const CallableDecl &decl) : decl(decl), tree(*decl.module->tree) {}
+
+  const CallableDecl &decl;
+  const Tree &tree;
+
+  template <typename Visit> void forEach(NodeId node, NodeKind kind, const Visit &visit) const {
+    if (node == kNoNode)
+      return;
+    if (tree.is(node, kind))
+      visit(node);
+    for (NodeId child : tree.children(node))
+      forEach(child, kind, visit);
+  }
+  /// The names that stand within a node, whatever they are.
+  std::set<std::string> words(NodeId node) const {
+    std::set<std::string> found;
+    for (NodeKind kind : {NodeKind::NameExpr, NodeKind::Name})
+      forEach(node, kind, [&](NodeId name) { found.emplace(tree.text(name)); });
+    return found;
+  }
+  /// How often a name stands within a node.
+  size_t count(const std::string &name, NodeId node) const {
+    size_t found = 0;
+    for (NodeKind kind : {NodeKind::NameExpr, NodeKind::Name})
+      forEach(node, kind, [&](NodeId each) { found += tree.text(each) == name; });
+    return found;
+  }
+  std::string text(NodeId node) const { return std::string(tree.text(node)); }
+  uint32_t line(NodeId node) const {
+    std::string_view before = tree.fileText().substr(0, tree.span(node).begin);
+    return static_cast<uint32_t>(std::count(before.begin(), before.end(), '\n')) + 1;
+  }
+  /// The blanks before the first word of the line on which a node begins.
+  std::string indent(NodeId node) const {
+    uint32_t begin = lineBegin(node);
+    size_t end = tree.fileText().find_first_not_of(" \t", begin);
+    return std::string(tree.fileText().substr(begin, end - begin));
+  }
+  uint32_t lineBegin(NodeId node) const {
+    size_t at = tree.fileText().substr(0, tree.span(node).begin).rfind('\n');
+    return at == std::string_view::npos ? 0 : static_cast<uint32_t>(at) + 1;
+  }
+  /// The whole line of a statement that stands there alone; nothing if it does not.
+  std::optional<Span> wholeLine(NodeId statement) const {
+    std::string_view file = tree.fileText();
+    Span span = tree.span(statement);
+    uint32_t begin = lineBegin(statement);
+    size_t end = file.find('\n', span.end);
+    bool isAlone = end != file.npos &&
+                   file.substr(begin, span.begin - begin).find_first_not_of(" \t") == file.npos &&
+                   file.substr(span.end, end - span.end).find_first_not_of(" \t") == file.npos;
+    return isAlone ? std::optional(Span{span.file, begin, static_cast<uint32_t>(end) + 1})
+                   : std::nullopt;
+  }
+  /// A name that the file does not have.
+  std::string fresh(std::string name) const {
+    while (tree.fileText().find(name) != std::string_view::npos)
+      name += "_";
+    return name;
+  }
+  /// What a loop binds, and what its body declares or assigns: all that may differ from round to round.
+  std::set<std::string> changing(NodeId loop) const;
+  bool isParam(const std::string &name) const {
+    return std::any_of(decl.params.begin(), decl.params.end(),
+                       [&](const Local *param) { return param->name == name; });
+  }
+};
+
+} // namespace
+
+static bool areApart(const std::set<std::string> &one, const std::set<std::string> &other) {
+  return std::none_of(one.begin(), one.end(),
+                      [&](const std::string &each) { return other.contains(each); });
+}
+
+std::set<std::string> DeclSyntax::changing(NodeId loop) const {
+  std::set<std::string> names;
+  auto add = [&](NodeId node) { names.merge(words(node)); };
+  // Loops within it, too: their variables have no value outside.
+  for (NodeKind kind : {NodeKind::LoopBinding, NodeKind::LetStmt, NodeKind::VarStmt})
+    forEach(loop, kind, [&](NodeId node) { add(tree.child(node, 0)); });
+  for (NodeKind kind : {NodeKind::AssignStmt, NodeKind::AtomicStmt})
+    forEach(loop, kind, [&](NodeId node) {
+      NodeId target = tree.child(node, 0);
+      while (tree.is(target, NodeKind::IndexExpr) || tree.is(target, NodeKind::MemberExpr))
+        target = tree.child(target, 0);
+      add(target);
+    });
+  return names;
+}
+
+/// The kernels of the root file that the entry runs.
+static std::vector<DeclSyntax> kernelsOf(const CostQuestion &question) {
+  std::vector<DeclSyntax> kernels;
+  for (const CallableDecl *decl : reachableFrom(*question.bound.binding.decl))
+    if (decl->module == question.program.modules.front().get() && !decl->isBlockLevel &&
+        decl->kind == DeclKind::Kernel)
+      kernels.emplace_back(*decl);
+  return kernels;
+}
+
+/// Calls `visit` with each kernel and each of its loops that are not unrolled by the checker.
+template <typename Visit> static void forEachLoop(const CostQuestion &question, Visit visit) {
+  for (const DeclSyntax &syntax : kernelsOf(question))
+    syntax.forEach(syntax.decl.syntax, NodeKind::ForStmt, [&](NodeId loop) {
+      if (!syntax.tree.has(loop, NodeFlag::Static))
+        visit(syntax, loop);
+    });
+}
+
+static Span insertionAt(Span span) { return {span.file, span.begin, span.begin}; }
+
+// ---- The grid -----------------------------------------------------------------------------------
+
+std::vector<SourceMove> orderMoves(const CostQuestion &question) {
+  std::vector<SourceMove> moves;
+  for (const DeclSyntax &syntax : kernelsOf(question))
+    syntax.forEach(syntax.decl.syntax, NodeKind::ParallelStmt, [&](NodeId loop) {
+      NodeId list = LoopView(syntax.tree, loop).bindings();
+      std::span<const NodeId> bindings = syntax.tree.children(list);
+      for (size_t i = 0; i + 1 < bindings.size(); ++i) {
+        NodeId one = bindings[i], other = bindings[i + 1];
+        moves.push_back({AdviceKind::Order,
+                         "`" + syntax.text(other) + "` before `" + syntax.text(one) +
+                             "` in the grid at line " + std::to_string(syntax.line(loop)),
+                         syntax.tree.span(list),
+                         {{syntax.tree.span(one), syntax.text(other)},
+                          {syntax.tree.span(other), syntax.text(one)}}});
+      }
+    });
+  return moves;
+}
+
+// ---- Loops --------------------------------------------------------------------------------------
+
+/// `let` statements directly in the body.
+static void hoistLets(const DeclSyntax &syntax, NodeId loop, std::vector<SourceMove> &moves) {
+  const Tree &tree = syntax.tree;
+  std::set<std::string> changing = syntax.changing(loop);
+  for (NodeId statement : tree.children(LoopView(tree, loop).body())) {
+    if (!tree.is(statement, NodeKind::LetStmt))
+      continue;
+    NodeId pattern = tree.child(statement, 0);
+    std::optional<Span> line = syntax.wholeLine(statement);
+    // Its own name must not mean something else behind the loop.
+    std::string name = syntax.text(pattern);
+    if (!line || !tree.is(pattern, NodeKind::Name) ||
+        syntax.count(name, syntax.decl.syntax) > syntax.count(name, loop) ||
+        !areApart(syntax.words(tree.child(statement, 2)), changing))
+      continue;
+    Span at = insertionAt(tree.span(loop));
+    moves.push_back(
+        {AdviceKind::Hoist,
+         "hoist `" + name + "` out of the loop at line " + std::to_string(syntax.line(loop)),
+         tree.span(statement),
+         {{at, syntax.text(statement) + "\n" + syntax.indent(loop)}, {*line, ""}}});
+  }
+}
+
+/// The indexed parameters in a loop, except those that are written.
+static std::vector<NodeId> loadsIn(const DeclSyntax &syntax, NodeId loop) {
+  const Tree &tree = syntax.tree;
+  std::vector<NodeId> loads;
+  syntax.forEach(LoopView(tree, loop).body(), NodeKind::IndexExpr, [&](NodeId node) {
+    NodeId parent = tree.parent(node), base = tree.child(node, 0);
+    bool isTarget =
+        (tree.is(parent, NodeKind::AssignStmt) || tree.is(parent, NodeKind::AtomicStmt)) &&
+        tree.child(parent, 0) == node;
+    if (!isTarget && tree.is(base, NodeKind::NameExpr) && syntax.isParam(syntax.text(base)))
+      loads.push_back(node);
+  });
+  return loads;
+}
+
+/// Loads within expressions.
+static void hoistLoads(const DeclSyntax &syntax, NodeId loop, std::vector<SourceMove> &moves) {
+  const Tree &tree = syntax.tree;
+  std::set<std::string> changing = syntax.changing(loop), known;
+  std::vector<NodeId> loads = loadsIn(syntax, loop);
+  for (NodeId load : loads) {
+    std::string text = syntax.text(load);
+    if (!areApart(syntax.words(load), changing) || !known.insert(text).second)
+      continue;
+    std::string name = syntax.fresh(syntax.text(tree.child(load, 0)) + "_tile");
+    SourceMove move{AdviceKind::Hoist,
+                    "hoist the load `" + text + "` out of the loop at line " +
+                        std::to_string(syntax.line(loop)),
+                    tree.span(load),
+                    {{insertionAt(tree.span(loop)),
+                      "let " + name + " = " + text + "\n" + syntax.indent(loop)}}};
+    for (NodeId other : loads)
+      if (syntax.text(other) == text)
+        move.edits.push_back({tree.span(other), name});
+    moves.push_back(std::move(move));
+  }
+}
+
+std::vector<SourceMove> hoistMoves(const CostQuestion &question) {
+  std::vector<SourceMove> moves;
+  forEachLoop(question, [&](const DeclSyntax &syntax, NodeId loop) {
+    hoistLets(syntax, loop, moves);
+    hoistLoads(syntax, loop, moves);
+  });
+  return moves;
+}
+
+/// `a_rows[:, k]` for `a[i, k]`, where `let a_rows: _ @mat = a[i, :]` stands before the outer loop.
+static void keepLoad(const DeclSyntax &syntax, NodeId outer, NodeId inner, NodeId load,
+                     std::vector<SourceMove> &moves) {
+  const Tree &tree = syntax.tree;
+  std::set<std::string> changing = syntax.changing(outer);
+  std::set<std::string> own = syntax.words(tree.child(LoopView(tree, inner).bindings(), 0));
+  std::string base = syntax.text(tree.child(load, 0)), kept = base + "[", use = "[";
+  size_t chunked = 0;
+  std::span<const NodeId> slots = tree.children(load);
+  for (size_t i = 1; i < slots.size(); ++i) {
+    NodeId pattern = tree.child(tree.child(LoopView(tree, inner).bindings(), 0), 0);
+    bool isChunk =
+        tree.is(slots[i], NodeKind::NameExpr) && syntax.text(slots[i]) == syntax.text(pattern);
+    if (!isChunk && !areApart(syntax.words(slots[i]), changing))
+      return;
+    chunked += isChunk;
+    kept += (i > 1 ? ", " : "") + (isChunk ? ":" : syntax.text(slots[i]));
+    use += (i > 1 ? ", " : "") + (isChunk ? syntax.text(slots[i]) : ":");
+  }
+  if (chunked != 1 || changing.contains(base))
+    return;
+  std::string name = syntax.fresh(base + "_rows");
+  moves.push_back(
+      {AdviceKind::Keep,
+       "keep `" + kept + "]` in L1 over the loop at line " + std::to_string(syntax.line(outer)),
+       tree.span(load),
+       {{insertionAt(tree.span(outer)),
+         "let " + name + ": _ @mat = " + kept + "]\n" + syntax.indent(outer)},
+        {tree.span(load), name + use + "]"}}});
+}
+
+std::vector<SourceMove> keepMoves(const CostQuestion &question) {
+  std::vector<SourceMove> moves;
+  forEachLoop(question, [&](const DeclSyntax &syntax, NodeId outer) {
+    const Tree &tree = syntax.tree;
+    syntax.forEach(LoopView(tree, outer).body(), NodeKind::ForStmt, [&](NodeId inner) {
+      if (tree.children(LoopView(tree, inner).bindings()).size() == 1)
+        for (NodeId load : loadsIn(syntax, inner))
+          keepLoad(syntax, outer, inner, load, moves);
+    });
+  });
+  return moves;
+}
+
+// ---- Split K ------------------------------------------------------------------------------------
+
+namespace {
+
+/// `parallel … { var acc = …; for k in tiles(K, T) { acc += … } c[…] = acc }`
+struct SumLoop {
+  NodeId grid, loop, store;
+};
+
+} // namespace
+
+static std::optional<SumLoop> sumLoopIn(const DeclSyntax &syntax, NodeId grid) {
+  const Tree &tree = syntax.tree;
+  std::span<const NodeId> body = tree.children(LoopView(tree, grid).body());
+  if (body.size() != 3 || !tree.is(body[0], NodeKind::VarStmt) ||
+      !tree.is(body[1], NodeKind::ForStmt) || !tree.is(body[2], NodeKind::AssignStmt))
+    return std::nullopt;
+  std::string name = syntax.text(tree.child(body[0], 0));
+  std::span<const NodeId> rounds = tree.children(LoopView(tree, body[1]).body());
+  bool isSum = rounds.size() == 1 && tree.is(rounds[0], NodeKind::AssignStmt) &&
+               tree.mainText(rounds[0]) == "+=" && syntax.text(tree.child(rounds[0], 0)) == name;
+  bool isStore = tree.mainText(body[2]) == "=" && syntax.text(tree.child(body[2], 1)) == name &&
+                 tree.is(tree.child(body[2], 0), NodeKind::IndexExpr);
+  return isSum && isStore ? std::optional(SumLoop{grid, body[1], body[2]}) : std::nullopt;
+}
+
+/// The result of that name without a value, if its elements are `f32`.
+static NodeId plainResult(const DeclSyntax &syntax, const std::string &name) {
+  NodeId found = kNoNode;
+  syntax.forEach(syntax.decl.syntax, NodeKind::Result, [&](NodeId result) {
+    const Tree &tree = syntax.tree;
+    if (tree.child(result, 0) != kNoNode && syntax.text(tree.child(result, 0)) == name &&
+        tree.child(result, 2) == kNoNode && syntax.text(tree.child(result, 1)).starts_with("f32"))
+      found = result;
+  });
+  return found;
+}
+
+static void splitSum(const DeclSyntax &syntax, const SumLoop &sum, std::vector<SourceMove> &moves) {
+  const Tree &tree = syntax.tree;
+  NodeId target = tree.child(tree.child(sum.store, 0), 0);
+  NodeId result = plainResult(syntax, syntax.text(target));
+  std::span<const NodeId> heads = tree.children(LoopView(tree, sum.loop).bindings());
+  NodeId domain = heads.size() == 1 ? tree.child(heads[0], 1) : kNoNode;
+  if (result == kNoNode || !tree.is(domain, NodeKind::CallExpr) ||
+      tree.children(domain).size() != 3 || syntax.text(tree.child(domain, 0)) != "tiles")
+    return;
+  NodeId whole = tree.child(domain, 1);
+  Span grid = tree.span(LoopView(tree, sum.grid).bindings()), end = tree.span(result);
+  Span last{grid.file, grid.end, grid.end}, value{end.file, end.end, end.end};
+  std::string name = syntax.fresh("part");
+  for (int size : {256, 512, 1024, 2048, 4096}) {
+    std::string axis = "tiles(" + syntax.text(whole) + ", " + std::to_string(size) + ")";
+    moves.push_back({AdviceKind::SplitK,
+                     "split the sum at line " + std::to_string(syntax.line(sum.loop)) + ": `" +
+                         name + " in " + axis + "` in the grid, and `atomic` adds the parts",
+                     tree.span(sum.loop),
+                     {{value, " = 0.0"},
+                      {last, ", " + name + " in " + axis},
+                      {tree.span(whole), name},
+                      {insertionAt(tree.span(sum.store)), "atomic "},
+                      {tree.mainSpan(sum.store), "+="}}});
+  }
+}
+
+std::vector<SourceMove> splitMoves(const CostQuestion &question) {
+  std::vector<SourceMove> moves;
+  for (const DeclSyntax &syntax : kernelsOf(question))
+    syntax.forEach(syntax.decl.syntax, NodeKind::ParallelStmt, [&](NodeId grid) {
+      if (std::optional<SumLoop> sum = sumLoopIn(syntax, grid))
+        splitSum(syntax, *sum, moves);
+    });
+  return moves;
+}
+
+// ---- Schedules of programs ----------------------------------------------------------------------
+
+/// The dimensions by which the value of a name can be tiled: the last two, if they have names.
+static std::vector<std::string> tiledDims(const CheckedProgram &program, const CallableDecl &decl,
+                                          const std::string &name) {
+  std::vector<std::string> dims;
+  for (const Local *local : decl.locals) {
+    if (local->name != name || !local->type || !local->type->isArray())
+      continue;
+    for (const Extent &extent : local->type->extents)
+      for (const DimParam &dim : decl.dims)
+        if (dim.name == program.dims->toString(extent.length))
+          dims.push_back(dim.name);
+    bool areAll = dims.size() == local->type->extents.size();
+    return areAll && dims.size() == 2 && dims[0] != dims[1] ? dims : std::vector<std::string>();
+  }
+  return dims;
+}
+
+std::vector<SourceMove> scheduleMoves(const CostQuestion &question) {
+  std::vector<SourceMove> moves;
+  const CallableDecl &decl = *question.bound.binding.decl;
+  for (const auto &module : question.program.modules)
+    for (const ScheduleDecl *schedule : module->schedules)
+      if (schedule->target == &decl)
+        return moves;
+  if (decl.kind != DeclKind::Program)
+    return moves;
+  DeclSyntax syntax(decl);
+  const Tree &tree = syntax.tree;
+  Span span = tree.span(decl.syntax);
+  std::vector<NodeId> lets;
+  syntax.forEach(CallableView(tree, decl.syntax).body(), NodeKind::LetStmt, [&](NodeId let) {
+    if (tree.is(tree.child(let, 0), NodeKind::Name))
+      lets.push_back(let);
+  });
+  auto add = [&](AdviceKind kind, NodeId at, const std::string &item) {
+    moves.push_back(
+        {kind,
+         "`" + item + "` in a schedule of `" + decl.name + "`",
+         tree.span(at),
+         {{{span.file, span.end, span.end},
+           "\n\nschedule " + decl.name + " on " + question.machine.name + " { " + item + " }"}}});
+  };
+  constexpr size_t most = 12;
+  size_t tiled = 0;
+  for (size_t i = 0; i < std::min(lets.size(), most); ++i) {
+    std::string name = syntax.text(tree.child(lets[i], 0));
+    add(AdviceKind::Split, lets[i], "split after " + name);
+    std::vector<std::string> dims = tiledDims(question.program, decl, name);
+    constexpr size_t mostTiled = 2; // values of which all sizes are tried
+    for (int rows : {8, 16, 32, 64, 128})
+      for (int columns : {128, 256, 512, 1024, 2048})
+        if (!dims.empty() && tiled < mostTiled)
+          add(AdviceKind::Tiles, lets[i],
+              name + " { tile " + dims[0] + " by " + std::to_string(rows) + ", " + dims[1] +
+                  " by " + std::to_string(columns) + " }");
+    tiled += !dims.empty();
+    for (size_t j = i + 1; j < std::min(lets.size(), most); ++j)
+      if (syntax.words(tree.child(lets[j], 2)).contains(name))
+        add(AdviceKind::Fuse, lets[j], "fuse " + name + ", " + syntax.text(tree.child(lets[j], 0)));
+  }
+  return moves;
+}
+
+} // namespace ptl

@@ -1,0 +1,91 @@
+#include "lsp/server/advice.h"
+
+#include "lsp/ide/code_actions.h"
+#include "lsp/server/cost.h"
+#include "lsp/server/session.h"
+
+namespace ptl::lsp {
+
+static constexpr const char *kAdviceCode = "ptl.advice";
+
+/// `tiles(M, 256)`: 22.7 ms → 199 µs
+static std::string adviceText(const ChipVerdict &verdict, const PlacedAdvice &advice) {
+  const json cost = verdict.result.value("cost", json::object());
+  return advice.item.value("text", "") + ": " + timeText(cost.value("us", 0.0)) + " → " +
+         timeText(advice.item.value("us", 0.0));
+}
+
+std::vector<std::string> adviceTexts(const ChipVerdict &verdict) {
+  std::vector<std::string> texts;
+  for (const PlacedAdvice &advice : verdict.advice)
+    texts.push_back(adviceText(verdict, advice));
+  return texts;
+}
+
+namespace {
+
+/// Advice for the present text of a file.
+struct ShownAdvice {
+  const PlacedAdvice &advice;
+  ide::Range range;
+  ide::Range name; ///< of the kernel or program
+  std::string text;
+};
+
+} // namespace
+
+template <typename Visit>
+static void forEachAdvice(Session &session, const ide::File &file, const Visit &visit) {
+  for (const std::string &target : session.settings.targets)
+    for (const ChipEntry &entry : chipEntries(file.document)) {
+      const ChipVerdict *verdict = verdictOf(session, file.path(), entry.name, target);
+      if (!verdict || !isFresh(session, file.path(), *verdict))
+        continue;
+      uint32_t begin = file.document.places()[entry.place].begin;
+      ide::Range name{begin + entry.range.begin, begin + entry.range.end};
+      for (const PlacedAdvice &advice : verdict->advice)
+        if (ide::Location at = session.workspace.locate(advice.span); at.file == &file)
+          visit(ShownAdvice{advice, at.range, name, target + ": " + adviceText(*verdict, advice)});
+    }
+}
+
+void addAdvice(Session &session, const ide::File &file, json &list) {
+  if (!session.settings.adviceDiagnostics)
+    return;
+  constexpr int information = 3;
+  forEachAdvice(session, file, [&](const ShownAdvice &shown) {
+    list.push_back({{"range", session.range(file, shown.range)},
+                    {"severity", information},
+                    {"code", kAdviceCode},
+                    {"source", "ptl"},
+                    {"message", shown.text}});
+  });
+}
+
+std::vector<json> adviceActions(Session &session, const ide::File &file, const json &params) {
+  json given = params.value("context", json::object()).value("diagnostics", json::array());
+  ide::Range range = session.range(file, params.at("range"));
+  auto touches = [&](ide::Range at) { return range.begin <= at.end && at.begin <= range.end; };
+  std::vector<json> actions;
+  forEachAdvice(session, file, [&](const ShownAdvice &shown) {
+    if (!touches(shown.range) && !touches(shown.name))
+      return;
+    std::vector<std::pair<ide::Location, std::string>> edits;
+    for (const TextEdit &edit : shown.advice.edits)
+      if (ide::Location at = session.workspace.locate(edit.span))
+        edits.push_back({at, edit.text});
+    if (edits.size() < shown.advice.edits.size())
+      return;
+    json action = {{"title", shown.text},
+                   {"kind", ide::actionKindId(ide::ActionKind::QuickFix)},
+                   {"edit", session.workspaceEdit(edits)}};
+    for (const json &each : given.is_array() ? given : json::array())
+      if (each.is_object() && each.value("code", json()) == kAdviceCode &&
+          each.value("message", "") == shown.text)
+        action["diagnostics"].push_back(each);
+    actions.push_back(std::move(action));
+  });
+  return actions;
+}
+
+} // namespace ptl::lsp
