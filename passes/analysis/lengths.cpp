@@ -98,8 +98,7 @@ static Value lengthFrom(OpBuilder *builder, Value value, int64_t axis) {
   if (Value length = lengthThrough(value, extent.symbol))
     if (!builder || isVisibleWith(length, value))
       return length;
-  if (!op)
-    // A block argument has no operation to look at.
+  if (!op) // A block argument has no operation to look at.
     return dim();
   if (auto load = dyn_cast<LoadOp>(op))
     return load.getLengths()[keptAxis(load.getDropped(), rankOf(load.getRef().getType()), axis)];
@@ -126,10 +125,9 @@ static Value lengthFrom(OpBuilder *builder, Value value, int64_t axis) {
   const OpRecord *record = recordOf(op);
   if (!record)
     return dim();
-  // The last axis of `one_hot` has the number of classes, which is the last operand.
-  if (record->id == OpId::OneHot && axis + 1 == rankOf(value.getType()))
-    return op->getOperands().back();
-  if (isa<TopkOp>(op) && axis + 1 == rankOf(value.getType()) && op->getNumOperands() > 1)
+  // The last axis of `one_hot` has a place for each class, that of `topk` one for each of the
+  // largest: the last operand says how many.
+  if (isa<OneHotOp, TopkOp>(op) && axis + 1 == rankOf(value.getType()) && op->getNumOperands() > 1)
     return op->getOperands().back();
   if (makesLengths(*record))
     if (Value length = lengthByOperand(op, axis))
