@@ -40,7 +40,6 @@ struct LabelInfo {
   std::string name;
   LabelKind kind = LabelKind::Let;
   Span span;
-  bool pipelined = false;
   bool isParallel = false; ///< a variable of a `parallel`
 };
 

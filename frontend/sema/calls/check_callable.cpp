@@ -215,8 +215,6 @@ void Binding::checkValues() {
     }
     if (params[i]->isInout || arg.isInout) {
       checkInout(i);
-    } else if (params[i]->type && params[i]->type->kind == TypeKind::Array) {
-      operands[i] = checkOperand(ctx, arg.value);
     } else {
       operands[i] = checkOperand(ctx, arg.value);
     }

@@ -25,8 +25,6 @@
 
 namespace ptl {
 
-// ---- Reading an `OpCall` ------------------------------------------------------------------------
-
 // ---- Axes ---------------------------------------------------------------------------------------
 
 static void readAxes(Context &ctx, OpCall &call, const OpParam &param, NodeId node) {

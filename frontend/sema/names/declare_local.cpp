@@ -110,7 +110,7 @@ Local *declareLocal(Context &ctx, LocalKind kind, std::string_view name, Span sp
 
 void declareLabel(Context &ctx, std::string_view name, LabelKind kind, Span span, bool isParallel) {
   if (!name.empty() && name != "_")
-    ctx.scope.labels.push_back({std::string(name), kind, span, /*pipelined=*/false, isParallel});
+    ctx.scope.labels.push_back({std::string(name), kind, span, isParallel});
 }
 
 ScopeGuard::ScopeGuard(Context &ctx) : ctx_(ctx) { ctx_.scope.push(); }

@@ -264,8 +264,6 @@ static LoopModifiers checkModifiers(Context &ctx, const LoopView &view, const Lo
                label != kNoNode ? ctx.span(label)
                : var            ? var->span
                                 : kNoSpan);
-  if (view.pipeline() != kNoNode && !ctx.scope.labels.empty())
-    ctx.scope.labels.back().pipelined = true;
   return modifiers;
 }
 
