@@ -19,7 +19,8 @@ llvm::StringRef reductionBy(llvm::StringRef combiner) {
   // Searches and the mean combine by the same operation, but their results are not what it combines.
   auto isPlain = [](const OpRecord &record) {
     return record.opClass == OpClass::Reduction && !opLowering(record.id).onNumbers &&
-           llvm::any_of(record.params, [](const OpParam &each) { return each.name == "axes"; });
+           llvm::any_of(record.params,
+                        [](const OpParam &each) { return each.kind == ParamKind::Axes; });
   };
   for (const OpRecord &record : allOps())
     if (isPlain(record) && opLowering(record.id).combiner == by)
