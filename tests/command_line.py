@@ -560,7 +560,7 @@ def tuning(tools: Tools, folder: pathlib.Path) -> None:
         return json.loads(outcome.stdout)
 
     def cost(*words):
-        outcome = tools.run("check", source, "--target", "a3", "--cost", "--json", *sizes, *words)
+        outcome = tools.run("check", source, "--target", "a3", "--cost", "--budget", "0", "--json", *sizes, *words)
         return json.loads(outcome.stdout)["costs"][0]["us"]
 
     found = ask()

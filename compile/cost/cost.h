@@ -56,6 +56,15 @@ struct CostAdvice {
   std::vector<TextEdit> edits; ///< of the root file
 };
 
+/// What an entry takes with other values of a number of its source, as far as they were tried: for each
+/// value the least time, whatever else was changed with it.
+struct NumberTimes {
+  std::string name; ///< `BM`, `tiles(M, ..)`
+  Span span = kNoSpan;
+  int64_t present = 0;
+  std::vector<std::pair<int64_t, double>> times; ///< values in ascending order, and us
+};
+
 /// A lower bound of the time: what the work itself would take if every core had its even share of
 /// it.
 struct Roofline {
@@ -86,6 +95,7 @@ struct Cost {
   std::vector<StatementCost> statements;                ///< in the order of the source
   std::vector<CostHint> hints;                          ///< only where they were asked for
   std::vector<CostAdvice> advice;                       ///< likewise, the best first
+  std::vector<NumberTimes> tried;                       ///< on the way to it
 
   double share(double ofUs) const { return us > 0 ? ofUs / us : 0; }
   /// The statement, and the innermost loop with at least half of the time; null if there is none.

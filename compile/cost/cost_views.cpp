@@ -117,6 +117,15 @@ Json costJson(const Cost &cost, const std::function<Json(Span)> &place) {
   for (const CostAdvice &each : cost.advice)
     if (Json one = adviceJson(each, place); one.is_object())
       json["advice"].push_back(std::move(one));
+  for (const NumberTimes &number : cost.tried) {
+    Json one = place(number.span), times = Json::array();
+    for (const auto &[value, time] : number.times)
+      times.push_back({{"value", value}, {"us", us(time)}});
+    if (one.is_object()) {
+      one.update({{"name", number.name}, {"present", number.present}, {"times", std::move(times)}});
+      json["tried"].push_back(std::move(one));
+    }
+  }
   json.update({{"us", us(cost.us)},
                {"bound", cost.bound},
                {"statements", std::move(statements)},

@@ -6,6 +6,7 @@
 #include "frontend/base/printed.h"
 
 #include <algorithm>
+#include <map>
 
 namespace ptl {
 
@@ -31,6 +32,7 @@ public:
 
   void adviseNumbers();
   void adviseMoves(const std::vector<SourceMove> &moves);
+  std::vector<NumberTimes> tried() const;
   std::vector<CostAdvice> take();
 
 private:
@@ -55,6 +57,7 @@ private:
   const AdviceLimits &limits_;
   EditTrials trials_;
   std::vector<SourceNumber> numbers_;
+  std::vector<std::map<int64_t, double>> times_; ///< of each number: the least by value
   std::vector<CostAdvice> found_;
 };
 
@@ -100,10 +103,26 @@ Adviser::Point Adviser::startOf() const {
 }
 
 std::optional<double> Adviser::timeAt(const Point &point) {
-  if (point == startOf())
-    return cost_.us;
-  const EditTrial *trial = trials_.tried(editsAt(point));
-  return trial ? std::optional(trial->us) : std::nullopt;
+  const EditTrial *trial = point == startOf() ? nullptr : trials_.tried(editsAt(point));
+  if (!trial && point != startOf())
+    return std::nullopt;
+  double us = trial ? trial->us : cost_.us;
+  for (size_t i = 0; i < point.size(); ++i) {
+    double &least = times_[i].try_emplace(numbers_[i].values[point[i]], us).first->second;
+    least = std::min(least, us);
+  }
+  return us;
+}
+
+std::vector<NumberTimes> Adviser::tried() const {
+  std::vector<NumberTimes> all;
+  for (size_t i = 0; i < times_.size(); ++i)
+    if (times_[i].size() > 1 && !numbers_[i].isDepth)
+      all.push_back({numbers_[i].name,
+                     numbers_[i].nameSpan,
+                     numbers_[i].values[numbers_[i].start],
+                     {times_[i].begin(), times_[i].end()}});
+  return all;
 }
 
 /// The best point that a descent from the present one finds, if it is worth it.
@@ -191,6 +210,7 @@ void Adviser::adviseNumbers() {
   if (numbers_.empty() || numbers_.size() > most)
     return;
   keepMeaningful();
+  times_.resize(numbers_.size());
   for (bool depthsOnly : {false, true}) {
     std::optional<Point> best = search(depthsOnly);
     if (!best)
@@ -225,12 +245,12 @@ std::vector<CostAdvice> Adviser::take() {
   return std::move(found_);
 }
 
-std::vector<CostAdvice> adviceFor(const CostQuestion &question, const CompilerOptions &options,
-                                  const Cost &cost, const AdviceLimits &limits) {
+void advise(Cost &cost, const CostQuestion &question, const CompilerOptions &options,
+            const AdviceLimits &limits) {
   const CallableDecl &decl = *question.bound.binding.decl;
   bool isOwn = decl.module == question.program.modules.front().get();
   if (!cost.unknown.empty() || !isOwn || decl.isBlockLevel || !options.recheck || !options.chip)
-    return {};
+    return;
   Adviser adviser(question, options, cost, limits);
   // What is tried fast and often helps comes first.
   adviser.adviseMoves(orderMoves(question));
@@ -239,7 +259,8 @@ std::vector<CostAdvice> adviceFor(const CostQuestion &question, const CompilerOp
   adviser.adviseMoves(splitMoves(question));
   adviser.adviseMoves(scheduleMoves(question));
   adviser.adviseNumbers();
-  return adviser.take();
+  cost.tried = adviser.tried();
+  cost.advice = adviser.take();
 }
 
 } // namespace ptl

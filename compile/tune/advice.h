@@ -33,10 +33,10 @@ struct AdviceLimits {
   std::function<bool()> isOver = {};
 };
 
-/// The advice for an entry, the best first. `cost` is what it takes now; `options` are those that it
-/// was compiled with, and have `chip` and `recheck`. There is none where no time is known, for entries
-/// outside the root file, and for kernels at block level.
-std::vector<CostAdvice> adviceFor(const CostQuestion &question, const CompilerOptions &options,
-                                  const Cost &cost, const AdviceLimits &limits);
+/// Fills in the advice for an entry, the best first, and what was tried. `cost` is what it takes now;
+/// `options` are those that it was compiled with, and have `chip` and `recheck`. There is none where no
+/// time is known, for entries outside the root file, and for kernels at block level.
+void advise(Cost &cost, const CostQuestion &question, const CompilerOptions &options,
+            const AdviceLimits &limits);
 
 } // namespace ptl

@@ -13,6 +13,8 @@ struct SourceNumber {
   std::vector<int64_t> values; ///< in ascending order
   size_t start = 0;            ///< the number of the present one
   Span span;                   ///< where it stands
+  std::string name;            ///< `BM`, `tiles(M, ..)`
+  Span nameSpan;               ///< of a tunable: where it is declared
   bool isDepth = false;        ///< of a pipeline; else the size of tiles, or a tunable
   bool isWritten = false;      ///< in the text as the size of tiles
   /// The change, and how it is told: "`tiles(M, 128)`", "`BM = 128`", "`pipeline 3` on the loop at line 12".

@@ -30,7 +30,8 @@ static void addTiles(std::vector<SourceNumber> &numbers, const CostQuestion &que
   for (const TileNumber &tile : tileNumbers(question.program, decl)) {
     SourceNumber number;
     setValues(number, tileSizes(), tile.value);
-    number.span = tile.span;
+    number.span = number.nameSpan = tile.span;
+    number.name = tile.before + "..)";
     number.isWritten = true;
     number.edits = [tile](int64_t value) {
       return std::vector<TextEdit>{{tile.span, std::to_string(value)}};
@@ -74,6 +75,8 @@ static void addTunables(std::vector<SourceNumber> &numbers, const CostQuestion &
     number.edits = [span](int64_t value) {
       return std::vector<TextEdit>{{span, std::to_string(value)}};
     };
+    number.name = tunable.local->name;
+    number.nameSpan = tunable.local->span;
     number.text = [name = tunable.local->name](int64_t value) {
       return "`" + name + " = " + std::to_string(value) + "`";
     };

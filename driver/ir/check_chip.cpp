@@ -52,7 +52,7 @@ public:
     std::chrono::seconds budget(session_.options().number(OptionId::Budget).value_or(10));
     AdviceLimits limits;
     limits.isOver = [&] { return std::chrono::steady_clock::now() - start >= budget; };
-    cost.advice = adviceFor(question, how_, cost, limits);
+    advise(cost, question, how_, limits);
   }
 
   /// On this processor it is the least time.

@@ -267,6 +267,9 @@ json codeLens(Session &session, const json &params) {
     }
     parts.push_back(&kept.text.at(place.line));
   }
+  std::vector<std::string> advice = adviceLenses(session, file);
+  for (const std::string &lens : advice)
+    parts.push_back(&lens);
   return rawArray(parts);
 }
 

@@ -26,6 +26,8 @@ namespace {
 
 /// Advice for the present text of a file.
 struct ShownAdvice {
+  const ChipVerdict &verdict;
+  std::string target;
   const PlacedAdvice &advice;
   ide::Range range;
   ide::Range name; ///< of the kernel or program
@@ -45,7 +47,8 @@ static void forEachAdvice(Session &session, const ide::File &file, const Visit &
       ide::Range name{begin + entry.range.begin, begin + entry.range.end};
       for (const PlacedAdvice &advice : verdict->advice)
         if (ide::Location at = session.workspace.locate(advice.span); at.file == &file)
-          visit(ShownAdvice{advice, at.range, name, target + ": " + adviceText(*verdict, advice)});
+          visit(ShownAdvice{*verdict, target, advice, at.range, name,
+                            target + ": " + adviceText(*verdict, advice)});
     }
 }
 
@@ -62,6 +65,54 @@ void addAdvice(Session &session, const ide::File &file, json &list) {
   });
 }
 
+/// The edits as the protocol wants them; null if some of them have no place any more.
+static json editOf(Session &session, const PlacedAdvice &advice) {
+  std::vector<std::pair<ide::Location, std::string>> edits;
+  for (const TextEdit &edit : advice.edits)
+    if (ide::Location at = session.workspace.locate(edit.span))
+      edits.push_back({at, edit.text});
+  return edits.size() == advice.edits.size() ? session.workspaceEdit(edits) : json();
+}
+
+std::string triedText(Session &session, const ide::File &file, const ChipVerdict &verdict,
+                      ide::Range range) {
+  std::string text;
+  for (const PlacedCost &number : verdict.tried) {
+    ide::Location at = session.workspace.locate(number.span);
+    if (at.file != &file || range.begin < at.range.begin || range.end > at.range.end)
+      continue;
+    text += "\n\n| " + number.item.value("name", "") + " | at least |\n|---|---|";
+    for (const json &time : number.item.value("times", json::array())) {
+      int64_t value = time.value("value", int64_t(0));
+      bool isPresent = value == number.item.value("present", int64_t(0));
+      std::string mark = isPresent ? "**" : "";
+      text += "\n| " + mark + std::to_string(value) + mark + " | " +
+              timeText(time.value("us", 0.0)) + " |";
+    }
+  }
+  return text;
+}
+
+std::vector<std::string> adviceLenses(Session &session, const ide::File &file) {
+  std::vector<std::string> lenses;
+  const ChipVerdict *last = nullptr;
+  forEachAdvice(session, file, [&](const ShownAdvice &shown) {
+    json edit = editOf(session, shown.advice);
+    if (&shown.verdict == last || edit.is_null())
+      return;
+    last = &shown.verdict;
+    const json cost = shown.verdict.result.value("cost", json::object());
+    std::string title = shown.target + ": " + timeText(cost.value("us", 0.0)) + " → " +
+                        timeText(shown.advice.item.value("us", 0.0)) + " · Apply";
+    lenses.push_back(dumped({{"range", session.range(file, shown.name)},
+                             {"command",
+                              {{"title", title},
+                               {"command", "ptl.server.applyEdit"},
+                               {"arguments", {std::move(edit)}}}}}));
+  });
+  return lenses;
+}
+
 std::vector<json> adviceActions(Session &session, const ide::File &file, const json &params) {
   json given = params.value("context", json::object()).value("diagnostics", json::array());
   ide::Range range = session.range(file, params.at("range"));
@@ -70,15 +121,12 @@ std::vector<json> adviceActions(Session &session, const ide::File &file, const j
   forEachAdvice(session, file, [&](const ShownAdvice &shown) {
     if (!touches(shown.range) && !touches(shown.name))
       return;
-    std::vector<std::pair<ide::Location, std::string>> edits;
-    for (const TextEdit &edit : shown.advice.edits)
-      if (ide::Location at = session.workspace.locate(edit.span))
-        edits.push_back({at, edit.text});
-    if (edits.size() < shown.advice.edits.size())
+    json edit = editOf(session, shown.advice);
+    if (edit.is_null())
       return;
     json action = {{"title", shown.text},
                    {"kind", ide::actionKindId(ide::ActionKind::QuickFix)},
-                   {"edit", session.workspaceEdit(edits)}};
+                   {"edit", std::move(edit)}};
     for (const json &each : given.is_array() ? given : json::array())
       if (each.is_object() && each.value("code", json()) == kAdviceCode &&
           each.value("message", "") == shown.text)

@@ -207,6 +207,9 @@ json costAnswer(Session &session, const ide::File &file, const std::string &entr
     hints.push_back(located(session, each.item, each.span));
   answer["hints"] = std::move(hints);
   answer.erase("advice");
+  answer.erase("tried");
+  for (const PlacedCost &each : verdict.tried)
+    answer["tried"].push_back(located(session, each.item, each.span));
   for (const PlacedAdvice &each : verdict.advice) {
     json advice = located(session, each.item, each.span);
     advice["edits"] = json::array();

@@ -3,6 +3,7 @@
 
 #include "frontend/base/render.h"
 #include "lsp/ide/lenses.h"
+#include "lsp/server/advice.h"
 #include "lsp/server/cost.h"
 #include "lsp/server/session.h"
 
@@ -151,6 +152,9 @@ ChipVerdict readVerdict(Session &session, const ide::Document &document, const C
       verdict.statements.push_back({span, each});
   for (const json &each : cost.value("hints", json::array()))
     verdict.hints.push_back({places.span(each.value("place", json())), each});
+  for (const json &each : cost.value("tried", json::array()))
+    if (Span span = places.span(each.value("place", json())); span != kNoSpan)
+      verdict.tried.push_back({span, each});
   for (const json &each : cost.value("advice", json::array())) {
     PlacedAdvice advice{places.span(each.value("place", json())), each, {}};
     for (const json &edit : each.at("edits"))
@@ -434,7 +438,8 @@ std::string ledgerText(Session &session, const ide::File &file, ide::Range range
                 kernelCostText(*verdict) + wholeLedger(view);
       else if (std::string own = buffersIn(view, statementOf(file, range)) +
                                  partsIn(view, statementOf(file, range)) +
-                                 statementCostText(session, file, *verdict, range);
+                                 statementCostText(session, file, *verdict, range) +
+                                 triedText(session, file, *verdict, range);
                !own.empty() && !isStale)
         text += "\n\n**" + target + "**" + own;
     }

@@ -41,7 +41,7 @@ struct ChipVerdict {
   uint32_t line = 0;
   /// The diagnostics, with places in chunks.
   std::vector<Diagnostic> diagnostics;
-  std::vector<PlacedCost> statements, hints;
+  std::vector<PlacedCost> statements, hints, tried;
   std::vector<PlacedAdvice> advice;
   /// The chunks that the verdict was made from, as far as it names them; the first has the
   /// declaration.

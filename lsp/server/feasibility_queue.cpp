@@ -214,6 +214,7 @@ void FeasibilityQueue::take(const Task &task, const ide::Document &document, con
   if (!isEqual || adviceBefore != adviceTexts(verdict))
     server_.diagnosticsChanged(task.path);
   lensesChanged_ |= titleBefore != verdictTitle(session, task.path, task.entry, task.target);
+  lensesChanged_ |= adviceBefore != adviceTexts(verdict);
   hintsChanged_ |= dominantBefore != dominantOf(verdict);
   // Nobody reads these while typing.
   if (isGood && !task.helps && (verdict.result.contains("overflow") || !partsOf(verdict).empty()))

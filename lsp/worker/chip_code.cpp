@@ -126,9 +126,10 @@ const Cost *Code::advised(const ExampleSizes &sizes, const Watch &watch, Timings
       isStopped |= !watch("advice");
       return isStopped || std::chrono::steady_clock::now() >= end;
     };
-    result.advice = adviceFor({*checked_->program, checked_->sources, entries_.front(),
-                               *context_->options().chip, *options_.costs, sizes},
-                              context_->options(), result, limits);
+    advise(result,
+           {*checked_->program, checked_->sources, entries_.front(), *context_->options().chip,
+            *options_.costs, sizes},
+           context_->options(), limits);
     return true;
   });
   timings_ = nullptr;

@@ -114,6 +114,11 @@ def in_nobodys_way(place: Place):
         if shown(talk):
             return "diagnostics that were switched off"
         name = talk.text.position(talk.text.text.index("poor["))
+        lenses = [lens["command"] for lens in talk.client.request("textDocument/codeLens", talk.document)
+                  if lens.get("command", {}).get("title", "").endswith(" · Apply")]
+        if len(lenses) != 1 or not re.fullmatch(r"a3: [\d.]+ µs → [\d.]+ µs · Apply", lenses[0]["title"]):
+            return f"no lens: {lenses}"
+        talk.client.request("workspace/executeCommand", {"command": lenses[0]["command"], "arguments": lenses[0]["arguments"]})
         actions = talk.client.request("textDocument/codeAction", {
             **talk.document, "range": {"start": name, "end": name}, "context": {"diagnostics": [], "only": ["quickfix"]}})
         if not [each for each in actions if "tiles(M" in each["title"]]:
@@ -121,7 +126,21 @@ def in_nobodys_way(place: Place):
     return None
 
 
+def table_of_times(place: Place):
+    """What was tried for a tunable stands in its hover."""
+    text = POOR.replace("-> (c: f32[M, N])", "-> (c: f32[M, N])\ntune BM: [16, 32, 128] = 16").replace("tiles(M, 32)", "tiles(M, BM)")
+    with Talk(place, "table", text, advice=True) as talk:
+        shown(talk)
+        at = talk.text.position(talk.text.text.index("BM:"))
+        hover = talk.client.request("textDocument/hover", {**talk.document, "position": at})["contents"]["value"]
+        rows = re.findall(r"^\| \**(\d+)\** \| [\d.]+ [µm]s \|$", hover, re.M)
+        if rows != ["16", "32", "128"] or "| **16** |" not in hover:
+            return f"no table: {hover}"
+    return None
+
+
 def cases(place: Place, long: bool, seed: int):
     yield "a fix that does it", lambda: a_fix_that_does_it(place)
     yield "other results", lambda: other_results(place)
+    yield "a table of times", lambda: table_of_times(place)
     yield "in nobody's way", lambda: in_nobodys_way(place)
