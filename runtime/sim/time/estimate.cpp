@@ -10,11 +10,14 @@ static constexpr int64_t kMostGroups = 3;
 static constexpr uint64_t kFewOperations = 15'000;
 /// Runs with more operations than this that cannot be sampled have no estimate.
 static constexpr uint64_t kMostOperations = 200'000;
+/// The same for runs in which some loops can be sampled and others cannot: some seconds.
+static constexpr uint64_t kMostSampled = 3'000'000;
 
 static TimeOptions partly() {
   TimeOptions how;
   how.sample = how.paces = true;
   how.mostGroups = kMostGroups;
+  how.maxOperations = kMostSampled;
   return how;
 }
 
