@@ -14,7 +14,6 @@ std::string tiles(const std::string &elem, bool ofColumns, const std::string &bo
                   const std::string &resultRows = "R", const std::string &columnName = "t0.1") {
   auto array = [&](const std::string &shape) { return "!ptl.array<" + elem + "[" + shape + "]"; };
   std::string shape = ofColumns ? "R, " + columnName : "t0.0, C";
-  std::string rows = ofColumns ? resultRows : "t0.0";
   std::string result = ofColumns ? resultRows + ", " + columnName : "t0.0, C";
   std::string ref = "!ptl.ref<" + elem + "[" + resultRows + ", C], gm>";
   std::string at = ofColumns ? "[%c0, %i]" : "[%i, %c0]";
@@ -84,7 +83,8 @@ template <typename T> void compareSums(PtlElem code, const std::string &elem, in
             for (size_t i = 0; i < y.size(); ++i) {
               bool inside = i >= shift && i - shift < expected.size();
               T want = inside ? expected[i - shift] : T(3);
-              bool bothNan = want != want && y[i] != y[i];
+              // Only a NaN differs from itself.
+              bool bothNan = want != want && y[i] != y[i]; // NOLINT(misc-redundant-expression)
               ASSERT_TRUE(bothNan || want == y[i])
                   << elem << ' ' << rows << " x " << columns << " along " << axis << " at " << i
                   << ": " << +y[i] << ", not " << +want;

@@ -1,6 +1,7 @@
 #include "lsp/server/advice.h"
 
 #include "lsp/ide/code_actions.h"
+#include "lsp/server/connection.h"
 #include "lsp/server/cost.h"
 #include "lsp/server/session.h"
 
