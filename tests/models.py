@@ -6,10 +6,9 @@ Inputs and results come from examples/models/reference.py. Lengths are small and
 import importlib.util
 import pathlib
 import sys
-import tempfile
 
 import numpy as np
-from harness import ROOT, Case, Tools, run_cases
+from harness import ROOT, Case, Outcome, Tools, run_cases, run_on_arrays
 
 FOLDER = ROOT / "examples" / "models"
 TARGETS = ("cpu", "reference", "a2", "a3", "a5")
@@ -39,20 +38,11 @@ def far(name, got, wanted, tolerance):
 def compare(tools, name, target):
     function, lengths, tolerance = references()[name]
     given, wanted = function(np.random.default_rng(1), **lengths)
-    with tempfile.TemporaryDirectory() as folder:
-        words = [f"{key}={value}" for key, value in lengths.items()]
-        for key, value in given.items():
-            if isinstance(value, np.ndarray):
-                np.save(f"{folder}/{key}.npy", value)
-                value = f"@{folder}/{key}.npy"
-            words.append(f"{key}={value}")
-        for key in wanted:
-            words += ["-o", f"{key}={folder}/{key}.out.npy"]
-        how = ["--target", target, *(["--sim"] if target[0] == "a" else [])]
-        done = tools.run("run", FOLDER / f"{name}.ptl", "--entry", name, "--convert", *how, *words)
-        if done.code:
-            return done.stdout + done.stderr
-        faults = [far(key, np.load(f"{folder}/{key}.out.npy"), np.asarray(value), tolerance) for key, value in wanted.items()]
+    how = ["--target", target, *(["--sim"] if target[0] == "a" else [])]
+    results = run_on_arrays(tools, FOLDER / f"{name}.ptl", name, {**lengths, **given}, wanted, how)
+    if isinstance(results, Outcome):
+        return results.stdout + results.stderr
+    faults = [far(key, results[key], np.asarray(value), tolerance) for key, value in wanted.items()]
     return "\n".join(filter(None, faults)) or None
 
 

@@ -7,7 +7,7 @@ import tempfile
 
 import numpy as np
 
-from harness import ROOT, Case, Tools, run_cases
+from harness import ROOT, Case, Outcome, Tools, run_cases, run_on_arrays
 
 EXECUTORS = (["--target", "reference"], ["-j", "1"], ["-j", "2"], ["-j", "8"])
 SHAPES = {"indexer prolog": (8, 7168, 1536, 64, 128, 64, 512), "indexer prolog, small": (5, 96, 64, 4, 32, 16, 256)}
@@ -36,20 +36,10 @@ class Program:
         self.tools, self.file, self.entry = tools, ROOT / "examples" / file, entry
 
     def __call__(self, executor, outputs, inputs, **dims):
-        with tempfile.TemporaryDirectory() as folder:
-            words = [f"{name}={value}" for name, value in dims.items()]
-            for name, value in inputs.items():
-                if isinstance(value, np.ndarray):
-                    np.save(f"{folder}/{name}.npy", value)
-                    value = f"@{folder}/{name}.npy"
-                words.append(f"{name}={value}")
-            for name in outputs:
-                words += ["-o", f"{name}={folder}/{name}.out.npy"]
-            command = ["run", self.file, "--entry", self.entry, "--convert", *executor, *words]
-            outcome = self.tools.run(*command)
-            if outcome.code != 0:
-                raise AssertionError(outcome.stderr)
-            return [np.load(f"{folder}/{name}.out.npy") for name in outputs]
+        results = run_on_arrays(self.tools, self.file, self.entry, {**dims, **inputs}, outputs, executor)
+        if isinstance(results, Outcome):
+            raise AssertionError(results.stderr)
+        return list(results.values())
 
 
 def expect_close(what, actual, expected, atol, rtol=0.0, misses=0.0):

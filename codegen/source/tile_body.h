@@ -210,6 +210,8 @@ std::string elementText(mlir::Type scalar);
 bool isTransparent(mlir::Operation *op);
 /// Whether it is an array out of nothing, or all of one: written again wherever it is used.
 bool isCheap(mlir::Operation *op);
+/// Whether it is a constant of any dialect.
+bool isConstantLike(mlir::Operation *op);
 /// Whether a check is one of bounds or of a conversion, which the builder makes again.
 bool isMadeAgain(ir::CheckOp check);
 /// Marks the conversions of positions whose range a check is about (`ptl.range_checked`), before it

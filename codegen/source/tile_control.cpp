@@ -14,8 +14,6 @@ using namespace mlir;
 
 namespace ptl::source {
 
-static bool isConstantLike(Operation *op) { return op->hasTrait<OpTrait::ConstantLike>(); }
-
 // ---- Loops --------------------------------------------------------------------------------------
 
 static bool isConstant(Value value, int64_t expected) {

@@ -85,7 +85,7 @@ bool isCheap(Operation *op) {
   return source && isCheap(source) && isWholeSlice(slice);
 }
 
-static bool isConstantLike(Operation *op) { return op->hasTrait<OpTrait::ConstantLike>(); }
+bool isConstantLike(Operation *op) { return op->hasTrait<OpTrait::ConstantLike>(); }
 
 /// Whether what a load reads is the same where its value is used.
 bool TileBody::isSafeAt(Operation *load, Operation *use) {

@@ -214,19 +214,12 @@ bool Collector::isTaken(std::string_view name) const {
   return false;
 }
 
-static const File *fileOf(const Workspace &workspace, const ModuleIndex *index) {
-  for (const auto &[path, file] : workspace.files())
-    if (&file->index == index)
-      return file.get();
-  return nullptr;
-}
-
 /// Names that imports bind, and the modules themselves.
 void Collector::imported(std::initializer_list<DeclSpace> spaces) {
   // A name may be imported from more than one name space, so all that are wanted are tried.
   for (const auto &[name, import] : file.index.names)
     for (DeclSpace space : spaces)
-      if (const File *module = fileOf(workspace, import.module);
+      if (const File *module = workspace.fileOf(import.module);
           module && import.module->find(space, name)) {
         CompletionItem item = itemOf(space, name, *module);
         item.detail = module->index.name;

@@ -109,13 +109,6 @@ static Symbol builtIn(SymbolType type, std::string_view name) {
   return symbol;
 }
 
-static File *fileOf(Workspace &workspace, const ModuleIndex *index) {
-  for (const auto &[path, file] : workspace.files())
-    if (&file->index == index)
-      return file.get();
-  return nullptr;
-}
-
 static std::optional<Symbol> declaredIn(File &file, DeclSpace space, std::string_view name) {
   DeclSite site = file.index.find(space, name);
   if (!site)
@@ -135,7 +128,7 @@ std::optional<Symbol> findDeclared(Workspace &workspace, File &file, DeclSpace s
   auto import = file.index.names.find(name);
   if (import == file.index.names.end())
     return std::nullopt;
-  File *module = fileOf(workspace, import->second.module);
+  File *module = workspace.fileOf(import->second.module);
   return module ? declaredIn(*module, space, name) : std::nullopt;
 }
 
@@ -217,7 +210,7 @@ std::optional<Symbol> Resolver::value(const NameUse &use, std::string_view name)
   if (auto found = findAny(name, {DeclSpace::Const}))
     return found;
   if (auto module = file.index.modules.find(name); module != file.index.modules.end())
-    if (File *imported = fileOf(workspace, module->second.module))
+    if (File *imported = workspace.fileOf(module->second.module))
       return moduleSymbol(*imported, name);
   // No value, but what the author may have meant.
   return findAny(name, {DeclSpace::Callable, DeclSpace::Struct, DeclSpace::Alias});

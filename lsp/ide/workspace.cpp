@@ -81,6 +81,13 @@ File *Workspace::load(const std::string &path) {
   return &file;
 }
 
+File *Workspace::fileOf(const ModuleIndex *index) const {
+  for (const auto &[path, file] : files_)
+    if (&file->index == index)
+      return file.get();
+  return nullptr;
+}
+
 std::vector<File *> Workspace::openFiles() {
   std::vector<File *> open;
   for (auto &[path, file] : files_)

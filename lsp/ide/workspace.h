@@ -78,6 +78,8 @@ public:
   File *find(const std::string &path);
   /// Like `find`, but reads the file from disk if necessary; null if there is none.
   File *load(const std::string &path);
+  /// The file that an index is of; null if none is.
+  File *fileOf(const ModuleIndex *index) const;
   std::vector<File *> openFiles();
   const std::map<std::string, std::unique_ptr<File>> &files() const { return files_; }
 

@@ -40,10 +40,6 @@ std::string_view sharingName(Sharing sharing) {
 
 // ---- JSON ---------------------------------------------------------------------------------------
 
-static uint32_t lineAt(const LedgerFunction &function, uint32_t position) {
-  return position < function.lines.size() ? function.lines[position] : 0;
-}
-
 static void writePlace(JsonWriter &json, const LedgerPlace &place) {
   json.field("file", place.file).field("line", place.line).field("column", place.column);
 }
@@ -58,8 +54,8 @@ static void writeBuffer(JsonWriter &json, const LedgerBuffer &buffer,
   if (buffer.address >= 0)
     json.field("address", buffer.address);
   json.field("begin", buffer.begin).field("end", buffer.end);
-  json.field("beginLine", lineAt(function, buffer.begin));
-  json.field("endLine", lineAt(function, buffer.end));
+  json.field("beginLine", function.lineAt(buffer.begin));
+  json.field("endLine", function.lineAt(buffer.end));
   json.key("pipes").beginArray();
   for (const std::string &pipe : buffer.pipes)
     json.string(pipe);
@@ -71,7 +67,7 @@ static void writeSpace(JsonWriter &json, const LedgerSpace &space, const LedgerF
   json.field("reserved", space.reserved).field("usable", space.usable);
   json.field("alignment", space.alignment).field("peak", space.peak);
   json.field("lowerBound", space.lowerBound).field("waste", space.waste);
-  json.field("fullest", space.fullest).field("fullestLine", lineAt(function, space.fullest));
+  json.field("fullest", space.fullest).field("fullestLine", function.lineAt(space.fullest));
   json.field("sharing", sharingName(space.sharing)).key("fits").boolean(space.fits);
   json.key("buffers").beginArray();
   for (const LedgerBuffer &buffer : space.buffers)
@@ -200,7 +196,7 @@ static std::string hexadecimal(int64_t value) {
 }
 
 static std::vector<std::string> rowOf(const LedgerBuffer &buffer, const LedgerFunction &function) {
-  uint32_t from = lineAt(function, buffer.begin), to = lineAt(function, buffer.end);
+  uint32_t from = function.lineAt(buffer.begin), to = function.lineAt(buffer.end);
   std::string live = from == to ? "line " + std::to_string(from)
                                 : "lines " + std::to_string(from) + " to " + std::to_string(to);
   std::string place = std::to_string(buffer.place.line) + ":" + std::to_string(buffer.place.column);
@@ -221,7 +217,7 @@ static std::string spaceText(const LedgerSpace &space, const LedgerFunction &fun
   // The bound is only told where the packing did not reach it.
   if (space.lowerBound < space.peak)
     out += ", at least " + bytesText(space.lowerBound) + " at line " +
-           std::to_string(lineAt(function, space.fullest));
+           std::to_string(function.lineAt(space.fullest));
   if (space.waste)
     out += ", " + bytesText(space.waste) + " lost in gaps";
   out += space.fits ? "\n" : ": does not fit\n";

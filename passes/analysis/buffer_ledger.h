@@ -93,6 +93,9 @@ struct LedgerFunction {
   std::vector<uint32_t> lines; ///< source line by position; 0: none
   std::vector<LedgerLoop> loops;
   std::vector<LedgerSpace> spaces;
+
+  /// The source line of a position; 0 if it has none.
+  uint32_t lineAt(uint32_t position) const { return position < lines.size() ? lines[position] : 0; }
 };
 
 struct BufferLedger {

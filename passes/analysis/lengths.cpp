@@ -150,4 +150,12 @@ Value lengthOf(OpBuilder &builder, Value value, int64_t axis) {
 
 Value findLength(Value value, int64_t axis) { return lengthFrom(nullptr, value, axis); }
 
+Value countAlong(OpBuilder &builder, Location loc, Value value, llvm::ArrayRef<int64_t> axes) {
+  Value count = builder.create<arith::ConstantIndexOp>(loc, 1);
+  for (int64_t axis : axes)
+    count = builder.createOrFold<arith::MulIOp>(loc, count, lengthOf(builder, value, axis));
+  Value wide = builder.createOrFold<arith::IndexCastOp>(loc, builder.getI64Type(), count);
+  return builder.createOrFold<arith::SIToFPOp>(loc, builder.getF32Type(), wide);
+}
+
 } // namespace ptl::ir

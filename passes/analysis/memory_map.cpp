@@ -4,10 +4,6 @@
 
 namespace ptl {
 
-static uint32_t lineAt(const LedgerFunction &function, uint32_t position) {
-  return position < function.lines.size() ? function.lines[position] : 0;
-}
-
 static uint32_t positionsOf(const LedgerFunction &function) {
   return std::max<uint32_t>(1, static_cast<uint32_t>(function.lines.size()));
 }
@@ -100,7 +96,7 @@ std::string TextMap::lineLabels() const {
   size_t free = 0;
   uint32_t last = 0;
   for (uint32_t position = 0; position < positions_; ++position) {
-    uint32_t line = lineAt(function_, position), column = columnOf(position);
+    uint32_t line = function_.lineAt(position), column = columnOf(position);
     if (!line || line == last)
       continue;
     last = line;
@@ -261,8 +257,8 @@ void SvgMap::box(const LedgerBuffer &buffer, size_t number) {
           escaped(buffer.name + " " + buffer.type + ": " + sizeText(buffer) + " at " +
                   std::to_string(buffer.address) + ", made at line " +
                   std::to_string(buffer.place.line) + ", live from line " +
-                  std::to_string(lineAt(function_, buffer.begin)) + " to " +
-                  std::to_string(lineAt(function_, buffer.end))) +
+                  std::to_string(function_.lineAt(buffer.begin)) + " to " +
+                  std::to_string(function_.lineAt(buffer.end))) +
           "</title><rect" + attribute("x", left) + attribute("y", top) +
           attribute("width", right - left) + attribute("height", height) + " rx=\"2\" fill=\"" +
           std::string(colours[number % std::size(colours)]) + "\" stroke=\"#555\"" + kind + "/>\n";
@@ -298,7 +294,7 @@ void SvgMap::lineLabels() {
   int free = 0;
   uint32_t last = 0;
   for (uint32_t position = 0; position < positions_; ++position) {
-    uint32_t number = lineAt(function_, position);
+    uint32_t number = function_.lineAt(position);
     if (!number || number == last)
       continue;
     last = number;
@@ -315,7 +311,7 @@ void SvgMap::lineLabels() {
 void SvgMap::fullest() {
   int at = (x(space_.fullest) + x(space_.fullest + 1)) / 2;
   out_ += "<g><title>" + bytesText(space_.lowerBound) + " live at line " +
-          std::to_string(lineAt(function_, space_.fullest)) + "</title>\n";
+          std::to_string(function_.lineAt(space_.fullest)) + "</title>\n";
   line(at, y_ + kTop - 6, at, y_ + kTop + kHeight, " stroke=\"#c00\" stroke-dasharray=\"3 3\"");
   out_ += "</g>\n";
 }

@@ -49,4 +49,17 @@ Value loadWhole(OpBuilder &builder, Location loc, Value ref, Type type) {
                                 builder.getDenseI64ArrayAttr({}));
 }
 
+bool isUnchangedUntil(LoadOp load, Operation *end) {
+  if (end && load->getBlock() != end->getBlock())
+    return false;
+  // Every store to the storage in between, also one in a loop or branch, changes what is read.
+  for (Operation *op = load->getNextNode(); op && op != end; op = op->getNextNode())
+    if (op->walk([&](StoreOp store) {
+            return store.getRef() == load.getRef() ? WalkResult::interrupt()
+                                                   : WalkResult::advance();
+          }).wasInterrupted())
+      return false;
+  return true;
+}
+
 } // namespace ptl::ir

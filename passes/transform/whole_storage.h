@@ -16,5 +16,8 @@ StoreOp storeWhole(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value val
                    mlir::Value ref);
 mlir::Value loadWhole(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value ref,
                       mlir::Type type);
+/// Whether storage still holds what a load read when `end` begins, an operation of the load's block;
+/// null stands for the end of that block.
+bool isUnchangedUntil(LoadOp load, mlir::Operation *end);
 
 } // namespace ptl::ir

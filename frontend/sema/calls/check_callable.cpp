@@ -130,9 +130,7 @@ static void reportUnknownArgument(Binding &binding, const CallArgument &arg,
                   : arg.span;
   auto report =
       ctx.sink.report(DiagId::UnknownArgument, span, {binding.name, std::string(arg.name)});
-  std::string nearest = nearestName(arg.name, names);
-  if (!nearest.empty())
-    report.fix(FixId::Spelling, "did you mean `" + nearest + "`?", {{span, nearest}});
+  suggestNearest(report, span, arg.name, names);
   binding.failed = true;
 }
 

@@ -114,9 +114,7 @@ static void readEnum(Context &ctx, OpCall &call, const OpParam &param, NodeId no
   Span span = ctx.span(node);
   auto report = ctx.sink.report(DiagId::UnknownEnumValue, span,
                                 {std::string(ctx.text(node)), std::string(param.name), values});
-  std::string nearest = nearestName(isTag ? tag : ctx.text(node), candidates);
-  if (!nearest.empty())
-    report.fix(FixId::Spelling, "did you mean `." + nearest + "`?", {{span, "." + nearest}});
+  suggestNearest(report, span, isTag ? tag : ctx.text(node), candidates, ".");
   call.hasErrors = true;
 }
 

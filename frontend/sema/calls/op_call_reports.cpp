@@ -91,9 +91,7 @@ void reportNoRecord(Context &ctx, NodeId node, std::string_view name,
       report.fix(FixId::ForeignName, "write `" + ours + "`", {{span, ours}});
       return;
     }
-    std::string nearest = nearestName(arg.name, names);
-    if (!nearest.empty())
-      report.fix(FixId::Spelling, "did you mean `" + nearest + "`?", {{span, nearest}});
+    suggestNearest(report, span, arg.name, names);
     return;
   }
   const OpRecord &op = *records.front();

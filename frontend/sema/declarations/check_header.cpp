@@ -367,11 +367,8 @@ static void checkKnown(Context &ctx, NodeId node, DiagId id,
   if (name.empty() || std::find(names.begin(), names.end(), name) != names.end())
     return;
   auto builder = ctx.sink.report(id, ctx.span(node), {std::string(name)});
-  std::string nearest = nearestName(name, names);
-  if (!nearest.empty()) {
-    builder.fix(FixId::Spelling, "did you mean `" + nearest + "`?", {{ctx.span(node), nearest}});
+  if (suggestNearest(builder, ctx.span(node), name, names))
     return;
-  }
   std::string all = "known are `";
   for (const std::string &one : names)
     all += (all.back() == '`' ? "" : " ") + one;

@@ -100,10 +100,7 @@ const LabelInfo *ScheduleCheck::label(NodeId node) {
     std::vector<std::string> names;
     for (const LabelInfo &info : labels)
       names.push_back(info.name);
-    std::string nearest = nearestName(name, names);
-    if (!nearest.empty())
-      builder.fix(FixId::Spelling, "did you mean `" + nearest + "`?", {{ctx.span(node), nearest}});
-    else
+    if (!suggestNearest(builder, ctx.span(node), name, names))
       builder.help("labels are `let` names, `task` names and loops");
   }
   return found;
@@ -207,10 +204,7 @@ void ScheduleCheck::assign(NodeId node) {
     std::vector<std::string> names;
     for (const Tunable &tunable : target.tunables)
       names.push_back(tunable.local->name);
-    std::string nearest = nearestName(name, names);
-    if (!nearest.empty())
-      builder.fix(FixId::Spelling, "did you mean `" + nearest + "`?",
-                  {{ctx.span(view.name()), nearest}});
+    suggestNearest(builder, ctx.span(view.name()), name, names);
     return;
   }
   once(ctx.span(view.name()), name);
@@ -255,10 +249,7 @@ void ScheduleCheck::tile(NodeId node, ScheduleDirective &directive) {
       std::vector<std::string> names;
       for (const DimParam &dim : target.dims)
         names.push_back(dim.name);
-      std::string nearest = nearestName(axis, names);
-      if (!nearest.empty())
-        builder.fix(FixId::Spelling, "did you mean `" + nearest + "`?",
-                    {{ctx.span(view.axis()), nearest}});
+      suggestNearest(builder, ctx.span(view.axis()), axis, names);
     }
     for (const auto &[other, size] : directive.tiles)
       if (other == axis)
@@ -410,9 +401,7 @@ static const CallableDecl *findTarget(Context &ctx, NodeId path) {
       ctx.sink.report(DiagId::UnknownScheduleTarget, ctx.span(path), {std::string(ctx.text(path))});
   std::vector<std::string> candidates =
       declaredNames(ctx.state, ctx.moduleScope, DeclSpace::Callable);
-  std::string nearest = nearestName(last, candidates);
-  if (!nearest.empty())
-    builder.fix(FixId::Spelling, "did you mean `" + nearest + "`?", {{ctx.span(path), nearest}});
+  suggestNearest(builder, ctx.span(path), last, candidates);
   return nullptr;
 }
 

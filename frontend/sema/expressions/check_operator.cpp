@@ -431,9 +431,7 @@ static Expr *reportNoField(Context &ctx, NodeId node, const Type *type, std::str
     offerExtent(ctx, report, node, type, name);
     return errorExpr(ctx, node);
   }
-  std::string nearest = nearestName(name, fields);
-  if (!nearest.empty())
-    report.fix(FixId::Spelling, "did you mean `" + nearest + "`?", {{span, nearest}});
+  suggestNearest(report, span, name, fields);
   return errorExpr(ctx, node);
 }
 

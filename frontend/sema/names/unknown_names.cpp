@@ -131,9 +131,14 @@ bool reportUnknownModule(Context &ctx, std::string_view module, std::string_view
   return true;
 }
 
-static void suggest(DiagnosticBuilder builder, Span span, const std::string &nearest) {
-  if (!nearest.empty())
-    builder.fix(FixId::Spelling, "did you mean `" + nearest + "`?", {{span, nearest}});
+bool suggestNearest(DiagnosticBuilder &builder, Span span, std::string_view name,
+                    const std::vector<std::string> &candidates, std::string_view prefix) {
+  std::string nearest = nearestName(name, candidates);
+  if (nearest.empty())
+    return false;
+  nearest.insert(0, prefix);
+  builder.fix(FixId::Spelling, "did you mean `" + nearest + "`?", {{span, nearest}});
+  return true;
 }
 
 /// Names that may stand where `name` was not found.
@@ -183,7 +188,7 @@ void reportUnknownValue(Context &ctx, std::string_view name, Span span) {
   addNames(names, ctx, {DeclSpace::Const});
   for (std::string &module : importedModules(ctx.state, ctx.moduleScope))
     names.push_back(std::move(module));
-  suggest(builder, span, nearestName(name, names));
+  suggestNearest(builder, span, name, names);
 }
 
 void reportUnknownCallable(Context &ctx, std::string_view name, Span span) {
@@ -203,7 +208,7 @@ void reportUnknownCallable(Context &ctx, std::string_view name, Span span) {
   for (const OpRecord &op : allOps())
     if (!op.isOperator)
       names.emplace_back(op.name);
-  suggest(builder, span, nearestName(name, names));
+  suggestNearest(builder, span, name, names);
 }
 
 void reportUnknownType(Context &ctx, std::string_view name, Span span) {
@@ -222,7 +227,7 @@ void reportUnknownType(Context &ctx, std::string_view name, Span span) {
     names.push_back(param->name);
   for (const ElemInfo &info : elemInfos)
     names.emplace_back(info.name);
-  suggest(builder, span, nearestName(name, names));
+  suggestNearest(builder, span, name, names);
 }
 
 } // namespace ptl

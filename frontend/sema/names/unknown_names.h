@@ -15,5 +15,9 @@ bool reportUnknownModule(Context &ctx, std::string_view module, std::string_view
                          Span whole);
 /// Nearest of the candidates by edit distance, empty if none is near.
 std::string nearestName(std::string_view name, const std::vector<std::string> &candidates);
+/// Adds the nearest candidate as the fix that replaces `span`; false if none is near. `prefix` stands
+/// before the name in the source, as the dot does before the value of an enumeration.
+bool suggestNearest(DiagnosticBuilder &builder, Span span, std::string_view name,
+                    const std::vector<std::string> &candidates, std::string_view prefix = "");
 
 } // namespace ptl

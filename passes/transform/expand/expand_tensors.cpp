@@ -348,15 +348,6 @@ void Expansion::oneHot() {
   replaceWith(make(SelectOp::getOperationName(), to, {hit, number(to, 1), number(to, 0)}));
 }
 
-/// The number of elements along some axes, as an `f32` scalar.
-static Value countOf(OpBuilder &b, Location loc, Value x, llvm::ArrayRef<int64_t> axes) {
-  Value count = b.create<arith::ConstantIndexOp>(loc, 1);
-  for (int64_t axis : axes)
-    count = b.createOrFold<arith::MulIOp>(loc, count, lengthOf(b, x, axis));
-  Value wide = b.createOrFold<arith::IndexCastOp>(loc, b.getI64Type(), count);
-  return b.createOrFold<arith::SIToFPOp>(loc, b.getF32Type(), wide);
-}
-
 /// The type that sums and products of short types accumulate in.
 static Type accumulatorOf(OpBuilder &b, Type elem) {
   if (elem.isIndex())
@@ -388,7 +379,7 @@ void Expansion::reduce() {
   state.addTypes(ArrayType::get(b_.getContext(), wide, type.getExtents(), Place::Inferred));
   Value result = b_.create(state)->getResult(0);
   if (isMean)
-    result = make(DivOp::getOperationName(), wide, {result, countOf(b_, loc_, x, axes)});
+    result = make(DivOp::getOperationName(), wide, {result, countAlong(b_, loc_, x, axes)});
   if (isLogical)
     result = make(GtOp::getOperationName(), b_.getI1Type(), {result, number(wide, 0)});
   else

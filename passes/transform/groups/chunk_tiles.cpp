@@ -2,6 +2,7 @@
 #include "passes/transform/combiners.h"
 #include "passes/transform/groups/chunk_emit.h"
 #include "passes/transform/legalize/legalize.h"
+#include "passes/transform/whole_storage.h"
 
 #include "passes/analysis/op_info.h"
 
@@ -293,25 +294,11 @@ Value ChunkEmitter::load(Access access) {
   return b_.create<NewAxisOp>(loc_, matrix, box, b_.getDenseI64ArrayAttr(added));
 }
 
-/// Whether storage still holds what a load read when the grid begins.
-static bool isUnchanged(LoadOp load, Operation *grid) {
-  if (load->getBlock() != grid->getBlock())
-    return false;
-  // Every store to the storage between the load and the grid would change what the grid reads.
-  for (Operation *op = load->getNextNode(); op && op != grid; op = op->getNextNode()) {
-    bool writes = false;
-    op->walk([&](StoreOp store) { writes |= store.getRef() == load.getRef(); });
-    if (writes)
-      return false;
-  }
-  return true;
-}
-
 /// Whether a load can be done by the grid itself: nothing has changed the storage since, and of
 /// what the grid writes each tile reads only its own place.
 bool ChunkEmitter::readsStorage(LoadOp load, const Access &access) {
   if (!load.getSteps().empty() || !load.getDropped().empty() || load.getOutside() ||
-      !isUnchanged(load, grid_))
+      !isUnchangedUntil(load, grid_))
     return false;
   if (!llvm::is_contained(written_, load.getRef()))
     return true;

@@ -146,6 +146,8 @@ public:
   Value trunc(Value a) const { return unary(TruncOp::getOperationName(), a); }
   /// The polynomial with these coefficients, constant term first.
   Value poly(Value x, llvm::ArrayRef<double> coefficients) const;
+  /// x + x z p(z) with z = x * x: a series of odd powers that begins with x, exact near 0.
+  Value oddPoly(Value x, Value z, llvm::ArrayRef<double> coefficients) const;
 
   Value lt(Arg a, Arg b) const { return compare(LtOp::getOperationName(), a, b); }
   Value le(Arg a, Arg b) const { return compare(LeOp::getOperationName(), a, b); }

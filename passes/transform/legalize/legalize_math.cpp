@@ -137,16 +137,12 @@ static Value sigmoidOf(const Tiles &t, Value x) { return t.div(1, t.add(t.exp(t.
 
 // ---- hyperbolic functions -----------------------------------------------------------------------
 
-static Value oddNear(const Tiles &t, Value x, llvm::ArrayRef<double> coefficients) {
-  Value z = t.mul(x, x);
-  return t.add(t.mul(t.mul(x, z), t.poly(z, coefficients)), x);
-}
-
 static Value tanhOf(const Tiles &t, Value x) {
   Value size = t.abs(x);
   // tanh(x) = 1 - 2 / (e^2x + 1), which loses digits near 0.
   Value far = t.sub(1, t.div(2, t.add(t.exp(t.add(size, size)), 1)));
-  return t.select(t.lt(size, 0.625), oddNear(t, x, polynomials::tanhNear), withSignOf(t, x, far));
+  return t.select(t.lt(size, 0.625), t.oddPoly(x, t.mul(x, x), polynomials::tanhNear),
+                  withSignOf(t, x, far));
 }
 
 /// (e^a + sign * e^-a) / 2 also where e^a alone is beyond the range.
@@ -159,7 +155,7 @@ static Value halfSum(const Tiles &t, Value size, double sign) {
 
 static Value sinhOf(const Tiles &t, Value x) {
   Value size = t.abs(x);
-  return t.select(t.lt(size, 1), oddNear(t, x, polynomials::sinh),
+  return t.select(t.lt(size, 1), t.oddPoly(x, t.mul(x, x), polynomials::sinh),
                   withSignOf(t, x, halfSum(t, size, -1)));
 }
 

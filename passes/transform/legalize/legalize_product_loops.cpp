@@ -1,6 +1,7 @@
 // Products as loops: over the matrices of a batch, and over the contracted axis where the cube core
 // does not multiply the element types.
 #include "passes/transform/legalize/legalize.h"
+#include "passes/transform/whole_storage.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -42,17 +43,6 @@ static Value partOfBox(const Tiles &t, BoxOp box, Value source, int64_t axis, Va
                            ValueRange(), Value(), t.r.getDenseI64ArrayAttr(dropped));
 }
 
-/// Whether a box can be loaded again in parts: nothing is stored to what it is cut from between it
-/// and the end of its block.
-static bool isUnchanged(LoadOp box) {
-  for (Operation *op = box->getNextNode(); op; op = op->getNextNode())
-    if (op->walk([&](StoreOp store) {
-            return store.getRef() == box.getRef() ? WalkResult::interrupt() : WalkResult::advance();
-          }).wasInterrupted())
-      return false;
-  return true;
-}
-
 /// What stands at one position of an axis.
 static Value partAt(const Tiles &t, Value x, int64_t axis, Value position, bool drops) {
   if (auto box = x.getDefiningOp<SliceOp>()) {
@@ -62,7 +52,7 @@ static Value partAt(const Tiles &t, Value x, int64_t axis, Value position, bool 
       return partOfBox(t, box, box.getSource(), axis, position, drops);
   }
   if (auto box = x.getDefiningOp<LoadOp>())
-    if (box.getSteps().empty() && !box.getOutside() && isUnchanged(box))
+    if (box.getSteps().empty() && !box.getOutside() && isUnchangedUntil(box, nullptr))
       return partOfBox(t, box, box.getRef(), axis, position, drops);
   // The position is looked up before the transposition, so that only that part is turned.
   if (auto turned = x.getDefiningOp<TransposeOp>()) {

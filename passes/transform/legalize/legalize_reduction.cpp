@@ -1,6 +1,7 @@
 // Reductions, searches and scans.
 #include "ir/dialect/element_types.h"
 #include "ir/dialect/op_facts.h"
+#include "passes/analysis/lengths.h"
 #include "passes/analysis/op_kinds.h"
 #include "passes/transform/legalize/legalize.h"
 
@@ -119,15 +120,6 @@ static Value reduceAxes(const Tiles &t, llvm::StringRef name, Value x,
   return x;
 }
 
-/// The number of elements that are reduced, as an `f32` scalar.
-static Value countOf(const Tiles &t, Value x, llvm::ArrayRef<int64_t> axes) {
-  Value count = t.index(1);
-  for (int64_t axis : axes)
-    count = t.r.createOrFold<arith::MulIOp>(t.loc, count, t.length(x, axis));
-  Value wide = t.r.createOrFold<arith::IndexCastOp>(t.loc, t.r.getI64Type(), count);
-  return t.r.createOrFold<arith::SIToFPOp>(t.loc, t.f32(), wide);
-}
-
 static Value rewriteReduction(const Tiles &t, Operation *op) {
   Value x = op->getOperand(0);
   if (!isArray(x))
@@ -150,7 +142,7 @@ static Value rewriteReduction(const Tiles &t, Operation *op) {
     result = t.dropAxes(result, llvm::to_vector(llvm::seq<int64_t>(0, rank)));
   if (isa<ReduceMeanOp>(op))
     // The mean is divided in the accumulator's type, before rounding to the result's.
-    result = t.div(result, countOf(t, x, axes));
+    result = t.div(result, countAlong(t.r, t.loc, x, axes));
   return leave(t, *detour, result, elem(op->getResult(0)));
 }
 

@@ -151,6 +151,10 @@ Value Tiles::poly(Value x, llvm::ArrayRef<double> coefficients) const {
   return sum;
 }
 
+Value Tiles::oddPoly(Value x, Value z, llvm::ArrayRef<double> coefficients) const {
+  return add(mul(mul(x, z), poly(z, coefficients)), x);
+}
+
 Value Tiles::select(Value condition, Arg a, Arg b) const {
   auto [x, y] = valuesOf(*this, a, b);
   return make(SelectOp::getOperationName(), elem(x), {condition, x, y});

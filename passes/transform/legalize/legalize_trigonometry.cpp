@@ -9,10 +9,6 @@ namespace ptl::ir::legalize {
 
 static constexpr double kPi = 3.14159265358979323846264338327950288;
 
-static Value oddSeries(const Tiles &t, Value x, Value z, llvm::ArrayRef<double> coefficients) {
-  return t.add(t.mul(t.mul(x, z), t.poly(z, coefficients)), x);
-}
-
 // ---- sine, cosine, tangent ----------------------------------------------------------------------
 
 namespace {
@@ -41,7 +37,7 @@ static Angle reduce(const Tiles &t, Value x) {
   }
   Value z = t.mul(r, r);
   Value cosine = t.add(t.mul(z, t.poly(z, polynomials::cos)), 1);
-  return {t.convert(n, t.i32()), oddSeries(t, r, z, polynomials::sin), cosine};
+  return {t.convert(n, t.i32()), t.oddPoly(r, z, polynomials::sin), cosine};
 }
 
 static Value isSet(const Tiles &t, Value word, int bit) { return t.eq(t.bitAnd(word, bit), bit); }
@@ -81,7 +77,7 @@ static Value atanBelowOne(const Tiles &t, Value x) {
   // arguments.
   Value steep = t.gt(x, 0.41421356237309503);
   Value u = t.select(steep, t.div(t.sub(x, 1), t.add(x, 1)), x);
-  Value near = oddSeries(t, u, t.mul(u, u), polynomials::atan);
+  Value near = t.oddPoly(u, t.mul(u, u), polynomials::atan);
   return t.select(steep, t.add(near, kPi / 4), near);
 }
 
@@ -129,7 +125,7 @@ static ArcSine arcSine(const Tiles &t, Value x) {
   // Above 1/2, asin(x) = pi/2 - 2 asin(sqrt((1 - x) / 2)).
   Value z = t.select(large, t.mul(t.sub(1, size), 0.5), t.mul(size, size));
   Value s = t.select(large, t.sqrt(z), size);
-  return {large, oddSeries(t, s, z, polynomials::asin)};
+  return {large, t.oddPoly(s, z, polynomials::asin)};
 }
 
 static Value asinOf(const Tiles &t, Value x) {
