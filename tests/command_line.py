@@ -6,10 +6,9 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 
-from harness import ROOT, Case, Tools, run_cases
+from harness import ROOT, Tools, in_folders, run_cases
 
 GOOD = "fn id(x: f32) -> f32 {\n    return x\n}\n"
 GENERIC = """fn root[N, T: float](x: T[N]) -> T[N] {
@@ -655,15 +654,7 @@ TESTS = [
 
 def main() -> int:
     tools = Tools(pathlib.Path(sys.argv[1]))
-
-    def case(test) -> Case:
-        def run():
-            with tempfile.TemporaryDirectory() as folder:
-                return test(tools, pathlib.Path(folder))
-
-        return Case(f"command_line/{test.__name__}", run)
-
-    return run_cases("command_line", [case(test) for test in TESTS])
+    return run_cases("command_line", in_folders("command_line", TESTS, lambda test, folder: test(tools, folder)))
 
 
 sys.exit(main())

@@ -96,6 +96,19 @@ def run_on_arrays(tools, file, entry, inputs, outputs, how=()):
         return {name: np.load(f"{folder}/{name}.out.npy") for name in outputs}
 
 
+def in_folders(kind, tests, run) -> list[Case]:
+    """A case for each test function: `run(test, folder)` is given a folder that is gone afterwards."""
+
+    def case(test) -> Case:
+        def within():
+            with tempfile.TemporaryDirectory() as folder:
+                return run(test, pathlib.Path(folder))
+
+        return Case(f"{kind}/{test.__name__}", within)
+
+    return [case(test) for test in tests]
+
+
 def difference(expected: str, actual: str, name: str) -> str:
     lines = difflib.unified_diff(
         expected.splitlines(), actual.splitlines(), f"{name} (expected)", f"{name} (actual)", lineterm="", n=3

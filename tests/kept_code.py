@@ -8,9 +8,8 @@ import stat
 import struct
 import subprocess
 import sys
-import tempfile
 
-from harness import ENVIRONMENT, Case, Tools, run_cases
+from harness import ENVIRONMENT, Tools, in_folders, run_cases
 
 SOURCE = """import "part.ptl"
 
@@ -326,15 +325,8 @@ TESTS = [
 
 def main() -> int:
     tools = Tools(pathlib.Path(sys.argv[1]))
-
-    def case(test) -> Case:
-        def run():
-            with tempfile.TemporaryDirectory() as folder:
-                return test(Place(tools, pathlib.Path(folder)))
-
-        return Case(f"kept_code/{test.__name__}", run)
-
-    return run_cases("kept_code", [case(test) for test in TESTS if len(sys.argv) < 3 or test.__name__ in sys.argv[2:]])
+    tests = [test for test in TESTS if len(sys.argv) < 3 or test.__name__ in sys.argv[2:]]
+    return run_cases("kept_code", in_folders("kept_code", tests, lambda test, folder: test(Place(tools, folder))))
 
 
 sys.exit(main())

@@ -59,17 +59,22 @@ static std::pair<Value, Value> divide(const Element &a) {
   return {quotient, remainder};
 }
 
+/// Whether the floor of a quotient is one below what truncation gives: a remainder is left, whose
+/// sign is not that of the divisor. Sizes are divided so.
+static Value roundsDown(const Element &a, Value remainder) {
+  Value nonZero = a.e.cmpi(CmpIPredicate::ne, remainder, 0);
+  Value differ = a.e.cmpi(CmpIPredicate::slt, a.e.bitXor(remainder, a.x[1]), 0);
+  return a.e.bitAnd(nonZero, differ);
+}
+
 static Value emitDiv(const Element &a) {
   if (a.real())
     return a.e.divf(a.x[0], a.x[1]);
   auto [quotient, remainder] = divide(a);
   if (!a.in.isIndex())
     return quotient;
-  // Sizes floor.
-  Value nonZero = a.e.cmpi(CmpIPredicate::ne, remainder, 0);
-  Value differ = a.e.cmpi(CmpIPredicate::slt, a.e.bitXor(remainder, a.x[1]), 0);
-  Value adjust = a.e.bitAnd(nonZero, differ);
-  return a.e.select(adjust, a.e.sub(quotient, a.e.integer(a.shape(), 1)), quotient);
+  return a.e.select(roundsDown(a, remainder), a.e.sub(quotient, a.e.integer(a.shape(), 1)),
+                    quotient);
 }
 
 static Value emitRem(const Element &a) {
@@ -78,10 +83,7 @@ static Value emitRem(const Element &a) {
   auto [quotient, remainder] = divide(a);
   if (!a.in.isIndex())
     return remainder;
-  Value nonZero = a.e.cmpi(CmpIPredicate::ne, remainder, 0);
-  Value differ = a.e.cmpi(CmpIPredicate::slt, a.e.bitXor(remainder, a.x[1]), 0);
-  Value adjust = a.e.bitAnd(nonZero, differ);
-  return a.e.select(adjust, a.e.add(remainder, a.x[1]), remainder);
+  return a.e.select(roundsDown(a, remainder), a.e.add(remainder, a.x[1]), remainder);
 }
 
 static Value emitCdiv(const Element &a) {

@@ -125,14 +125,7 @@ TEST(Lowering, RunningProductsOfRows) {
 }
 
 bool asksForThreads(const std::string &text) {
-  auto &context = testContext();
-  context.getOrLoadDialect<ptl::ir::PtlDialect>();
-  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
-  if (!module) {
-    ADD_FAILURE() << "the text is no module: " << text;
-    return false;
-  }
-  auto blocks = lowerToBlocks(*module, testProcessor());
+  auto blocks = blocksOf(text);
   return blocks && blocks->lookupSymbol("ptl_rt_thread_count");
 }
 

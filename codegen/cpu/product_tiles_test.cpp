@@ -37,14 +37,7 @@ std::string productGrid(const std::string &rows, const std::string &columns,
 const std::string kAsItIs = "    %r = \"ptl.add\"(%p, %p) : (!r, !r) -> !r\n";
 
 bool chooses(const std::string &text) {
-  auto &context = testContext();
-  context.getOrLoadDialect<ptl::ir::PtlDialect>();
-  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
-  if (!module) {
-    ADD_FAILURE() << "the text is no module: " << text;
-    return false;
-  }
-  auto blocks = lowerToBlocks(*module, testProcessor());
+  auto blocks = blocksOf(text);
   return blocks && blocks->lookupSymbol("ptl_rt_product_tile");
 }
 

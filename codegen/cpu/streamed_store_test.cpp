@@ -30,12 +30,7 @@ std::string addRows(const std::string &elem, bool inPlace) {
 }
 
 bool hasStreams(const std::string &text) {
-  auto &context = testContext();
-  context.getOrLoadDialect<ptl::ir::PtlDialect>();
-  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
-  if (!module)
-    return false;
-  auto blocks = lowerToBlocks(*module, testProcessor());
+  auto blocks = blocksOf(text);
   bool found = false, fenced = false;
   if (blocks)
     blocks->walk([&](mlir::Operation *op) {

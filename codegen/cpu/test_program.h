@@ -65,6 +65,17 @@ inline Processor testProcessor() {
   return name ? Processor::named(name) : Processor::host();
 }
 
+/// What tile-level IR becomes; null, and the test fails, if the text is no module.
+inline mlir::OwningOpRef<mlir::ModuleOp> blocksOf(const std::string &text) {
+  auto &context = testContext();
+  context.getOrLoadDialect<ptl::ir::PtlDialect>();
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
+  if (module)
+    return lowerToBlocks(*module, testProcessor());
+  ADD_FAILURE() << "the text is no module: " << text;
+  return {};
+}
+
 class Program {
 public:
   explicit Program(const std::string &text, int optimisation = 2) {

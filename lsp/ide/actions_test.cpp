@@ -1,6 +1,7 @@
 // Refactorings: a source with the selection marked `$[`…`$]` or the cursor `$0`, and what it
 // becomes. The result of every one has no errors that the source did not have.
 #include "lsp/ide/code_actions.h"
+#include "lsp/ide/test_options.h"
 
 #include "frontend/syntax/tree.h"
 
@@ -17,12 +18,6 @@
 
 namespace ptl::ide {
 namespace {
-
-CheckOptions options() {
-  CheckOptions options;
-  options.stdPath = std::string(PTL_SOURCE_DIR) + "/std";
-  return options;
-}
 
 /// A source without its marks, and where they were.
 struct Marked {
@@ -48,7 +43,7 @@ Marked marked(std::string source) {
 }
 
 std::string errorsOf(const std::string &text) {
-  Workspace workspace(options());
+  Workspace workspace(testOptions());
   File &file = workspace.open("/test.ptl", text, 1);
   while (workspace.checkNext(file)) {
   }
@@ -70,7 +65,7 @@ std::string applied(const File &file, const std::vector<FileEdit> &edits) {
 /// The text after the action whose title begins so, or why there is none.
 std::string after(const std::string &source, const std::string &title) {
   Marked input = marked(source);
-  Workspace workspace(options());
+  Workspace workspace(testOptions());
   File &file = workspace.open("/test.ptl", input.text, 1);
   while (workspace.checkNext(file)) {
   }
@@ -167,7 +162,7 @@ TEST(CodeActions, EveryResultOfTheExamplesIsRight) {
   const char *env = std::getenv("PTL_SELECTIONS");
   int perFile = env ? std::atoi(env) : 25;
   for (const auto &path : examplePaths()) {
-    Workspace workspace(options());
+    Workspace workspace(testOptions());
     std::string text = readFile(path);
     File &file = workspace.open(path.string(), text, 1);
     std::mt19937 random(1);
@@ -205,7 +200,7 @@ TEST(CodeActions, EveryResultOfTheExamplesIsRight) {
         if (action.edits.empty())
           continue;
         std::string result = applied(file, action.edits);
-        Workspace fresh(options());
+        Workspace fresh(testOptions());
         File &edited = fresh.open(path.string(), result, 1);
         while (fresh.checkNext(edited)) {
         }
@@ -232,7 +227,7 @@ TEST(CodeActions, BrokenFiles) {
     for (int i = 0; i < 12; ++i) {
       std::string broken = text;
       broken.erase(random() % broken.size(), 1 + random() % 40);
-      Workspace workspace(options());
+      Workspace workspace(testOptions());
       File &file = workspace.open(path.string(), broken, 1);
       uint32_t a = static_cast<uint32_t>(random() % broken.size());
       uint32_t b = std::min<uint32_t>(a + random() % 200, static_cast<uint32_t>(broken.size()));
@@ -249,7 +244,7 @@ TEST(CodeActions, ListingIsQuickInLongFiles) {
     text += "fn f" + std::to_string(i) + "(x: f32[4]) -> f32[4] {\n    let a = exp(x)\n" +
             "    let b = a * a\n    let c = a + b\n    let d = c * 2\n    let e = d - a\n" +
             "    let g = e + b\n    return g + c\n}\n\n";
-  Workspace workspace(options());
+  Workspace workspace(testOptions());
   File &file = workspace.open("/long.ptl", text, 1);
   while (workspace.checkNext(file)) {
   }

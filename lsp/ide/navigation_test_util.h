@@ -2,7 +2,7 @@
 // `//- /b.ptl` begins another file; the first is `/a.ptl`.
 #pragma once
 
-#include "lsp/ide/workspace.h"
+#include "lsp/ide/test_options.h"
 
 #include <gtest/gtest.h>
 
@@ -63,12 +63,6 @@ inline Marked readMarked(std::string_view source) {
     path = source.substr(0, end);
     source.remove_prefix(end + 1);
   }
-}
-
-inline CheckOptions testOptions() {
-  CheckOptions options;
-  options.stdPath = std::string(PTL_SOURCE_DIR) + "/std";
-  return options;
 }
 
 /// A workspace in which the files are open.

@@ -1,5 +1,6 @@
 // `$0` marks the cursor. Every text is also tried with all that follows the cursor's word cut off.
 #include "lsp/ide/symbol.h"
+#include "lsp/ide/test_options.h"
 
 #include <gtest/gtest.h>
 
@@ -17,12 +18,6 @@ std::string trimmed(std::string_view text) {
   return std::string(begin == text.npos ? "" : text.substr(begin));
 }
 
-CheckOptions options() {
-  CheckOptions options;
-  options.stdPath = std::string(PTL_SOURCE_DIR) + "/std";
-  return options;
-}
-
 void expectSymbol(const Case &each, bool cutsRest) {
   std::string text = each.text;
   size_t cursor = text.find("$0");
@@ -32,7 +27,7 @@ void expectSymbol(const Case &each, bool cutsRest) {
     size_t end = text.find_first_of('\n', cursor);
     text.resize(std::min(end, text.size()));
   }
-  Workspace workspace(options());
+  Workspace workspace(testOptions());
   File &file = workspace.open("/test/a.ptl", text, 1);
   auto symbol = symbolAt(workspace, file, static_cast<uint32_t>(cursor));
   ASSERT_TRUE(symbol) << text;
@@ -137,7 +132,7 @@ TEST(Symbol, IsTheSameInTextThatEndsBehindIt) {
 }
 
 TEST(Symbol, LocalsAreVisibleFromTheirStatementOn) {
-  Workspace workspace(options());
+  Workspace workspace(testOptions());
   std::string text = "fn g[N](x: f32[N]) -> f32[N] {\n let a = x\n let b = a\n ";
   File &file = workspace.open("/test/a.ptl", text, 1);
   const Chunk &chunk = *file.document.places()[0].chunk;

@@ -1,4 +1,5 @@
 // After every edit, what the workspace says of a file is what a check of the whole file says.
+#include "lsp/ide/test_options.h"
 #include "lsp/ide/workspace.h"
 
 #include <gtest/gtest.h>
@@ -10,12 +11,6 @@
 
 namespace ptl::ide {
 namespace {
-
-CheckOptions options() {
-  CheckOptions options;
-  options.stdPath = std::string(PTL_SOURCE_DIR) + "/std";
-  return options;
-}
 
 std::string line(const Diagnostic &diagnostic, uint32_t begin, uint32_t end) {
   return std::string(diagInfo(diagnostic.id).code) + " " + std::to_string(begin) + "-" +
@@ -35,7 +30,7 @@ std::string fresh(const std::string &path, const std::string &text) {
   SourceManager sources;
   DiagnosticSink sink;
   FileId root = sources.add(path, text);
-  auto program = checkFile(sources, root, options(), sink);
+  auto program = checkFile(sources, root, testOptions(), sink);
   std::vector<std::string> lines;
   for (const Diagnostic &diagnostic : sink.all())
     if (diagnostic.span.file == root)
@@ -129,7 +124,7 @@ Edit randomEdit(const std::string &text, std::mt19937 &random) {
 
 TEST(Workspace, ChunksAreTheFile) {
   for (const std::string &path : examplePaths()) {
-    Workspace workspace(options());
+    Workspace workspace(testOptions());
     std::string text = readFile(path);
     File &file = workspace.open(path, text, 1);
     EXPECT_EQ(file.document.text(), text) << path;
@@ -142,7 +137,7 @@ TEST(Workspace, ADuplicateSaysNoMoreThanThat) {
   const std::string path = "/none/twice.ptl";
   const std::string first = "fn f(x: f32) -> f32 { return x }\n";
   const std::string second = "fn f(x: f32) -> f32 {\n    let a = 1.0\n    return x\n}\n";
-  Workspace workspace(options());
+  Workspace workspace(testOptions());
   File &file = workspace.open(path, first + second, 1);
   EXPECT_EQ(incremental(workspace, file), fresh(path, first + second));
   workspace.edit(file, {0, static_cast<uint32_t>(first.size())}, "");
@@ -154,7 +149,7 @@ TEST(Workspace, ADuplicateSaysNoMoreThanThat) {
 /// `undoOften`: most edits are taken back, so that the file stays close to what it was.
 void expectSameAfterEdits(const std::string &path, unsigned edits, unsigned seed) {
   std::mt19937 random(seed);
-  Workspace workspace(options());
+  Workspace workspace(testOptions());
   std::string text = readFile(path);
   const std::string original = text;
   File &file = workspace.open(path, text, 1);

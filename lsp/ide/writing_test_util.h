@@ -1,7 +1,7 @@
 // For tests of what helps while writing: a source with a mark `$0` where the cursor stands.
 #pragma once
 
-#include "lsp/ide/workspace.h"
+#include "lsp/ide/test_options.h"
 
 #include <string>
 #include <string_view>
@@ -13,18 +13,13 @@ struct MarkedSource {
   File *file = nullptr;
   uint32_t cursor = 0;
 
-  explicit MarkedSource(std::string text) : workspace(options()) {
+  explicit MarkedSource(std::string text) : workspace(testOptions()) {
     size_t mark = text.find("$0");
     if (mark != text.npos) {
       cursor = static_cast<uint32_t>(mark);
       text.erase(mark, 2);
     }
     file = &workspace.open("/test/marked.ptl", text, 1);
-  }
-  static CheckOptions options() {
-    CheckOptions options;
-    options.stdPath = std::string(PTL_SOURCE_DIR) + "/std";
-    return options;
   }
 };
 

@@ -191,19 +191,26 @@ static llvm::SmallVector<const Need *> withoutNeedless(llvm::ArrayRef<const Need
   return chosen;
 }
 
+/// The barrier that the open needs of a group ask for, if there is any. One of all pipes serves
+/// those of the vector pipe, too.
+template <typename IsOpen>
+static std::optional<BarrierPoint> barrierFor(llvm::ArrayRef<const Need *> group, IsOpen isOpen) {
+  auto across = llvm::find_if(
+      group, [&](const Need *need) { return need->src != need->dst && isOpen(need); });
+  auto found = across != group.end() ? across : llvm::find_if(group, isOpen);
+  if (found == group.end())
+    return std::nullopt;
+  return BarrierPoint{group.front()->waitStep, across != group.end(), (*found)->reason};
+}
+
 void BodyOrder::forwardGroup(llvm::ArrayRef<const Need *> group) {
   const Need &first = *group.front();
   Clock &now = known_.now[pipeIndex(first.dst)];
   auto open = [&](const Need *need) { return !covers(now, *need); };
   if (first.barrier) {
-    // A barrier for all pipes makes one for the vector pipe needless.
-    // One of all pipes serves those of the vector pipe, too.
-    auto across = llvm::find_if(
-        group, [&](const Need *need) { return need->src != need->dst && open(need); });
-    auto found = across != group.end() ? across : llvm::find_if(group, open);
-    if (found != group.end()) {
-      barriers_.push_back({first.waitStep, across != group.end(), (*found)->reason});
-      known_.applyBarrier(barriers_.back());
+    if (std::optional<BarrierPoint> barrier = barrierFor(group, open)) {
+      barriers_.push_back(*barrier);
+      known_.applyBarrier(*barrier);
     }
     return;
   }
@@ -402,13 +409,9 @@ void BodyOrder::carriedGroup(llvm::ArrayRef<const Need *> group) {
            (need->frame < 0 || !covers(past.frames[static_cast<size_t>(need->frame)], *need));
   };
   if (first.barrier) {
-    // One of all pipes serves those of the vector pipe, too.
-    auto across = llvm::find_if(
-        group, [&](const Need *need) { return need->src != need->dst && open(need); });
-    auto found = across != group.end() ? across : llvm::find_if(group, open);
-    if (found != group.end()) {
-      barriers_.push_back({first.waitStep, across != group.end(), (*found)->reason});
-      applyBarrierPast(barriers_.back());
+    if (std::optional<BarrierPoint> barrier = barrierFor(group, open)) {
+      barriers_.push_back(*barrier);
+      applyBarrierPast(*barrier);
     }
     return;
   }

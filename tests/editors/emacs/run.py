@@ -7,6 +7,9 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+from built import missing_program  # noqa: E402
+
 ROOT = HERE.parents[2]
 
 
@@ -20,10 +23,9 @@ def main() -> int:
     if subprocess.run([editor, "--batch", "--eval", "(require 'eglot)"], capture_output=True).returncode:
         print("FAILED: this Emacs has no Eglot; install the package `elpa-eglot`")
         return 1
-    for program in ("ptl-lsp", "ptl-lsp-worker", "ptlc"):
-        if not (build / "bin" / program).exists():
-            print(f"FAILED: {build}/bin/{program} is not built")
-            return 1
+    if missing := missing_program(build):
+        print(missing)
+        return 1
     with tempfile.TemporaryDirectory() as folder:
         home = pathlib.Path(folder)
         for source in ("steps.ptl", "shapes.ptl"):
