@@ -56,15 +56,7 @@ PtoFunctionEmitter::Operand PtoFunctionEmitter::asTile(Operation *op, Value tile
   if (at == addresses_.end())
     return {name(tile), typeOf(tile)};
   std::string alias = "%" + names_.fresh(names_.of(tile) + "_bits");
-  std::string address = at->second.computed;
-  // A constant address needs no arithmetic.
-  if (address.empty()) {
-    address = longConstant(at->second.constant);
-  } else if (at->second.constant) {
-    address = "%" + names_.fresh(names_.of(tile) + "_addr");
-    line(op, address + " = arith.addi " + at->second.computed + ", " +
-                 longConstant(at->second.constant) + " : i64");
-  }
+  std::string address = addressOf(op, at->second, tile);
   line(op, alias + " = pto.alloc_tile addr = " + address + " : " + types_.of(type));
   return {alias, types_.of(type)};
 }
@@ -81,13 +73,13 @@ std::string PtoFunctionEmitter::scaled(Operation *op, const std::string &value, 
   return product;
 }
 
-std::string PtoFunctionEmitter::addressOf(Operation *op, const TileAddress &address) {
+std::string PtoFunctionEmitter::addressOf(Operation *op, const TileAddress &address, Value tile) {
   // An address has a constant part and a computed one; each may be absent.
   if (address.computed.empty())
     return longConstant(address.constant);
   if (address.constant == 0)
     return address.computed;
-  std::string sum = "%" + names_.fresh(names_.of(op->getResult(0)) + "_addr");
+  std::string sum = "%" + names_.fresh(names_.of(tile) + "_addr");
   line(op, sum + " = arith.addi " + address.computed + ", " + longConstant(address.constant) +
                " : i64");
   return sum;
@@ -122,7 +114,7 @@ void PtoFunctionEmitter::emitTileAt(Operation *op, const TileAddress &address, T
   // The type differs from that of the dialect only in how PTOAS sees it; uses look it up here.
   if (type != tile.getType())
     tileTypes_[tile] = type;
-  std::string text = " addr = " + addressOf(op, address);
+  std::string text = " addr = " + addressOf(op, address, tile);
   if (rows)
     text += " valid_row = " + name(rows);
   if (!width.empty())

@@ -96,7 +96,8 @@ private:
   void emitSlot(MultiTileGetOp op);
   void emitWindow(SubsetOp op);
   void emitAlias(mlir::Operation *op, mlir::Value source, mlir::Value rows, mlir::Value cols);
-  std::string addressOf(mlir::Operation *op, const TileAddress &address);
+  /// The address of `tile` as a value, whose name is made from the tile's.
+  std::string addressOf(mlir::Operation *op, const TileAddress &address, mlir::Value tile);
   std::string scaled(mlir::Operation *op, const std::string &value, int64_t by,
                      llvm::StringRef wanted);
   std::string typeOf(mlir::Value value);
