@@ -361,18 +361,21 @@ def measure_examples(server, folder, keys, note):
 def measure_verdicts(session, keys, note):
     """From a key in the last kernel to what the chip says of it."""
     begin, end = session.places["E"]
-    first = session.text.position(session.places["H"][0])["line"]
     session.keystroke(session.edit(begin, end, session.file.text[session.file.places["E"][0]:session.file.places["E"][1]]))
+
+
+    def are_pending():
+        return session.client.status()["feasibility"]["changed"]
+
     for number in range(max(4, keys // 4)):
-        while session.client.status()["feasibility"]["pending"]:
+        while are_pending():
             time.sleep(0.01)
-        session.client.arrived.clear()
         start = time.perf_counter()
         session.client.notify("textDocument/didChange", session.number_key(number))
-        while not (found := session.client.wait_for(lambda m: m["method"] == "textDocument/publishDiagnostics", 60)) or not any(
-                each["code"] == "E0421" and each["range"]["start"]["line"] >= first for each in found["params"]["diagnostics"]):
-            pass
-        note("key to what a chip says", found["at"] - start)
+        # The verdict may be as before, of which the client is told nothing, so the server is asked.
+        while are_pending():
+            time.sleep(0.0005)
+        note("key to what a chip says", time.perf_counter() - start)
 
 
 def processor_time(pid):

@@ -24,9 +24,9 @@ EditTrials::EditTrials(const CostQuestion &question, const CompilerOptions &opti
   present_ = checked({});
 }
 
-bool EditTrials::isOver() {
-  return tries_ >= limits_.mostTries || (limits_.isOver && limits_.isOver());
-}
+bool EditTrials::isOver() { return tries_ >= limits_.mostTries || isStopped(); }
+
+bool EditTrials::isStopped() const { return limits_.isOver && limits_.isOver(); }
 
 std::string EditTrials::edited(const std::vector<TextEdit> &edits) const {
   return applyFixes(question_.sources.file(root_).text(), root_,
@@ -83,7 +83,8 @@ std::shared_ptr<TrialSource> EditTrials::checked(const std::vector<TextEdit> &ed
 std::optional<EditTrial> EditTrials::run(const std::vector<TextEdit> &edits) {
   ++tries_;
   std::shared_ptr<TrialSource> source = checked(edits);
-  if (!source)
+  // A client that has something else to ask does not wait for the whole of a try.
+  if (!source || isStopped())
     return std::nullopt;
   BoundEntry bound = question_.bound;
   bound.binding.decl = source->decl;
@@ -91,7 +92,7 @@ std::optional<EditTrial> EditTrials::run(const std::vector<TextEdit> &edits) {
   CompilerOptions options = options_;
   CompileContext context(*source->program, source->sources, std::move(options), quiet);
   ChipResult lowered = lowerEntry(context, bound);
-  if (!lowered.program)
+  if (!lowered.program || isStopped())
     return std::nullopt;
   Cost cost = costOf({*source->program, source->sources, bound, question_.machine, question_.costs,
                       question_.sizes},
@@ -114,7 +115,7 @@ const EditTrial *EditTrials::tried(const std::vector<TextEdit> &edits) {
 
 bool EditTrials::computesTheSame(const std::vector<TextEdit> &edits) {
   std::shared_ptr<TrialSource> changed = checked(edits);
-  return changed && present_ &&
+  return changed && present_ && !isStopped() &&
          giveTheSame(*present_, *changed, question_.bound.binding).value_or(false);
 }
 

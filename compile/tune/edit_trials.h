@@ -35,6 +35,7 @@ public:
   bool checks(const std::vector<TextEdit> &edits) { return checked(edits) != nullptr; }
 
 private:
+  bool isStopped() const;
   std::string edited(const std::vector<TextEdit> &edits) const;
   std::shared_ptr<TrialSource> checked(const std::vector<TextEdit> &edits);
   std::optional<EditTrial> run(const std::vector<TextEdit> &edits);

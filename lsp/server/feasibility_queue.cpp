@@ -112,6 +112,7 @@ void FeasibilityQueue::pump() {
     if (file && now < file->editedAt + kPause)
       return wakeIn(file->editedAt + kPause - now);
   }
+  isAskingDue_ = !due_.empty();
   Task task = std::move(tasks.front());
   tasks.pop_front();
   ask(std::move(task));
@@ -127,19 +128,25 @@ static json ownBindings(const json &bindings) {
   return own;
 }
 
+/// Goes on with the next task without having asked anything.
+void FeasibilityQueue::skip() {
+  isAskingDue_ = false;
+  pump();
+}
+
 void FeasibilityQueue::ask(Task task) {
   Session &session = server_.session;
   const ide::File *file = session.workspace.find(task.path);
   // The file may have been closed since the task was queued.
   if (!file || !file->isOpen)
-    return pump();
+    return skip();
   std::vector<ChipEntry> entries = chipEntries(file->document);
   auto entry = std::find_if(entries.begin(), entries.end(),
                             [&](const ChipEntry &each) { return each.name == task.entry; });
   // The entry may have gone with an edit, and its verdict with it.
   if (entry == entries.end() || !entry->isFor(task.target)) {
     session.verdicts.erase({task.path, task.entry, task.target});
-    return pump();
+    return skip();
   }
   PreviewKey key;
   key.path = task.path;
@@ -159,7 +166,7 @@ void FeasibilityQueue::ask(Task task) {
   // A copy of the document shares its chunks, so places in the answer can be told from later ones.
   auto onAnswer = [this, task, request, document = file->document,
                    entry = *entry](const WorkerAnswer &answer) {
-    isAsking_ = false;
+    isAsking_ = isAskingDue_ = false;
     std::string code = answer.ok() ? "" : answer.error.value("code", "");
     // The server ends, and so must the series of requests.
     if (code == "ended")

@@ -26,6 +26,8 @@ public:
   size_t pending() const {
     return edited_.size() + due_.size() + later_.size() + (isAsking_ ? 1 : 0);
   }
+  /// How many of them are about declarations that have changed, which the user waits for.
+  size_t pendingChanges() const { return edited_.size() + due_.size() + (isAskingDue_ ? 1 : 0); }
 
 private:
   struct Task {
@@ -42,6 +44,7 @@ private:
   void add(std::deque<Task> &tasks, Task task);
   void pump();
   void ask(Task task);
+  void skip();
   void later(const Task &task);
   void take(const Task &task, const ide::Document &document, const ChipEntry &entry, json result);
   void changed(const Task &task, const ChipVerdict &before);
@@ -50,7 +53,8 @@ private:
   std::map<std::string, uint64_t> edited_; ///< files by path, and since when, in ms of the loop
   std::deque<Task> due_;                   ///< of declarations that have changed
   std::deque<Task> later_;                 ///< that may read differently
-  bool isAsking_ = false, isWaiting_ = false, lensesChanged_ = false, hintsChanged_ = false;
+  bool isAsking_ = false, isAskingDue_ = false, isWaiting_ = false, lensesChanged_ = false,
+       hintsChanged_ = false;
 };
 
 } // namespace ptl::lsp

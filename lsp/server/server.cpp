@@ -415,7 +415,8 @@ json Server::status() const {
   return {{"version", PTL_VERSION},
           {"memory", resident * ::sysconf(_SC_PAGESIZE)},
           {"worker", worker.status()},
-          {"feasibility", {{"pending", feasibility.pending()}}},
+          {"feasibility",
+           {{"pending", feasibility.pending()}, {"changed", feasibility.pendingChanges()}}},
           {"unpublished", unpublished_.size()},
           {"documents", std::move(documents)}};
 }
