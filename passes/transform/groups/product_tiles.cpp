@@ -13,9 +13,11 @@ using namespace mlir;
 
 namespace ptl::ir {
 
-/// Operands are moved in boxes of this edge or half of it, and rows of fewer elements of memory
-/// than `kLeastExtent` are not worth a transfer.
-static constexpr int64_t kEdge = 16, kLeastExtent = 64;
+/// The edge of a box in which operands are moved, and how many rows a tile has at least.
+static constexpr int64_t kEdge = 16, kLeastRows = 64;
+/// Tiles are cut to this part of the largest tile's columns, or a multiple of it: short rows and such as
+/// begin within a line of memory make transfers slow.
+static constexpr int64_t kParts = 8;
 
 static std::string_view spelled(Type element) {
   return element.isF32()         ? "f32"
@@ -109,20 +111,22 @@ ProductTile largestTile(MatmulOp product, int64_t storedBytes, ProductTile own,
   std::optional<MachineCosts> costs = findCosts(machine.name);
   if (!costs || !costs->known() || costs->product.rows == 0)
     return own;
-  // A product of a few rows loads each column once, whatever its tiles are.
   llvm::ArrayRef<Extent> extents = ir::extentsOf(product->getResult(0).getType());
-  const Extent &rows = extents[extents.size() - 2], &cols = extents.back();
-  auto isShort = [](const Extent &extent, int64_t bound) {
-    return extent.capacity != Extent::kUnknown && extent.capacity <= bound;
+  auto bounded = [&](const Extent &extent, int64_t tile) {
+    return extent.capacity == Extent::kUnknown
+               ? tile
+               : std::min(tile, roundUp(std::max<int64_t>(extent.capacity, 1), kEdge));
   };
-  if (isShort(rows, own.rows / 2) || isShort(cols, own.cols))
+  // A product of a few rows loads little again for other columns.
+  int64_t rows = bounded(extents[extents.size() - 2], own.rows);
+  if (bounded(extents.back(), 2 * own.cols) <= own.cols)
     return own;
   TileTime time(product, storedBytes, machine, *costs);
-  ProductTile wide{own.rows, 2 * own.cols};
-  std::optional<double> before = time.perElement(own), after = time.perElement(wide);
+  std::optional<double> before = time.perElement({rows, own.cols}),
+                        after = time.perElement({rows, 2 * own.cols});
   // What is predicted is not so exact that less would be worth the room.
   constexpr double gain = 0.95;
-  return before && after && *after < gain * *before ? wide : own;
+  return before && after && *after < gain * *before ? ProductTile{own.rows, 2 * own.cols} : own;
 }
 
 namespace {
@@ -141,11 +145,11 @@ public:
   Value atMost(Value a, int64_t most) {
     return b_.createOrFold<arith::MinSIOp>(loc_, a, number(most));
   }
-  /// The extent of one of `parts` tiles along an axis, in whole boxes.
-  Value part(Value length, Value parts, int64_t most) {
+  /// The extent of one of `parts` tiles along an axis: a multiple of `unit`.
+  Value part(Value length, Value parts, int64_t unit, int64_t least, int64_t most) {
     Value even = covering(length, atLeast(parts, 1));
-    Value boxes = times(covering(even, number(kEdge)), number(kEdge));
-    return atMost(atLeast(boxes, std::min(kLeastExtent, most)), most);
+    Value whole = times(covering(even, number(unit)), number(unit));
+    return atMost(atLeast(whole, std::min(least, most)), most);
   }
 
 private:
@@ -162,11 +166,13 @@ std::pair<Value, Value> balancedSteps(OpBuilder &builder, Location loc, const Pr
   Value tiles = in.times(inRows, in.covering(grid.cols, cols));
   // As many tiles as the cores do in the rounds that the largest tiles take.
   Value slots = in.times(in.covering(tiles, cores), cores);
-  if (grid.mayCutCols)
-    cols = in.part(grid.cols, in.over(slots, in.atLeast(inRows, 1)), most.cols);
+  if (grid.mayCutCols) {
+    int64_t unit = std::max(most.cols / kParts / kEdge, int64_t(1)) * kEdge;
+    cols = in.part(grid.cols, in.over(slots, in.atLeast(inRows, 1)), unit, 2 * unit, most.cols);
+  }
   if (grid.mayCutRows) {
     Value inCols = in.times(in.covering(grid.cols, cols), grid.others);
-    rows = in.part(grid.rows, in.over(slots, in.atLeast(inCols, 1)), most.rows);
+    rows = in.part(grid.rows, in.over(slots, in.atLeast(inCols, 1)), kEdge, kLeastRows, most.rows);
   }
   return {rows, cols};
 }
