@@ -15,7 +15,7 @@ static ir::PipelineOptions pipelineOptions(const CompilerOptions &options) {
   pipeline.timePasses = options.timePasses;
   pipeline.legalizeFor = options.legalizeFor;
   if (options.chip) {
-    pipeline.legalizeFor = options.chip;
+    pipeline.legalizeFor = pipeline.chunkFor = options.chip;
     pipeline.inChunks = true;
   }
   const Machine *machine = options.chip ? &*options.chip : knownMachine("cpu");
@@ -52,8 +52,10 @@ std::optional<TileModule> tileModule(const CompileContext &context, TensorModule
   mlir::ModuleOp module = *tensor.module;
   bool done = runStage(context, "passes", module, [&](std::string &) {
     ir::PipelineOptions pipeline = pipelineOptions(options);
-    if (!how.legalizes)
+    if (!how.legalizes) {
       pipeline.legalizeFor.reset();
+      pipeline.chunkFor.reset(); // steps that are computed when code runs are nothing to write
+    }
     pipeline.halvings = how.halvings;
     if (options.onStep)
       pipeline.onPass = [&](llvm::StringRef pass) { options.onStep(pass.str()); };

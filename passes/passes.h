@@ -20,5 +20,7 @@ namespace ptl::ir {
 
 /// `ptl-legalize` for any machine, also one of a user's file.
 std::unique_ptr<mlir::Pass> createLegalizeFor(Machine machine);
+/// The same for `ptl-chunk`.
+std::unique_ptr<mlir::Pass> createChunkFor(const ChunkOptions &options, Machine machine);
 
 } // namespace ptl::ir

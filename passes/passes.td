@@ -31,6 +31,10 @@ def Chunk : Pass<"ptl-chunk", "::mlir::func::FuncOp"> {
     last one that computes what is stored. What is needed once is computed before the loops. Tensor operations that are no
     arithmetic (`concat`, `pad`, variables of loops) become stores of boxes before.
 
+    A product whose result the cube core stores itself (as it is, or as a narrower float) has tiles of twice the columns where the costs
+    of the machine say that this takes less time, and its tiles are no larger than dealing the result evenly to the cores asks for: how
+    large is decided when the program runs, unless lengths are constants.
+
     Groups are numbered from 1 (`ptl.tile_group` of their grids), so that the tiles of one that does not fit can be halved without
     those of the others.
   }];
@@ -38,6 +42,7 @@ def Chunk : Pass<"ptl-chunk", "::mlir::func::FuncOp"> {
     Option<"productM", "product-m", "int64_t", "128", "rows of a tile of a matrix product">,
     Option<"productN", "product-n", "int64_t", "128", "columns of a tile of a matrix product">,
     Option<"tileBytes", "tile-bytes", "int64_t", "16384", "bytes of a tile of other operations">,
+    Option<"machine", "machine", "std::string", "\"\"", "name of the machine whose costs and cores decide about products">,
     ListOption<"halvings", "halvings", "int64_t", "how often tiles are halved, by group (0: those without one)">,
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];

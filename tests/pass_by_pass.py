@@ -44,7 +44,7 @@ def comparable(text: str) -> str:
 def options_of(chip: str) -> dict[str, str]:
     """What the driver gives the passes that ask for something."""
     tiling = machine(chip)["tiling"]
-    numbers = f"product-m={tiling['productM']} product-n={tiling['productN']} tile-bytes={tiling['rowBytes']}"
+    numbers = f"product-m={tiling['productM']} product-n={tiling['productN']} tile-bytes={tiling['rowBytes']} machine={chip}"
     own = {name: f"{{machine={chip}}}" for name in ("ptl-legalize", "ptl-check-places", "ptl-hand-numbers", "ptl-hand-late", "ptl-lower-block", *MARKING)}
     return {"ptl-chunk": f"{{{numbers}}}", **own}
 

@@ -99,13 +99,17 @@ static bool goesInPieces(Value operand) {
 }
 
 /// The contracted extent of a piece: some steps, as many as leave room for other values in `mat`.
+/// Where one accumulator leaves no room for a second one, there are no such values.
 static int64_t pieceOf(ir::MatmulOp product, const ProductShape &shape, int64_t step,
                        const Machine &machine) {
   int64_t line = 0; // bytes that one position of the contracted axis takes
   for (auto [number, lines] : {std::pair(0U, shape.rows), std::pair(1U, shape.cols)})
     if (goesInPieces(product->getOperand(number)))
       line += roundUp(std::max<int64_t>(lines, 1), shape.box()) * shape.bytes;
-  int64_t room = usableBytes(machine, "mat") / 4 / std::max<int64_t>(1, shape.products);
+  constexpr int64_t accumulatorBytes = 4;
+  bool isAlone = 2 * shape.rows * shape.cols * accumulatorBytes > usableBytes(machine, "acc");
+  int64_t parts = std::max<int64_t>(1, shape.products) * (isAlone ? 2 : 4);
+  int64_t room = usableBytes(machine, "mat") / parts;
   return step * std::clamp<int64_t>(room / (line * step), 1, 4);
 }
 

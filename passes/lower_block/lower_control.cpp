@@ -134,6 +134,10 @@ bool lowerGrid(KernelContext &c, ir::ParallelOp grid) {
         c.b.create<arith::CmpIOp>(c.loc, arith::CmpIPredicate::eq, c.subblock, constant(c, 0));
   }
   openQueues(c);
+  // Steps of the grid that are computed from sizes.
+  for (Operation &op : llvm::make_range(grid->getBlock()->begin(), grid->getIterator()))
+    if (!matchPattern(&op, m_Constant()) && !lowerScalarOp(c, &op))
+      fail(c, &op, "`" + op.getName().stripDialect().str() + "` of scalars");
   lowerPoints(c, grid);
   c.b.setInsertionPointToEnd(entry);
   c.b.create<func::ReturnOp>(c.loc);

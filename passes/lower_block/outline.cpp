@@ -31,10 +31,14 @@ public:
   explicit Outliner(ir::ParallelOp grid) : grid_(grid) {}
 
   llvm::ArrayRef<Argument> collect() {
+    collectSteps();
     takeScalars();
     collectArguments();
     return arguments_;
   }
+
+  /// What the kernel computes before its grid, in order: steps of the grid that follow from sizes.
+  llvm::ArrayRef<Operation *> beforeGrid() const { return before_.getArrayRef(); }
 
 private:
   static bool isArray(Value value) { return isa<ir::ArrayType, ir::RefType>(value.getType()); }
@@ -72,6 +76,23 @@ private:
             }));
   }
 
+  /// Steps that are computed from sizes, and what these are computed from. They are computed once in
+  /// the kernel, before its grid.
+  void collectSteps() {
+    std::function<void(Value)> take = [&](Value value) {
+      Operation *made = value.getDefiningOp();
+      if (!made || matchPattern(value, m_Constant()) || before_.contains(made))
+        return;
+      for (Value operand : made->getOperands())
+        take(operand);
+      before_.insert(made);
+    };
+    for (Value step : grid_.getSteps())
+      if (Operation *made = step.getDefiningOp();
+          made && !attrs::manual.isOn(grid_) && isFromDimensions(made))
+        take(step);
+  }
+
   /// Scalars that are computed from sizes are computed again in the kernel, because a launch should
   /// only have arguments that the source names, and the prover needs to see how sizes depend on
   /// each other.
@@ -83,7 +104,8 @@ private:
       getUsedValuesDefinedAbove(grid_->getRegions(), captured);
       for (Value value : captured) {
         Operation *made = value.getDefiningOp();
-        if (!made || matchPattern(value, m_Constant()) || !isTaken(made, captured))
+        if (!made || matchPattern(value, m_Constant()) || before_.contains(made) ||
+            !isTaken(made, captured))
           continue;
         b.setInsertionPointToStart(&grid_.getBody().front());
         Operation *copy = b.clone(*made);
@@ -100,6 +122,9 @@ private:
     getUsedValuesDefinedAbove(grid_->getRegions(), captured);
     for (Value operand : grid_->getOperands())
       captured.insert(operand);
+    for (Operation *op : before_)
+      captured.insert(op->operand_begin(), op->operand_end());
+    captured.remove_if([&](Value value) { return before_.contains(value.getDefiningOp()); });
     auto function = grid_->getParentOfType<func::FuncOp>();
     for (BlockArgument argument : function.getArguments())
       if (StringAttr name = givenName(argument))
@@ -190,6 +215,7 @@ private:
   }
 
   ir::ParallelOp grid_;
+  llvm::SetVector<Operation *> before_;
   llvm::SmallVector<Argument> arguments_;
   llvm::StringSet<> taken_; ///< names of arguments
 };
@@ -223,7 +249,8 @@ static llvm::SmallVector<Attribute> checkedBefore(ir::ParallelOp grid) {
 }
 
 static func::FuncOp functionFor(ir::ParallelOp grid, llvm::StringRef name, ModuleOp into,
-                                llvm::ArrayRef<Argument> arguments) {
+                                llvm::ArrayRef<Argument> arguments,
+                                llvm::ArrayRef<Operation *> beforeGrid) {
   OpBuilder b = OpBuilder::atBlockEnd(into.getBody());
   llvm::SmallVector<Value> operands;
   for (const Argument &argument : arguments)
@@ -251,9 +278,16 @@ static func::FuncOp functionFor(ir::ParallelOp grid, llvm::StringRef name, Modul
   llvm::SetVector<Value> captured;
   getUsedValuesDefinedAbove(grid->getRegions(), captured);
   captured.insert(grid->operand_begin(), grid->operand_end());
+  for (Operation *op : beforeGrid)
+    captured.insert(op->operand_begin(), op->operand_end());
+  auto isBefore = [&](Value value) {
+    return llvm::is_contained(beforeGrid, value.getDefiningOp());
+  };
   for (Value value : captured)
-    if (!mapping.contains(value)) // constants
+    if (!mapping.contains(value) && !isBefore(value)) // constants
       b.clone(*value.getDefiningOp(), mapping);
+  for (Operation *op : beforeGrid)
+    b.clone(*op, mapping);
   b.clone(*grid, mapping);
   b.create<func::ReturnOp>(grid.getLoc());
   return function;
@@ -262,7 +296,7 @@ static func::FuncOp functionFor(ir::ParallelOp grid, llvm::StringRef name, Modul
 func::FuncOp outlineGrid(ir::ParallelOp grid, llvm::StringRef name, ModuleOp into) {
   Outliner outliner(grid);
   llvm::ArrayRef<Argument> arguments = outliner.collect();
-  func::FuncOp function = functionFor(grid, name, into, arguments);
+  func::FuncOp function = functionFor(grid, name, into, arguments, outliner.beforeGrid());
   llvm::SmallVector<Value> operands;
   for (const Argument &argument : arguments)
     operands.push_back(argument.value);

@@ -46,6 +46,15 @@ static LogicalResult runPhase(ModuleOp module, const PipelineOptions &options,
   return success();
 }
 
+static std::unique_ptr<Pass> chunkPass(const PipelineOptions &options) {
+  ChunkOptions own;
+  own.productM = options.productM;
+  own.productN = options.productN;
+  own.tileBytes = options.tileBytes;
+  own.halvings = options.halvings;
+  return options.chunkFor ? createChunkFor(own, *options.chunkFor) : createChunk(own);
+}
+
 LogicalResult runTilePipeline(ModuleOp module, const Simplifier &simplifier,
                               const PipelineOptions &options) {
   // The simplifier runs between passes, because each leaves dead code and foldable arithmetic.
@@ -54,8 +63,7 @@ LogicalResult runTilePipeline(ModuleOp module, const Simplifier &simplifier,
     return failure();
   return runPhase(module, options, "tile", [&](OpPassManager &manager) {
     if (options.inChunks)
-      manager.addNestedPass<func::FuncOp>(createChunk(
-          ChunkOptions{options.productM, options.productN, options.tileBytes, options.halvings}));
+      manager.addNestedPass<func::FuncOp>(chunkPass(options));
     else
       manager.addNestedPass<func::FuncOp>(
           createPartition(PartitionOptions{options.productM, options.productN, options.tileBytes}));

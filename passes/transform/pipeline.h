@@ -21,7 +21,9 @@ struct PipelineOptions {
   int64_t tileBytes = 65536; ///< tile of other operations
   /// How often tiles of tensor-level code in chunks are halved, by the number of their group.
   std::vector<int64_t> halvings;
-  bool inChunks = false;              ///< tiles of two axes with static bounds, as chips want them
+  bool inChunks = false; ///< tiles of two axes with static bounds, as chips want them
+  /// The chip whose costs and cores decide about tiles in chunks of products.
+  std::optional<Machine> chunkFor;
   std::optional<Machine> legalizeFor; ///< whose instructions are to suffice
   bool verifyEach = false;
   bool timePasses = false;

@@ -57,8 +57,14 @@ void dropEmptyStores(func::FuncOp function) {
 
 struct ChunkPass : impl::ChunkBase<ChunkPass> {
   using ChunkBase::ChunkBase;
+  ChunkPass(const ChunkOptions &options, Machine own) : ChunkBase(options), own_(std::move(own)) {}
 
   void runOnOperation() override {
+    std::optional<Machine> found = own_ || machine.empty() ? own_ : findMachine(machine);
+    if (!found && !machine.empty()) {
+      getOperation()->emitError("there is no machine `") << machine << '`';
+      return signalPassFailure();
+    }
     ScheduleEffects effects(getOperation());
     serialiseAtomics(getOperation());
     forwardStorage(getOperation());
@@ -72,12 +78,22 @@ struct ChunkPass : impl::ChunkBase<ChunkPass> {
     bringIntoGrids(getOperation());
     forwardLengths(getOperation());
     makeGrids(getOperation(), kChipLimits, [&](llvm::ArrayRef<OpGroup *> groups, unsigned number) {
-      ChunkEmitter(groups, sizes.halved(halvingsOf(number + 1)), number).emit();
+      // What did not fit once gets the usual tiles, halved.
+      int64_t times = halvingsOf(number + 1);
+      ChunkEmitter(groups, sizes.halved(times), number, found && times == 0 ? &*found : nullptr)
+          .emit();
     });
     forwardLengths(getOperation());
     effects.check();
   }
+
+  std::optional<Machine> own_; ///< instead of the one that the option names
 };
 
 } // namespace
+
+std::unique_ptr<Pass> createChunkFor(const ChunkOptions &options, Machine machine) {
+  return std::make_unique<ChunkPass>(options, std::move(machine));
+}
+
 } // namespace ptl::ir

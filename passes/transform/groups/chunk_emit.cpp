@@ -14,6 +14,8 @@ bool ChunkEmitter::hasEqualTiles(int64_t id) const {
   const Extent &whole = group_->axis(id).extent;
   // Tiles of equal length need no minimum at the end, and their extent is a constant.
   int64_t step = axis(id).step;
+  if (axis(id).stepValue)
+    return false;
   return step == 1 || (whole.isConstant() && whole.length % step == 0);
 }
 

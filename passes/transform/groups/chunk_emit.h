@@ -3,6 +3,7 @@
 #pragma once
 
 #include "passes/transform/groups/grid_emitter.h"
+#include "passes/transform/groups/product_tiles.h"
 
 namespace ptl::ir {
 
@@ -13,8 +14,11 @@ void chooseChunks(llvm::ArrayRef<OpGroup *> groups, OpGroup &group, const TileSi
 
 class ChunkEmitter : public GridEmitter {
 public:
-  ChunkEmitter(llvm::ArrayRef<OpGroup *> groups, const TileSizes &sizes, unsigned number)
-      : GridEmitter(groups, sizes, number) {}
+  /// `machine`: whose costs and cores decide about the tiles of products that its cube cores store
+  /// themselves; null: `sizes` do.
+  ChunkEmitter(llvm::ArrayRef<OpGroup *> groups, const TileSizes &sizes, unsigned number,
+               const Machine *machine)
+      : GridEmitter(groups, sizes, number), machine_(machine) {}
 
 private:
   using Loops = llvm::SmallVector<int64_t>;
@@ -39,6 +43,9 @@ private:
 
   // sizes: chunk_sizes.cpp
   void chooseSizes(bool isFirst) override;
+  MatmulOp storedProduct() const;
+  void widenTiles();
+  void balanceTiles();
 
   // tiles: chunk_tiles.cpp
   mlir::Value tileOf(mlir::Operation *member);
@@ -68,6 +75,7 @@ private:
   llvm::SmallVector<Extent> extentsOf(const AxisMap &map) const;
   llvm::SmallVector<mlir::Value> lengthsOf(const AxisMap &map) const;
   ArrayType typeOf(mlir::Type elem, const AxisMap &map) const;
+  const Machine *machine_;
   unsigned names_ = 0; ///< of lengths of tiles, so far
   /// What has been computed, innermost loop last: tiles of members, and of operands from elsewhere.
   std::vector<llvm::DenseMap<mlir::Operation *, mlir::Value>> members_;

@@ -2,6 +2,7 @@
 #include "passes/transform/groups/chunk_emit.h"
 #include "passes/transform/groups/group_schedule.h"
 
+#include "ir/dialect/attributes.h"
 #include "passes/analysis/lengths.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -177,18 +178,98 @@ void chooseChunks(llvm::ArrayRef<OpGroup *> groups, OpGroup &group, const TileSi
   ChunkChooser(groups, group, sizes, axes).chooseRoles();
 }
 
+/// The product that alone decides about the tiles of the grid and whose result the cube core stores
+/// itself, as it is or in a narrower type; null if there is none.
+MatmulOp ChunkEmitter::storedProduct() const {
+  Operation *root = group_->root();
+  if (!machine_ || groups_.size() > 1)
+    return {};
+  auto product = dyn_cast<MatmulOp>(root);
+  if (auto convert = dyn_cast<ConvertOp>(root)) {
+    product = convert->getOperand(0).getDefiningOp<MatmulOp>();
+    const Move *store = machine_->move("acc", "gm");
+    Type to = elementTypeOf(convert->getResult(0).getType());
+    if (!product || !store || !(to.isF16() || to.isBF16()) ||
+        !store->carries("f32", to.isF16() ? "f16" : "bf16"))
+      return {};
+  }
+  size_t count = product == root ? 1 : 2;
+  return product && group_->members().size() == count && group_->contains(product) &&
+                 isProductOf(product, *machine_)
+             ? product
+             : MatmulOp();
+}
+
+/// Takes larger tiles than usual for a product where they take less time.
+void ChunkEmitter::widenTiles() {
+  MatmulOp product = storedProduct();
+  if (!product)
+    return;
+  AxisMap map = group_->mapOf(product);
+  int64_t row = map[map.size() - 2], col = map.back();
+  if (row == kWhole || col == kWhole || scheduledStep(*group_, row) || scheduledStep(*group_, col))
+    return;
+  int64_t storedBytes =
+      elementTypeOf(group_->root()->getResult(0).getType()).getIntOrFloatBitWidth() / 8;
+  ProductTile largest =
+      largestTile(product, storedBytes, {axis(row).step, axis(col).step}, *machine_);
+  axis(row).step = largest.rows;
+  axis(col).step = largest.cols;
+}
+
+/// Has the tiles of a product deal its result evenly to the cores, where its lengths are not
+/// known to fit one tile.
+void ChunkEmitter::balanceTiles() {
+  MatmulOp product = storedProduct();
+  int64_t groups = machine_ ? coreGroupsOf(*machine_) : 0;
+  if (auto cores = attrs::cores.of(group_->root()))
+    groups = std::min(groups, cores.getInt());
+  if (!product || groups <= 1)
+    return;
+  AxisMap map = group_->mapOf(product);
+  int64_t row = map[map.size() - 2], col = map.back();
+  if (row == kWhole || col == kWhole)
+    return;
+  auto mayCut = [&](int64_t id) {
+    const SpaceAxis &space = group_->axis(id);
+    bool fits = space.extent.capacity != Extent::kUnknown && space.extent.capacity <= axis(id).step;
+    return group_->isParallel(id) && !space.isWhole && !fits && !scheduledStep(*group_, id);
+  };
+  ProductGrid grid{axis(row).length, axis(col).length, constant(1), mayCut(row), mayCut(col)};
+  if (!grid.mayCutRows && !grid.mayCutCols)
+    return;
+  for (int64_t id : group_->parallel()) // the others are gone along by single positions
+    if (id != row && id != col && !group_->axis(id).isWhole)
+      grid.others = b_.createOrFold<arith::MulIOp>(loc_, grid.others, axis(id).length);
+  auto [rows, cols] = balancedSteps(b_, loc_, grid, {axis(row).step, axis(col).step}, groups);
+  auto take = [&](int64_t id, Value step, bool isCut) {
+    if (!isCut)
+      return;
+    if (std::optional<int64_t> known = getConstantIntValue(step))
+      axis(id).step = *known;
+    else
+      axis(id).stepValue = step;
+  };
+  take(row, rows, grid.mayCutRows);
+  take(col, cols, grid.mayCutCols);
+}
+
 /// Also the lengths of all axes, before the grid.
 void ChunkEmitter::chooseSizes(bool) {
   axes_.assign(group_->numAxes(), {});
   chooseChunks(groups_, *group_, sizes_, axes_);
-  for (size_t i = 0; i < axes_.size(); ++i) {
-    int64_t id = static_cast<int64_t>(i);
-    // Only the axis that stands for a class has a size.
-    if (group_->find(id) != id)
-      continue;
+  widenTiles();
+  // Only the axis that stands for a class has a size.
+  llvm::SmallVector<int64_t> ids;
+  for (size_t i = 0; i < axes_.size(); ++i)
+    if (auto id = static_cast<int64_t>(i); group_->find(id) == id)
+      ids.push_back(id);
+  for (int64_t id : ids)
+    axis(id).length = lengthOf(b_, group_->axis(id).like, group_->axis(id).axis);
+  balanceTiles();
+  for (int64_t id : ids) {
     const SpaceAxis &space = group_->axis(id);
     TileAxis &own = axis(id);
-    own.length = lengthOf(b_, space.like, space.axis);
     // What is gone along by single positions has a loop unless there is one: there may be none.
     bool fits = own.role == TileAxis::Single ? space.extent.isOne()
                                              : space.extent.capacity != Extent::kUnknown &&
