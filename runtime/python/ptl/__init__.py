@@ -21,7 +21,7 @@ import os
 
 import numpy as np
 
-from . import _abi, _arrays, _compile, _fast, errors
+from . import _abi, _arrays, _compile, _fast, _signatures, errors
 from .errors import *  # noqa: F401,F403
 from .errors import Error, VariantError
 
@@ -37,6 +37,8 @@ def load(path):
 
 class Library:
     """What one file holds; its entries are attributes."""
+
+    _entry = None  # the class of its entries
 
     def __init__(self, path):
         self._path = os.fspath(path)
@@ -61,9 +63,9 @@ class Library:
             pointer = self._runtime.ptl_entry(handle, index)
             name = self._runtime.ptl_entry_name(pointer).decode()
             if name in self._entries:
-                self._entries[name]._attach(pointer)
+                self._entries[name]._set(pointer)
             else:
-                self._entries[name] = Entry(self, name, pointer)
+                self._entries[name] = (self._entry or Entry)(self, name, pointer)
 
     def _compile_variant(self, entry, missing):
         """Adds the variant to those that the source is compiled for; False if that is no help."""
@@ -93,18 +95,19 @@ class Library:
         return f"<ptl library {self._path}: {', '.join(self._entries)}>"
 
 
-class Entry:
+class Entry(_fast.Caller):
     """A `fn`, `kernel` or `program`; call it like a function."""
 
-    def __init__(self, library, name, pointer):
-        self._library, self.__name__ = library, name
-        self._attach(pointer)
+    _is_operator = False  # of PyTorch
 
-    def _attach(self, pointer):
+    def __init__(self, library, name, pointer):
+        self._library, self.__name__, self.__qualname__ = library, name, name
+        self._set(pointer)
+
+    def _set(self, pointer):
         runtime = self._library._runtime
         self._pointer = pointer
         self.signature = runtime.ptl_entry_signature(pointer).decode()
-        self.__doc__ = f"{self.signature}\n\n{runtime.ptl_entry_doc(pointer).decode()}".rstrip()
         params = []
         for index in range(runtime.ptl_param_count(pointer)):
             param = _abi.Param()
@@ -116,7 +119,10 @@ class Entry:
         names = [param.name.decode() for param in self._outputs]
         self._result = collections.namedtuple(self.__name__, names, rename=True) if len(names) > 1 else None
         fields = self._result._make if self._result else None
-        self._fast = _fast.caller(runtime, self._library._elems, pointer, params, fields, self._fail)
+        elems = self._library._elems
+        _fast.attach(self, runtime, elems, pointer, params, self._dims, fields, self._is_operator)
+        self.__signature__ = _signatures.signature(self, elems)
+        self.__doc__ = _signatures.documentation(self, elems, runtime.ptl_entry_doc(pointer).decode())
 
     @property
     def wheres(self):
@@ -134,17 +140,25 @@ class Entry:
     def __repr__(self):
         return f"<ptl {self.signature or self.__name__}>"
 
-    def __call__(self, *args, **named):
+    # Calls themselves are made by `_fast.Caller`.
+
+    def _declined(self, args, named):
+        """What is no usual call."""
+        if _fast.use_torch(self._library._elems):
+            return self(*args, **named)
         try:
-            if self._fast is not None:
-                result = self._fast(*args, **named)
-                if result is not NotImplemented:
-                    return result
             return self._call(args, named)
         except VariantError as error:
             if not self._library._compile_variant(self.__name__, error.missing):
                 raise
         return self._call(args, named)
+
+    def _failed(self, args, named):
+        """What the runtime has refused; once more if it lacked a variant."""
+        error = errors.from_runtime(self._library._runtime)
+        if isinstance(error, VariantError) and self._library._compile_variant(self.__name__, error.missing):
+            return self(*args, **named)
+        raise error
 
     def _call(self, args, named):
         values, given, dims = self._sort(args, named)
@@ -172,7 +186,10 @@ class Entry:
                 view.array.elem = code
             arrays.append(view)
             kept.append(keep)
-        self._check(runtime.ptl_call(self._pointer, *_pointers(arrays), *tail))
+        with _arrays.limited_threads(runtime, values):
+            status = runtime.ptl_call(self._pointer, *_pointers(arrays), *tail)
+        self._check(status)
+        _arrays.note_written([*self._params, *self._outputs], [*values, *results])
         return self._give_back(results, codes, values)
 
     def _sort(self, args, named):
@@ -210,10 +227,7 @@ class Entry:
 
     def _check(self, status):
         if status:
-            self._fail()
-
-    def _fail(self):
-        raise errors.from_runtime(self._library._runtime)
+            raise errors.from_runtime(self._library._runtime)
 
     def _give_back(self, results, codes, values):
         names = self._library._elems.names

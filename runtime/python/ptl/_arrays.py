@@ -1,5 +1,6 @@
 """Between Python's arrays and the runtime's descriptors."""
 
+import contextlib
 import ctypes
 import re
 import sys
@@ -75,7 +76,14 @@ def _of_numpy(runtime, elems, param, array):
     return view, array
 
 
+def _is_tensor(value):
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, torch.Tensor)
+
+
 def _of_dlpack(runtime, elems, param, tensor):
+    if _is_tensor(tensor):
+        tensor = _plain(param, tensor)
     capsule = tensor.__dlpack__()
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
@@ -143,11 +151,44 @@ def _round_bits(name, elem, value):
     return np.array((wide + 0x7FFF + (wide >> 16 & 1)) >> 16, np.uint16)
 
 
+def _plain(param, tensor):
+    """The memory of a tensor of PyTorch, where nobody asks for a gradient."""
+    import torch
+
+    from . import _tensors
+
+    if tensor.requires_grad and torch.is_grad_enabled():
+        raise errors.CallError(f"`{param.name.decode()}` requires a gradient: call an operator of `ptl.torch`, or give `.detach()`")
+    if param.kind != _abi.ARRAY and tensor.is_neg():
+        raise errors.LayoutError(f"`{param.name.decode()}` is written, but the tensor is a negated view")
+    return _tensors.plain(tensor)
+
+
+def note_written(params, values):
+    """Tells PyTorch of changes: an operation in place that changes nothing. Gradients that need the old values are refused then."""
+    for param, value in zip(params, values):
+        if param.kind in (_abi.INOUT, _abi.OUTPUT) and _is_tensor(value):
+            value.transpose_(0, 0)
+
+
+@contextlib.contextmanager
+def limited_threads(runtime, values):
+    """Calls on tensors of PyTorch have as many threads as PyTorch has."""
+    if not any(map(_is_tensor, values)):
+        yield
+        return
+    before = runtime.ptl_limit_threads(sys.modules["torch"].get_num_threads())
+    try:
+        yield
+    finally:
+        runtime.ptl_limit_threads(before)
+
+
 def like_inputs(array, elem, inputs):
     """The result as the library of the inputs has it: numpy, or torch if a tensor came in."""
     torch = sys.modules.get("torch")
-    if torch is None or not any(isinstance(value, torch.Tensor) for value in inputs):
+    if torch is None or not any(map(_is_tensor, inputs)):
         return array
     if elem == "bf16":
-        return torch.from_dlpack(array.view(np.int16)).view(torch.bfloat16)
-    return torch.from_dlpack(array)
+        return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
+    return torch.from_numpy(array)
