@@ -24,10 +24,21 @@ typedef struct {
   int input_count, output_count, dim_count;
   Parameter params[kMaxParams]; /* inputs, then outputs */
   PyObject *dims[kMaxDims];
-  PyObject *dtypes; /* NumPy's types by PtlElem; None where there is none */
-  PyObject *empty;  /* numpy.empty */
-  PyObject *result; /* makes what several results are given back as, from a tuple */
+  PyObject *dtypes;    /* NumPy's types by PtlElem; None where there is none */
+  PyObject *empty;     /* numpy.empty */
+  PyObject *result;    /* makes what several results are given back as, from a tuple */
+  struct Shapes *last; /* NULL before the first call whose outputs were made */
 } Entry;
+
+enum { kRemembered = 8, kSmall = 500 };
+
+/* The shapes of the outputs of a call, and all that they follow from: calls that differ in their elements alone are usual. */
+typedef struct Shapes {
+  int array_count, scalar_count, dim_count;
+  PtlView arrays[kRemembered], outputs[kRemembered];
+  PtlScalar scalars[kRemembered];
+  PtlDim dims[kRemembered];
+} Shapes;
 
 typedef struct {
   PyObject_HEAD Entry *entry; /* NULL until `_attach` */
@@ -43,6 +54,7 @@ static void let_go(Entry *entry) {
   Py_XDECREF(entry->dtypes);
   Py_XDECREF(entry->empty);
   Py_XDECREF(entry->result);
+  PyMem_Free(entry->last);
   PyMem_Free(entry);
 }
 
@@ -227,14 +239,65 @@ static PyObject *allocate(const Entry *self, const PtlView *shape) {
   return array;
 }
 
+static int same_shape(const PtlView *one, const PtlView *other) {
+  size_t bytes = (size_t)one->array.rank * sizeof *one->extents;
+  return one->array.elem == other->array.elem && one->array.rank == other->array.rank &&
+         memcmp(one->extents, other->extents, bytes) == 0 &&
+         memcmp(one->strides, other->strides, bytes) == 0;
+}
+
+static int is_last(const Shapes *last, const Call *call) {
+  if (last->array_count != call->array_count || last->scalar_count != call->scalar_count ||
+      last->dim_count != call->dim_count)
+    return 0;
+  for (int i = 0; i < call->array_count; ++i)
+    if (!same_shape(&last->arrays[i], &call->views[i]))
+      return 0;
+  for (int i = 0; i < call->scalar_count; ++i)
+    if (last->scalars[i].u64 != call->scalars[i].u64)
+      return 0;
+  for (int i = 0; i < call->dim_count; ++i)
+    if (last->dims[i].name != call->dims[i].name || last->dims[i].value != call->dims[i].value)
+      return 0;
+  return 1;
+}
+
+static void remember(Shapes *last, const Call *call, const PtlView *shapes, int output_count) {
+  last->array_count = call->array_count;
+  last->scalar_count = call->scalar_count;
+  last->dim_count = call->dim_count;
+  memcpy(last->arrays, call->views, (size_t)call->array_count * sizeof *call->views);
+  memcpy(last->scalars, call->scalars, (size_t)call->scalar_count * sizeof *call->scalars);
+  memcpy(last->dims, call->dims, (size_t)call->dim_count * sizeof *call->dims);
+  memcpy(last->outputs, shapes, (size_t)output_count * sizeof *shapes);
+}
+
+/* The shapes of the outputs. 0: the runtime refuses the inputs. They are the caller's own: while arrays are made, another thread may
+ * call the same entry. */
+static int infer_outputs(Entry *self, const Call *call, PtlView *shapes) {
+  int fits = self->output_count <= kRemembered && call->array_count <= kRemembered &&
+             call->scalar_count <= kRemembered && call->dim_count <= kRemembered;
+  if (fits && self->last && is_last(self->last, call)) {
+    memcpy(shapes, self->last->outputs, (size_t)self->output_count * sizeof *shapes);
+    return 1;
+  }
+  if (self->infer(self->entry, call->arrays, call->array_count, call->scalars, call->scalar_count,
+                  call->dims, call->dim_count, shapes))
+    return 0;
+  if (fits && !self->last)
+    self->last = PyMem_Calloc(1, sizeof *self->last);
+  if (fits && self->last)
+    remember(self->last, call, shapes, self->output_count);
+  return 1;
+}
+
 /* Adds the outputs, made where they are not given; owned by `results`. 1, 0: declined, -1: an error is set. */
-static int add_outputs(const Entry *self, Call *call, PyObject **values, PyObject **results) {
+static int add_outputs(Entry *self, Call *call, PyObject **values, PyObject **results) {
   PtlView shapes[kMaxParams];
   int missing = 0;
   for (int i = 0; i < self->output_count; ++i)
     missing |= !values[i];
-  if (missing && self->infer(self->entry, call->arrays, call->array_count, call->scalars,
-                             call->scalar_count, call->dims, call->dim_count, shapes))
+  if (missing && !infer_outputs(self, call, shapes))
     return 0;
   for (int i = 0; i < self->output_count; ++i) {
     const Parameter *param = &self->params[self->input_count + i];
@@ -263,20 +326,37 @@ static PyObject *give_back(const Entry *self, PyObject **results) {
   return value;
 }
 
+static int has_few_elements(const PtlArray *array) {
+  int64_t count = 1;
+  for (int64_t axis = 0; axis < array->rank; ++axis) {
+    if (array->extents[axis] > kSmall)
+      return 0;
+    count *= array->extents[axis];
+    if (count > kSmall)
+      return 0;
+  }
+  return 1;
+}
+
 static int32_t call_code(const Entry *self, const Call *call) {
   int32_t threads = call->tensor || self->is_operator ? ptl_torch_threads() : 0;
-  PyThreadState *state = PyEval_SaveThread();
+  /* Others may run meanwhile, unless letting them takes longer than the call. */
+  int is_small = 1;
+  for (int i = 0; i < call->array_count; ++i)
+    is_small &= has_few_elements(&call->views[i].array);
+  PyThreadState *state = is_small ? NULL : PyEval_SaveThread();
   int32_t before = threads ? self->limit(threads) : 0;
   int32_t status = self->call(self->entry, call->arrays, call->array_count, call->scalars,
                               call->scalar_count, call->dims, call->dim_count);
   if (threads)
     self->limit(before);
-  PyEval_RestoreThread(state);
+  if (state)
+    PyEval_RestoreThread(state);
   return status;
 }
 
 /* NotImplemented: declined. `status` is what the call itself gave. */
-static PyObject *run(const Entry *self, Call *call, PyObject **values, PyObject **results,
+static PyObject *run(Entry *self, Call *call, PyObject **values, PyObject **results,
                      int32_t *status) {
   for (int i = 0; i < self->input_count; ++i) {
     const Parameter *param = &self->params[i];

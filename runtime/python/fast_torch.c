@@ -16,8 +16,10 @@ static struct {
   PyObject *dual; /* the dictionary of torch.autograd.forward_ad */
 } torch;
 static struct {
-  PyObject *data_ptr, *shape, *dtype, *is_contiguous, *stride, *is_neg, *requires_grad, *is_cpu,
-      *transpose, *new_empty, *level, *zero;
+  PyObject *data_ptr, *is_contiguous, *stride, *is_neg, *transpose, *new_empty;
+} methods; /* of torch.Tensor: plain tensors have no others, and need not be asked for them */
+static struct {
+  PyObject *shape, *dtype, *requires_grad, *is_cpu, *level, *zero;
 } names;
 
 static int take(PyObject *table, const char *name, PyObject **into) {
@@ -36,17 +38,14 @@ PyObject *ptl_use_torch(PyObject *module, PyObject *table) {
   static const struct {
     const char *text;
     PyObject **into;
-  } texts[] = {{"data_ptr", &names.data_ptr},
-               {"shape", &names.shape},
+  } texts[] = {{"shape", &names.shape},
                {"dtype", &names.dtype},
-               {"is_contiguous", &names.is_contiguous},
-               {"stride", &names.stride},
-               {"is_neg", &names.is_neg},
                {"requires_grad", &names.requires_grad},
                {"is_cpu", &names.is_cpu},
-               {"transpose_", &names.transpose},
-               {"new_empty", &names.new_empty},
-               {"_current_level", &names.level}};
+               {"_current_level", &names.level}},
+    functions[] = {{"data_ptr", &methods.data_ptr},    {"is_contiguous", &methods.is_contiguous},
+                   {"stride", &methods.stride},        {"is_neg", &methods.is_neg},
+                   {"transpose_", &methods.transpose}, {"new_empty", &methods.new_empty}};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; ++i)
     if (!*texts[i].into && !(*texts[i].into = PyUnicode_InternFromString(texts[i].text)))
       return NULL;
@@ -60,6 +59,10 @@ PyObject *ptl_use_torch(PyObject *module, PyObject *table) {
       !take(table, "states", &torch.states) || !take(table, "dual", &torch.dual) ||
       !take(table, "Tensor", &torch.tensor_type))
     return NULL;
+  for (size_t i = 0; i < sizeof functions / sizeof *functions; ++i)
+    if (!*functions[i].into &&
+        !(*functions[i].into = PyObject_GetAttrString(torch.tensor_type, functions[i].text)))
+      return NULL;
   Py_RETURN_NONE;
 }
 
@@ -105,7 +108,7 @@ static int read_layout(PyObject *tensor, PtlView *view) {
   Py_XDECREF(shape);
   if (rank < 0)
     return -1;
-  if (is_true(PyObject_CallMethodObjArgs(tensor, names.is_contiguous, NULL))) {
+  if (is_true(PyObject_CallFunctionObjArgs(methods.is_contiguous, tensor, NULL))) {
     int64_t next = 1;
     for (int axis = rank - 1; axis >= 0; --axis) {
       view->strides[axis] = next;
@@ -113,7 +116,7 @@ static int read_layout(PyObject *tensor, PtlView *view) {
     }
     return rank;
   }
-  PyObject *strides = PyObject_CallMethodObjArgs(tensor, names.stride, NULL);
+  PyObject *strides = PyObject_CallFunctionObjArgs(methods.stride, tensor, NULL);
   int count = read_numbers(strides, view->strides);
   Py_XDECREF(strides);
   return count == rank ? rank : -1;
@@ -126,8 +129,8 @@ int ptl_add_tensor(Call *call, const Parameter *param, PyObject *tensor) {
   int rank = elem >= 0 ? read_layout(tensor, view) : -1;
   /* A negated view holds other numbers than it shows. */
   PyObject *address = rank >= 0 && attribute(tensor, names.is_cpu) &&
-                              !is_true(PyObject_CallMethodObjArgs(tensor, names.is_neg, NULL))
-                          ? PyObject_CallMethodObjArgs(tensor, names.data_ptr, NULL)
+                              !is_true(PyObject_CallFunctionObjArgs(methods.is_neg, tensor, NULL))
+                          ? PyObject_CallFunctionObjArgs(methods.data_ptr, tensor, NULL)
                           : NULL;
   void *data = address ? PyLong_AsVoidPtr(address) : NULL;
   Py_XDECREF(address);
@@ -180,7 +183,7 @@ static PyObject *make_tensor(const Call *call, const PtlView *shape) {
     PyTuple_SetItem(extents, (Py_ssize_t)axis, PyLong_FromLongLong(shape->extents[axis]));
   PyObject *made = NULL;
   if (view && view->array.elem == shape->array.elem) {
-    made = PyObject_CallMethodObjArgs(call->tensor, names.new_empty, extents, NULL);
+    made = PyObject_CallFunctionObjArgs(methods.new_empty, call->tensor, extents, NULL);
   } else {
     PyObject *args = PyTuple_Pack(1, extents), *named = PyDict_New();
     if (args && named && PyDict_SetItem(named, names.dtype, dtype) == 0)
@@ -195,7 +198,7 @@ static PyObject *make_tensor(const Call *call, const PtlView *shape) {
 PyObject *ptl_new_tensor(Call *call, const PtlView *shape) {
   PyObject *made = make_tensor(call, shape);
   PyObject *address = made && made != Py_NotImplemented
-                          ? PyObject_CallMethodObjArgs(made, names.data_ptr, NULL)
+                          ? PyObject_CallFunctionObjArgs(methods.data_ptr, made, NULL)
                           : NULL;
   if (!address)
     return made == Py_NotImplemented ? made : (Py_XDECREF(made), NULL);
@@ -224,8 +227,8 @@ int32_t ptl_torch_threads(void) {
 /* An operation in place that changes nothing, and counts as a change: gradients that need the old values are refused then. */
 int ptl_note_written(const Call *call) {
   for (int i = 0; i < call->written_count; ++i) {
-    PyObject *done =
-        PyObject_CallMethodObjArgs(call->written[i], names.transpose, names.zero, names.zero, NULL);
+    PyObject *done = PyObject_CallFunctionObjArgs(methods.transpose, call->written[i], names.zero,
+                                                  names.zero, NULL);
     if (!done)
       return -1;
     Py_DECREF(done);

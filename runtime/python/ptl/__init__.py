@@ -72,8 +72,14 @@ class Library:
         defines = {f"{entry}.{part}" for part in missing.split()}
         if not self._source or defines <= self._defines:
             return False
-        self._defines |= defines
-        self._open()
+        before = self._defines
+        self._defines = before | defines
+        try:
+            self._open()
+        except errors.CompileError:
+            # What cannot be compiled must not be in the way of what can.
+            self._defines = before
+            raise
         return True
 
     @property
@@ -170,14 +176,7 @@ class Entry(_fast.Caller):
                 types.setdefault(param.elem_name, view.array.elem)
                 arrays.append(view)
                 kept.append(keep)
-        scalars = [
-            _arrays.scalar(elems, p.name.decode(), p.elem if p.elem >= 0 else types.get(p.elem_name, -1), value)
-            for p, value in zip(self._params, values)
-            if p.kind == _abi.SCALAR
-        ]
-        cells = (_abi.Scalar * max(len(scalars), 1))(*scalars)
-        sizes = (_abi.Dim * max(len(dims), 1))(*(_abi.Dim(n.encode(), v) for n, v in dims.items()))
-        tail = (cells, len(scalars), sizes, len(dims))
+        tail = self._tail(values, dims, types)
         results, codes = self._allocate(arrays, tail, given)
         for param, result, code in zip(self._outputs, results, codes):
             view, keep = _arrays.describe(runtime, elems, param, result)
@@ -187,10 +186,22 @@ class Entry(_fast.Caller):
             arrays.append(view)
             kept.append(keep)
         with _arrays.limited_threads(runtime, values):
-            status = runtime.ptl_call(self._pointer, *_pointers(arrays), *tail)
+            status = runtime.ptl_call(self._pointer, *_arrays.pointers(arrays), *tail)
         self._check(status)
         _arrays.note_written([*self._params, *self._outputs], [*values, *results])
         return self._give_back(results, codes, values)
+
+    def _tail(self, values, dims, types):
+        """The arguments after the arrays; `types` are those that the arrays give to type parameters."""
+        elems = self._library._elems
+        scalars = [
+            _arrays.scalar(elems, p.name.decode(), p.elem if p.elem >= 0 else types.get(p.elem_name, -1), value)
+            for p, value in zip(self._params, values)
+            if p.kind == _abi.SCALAR
+        ]
+        cells = (_abi.Scalar * max(len(scalars), 1))(*scalars)
+        sizes = (_abi.Dim * max(len(dims), 1))(*(_abi.Dim(n.encode(), v) for n, v in dims.items()))
+        return cells, len(scalars), sizes, len(dims)
 
     def _sort(self, args, named):
         """Arguments by parameter, outputs and dimensions by name."""
@@ -215,7 +226,7 @@ class Entry(_fast.Caller):
         """The output arrays, and the codes of their element types."""
         runtime, elems = self._library._runtime, self._library._elems
         shapes = (_abi.View * max(len(self._outputs), 1))()
-        self._check(runtime.ptl_infer(self._pointer, *_pointers(arrays), *tail, shapes))
+        self._check(runtime.ptl_infer(self._pointer, *_arrays.pointers(arrays), *tail, shapes))
         results = []
         for param, shape in zip(self._outputs, shapes):
             if param.name.decode() in given:
@@ -232,17 +243,9 @@ class Entry(_fast.Caller):
     def _give_back(self, results, codes, values):
         names = self._library._elems.names
         results = [
-            _arrays.like_inputs(result, names[code], values) if isinstance(result, np.ndarray) else result
+            _arrays.like_inputs(result, names[code], values, self._is_operator) if isinstance(result, np.ndarray) else result
             for result, code in zip(results, codes)
         ]
         if not results:
             return None
         return self._result(*results) if self._result else results[0]
-
-
-def _pointers(views):
-    pointers = (ctypes.POINTER(_abi.Array) * max(len(views), 1))()
-    for index, view in enumerate(views):
-        # The view was filled where it is, so its array already points to its own extents.
-        pointers[index] = ctypes.pointer(view.array)
-    return pointers, len(views)

@@ -48,6 +48,23 @@ class ElemTable:
         return self.names[code] in _EXTENDED and ml_dtypes is None
 
 
+def view_of(runtime, code, address, shape, strides):
+    """A descriptor; strides count elements."""
+    view = _abi.View()
+    int64s = ctypes.c_int64 * max(len(shape), 1)
+    runtime.ptl_view_strided(view, code, address, len(shape), int64s(*shape), int64s(*strides))
+    return view
+
+
+def pointers(views):
+    """Descriptors as the runtime takes them."""
+    found = (ctypes.POINTER(_abi.Array) * max(len(views), 1))()
+    for index, view in enumerate(views):
+        # The view was filled where it is, so its array already points to its own extents.
+        found[index] = ctypes.pointer(view.array)
+    return found, len(views)
+
+
 def _of_numpy(runtime, elems, param, array):
     """The descriptor of a numpy array, and the array it describes (a copy where needed)."""
     if array.dtype.byteorder == ">" and param.kind == _abi.ARRAY:
@@ -68,12 +85,7 @@ def _of_numpy(runtime, elems, param, array):
         raise errors.LayoutError(f"`{param.name.decode()}`: the array is not aligned to its elements")
     if param.kind != _abi.ARRAY and not array.flags.writeable:
         raise errors.LayoutError(f"`{param.name.decode()}` is written, but the array is read-only")
-    view = _abi.View()
-    int64s = ctypes.c_int64 * max(array.ndim, 1)
-    runtime.ptl_view_strided(
-        view, code, array.ctypes.data, array.ndim, int64s(*array.shape), int64s(*(s // size for s in array.strides))
-    )
-    return view, array
+    return view_of(runtime, code, array.ctypes.data, array.shape, [step // size for step in array.strides]), array
 
 
 def _is_tensor(value):
@@ -184,10 +196,10 @@ def limited_threads(runtime, values):
         runtime.ptl_limit_threads(before)
 
 
-def like_inputs(array, elem, inputs):
-    """The result as the library of the inputs has it: numpy, or torch if a tensor came in."""
+def like_inputs(array, elem, inputs, is_operator):
+    """The result as the library of the inputs has it: numpy, or torch if a tensor came in, or operators of PyTorch are called."""
     torch = sys.modules.get("torch")
-    if torch is None or not any(map(_is_tensor, inputs)):
+    if not is_operator and not any(map(_is_tensor, inputs)):
         return array
     if elem == "bf16":
         return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)

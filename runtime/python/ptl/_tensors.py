@@ -20,8 +20,7 @@ def dtypes(elems):
 
 def _states():
     """Functions that say whether something traces or replaces operations; each gives something false if not."""
-    names = ("_is_tracing", "_is_torch_function_mode_enabled", "_len_torch_function_stack", "_len_torch_dispatch_stack",
-             "_get_torch_dispatch_mode")  # fmt: skip
+    names = ("_is_tracing", "_len_torch_function_stack", "_len_torch_dispatch_stack")
     found = [getattr(torch._C, name) for name in names if hasattr(torch._C, name)]
     functorch = getattr(torch._C, "_functorch", None)
     if hasattr(functorch, "peek_interpreter_stack"):

@@ -63,6 +63,10 @@ class FileError(Error, OSError):
     pass
 
 
+class NotDifferentiable(Error, RuntimeError):
+    """A gradient was asked for that no backward entry gives."""
+
+
 class CompileError(Error):
     """`ptlc` refused the source; the message is what it said."""
 
