@@ -35,6 +35,13 @@ def load(path):
     return Library(path)
 
 
+def load_ipython_extension(shell):
+    """`%load_ext ptl`: the magic `%%ptl` of notebooks."""
+    from . import jupyter
+
+    shell.register_magics(jupyter.Magics)
+
+
 class Library:
     """What one file holds; its entries are attributes."""
 

@@ -70,6 +70,10 @@ class NotDifferentiable(Error, RuntimeError):
 class CompileError(Error):
     """`ptlc` refused the source; the message is what it said."""
 
+    def _render_traceback_(self):
+        """What notebooks show: the message has the lines that matter."""
+        return str(self).splitlines()
+
 
 def from_runtime(runtime):
     """The exception for the last failure of this thread."""
