@@ -13,6 +13,8 @@ struct CallArguments {
   std::span<const PtlArray *const> arrays;
   std::span<const PtlScalar> scalars;
   std::span<const PtlDim> dims;
+  /// The arrays have a type and a shape, but no elements that could be read.
+  bool isShapesOnly = false;
 };
 
 /// The values that one call gives to the names of a signature, and for each name the argument that

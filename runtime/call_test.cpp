@@ -157,6 +157,29 @@ TEST_F(CallTest, Infer) {
   EXPECT_EQ(output.array.strides[0], 15);
 }
 
+// Requirements on elements are left out where there are none; all others hold.
+TEST_F(CallTest, InferWithoutElements) {
+  int64_t three[] = {3}, two[] = {2}, dense[] = {1};
+  PtlView table, index, output;
+  const PtlArray *arrays[] = {ptl_view_strided(&table, PTL_F64, nullptr, 1, three, dense),
+                              ptl_view_strided(&index, PTL_I32, nullptr, 1, two, dense)};
+  const PtlEntry *gather = ptl_find(library_, "gather");
+  EXPECT_EQ(ptl_infer(gather, arrays, 2, nullptr, 0, nullptr, 0, &output), PTL_ERROR_ARGUMENT);
+  ASSERT_EQ(ptl_infer_shapes(gather, arrays, 2, nullptr, 0, nullptr, 0, &output), PTL_OK)
+      << ptl_last_error();
+  EXPECT_EQ(output.array.elem, PTL_F64);
+  EXPECT_EQ(output.array.rank, 1);
+  EXPECT_EQ(output.extents[0], 2);
+  PtlScalar scalars[2] = {};
+  scalars[0].f32 = 1;
+  const PtlArray *scaled[] = {ptl_view_strided(&table, PTL_F32, nullptr, 1, three, dense)};
+  EXPECT_EQ(
+      ptl_infer_shapes(ptl_find(library_, "scale"), scaled, 1, scalars, 2, nullptr, 0, nullptr),
+      PTL_ERROR_WHERE);
+  EXPECT_EQ(ptl_infer_shapes(gather, arrays, 1, nullptr, 0, nullptr, 0, &output),
+            PTL_ERROR_ARGUMENT);
+}
+
 TEST_F(CallTest, WheresScalarsStridesAndInout) {
   std::vector<float> x{1, 0, 2, 0, 3, 0, 4, 0};
   PtlView view;

@@ -260,6 +260,12 @@ void forEachName(const Expr &expr, const std::function<void(const Expr &)> &visi
     forEachName(arg, visit);
 }
 
+bool readsElements(const Expr &expr) {
+  using enum Expr::Op;
+  return expr.op == Elem || expr.op == All || expr.op == Unique || expr.op == Sorted ||
+         std::any_of(expr.args.begin(), expr.args.end(), readsElements);
+}
+
 void forEachDim(const Expr &expr, const std::function<void(int)> &visit) {
   forEachName(expr, [&](const Expr &name) {
     if (name.op == Op::Dim)

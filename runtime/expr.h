@@ -94,6 +94,8 @@ std::optional<Solution> solve(const Expr &expr, int64_t value, const ExprValues 
 
 /// Calls `visit` with each dimension, scalar and element that occurs, in order.
 void forEachName(const Expr &expr, const std::function<void(const Expr &)> &visit);
+/// Whether the value depends on elements of arrays.
+bool readsElements(const Expr &expr);
 /// Calls `visit` with the index of each dimension that occurs.
 void forEachDim(const Expr &expr, const std::function<void(int)> &visit);
 

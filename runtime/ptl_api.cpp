@@ -182,12 +182,7 @@ const char *ptl_variant(const PtlEntry *entry, int32_t index) {
                                                             : nullptr;
 }
 
-int32_t ptl_infer(const PtlEntry *entry, const PtlArray *const *arrays, int32_t arrayCount,
-                  const PtlScalar *scalars, int32_t scalarCount, const PtlDim *dims,
-                  int32_t dimCount, PtlView *outputs) {
-  if (incomplete(entry, arrays, arrayCount, scalars, scalarCount, dims, dimCount))
-    return nullArgument("ptl_infer");
-  CallArguments inputs = collect(arrays, arrayCount, scalars, scalarCount, dims, dimCount);
+static int32_t inferOutputs(const PtlEntry *entry, const CallArguments &inputs, PtlView *outputs) {
   Binding binding;
   if (Failure failure = bindInputs(*entry->entry, inputs, binding))
     return finish(std::move(failure));
@@ -201,6 +196,25 @@ int32_t ptl_infer(const PtlEntry *entry, const PtlArray *const *arrays, int32_t 
                    static_cast<int32_t>(shape.extents.size()), shape.extents.data());
   }
   return finish({});
+}
+
+int32_t ptl_infer(const PtlEntry *entry, const PtlArray *const *arrays, int32_t arrayCount,
+                  const PtlScalar *scalars, int32_t scalarCount, const PtlDim *dims,
+                  int32_t dimCount, PtlView *outputs) {
+  if (incomplete(entry, arrays, arrayCount, scalars, scalarCount, dims, dimCount))
+    return nullArgument("ptl_infer");
+  return inferOutputs(entry, collect(arrays, arrayCount, scalars, scalarCount, dims, dimCount),
+                      outputs);
+}
+
+int32_t ptl_infer_shapes(const PtlEntry *entry, const PtlArray *const *arrays, int32_t arrayCount,
+                         const PtlScalar *scalars, int32_t scalarCount, const PtlDim *dims,
+                         int32_t dimCount, PtlView *outputs) {
+  if (incomplete(entry, arrays, arrayCount, scalars, scalarCount, dims, dimCount))
+    return nullArgument("ptl_infer_shapes");
+  CallArguments inputs = collect(arrays, arrayCount, scalars, scalarCount, dims, dimCount);
+  inputs.isShapesOnly = true;
+  return inferOutputs(entry, inputs, outputs);
 }
 
 int32_t ptl_call(const PtlEntry *entry, const PtlArray *const *arrays, int32_t arrayCount,
@@ -279,5 +293,7 @@ int32_t ptl_elem_from_name(const char *name) {
 }
 
 int32_t ptl_thread_count(void) { return ThreadPool::shared().threadCount(); }
+
+int32_t ptl_limit_threads(int32_t most) { return ThreadPool::limitThreads(most); }
 
 int32_t ptl_abi_version(void) { return PTL_ABI_VERSION; }

@@ -234,6 +234,19 @@ def calls(ptl, peers):
         ta, tb = peers.tensor(a), peers.tensor(b)
         table["torch"] = lambda: peers.torch.mul(ta, tb)
     yield Row("a call from Python, 16 elements", 1.0, None, 0, table, lambda: (c, a * b, 0))
+    yield Row("a call from Python, result made", 1.0, None, 0, {"ptl": lambda: ptl.small(a, b), "numpy": lambda: np.multiply(a, b)},
+              lambda: (ptl.small(a, b), a * b, 0))  # fmt: skip
+    if peers.torch:
+        import importlib
+
+        ops = importlib.import_module("ptl.torch").load(os.path.join(limits.HERE, "programs.ptl"))
+        ops.small(ta, tb)
+        yield Row("an operator of PyTorch, 16 elements", 0.33, None, 0,
+                  {"ptl": lambda: ops.small(ta, tb), "torch": lambda: peers.torch.mul(ta, tb)},
+                  lambda: (ops.small(ta, tb).numpy(), a * b, 0))  # fmt: skip
+        yield Row("the same, as PyTorch dispatches it", 0.1, None, 0,
+                  {"ptl": lambda: peers.torch.ops.programs.small(ta, tb), "torch": lambda: peers.torch.mul(ta, tb)},
+                  lambda: (ops.small(ta, tb).numpy(), a * b, 0))  # fmt: skip
     yield Row("1000 calls from C, 16 elements", 1.0, None, 0, {"ptl": calls_from_c(ptl, a, b, c, 1000), "numpy": times_of(table["numpy"], 1000)},
               lambda: (c, a * b, 0))  # fmt: skip
 

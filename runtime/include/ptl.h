@@ -169,6 +169,13 @@ PTL_API int32_t ptl_infer(const PtlEntry *entry, const PtlArray *const *arrays, 
                           const PtlScalar *scalars, int32_t scalar_count, const PtlDim *dims,
                           int32_t dim_count, PtlView *outputs);
 
+/* The same for arrays without elements, whose `data` may be NULL: what the signature says of elements
+ * (`all(idx < V)`, `unique`, `sorted`) is not checked. */
+PTL_API int32_t ptl_infer_shapes(const PtlEntry *entry, const PtlArray *const *arrays,
+                                 int32_t array_count, const PtlScalar *scalars,
+                                 int32_t scalar_count, const PtlDim *dims, int32_t dim_count,
+                                 PtlView *outputs);
+
 /* Checks everything the signature says, picks the variant and runs it. `arrays` are the array
  * parameters in declaration order followed by the outputs. Nothing is written unless every check
  * at the boundary passed; after a failure inside the code the outputs hold unspecified values. */
@@ -204,8 +211,11 @@ PTL_API int32_t ptl_elem_size(int32_t elem);
 PTL_API const char *ptl_elem_name(int32_t elem);
 PTL_API int32_t ptl_elem_from_name(const char *name);
 
-/* Threads that calls use: all processors, or PTL_NUM_THREADS. */
+/* Threads that calls of the calling thread use: all processors, or PTL_NUM_THREADS, or fewer if limited. */
 PTL_API int32_t ptl_thread_count(void);
+/* Lets calls of the calling thread use at most so many threads, 0: as many as there are. Gives the limit that
+ * was there before. For programs whose other libraries have threads, too. */
+PTL_API int32_t ptl_limit_threads(int32_t most);
 PTL_API int32_t ptl_abi_version(void);
 
 #ifdef __cplusplus

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <pthread.h>
 #include <sched.h>
+#include <utility>
 
 namespace ptl::rt {
 namespace {
@@ -19,6 +20,7 @@ constexpr int maxThreads = 1024;
 
 thread_local int currentIndex = 0;
 thread_local bool insideLoop = false;
+thread_local int mostThreads = 0; // 0: no limit
 
 // Threads do not survive a fork, so a child runs its loops in place.
 std::atomic<bool> inForkedChild{false};
@@ -131,6 +133,12 @@ ThreadPool::~ThreadPool() {
 
 int ThreadPool::threadIndex() { return currentIndex; }
 
+int ThreadPool::threadCount() const {
+  return mostThreads > 0 ? std::min(threadCount_, mostThreads) : threadCount_;
+}
+
+int ThreadPool::limitThreads(int most) { return std::exchange(mostThreads, std::max(0, most)); }
+
 ThreadPool &ThreadPool::shared() {
   // Never destroyed: its threads may not be joined in a forked child, nor while the process exits.
   static ThreadPool *pool = [] {
@@ -149,9 +157,9 @@ void ThreadPool::runInPlace(const Job &job) {
   }
 }
 
-void ThreadPool::divide(int64_t chunks) {
-  int64_t each = chunks / threadCount_, more = chunks % threadCount_, begin = 0;
-  for (int64_t thread = 0; thread < threadCount_; ++thread) {
+void ThreadPool::divide(int64_t chunks, int threads) {
+  int64_t each = chunks / threads, more = chunks % threads, begin = 0;
+  for (int64_t thread = 0; thread < threads; ++thread) {
     Share &share = shares_[static_cast<size_t>(thread)];
     share.next.store(begin, std::memory_order_relaxed);
     begin += each + (thread < more ? 1 : 0);
@@ -161,9 +169,9 @@ void ThreadPool::divide(int64_t chunks) {
 
 void ThreadPool::workOn(const Job &job) {
   InsideLoop inside;
-  int own = currentIndex % threadCount_;
-  for (int turn = 0; turn < threadCount_; ++turn) {
-    Share &share = shares_[static_cast<size_t>((own + turn) % threadCount_)];
+  int own = currentIndex % job.threads;
+  for (int turn = 0; turn < job.threads; ++turn) {
+    Share &share = shares_[static_cast<size_t>((own + turn) % job.threads)];
     // A look first: threads without work do not write to what others count with.
     while (share.next.load(std::memory_order_relaxed) < share.end) {
       if (job.stop && job.stop->load(std::memory_order_relaxed) != 0)
@@ -181,22 +189,24 @@ void ThreadPool::run(Body body, void *closure, int64_t count, int64_t grain,
                      const std::atomic<int32_t> *stop) {
   if (count <= 0)
     return;
+  int threads = threadCount();
   if (grain <= 0)
-    grain = std::max<int64_t>(1, count / (threadCount_ * chunksPerThread));
-  Job job{body, closure, count, grain, stop};
+    grain = std::max<int64_t>(1, count / (threads * chunksPerThread));
+  Job job{body, closure, count, grain, stop, threads};
   // Inside a loop all threads are busy already; in a forked child there are none.
-  bool alone = count <= grain || threadCount_ == 1 || insideLoop ||
-               inForkedChild.load(std::memory_order_relaxed);
+  bool alone =
+      count <= grain || threads == 1 || insideLoop || inForkedChild.load(std::memory_order_relaxed);
   // A loop of another thread has the workers. Waiting for them could take longer than running the
   // loop here.
   if (alone || busy_.exchange(true, std::memory_order_acquire))
     return runInPlace(job);
 
   job_ = job;
-  divide((count - 1) / grain + 1);
+  divide((count - 1) / grain + 1, threads);
+  most_.store(threads, std::memory_order_relaxed);
   uint64_t epoch = (state_.load(std::memory_order_relaxed) >> 32) + 1;
   state_.store((epoch << 32) | openBit, std::memory_order_seq_cst);
-  wakeWorkers((count - 1) / grain);
+  wakeWorkers((count - 1) / grain, threads);
   workOn(job);
 
   // Nobody enters from here on; those who are inside still use `job_` and the closure.
@@ -211,21 +221,22 @@ void ThreadPool::run(Body body, void *closure, int64_t count, int64_t grain,
   busy_.store(false, std::memory_order_release);
 }
 
-void ThreadPool::wakeWorkers(int64_t wanted) {
+void ThreadPool::wakeWorkers(int64_t wanted, int threads) {
   wake_.fetch_add(1, std::memory_order_seq_cst);
   int64_t sleeping = sleepers_.load(std::memory_order_seq_cst);
   if (sleeping == 0)
     return;
-  // One call that wakes all is cheaper than many single ones.
-  if (wanted * 2 > sleeping)
+  // One call that wakes all is cheaper than many single ones; and of some threads nobody knows which would be woken.
+  if (wanted * 2 > sleeping || threads < threadCount_)
     return wake_.notify_all();
   for (int64_t i = 0; i < wanted; ++i)
     wake_.notify_one();
 }
 
-bool ThreadPool::enter(uint32_t &lastEpoch) {
+bool ThreadPool::enter(int index, uint32_t &lastEpoch) {
   uint64_t state = state_.load(std::memory_order_seq_cst);
-  while ((state & openBit) && static_cast<uint32_t>(state >> 32) != lastEpoch) {
+  while ((state & openBit) && static_cast<uint32_t>(state >> 32) != lastEpoch &&
+         index < most_.load(std::memory_order_relaxed)) {
     if (state_.compare_exchange_weak(state, state + 1, std::memory_order_acq_rel)) {
       lastEpoch = static_cast<uint32_t>(state >> 32);
       return true;
@@ -239,8 +250,11 @@ void ThreadPool::workerMain(int index) {
   pinThread(affinity_, index, threadCount_);
   uint32_t lastEpoch = 0;
   while (true) {
-    bool entered = enter(lastEpoch);
-    for (Spinning spinning; !entered && spinning.pause(); entered = enter(lastEpoch))
+    bool entered = enter(index, lastEpoch);
+    // Those that the last loop did not take sleep at once: a limit is there to leave processors to others.
+    auto mayTakePart = [&] { return index < most_.load(std::memory_order_relaxed); };
+    for (Spinning spinning; !entered && mayTakePart() && spinning.pause();
+         entered = enter(index, lastEpoch))
       if (quit_.load(std::memory_order_relaxed))
         return;
     if (!entered) {
@@ -248,7 +262,7 @@ void ThreadPool::workerMain(int index) {
       // after that look wakes it.
       sleepers_.fetch_add(1, std::memory_order_seq_cst);
       uint32_t seen = wake_.load(std::memory_order_seq_cst);
-      entered = enter(lastEpoch);
+      entered = enter(index, lastEpoch);
       if (!entered && !quit_.load(std::memory_order_seq_cst))
         wake_.wait(seen, std::memory_order_seq_cst);
       sleepers_.fetch_sub(1, std::memory_order_seq_cst);

@@ -35,7 +35,12 @@ public:
   void run(Body body, void *closure, int64_t count, int64_t grain,
            const std::atomic<int32_t> *stop);
 
-  int threadCount() const { return threadCount_; }
+  /// The threads of loops that the calling thread runs, itself included: those of the pool, or what it has been limited to.
+  int threadCount() const;
+
+  /// Lets loops that the calling thread runs, in any pool, have at most so many threads, itself included; 0: all of
+  /// them. Gives the limit that was there before.
+  static int limitThreads(int most);
 
   /// Which thread of the loop this code runs on: 0 is the one that called `run`.
   static int threadIndex();
@@ -51,6 +56,7 @@ private:
     int64_t count = 0;
     int64_t grain = 1;
     const std::atomic<int32_t> *stop = nullptr;
+    int threads = 1; ///< that take part, by their index
   };
 
   /// The chunks of a thread: the next one that nobody has taken, and where they end.
@@ -60,15 +66,16 @@ private:
   };
 
   static void runInPlace(const Job &job);
-  void divide(int64_t chunks);
+  void divide(int64_t chunks, int threads);
   void workOn(const Job &job);
-  bool enter(uint32_t &lastEpoch);
+  bool enter(int index, uint32_t &lastEpoch);
   void workerMain(int index);
-  void wakeWorkers(int64_t wanted);
+  void wakeWorkers(int64_t wanted, int threads);
 
   // The state word: epoch in the upper half; in the lower one a bit that says whether the loop
   // takes participants, and the number of workers inside. Workers read `job_` only after entering
-  // an open state, and `run` changes it only while the state is closed and empty.
+  // an open state, and `run` changes it only while the state is closed and empty. How many threads the
+  // loop may have they read before, from `most_`, and enter only if the state is still the same then.
   static constexpr uint64_t openBit = 1u << 31;
 
   int threadCount_;
@@ -77,6 +84,7 @@ private:
   std::unique_ptr<Share[]> shares_; ///< changed as `job_` is
   alignas(64) std::atomic<uint64_t> state_{0};
   alignas(64) std::atomic<uint32_t> wake_{0};
+  std::atomic<int32_t> most_{0};
   std::atomic<int32_t> sleepers_{0};
   std::atomic<bool> busy_{false};
   std::atomic<bool> quit_{false};

@@ -2,7 +2,9 @@
 #include "runtime/context.h"
 #include "runtime/schedule/pool.h"
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <gtest/gtest.h>
 #include <numeric>
@@ -56,6 +58,39 @@ TEST(ThreadPool, SharesAreWhole) {
 }
 
 // Pinned workers each stay on one processor that the process may use.
+// Only threads of small indexes take part in a limited loop, and each thread has a limit of its own.
+TEST(ThreadPool, LimitsAreOfTheCallingThread) {
+  ThreadPool pool(8);
+  struct Seen {
+    Count counter{64};
+    std::atomic<int> largest{0};
+  };
+  auto body = [](void *closure, int64_t begin, int64_t end) {
+    auto &seen = *static_cast<Seen *>(closure);
+    Count::body(&seen.counter, begin, end);
+    std::this_thread::sleep_for(std::chrono::microseconds(20));
+    for (int last = seen.largest.load(); last < ThreadPool::threadIndex();)
+      if (seen.largest.compare_exchange_weak(last, ThreadPool::threadIndex()))
+        break;
+  };
+  for (int limit : {1, 2, 3, 8, 100}) {
+    EXPECT_EQ(ThreadPool::limitThreads(limit), 0);
+    EXPECT_EQ(pool.threadCount(), std::min(limit, 8));
+    for (int round = 0; round < 100; ++round) {
+      Seen seen;
+      pool.run(body, &seen, 64, 1, nullptr);
+      EXPECT_TRUE(seen.counter.allOnce());
+      EXPECT_LT(seen.largest.load(), limit);
+    }
+    std::thread([&] { EXPECT_EQ(pool.threadCount(), 8); }).join();
+    EXPECT_EQ(ThreadPool::limitThreads(-3), limit);
+    EXPECT_EQ(pool.threadCount(), 8);
+  }
+  Seen all;
+  pool.run(body, &all, 64, 1, nullptr);
+  EXPECT_TRUE(all.counter.allOnce());
+}
+
 TEST(ThreadPool, PinnedWorkersStay) {
   for (auto affinity : {ThreadPool::Affinity::Close, ThreadPool::Affinity::Spread}) {
     ThreadPool pool(3, affinity);

@@ -21,7 +21,7 @@ import os
 
 import numpy as np
 
-from . import _abi, _arrays, _compile, _fast, errors
+from . import _abi, _arrays, _compile, _fast, _signatures, errors
 from .errors import *  # noqa: F401,F403
 from .errors import Error, VariantError
 
@@ -35,8 +35,17 @@ def load(path):
     return Library(path)
 
 
+def load_ipython_extension(shell):
+    """`%load_ext ptl`: the magic `%%ptl` of notebooks."""
+    from . import jupyter
+
+    shell.register_magics(jupyter.Magics)
+
+
 class Library:
     """What one file holds; its entries are attributes."""
+
+    _entry = None  # the class of its entries
 
     def __init__(self, path):
         self._path = os.fspath(path)
@@ -61,17 +70,23 @@ class Library:
             pointer = self._runtime.ptl_entry(handle, index)
             name = self._runtime.ptl_entry_name(pointer).decode()
             if name in self._entries:
-                self._entries[name]._attach(pointer)
+                self._entries[name]._set(pointer)
             else:
-                self._entries[name] = Entry(self, name, pointer)
+                self._entries[name] = (self._entry or Entry)(self, name, pointer)
 
     def _compile_variant(self, entry, missing):
         """Adds the variant to those that the source is compiled for; False if that is no help."""
         defines = {f"{entry}.{part}" for part in missing.split()}
         if not self._source or defines <= self._defines:
             return False
-        self._defines |= defines
-        self._open()
+        before = self._defines
+        self._defines = before | defines
+        try:
+            self._open()
+        except errors.CompileError:
+            # What cannot be compiled must not be in the way of what can.
+            self._defines = before
+            raise
         return True
 
     @property
@@ -93,18 +108,19 @@ class Library:
         return f"<ptl library {self._path}: {', '.join(self._entries)}>"
 
 
-class Entry:
+class Entry(_fast.Caller):
     """A `fn`, `kernel` or `program`; call it like a function."""
 
-    def __init__(self, library, name, pointer):
-        self._library, self.__name__ = library, name
-        self._attach(pointer)
+    _is_operator = False  # of PyTorch
 
-    def _attach(self, pointer):
+    def __init__(self, library, name, pointer):
+        self._library, self.__name__, self.__qualname__ = library, name, name
+        self._set(pointer)
+
+    def _set(self, pointer):
         runtime = self._library._runtime
         self._pointer = pointer
         self.signature = runtime.ptl_entry_signature(pointer).decode()
-        self.__doc__ = f"{self.signature}\n\n{runtime.ptl_entry_doc(pointer).decode()}".rstrip()
         params = []
         for index in range(runtime.ptl_param_count(pointer)):
             param = _abi.Param()
@@ -116,7 +132,10 @@ class Entry:
         names = [param.name.decode() for param in self._outputs]
         self._result = collections.namedtuple(self.__name__, names, rename=True) if len(names) > 1 else None
         fields = self._result._make if self._result else None
-        self._fast = _fast.caller(runtime, self._library._elems, pointer, params, fields, self._fail)
+        elems = self._library._elems
+        _fast.attach(self, runtime, elems, pointer, params, self._dims, fields, self._is_operator)
+        self.__signature__ = _signatures.signature(self, elems)
+        self.__doc__ = _signatures.documentation(self, elems, runtime.ptl_entry_doc(pointer).decode())
 
     @property
     def wheres(self):
@@ -134,17 +153,25 @@ class Entry:
     def __repr__(self):
         return f"<ptl {self.signature or self.__name__}>"
 
-    def __call__(self, *args, **named):
+    # Calls themselves are made by `_fast.Caller`.
+
+    def _declined(self, args, named):
+        """What is no usual call."""
+        if _fast.use_torch(self._library._elems):
+            return self(*args, **named)
         try:
-            if self._fast is not None:
-                result = self._fast(*args, **named)
-                if result is not NotImplemented:
-                    return result
             return self._call(args, named)
         except VariantError as error:
             if not self._library._compile_variant(self.__name__, error.missing):
                 raise
         return self._call(args, named)
+
+    def _failed(self, args, named):
+        """What the runtime has refused; once more if it lacked a variant."""
+        error = errors.from_runtime(self._library._runtime)
+        if isinstance(error, VariantError) and self._library._compile_variant(self.__name__, error.missing):
+            return self(*args, **named)
+        raise error
 
     def _call(self, args, named):
         values, given, dims = self._sort(args, named)
@@ -156,14 +183,7 @@ class Entry:
                 types.setdefault(param.elem_name, view.array.elem)
                 arrays.append(view)
                 kept.append(keep)
-        scalars = [
-            _arrays.scalar(elems, p.name.decode(), p.elem if p.elem >= 0 else types.get(p.elem_name, -1), value)
-            for p, value in zip(self._params, values)
-            if p.kind == _abi.SCALAR
-        ]
-        cells = (_abi.Scalar * max(len(scalars), 1))(*scalars)
-        sizes = (_abi.Dim * max(len(dims), 1))(*(_abi.Dim(n.encode(), v) for n, v in dims.items()))
-        tail = (cells, len(scalars), sizes, len(dims))
+        tail = self._tail(values, dims, types)
         results, codes = self._allocate(arrays, tail, given)
         for param, result, code in zip(self._outputs, results, codes):
             view, keep = _arrays.describe(runtime, elems, param, result)
@@ -172,8 +192,23 @@ class Entry:
                 view.array.elem = code
             arrays.append(view)
             kept.append(keep)
-        self._check(runtime.ptl_call(self._pointer, *_pointers(arrays), *tail))
+        with _arrays.limited_threads(runtime, values):
+            status = runtime.ptl_call(self._pointer, *_arrays.pointers(arrays), *tail)
+        self._check(status)
+        _arrays.note_written([*self._params, *self._outputs], [*values, *results])
         return self._give_back(results, codes, values)
+
+    def _tail(self, values, dims, types):
+        """The arguments after the arrays; `types` are those that the arrays give to type parameters."""
+        elems = self._library._elems
+        scalars = [
+            _arrays.scalar(elems, p.name.decode(), p.elem if p.elem >= 0 else types.get(p.elem_name, -1), value)
+            for p, value in zip(self._params, values)
+            if p.kind == _abi.SCALAR
+        ]
+        cells = (_abi.Scalar * max(len(scalars), 1))(*scalars)
+        sizes = (_abi.Dim * max(len(dims), 1))(*(_abi.Dim(n.encode(), v) for n, v in dims.items()))
+        return cells, len(scalars), sizes, len(dims)
 
     def _sort(self, args, named):
         """Arguments by parameter, outputs and dimensions by name."""
@@ -198,7 +233,7 @@ class Entry:
         """The output arrays, and the codes of their element types."""
         runtime, elems = self._library._runtime, self._library._elems
         shapes = (_abi.View * max(len(self._outputs), 1))()
-        self._check(runtime.ptl_infer(self._pointer, *_pointers(arrays), *tail, shapes))
+        self._check(runtime.ptl_infer(self._pointer, *_arrays.pointers(arrays), *tail, shapes))
         results = []
         for param, shape in zip(self._outputs, shapes):
             if param.name.decode() in given:
@@ -210,25 +245,14 @@ class Entry:
 
     def _check(self, status):
         if status:
-            self._fail()
-
-    def _fail(self):
-        raise errors.from_runtime(self._library._runtime)
+            raise errors.from_runtime(self._library._runtime)
 
     def _give_back(self, results, codes, values):
         names = self._library._elems.names
         results = [
-            _arrays.like_inputs(result, names[code], values) if isinstance(result, np.ndarray) else result
+            _arrays.like_inputs(result, names[code], values, self._is_operator) if isinstance(result, np.ndarray) else result
             for result, code in zip(results, codes)
         ]
         if not results:
             return None
         return self._result(*results) if self._result else results[0]
-
-
-def _pointers(views):
-    pointers = (ctypes.POINTER(_abi.Array) * max(len(views), 1))()
-    for index, view in enumerate(views):
-        # The view was filled where it is, so its array already points to its own extents.
-        pointers[index] = ctypes.pointer(view.array)
-    return pointers, len(views)

@@ -68,6 +68,7 @@ _FUNCTIONS = {
     "ptl_variant_count": (c.c_int32, [c.c_void_p]),
     "ptl_variant": (c.c_char_p, [c.c_void_p, c.c_int32]),
     "ptl_infer": (c.c_int32, _CALL + [c.POINTER(View)]),
+    "ptl_infer_shapes": (c.c_int32, _CALL + [c.POINTER(View)]),
     "ptl_call": (c.c_int32, _CALL),
     "ptl_last_error": (c.c_char_p, []),
     "ptl_last_failure": (c.POINTER(Failure), []),
@@ -81,6 +82,7 @@ _FUNCTIONS = {
     "ptl_elem_size": (c.c_int32, [c.c_int32]),
     "ptl_elem_name": (c.c_char_p, [c.c_int32]),
     "ptl_thread_count": (c.c_int32, []),
+    "ptl_limit_threads": (c.c_int32, [c.c_int32]),
     "ptl_abi_version": (c.c_int32, []),
 }
 

@@ -1,5 +1,6 @@
 """Between Python's arrays and the runtime's descriptors."""
 
+import contextlib
 import ctypes
 import re
 import sys
@@ -47,6 +48,23 @@ class ElemTable:
         return self.names[code] in _EXTENDED and ml_dtypes is None
 
 
+def view_of(runtime, code, address, shape, strides):
+    """A descriptor; strides count elements."""
+    view = _abi.View()
+    int64s = ctypes.c_int64 * max(len(shape), 1)
+    runtime.ptl_view_strided(view, code, address, len(shape), int64s(*shape), int64s(*strides))
+    return view
+
+
+def pointers(views):
+    """Descriptors as the runtime takes them."""
+    found = (ctypes.POINTER(_abi.Array) * max(len(views), 1))()
+    for index, view in enumerate(views):
+        # The view was filled where it is, so its array already points to its own extents.
+        found[index] = ctypes.pointer(view.array)
+    return found, len(views)
+
+
 def _of_numpy(runtime, elems, param, array):
     """The descriptor of a numpy array, and the array it describes (a copy where needed)."""
     if array.dtype.byteorder == ">" and param.kind == _abi.ARRAY:
@@ -67,15 +85,17 @@ def _of_numpy(runtime, elems, param, array):
         raise errors.LayoutError(f"`{param.name.decode()}`: the array is not aligned to its elements")
     if param.kind != _abi.ARRAY and not array.flags.writeable:
         raise errors.LayoutError(f"`{param.name.decode()}` is written, but the array is read-only")
-    view = _abi.View()
-    int64s = ctypes.c_int64 * max(array.ndim, 1)
-    runtime.ptl_view_strided(
-        view, code, array.ctypes.data, array.ndim, int64s(*array.shape), int64s(*(s // size for s in array.strides))
-    )
-    return view, array
+    return view_of(runtime, code, array.ctypes.data, array.shape, [step // size for step in array.strides]), array
+
+
+def _is_tensor(value):
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, torch.Tensor)
 
 
 def _of_dlpack(runtime, elems, param, tensor):
+    if _is_tensor(tensor):
+        tensor = _plain(param, tensor)
     capsule = tensor.__dlpack__()
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
@@ -143,11 +163,44 @@ def _round_bits(name, elem, value):
     return np.array((wide + 0x7FFF + (wide >> 16 & 1)) >> 16, np.uint16)
 
 
-def like_inputs(array, elem, inputs):
-    """The result as the library of the inputs has it: numpy, or torch if a tensor came in."""
+def _plain(param, tensor):
+    """The memory of a tensor of PyTorch, where nobody asks for a gradient."""
+    import torch
+
+    from . import _tensors
+
+    if tensor.requires_grad and torch.is_grad_enabled():
+        raise errors.CallError(f"`{param.name.decode()}` requires a gradient: call an operator of `ptl.torch`, or give `.detach()`")
+    if param.kind != _abi.ARRAY and tensor.is_neg():
+        raise errors.LayoutError(f"`{param.name.decode()}` is written, but the tensor is a negated view")
+    return _tensors.plain(tensor)
+
+
+def note_written(params, values):
+    """Tells PyTorch of changes: an operation in place that changes nothing. Gradients that need the old values are refused then."""
+    for param, value in zip(params, values):
+        if param.kind in (_abi.INOUT, _abi.OUTPUT) and _is_tensor(value):
+            value.transpose_(0, 0)
+
+
+@contextlib.contextmanager
+def limited_threads(runtime, values):
+    """Calls on tensors of PyTorch have as many threads as PyTorch has."""
+    if not any(map(_is_tensor, values)):
+        yield
+        return
+    before = runtime.ptl_limit_threads(sys.modules["torch"].get_num_threads())
+    try:
+        yield
+    finally:
+        runtime.ptl_limit_threads(before)
+
+
+def like_inputs(array, elem, inputs, is_operator):
+    """The result as the library of the inputs has it: numpy, or torch if a tensor came in, or operators of PyTorch are called."""
     torch = sys.modules.get("torch")
-    if torch is None or not any(isinstance(value, torch.Tensor) for value in inputs):
+    if not is_operator and not any(map(_is_tensor, inputs)):
         return array
     if elem == "bf16":
-        return torch.from_dlpack(array.view(np.int16)).view(torch.bfloat16)
-    return torch.from_dlpack(array)
+        return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
+    return torch.from_numpy(array)

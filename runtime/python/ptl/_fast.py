@@ -31,16 +31,49 @@ def _load():
     return None
 
 
+class _SlowCaller:
+    """In place of the class in C: declines every call."""
+
+    def _attach(self, *description):
+        pass
+
+    def _fast(self, *args, **named):
+        return NotImplemented
+
+    def __call__(self, *args, **named):
+        return self._declined(args, named)
+
+
 _module = _load()
+# What entries are: called, it makes usual calls, leaves others to `_declined(args, named)`, and those that the runtime refused to
+# `_failed(args, named)`.
+Caller = _module.Caller if _module else _SlowCaller
+_MOST = 32  # parameters, and dimensions, that the code in C has room for
 
 
-def caller(runtime, elems, entry, params, result, fail):
-    """What makes usual calls of the entry, or None. It gives `NotImplemented` for all others."""
-    if _module is None or len(params) > 32:
-        return None
+def attach(caller, runtime, elems, entry, params, dims, result, is_operator):
+    """Tells a `Caller` what it calls."""
+    if _module is None or len(params) > _MOST or len(dims) > _MOST:
+        return
     inputs = [param for param in params if param.kind != _abi.OUTPUT]
     outputs = [param for param in params if param.kind == _abi.OUTPUT]
     rows = [(param.name.decode(), param.kind, param.elem, param.strides) for param in inputs + outputs]
     dtypes = [elems.dtypes.get(code) for code in range(len(elems.names))]
-    return _module.Caller(_abi.address(runtime.ptl_call), _abi.address(runtime.ptl_infer), entry, rows, dtypes, np.empty,
-                          result, fail)  # fmt: skip
+    functions = (runtime.ptl_call, runtime.ptl_infer, runtime.ptl_limit_threads)
+    caller._attach(*map(_abi.address, functions), entry, rows, dims, dtypes, np.empty, result, is_operator)
+
+
+_knows_torch = False
+
+
+def use_torch(elems):
+    """Lets calls in C take tensors of PyTorch, if it has been imported; whether that is new."""
+    global _knows_torch
+    torch = sys.modules.get("torch")
+    if _knows_torch or _module is None or not hasattr(torch, "empty_like"):
+        return False
+    from . import _tensors
+
+    _module.use_torch(_tensors.table(elems))
+    _knows_torch = True
+    return True

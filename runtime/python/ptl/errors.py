@@ -63,8 +63,16 @@ class FileError(Error, OSError):
     pass
 
 
+class NotDifferentiable(Error, RuntimeError):
+    """A gradient was asked for that no backward entry gives."""
+
+
 class CompileError(Error):
     """`ptlc` refused the source; the message is what it said."""
+
+    def _render_traceback_(self):
+        """What notebooks show: the message has the lines that matter."""
+        return str(self).splitlines()
 
 
 def from_runtime(runtime):
