@@ -13,6 +13,7 @@ ExitCode runNew(const Options &options);
 ExitCode runCompletion(const Options &options);
 ExitCode runTargets(const Options &options);
 ExitCode runCache(const Options &options);
+ExitCode runMcp(const Options &options);
 
 /// Loads libptlc-ir and hands it the whole command line, `argv[1]` being the command.
 ExitCode runInLibrary(const Options &options, std::vector<std::string> arguments);

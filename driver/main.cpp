@@ -35,6 +35,8 @@ static ExitCode runFront(const CommandInfo &command, const Options &options,
     return runCompletion(options);
   case CommandId::Explain:
     return runExplain(options);
+  case CommandId::Mcp:
+    return runMcp(options);
   case CommandId::New:
     return runNew(options);
   case CommandId::Targets:
@@ -66,6 +68,7 @@ static bool isInLibrary(const CommandInfo &command, const Options &options) {
   bool isForChips =
       target.empty() ? options.has(OptionId::Machine) : target != "cpu" && target != "reference";
   return command.home == CommandHome::Ir ||
+         (command.id == CommandId::Mcp && options.has(OptionId::Worker)) ||
          (command.id == CommandId::Check && (isForChips || options.has(OptionId::Cost)));
 }
 

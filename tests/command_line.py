@@ -563,7 +563,7 @@ def tuning(tools: Tools, folder: pathlib.Path) -> None:
         return json.loads(outcome.stdout)["costs"][0]["us"]
 
     found = ask()
-    schema = json.loads((ROOT / "docs/tune-schema.json").read_text())
+    schema = json.loads((ROOT / "docs/schemas/tune.json").read_text())
     expect(set(schema["required"]) <= set(found) <= set(schema["properties"]), list(found))
     expect(found["exhaustive"] and found["points"] == len(found["tries"]) == 9, found)
     expect(found["tries"][0] == found["default"] and found["default"]["values"] == {"BM": 16, "BN": 64}, found)

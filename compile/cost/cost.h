@@ -129,7 +129,7 @@ void reportCost(Cost &cost, const rt::sim::Estimate &estimate, const CheckedProg
                 const ir::EntryBinding &binding, const Machine &machine, const MachineCosts &costs,
                 int64_t bytes);
 
-/// The cost in the form of docs/cost-schema.json; `place` returns the members that describe a span.
+/// The cost in the form of docs/schemas/cost.json; `place` returns the members that describe a span.
 nlohmann::json costJson(const Cost &cost, const std::function<nlohmann::json(Span)> &place);
 /// Several costs as one document: `{"costs": […]}`, with `file`, `line`, `column` … as places.
 std::string costDocument(const std::vector<Cost> &costs, const SourceManager &sources);

@@ -1,7 +1,7 @@
 // `ptlc tune`: the values of an entry's tunables with which it takes least time on a chip.
+#include "compile/tune/tune_report.h"
 #include "driver/ir/command_options.h"
 #include "driver/ir/commands.h"
-#include "driver/ir/tune_report.h"
 #include "driver/target.h"
 
 #include <atomic>

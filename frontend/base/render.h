@@ -1,5 +1,5 @@
 // Writing diagnostics out: for people, for grep, for programs (JSON) and for code review tools
-// (SARIF 2.1.0). The JSON form is described in `docs/diagnostics-schema.md`.
+// (SARIF 2.1.0). The JSON form is described in `docs/schemas/diagnostics.md`.
 #pragma once
 
 #include "frontend/base/diagnostic.h"

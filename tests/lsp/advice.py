@@ -49,8 +49,8 @@ def shown(talk: Talk):
 def a_fix_that_does_it(place: Place):
     with Talk(place, "poor", POOR, advice=True) as talk:
         diagnostics, printed = shown(talk), said(talk)
-        schema = json.loads((ROOT / "docs" / "cost-schema.json").read_text())
-        if wrong := problems(printed, schema, schema):
+        schema = json.loads((ROOT / "docs" / "schemas" / "cost.json").read_text())
+        if wrong := problems(printed, schema):
             return "\n".join(wrong)
         if not diagnostics or any(each["severity"] != 3 for each in diagnostics):
             return f"no information: {talk.diagnostics()}"
@@ -59,7 +59,7 @@ def a_fix_that_does_it(place: Place):
         if [each["us"] for each in printed["advice"]] != sorted(each["us"] for each in printed["advice"]):
             return "not the best first"
         answer = talk.client.request("ptl/cost", {**talk.document, "entry": "poor", "advice": True})
-        if wrong := problems(answer, schema, schema):
+        if wrong := problems(answer, schema):
             return "\n".join(wrong)
         best = answer["advice"][0]
         if not diagnostics[0]["message"].startswith("a3: " + best["text"] + ": "):

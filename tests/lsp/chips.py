@@ -4,6 +4,8 @@ import re
 import subprocess
 import time
 
+import jsonschema
+
 from client import FULL, Failure, Text
 from session import EXAMPLES, ROOT, Place, uri_of
 
@@ -377,37 +379,19 @@ def hovers_on_events(place: Place):
 # ---- The ledger ----
 
 
-def problems(value, schema, whole, path="answer"):
-    """What is wrong with a value by a schema; as much of JSON Schema as ours has."""
-    if "$ref" in schema:
-        return problems(value, whole["$defs"][schema["$ref"].split("/")[-1]], whole, path)
-    kinds = {"object": dict, "array": list, "string": str, "integer": int, "boolean": bool, "number": (int, float)}
-    wanted = schema.get("type")
-    if wanted and (not isinstance(value, kinds[wanted]) or (wanted == "integer" and isinstance(value, bool))):
-        return [f"{path} is no {wanted}: {value!r}"]
-    found = []
-    if "enum" in schema and value not in schema["enum"]:
-        found.append(f"{path} is {value!r}")
-    if isinstance(value, dict):
-        found += [f"{path}.{name} is missing" for name in schema.get("required", []) if name not in value]
-        for name, each in value.items():
-            if name in schema.get("properties", {}):
-                found += problems(each, schema["properties"][name], whole, f"{path}.{name}")
-            elif schema.get("additionalProperties") is False:
-                found.append(f"{path}.{name} is not in the schema")
-    if isinstance(value, list):
-        for number, each in enumerate(value):
-            found += problems(each, schema.get("items", {}), whole, f"{path}[{number}]")
-    return found
+def problems(value, schema):
+    """What is wrong with a value by a schema."""
+    found = jsonschema.Draft202012Validator(schema).iter_errors(value)
+    return [f"answer/{'/'.join(map(str, each.absolute_path))}: {each.message}" for each in found]
 
 
 def ledgers(place: Place):
-    schema = json.loads((ROOT / "docs" / "ledger-schema.json").read_text())
+    schema = json.loads((ROOT / "docs" / "schemas" / "ledger.json").read_text())
     with Talk(place, "ledgers", WIDE, ["a3", "a5"]) as talk:
         for entry in ("wide", "twice"):
             for target in ("a3", "a5"):
                 answer = talk.client.request("ptl/ledger", {**talk.document, "entry": entry, "target": target})
-                if wrong := problems(answer, schema, schema):
+                if wrong := problems(answer, schema):
                     return "\n".join(wrong)
                 if answer["fits"] != (entry == "twice"):
                     return f"{entry} on {target}: {answer['summary']}"
@@ -431,11 +415,11 @@ def ledgers(place: Place):
 
 def parts(place: Place):
     """Tiles that are done in parts are told of where they are made, with what they cost and what needs none."""
-    schema = json.loads((ROOT / "docs" / "ledger-schema.json").read_text())
+    schema = json.loads((ROOT / "docs" / "schemas" / "ledger.json").read_text())
     with Talk(place, "parts", PARTS) as talk:
         ask = lambda: talk.client.request("ptl/ledger", {**talk.document, "entry": "large", "target": "a3"})
         answer = ask()
-        if wrong := problems(answer, schema, schema):
+        if wrong := problems(answer, schema):
             return "\n".join(wrong)
         talk.settled()
         told = answer["kernels"][0]["parts"]
@@ -467,11 +451,11 @@ def parts(place: Place):
 
 def statements(place: Place):
     """A statement that is done in parts is told in the lens, beside the statement, in the hover, in the ledger and in the costs."""
-    schemas = {name: json.loads((ROOT / "docs" / f"{name}-schema.json").read_text()) for name in ("ledger", "cost")}
+    schemas = {name: json.loads((ROOT / "docs" / "schemas" / f"{name}.json").read_text()) for name in ("ledger", "cost")}
     with Talk(place, "statements", IN_PARTS) as talk:
         answers = {name: talk.client.request(f"ptl/{name}", {**talk.document, "entry": "spread", "target": "a3"}) for name in schemas}
         for name, schema in schemas.items():
-            if wrong := problems(answers[name], schema, schema):
+            if wrong := problems(answers[name], schema):
                 return "\n".join(wrong)
         talk.settled()
         told = answers["ledger"]["statements"][0]

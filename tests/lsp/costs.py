@@ -73,11 +73,11 @@ def hover(talk: Talk, piece):
 
 
 def schema_and_command_line(place: Place):
-    schema = json.loads((ROOT / "docs" / "cost-schema.json").read_text())
+    schema = json.loads((ROOT / "docs" / "schemas" / "cost.json").read_text())
     with Talk(place, "cost", SUM) as talk:
         answer, (printed,) = ask(talk), checked(talk)
         for one in (answer, printed):
-            if wrong := problems(one, schema, schema):
+            if wrong := problems(one, schema):
                 return "\n".join(wrong)
         if not answer["exact"] or [(s["name"], s["value"], s["why"]) for s in answer["sizes"]] != [
                 ("R", 768, 'bench "loud"'), ("C", 2048, 'bench "loud"')]:
@@ -134,13 +134,13 @@ def beside_the_lines(place: Place):
 
 def on_this_processor(place: Place):
     """The least time, by what is read, written and computed; the lens has no timeline beside it."""
-    schema = json.loads((ROOT / "docs" / "cost-schema.json").read_text())
+    schema = json.loads((ROOT / "docs" / "schemas" / "cost.json").read_text())
     with Talk(place, "cpu", SUM, targets=("cpu",)) as talk:
         talk.settled()
         answer = ask(talk, target="cpu")
         (printed,) = checked(talk, "--target", "cpu")
         for one in (answer, printed):
-            if wrong := problems(one, schema, schema):
+            if wrong := problems(one, schema):
                 return "\n".join(wrong)
             if not one["least"] or not one["bound"].startswith("bound by "):
                 return f"no least time: {one}"

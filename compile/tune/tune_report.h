@@ -17,7 +17,7 @@ struct TuneReport {
 };
 
 std::string tuneText(const TuneReport &report);
-/// The document that docs/tune-schema.json describes.
+/// The document that docs/schemas/tune.json describes.
 std::string tuneDocument(const TuneReport &report);
 
 } // namespace ptl

@@ -1,4 +1,4 @@
-#include "driver/ir/tune_report.h"
+#include "compile/tune/tune_report.h"
 
 #include "frontend/base/printed.h"
 

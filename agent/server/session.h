@@ -1,0 +1,65 @@
+// One client of the server: takes messages of the Model Context Protocol and answers them, over whatever brought
+// them. Messages are JSON-RPC 2.0.
+#pragma once
+
+#include "agent/server/job.h"
+#include "agent/server/store.h"
+
+#include <functional>
+#include <map>
+
+namespace ptl::agent {
+
+/// What all sessions of a server share.
+struct ServerState {
+  Roots roots;
+  Jobs &jobs;
+};
+
+class Session {
+public:
+  /// Takes messages for the client that belong to the message they answer: progress, then the response.
+  using Send = std::function<void(const Json &message)>;
+
+  explicit Session(ServerState &state) : state_(state) {}
+  ~Session() { cancelAll(); }
+  Session(const Session &) = delete;
+
+  /// Takes one message, text of JSON. Every request is answered once, now or later, unless it is cancelled.
+  void receive(std::string_view text, const Send &send);
+  /// The same for a message that was read. Gives whether an answer is to come.
+  bool receive(const Json &message, const Send &send);
+  /// Ends what still works for a request; `send` of that request is not called again.
+  void cancel(const Json &id);
+  void cancelAll();
+
+  bool isInitialized() const { return isInitialized_; }
+
+private:
+  bool request(const std::string &method, const Json &params, const Json &id, const Send &send);
+  Json initialize(const Json &params);
+  bool callTool(const Json &params, const Json &id, const Send &send);
+  void notify(const std::string &method, const Json &params);
+
+  ServerState &state_;
+  Store store_;
+  std::map<std::string, Jobs::Id> running_; ///< by the id of the request as text
+  bool isInitialized_ = false;
+};
+
+/// Versions of the protocol that the server speaks, the newest first.
+inline constexpr std::string_view kProtocolVersions[] = {"2025-11-25", "2025-06-18", "2025-03-26",
+                                                         "2024-11-05"};
+
+/// Errors of JSON-RPC.
+enum class RpcError : int {
+  Parse = -32700,
+  Invalid = -32600,
+  NoMethod = -32601,
+  Params = -32602,
+  Internal = -32603,
+  NoResource = -32002
+};
+Json errorMessage(const Json &id, RpcError code, const std::string &text);
+
+} // namespace ptl::agent

@@ -1,0 +1,20 @@
+// How tests ended, as the document of docs/schemas/test.json.
+#pragma once
+
+#include "codegen/reference/test_runner.h"
+
+#include <nlohmann/json.hpp>
+
+namespace ptl::agent {
+
+/// The result of one block on one executor.
+struct TestReport {
+  std::string executor;
+  reference::TestOutcome outcome;
+};
+
+nlohmann::json testJson(const SourceManager &sources, const TestReport &report);
+/// Of several: `{"version": 1, "passed", "failed", "blocks": […]}`.
+nlohmann::json testDocument(const SourceManager &sources, const std::vector<TestReport> &reports);
+
+} // namespace ptl::agent

@@ -1,0 +1,132 @@
+#include "agent/tools/handlers.h"
+#include "agent/tools/source.h"
+#include "compile/chip/feasibility.h"
+#include "compile/tune/tune_report.h"
+#include "frontend/base/printed.h"
+
+#include <chrono>
+
+namespace ptl::agent {
+
+/// Why there is nothing to search, and what would be; empty if there is a choice.
+static std::string whyNoChoice(const CallableDecl &decl, const EntryTuning &tuning) {
+  if (!tuning.problem().empty())
+    return tuning.problem();
+  if (tuning.isChoice())
+    return "";
+  for (const Tunable &tunable : decl.tunables)
+    if (tunable.domain.size() > 1)
+      return "`" + decl.name +
+             "` has nothing to tune: `values` gives each tunable one value; leave those out";
+  if (decl.tunables.empty())
+    return "`" + decl.name +
+           "` has no tunables: declare one with a domain, as in `tune ROWS: [4, 8, 16] = 8`, and "
+           "use it in "
+           "`tiles(R, ROWS)`; or ask `cost`, which tries sizes that are written in the text";
+  return "no tunable of `" + decl.name + "` has a domain: give one several values, as in `tune " +
+         decl.tunables.front().local->name + ": [4, 8, 16] = 8`";
+}
+
+static TuneResult searchWithProgress(const Call &call, EntryTuning &tuning, std::string &ended) {
+  auto start = std::chrono::steady_clock::now();
+  std::chrono::seconds budget(call.arguments.whole(ArgumentId::Seconds, 30));
+  TuneLimits limits;
+  limits.isOver = [&] {
+    if (std::chrono::steady_clock::now() - start >= budget)
+      ended = "budget";
+    return !ended.empty() || !tuning.unknown().empty() || !tuning.problem().empty();
+  };
+  double count = 0, points = 1;
+  for (const TuneAxis &axis : tuning.axes())
+    points *= static_cast<double>(axis.values.size());
+  std::optional<double> least;
+  return searchTunables(
+      tuning.axes(),
+      [&](const TunePoint &point) {
+        TuneOutcome outcome = tuning.evaluate(point);
+        if (outcome.us && (!least || *outcome.us < *least))
+          least = outcome.us;
+        call.progress(++count, points,
+                      least ? printed("the best so far takes %.2f us", *least)
+                            : "nothing fits so far");
+        return outcome;
+      },
+      limits);
+}
+
+void runTune(Call &call, Answer &answer) {
+  std::unique_ptr<Source> source = checkSource(call, answer, true);
+  std::optional<Chip> chip = source ? chipOf(call, *source, answer) : std::nullopt;
+  if (!chip)
+    return;
+  if (!chip->costs.known())
+    return answer.refuse("the file of " + chip->machine.name +
+                         " has no costs, so there are no times");
+  const CallableDecl *decl = oneEntry(call, *source, answer, true, &chip->machine);
+  if (!decl)
+    return;
+  std::vector<Wanted> variants = wantedVariants(*decl, wantedOf(call));
+  if (variants.size() != 1)
+    return answer.refuse(
+        "`values` gives several values for one name, and a schedule is for all of them");
+  auto start = std::chrono::steady_clock::now();
+  EntryTuning tuning({*source->program, source->sources, *decl, optionsFor(*source, chip->machine),
+                      chip->costs, wantedBy(*decl, variants.front()), sizesFor(call, *decl)});
+  constexpr ArgumentSet same = of(ArgumentId::File) | of(ArgumentId::Text) | of(ArgumentId::Entry) |
+                               of(ArgumentId::Target) | of(ArgumentId::Values);
+  if (std::string why = whyNoChoice(*decl, tuning); !why.empty()) {
+    answer.next("cost", argumentsFor(call, same), "tries other sizes of tiles and other forms",
+                {"known when they are tried"});
+    return answer.refuse(why);
+  }
+  std::string ended;
+  TuneResult result = searchWithProgress(call, tuning, ended);
+  std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  if (!tuning.problem().empty() || !tuning.unknown().empty())
+    return answer.refuse(!tuning.problem().empty() ? tuning.problem()
+                                                   : "no time is known: " + tuning.unknown());
+  if (!result.best)
+    return answer.refuse("none of " + std::to_string(result.tries.size()) +
+                         " choices can be had: " + result.tries.front().outcome.reason);
+  const TuneTry &today = result.tries.front(), &best = result.tries[*result.best];
+  TuneReport report{tuning, result, decl->name, chip->machine.name, seconds.count(), ended};
+  Json document = Json::parse(tuneDocument(report));
+  for (const char *member :
+       {"entry", "target", "sizes", "exhaustive", "default", "best", "schedule", "points", "ended"})
+    if (auto found = document.find(member); found != document.end())
+      answer.body[member] = *found;
+  answer.body["tried"] = result.tries.size();
+  answer.keep(
+      "tune.json",
+      "every choice that was tried, with its time or why it cannot be had (docs/schemas/tune.json)",
+      document.dump(2) + "\n");
+  answer.summary = tuneText(report);
+  if (&today == &best) {
+    answer.next("cost", argumentsFor(call, same), "tries changes of another form",
+                {"known when they are tried"});
+    return;
+  }
+  // The whole text is replaced by one edit, in the form in which the editors get it, too.
+  const SourceFile &file = source->sources.file(source->file);
+  std::string after = withSchedule(*source->program, source->sources, *decl, chip->machine.name,
+                                   tuning, best.point);
+  std::string_view before = file.text();
+  size_t head = 0, tail = 0, least = std::min(before.size(), after.size());
+  while (head < least && before[head] == after[head])
+    ++head;
+  while (tail < least - head && before[before.size() - 1 - tail] == after[after.size() - 1 - tail])
+    ++tail;
+  TextEdit edit{
+      {source->file, static_cast<uint32_t>(head), static_cast<uint32_t>(before.size() - tail)},
+      after.substr(head, after.size() - tail - head)};
+  std::string id = answer.fix(call, source->sources, report.schedule(), {edit},
+                              {{"tool", "cost"}, {"arguments", argumentsFor(call, same)}});
+  answer.body["id"] = id;
+  double gained = today.outcome.us ? *today.outcome.us - *best.outcome.us : 0;
+  answer.next("apply_fix", {{"id", id}}, report.schedule(),
+              {today.outcome.us ? printed("%.2f us -> %.2f us", *today.outcome.us, *best.outcome.us)
+                                : printed("it fits, and takes %.2f us", *best.outcome.us),
+               gained});
+}
+
+} // namespace ptl::agent

@@ -1,0 +1,26 @@
+// `ptlc mcp`: the server for agents (agent/server).
+#include "agent/server/serve.h"
+
+#include "driver/commands.h"
+
+#include <cstdlib>
+
+namespace ptl {
+
+ExitCode runMcp(const Options &options) {
+  if (!options.positional().empty())
+    return usageError("`ptlc mcp` takes folders as `--root DIR`");
+  agent::ServeOptions how;
+  how.roots = options.values(OptionId::Root);
+  if (options.has(OptionId::Port)) {
+    std::optional<int64_t> port = options.number(OptionId::Port);
+    if (!port || *port < 0 || *port > 65535)
+      return usageError("`--port` is a number up to 65535");
+    how.port = static_cast<int>(*port);
+  }
+  if (const char *token = std::getenv("PTL_MCP_TOKEN"))
+    how.token = token;
+  return static_cast<ExitCode>(agent::serve(how));
+}
+
+} // namespace ptl
