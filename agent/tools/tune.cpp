@@ -37,11 +37,12 @@ static TuneResult searchWithProgress(const Call &call, EntryTuning &tuning, std:
     return !ended.empty() || !tuning.unknown().empty() || !tuning.problem().empty();
   };
   double count = 0, points = 1;
-  for (const TuneAxis &axis : tuning.axes())
-    points *= static_cast<double>(axis.values.size());
+  for (const ScheduleChoice &choice : tuning.choices())
+    if (choice.tunable)
+      points *= static_cast<double>(choice.values.size());
   std::optional<double> least;
-  return searchTunables(
-      tuning.axes(),
+  return searchEntry(
+      tuning,
       [&](const TunePoint &point) {
         TuneOutcome outcome = tuning.evaluate(point);
         if (outcome.us && (!least || *outcome.us < *least))
@@ -89,7 +90,8 @@ void runTune(Call &call, Answer &answer) {
     return answer.refuse("none of " + std::to_string(result.tries.size()) +
                          " choices can be had: " + result.tries.front().outcome.reason);
   const TuneTry &today = result.tries.front(), &best = result.tries[*result.best];
-  TuneReport report{tuning, result, decl->name, chip->machine.name, seconds.count(), ended};
+  TuneReport report{tuning, result, decl->name, chip->machine.name, seconds.count()};
+  report.ended = ended;
   Json document = Json::parse(tuneDocument(report));
   for (const char *member :
        {"entry", "target", "sizes", "exhaustive", "default", "best", "schedule", "points", "ended"})

@@ -324,6 +324,17 @@ Cost costOf(const CostQuestion &question, const ChipProgram &program) {
   return cost;
 }
 
+std::optional<double> simulatedTime(const CostQuestion &question, const ChipProgram &program,
+                                    uint64_t mostOperations) {
+  CallInTime call(question, program);
+  sim::Timeline whole;
+  sim::TimeOptions how;
+  how.maxOperations = mostOperations;
+  if (!call.isReady() || !call(how, whole))
+    return std::nullopt;
+  return whole.end / whole.clockMhz;
+}
+
 std::optional<sim::Report> timelineOf(const CostQuestion &question, const ChipProgram &program,
                                       uint64_t mostOperations, bool &isPart, std::string &problem) {
   CallInTime call(question, program);

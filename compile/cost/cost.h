@@ -117,6 +117,11 @@ struct CostQuestion {
 /// calls, whose statements are listed.
 Cost costOf(const CostQuestion &question, const ChipProgram &program);
 
+/// The time of the whole call, in us, of which an estimate runs only the first rounds of long loops. Nothing
+/// where that takes more than `mostOperations` operations, or where no time is known.
+std::optional<double> simulatedTime(const CostQuestion &question, const ChipProgram &program,
+                                    uint64_t mostOperations);
+
 /// A simulated run of such a call, with what would be gained if `hints` is set. Runs of more than
 /// `mostOperations` operations show only the first rounds of their loops, and `isPart` is set.
 /// Returns nothing, and the reason, where no time is known.

@@ -340,9 +340,8 @@ std::vector<SourceMove> splitMoves(const CostQuestion &question) {
 
 // ---- Schedules of programs ----------------------------------------------------------------------
 
-/// The dimensions by which the value of a name can be tiled: the last two, if they have names.
-static std::vector<std::string> tiledDims(const CheckedProgram &program, const CallableDecl &decl,
-                                          const std::string &name) {
+std::vector<std::string> tiledDims(const CheckedProgram &program, const CallableDecl &decl,
+                                   const std::string &name) {
   std::vector<std::string> dims;
   for (const Local *local : decl.locals) {
     if (local->name != name || !local->type || !local->type->isArray())

@@ -8,6 +8,9 @@
 
 namespace ptl {
 
+/// The depths of pipelines that are tried.
+inline constexpr int64_t kDepths[] = {1, 2, 3, 4};
+
 /// A number of the source with the values that are tried for it.
 struct SourceNumber {
   std::vector<int64_t> values; ///< in ascending order
@@ -47,6 +50,10 @@ std::vector<SourceMove> hoistMoves(const CostQuestion &question);
 std::vector<SourceMove> keepMoves(const CostQuestion &question);
 /// Products whose contracted axis becomes one of the grid.
 std::vector<SourceMove> splitMoves(const CostQuestion &question);
+/// The dimensions by which the value of a name in a program can be tiled: its two axes, if they have
+/// names that differ. Else nothing.
+std::vector<std::string> tiledDims(const CheckedProgram &program, const CallableDecl &decl,
+                                   const std::string &name);
 /// Items of a schedule for a program that has none: `fuse`, `split after`.
 std::vector<SourceMove> scheduleMoves(const CostQuestion &question);
 

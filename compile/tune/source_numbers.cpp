@@ -11,7 +11,6 @@ namespace ptl {
 
 /// What sizes of tiles usually are; more positions fit no chip.
 static constexpr int64_t kTileSizes[] = {16, 32, 64, 96, 128, 192, 256, 512, 1024};
-static constexpr int64_t kDepths[] = {1, 2, 3, 4};
 
 static void setValues(SourceNumber &number, std::vector<int64_t> values, int64_t present) {
   values.push_back(present);

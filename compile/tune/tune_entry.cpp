@@ -1,9 +1,17 @@
 #include "compile/tune/tune_entry.h"
 
+#include "frontend/sema/check.h"
+
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 
 namespace ptl {
+
+/// The share of the time that items beside tunables have to save.
+static constexpr double kLeastGain = 0.005;
+/// The operations of a whole simulation that takes a few seconds.
+static constexpr uint64_t kMostSimulated = 4'000'000;
 
 static std::optional<bool> comparisonHolds(const OpExpr &op, const DimLookup &dims) {
   if (!op.op || op.op->opClass != OpClass::Comparison || op.args.size() != 2 || !op.args[0] ||
@@ -77,45 +85,65 @@ EntryTuning::EntryTuning(TuneQuestion question) : question_(std::move(question))
   for (const BoundEntry &bound :
        bindEntries(question_.program, question_.decl, question_.wanted, problem_))
     for (const auto &[name, value] : bound.binding.statics)
-      question_.wanted.try_emplace(name, std::to_string(value));
+      if (question_.wanted.try_emplace(name, std::to_string(value)).second)
+        for (const Choice &choice : bound.choices)
+          if (choice.name == name)
+            reasons_[name] = choice.why;
   schedule_ = scheduleToday(question_);
-  for (const Tunable &tunable : question_.decl.tunables) {
-    const std::string &name = tunable.local->name;
-    TuneAxis axis{name, tunable.domain, 0};
-    if (auto given = question_.wanted.find(name); given != question_.wanted.end()) {
-      axis.values = {given->second == "true" ? 1 : std::atoll(given->second.c_str())};
-      axes_.push_back(std::move(axis));
-      tunables_.push_back(&tunable);
-      continue;
-    }
-    if (axis.values.empty())
-      continue;
-    int64_t value = tunable.defaultValue;
-    for (const auto &[local, scheduled] :
-         schedule_ ? schedule_->tunables : std::vector<std::pair<Local *, int64_t>>())
-      if (local == tunable.local)
-        value = scheduled;
-    axis.values.push_back(value);
-    std::sort(axis.values.begin(), axis.values.end());
-    axis.values.erase(std::unique(axis.values.begin(), axis.values.end()), axis.values.end());
-    axis.start = static_cast<size_t>(
-        std::lower_bound(axis.values.begin(), axis.values.end(), value) - axis.values.begin());
-    axes_.push_back(std::move(axis));
-    tunables_.push_back(&tunable);
-  }
+  for (const Tunable &tunable : question_.decl.tunables)
+    addTunable(tunable);
+  bool isOwn = question_.decl.module == question_.program.modules.front().get();
+  if (isOwn && question_.options.recheck && question_.options.chip)
+    for (ScheduleChoice &choice :
+         itemChoices(question_.program, question_.decl, schedule_, *question_.options.chip))
+      choices_.push_back(std::move(choice));
+  for (const ScheduleChoice &choice : choices_)
+    axes_.push_back({choice.key, choice.values, choice.start});
 }
 
-std::string EntryTuning::valueText(size_t axis, const TunePoint &point) const {
+void EntryTuning::addTunable(const Tunable &tunable) {
+  const std::string &name = tunable.local->name;
+  ScheduleChoice choice;
+  choice.key = name;
+  choice.values = tunable.domain;
+  choice.tunable = &tunable;
+  choice.item = [name, isBool = tunable.isBool](int64_t value) {
+    return name + " = " + (!isBool ? std::to_string(value) : value ? "true" : "false");
+  };
+  int64_t value = tunable.defaultValue;
+  if (auto given = question_.wanted.find(name); given != question_.wanted.end()) {
+    choice.values = {given->second == "true" ? 1 : std::atoll(given->second.c_str())};
+    choices_.push_back(std::move(choice));
+    return;
+  }
+  if (tunable.isBool)
+    choice.values = {0, 1};
+  else if (choice.values.empty())
+    for (int64_t other : {value / 4, value / 2, value * 2, value * 4})
+      if (other > 0)
+        choice.values.push_back(other);
+  for (const auto &[local, scheduled] :
+       schedule_ ? schedule_->tunables : std::vector<std::pair<Local *, int64_t>>())
+    if (local == tunable.local)
+      value = scheduled;
+  choice.values.push_back(value);
+  std::sort(choice.values.begin(), choice.values.end());
+  choice.values.erase(std::unique(choice.values.begin(), choice.values.end()), choice.values.end());
+  choice.start = static_cast<size_t>(
+      std::lower_bound(choice.values.begin(), choice.values.end(), value) - choice.values.begin());
+  choices_.push_back(std::move(choice));
+}
+
+std::string EntryTuning::itemText(size_t axis, const TunePoint &point) const {
   int64_t value = axes_[axis].values[point[axis]];
-  if (tunables_[axis]->isBool)
-    return value ? "true" : "false";
-  return std::to_string(value);
+  return value == choices_[axis].absent ? "" : choices_[axis].item(value);
 }
 
 std::string EntryTuning::text(const TunePoint &point) const {
   std::string text;
   for (size_t i = 0; i < axes_.size(); ++i)
-    text += (i ? ", " : "") + axes_[i].name + " = " + valueText(i, point);
+    if (std::string item = itemText(i, point); !item.empty())
+      text += (text.empty() ? "" : ", ") + item;
   return text;
 }
 
@@ -123,7 +151,7 @@ std::string EntryTuning::text(const TunePoint &point) const {
 const WhereClause *EntryTuning::excluding(const TunePoint &point) const {
   LocalLookup valueOf = [&](const Local &local) -> std::optional<int64_t> {
     for (size_t i = 0; i < axes_.size(); ++i)
-      if (tunables_[i]->local == &local)
+      if (choices_[i].tunable && choices_[i].tunable->local == &local)
         return axes_[i].values[point[i]];
     for (const Tunable &tunable : question_.decl.tunables) {
       if (tunable.local != &local)
@@ -154,43 +182,143 @@ const WhereClause *EntryTuning::excluding(const TunePoint &point) const {
 TuneOutcome EntryTuning::evaluate(const TunePoint &point) {
   if (const WhereClause *where = excluding(point))
     return {std::nullopt, "`where " + where->text + "` excludes it"};
+  for (size_t i = 0; i < axes_.size(); ++i)
+    if (changesItem(i, point))
+      return compiledText(point);
   Wanted wanted = question_.wanted;
   for (size_t i = 0; i < axes_.size(); ++i)
-    wanted[axes_[i].name] = valueText(i, point);
-  return compiled(wanted);
+    if (choices_[i].tunable) {
+      std::string item = itemText(i, point);
+      wanted[axes_[i].name] = item.substr(item.find('=') + 2);
+    }
+  return compiled(question_, wanted);
 }
 
-TuneOutcome EntryTuning::evaluateToday() { return compiled(question_.wanted); }
+std::optional<double> EntryTuning::simulated(const TunePoint &point) {
+  isWhole_ = true;
+  TuneOutcome outcome = evaluate(point);
+  isWhole_ = false;
+  return outcome.us;
+}
 
-TuneOutcome EntryTuning::compiled(const Wanted &wanted) {
-  std::vector<BoundEntry> entries =
-      bindEntries(question_.program, question_.decl, wanted, problem_);
+TuneOutcome EntryTuning::evaluateToday() { return compiled(question_, question_.wanted); }
+
+static std::string firstError(const DiagnosticSink &sink) {
+  for (const Diagnostic &diagnostic : sink.all())
+    if (diagnostic.severity == Severity::Error)
+      return diagnostic.message;
+  return "it cannot be compiled";
+}
+
+/// Items that no request can give take the way of a user: the schedule is written into the text, which
+/// is checked again.
+TuneOutcome EntryTuning::compiledText(const TunePoint &point) {
+  const std::string &machine = question_.options.chip->name;
+  FileId root = question_.program.modules.front()->file;
+  SourceManager sources;
+  root = sources.add(
+      question_.sources.file(root).path(),
+      withSchedule(question_.program, question_.sources, question_.decl, machine, *this, point));
+  DiagnosticSink quiet;
+  std::unique_ptr<CheckedProgram> program =
+      checkFile(sources, root, *question_.options.recheck, quiet);
+  const CallableDecl *decl = nullptr;
+  for (const CallableDecl *each : program->modules.front()->callables)
+    if (each->kind == question_.decl.kind && each->name == question_.decl.name)
+      decl = each;
+  if (!decl || decl->hasErrors || quiet.hasErrors())
+    return {std::nullopt, firstError(quiet)};
+  Wanted wanted = question_.wanted;
+  for (const ScheduleChoice &choice : choices_)
+    if (choice.tunable)
+      wanted.erase(choice.key);
+  return compiled(
+      {*program, sources, *decl, question_.options, question_.costs, {}, question_.sizes}, wanted);
+}
+
+TuneOutcome EntryTuning::compiled(const TuneQuestion &question, const Wanted &wanted) {
+  std::vector<BoundEntry> entries = bindEntries(question.program, question.decl, wanted, problem_);
   if (entries.size() != 1)
     return {std::nullopt, problem_};
   DiagnosticSink quiet;
-  CompilerOptions options = question_.options;
+  CompilerOptions options = question.options;
   options.triesHelps = false;
   options.reportsParts = false;
   options.keepFault = nullptr;
   options.dumpFolder.clear();
   options.keepsStages = false;
-  CompileContext context(question_.program, question_.sources, std::move(options), quiet);
+  CompileContext context(question.program, question.sources, std::move(options), quiet);
   ChipResult lowered = lowerEntry(context, entries.front());
-  if (!lowered.program) {
-    for (const Diagnostic &diagnostic : quiet.all())
-      if (diagnostic.severity == Severity::Error)
-        return {std::nullopt, diagnostic.message};
-    return {std::nullopt, "it cannot be compiled"};
-  }
-  Cost cost = costOf({question_.program, question_.sources, entries.front(),
-                      *question_.options.chip, question_.costs, question_.sizes},
-                     *lowered.program);
+  if (!lowered.program)
+    return {std::nullopt, firstError(quiet)};
+  CostQuestion call{question.program,       question.sources, entries.front(),
+                    *question.options.chip, question.costs,   question.sizes};
+  if (isWhole_)
+    return {simulatedTime(call, *lowered.program, kMostSimulated), "it is too long to simulate"};
+  Cost cost = costOf(call, *lowered.program);
   if (!cost.unknown.empty()) {
     unknown_ = cost.unknown;
     return {std::nullopt, cost.unknown};
   }
   lastCost_ = std::move(cost);
+  for (ExampleSize &size : lastCost_.sizes)
+    if (auto reason = reasons_.find(size.name); reason != reasons_.end())
+      size.why = reason->second;
   return {lastCost_.us, ""};
+}
+
+// ---- The search ---------------------------------------------------------------------------------
+
+TuneResult searchEntry(const EntryTuning &tuning, const TuneEvaluate &evaluate,
+                       const TuneLimits &limits) {
+  std::vector<TuneAxis> axes = tuning.axes();
+  // Tunables first, and all of their values where these are few; the other items keep today's.
+  std::vector<TuneAxis> tunables = axes;
+  for (size_t i = 0; i < axes.size(); ++i)
+    if (!tuning.choices()[i].tunable)
+      tunables[i] = {axes[i].name, {axes[i].values[axes[i].start]}, 0};
+  auto real = [&](TunePoint point) {
+    for (size_t i = 0; i < axes.size(); ++i)
+      if (!tuning.choices()[i].tunable)
+        point[i] = axes[i].start;
+    return point;
+  };
+  TuneResult result = searchTunables(
+      tunables, [&](const TunePoint &point) { return evaluate(real(point)); }, limits);
+  std::map<TunePoint, TuneOutcome> known;
+  for (TuneTry &each : result.tries) {
+    each.point = real(each.point);
+    known.emplace(each.point, each.outcome);
+  }
+  bool hasItems = std::any_of(tuning.choices().begin(), tuning.choices().end(),
+                              [](const ScheduleChoice &each) { return !each.tunable; });
+  if (!result.best || !hasItems || result.isCut)
+    return result;
+  for (size_t i = 0; i < axes.size(); ++i)
+    axes[i].start = result.tries[*result.best].point[i];
+  TuneLimits descent = limits;
+  descent.mostPoints = 0;
+  descent.mostIdle = 1;
+  descent.mostTries = limits.mostTries + known.size();
+  TuneResult further = searchTunables(
+      axes,
+      [&](const TunePoint &point) {
+        auto found = known.find(point);
+        return found != known.end() ? found->second : evaluate(point);
+      },
+      descent);
+  result.isCut = further.isCut;
+  for (TuneTry &each : further.tries)
+    if (!known.contains(each.point))
+      result.tries.push_back(std::move(each));
+  // An item has to be worth its place.
+  double most = *result.tries[*result.best].outcome.us * (1 - kLeastGain);
+  for (size_t i = known.size(); i < result.tries.size(); ++i)
+    if (const std::optional<double> &us = result.tries[i].outcome.us; us && *us < most) {
+      result.best = i;
+      most = *us;
+    }
+  return result;
 }
 
 } // namespace ptl

@@ -1,12 +1,14 @@
-// The tunables of an entry as a space to search, and what a chip says of each of its points: the same
-// verdict and the same time as `ptlc check --target --cost` gives with these values.
+// What a schedule of an entry can set as a space to search, and what a chip says of each of its points: the
+// same verdict and the same time as `ptlc check --target --cost` gives with these values.
 #pragma once
 
 #include "compile/chip/feasibility.h"
 #include "compile/cost/cost.h"
+#include "compile/tune/schedule_choices.h"
 #include "compile/tune/search.h"
 
 #include <algorithm>
+#include <map>
 
 namespace ptl {
 
@@ -14,21 +16,22 @@ struct TuneQuestion {
   const CheckedProgram &program;
   const SourceManager &sources;
   const CallableDecl &decl;
-  CompilerOptions options; ///< `chip` is set
+  CompilerOptions options; ///< `chip` is set; without `recheck` tunables alone are searched
   const MachineCosts &costs;
   Wanted wanted;      ///< values of this declaration alone, without its name before them
   ExampleSizes sizes; ///< of the call whose time is told
 };
 
-/// The tunables of `decl` that have a domain, in the order declared. Their start is what holds today:
-/// the value of the schedule that applies, else the default. A tunable with a value in `wanted` has
-/// that value alone, so that a schedule says it too.
+/// The tunables of `decl` in the order declared, those without a domain with a few values around today's, then the other items of a schedule
+/// (`itemChoices`). Their start is what holds today: the value of the schedule that applies, else the
+/// default. A tunable with a value in `wanted` has that value alone, so that a schedule says it too.
 class EntryTuning {
 public:
   explicit EntryTuning(TuneQuestion question);
 
   const std::vector<TuneAxis> &axes() const { return axes_; }
-  const std::vector<const Tunable *> &tunables() const { return tunables_; }
+  const std::vector<ScheduleChoice> &choices() const { return choices_; } ///< one for each axis
+  const TuneQuestion &question() const { return question_; }
   /// Whether there is anything to choose.
   bool isChoice() const {
     return std::any_of(axes_.begin(), axes_.end(),
@@ -41,6 +44,10 @@ public:
   /// a `where` over tunables excludes, or that the compiler refuses, has a reason instead.
   TuneOutcome evaluate(const TunePoint &point);
 
+  /// The time of a point when the whole of it is simulated; nothing where that would take more than a few
+  /// seconds.
+  std::optional<double> simulated(const TunePoint &point);
+
   /// The same for the values that hold without a request: those of the schedule, or the defaults.
   TuneOutcome evaluateToday();
 
@@ -51,22 +58,35 @@ public:
   /// The sizes, and what was assumed, for the last time that was computed.
   const Cost &lastCost() const { return lastCost_; }
 
-  /// `64`, `true`
-  std::string valueText(size_t axis, const TunePoint &point) const;
-  /// `BM = 64, BN = 128`
+  /// `BM = 64`, `pipeline k 3`; empty where the value needs no item.
+  std::string itemText(size_t axis, const TunePoint &point) const;
+  /// All of these: `BM = 64, BN = 128, pipeline k 3`
   std::string text(const TunePoint &point) const;
+  /// Whether an axis that is no tunable has another value than today.
+  bool changesItem(size_t axis, const TunePoint &point) const {
+    return !choices_[axis].tunable && point[axis] != axes_[axis].start;
+  }
 
 private:
+  void addTunable(const Tunable &tunable);
   const WhereClause *excluding(const TunePoint &point) const;
-  TuneOutcome compiled(const Wanted &wanted);
+  TuneOutcome compiled(const TuneQuestion &question, const Wanted &wanted);
+  TuneOutcome compiledText(const TunePoint &point);
 
   TuneQuestion question_;
   std::vector<TuneAxis> axes_;
-  std::vector<const Tunable *> tunables_;
+  std::vector<ScheduleChoice> choices_;
   const ScheduleDecl *schedule_ = nullptr;
   std::string problem_, unknown_;
   Cost lastCost_;
+  std::map<std::string, std::string> reasons_; ///< of the static lengths that nobody asked for
+  bool isWhole_ = false;                       ///< everything is simulated
 };
+
+/// Searches the tunables as `searchTunables` does, then descends from the best along all axes. `points` and
+/// `exhaustive` of the result are about the tunables; no point is tried twice.
+TuneResult searchEntry(const EntryTuning &tuning, const TuneEvaluate &evaluate,
+                       const TuneLimits &limits);
 
 /// The root file with the values of a point in a schedule for the chip: in that which it has without
 /// `when`, whose other items stay, else in a new one behind the declaration, which takes over the

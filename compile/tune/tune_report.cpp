@@ -26,6 +26,9 @@ static std::vector<const TuneTry *> ranked(const TuneResult &result) {
   std::stable_sort(tries.begin(), tries.end(), [](const TuneTry *a, const TuneTry *b) {
     return *a->outcome.us < *b->outcome.us;
   });
+  // Of choices that take the same time the one that was tried first is shown.
+  auto isSame = [](const TuneTry *a, const TuneTry *b) { return *a->outcome.us == *b->outcome.us; };
+  tries.erase(std::unique(tries.begin(), tries.end(), isSame), tries.end());
   return tries;
 }
 
@@ -39,11 +42,20 @@ static std::string countsText(const TuneReport &report) {
       ++refused;
       ++reasons[each.outcome.reason];
     }
-  std::string text = "tried " + std::to_string(result.tries.size());
+  size_t withItems = 0;
+  for (const TuneTry &each : result.tries) {
+    bool changes = false;
+    for (size_t i = 0; i < each.point.size(); ++i)
+      changes |= report.tuning.changesItem(i, each.point);
+    withItems += changes;
+  }
+  std::string text = "tried " + std::to_string(result.tries.size() - withItems);
   if (result.exhaustive)
     text += ", which is all";
   else if (result.points)
     text += " of " + std::to_string(*result.points);
+  if (withItems > 0)
+    text += ", and " + std::to_string(withItems) + " with other items of the schedule";
   text += printed(", in %.1f s", report.seconds);
   if (report.ended == "budget")
     text += ", when the budget ended it (`--budget`)";
@@ -87,20 +99,27 @@ std::string tuneText(const TuneReport &report) {
     return text + "nothing is faster than what holds today\n";
   if (first.outcome.us)
     text += printed("%.2f times as fast as today\n", *first.outcome.us / *best.outcome.us);
+  if (report.simulatedToday && report.simulatedBest)
+    text += printed("simulated whole: %.2f us -> %.2f us\n", *report.simulatedToday,
+                    *report.simulatedBest);
   return text + report.schedule() + "\n";
 }
 
 static Json tryJson(const EntryTuning &tuning, const TuneTry &each) {
-  Json values = Json::object();
+  Json values = Json::object(), items = Json::array();
   for (size_t i = 0; i < tuning.axes().size(); ++i) {
+    const Tunable *tunable = tuning.choices()[i].tunable;
     int64_t value = tuning.axes()[i].values[each.point[i]];
-    const std::string &name = tuning.axes()[i].name;
-    if (tuning.tunables()[i]->isBool)
-      values[name] = value != 0;
-    else
-      values[name] = value;
+    if (tunable && tunable->isBool)
+      values[tuning.axes()[i].name] = value != 0;
+    else if (tunable)
+      values[tuning.axes()[i].name] = value;
+    else if (std::string item = tuning.itemText(i, each.point); !item.empty())
+      items.push_back(std::move(item));
   }
   Json json = {{"values", std::move(values)}, {"fits", each.outcome.us.has_value()}};
+  if (!items.empty())
+    json["items"] = std::move(items);
   if (each.outcome.us)
     json["us"] = std::round(*each.outcome.us * 1000) / 1000;
   else
@@ -130,6 +149,9 @@ std::string tuneDocument(const TuneReport &report) {
                {"best", tryJson(tuning, result.tries[*result.best])},
                {"schedule", report.schedule()},
                {"tries", std::move(tries)}};
+  if (report.simulatedToday && report.simulatedBest)
+    json["simulated"] = {{"default_us", std::round(*report.simulatedToday * 1000) / 1000},
+                         {"best_us", std::round(*report.simulatedBest * 1000) / 1000}};
   if (!elements.empty())
     json["elements"] = std::move(elements);
   if (!decisions.empty())

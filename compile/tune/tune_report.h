@@ -10,7 +10,9 @@ struct TuneReport {
   const TuneResult &result; ///< has a best
   std::string entry, target;
   double seconds = 0;
-  std::string ended; ///< `budget`, `interrupt`; empty: it ended by itself
+  /// Of today's choice and of the best, when all is simulated; nothing where that takes too long.
+  std::optional<double> simulatedToday = {}, simulatedBest = {};
+  std::string ended = {}; ///< `budget`, `interrupt`; empty: it ended by itself
 
   /// `schedule matmul on a3 { BM = 64 }`
   std::string schedule() const;

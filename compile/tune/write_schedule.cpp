@@ -7,14 +7,6 @@
 
 namespace ptl {
 
-/// The node of a schedule in the tree of its file.
-static NodeId nodeOf(const Tree &tree, const ScheduleDecl &schedule) {
-  for (NodeId item : tree.children(tree.root()))
-    if (tree.is(item, NodeKind::ScheduleDecl) && tree.span(item).begin == schedule.span.begin)
-      return item;
-  return kNoNode;
-}
-
 static std::string formatted(const std::string &path, std::string text) {
   DiagnosticSink quiet;
   SourceManager sources;
@@ -24,13 +16,23 @@ static std::string formatted(const std::string &path, std::string text) {
 
 /// The number of the axis that an item of a schedule sets; nothing if it sets none.
 static std::optional<size_t> axisOf(const Tree &tree, NodeId item, const EntryTuning &tuning) {
-  if (!tree.is(item, NodeKind::ScheduleAssign))
-    return std::nullopt;
-  std::string_view name = tree.text(tree.child(item, 0));
+  std::string key = choiceKey(tree, item);
   for (size_t i = 0; i < tuning.axes().size(); ++i)
-    if (tuning.axes()[i].name == name)
+    if (tuning.axes()[i].name == key)
       return i;
   return std::nullopt;
+}
+
+/// An item with what separates it from the next one, or else from the one before.
+static Span withSeparator(std::string_view text, Span item) {
+  size_t end = text.find_first_not_of(" \t", item.end);
+  if (end != text.npos && (text[end] == ',' || text[end] == ';')) {
+    end = text.find_first_not_of(" \t", end + 1);
+    return {item.file, item.begin, static_cast<uint32_t>(end == text.npos ? text.size() : end)};
+  }
+  size_t before = text.find_last_not_of(" \t\n", item.begin - 1);
+  bool isSeparated = before != text.npos && (text[before] == ',' || text[before] == ';');
+  return {item.file, isSeparated ? static_cast<uint32_t>(before) : item.begin, item.end};
 }
 
 /// Sets the values of a point in a schedule. Those that it does not have yet come first in it.
@@ -42,7 +44,11 @@ static void setValues(std::string &text, const Tree &tree, NodeId node, const En
   for (NodeId item : view.items())
     if (std::optional<size_t> axis = axisOf(tree, item, tuning)) {
       isSet[*axis] = true;
-      edits.emplace_back(tree.span(tree.child(item, 1)), tuning.valueText(*axis, point));
+      std::string now = tuning.itemText(*axis, point);
+      if (now.empty())
+        edits.emplace_back(withSeparator(text, tree.span(item)), "");
+      else if (now != tree.text(item))
+        edits.emplace_back(tree.span(item), now);
     }
   Span span = tree.span(node);
   // Behind the brace that opens the items, which stands after all else of the header.
@@ -50,8 +56,8 @@ static void setValues(std::string &text, const Tree &tree, NodeId node, const En
   uint32_t open = static_cast<uint32_t>(text.find('{', tree.span(last).end)) + 1;
   std::string added;
   for (size_t i = 0; i < isSet.size(); ++i)
-    if (!isSet[i])
-      added += " " + tuning.axes()[i].name + " = " + tuning.valueText(i, point) + ",";
+    if (std::string item = tuning.itemText(i, point); !isSet[i] && !item.empty())
+      added += " " + item + ",";
   // A comma ends the last one only where an item follows on the same line.
   size_t next = text.find_first_not_of(" \t", open);
   if (!added.empty() && next != text.npos && (text[next] == '\n' || text[next] == '}'))
@@ -74,21 +80,19 @@ std::string withSchedule(const CheckedProgram &program, const SourceManager &sou
     if (!own && each->target == &decl && each->machine == machine && !each->when)
       own = each;
   if (own) {
-    setValues(text, *root.tree, nodeOf(*root.tree, *own), tuning, point);
+    setValues(text, *root.tree, nodeOf(program, *own).node, tuning, point);
   } else {
     std::string items;
     const ScheduleDecl *base = tuning.schedule();
-    for (const auto &module : program.modules) {
-      bool isHere = base && !base->when && base->span.file == module->file;
-      NodeId node = isHere ? nodeOf(*module->tree, *base) : kNoNode;
-      if (node == kNoNode)
-        continue;
-      for (NodeId item : ScheduleDeclView(*module->tree, node).items())
-        if (!axisOf(*module->tree, item, tuning))
-          items += ", " + std::string(module->tree->text(item));
-    }
-    std::string schedule =
-        "schedule " + decl.name + " on " + machine + " { " + tuning.text(point) + items + " }\n";
+    ScheduleNode from = base && !base->when ? nodeOf(program, *base) : ScheduleNode();
+    if (from.node != kNoNode)
+      for (NodeId item : ScheduleDeclView(*from.tree, from.node).items())
+        if (!axisOf(*from.tree, item, tuning))
+          items += ", " + std::string(from.tree->text(item));
+    std::string chosen = tuning.text(point) + items;
+    if (chosen.starts_with(", "))
+      chosen.erase(0, 2);
+    std::string schedule = "schedule " + decl.name + " on " + machine + " { " + chosen + " }\n";
     size_t end = text.find('\n', root.tree->span(decl.syntax).end);
     if (end == text.npos) {
       text += '\n';

@@ -1,4 +1,5 @@
 // `ptlc tune`: the values of an entry's tunables with which it takes least time on a chip.
+#include "compile/chip/chip_fixes.h"
 #include "compile/tune/tune_report.h"
 #include "driver/ir/command_options.h"
 #include "driver/ir/commands.h"
@@ -78,44 +79,27 @@ static std::optional<TuneQuestion> questionOf(Session &session, const CheckedPro
         .help("give one value for each name");
     return std::nullopt;
   }
+  CompilerOptions how = compilerOptions(options, chip.target);
+  how.recheck = std::make_shared<CheckOptions>(session.checkOptions());
   return TuneQuestion{program,
                       session.sources(),
                       decl,
-                      compilerOptions(options, chip.target),
+                      std::move(how),
                       chip.costs,
                       wantedBy(decl, variants.front()),
                       exampleSizes(options, decl)};
 }
 
-/// Reports that there is nothing to choose, and what would be.
-static void reportNoTunables(Session &session, const CallableDecl &decl) {
-  const Tunable *open = nullptr;
-  bool isAnySearched = false;
-  for (const Tunable &tunable : decl.tunables) {
-    isAnySearched |= !tunable.domain.empty();
-    if (!open && tunable.domain.empty() && !tunable.isBool)
-      open = &tunable;
-  }
-  if (isAnySearched) {
-    cannotTune(session, decl,
-               "there is nothing to tune, since each tunable has one value to choose")
-        .help("leave out the `-D` of a tunable, or give its domain more values");
-    return;
-  }
-  auto builder =
-      cannotTune(session, decl,
-                 decl.tunables.empty() ? "there is nothing to tune, since it has no tunables"
-                                       : "there is nothing to tune, since no tunable has a domain");
-  if (!open) {
-    builder.help("declare one with a domain: `tune ROWS: [4, 8, 16] = 8`");
-    return;
-  }
-  int64_t value = open->defaultValue;
-  builder.help("give one a domain: `tune " + open->local->name + ": [" +
-               std::to_string(std::max<int64_t>(1, value / 2)) + ", " +
-               std::to_string(std::max<int64_t>(2, value)) + ", " +
-               std::to_string(std::max<int64_t>(4, value * 2)) + "] = " + std::to_string(value) +
-               "`");
+/// What would let more be tried; empty where the entry has tunables.
+static std::string moreHelp(const CheckedProgram &program, const CallableDecl &decl) {
+  if (!decl.tunables.empty())
+    return "";
+  std::vector<TileNumber> tiles = tileNumbers(program, decl);
+  if (tiles.empty())
+    return "declare a tunable with a domain: `tune ROWS: [4, 8, 16] = 8`";
+  return "make the sizes of tiles tunables, as in `tune ROWS: [4, 8, 16] = 8` and `" +
+         tiles.front().before +
+         "ROWS)`; `ptlc check --cost` tries other sizes that stand in the text";
 }
 
 /// Shows the best so far where somebody watches.
@@ -142,8 +126,8 @@ static TuneResult search(EntryTuning &tuning, const Options &options, std::strin
   size_t count = 0;
   std::optional<TunePoint> best;
   double least = 0;
-  TuneResult result = searchTunables(
-      tuning.axes(),
+  TuneResult result = searchEntry(
+      tuning,
       [&](const TunePoint &point) {
         TuneOutcome outcome = tuning.evaluate(point);
         if (outcome.us && (!best || *outcome.us < least)) {
@@ -236,7 +220,9 @@ ExitCode runTune(const Options &options) {
     return session.finish();
   }
   if (!tuning.isChoice()) {
-    reportNoTunables(session, *decl);
+    std::string help = moreHelp(*program, *decl);
+    cannotTune(session, *decl, "a schedule has nothing to choose in it")
+        .help(!help.empty() ? help : "leave out the `-D` of a tunable, or give it more values");
     return session.finish();
   }
   std::string ended;
@@ -253,9 +239,16 @@ ExitCode runTune(const Options &options) {
     return session.finish();
   }
   const std::string &machine = chip->target.machine->name;
-  TuneReport report{tuning, result, decl->name, machine, seconds.count(), ended};
+  TuneReport report{tuning, result, decl->name, machine, seconds.count()};
+  report.ended = ended;
+  if (*result.best != 0) {
+    report.simulatedBest = tuning.simulated(result.tries[*result.best].point);
+    report.simulatedToday = tuning.simulated(result.tries.front().point);
+  }
   std::fputs((options.has(OptionId::Json) ? tuneDocument(report) : tuneText(report)).c_str(),
              stdout);
+  if (std::string help = moreHelp(*program, *decl); !help.empty())
+    std::fprintf(stderr, "to try more, %s\n", help.c_str());
   if (options.has(OptionId::WriteSchedule))
     writeBest(session, *program, *decl, report, machine);
   return session.finish();

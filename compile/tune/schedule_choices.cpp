@@ -1,0 +1,278 @@
+#include "compile/tune/schedule_choices.h"
+
+#include "compile/tune/source_moves.h"
+#include "frontend/syntax/typed_nodes.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+
+namespace ptl {
+
+static constexpr int64_t kUnrolls[] = {1, 2, 4};
+/// Rows, columns and contracted positions of a step through the operand buffers. Larger steps fit the
+/// buffers of no chip in any element type.
+static constexpr int64_t kSteps[][3] = {
+    {64, 64, 64},   {64, 128, 64},   {64, 256, 64},  {128, 64, 64},  {128, 128, 32},
+    {128, 128, 64}, {128, 128, 128}, {128, 256, 32}, {128, 256, 64}, {256, 128, 64}};
+/// Rows and columns of the tiles of a program's value.
+static constexpr int64_t kTiles[][2] = {{8, 512},  {8, 2048},  {16, 256},  {16, 1024},
+                                        {32, 128}, {32, 512},  {64, 128},  {64, 256},
+                                        {64, 512}, {128, 128}, {128, 256}, {256, 128}};
+/// Values of a program that are tiled, split off or fused: the space grows by each of them.
+static constexpr size_t kMostValues = 8;
+
+ScheduleNode nodeOf(const CheckedProgram &program, const ScheduleDecl &schedule) {
+  for (const auto &module : program.modules)
+    if (module->file == schedule.span.file)
+      for (NodeId item : module->tree->children(module->tree->root()))
+        if (module->tree->is(item, NodeKind::ScheduleDecl) &&
+            module->tree->span(item).begin == schedule.span.begin)
+          return {module->tree.get(), item};
+  return {};
+}
+
+std::string choiceKey(const Tree &tree, NodeId item) {
+  std::string first(tree.text(tree.child(item, 0)));
+  switch (tree.kind(item)) {
+  case NodeKind::PipelineItem:
+    return "pipeline " + first;
+  case NodeKind::UnrollItem:
+    return "unroll " + first;
+  case NodeKind::CoresItem:
+    return "cores";
+  case NodeKind::SplitItem:
+    return "split after " + first;
+  case NodeKind::ScheduleBlock:
+    return first + " { }";
+  case NodeKind::FuseItem: {
+    std::string key = "fuse";
+    for (NodeId label : tree.children(item))
+      key += (key == "fuse" ? " " : ", ") + std::string(tree.text(label));
+    return key;
+  }
+  default: // an assignment, or an order, of which there is no choice
+    return first;
+  }
+}
+
+namespace {
+
+/// Collects the choices of one declaration.
+class ChoiceReader {
+public:
+  ChoiceReader(const CheckedProgram &program, const CallableDecl &decl, const ScheduleDecl *today,
+               const Machine &machine)
+      : program_(program), decl_(decl), tree_(*decl.module->tree), machine_(machine) {
+    if (today)
+      today_ = nodeOf(program, *today);
+    if (today_.node != kNoNode)
+      for (NodeId item : ScheduleDeclView(*today_.tree, today_.node).items())
+        present_.emplace(choiceKey(*today_.tree, item), item);
+    countLabels(decl.syntax);
+  }
+
+  std::vector<ScheduleChoice> read() {
+    if (decl_.kind == DeclKind::Kernel)
+      addLoops(decl_.syntax);
+    if (decl_.kind == DeclKind::Program)
+      addValues();
+    addCores();
+    return std::move(choices_);
+  }
+
+private:
+  std::string text(NodeId node) const { return std::string(tree_.text(node)); }
+  /// A label is of use in a schedule if it stands for one thing.
+  bool isLabel(const std::string &name) const {
+    auto found = labels_.find(name);
+    return found != labels_.end() && found->second == 1;
+  }
+  void countLabels(NodeId node);
+  void addLoops(NodeId node);
+  void addModifier(const std::string &word, const std::string &label, std::vector<int64_t> values,
+                   NodeId inSource);
+  void addSteps(const std::string &label);
+  void addValues();
+  void addSwitch(const std::string &item);
+  void addTable(const std::string &label, size_t count,
+                const std::function<std::string(size_t)> &what);
+  void addCores();
+  void add(ScheduleChoice choice, int64_t startValue);
+  std::optional<int64_t> numberIn(const Tree &tree, NodeId node) const;
+
+  const CheckedProgram &program_;
+  const CallableDecl &decl_;
+  const Tree &tree_;
+  const Machine &machine_;
+  ScheduleNode today_;
+  std::map<std::string, NodeId> present_; ///< items of today's schedule by key
+  std::map<std::string, size_t> labels_;  ///< how many things each name stands for
+  std::vector<ScheduleChoice> choices_;
+};
+
+} // namespace
+
+void ChoiceReader::countLabels(NodeId node) {
+  if (node == kNoNode)
+    return;
+  if (tree_.is(node, NodeKind::LetStmt) || tree_.is(node, NodeKind::VarStmt) ||
+      tree_.is(node, NodeKind::LoopBinding))
+    ++labels_[text(tree_.child(node, 0))];
+  if (tree_.is(node, NodeKind::ForStmt) || tree_.is(node, NodeKind::ParallelStmt))
+    if (NodeId label = LoopView(tree_, node).label(); label != kNoNode)
+      ++labels_[text(label)];
+  for (NodeId child : tree_.children(node))
+    countLabels(child);
+}
+
+std::optional<int64_t> ChoiceReader::numberIn(const Tree &tree, NodeId node) const {
+  int64_t number = 0;
+  std::string_view digits = tree.text(node);
+  auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  bool isWhole = problem == std::errc() && end == digits.data() + digits.size();
+  return isWhole ? std::optional(number) : std::nullopt;
+}
+
+void ChoiceReader::add(ScheduleChoice choice, int64_t startValue) {
+  choice.values.push_back(startValue);
+  std::sort(choice.values.begin(), choice.values.end());
+  choice.values.erase(std::unique(choice.values.begin(), choice.values.end()), choice.values.end());
+  choice.start =
+      static_cast<size_t>(std::lower_bound(choice.values.begin(), choice.values.end(), startValue) -
+                          choice.values.begin());
+  choices_.push_back(std::move(choice));
+}
+
+// ---- Kernels ------------------------------------------------------------------------------------
+
+void ChoiceReader::addModifier(const std::string &word, const std::string &label,
+                               std::vector<int64_t> values, NodeId inSource) {
+  ScheduleChoice choice;
+  choice.key = word + " " + label;
+  choice.values = std::move(values);
+  choice.absent = 1;
+  if (inSource != kNoNode)
+    choice.absent = numberIn(tree_, inSource);
+  if (!choice.absent)
+    return; // a constant or a tunable decides it
+  int64_t start = *choice.absent;
+  if (auto item = present_.find(choice.key); item != present_.end()) {
+    NodeId number = today_.tree->child(item->second, 1);
+    std::optional<int64_t> set = number == kNoNode ? std::nullopt : numberIn(*today_.tree, number);
+    if (!set)
+      return;
+    start = *set;
+  }
+  choice.item = [key = choice.key](int64_t value) { return key + " " + std::to_string(value); };
+  add(std::move(choice), start);
+}
+
+void ChoiceReader::addTable(const std::string &label, size_t count,
+                            const std::function<std::string(size_t)> &what) {
+  ScheduleChoice choice;
+  choice.key = label + " { }";
+  if (present_.contains(choice.key))
+    return; // its parts are the author's
+  for (size_t i = 1; i <= count; ++i)
+    choice.values.push_back(static_cast<int64_t>(i));
+  choice.absent = 0;
+  choice.item = [label, what](int64_t value) {
+    return label + " { " + what(static_cast<size_t>(value) - 1) + " }";
+  };
+  add(std::move(choice), 0);
+}
+
+void ChoiceReader::addSteps(const std::string &label) {
+  addTable(label, std::size(kSteps), [](size_t number) {
+    const auto &step = kSteps[number];
+    return "l0 " + std::to_string(step[0]) + ", " + std::to_string(step[1]) + ", " +
+           std::to_string(step[2]);
+  });
+}
+
+void ChoiceReader::addLoops(NodeId node) {
+  if (node == kNoNode)
+    return;
+  if (tree_.is(node, NodeKind::ForStmt) && !tree_.has(node, NodeFlag::Static)) {
+    LoopView loop(tree_, node);
+    std::span<const NodeId> bindings = tree_.children(loop.bindings());
+    std::string label = loop.label() != kNoNode ? text(loop.label())
+                        : bindings.size() == 1  ? text(tree_.child(bindings[0], 0))
+                                                : "";
+    if (isLabel(label)) {
+      addModifier("pipeline", label, {std::begin(kDepths), std::end(kDepths)}, loop.pipeline());
+      if (loop.unroll() == kNoNode)
+        addModifier("unroll", label, {std::begin(kUnrolls), std::end(kUnrolls)}, kNoNode);
+    }
+  }
+  bool isSum = tree_.is(node, NodeKind::AssignStmt) && tree_.mainText(node) == "+=";
+  bool isLet = tree_.is(node, NodeKind::LetStmt);
+  NodeId value = isSum ? tree_.child(node, 1) : isLet ? tree_.child(node, 2) : kNoNode;
+  if (std::string label = value != kNoNode ? text(tree_.child(node, 0)) : "";
+      isLabel(label) && tree_.is(value, NodeKind::BinaryExpr) && tree_.mainText(value) == "@")
+    addSteps(label);
+  for (NodeId child : tree_.children(node))
+    addLoops(child);
+}
+
+// ---- Programs -----------------------------------------------------------------------------------
+
+void ChoiceReader::addSwitch(const std::string &item) {
+  ScheduleChoice choice;
+  choice.key = item;
+  choice.values = {0, 1};
+  choice.absent = 0;
+  choice.item = [item](int64_t) { return item; };
+  add(std::move(choice), present_.contains(item));
+}
+
+void ChoiceReader::addValues() {
+  std::vector<NodeId> lets;
+  for (NodeId statement : tree_.children(CallableView(tree_, decl_.syntax).body()))
+    if (tree_.is(statement, NodeKind::LetStmt) &&
+        tree_.is(tree_.child(statement, 0), NodeKind::Name) &&
+        isLabel(text(tree_.child(statement, 0))) && lets.size() < kMostValues)
+      lets.push_back(statement);
+  for (size_t i = 0; i < lets.size(); ++i) {
+    std::string name = text(tree_.child(lets[i], 0));
+    addSwitch("split after " + name);
+    if (i + 1 < lets.size())
+      addSwitch("fuse " + name + ", " + text(tree_.child(lets[i + 1], 0)));
+    if (std::vector<std::string> dims = tiledDims(program_, decl_, name); !dims.empty())
+      addTable(name, std::size(kTiles), [dims](size_t number) {
+        return "tile " + dims[0] + " by " + std::to_string(kTiles[number][0]) + ", " + dims[1] +
+               " by " + std::to_string(kTiles[number][1]);
+      });
+  }
+}
+
+/// Fewer core groups share less of the memory's bandwidth, and even shares leave none waiting.
+void ChoiceReader::addCores() {
+  ScheduleChoice choice;
+  choice.key = "cores";
+  choice.absent = 0;
+  int64_t start = 0;
+  if (auto item = present_.find("cores"); item != present_.end()) {
+    std::optional<int64_t> set = numberIn(*today_.tree, today_.tree->child(item->second, 0));
+    if (!set)
+      return;
+    start = *set;
+  }
+  choice.values = {0};
+  for (const MachineCore &core : machine_.cores)
+    for (int64_t quarters : {2, 3})
+      if (int64_t groups = core.count * quarters / 4; groups > 0)
+        choice.values.push_back(groups);
+  choice.item = [](int64_t value) { return "cores " + std::to_string(value); };
+  add(std::move(choice), start);
+}
+
+std::vector<ScheduleChoice> itemChoices(const CheckedProgram &program, const CallableDecl &decl,
+                                        const ScheduleDecl *today, const Machine &machine) {
+  if (decl.isBlockLevel)
+    return {};
+  return ChoiceReader(program, decl, today, machine).read();
+}
+
+} // namespace ptl
