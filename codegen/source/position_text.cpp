@@ -477,18 +477,22 @@ Dim Positions::copied(Dim dim, Copy &copy) {
 }
 
 std::string Positions::spelled(const DimAtom &atom) {
+  if (auto known = spelledAtoms_.find(&atom); known != spelledAtoms_.end())
+    return known->second;
   std::set<SymbolId> found;
   for (Dim operand : atom.operands)
     collectSymbols(operand, found);
   Copy copy(dims_, found, spellings_);
-  return copy.context.toString(copied(atom, copy));
+  return spelledAtoms_[&atom] = copy.context.toString(copied(atom, copy));
 }
 
 std::string Positions::spelled(Dim dim) {
+  if (auto known = spelledSums_.find(dim.id()); known != spelledSums_.end())
+    return known->second;
   std::set<SymbolId> found;
   collectSymbols(dim, found);
   Copy copy(dims_, found, spellings_);
-  return copy.context.toString(copied(dim, copy));
+  return spelledSums_[dim.id()] = copy.context.toString(copied(dim, copy));
 }
 
 static bool isElement(Value value) {
@@ -524,6 +528,8 @@ Expression Positions::text(Dim whole, const Leaf &leaf) {
     }
   }
   spellings_ = std::move(spellings);
+  spelledSums_.clear();
+  spelledAtoms_.clear();
   return dimension(nested(spelled(dim)));
 }
 

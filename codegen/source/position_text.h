@@ -74,6 +74,9 @@ private:
   std::map<SymbolId, std::pair<Dim, Dim>> remainders_; ///< `a % b`, for each symbol that is one
   std::vector<Abbreviation> abbreviations_;
   std::map<SymbolId, std::string> spellings_; ///< while a text is made
+  /// Texts of parts with these spellings, which are asked for again at each level around them.
+  std::map<uint32_t, std::string> spelledSums_;
+  std::map<const DimAtom *, std::string> spelledAtoms_;
 };
 
 } // namespace ptl::source

@@ -76,9 +76,21 @@ private:
             }));
   }
 
+  /// Whether it follows from dimensions. Divisions count, though their divisors must not be 0: that
+  /// of a step is none.
+  static bool followsFromDimensions(Value value) {
+    Operation *op = value.getDefiningOp();
+    return !op ? isDimension(value)
+               : op->getNumResults() == 1 && value.getType().isIntOrIndex() &&
+                     op->getNumRegions() == 0 && isMemoryEffectFree(op) && !isa<ir::DimOp>(op) &&
+                     llvm::all_of(op->getOperands(), followsFromDimensions);
+  }
+
   /// Steps that are computed from sizes, and what these are computed from. They are computed once in
   /// the kernel, before its grid.
   void collectSteps() {
+    if (attrs::manual.isOn(grid_))
+      return;
     std::function<void(Value)> take = [&](Value value) {
       Operation *made = value.getDefiningOp();
       if (!made || matchPattern(value, m_Constant()) || before_.contains(made))
@@ -88,8 +100,7 @@ private:
       before_.insert(made);
     };
     for (Value step : grid_.getSteps())
-      if (Operation *made = step.getDefiningOp();
-          made && !attrs::manual.isOn(grid_) && isFromDimensions(made))
+      if (followsFromDimensions(step))
         take(step);
   }
 
