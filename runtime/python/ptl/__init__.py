@@ -8,9 +8,9 @@
 Arrays and scalars go in the order of the declaration or by name; dimensions that no array fixes by
 name. Outputs are allocated and returned (several as a tuple with names), or written into arrays
 given by name. `inout` arrays change in place. Strided inputs are copied where the declaration wants
-dense ones. torch tensors on the CPU may be passed, and then tensors come back. `bf16` and `f8`
-arrays have the types of ml_dtypes if it is installed, else they are unsigned integers of the same
-width that hold the bits.
+dense ones. torch tensors on the CPU may be passed, and then tensors come back; `ptl.torch` makes
+operators with gradients. `bf16` and `f8` arrays have the types of ml_dtypes if it is installed, else
+they are unsigned integers of the same width that hold the bits.
 
 What the runtime refuses is raised as a subclass of `ptl.Error`, with its message.
 """

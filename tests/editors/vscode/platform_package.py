@@ -66,8 +66,9 @@ class PlatformPackage:
         folder.mkdir(parents=True, exist_ok=True)
         target = platform_name()
         path = folder / f"ptl-{target}-{manifest['version']}.vsix"
-        command = ["node", "node_modules/@vscode/vsce/vsce", "package", "--target", target, "--no-dependencies", "--no-rewrite-relative-links"]
-        command += [] if where else ["--allow-missing-repository"]
+        command = ["node", "node_modules/@vscode/vsce/vsce", "package", "--target", target, "--no-dependencies"]
+        # Links of the page lead to the repository, if there is one, else into the package.
+        command += [] if where else ["--no-rewrite-relative-links", "--allow-missing-repository"]
         call([*command, "--out", path.resolve()], self.folder, "type check, bundle and package")
         return path
 
