@@ -275,6 +275,22 @@ class Memory(unittest.TestCase):
         torch.testing.assert_close(ops.twice(negated), torch.full((3,), -2.0))
         torch.testing.assert_close(ptl.load(LAYERS).twice(negated), torch.full((3,), -2.0))
 
+    def test_booleans_and_other_libraries(self):
+        path = pathlib.Path(FOLDER.name) / "masks.ptl"
+        path.write_text("pub kernel keep[N](x: f32[N], mask: bool[N]) -> (y: f32[N], kept: bool[N]) {\n"
+                        "    parallel i in tiles(N, 64) {\n        y[i] = select(mask[i], x[i], 0.0)\n        kept[i] = mask[i]\n    }\n}\n")  # fmt: skip
+        x, mask = torch.arange(6.0), torch.arange(6) % 2 == 0
+        for keep in (ptl.load(path).keep, ptl.torch.load(path).keep):
+            for given in (mask, torch.stack([mask, mask], 1)[:, 0]):
+                y, kept = keep(x, given)
+                self.assertEqual((y.tolist(), kept.tolist(), kept.dtype), ([0, 0, 2, 0, 4, 0], mask.tolist(), torch.bool))
+            y, kept = keep(x.numpy(), mask)
+            self.assertEqual(y.tolist(), [0, 0, 2, 0, 4, 0])
+        # Tensors on no memory of this process, and of no dense layout.
+        for wrong in (torch.ones(6).to_sparse(), torch.ones(6, device="meta")):
+            with self.assertRaises(Exception):
+                ptl.load(path).keep(wrong, mask)
+
     def test_extents(self):
         for shape in ((), (0,), (1,), (3, 0, 2), (1, 1), (2, 3, 4, 5)):
             torch.testing.assert_close(ops.twice(torch.ones(shape)), torch.full(shape, 2.0))
