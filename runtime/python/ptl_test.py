@@ -115,6 +115,27 @@ class Calls(unittest.TestCase):
         with self.assertRaises(ptl.Error):
             entry(np.ones(3, np.float64))
 
+    @unittest.skipIf(ptl._fast._module is None, "Python is too old for the short way of calls, or its headers were missing")
+    def test_shapes_of_the_short_way(self):
+        """Results have the shapes of their own call, whatever the call before had."""
+        double, fill = self.sample.double_rows, self.sample.fill
+        for shape in ((3, 8), (2, 8), (3, 8), (6, 4), (0, 4), (6, 4), (1, 8)):
+            x = np.random.default_rng(1).random(shape, np.float32)
+            np.testing.assert_array_equal(double._fast(x), 2 * x)
+        for value, count in ((5, 3), (7, 3), (7, 0), (7, 3), (2**62, 1000)):
+            result = fill._fast(value, N=count)
+            self.assertEqual((result.dtype, result.tolist()), (np.int64, [value] * count))
+        for wrong in ({"N": -1}, {"N": 2**70}, {"N": 1.5}, {"N": 3, "M": 3}, {"M": 3}, {}):
+            self.assertIs(fill._fast(5, **wrong), NotImplemented)
+        for wrong in ({"N": -1}, {"N": 3, "M": 3}, {}):
+            with self.assertRaises(ptl.Error):
+                fill(5, **wrong)
+        # Requirements are checked again where shapes are known.
+        x = np.ones(8, np.float32)
+        self.sample.scale(x, 1.0, 0)
+        with self.assertRaises(ptl.WhereError):
+            self.sample.scale(x, -1.0, 0)
+
     def test_dimensions_by_name(self):
         np.testing.assert_array_equal(self.sample.fill(5, N=3), [5, 5, 5])
         with self.assertRaises(ptl.ShapeError):

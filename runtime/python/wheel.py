@@ -20,7 +20,7 @@ os.execv(folder / "_compiler/bin/ptlc", ["ptlc", *sys.argv[1:]])
 METADATA = """Metadata-Version: 2.1
 Name: ptl
 Version: {version}
-Summary: Compiler and runtime of PTL, the Parallel Tile Language, for NumPy arrays
+Summary: Compiler and runtime of PTL, the Parallel Tile Language, for NumPy arrays and PyTorch tensors
 License: Apache-2.0 WITH LLVM-exception
 Requires-Python: >=3.9
 Requires-Dist: numpy
@@ -29,6 +29,7 @@ Description-Content-Type: text/markdown
 {description}
 """
 DESCRIPTION = """`ptl.load("kernels.ptl")` compiles a file of kernels and programs and calls them on NumPy arrays; `ptlc` is the compiler.
+`ptl.torch.load` makes operators of PyTorch of them, with gradients; `%load_ext ptl` brings `%%ptl` to notebooks.
 Compiled libraries are written with the system's linker (`ld.lld` or `ld`).
 """
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the same input makes the same wheel

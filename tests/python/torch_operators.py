@@ -144,6 +144,43 @@ class Training(unittest.TestCase):
         self.assertIsNotNone(x.grad)
         self.assertIsNot(global_again.swish, ops.swish)
 
+    def test_second_derivatives_and_partial_gradients(self):
+        path = pathlib.Path(FOLDER.name) / "powers.ptl"
+        path.write_text("""
+pub fn cube[N](x: f32[N]) -> f32[N] { return x * x * x }
+pub fn cube_backward[N](x: f32[N], grad: f32[N]) -> f32[N] { return 3.0 * x * x * grad }
+pub fn cube_backward_backward[N](x: f32[N], grad: f32[N], dresult: f32[N]) -> (f32[N], f32[N]) {
+    return (6.0 * x * grad * dresult, 3.0 * x * x * dresult)
+}
+pub fn weigh[N](x: f32[N], w: f32[N]) -> f32[N] { return x * w }
+pub kernel weigh_backward[N](w: f32[N], dresult: f32[N]) -> (dx: f32[N]) {
+    parallel i in tiles(N, 64) { dx[i] = w[i] * dresult[i] }
+}
+pub kernel ranks[N](x: f32[N]) -> (y: f32[N], negative: i32[N]) {
+    parallel i in tiles(N, 64) {
+        y[i] = x[i] + x[i]
+        negative[i] = select(x[i] < 0.0, i32(1), i32(0))
+    }
+}
+pub fn ranks_backward[N](dy: f32[N]) -> f32[N] { return dy + dy }
+""")
+        powers = ptl.torch.load(path)
+        x = torch.tensor([1.0, -2.0, 3.0], requires_grad=True)
+        (first,) = torch.autograd.grad(powers.cube(x).sum(), x, create_graph=True)
+        (second,) = torch.autograd.grad(first.sum(), x)
+        torch.testing.assert_close(second, 6 * x.detach())
+        w = torch.ones(3) * 2
+        powers.weigh(x, w).sum().backward()
+        torch.testing.assert_close(x.grad, w)
+        with self.assertRaisesRegex(ptl.NotDifferentiable, "`weigh_backward` gives no gradient of `w`, which requires one"):
+            powers.weigh(x, w.requires_grad_())
+        results = powers.ranks(x)
+        self.assertEqual((results.y.requires_grad, results.negative.requires_grad), (True, False))
+        self.assertEqual(results.negative.tolist(), [0, 1, 0])
+        x.grad = None
+        results.y.sum().backward()
+        torch.testing.assert_close(x.grad, torch.full((3,), 2.0))
+
     def test_saved_tensors_that_change_are_found(self):
         """What is written by an operator counts as changed for PyTorch's gradients."""
         for write in (lambda t: ops.add_to(t, torch.ones(3)), lambda t: ops.twice(torch.ones(3), result=t),
@@ -237,6 +274,22 @@ class Memory(unittest.TestCase):
         negated = torch._neg_view(torch.ones(3))
         torch.testing.assert_close(ops.twice(negated), torch.full((3,), -2.0))
         torch.testing.assert_close(ptl.load(LAYERS).twice(negated), torch.full((3,), -2.0))
+
+    def test_booleans_and_other_libraries(self):
+        path = pathlib.Path(FOLDER.name) / "masks.ptl"
+        path.write_text("pub kernel keep[N](x: f32[N], mask: bool[N]) -> (y: f32[N], kept: bool[N]) {\n"
+                        "    parallel i in tiles(N, 64) {\n        y[i] = select(mask[i], x[i], 0.0)\n        kept[i] = mask[i]\n    }\n}\n")  # fmt: skip
+        x, mask = torch.arange(6.0), torch.arange(6) % 2 == 0
+        for keep in (ptl.load(path).keep, ptl.torch.load(path).keep):
+            for given in (mask, torch.stack([mask, mask], 1)[:, 0]):
+                y, kept = keep(x, given)
+                self.assertEqual((y.tolist(), kept.tolist(), kept.dtype), ([0, 0, 2, 0, 4, 0], mask.tolist(), torch.bool))
+            y, kept = keep(x.numpy(), mask)
+            self.assertEqual(y.tolist(), [0, 0, 2, 0, 4, 0])
+        # Tensors on no memory of this process, and of no dense layout.
+        for wrong in (torch.ones(6).to_sparse(), torch.ones(6, device="meta")):
+            with self.assertRaises(Exception):
+                ptl.load(path).keep(wrong, mask)
 
     def test_extents(self):
         for shape in ((), (0,), (1,), (3, 0, 2), (1, 1), (2, 3, 4, 5)):

@@ -33,11 +33,32 @@ function find(name: string, key: string, beside: string[]): Found {
   });
 }
 
+/** The programs of a package for one platform: an installation of PTL inside the extension. */
+let ownPrograms: string[] = [];
+
+export function useProgramsOf(extension: string): void {
+  const folder = path.join(extension, "tools", "bin");
+  ownPrograms = fs.existsSync(folder) ? [folder] : [];
+  for (const name of ownPrograms.flatMap((own) => fs.readdirSync(own))) {
+    const file = path.join(folder, name);
+    // Some ways to unpack an extension lose what may be run.
+    if (!isExecutable(file)) tryToAllow(file);
+  }
+}
+
+function tryToAllow(file: string): void {
+  try {
+    fs.chmodSync(file, 0o755);
+  } catch {
+    // Then it is not found, and the message says so.
+  }
+}
+
 export function findServer(): Found {
-  return find("ptl-lsp", "server.path", []);
+  return find("ptl-lsp", "server.path", ownPrograms);
 }
 
 export function findCompiler(): Found {
   const server = findServer();
-  return find("ptlc", "compiler.path", "path" in server ? [path.dirname(server.path)] : []);
+  return find("ptlc", "compiler.path", ["path" in server ? path.dirname(server.path) : "", ...ownPrograms]);
 }

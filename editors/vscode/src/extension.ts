@@ -1,6 +1,7 @@
 import * as vscode from "vscode";
 
 import { Commands } from "./commands";
+import { useProgramsOf } from "./config";
 import { LinkedHighlight } from "./linked_highlight";
 import { MemoryView } from "./memory_view";
 import { Previews } from "./previews";
@@ -11,6 +12,7 @@ import { TimelineView } from "./timeline_view";
 const needRestart = ["ptl.server.path", "ptl.server.arguments", "ptl.server.environment"];
 
 export function activate(context: vscode.ExtensionContext): void {
+  useProgramsOf(context.extensionPath);
   const server = new Server();
   const previews = new Previews(server);
   const memory = new MemoryView(previews);

@@ -29,7 +29,8 @@ export function findTool(name: string, settingKey: string, places: Places): Foun
     const file = path.join(folder, name);
     if (folder && places.isExecutable(file)) return { path: file };
   }
-  return { problem: `\`${name}\` is not on the PATH; build PTL with \`./dev\` or set \`${settingKey}\`` };
+  const installs = "install the extension's package for this platform (`./dev vsix` makes it) or PTL itself";
+  return { problem: `\`${name}\` did not come with the extension and is not on the PATH: ${installs}, or set \`${settingKey}\`` };
 }
 
 function expand(setting: string, places: Places): string {

@@ -8,9 +8,9 @@
 Arrays and scalars go in the order of the declaration or by name; dimensions that no array fixes by
 name. Outputs are allocated and returned (several as a tuple with names), or written into arrays
 given by name. `inout` arrays change in place. Strided inputs are copied where the declaration wants
-dense ones. torch tensors on the CPU may be passed, and then tensors come back. `bf16` and `f8`
-arrays have the types of ml_dtypes if it is installed, else they are unsigned integers of the same
-width that hold the bits.
+dense ones. torch tensors on the CPU may be passed, and then tensors come back; `ptl.torch` makes
+operators with gradients. `bf16` and `f8` arrays have the types of ml_dtypes if it is installed, else
+they are unsigned integers of the same width that hold the bits.
 
 What the runtime refuses is raised as a subclass of `ptl.Error`, with its message.
 """
@@ -184,7 +184,7 @@ class Entry(_fast.Caller):
                 arrays.append(view)
                 kept.append(keep)
         tail = self._tail(values, dims, types)
-        results, codes = self._allocate(arrays, tail, given)
+        results, codes = self._allocate(values, arrays, tail, given)
         for param, result, code in zip(self._outputs, results, codes):
             view, keep = _arrays.describe(runtime, elems, param, result)
             if param.name.decode() not in given:
@@ -195,8 +195,9 @@ class Entry(_fast.Caller):
         with _arrays.limited_threads(runtime, values):
             status = runtime.ptl_call(self._pointer, *_arrays.pointers(arrays), *tail)
         self._check(status)
-        _arrays.note_written([*self._params, *self._outputs], [*values, *results])
-        return self._give_back(results, codes, values)
+        written = [*values, *(given.get(param.name.decode()) for param in self._outputs)]
+        _arrays.note_written([*self._params, *self._outputs], written)
+        return (self._result(*results) if self._result else results[0]) if results else None
 
     def _tail(self, values, dims, types):
         """The arguments after the arrays; `types` are those that the arrays give to type parameters."""
@@ -229,7 +230,7 @@ class Entry(_fast.Caller):
                 raise errors.CallError(f"`{self.__name__}` has no parameter or dimension `{name}`")
         return values, given, named
 
-    def _allocate(self, arrays, tail, given):
+    def _allocate(self, values, arrays, tail, given):
         """The output arrays, and the codes of their element types."""
         runtime, elems = self._library._runtime, self._library._elems
         shapes = (_abi.View * max(len(self._outputs), 1))()
@@ -240,19 +241,9 @@ class Entry(_fast.Caller):
                 results.append(given[param.name.decode()])
             else:
                 extents = tuple(shape.extents[: shape.array.rank])
-                results.append(np.empty(extents, elems.dtypes[shape.array.elem]))
+                results.append(_arrays.new(elems, shape.array.elem, extents, values, self._is_operator))
         return results, [shape.array.elem for shape in shapes]
 
     def _check(self, status):
         if status:
             raise errors.from_runtime(self._library._runtime)
-
-    def _give_back(self, results, codes, values):
-        names = self._library._elems.names
-        results = [
-            _arrays.like_inputs(result, names[code], values, self._is_operator) if isinstance(result, np.ndarray) else result
-            for result, code in zip(results, codes)
-        ]
-        if not results:
-            return None
-        return self._result(*results) if self._result else results[0]

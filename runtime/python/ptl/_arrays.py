@@ -93,9 +93,21 @@ def _is_tensor(value):
     return torch is not None and isinstance(value, torch.Tensor)
 
 
+def _of_tensor(runtime, elems, param, tensor):
+    """The same for a tensor of PyTorch in memory; the tensor itself goes the way of others if it is somewhere else."""
+    from . import _tensors
+
+    tensor, dtypes = _plain(param, tensor), _tensors.dtypes(elems)
+    if not _tensors.is_in_memory(tensor) or tensor.dtype not in dtypes:
+        return _of_dlpack(runtime, elems, param, tensor)
+    if param.kind == _abi.ARRAY and param.strides == _abi.STRIDES_DENSE:
+        tensor = tensor.contiguous()
+    if param.kind == _abi.ARRAY and tensor.data_ptr() % tensor.element_size():
+        tensor = tensor.clone()
+    return view_of(runtime, dtypes.index(tensor.dtype), tensor.data_ptr(), tensor.shape, tensor.stride()), tensor
+
+
 def _of_dlpack(runtime, elems, param, tensor):
-    if _is_tensor(tensor):
-        tensor = _plain(param, tensor)
     capsule = tensor.__dlpack__()
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
@@ -129,6 +141,8 @@ def _numpy_over(elems, view):
 def describe(runtime, elems, param, value):
     """The descriptor of an array argument, and what must live as long as it."""
     if not isinstance(value, np.ndarray):
+        if _is_tensor(value):
+            return _of_tensor(runtime, elems, param, value)
         if hasattr(value, "__dlpack__") and not isinstance(value, np.generic):
             return _of_dlpack(runtime, elems, param, value)
         if param.kind != _abi.ARRAY:
@@ -196,11 +210,12 @@ def limited_threads(runtime, values):
         runtime.ptl_limit_threads(before)
 
 
-def like_inputs(array, elem, inputs, is_operator):
-    """The result as the library of the inputs has it: numpy, or torch if a tensor came in, or operators of PyTorch are called."""
-    torch = sys.modules.get("torch")
-    if not is_operator and not any(map(_is_tensor, inputs)):
-        return array
-    if elem == "bf16":
-        return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
-    return torch.from_numpy(array)
+def new(elems, code, extents, inputs, is_operator):
+    """An array for a result: of PyTorch if a tensor came in or operators of PyTorch are called, else of NumPy."""
+    if is_operator or any(map(_is_tensor, inputs)):
+        from . import _tensors
+
+        dtype = _tensors.dtypes(elems)[code]
+        if dtype is not None:
+            return _tensors.torch.empty(extents, dtype=dtype)
+    return np.empty(extents, elems.dtypes[code])

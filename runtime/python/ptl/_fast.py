@@ -1,5 +1,5 @@
 """The way of usual calls past ctypes: `_fast_call`, written in C. Where it was not built, or Python is older than 3.11, calls take
-the long way, which does the same."""
+the long way, which does the same. PTL_FAST_CALLS=off is for tests of that."""
 
 import importlib.machinery
 import importlib.util
@@ -13,7 +13,7 @@ from . import _abi
 
 
 def _load():
-    if sys.version_info < (3, 11):
+    if sys.version_info < (3, 11) or os.environ.get("PTL_FAST_CALLS") == "off":
         return None
     package = pathlib.Path(__file__).resolve().parent
     folders = [package]

@@ -22,6 +22,8 @@ class Plan:
             raise errors.CallError(f"`{forward.__name__}` and `{backward.__name__}`: what is changed in place has no gradient")
         self.arguments = [self._source(param.name.decode(), inputs, outputs) for param in backward._params]
         self.gradients = self._targets(inputs)
+        self.without = [index for index in range(len(inputs)) if index not in self.gradients]
+        self.kept = [(kind == "input", index) for kind, index in self.arguments if kind != "gradient"]
         self.dims = [name for name in backward._dims if name in forward._dims]
 
     def _source(self, name, inputs, outputs):
@@ -69,12 +71,13 @@ class _Differentiable(torch.autograd.Function):
         results = call(values, dims)
         outputs = tuple(results) if operator._result else (results,) if operator._outputs else ()
         ctx.operator, ctx.dims = operator, dims
-        ctx.mark_non_differentiable(*(output for output in outputs if not output.is_floating_point()))
+        others = [output for output in outputs if not output.is_floating_point()]
+        if others:
+            ctx.mark_non_differentiable(*others)
         plan = operator._plan
         if plan is not None:
             # Only what the backward entry takes is kept.
-            wanted = [(kind, index) for kind, index in plan.arguments if kind != "gradient"]
-            kept = [values[index] if kind == "input" else outputs[index] for kind, index in wanted]
+            kept = [values[index] if is_input else outputs[index] for is_input, index in plan.kept]
             ctx.kept = [None if isinstance(each, torch.Tensor) else each for each in kept]
             ctx.save_for_backward(*(each for each in kept if isinstance(each, torch.Tensor)))
         return outputs if len(outputs) != 1 else outputs[0]
@@ -101,13 +104,12 @@ class _Differentiable(torch.autograd.Function):
 
 def differentiable(operator, call, values, dims):
     """`call(values, dims)`, recorded for PyTorch's gradients."""
-    for index, (param, value) in enumerate(zip(operator._params, values)):
-        if not isinstance(value, torch.Tensor):
-            continue
-        name = param.name.decode()
-        if param.kind == _abi.INOUT:
-            raise errors.NotDifferentiable(f"`{operator.__name__}` changes `{name}` in place, which has no gradient: call it under `torch.no_grad()`")
-        if value.requires_grad and operator._plan is not None and index not in operator._plan.gradients:
+    if operator._in_place:
+        name = operator._in_place[0]
+        raise errors.NotDifferentiable(f"`{operator.__name__}` changes `{name}` in place, which has no gradient: call it under `torch.no_grad()`")
+    for index in operator._plan.without if operator._plan else ():
+        if isinstance(values[index], torch.Tensor) and values[index].requires_grad:
+            name = operator._params[index].name.decode()
             raise errors.NotDifferentiable(f"`{operator.backward.__name__}` gives no gradient of `{name}`, which requires one: give `{name}.detach()`")
     results = _Differentiable.apply(operator, call, dims, *values)
     return operator._result(*results) if operator._result and not isinstance(results, operator._result) else results

@@ -56,6 +56,11 @@ def table(elems):
     }
 
 
+def is_in_memory(tensor):
+    """Whether the tensor has an address and strides that this process can read."""
+    return tensor.device.type == "cpu" and tensor.layout == torch.strided
+
+
 def plain(tensor):
     """The same memory as a tensor that calls may read: of no subclass, without a gradient, not negated lazily."""
     if tensor.requires_grad:

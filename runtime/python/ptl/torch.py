@@ -97,7 +97,7 @@ class _Namespace:
         self.library.define(self.schemas[name])
         present = self.operators
         # Without a tensor among the arguments nothing says on which device an operator runs.
-        key = "CPU" if present[name]._takes_arrays else "BackendSelect"
+        key = "CPU" if present[name]._array_count else "BackendSelect"
         self.library.impl(name, lambda *args, **named: present[name]._on_cpu(args, named), key)
         self.library.impl(name, lambda *args, **named: present[name]._on_meta(args, named), "Meta")
         self.library.impl(name, lambda *args, **named: present[name]._with_gradient(args, named), "Autograd")
@@ -127,7 +127,8 @@ class Operator(_Entry):
         super()._set(pointer)
         self._dtypes = _tensors.dtypes(self._library._elems)
         self._free = free_dims(self)
-        self._takes_arrays = any(param.kind != _abi.SCALAR for param in self._params)
+        self._array_count = sum(param.kind != _abi.SCALAR for param in self._params)
+        self._in_place = [param.name.decode() for param in self._params if param.kind == _abi.INOUT]
         _fast.use_torch(self._library._elems)
 
     @property
@@ -142,6 +143,8 @@ class Operator(_Entry):
 
     def _declined(self, args, named):
         """What is no usual call: something listens, a gradient is asked for, data must be copied, or arguments are wrong."""
+        if not named and len(args) == len(self._params) and self._is_for_gradients(args):
+            return differentiable(self, self._on_memory, args, named)
         values, outputs, dims = self._sort(args, named)
         arrays = [value for param, value in zip(self._params, values) if param.kind != _abi.SCALAR]
         tensors = [value for value in [*arrays, *outputs.values()] if isinstance(value, torch.Tensor)]
@@ -154,11 +157,20 @@ class Operator(_Entry):
             return self._named(self.op(*values, **dims))
         return differentiable(self, self._on_memory, values, dims) if asks else self._on_memory(values, dims)
 
+    def _is_for_gradients(self, values):
+        """Whether the values are as in training: usual tensors and numbers, of which one asks for a gradient."""
+        tensors = [value for value in values if isinstance(value, torch.Tensor)]
+        asks = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
+        return asks and len(tensors) == self._array_count and all(map(_is_usual, tensors)) and not _tensors.is_traced()
+
     def _named(self, results):
         return self._result(*results) if self._result else results
 
     def _on_memory(self, values, named):
-        """The call itself, on tensors that hold what they show."""
+        """The call itself, without a gradient."""
+        result = self._fast(*values, **named)
+        if result is not NotImplemented:
+            return result
         values = [self._readable(param, value) for param, value in zip(self._params, values)]
         named = {name: _tensors.plain(value) if isinstance(value, torch.Tensor) else value for name, value in named.items()}
         result = self._fast(*values, **named)
@@ -225,7 +237,7 @@ def _given(dims):
 
 
 def _is_usual(tensor):
-    return type(tensor) in (torch.Tensor, torch.nn.Parameter) and tensor.device.type == "cpu"
+    return type(tensor) in (torch.Tensor, torch.nn.Parameter) and tensor.is_cpu
 
 
 def _name(name):

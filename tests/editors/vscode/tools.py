@@ -149,9 +149,10 @@ class Extension:
                 if file.is_file() and not {"node_modules", "out"} & set(file.relative_to(self.SOURCE).parts)
                 and file.suffix != ".vsix"
             ]
+            sources.append(ROOT / "LICENSE")
             lock = digest(self.SOURCE / "package-lock.json")
             for file in sources:
-                copy = self.folder / file.relative_to(self.SOURCE)
+                copy = self.folder / (file.relative_to(self.SOURCE) if file.is_relative_to(self.SOURCE) else file.name)
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(file, copy)
             install = ["npm", "--loglevel=error", "ci", "--ignore-scripts"]

@@ -118,7 +118,14 @@ test("the server is found by setting, then on the PATH", () => {
   assert.deepEqual(find({ setting: "build/bin/ptl-lsp" }), { path: "/ws/build/bin/ptl-lsp" });
   assert.deepEqual(find({ setting: "~/ptl-lsp" }), { path: "/home/me/ptl-lsp" });
   assert.match(find({ setting: "/nowhere/x" }).problem, /`ptl\.server\.path` names `\/nowhere\/x`/);
-  assert.match(find({ searchPath: "/bin" }).problem, /not on the PATH.*`\.\/dev`.*`ptl\.server\.path`/);
+  assert.match(find({ searchPath: "/bin" }).problem, /not on the PATH.*`\.\/dev vsix`.*`ptl\.server\.path`/);
+});
+
+test("what came with the extension is found before the PATH, and after the setting", () => {
+  const find = (over) => findTool("ptl-lsp", "ptl.server.path", places({ beside: ["/next"], ...over }));
+  assert.deepEqual(find({ isExecutable: () => true }), { path: "/next/ptl-lsp" });
+  assert.deepEqual(find({ isExecutable: () => true, setting: "/mine/ptl-lsp" }), { path: "/mine/ptl-lsp" });
+  assert.deepEqual(find({ isExecutable: (file) => file === "/opt/bin/ptl-lsp" }), { path: "/opt/bin/ptl-lsp" });
 });
 
 test("the compiler is found beside the server first", () => {

@@ -17,7 +17,7 @@ function packaged() {
 
 test("the package holds what it needs and nothing else", () => {
   const files = packaged().filter((file) => file.startsWith("extension/")).map((file) => file.slice("extension/".length));
-  const known = /^(package\.json|readme\.md|(language|preview)-configuration\.json|out\/extension\.js|syntaxes\/[\w.-]+\.json|snippets\/ptl\.json|media\/[\w./-]+\.(svg|png|md))$/i;
+  const known = /^(package\.json|readme\.md|changelog\.md|license\.txt|(language|preview)-configuration\.json|out\/extension\.js|syntaxes\/[\w.-]+\.json|snippets\/ptl\.json|media\/[\w./-]+\.(svg|png|md))$/i;
   assert.deepEqual(files.filter((file) => !known.test(file)), []);
   const named = [
     manifest.main,
@@ -28,6 +28,7 @@ test("the package holds what it needs and nothing else", () => {
     ...contributes.walkthroughs.flatMap((walk) => walk.steps.map((step) => step.media.markdown)),
   ].map((file) => path.normalize(file));
   assert.deepEqual(named.filter((file) => !files.includes(file)), []);
+  for (const wanted of ["changelog.md", "license.txt"]) assert.ok(files.some((file) => file.toLowerCase() === wanted), wanted);
 });
 
 test("the bundle is one file that needs only the editor", () => {
