@@ -34,9 +34,8 @@ void HttpConnection::close() {
     return;
   *isAlive_ = false;
   // Who has left hears nothing of the call any more, so it ends.
-  if (!callId_.is_null())
-    if (Session *session = server_.session(sessionId_))
-      session->cancel(callId_);
+  if (Session *session = callId_.is_null() ? nullptr : server_.session(sessionId_))
+    session->cancel(callId_);
   server_.connections_.erase(this);
   uv_close(reinterpret_cast<uv_handle_t *>(&socket_),
            [](uv_handle_t *handle) { delete static_cast<HttpConnection *>(handle->data); });
@@ -209,6 +208,10 @@ void HttpConnection::post() {
   auto send = [this, alive = isAlive_, headers](const Json &answer) {
     if (!*alive)
       return;
+    if (answer.is_null()) {
+      callId_ = nullptr;
+      return isStream_ ? finish() : respond(204, "");
+    }
     if (answer.contains("method")) { // progress
       if (!isStream_)
         beginStream();

@@ -46,13 +46,23 @@ void Jobs::Job::close() {
     closeOne(reinterpret_cast<uv_handle_t *>(&process));
 }
 
+/// Nothing is thrown into libuv. False where something was.
+template <typename Step> static bool guarded(Step step) {
+  try {
+    step();
+    return true;
+  } catch (const std::exception &) {
+    return false;
+  }
+}
+
 void Jobs::Job::takeLines() {
   for (size_t end; (end = text.find('\n')) != text.npos; text.erase(0, end + 1)) {
     Json message = Json::parse(std::string_view(text).substr(0, end), nullptr, false);
     if (message.contains("answer"))
       answer = std::move(message);
     else if (!isQuiet && message.is_object())
-      listener.onProgress(message);
+      guarded([&] { listener.onProgress(message); });
   }
 }
 
@@ -74,7 +84,8 @@ void Jobs::Job::tellEnd() {
         (signal ? "signal " + std::to_string(signal) : "exit code " + std::to_string(status)) +
         "), which is its own fault: other calls are not affected; `ptlc check` with the same file "
         "shows more";
-  listener.onAnswer(std::move(answer), problem);
+  if (!guarded([&] { listener.onAnswer(std::move(answer), problem); }))
+    guarded([&] { listener.onAnswer(nullptr, "the answer of the compiler cannot be read"); });
 }
 
 Jobs::~Jobs() {

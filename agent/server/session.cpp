@@ -215,7 +215,7 @@ bool Session::callTool(const Json &params, const Json &id, const Send &send) {
   Jobs::Id job = state_.jobs.start(std::move(request), std::move(listener));
   if (*isAnswered)
     return false;
-  running_[id.dump()] = job;
+  running_[id.dump()] = {job, send};
   return true;
 }
 
@@ -223,14 +223,15 @@ void Session::cancel(const Json &id) {
   auto found = running_.find(id.dump());
   if (found == running_.end())
     return;
-  state_.jobs.cancel(found->second);
+  Running ended = std::move(found->second);
   running_.erase(found);
+  state_.jobs.cancel(ended.job);
+  ended.send(nullptr);
 }
 
 void Session::cancelAll() {
-  for (const auto &[id, job] : running_)
-    state_.jobs.cancel(job);
-  running_.clear();
+  while (!running_.empty())
+    cancel(Json::parse(running_.begin()->first));
 }
 
 } // namespace ptl::agent

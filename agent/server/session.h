@@ -18,7 +18,8 @@ struct ServerState {
 
 class Session {
 public:
-  /// Takes messages for the client that belong to the message they answer: progress, then the response.
+  /// Takes messages for the client that belong to the message they answer: progress, then the response; null where
+  /// there will be none, since the client has cancelled the request.
   using Send = std::function<void(const Json &message)>;
 
   explicit Session(ServerState &state) : state_(state) {}
@@ -29,7 +30,7 @@ public:
   void receive(std::string_view text, const Send &send);
   /// The same for a message that was read. Gives whether an answer is to come.
   bool receive(const Json &message, const Send &send);
-  /// Ends what still works for a request; `send` of that request is not called again.
+  /// Ends what still works for a request, and tells its `send`.
   void cancel(const Json &id);
   void cancelAll();
 
@@ -43,7 +44,11 @@ private:
 
   ServerState &state_;
   Store store_;
-  std::map<std::string, Jobs::Id> running_; ///< by the id of the request as text
+  struct Running {
+    Jobs::Id job;
+    Send send;
+  };
+  std::map<std::string, Running> running_; ///< by the id of the request as text
   bool isInitialized_ = false;
 };
 

@@ -84,7 +84,10 @@ void StandardStreams::take(std::string_view bytes) {
 void StandardStreams::takeLine(std::string_view line) {
   if (line.find_first_not_of(" \t\r") == line.npos)
     return;
-  session_.receive(line, [this](const Json &message) { send(message); });
+  session_.receive(line, [this](const Json &message) {
+    if (!message.is_null())
+      send(message);
+  });
 }
 
 void StandardStreams::send(const Json &message) {

@@ -150,6 +150,7 @@ class HttpClient:
     def close(self):
         self.process.terminate()
         self.process.wait(timeout=20)
+        self.process.stderr.close()
 
 
 def children(pid):
