@@ -6,7 +6,9 @@ namespace ptl {
 NodeId Parser::parseName(const char *what) {
   if (at(TokenKind::Identifier))
     return leaf(NodeKind::Name);
-  if ((isKeyword(kind()) || isElementType(kind())) && (continues() || at_ == itemStart_)) {
+  // Where a line begins with `kernel` the name is missing: the word begins the next declaration.
+  bool isNear = at_ == itemStart_ || (continues() && !atBarrier());
+  if ((isKeyword(kind()) || isElementType(kind())) && isNear) {
     bool isNumber = at(TokenKind::Inf) || at(TokenKind::Nan);
     error(DiagId::ReservedWord, {std::string(text()), what})
         .help(isNumber ? "`" + std::string(text()) + "` is a number by itself"

@@ -156,6 +156,40 @@ TEST(ParseDecl, GoesOnAfterErrors) {
   EXPECT_EQ(p.tree.text(CallableView(p.tree, kernel).name()), "k");
 }
 
+TEST(ParseDecl, UnfinishedHeadersLeaveTheNextDeclaration) {
+  // A declaration begins with its words at the beginning of a line, even where a name is expected.
+  const char *headers[] = {"kernel a[R, static",
+                           "kernel a[R,",
+                           "kernel a[static",
+                           "kernel a[R](x: f32[R, static",
+                           "kernel a[R](x: inout",
+                           "kernel a[R](x: f32[R] @",
+                           "kernel a[R](x: f32[R]) -> (",
+                           "kernel a[R](x: f32) on",
+                           "kernel a[R](x: f32)\ntune",
+                           "fn",
+                           "program a[R](x:",
+                           "kernel a[R](x: f32[R] over",
+                           "schedule",
+                           "import",
+                           "struct"};
+  for (std::string header : headers)
+    for (std::string next : {"kernel b[N](x: f32[N]) -> (y: f32[N]) { y[:] = x }\n",
+                             "pub kernel b[N](x: f32[N]) -> (y: f32[N]) { y[:] = x }\n"}) {
+      Parsed p(header + "\n\n" + next);
+      EXPECT_TRUE(p.sink.hasErrors()) << header;
+      NodeId last = kNoNode;
+      for (NodeId item : p.tree.children(p.tree.root()))
+        last = item;
+      ASSERT_NE(last, kNoNode) << header;
+      EXPECT_TRUE(p.tree.is(last, NodeKind::KernelDecl)) << header;
+      CallableView kernel(p.tree, last);
+      EXPECT_EQ(p.tree.text(kernel.name()), "b") << header;
+      EXPECT_NE(kernel.body(), kNoNode) << header;
+      EXPECT_NE(kernel.params(), kNoNode) << header;
+    }
+}
+
 TEST(Parse, FindsTokensAndNodes) {
   Parsed p(returning("alpha * beta"));
   auto offset = static_cast<uint32_t>(p.file.text().find("beta"));
