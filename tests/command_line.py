@@ -573,7 +573,7 @@ def tuning(tools: Tools, folder: pathlib.Path) -> None:
     fitting = [each for each in found["tries"] if each["fits"]]
     least = min(each["us"] for each in fitting)
     expect(least <= found["best"]["us"] <= 1.006 * least < found["default"]["us"], found)
-    expect(found["simulated"]["best_us"] < found["simulated"]["default_us"], found)
+    expect(found["confirmed"]["best_us"] < found["confirmed"]["default_us"], found)
     excluded = [each for each in found["tries"] if each["values"] == {"BM": 128, "BN": 256, "BK": 64}]
     expect(not excluded[0]["fits"] and "excludes it" in excluded[0]["reason"], excluded)
     for each in (each for each in fitting if "items" not in each):

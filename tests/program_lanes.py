@@ -126,7 +126,8 @@ def indexer(chip):
     check_cores(report)
     expect(report["tasks"]["at_once"] >= 3, f"{report['tasks']['at_once']} kernels at once")
     lengths = sum(launch["end"] - launch["begun"] for launch in kernels(report))
-    expect(report["us"] < 0.7 * lengths, f"{report['us']} us, one after another {lengths} us")
+    # Kernels at the same time save a quarter of what they take one after another, and the whole stays below its present time.
+    expect(report["us"] < min(0.75 * lengths, 52), f"{report['us']} us, one after another {lengths} us")
     keys, weights = (next(launch for launch in report["launches"] if launch["line"] == line) for line in (54, 59))
     expect(overlap(keys, weights) > 0.5 * (weights["end"] - weights["begun"]), "keys and weights do not overlap")
     gain = next(gain for gain in report["gains"] if gain["if"] == "the launch took no time")

@@ -62,7 +62,7 @@ namespace {
 class ChoiceReader {
 public:
   ChoiceReader(const CheckedProgram &program, const CallableDecl &decl, const ScheduleDecl *today,
-               const Machine &machine)
+               const Machine *machine)
       : program_(program), decl_(decl), tree_(*decl.module->tree), machine_(machine) {
     if (today)
       today_ = nodeOf(program, *today);
@@ -73,11 +73,12 @@ public:
   }
 
   std::vector<ScheduleChoice> read() {
-    if (decl_.kind == DeclKind::Kernel)
+    if (machine_ && decl_.kind == DeclKind::Kernel)
       addLoops(decl_.syntax);
     if (decl_.kind == DeclKind::Program)
       addValues();
-    addCores();
+    if (machine_)
+      addCores();
     return std::move(choices_);
   }
 
@@ -104,7 +105,7 @@ private:
   const CheckedProgram &program_;
   const CallableDecl &decl_;
   const Tree &tree_;
-  const Machine &machine_;
+  const Machine *machine_;
   ScheduleNode today_;
   std::map<std::string, NodeId> present_; ///< items of today's schedule by key
   std::map<std::string, size_t> labels_;  ///< how many things each name stands for
@@ -260,7 +261,7 @@ void ChoiceReader::addCores() {
     start = *set;
   }
   choice.values = {0};
-  for (const MachineCore &core : machine_.cores)
+  for (const MachineCore &core : machine_->cores)
     for (int64_t quarters : {2, 3})
       if (int64_t groups = core.count * quarters / 4; groups > 0)
         choice.values.push_back(groups);
@@ -269,7 +270,7 @@ void ChoiceReader::addCores() {
 }
 
 std::vector<ScheduleChoice> itemChoices(const CheckedProgram &program, const CallableDecl &decl,
-                                        const ScheduleDecl *today, const Machine &machine) {
+                                        const ScheduleDecl *today, const Machine *machine) {
   if (decl.isBlockLevel)
     return {};
   return ChoiceReader(program, decl, today, machine).read();

@@ -23,10 +23,11 @@ struct ScheduleChoice {
 
 /// What the schedule for a chip can set beside tunables: in kernels `pipeline`, `unroll` and steps of products
 /// through the operand buffers (`l0`); in programs `split after`, `fuse` and `tile`; in both `cores`.
+/// On this processor (`machine` is null) only the items of programs have an effect.
 /// `today` is the schedule that applies now, null if none does. An item of it that sets something
 /// else than the values listed here is no choice, and stays.
 std::vector<ScheduleChoice> itemChoices(const CheckedProgram &program, const CallableDecl &decl,
-                                        const ScheduleDecl *today, const Machine &machine);
+                                        const ScheduleDecl *today, const Machine *machine);
 
 /// The key of the choice that an item of a schedule belongs to; every item has one.
 std::string choiceKey(const Tree &tree, NodeId item);

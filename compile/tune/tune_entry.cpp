@@ -10,6 +10,8 @@ namespace ptl {
 
 /// The share of the time that items beside tunables have to save.
 static constexpr double kLeastGain = 0.005;
+/// How often two choices are measured again in turn.
+static constexpr size_t kConfirmations = 5;
 /// The operations of a whole simulation that takes a few seconds.
 static constexpr uint64_t kMostSimulated = 4'000'000;
 
@@ -71,7 +73,8 @@ static const ScheduleDecl *scheduleToday(const TuneQuestion &question) {
     return std::nullopt;
   };
   LocalLookup none = [](const Local &) { return std::nullopt; };
-  for (const std::string &machine : {question.options.chip->name, std::string()})
+  std::string own = question.options.chip ? question.options.chip->name : "cpu";
+  for (const std::string &machine : {own, std::string()})
     for (const auto &module : question.program.modules)
       for (const ScheduleDecl *schedule : module->schedules)
         if (schedule->target == &question.decl && schedule->machine == machine &&
@@ -93,9 +96,10 @@ EntryTuning::EntryTuning(TuneQuestion question) : question_(std::move(question))
   for (const Tunable &tunable : question_.decl.tunables)
     addTunable(tunable);
   bool isOwn = question_.decl.module == question_.program.modules.front().get();
-  if (isOwn && question_.options.recheck && question_.options.chip)
+  const std::optional<Machine> &chip = question_.options.chip;
+  if (isOwn && question_.options.recheck)
     for (ScheduleChoice &choice :
-         itemChoices(question_.program, question_.decl, schedule_, *question_.options.chip))
+         itemChoices(question_.program, question_.decl, schedule_, chip ? &*chip : nullptr))
       choices_.push_back(std::move(choice));
   for (const ScheduleChoice &choice : choices_)
     axes_.push_back({choice.key, choice.values, choice.start});
@@ -194,11 +198,21 @@ TuneOutcome EntryTuning::evaluate(const TunePoint &point) {
   return compiled(question_, wanted);
 }
 
-std::optional<double> EntryTuning::simulated(const TunePoint &point) {
+std::optional<std::pair<double, double>> EntryTuning::confirmed(const TunePoint &one,
+                                                                const TunePoint &other) {
   isWhole_ = true;
-  TuneOutcome outcome = evaluate(point);
+  // On a chip the same comes out each time. The clock is asked in turn, so that whatever else the machine
+  // does is no one's advantage.
+  size_t rounds = question_.options.chip ? 1 : kConfirmations;
+  std::optional<double> ofOne, ofOther;
+  for (size_t i = 0; i < rounds; ++i)
+    for (auto [point, least] : {std::pair(&one, &ofOne), std::pair(&other, &ofOther)})
+      if (TuneOutcome outcome = evaluate(*point); outcome.us)
+        *least = least->has_value() ? std::min(**least, *outcome.us) : *outcome.us;
   isWhole_ = false;
-  return outcome.us;
+  if (!ofOne || !ofOther)
+    return std::nullopt;
+  return std::pair(*ofOne, *ofOther);
 }
 
 TuneOutcome EntryTuning::evaluateToday() { return compiled(question_, question_.wanted); }
@@ -213,12 +227,11 @@ static std::string firstError(const DiagnosticSink &sink) {
 /// Items that no request can give take the way of a user: the schedule is written into the text, which
 /// is checked again.
 TuneOutcome EntryTuning::compiledText(const TunePoint &point) {
-  const std::string &machine = question_.options.chip->name;
   FileId root = question_.program.modules.front()->file;
   SourceManager sources;
-  root = sources.add(
-      question_.sources.file(root).path(),
-      withSchedule(question_.program, question_.sources, question_.decl, machine, *this, point));
+  root = sources.add(question_.sources.file(root).path(),
+                     withSchedule(question_.program, question_.sources, question_.decl,
+                                  machineName(), *this, point));
   DiagnosticSink quiet;
   std::unique_ptr<CheckedProgram> program =
       checkFile(sources, root, *question_.options.recheck, quiet);
@@ -240,6 +253,13 @@ TuneOutcome EntryTuning::compiled(const TuneQuestion &question, const Wanted &wa
   std::vector<BoundEntry> entries = bindEntries(question.program, question.decl, wanted, problem_);
   if (entries.size() != 1)
     return {std::nullopt, problem_};
+  if (!question.options.chip) {
+    TuneOutcome outcome = clock_.measure(
+        {question.program, question.sources, entries.front(), question.options}, question.sizes);
+    unknown_ = clock_.problem();
+    lastCost_.sizes = clock_.sizes();
+    return outcome;
+  }
   DiagnosticSink quiet;
   CompilerOptions options = question.options;
   options.triesHelps = false;

@@ -1,9 +1,10 @@
-// What a schedule of an entry can set as a space to search, and what a chip says of each of its points: the
-// same verdict and the same time as `ptlc check --target --cost` gives with these values.
+// What a schedule of an entry can set as a space to search, and what each of its points takes: on a chip the
+// time that `ptlc check --target --cost` predicts with these values, on this processor by the clock.
 #pragma once
 
 #include "compile/chip/feasibility.h"
 #include "compile/cost/cost.h"
+#include "compile/tune/measure_entry.h"
 #include "compile/tune/schedule_choices.h"
 #include "compile/tune/search.h"
 
@@ -16,10 +17,11 @@ struct TuneQuestion {
   const CheckedProgram &program;
   const SourceManager &sources;
   const CallableDecl &decl;
-  CompilerOptions options; ///< `chip` is set; without `recheck` tunables alone are searched
-  const MachineCosts &costs;
-  Wanted wanted;      ///< values of this declaration alone, without its name before them
-  ExampleSizes sizes; ///< of the call whose time is told
+  CompilerOptions
+      options; ///< without `chip` for this processor; without `recheck` tunables alone are searched
+  const MachineCosts &costs; ///< of the chip
+  Wanted wanted;             ///< values of this declaration alone, without its name before them
+  ExampleSizes sizes;        ///< of the call whose time is told
 };
 
 /// The tunables of `decl` in the order declared, those without a domain with a few values around today's, then the other items of a schedule
@@ -32,6 +34,10 @@ public:
   const std::vector<TuneAxis> &axes() const { return axes_; }
   const std::vector<ScheduleChoice> &choices() const { return choices_; } ///< one for each axis
   const TuneQuestion &question() const { return question_; }
+  /// The name of the target in schedules.
+  std::string machineName() const {
+    return question_.options.chip ? question_.options.chip->name : "cpu";
+  }
   /// Whether there is anything to choose.
   bool isChoice() const {
     return std::any_of(axes_.begin(), axes_.end(),
@@ -40,13 +46,13 @@ public:
   /// The schedule that applies to the entry today, for this chip or for all; null if none does.
   const ScheduleDecl *schedule() const { return schedule_; }
 
-  /// Compiles the entry for the chip with the values of a point and computes its time. A point that
+  /// Compiles the entry with the values of a point and computes or measures its time. A point that
   /// a `where` over tunables excludes, or that the compiler refuses, has a reason instead.
   TuneOutcome evaluate(const TunePoint &point);
 
-  /// The time of a point when the whole of it is simulated; nothing where that would take more than a few
-  /// seconds.
-  std::optional<double> simulated(const TunePoint &point);
+  /// Confirms the times of two points: the whole of both is simulated, or both are measured again in turn.
+  /// Nothing where the simulation would take more than a few seconds.
+  std::optional<std::pair<double, double>> confirmed(const TunePoint &one, const TunePoint &other);
 
   /// The same for the values that hold without a request: those of the schedule, or the defaults.
   TuneOutcome evaluateToday();
@@ -79,6 +85,7 @@ private:
   const ScheduleDecl *schedule_ = nullptr;
   std::string problem_, unknown_;
   Cost lastCost_;
+  EntryClock clock_;
   std::map<std::string, std::string> reasons_; ///< of the static lengths that nobody asked for
   bool isWhole_ = false;                       ///< everything is simulated
 };

@@ -99,9 +99,10 @@ std::string tuneText(const TuneReport &report) {
     return text + "nothing is faster than what holds today\n";
   if (first.outcome.us)
     text += printed("%.2f times as fast as today\n", *first.outcome.us / *best.outcome.us);
-  if (report.simulatedToday && report.simulatedBest)
-    text += printed("simulated whole: %.2f us -> %.2f us\n", *report.simulatedToday,
-                    *report.simulatedBest);
+  if (report.confirmed)
+    text += printed("%s: %.2f us -> %.2f us\n",
+                    report.target == "cpu" ? "measured again, in turn" : "simulated whole",
+                    report.confirmed->first, report.confirmed->second);
   return text + report.schedule() + "\n";
 }
 
@@ -149,9 +150,9 @@ std::string tuneDocument(const TuneReport &report) {
                {"best", tryJson(tuning, result.tries[*result.best])},
                {"schedule", report.schedule()},
                {"tries", std::move(tries)}};
-  if (report.simulatedToday && report.simulatedBest)
-    json["simulated"] = {{"default_us", std::round(*report.simulatedToday * 1000) / 1000},
-                         {"best_us", std::round(*report.simulatedBest * 1000) / 1000}};
+  if (report.confirmed)
+    json["confirmed"] = {{"default_us", std::round(report.confirmed->first * 1000) / 1000},
+                         {"best_us", std::round(report.confirmed->second * 1000) / 1000}};
   if (!elements.empty())
     json["elements"] = std::move(elements);
   if (!decisions.empty())

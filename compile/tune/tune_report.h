@@ -10,8 +10,8 @@ struct TuneReport {
   const TuneResult &result; ///< has a best
   std::string entry, target;
   double seconds = 0;
-  /// Of today's choice and of the best, when all is simulated; nothing where that takes too long.
-  std::optional<double> simulatedToday = {}, simulatedBest = {};
+  /// The times of today's choice and of the best, confirmed (`EntryTuning::confirmed`).
+  std::optional<std::pair<double, double>> confirmed = {};
   std::string ended = {}; ///< `budget`, `interrupt`; empty: it ended by itself
 
   /// `schedule matmul on a3 { BM = 64 }`

@@ -1,4 +1,4 @@
-// `ptlc tune`: the values of an entry's tunables with which it takes least time on a chip.
+// `ptlc tune`: what a schedule can set, so that an entry takes least time on a chip or on this processor.
 #include "compile/chip/chip_fixes.h"
 #include "compile/tune/tune_report.h"
 #include "driver/ir/command_options.h"
@@ -30,8 +30,8 @@ private:
   void (*before_)(int);
 };
 
-/// The chip to tune for, by default `a3`, and its costs.
-struct TunedChip {
+/// What to tune for, by default `a3`; of a chip its costs, too.
+struct TunedTarget {
   Target target;
   MachineCosts costs;
 };
@@ -39,21 +39,24 @@ struct TunedChip {
 } // namespace
 
 /// Nothing after reporting an error.
-static std::optional<TunedChip> chipToTuneFor(Session &session) {
+static std::optional<TunedTarget> targetToTuneFor(Session &session) {
   std::string_view name = session.options().value(OptionId::Target);
   bool unsaid = name.empty() && session.machines()->ownFiles().empty();
   std::optional<Target> target = findTarget(session, unsaid ? "a3" : name);
   if (!target)
     return std::nullopt;
+  if (target->name == "cpu")
+    return TunedTarget{std::move(*target), {}};
   if (!target->isChip()) {
-    session.sink().report(DiagId::TargetCannotRun, kNoSpan,
-                          {target->name, "only chips are tuned for, by their predicted times"});
+    session.sink().report(
+        DiagId::TargetCannotRun, kNoSpan,
+        {target->name, "times are predicted for chips and measured on `cpu`, and not known of it"});
     return std::nullopt;
   }
   std::optional<MachineCosts> costs =
       findCosts(target->machine->name, session.machines()->ownFiles());
   if (costs && costs->known())
-    return TunedChip{std::move(*target), std::move(*costs)};
+    return TunedTarget{std::move(*target), std::move(*costs)};
   session.sink().report(DiagId::TargetCannotRun, kNoSpan,
                         {target->name, "its file has no costs, so there are no times"});
   return std::nullopt;
@@ -66,9 +69,9 @@ static DiagnosticBuilder cannotTune(Session &session, const CallableDecl &decl,
 
 /// The question about the entry of a session. Nothing after reporting why there is none.
 static std::optional<TuneQuestion> questionOf(Session &session, const CheckedProgram &program,
-                                              const CallableDecl &decl, const TunedChip &chip) {
+                                              const CallableDecl &decl, const TunedTarget &chip) {
   const Options &options = session.options();
-  if (!isForChips(decl) || !decl.isFor(chip.target.machine->name)) {
+  if (!isForChips(decl) || !decl.isFor(chip.target.isChip() ? chip.target.machine->name : "cpu")) {
     cannotTune(session, decl, "it is not compiled for `" + chip.target.name + "`")
         .help("name a kernel or program for it with --entry");
     return std::nullopt;
@@ -148,7 +151,7 @@ static bool givesTime(const Options &options, const std::string &entry, double u
                       std::string &why) {
   Session session(options);
   std::unique_ptr<CheckedProgram> program = session.check(options.positional().front());
-  std::optional<TunedChip> chip = chipToTuneFor(session);
+  std::optional<TunedTarget> chip = targetToTuneFor(session);
   if (!program || session.failed() || !chip) {
     why =
         session.diagnostics().empty() ? "it cannot be read" : session.diagnostics().front().message;
@@ -163,7 +166,9 @@ static bool givesTime(const Options &options, const std::string &entry, double u
     for (const Tunable &tunable : decl->tunables)
       question->wanted.erase(tunable.local->name);
     TuneOutcome outcome = EntryTuning(std::move(*question)).evaluateToday();
-    if (outcome.us && std::abs(*outcome.us - us) <= 1e-9 * us)
+    // A measured time comes out otherwise each time.
+    bool isSame = std::abs(outcome.us.value_or(0) - us) <= 1e-9 * us || !chip->target.isChip();
+    if (outcome.us && isSame)
       return true;
     why = outcome.us ? "another schedule applies" : outcome.reason;
   }
@@ -202,7 +207,7 @@ ExitCode runTune(const Options &options) {
   if (options.has(OptionId::WriteSchedule) && options.positional().front() == "-")
     return usageError("`--write` needs a file to write to");
   Session session(options);
-  std::optional<TunedChip> chip = chipToTuneFor(session);
+  std::optional<TunedTarget> chip = targetToTuneFor(session);
   if (!chip)
     return session.finish(ExitCode::Missing);
   std::unique_ptr<CheckedProgram> program = session.check(options.positional().front());
@@ -238,12 +243,19 @@ ExitCode runTune(const Options &options) {
     cannotTune(session, *decl, why);
     return session.finish();
   }
-  const std::string &machine = chip->target.machine->name;
+  std::string machine = tuning.machineName();
   TuneReport report{tuning, result, decl->name, machine, seconds.count()};
   report.ended = ended;
   if (*result.best != 0) {
-    report.simulatedBest = tuning.simulated(result.tries[*result.best].point);
-    report.simulatedToday = tuning.simulated(result.tries.front().point);
+    report.confirmed =
+        tuning.confirmed(result.tries.front().point, result.tries[*result.best].point);
+    // One lucky measurement is no reason to change a file.
+    bool isLuck = report.confirmed && !chip->target.isChip() &&
+                  report.confirmed->second > report.confirmed->first * 0.98;
+    if (isLuck) {
+      result.best = 0;
+      report.confirmed.reset();
+    }
   }
   std::fputs((options.has(OptionId::Json) ? tuneDocument(report) : tuneText(report)).c_str(),
              stdout);
