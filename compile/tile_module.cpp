@@ -52,10 +52,8 @@ std::optional<TileModule> tileModule(const CompileContext &context, TensorModule
   mlir::ModuleOp module = *tensor.module;
   bool done = runStage(context, "passes", module, [&](std::string &) {
     ir::PipelineOptions pipeline = pipelineOptions(options);
-    if (!how.legalizes) {
+    if (!how.legalizes)
       pipeline.legalizeFor.reset();
-      pipeline.chunkFor.reset(); // steps that are computed when code runs are nothing to write
-    }
     pipeline.halvings = how.halvings;
     if (options.onStep)
       pipeline.onPass = [&](llvm::StringRef pass) { options.onStep(pass.str()); };

@@ -44,8 +44,7 @@ private:
   // sizes: chunk_sizes.cpp
   void chooseSizes(bool isFirst) override;
   MatmulOp storedProduct() const;
-  void widenTiles();
-  void balanceTiles();
+  void fitTiles();
 
   // tiles: chunk_tiles.cpp
   mlir::Value tileOf(mlir::Operation *member);

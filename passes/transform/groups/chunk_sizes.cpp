@@ -200,26 +200,18 @@ MatmulOp ChunkEmitter::storedProduct() const {
              : MatmulOp();
 }
 
-/// Takes larger tiles than usual for a product where they take less time.
-void ChunkEmitter::widenTiles() {
-  MatmulOp product = storedProduct();
-  if (!product)
-    return;
-  AxisMap map = group_->mapOf(product);
-  int64_t row = map[map.size() - 2], col = map.back();
-  if (row == kWhole || col == kWhole || scheduledStep(*group_, row) || scheduledStep(*group_, col))
-    return;
-  int64_t storedBytes =
-      elementTypeOf(group_->root()->getResult(0).getType()).getIntOrFloatBitWidth() / 8;
-  ProductTile largest =
-      largestTile(product, storedBytes, {axis(row).step, axis(col).step}, *machine_);
-  axis(row).step = largest.rows;
-  axis(col).step = largest.cols;
+/// Whether steps may be computed from this length: a dimension of the entry or a multiple of one.
+/// Others make formulas that nobody can read where tiles are written out as source.
+static bool isPlainLength(Value length) {
+  if (auto times = length.getDefiningOp<arith::MulIOp>();
+      times && getConstantIntValue(times.getRhs()))
+    return isPlainLength(times.getLhs());
+  return getConstantIntValue(length) || isa<BlockArgument>(length);
 }
 
-/// Has the tiles of a product deal its result evenly to the cores, where its lengths are not
-/// known to fit one tile.
-void ChunkEmitter::balanceTiles() {
+/// Takes larger tiles than usual for a product where they take less time, and has the tiles deal
+/// its result evenly to the cores where its lengths are not known to fit one tile.
+void ChunkEmitter::fitTiles() {
   MatmulOp product = storedProduct();
   int64_t groups = machine_ ? coreGroupsOf(*machine_) : 0;
   if (auto cores = attrs::cores.of(group_->root()))
@@ -230,18 +222,34 @@ void ChunkEmitter::balanceTiles() {
   int64_t row = map[map.size() - 2], col = map.back();
   if (row == kWhole || col == kWhole)
     return;
+  ProductGrid grid{axis(row).length, axis(col).length, constant(1), false, false};
+  for (int64_t id : group_->parallel()) // the others are gone along by single positions
+    if (id != row && id != col && !group_->axis(id).isWhole)
+      grid.others = b_.createOrFold<arith::MulIOp>(loc_, grid.others, axis(id).length);
+  std::optional<int64_t> rows = getConstantIntValue(grid.rows),
+                         cols = getConstantIntValue(grid.cols),
+                         others = getConstantIntValue(grid.others);
+  if (!isPlainLength(grid.rows) || !isPlainLength(grid.cols) || !others ||
+      (*others != 1 && !(rows && cols)))
+    return;
+  bool isScheduled = scheduledStep(*group_, row) || scheduledStep(*group_, col);
+  int64_t storedBytes =
+      elementTypeOf(group_->root()->getResult(0).getType()).getIntOrFloatBitWidth() / 8;
+  ProductTile most{axis(row).step, axis(col).step};
+  if (!isScheduled)
+    most = largestTile(product, storedBytes, most, *machine_);
+  axis(row).step = most.rows;
+  axis(col).step = most.cols;
   auto mayCut = [&](int64_t id) {
     const SpaceAxis &space = group_->axis(id);
     bool fits = space.extent.capacity != Extent::kUnknown && space.extent.capacity <= axis(id).step;
     return group_->isParallel(id) && !space.isWhole && !fits && !scheduledStep(*group_, id);
   };
-  ProductGrid grid{axis(row).length, axis(col).length, constant(1), mayCut(row), mayCut(col)};
+  grid.mayCutRows = mayCut(row);
+  grid.mayCutCols = mayCut(col);
   if (!grid.mayCutRows && !grid.mayCutCols)
     return;
-  for (int64_t id : group_->parallel()) // the others are gone along by single positions
-    if (id != row && id != col && !group_->axis(id).isWhole)
-      grid.others = b_.createOrFold<arith::MulIOp>(loc_, grid.others, axis(id).length);
-  auto [rows, cols] = balancedSteps(b_, loc_, grid, {axis(row).step, axis(col).step}, groups);
+  auto [rowStep, colStep] = balancedSteps(b_, loc_, grid, most, groups);
   auto take = [&](int64_t id, Value step, bool isCut) {
     if (!isCut)
       return;
@@ -250,15 +258,14 @@ void ChunkEmitter::balanceTiles() {
     else
       axis(id).stepValue = step;
   };
-  take(row, rows, grid.mayCutRows);
-  take(col, cols, grid.mayCutCols);
+  take(row, rowStep, grid.mayCutRows);
+  take(col, colStep, grid.mayCutCols);
 }
 
 /// Also the lengths of all axes, before the grid.
 void ChunkEmitter::chooseSizes(bool) {
   axes_.assign(group_->numAxes(), {});
   chooseChunks(groups_, *group_, sizes_, axes_);
-  widenTiles();
   // Only the axis that stands for a class has a size.
   llvm::SmallVector<int64_t> ids;
   for (size_t i = 0; i < axes_.size(); ++i)
@@ -266,7 +273,7 @@ void ChunkEmitter::chooseSizes(bool) {
       ids.push_back(id);
   for (int64_t id : ids)
     axis(id).length = lengthOf(b_, group_->axis(id).like, group_->axis(id).axis);
-  balanceTiles();
+  fitTiles();
   for (int64_t id : ids) {
     const SpaceAxis &space = group_->axis(id);
     TileAxis &own = axis(id);

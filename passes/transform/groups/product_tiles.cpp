@@ -130,25 +130,31 @@ ProductTile largestTile(MatmulOp product, int64_t storedBytes, ProductTile own,
 }
 
 namespace {
-/// Arithmetic of lengths, which are not negative.
+/// Arithmetic of lengths, which are not negative. Quotients are rounded up in the forms that lengths
+/// have in sources, so that what is written out as source becomes the same code.
 class Lengths {
 public:
   Lengths(OpBuilder &b, Location loc) : b_(b), loc_(loc) {}
 
   Value number(int64_t value) { return b_.create<arith::ConstantIndexOp>(loc_, value); }
   Value times(Value a, Value b) { return b_.createOrFold<arith::MulIOp>(loc_, a, b); }
-  Value over(Value a, Value b) { return b_.createOrFold<arith::DivUIOp>(loc_, a, b); }
-  Value covering(Value a, Value b) { return b_.createOrFold<arith::CeilDivSIOp>(loc_, a, b); }
+  Value plus(Value a, int64_t b) { return b_.createOrFold<arith::AddIOp>(loc_, a, number(b)); }
+  Value over(Value a, Value b) { return b_.createOrFold<arith::DivSIOp>(loc_, a, b); }
+  Value covering(Value a, int64_t b) { return over(plus(a, b - 1), number(b)); }
   Value atLeast(Value a, int64_t least) {
     return b_.createOrFold<arith::MaxSIOp>(loc_, a, number(least));
   }
   Value atMost(Value a, int64_t most) {
     return b_.createOrFold<arith::MinSIOp>(loc_, a, number(most));
   }
+  /// How many tiles of `extent` positions cover an axis, at least 1.
+  Value tiles(Value length, Value extent) {
+    return plus(atLeast(over(plus(length, -1), extent), 0), 1);
+  }
   /// The extent of one of `parts` tiles along an axis: a multiple of `unit`.
   Value part(Value length, Value parts, int64_t unit, int64_t least, int64_t most) {
-    Value even = covering(length, atLeast(parts, 1));
-    Value whole = times(covering(even, number(unit)), number(unit));
+    Value units = over(plus(length, -1), times(number(unit), atLeast(parts, 1)));
+    Value whole = plus(times(number(unit), units), unit);
     return atMost(atLeast(whole, std::min(least, most)), most);
   }
 
@@ -161,18 +167,18 @@ private:
 std::pair<Value, Value> balancedSteps(OpBuilder &builder, Location loc, const ProductGrid &grid,
                                       ProductTile most, int64_t groups) {
   Lengths in(builder, loc);
-  Value rows = in.number(most.rows), cols = in.number(most.cols), cores = in.number(groups);
-  Value inRows = in.times(in.covering(grid.rows, rows), grid.others);
-  Value tiles = in.times(inRows, in.covering(grid.cols, cols));
+  Value rows = in.number(most.rows), cols = in.number(most.cols);
+  Value inRows = in.times(in.covering(grid.rows, most.rows), grid.others);
+  Value all = in.times(inRows, in.covering(grid.cols, most.cols));
   // As many tiles as the cores do in the rounds that the largest tiles take.
-  Value slots = in.times(in.covering(tiles, cores), cores);
+  Value slots = in.times(in.number(groups), in.covering(all, groups));
   if (grid.mayCutCols) {
     int64_t unit = std::max(most.cols / kParts / kEdge, int64_t(1)) * kEdge;
     cols = in.part(grid.cols, in.over(slots, in.atLeast(inRows, 1)), unit, 2 * unit, most.cols);
   }
   if (grid.mayCutRows) {
-    Value inCols = in.times(in.covering(grid.cols, cols), grid.others);
-    rows = in.part(grid.rows, in.over(slots, in.atLeast(inCols, 1)), kEdge, kLeastRows, most.rows);
+    Value inCols = in.times(in.tiles(grid.cols, cols), in.atLeast(grid.others, 1));
+    rows = in.part(grid.rows, in.over(slots, inCols), kEdge, kLeastRows, most.rows);
   }
   return {rows, cols};
 }
