@@ -1,10 +1,12 @@
 """Operators of PyTorch made of kernels: `torch_operators.py BUILD`. Skipped, by name, where PyTorch is not installed."""
 
+import gc
 import os
 import pathlib
 import sys
 import tempfile
 import threading
+import traceback
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -327,8 +329,9 @@ class Operators(unittest.TestCase):
         for call in (ops.pick, torch.ops.layers.pick):
             with self.assertRaisesRegex(ptl.WhereError, r"layers\.ptl:\d+: `pick`: requires `all\(idx < V\)`: element 1 is 9") as caught:
                 call(torch.ones(4), torch.tensor([1, 9], dtype=torch.int32))
-            line = LAYERS.read_text().splitlines()[caught.exception.line - 1]
-            self.assertIn("idx < V", line)
+            self.assertEqual(caught.exception.source, "where all(idx >= 0), all(idx < V)")
+            shown = "".join(traceback.format_exception(caught.exception))
+            self.assertIn(f"  {caught.exception.line} | where all(idx >= 0), all(idx < V)", shown)
             self.assertTrue(caught.exception.file.endswith("layers.ptl"))
         with self.assertRaises(ptl.ShapeError):
             ops.linear(torch.ones(2, 3), torch.ones(4, 5), torch.ones(4))
@@ -409,6 +412,32 @@ class Operators(unittest.TestCase):
         other.write_text("pub fn same[N](x: f32[N], y: f32[N]) -> f32[N] { return x }\n")
         with self.assertRaisesRegex(ptl.CallError, "`same` was registered as"):
             ptl.torch.load(other, namespace="others")
+
+
+class Leaks(unittest.TestCase):
+    def test_calls_keep_nothing(self):
+        """Calls of every way, those that fail included, leave no objects behind."""
+        x, grad = torch.ones(4), torch.ones(4, requires_grad=True)
+        arrays, total = np.ones(4, np.float32), torch.zeros(4)
+        plain = ptl.load(LAYERS)
+        index = torch.tensor([9], dtype=torch.int32)
+        calls = [lambda: ops.twice(x), lambda: ops.twice(x, result=total), lambda: ops.add_to(total, x), lambda: ops.fill(1.0, N=3),
+                 lambda: plain.twice(arrays), lambda: plain.twice(x), lambda: torch.ops.layers.twice(x), lambda: ops.twice(grad),
+                 lambda: ops.pick(x, index), lambda: ops.twice(x, x, x), lambda: plain.twice(arrays[::2])]  # fmt: skip
+
+        def repeat(call, times):
+            for _ in range(times):
+                try:
+                    call()
+                except ptl.Error:
+                    pass
+            gc.collect()
+            return sys.getallocatedblocks()
+
+        for number, call in enumerate(calls):
+            repeat(call, 50)
+            before = repeat(call, 50)
+            self.assertLess(repeat(call, 1000) - before, 200, number)
 
 
 class Threads(unittest.TestCase):

@@ -1,12 +1,21 @@
 """What can go wrong. The classes are those of runtime/include/ptl_errors.def."""
 
+import linecache
+
 
 class Error(Exception):
-    """A failure that the runtime reports; `code`, `file` and `line` say which and where."""
+    """A failure that the runtime reports; `code`, `file` and `line` say which and where, `source` is the text of the line if the
+    file is there. Tracebacks show it below the message."""
 
     def __init__(self, message, code=0, file=None, line=0):
         super().__init__(message)
         self.code, self.file, self.line = code, file, line
+        self.source = ""
+        if file and line:
+            linecache.checkcache(file)
+            self.source = linecache.getline(file, line).strip()
+        if self.source and hasattr(self, "add_note"):  # Python 3.11
+            self.add_note(f"  {line} | {self.source}")
 
 
 class LoadError(Error):

@@ -27,6 +27,7 @@ __all__ = ["load", "Operators", "Operator", "NotDifferentiable"]
 
 NotDifferentiable = errors.NotDifferentiable
 _FLOATS = {"f16", "bf16", "f32", "f64"}
+_USUAL = (torch.Tensor, torch.nn.Parameter)  # whose operations nobody has replaced
 _namespaces = {}  # what is registered, by namespace; PyTorch keeps operators as long as the process
 
 
@@ -97,7 +98,7 @@ class _Namespace:
         self.library.define(self.schemas[name])
         present = self.operators
         # Without a tensor among the arguments nothing says on which device an operator runs.
-        key = "CPU" if present[name]._array_count else "BackendSelect"
+        key = "CPU" if any(present[name]._are_arrays) else "BackendSelect"
         self.library.impl(name, lambda *args, **named: present[name]._on_cpu(args, named), key)
         self.library.impl(name, lambda *args, **named: present[name]._on_meta(args, named), "Meta")
         self.library.impl(name, lambda *args, **named: present[name]._with_gradient(args, named), "Autograd")
@@ -127,7 +128,7 @@ class Operator(_Entry):
         super()._set(pointer)
         self._dtypes = _tensors.dtypes(self._library._elems)
         self._free = free_dims(self)
-        self._array_count = sum(param.kind != _abi.SCALAR for param in self._params)
+        self._are_arrays = [param.kind != _abi.SCALAR for param in self._params]
         self._in_place = [param.name.decode() for param in self._params if param.kind == _abi.INOUT]
         _fast.use_torch(self._library._elems)
 
@@ -159,9 +160,13 @@ class Operator(_Entry):
 
     def _is_for_gradients(self, values):
         """Whether the values are as in training: usual tensors and numbers, of which one asks for a gradient."""
-        tensors = [value for value in values if isinstance(value, torch.Tensor)]
-        asks = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
-        return asks and len(tensors) == self._array_count and all(map(_is_usual, tensors)) and not _tensors.is_traced()
+        asks = False
+        for is_array, value in zip(self._are_arrays, values):
+            if is_array:
+                if type(value) not in _USUAL or not value.is_cpu:
+                    return False
+                asks = asks or value.requires_grad
+        return asks and torch.is_grad_enabled() and not _tensors.is_traced()
 
     def _named(self, results):
         return self._result(*results) if self._result else results
@@ -237,7 +242,7 @@ def _given(dims):
 
 
 def _is_usual(tensor):
-    return type(tensor) in (torch.Tensor, torch.nn.Parameter) and tensor.is_cpu
+    return type(tensor) in _USUAL and tensor.is_cpu
 
 
 def _name(name):
