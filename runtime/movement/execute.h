@@ -1,0 +1,189 @@
+// Executes a list of steps in one process, with messages that arrive late and out of order.
+#pragma once
+
+#include "runtime/movement/step_list.h"
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ptl::movement {
+
+/// Walks the rows along the last axis of `box` inside an array that holds `within`: calls
+/// `row(offset, length)` in order. `box` lies in `within`.
+void forEachRow(const Box &within, const Box &box,
+                const std::function<void(int64_t offset, int64_t length)> &row);
+
+/// Executes the steps of all ranks with memory of their own. Which rank goes on next and which
+/// message arrives next is drawn from the seed, so every seed is another schedule; what a receive gets
+/// does not depend on it. A list that does not hold together ends with a reason instead of results.
+template <typename T> class Execution {
+public:
+  using Combine = std::function<T(const T &left, const T &right)>;
+
+  /// `sources`: one per rank, the dense elements of its source box.
+  Execution(const StepList &list, const std::vector<std::vector<T>> &sources, Combine combine)
+      : list_(list), combine_(std::move(combine)), ranks_(list.ranks.size()) {
+    for (size_t rank = 0; rank < ranks_.size(); ++rank) {
+      for (const Box &box : list.ranks[rank].buffers)
+        ranks_[rank].buffers.emplace_back(static_cast<size_t>(elementCount(box)));
+      ranks_[rank].buffers[sourceBuffer] = sources[rank];
+    }
+  }
+
+  /// The reason why the list cannot be executed; empty when all ranks have ended and all messages
+  /// were received.
+  std::string run(uint64_t seed) {
+    std::mt19937_64 random(seed);
+    while (why_.empty()) {
+      std::vector<size_t> ready;
+      for (size_t rank = 0; rank < ranks_.size(); ++rank)
+        if (canGoOn(rank))
+          ready.push_back(rank);
+      size_t choices = ready.size() + inFlight_.size();
+      if (choices == 0)
+        break;
+      size_t choice = random() % choices;
+      if (choice < ready.size())
+        step(ready[choice]);
+      else
+        deliver(choice - ready.size());
+    }
+    return why_.empty() ? unfinished() : why_;
+  }
+
+  /// The result of a rank, after a run without a reason.
+  const std::vector<T> &result(size_t rank) const { return ranks_[rank].buffers[resultBuffer]; }
+
+private:
+  struct Message {
+    Box box;
+    std::vector<T> elements;
+  };
+  struct Rank {
+    std::vector<std::vector<T>> buffers;
+    size_t next = 0; ///< step
+  };
+  /// From a rank to a rank, with messages by their number.
+  struct Channel {
+    uint64_t sent = 0, received = 0;
+    std::map<uint64_t, Message> arrived;
+  };
+  struct Flight {
+    std::pair<uint32_t, uint32_t> channel;
+    uint64_t number = 0;
+    Message message;
+  };
+
+  const Step *nextStep(size_t rank) const {
+    const std::vector<Step> &steps = list_.ranks[rank].steps;
+    return ranks_[rank].next < steps.size() ? &steps[ranks_[rank].next] : nullptr;
+  }
+
+  bool canGoOn(size_t rank) {
+    const Step *step = nextStep(rank);
+    if (!step || step->kind != StepKind::Receive)
+      return step != nullptr;
+    Channel &channel = channels_[{step->peer, static_cast<uint32_t>(rank)}];
+    return channel.arrived.contains(channel.received);
+  }
+
+  bool isInside(size_t rank, uint32_t buffer, const Box &box) {
+    const std::vector<Box> &buffers = list_.ranks[rank].buffers;
+    if (buffer < buffers.size() && contains(buffers[buffer], box))
+      return true;
+    why_ = "rank " + std::to_string(rank) + " speaks of " + toString(box) +
+           ", which its buffer does not have";
+    return false;
+  }
+
+  std::vector<T> read(size_t rank, uint32_t buffer, const Box &box) {
+    std::vector<T> elements;
+    const std::vector<T> &from = ranks_[rank].buffers[buffer];
+    forEachRow(list_.ranks[rank].buffers[buffer], box, [&](int64_t offset, int64_t length) {
+      elements.insert(elements.end(), from.begin() + offset, from.begin() + offset + length);
+    });
+    return elements;
+  }
+
+  template <typename Update>
+  void write(size_t rank, uint32_t buffer, const Box &box, const std::vector<T> &elements,
+             Update update) {
+    std::vector<T> &to = ranks_[rank].buffers[buffer];
+    size_t next = 0;
+    forEachRow(list_.ranks[rank].buffers[buffer], box, [&](int64_t offset, int64_t length) {
+      for (int64_t i = 0; i < length; ++i)
+        update(to[static_cast<size_t>(offset + i)], elements[next++]);
+    });
+  }
+
+  void step(size_t rank) {
+    const Step &step = *nextStep(rank);
+    ++ranks_[rank].next;
+    bool reads = step.kind != StepKind::Receive, writes = step.kind != StepKind::Send;
+    if ((reads && !isInside(rank, step.from, step.box)) ||
+        (writes && !isInside(rank, step.to, step.box)))
+      return;
+    auto set = [](T &to, const T &from) { to = from; };
+    if (step.kind == StepKind::Send) {
+      send(rank, step);
+    } else if (step.kind == StepKind::Receive) {
+      Channel &channel = channels_[{step.peer, static_cast<uint32_t>(rank)}];
+      Message message = std::move(channel.arrived.extract(channel.received++).mapped());
+      if (message.box != step.box) {
+        why_ = "rank " + std::to_string(rank) + " receives " + toString(step.box) + " where rank " +
+               std::to_string(step.peer) + " sent " + toString(message.box);
+        return;
+      }
+      write(rank, step.to, step.box, message.elements, set);
+    } else if (step.kind == StepKind::Copy) {
+      write(rank, step.to, step.box, read(rank, step.from, step.box), set);
+    } else {
+      write(rank, step.to, step.box, read(rank, step.from, step.box), [&](T &to, const T &from) {
+        to = step.fromFirst ? combine_(from, to) : combine_(to, from);
+      });
+    }
+  }
+
+  void send(size_t rank, const Step &step) {
+    if (step.peer >= ranks_.size()) {
+      why_ = "rank " + std::to_string(rank) + " sends to rank " + std::to_string(step.peer) +
+             ", which does not exist";
+      return;
+    }
+    std::pair<uint32_t, uint32_t> channel(static_cast<uint32_t>(rank), step.peer);
+    inFlight_.push_back(
+        {channel, channels_[channel].sent++, {step.box, read(rank, step.from, step.box)}});
+  }
+
+  void deliver(size_t which) {
+    Flight flight = std::move(inFlight_[which]);
+    inFlight_.erase(inFlight_.begin() + static_cast<ptrdiff_t>(which));
+    channels_[flight.channel].arrived.emplace(flight.number, std::move(flight.message));
+  }
+
+  std::string unfinished() {
+    for (size_t rank = 0; rank < ranks_.size(); ++rank)
+      if (const Step *step = nextStep(rank))
+        return "rank " + std::to_string(rank) + " waits for ever for " + toString(step->box) +
+               " from rank " + std::to_string(step->peer);
+    for (const auto &[ends, channel] : channels_)
+      if (channel.sent != channel.received)
+        return "rank " + std::to_string(ends.second) + " never receives what rank " +
+               std::to_string(ends.first) + " sent";
+    return {};
+  }
+
+  const StepList &list_;
+  Combine combine_;
+  std::vector<Rank> ranks_;
+  std::map<std::pair<uint32_t, uint32_t>, Channel> channels_;
+  std::deque<Flight> inFlight_;
+  std::string why_;
+};
+
+} // namespace ptl::movement

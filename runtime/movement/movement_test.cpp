@@ -1,0 +1,240 @@
+// Lists of steps: every algorithm on many shapes and numbers of ranks, executed under seeds, proved,
+// and mutated.
+#include "runtime/movement/execute.h"
+#include "runtime/movement/prove.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <random>
+
+namespace ptl::movement {
+namespace {
+
+constexpr Kind allKinds[] = {Kind::AllReduce, Kind::ReduceScatter, Kind::AllGather, Kind::AllToAll,
+                             Kind::Broadcast};
+constexpr uint32_t rankCounts[] = {1, 2, 3, 4, 5, 7, 8, 16};
+
+bool hasTwoAxes(Kind kind) { return kind == Kind::AllToAll; }
+
+/// Requests on shapes with parts that are uneven, empty, or all of an array.
+std::vector<Request> someRequests(uint32_t ranks) {
+  std::vector<Request> requests;
+  for (Kind kind : allKinds)
+    for (std::vector<int64_t> shape :
+         std::vector<std::vector<int64_t>>{{}, {0}, {1}, {7}, {16}, {5, 3}, {4, 0}, {2, 9, 4}}) {
+      bool isCut = kind != Kind::AllReduce && kind != Kind::Broadcast;
+      size_t axes = isCut ? shape.size() : 1;
+      for (size_t from = 0; from < axes; ++from)
+        for (size_t to = 0; to < (hasTwoAxes(kind) ? axes : 1); ++to) {
+          Request request{kind, shape, ranks, from, hasTwoAxes(kind) ? to : from, 0};
+          if (hasTwoAxes(kind) && from == to)
+            continue;
+          requests.push_back(request);
+        }
+    }
+  if (ranks > 2)
+    requests.push_back({Kind::Broadcast, {3, 2}, ranks, 0, 0, ranks - 1});
+  return requests;
+}
+
+int64_t elementAt(const Request &request, uint32_t rank, int64_t position) {
+  bool sums = request.kind == Kind::AllReduce || request.kind == Kind::ReduceScatter;
+  return position + 1 + (sums ? 1000 * rank : 0);
+}
+
+std::vector<int64_t> positionsOf(const Request &request, const Box &box) {
+  std::vector<int64_t> positions;
+  forEachRow(wholeBox(request.shape), box, [&](int64_t offset, int64_t length) {
+    for (int64_t i = 0; i < length; ++i)
+      positions.push_back(offset + i);
+  });
+  return positions;
+}
+
+std::vector<std::vector<int64_t>> sourcesOf(const Request &request) {
+  std::vector<std::vector<int64_t>> sources;
+  for (uint32_t rank = 0; rank < request.ranks; ++rank) {
+    std::vector<int64_t> &source = sources.emplace_back();
+    for (int64_t position : positionsOf(request, sourceBoxOf(request, rank)))
+      source.push_back(elementAt(request, rank, position));
+  }
+  return sources;
+}
+
+std::vector<int64_t> expectedOf(const Request &request, uint32_t rank) {
+  bool sums = request.kind == Kind::AllReduce || request.kind == Kind::ReduceScatter;
+  std::vector<int64_t> expected;
+  for (int64_t position : positionsOf(request, resultBoxOf(request, rank))) {
+    int64_t value = 0;
+    for (uint32_t summand = 0; summand < (sums ? request.ranks : 1); ++summand)
+      value += elementAt(request, summand, position);
+    expected.push_back(value);
+  }
+  return expected;
+}
+
+/// What is wrong with an execution under a seed; empty if every rank has its result.
+std::string mistakeOf(const StepList &list, uint64_t seed) {
+  Execution<int64_t> execution(list, sourcesOf(list.request),
+                               [](int64_t a, int64_t b) { return a + b; });
+  if (std::string why = execution.run(seed); !why.empty())
+    return why;
+  for (uint32_t rank = 0; rank < list.request.ranks; ++rank)
+    if (execution.result(rank) != expectedOf(list.request, rank))
+      return "rank " + std::to_string(rank) + " has another result";
+  return {};
+}
+
+TEST(Movement, BlocksCoverAnAxisOnce) {
+  for (int64_t length : {0, 1, 5, 16, 17})
+    for (int64_t parts : {1, 2, 3, 5, 16, 20}) {
+      int64_t next = 0;
+      for (int64_t part = 0; part < parts; ++part) {
+        Interval block = blockOf(length, parts, part);
+        EXPECT_EQ(block.begin, next);
+        EXPECT_LE(block.length(), (length + parts - 1) / parts);
+        next = block.end;
+      }
+      EXPECT_EQ(next, length);
+    }
+}
+
+TEST(Movement, EveryAlgorithmMovesWhatItShould) {
+  for (uint32_t ranks : rankCounts)
+    for (const Request &request : someRequests(ranks))
+      for (Algorithm algorithm : algorithmsFor(request)) {
+        StepList list = makeSteps(request, algorithm);
+        SCOPED_TRACE(std::string(algorithmName(algorithm)) + " of kind " +
+                     std::to_string(static_cast<int>(request.kind)) + " on " +
+                     std::to_string(ranks) + " ranks, " + toString(wholeBox(request.shape)));
+        EXPECT_EQ(findMistake(list), "");
+        for (uint64_t seed = 0; seed < 5; ++seed)
+          EXPECT_EQ(mistakeOf(list, seed), "");
+      }
+}
+
+TEST(Movement, SixtyFourRanks) {
+  for (Kind kind : allKinds) {
+    Request request{kind, {70, 65}, 64, 0, hasTwoAxes(kind) ? 1u : 0u, 0};
+    for (Algorithm algorithm : algorithmsFor(request))
+      EXPECT_EQ(findMistake(makeSteps(request, algorithm)), "") << algorithmName(algorithm);
+  }
+}
+
+/// Sums of floats in one order, whatever the algorithm and the schedule.
+TEST(Movement, SumsAreEqualBitByBit) {
+  for (uint32_t ranks : rankCounts) {
+    Request reduce{Kind::AllReduce, {6, 5}, ranks, 0, 0, 0};
+    std::mt19937_64 random(ranks);
+    std::uniform_real_distribution<float> drawn(-1e3f, 1e3f);
+    std::vector<std::vector<float>> sources(ranks, std::vector<float>(30));
+    for (std::vector<float> &source : sources)
+      for (float &each : source)
+        each = drawn(random);
+    std::vector<float> first;
+    for (Algorithm algorithm : algorithmsFor(reduce)) {
+      StepList list = makeSteps(reduce, algorithm);
+      for (uint64_t seed = 0; seed < 4; ++seed) {
+        Execution<float> execution(list, sources, [](float a, float b) { return a + b; });
+        ASSERT_EQ(execution.run(seed), "");
+        if (first.empty())
+          first = execution.result(0);
+        for (uint32_t rank = 0; rank < ranks; ++rank)
+          EXPECT_EQ(execution.result(rank), first) << algorithmName(algorithm);
+      }
+    }
+  }
+}
+
+/// Changes one thing of a list.
+void mutate(StepList &list, std::mt19937_64 &random) {
+  std::vector<Step> *steps = nullptr;
+  do
+    steps = &list.ranks[random() % list.ranks.size()].steps;
+  while (steps->empty());
+  size_t which = random() % steps->size();
+  Step &step = (*steps)[which];
+  switch (random() % 7) {
+  case 0:
+    steps->erase(steps->begin() + static_cast<ptrdiff_t>(which));
+    break;
+  case 1:
+    steps->insert(steps->begin() + static_cast<ptrdiff_t>(which), Step(step));
+    break;
+  case 2:
+    std::swap(step, (*steps)[random() % steps->size()]);
+    break;
+  case 3:
+    step.peer = static_cast<uint32_t>(random() % list.ranks.size());
+    break;
+  case 4:
+    if (!step.box.empty()) {
+      Interval &interval = step.box[random() % step.box.size()];
+      (random() % 2 ? interval.begin : interval.end) += random() % 2 ? 1 : -1;
+    }
+    break;
+  case 5:
+    step.fromFirst = !step.fromFirst;
+    break;
+  default:
+    (random() % 2 ? step.to : step.from) =
+        static_cast<uint32_t>(random() % list.ranks.front().buffers.size());
+  }
+}
+
+/// Whatever changes what an execution gives is found, and what is found names a reason.
+TEST(Movement, TheProverFindsMutations) {
+  std::mt19937_64 random(1);
+  size_t found = 0, changed = 0;
+  for (int round = 0; round < 4000; ++round) {
+    uint32_t ranks = 2 + static_cast<uint32_t>(random() % 6);
+    std::vector<Request> requests = someRequests(ranks);
+    const Request &request = requests[random() % requests.size()];
+    std::vector<Algorithm> algorithms = algorithmsFor(request);
+    StepList list = makeSteps(request, algorithms[random() % algorithms.size()]);
+    size_t count = 0;
+    for (const RankSteps &rank : list.ranks)
+      count += rank.steps.size();
+    if (count == 0)
+      continue;
+    mutate(list, random);
+    bool isRefuted = !findMistake(list).empty();
+    found += isRefuted;
+    for (uint64_t seed = 0; seed < 3; ++seed)
+      if (std::string why = mistakeOf(list, seed); !why.empty()) {
+        ++changed;
+        EXPECT_TRUE(isRefuted) << why;
+      }
+  }
+  EXPECT_GT(found, 1000u);
+  EXPECT_GT(changed, 1000u);
+}
+
+/// Closed forms of the costs, where the parts are even.
+TEST(Movement, TimeFollowsTheFormulas) {
+  Cost cost{1e-6, 1e-9, 0};
+  Request gather{Kind::AllGather, {8000}, 8, 0, 0, 0};
+  double part = 1000 * 4 * cost.perByte;
+  EXPECT_NEAR(predictSeconds(makeSteps(gather, Algorithm::Ring), 4, cost),
+              7 * (cost.perMessage + part), 1e-12);
+  EXPECT_NEAR(predictSeconds(makeSteps(gather, Algorithm::Doubling), 4, cost),
+              3 * cost.perMessage + 7 * part, 3 * cost.perMessage);
+  Request reduce{Kind::AllReduce, {8000}, 8, 0, 0, 0};
+  EXPECT_NEAR(predictSeconds(makeSteps(reduce, Algorithm::Doubling), 4, cost),
+              3 * (cost.perMessage + 8 * part), 1e-12);
+  EXPECT_EQ(chooseSteps({Kind::AllReduce, {4}, 8, 0, 0, 0}, 4, cost).algorithm,
+            Algorithm::Doubling);
+  EXPECT_EQ(chooseSteps({Kind::AllReduce, {1 << 20}, 8, 0, 0, 0}, 4, cost).algorithm,
+            Algorithm::Ring);
+}
+
+TEST(Movement, BytesSent) {
+  EXPECT_EQ(mostElementsSent(makeSteps({Kind::AllGather, {80}, 8, 0, 0, 0}, Algorithm::Ring)), 70);
+  EXPECT_EQ(mostElementsSent(makeSteps({Kind::AllReduce, {80}, 8, 0, 0, 0}, Algorithm::Ring)), 140);
+  EXPECT_EQ(mostElementsSent(makeSteps({Kind::AllToAll, {8, 16}, 8, 0, 1, 0}, Algorithm::Pairwise)),
+            14);
+}
+
+} // namespace
+} // namespace ptl::movement

@@ -1,0 +1,93 @@
+// The time of a list of steps: messages through ports that carry one at a time in each direction.
+#include "runtime/movement/step_list.h"
+
+#include <algorithm>
+#include <deque>
+#include <limits>
+#include <map>
+
+namespace ptl::movement {
+
+namespace {
+
+/// When a message has begun to arrive, and how long it takes through a port.
+struct Arrival {
+  double begin = 0, seconds = 0;
+};
+
+class Clock {
+public:
+  Clock(const StepList &list, int64_t elementBytes, const Cost &cost)
+      : list_(list), bytes_(static_cast<double>(elementBytes)), cost_(cost),
+        now_(list.ranks.size()), out_(list.ranks.size()), in_(list.ranks.size()),
+        next_(list.ranks.size()) {}
+
+  double run() {
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (uint32_t rank = 0; rank < now_.size(); ++rank)
+        while (advance(rank))
+          moved = true;
+    }
+    double last = 0;
+    for (uint32_t rank = 0; rank < now_.size(); ++rank)
+      last = std::max({last, now_[rank], out_[rank]});
+    return last;
+  }
+
+private:
+  /// Does the next step of a rank, if it need not wait for one of another.
+  bool advance(uint32_t rank) {
+    const std::vector<Step> &steps = list_.ranks[rank].steps;
+    if (next_[rank] == steps.size())
+      return false;
+    const Step &step = steps[next_[rank]];
+    double bytes = static_cast<double>(elementCount(step.box)) * bytes_;
+    if (step.kind == StepKind::Send) {
+      double begin = std::max(now_[rank], out_[rank]);
+      out_[rank] = begin + bytes * cost_.perByte;
+      channels_[{rank, step.peer}].push_back({begin + cost_.perMessage, bytes * cost_.perByte});
+    } else if (step.kind == StepKind::Receive) {
+      std::deque<Arrival> &channel = channels_[{step.peer, rank}];
+      if (channel.empty())
+        return false;
+      Arrival arrival = channel.front();
+      channel.pop_front();
+      in_[rank] = std::max(arrival.begin, in_[rank]) + arrival.seconds;
+      now_[rank] = std::max(now_[rank], in_[rank]);
+    } else if (step.kind == StepKind::Combine) {
+      now_[rank] += bytes * cost_.perByteCombined;
+    }
+    ++next_[rank];
+    return true;
+  }
+
+  const StepList &list_;
+  double bytes_;
+  const Cost &cost_;
+  std::vector<double> now_, out_, in_; ///< per rank: its time, and when its ports are free
+  std::vector<size_t> next_;
+  std::map<std::pair<uint32_t, uint32_t>, std::deque<Arrival>> channels_;
+};
+
+} // namespace
+
+double predictSeconds(const StepList &list, int64_t elementBytes, const Cost &cost) {
+  return Clock(list, elementBytes, cost).run();
+}
+
+StepList chooseSteps(const Request &request, int64_t elementBytes, const Cost &cost) {
+  StepList best;
+  double least = std::numeric_limits<double>::infinity();
+  for (Algorithm algorithm : algorithmsFor(request)) {
+    StepList list = makeSteps(request, algorithm);
+    double seconds = predictSeconds(list, elementBytes, cost);
+    if (seconds < least) {
+      least = seconds;
+      best = std::move(list);
+    }
+  }
+  return best;
+}
+
+} // namespace ptl::movement

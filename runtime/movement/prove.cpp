@@ -1,0 +1,156 @@
+#include "runtime/movement/prove.h"
+
+#include "runtime/movement/execute.h"
+
+#include <algorithm>
+#include <map>
+
+namespace ptl::movement {
+
+namespace {
+
+/// Names of values: 0 is what was never written, others are summands or sums of two.
+class Names {
+public:
+  using Name = uint64_t;
+  Name leaf(uint32_t rank, int64_t cell) {
+    return of({0, (static_cast<Name>(rank) << 40) + static_cast<Name>(cell)});
+  }
+  /// A sum with what was never written is nothing that can be right.
+  Name sum(Name left, Name right) { return left && right ? of({left, right}) : 0; }
+
+private:
+  Name of(std::pair<Name, Name> key) {
+    return names_.try_emplace(key, names_.size() + 1).first->second;
+  }
+  std::map<std::pair<Name, Name>, Name> names_;
+};
+
+/// The list over cells instead of elements: positions between which no box begins or ends are one.
+class Cells {
+public:
+  explicit Cells(const StepList &list) : borders_(list.request.shape.size()) {
+    note(wholeBox(list.request.shape));
+    for (uint32_t rank = 0; rank < list.request.ranks; ++rank) {
+      note(sourceBoxOf(list.request, rank));
+      note(resultBoxOf(list.request, rank));
+    }
+    for (const RankSteps &rank : list.ranks) {
+      for (const Box &box : rank.buffers)
+        note(box);
+      for (const Step &step : rank.steps)
+        note(step.box);
+    }
+    for (std::vector<int64_t> &borders : borders_) {
+      std::sort(borders.begin(), borders.end());
+      borders.erase(std::unique(borders.begin(), borders.end()), borders.end());
+    }
+  }
+
+  Box box(const Box &box) const {
+    Box cells;
+    for (size_t axis = 0; axis < box.size(); ++axis)
+      cells.push_back({cell(axis, box[axis].begin), cell(axis, box[axis].end)});
+    return cells;
+  }
+
+  /// In place: the boxes of a list.
+  void shrink(StepList &list) const {
+    for (RankSteps &rank : list.ranks) {
+      for (Box &each : rank.buffers)
+        each = box(each);
+      for (Step &step : rank.steps)
+        step.box = box(step.box);
+    }
+  }
+
+private:
+  void note(const Box &box) {
+    for (size_t axis = 0; axis < borders_.size() && axis < box.size(); ++axis) {
+      borders_[axis].push_back(box[axis].begin);
+      borders_[axis].push_back(box[axis].end);
+    }
+  }
+  int64_t cell(size_t axis, int64_t position) const {
+    const std::vector<int64_t> &borders = borders_[axis];
+    return std::lower_bound(borders.begin(), borders.end(), position) - borders.begin();
+  }
+
+  std::vector<std::vector<int64_t>> borders_;
+};
+
+/// The sum of a cell over all ranks, in the shared tree.
+Names::Name sumOf(Names &names, uint32_t ranks, int64_t cell) {
+  std::vector<Names::Name> sums;
+  for (uint32_t rank = 0; rank < ranks; ++rank)
+    sums.push_back(names.leaf(rank, cell));
+  for (uint32_t distance = 1; distance < ranks; distance *= 2)
+    for (uint32_t left = 0; left + distance < ranks; left += 2 * distance)
+      sums[left] = names.sum(sums[left], sums[left + distance]);
+  return sums[0];
+}
+
+std::vector<int64_t> cellsOf(const Box &whole, const Box &box) {
+  std::vector<int64_t> cells;
+  forEachRow(whole, box, [&](int64_t offset, int64_t length) {
+    for (int64_t i = 0; i < length; ++i)
+      cells.push_back(offset + i);
+  });
+  return cells;
+}
+
+std::string wrongShape(const StepList &list) {
+  if (list.ranks.size() != list.request.ranks)
+    return "there are steps for " + std::to_string(list.ranks.size()) + " ranks";
+  for (uint32_t rank = 0; rank < list.request.ranks; ++rank) {
+    const std::vector<Box> &buffers = list.ranks[rank].buffers;
+    if (buffers.size() < 2 || buffers[sourceBuffer] != sourceBoxOf(list.request, rank) ||
+        buffers[resultBuffer] != resultBoxOf(list.request, rank))
+      return "rank " + std::to_string(rank) + " has other buffers than the movement";
+    for (const Step &step : list.ranks[rank].steps) {
+      if (step.box.size() != list.request.shape.size())
+        return "rank " + std::to_string(rank) + " speaks of a box with other axes";
+      if (step.kind != StepKind::Send && step.to == sourceBuffer)
+        return "rank " + std::to_string(rank) + " writes what it is given";
+    }
+  }
+  return {};
+}
+
+} // namespace
+
+std::string findMistake(const StepList &list) {
+  if (std::string why = wrongShape(list); !why.empty())
+    return why;
+  const Request &request = list.request;
+  Cells cells(list);
+  StepList shrunk = list;
+  cells.shrink(shrunk);
+  Box whole = cells.box(wholeBox(request.shape));
+  bool sums = request.kind == Kind::AllReduce || request.kind == Kind::ReduceScatter;
+  Names names;
+  std::vector<std::vector<Names::Name>> sources;
+  for (uint32_t rank = 0; rank < request.ranks; ++rank) {
+    std::vector<Names::Name> &source = sources.emplace_back();
+    for (int64_t cell : cellsOf(whole, cells.box(sourceBoxOf(request, rank))))
+      source.push_back(names.leaf(sums ? rank : 0, cell));
+  }
+  Execution<Names::Name> execution(
+      shrunk, sources, [&](Names::Name left, Names::Name right) { return names.sum(left, right); });
+  if (std::string why = execution.run(0); !why.empty())
+    return why;
+  for (uint32_t rank = 0; rank < request.ranks; ++rank) {
+    Box box = cells.box(resultBoxOf(request, rank));
+    size_t next = 0;
+    for (int64_t cell : cellsOf(whole, box)) {
+      Names::Name expected = sums ? sumOf(names, request.ranks, cell) : names.leaf(0, cell);
+      Names::Name have = execution.result(rank)[next++];
+      if (have != expected)
+        return "rank " + std::to_string(rank) + (have ? " gets a wrong value" : " gets no value") +
+               " in cell " + std::to_string(cell) + " of its result";
+    }
+  }
+  return {};
+}
+
+} // namespace ptl::movement

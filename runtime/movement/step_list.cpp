@@ -1,0 +1,308 @@
+// Makes the steps of each algorithm.
+#include "runtime/movement/step_list.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace ptl::movement {
+
+namespace {
+
+/// Adds steps to the list of one rank. What has no elements needs no step; both sides of a message
+/// see the same box, so both leave it out.
+class Writer {
+public:
+  Writer(StepList &list, uint32_t rank) : list_(list), rank_(rank), steps_(list.ranks[rank]) {
+    steps_.buffers = {sourceBoxOf(list.request, rank), resultBoxOf(list.request, rank)};
+  }
+
+  uint32_t rank() const { return rank_; }
+  uint32_t ranks() const { return list_.request.ranks; }
+  const Request &request() const { return list_.request; }
+  const Box &result() const { return steps_.buffers[resultBuffer]; }
+  uint32_t scratch(Box box) {
+    steps_.buffers.push_back(std::move(box));
+    return static_cast<uint32_t>(steps_.buffers.size() - 1);
+  }
+  void send(uint32_t from, uint32_t peer, Box box) {
+    add({StepKind::Send, 0, from, peer, std::move(box)});
+  }
+  void receive(uint32_t to, uint32_t peer, Box box) {
+    add({StepKind::Receive, to, 0, peer, std::move(box)});
+  }
+  void copy(uint32_t to, uint32_t from, Box box) {
+    add({StepKind::Copy, to, from, 0, std::move(box)});
+  }
+  void combine(uint32_t to, uint32_t from, Box box, bool fromFirst = false) {
+    add({StepKind::Combine, to, from, 0, std::move(box), fromFirst});
+  }
+
+private:
+  void add(Step step) {
+    if (elementCount(step.box) > 0)
+      steps_.steps.push_back(std::move(step));
+  }
+
+  StepList &list_;
+  uint32_t rank_;
+  RankSteps &steps_;
+};
+
+// ---- Sums at their owners ------------------------------------------------------------------------
+
+/// Every rank gets the summands of its block along `axis` from all others and adds them.
+void sumAtOwners(Writer &w, size_t axis) {
+  const Request &request = w.request();
+  uint32_t n = w.ranks(), me = w.rank();
+  auto block = [&](uint32_t part) { return partBox(request.shape, axis, n, part); };
+  std::vector<uint32_t> summands;
+  for (uint32_t part = 0; part < n; ++part)
+    summands.push_back(w.scratch(block(me)));
+  w.copy(summands[me], sourceBuffer, block(me));
+  for (uint32_t round = 1; round < n; ++round) {
+    uint32_t to = (me + round) % n, from = (me + n - round) % n;
+    w.send(sourceBuffer, to, block(to));
+    w.receive(summands[from], from, block(me));
+  }
+  for (uint32_t distance = 1; distance < n; distance *= 2)
+    for (uint32_t left = 0; left + distance < n; left += 2 * distance)
+      w.combine(summands[left], summands[left + distance], block(me));
+  w.copy(resultBuffer, summands[0], block(me));
+}
+
+// ---- Gathering -----------------------------------------------------------------------------------
+
+/// What each rank has of the result goes round.
+void passRound(Writer &w, size_t axis) {
+  uint32_t n = w.ranks(), me = w.rank();
+  auto block = [&](uint32_t part) { return partBox(w.request().shape, axis, n, part % n); };
+  for (uint32_t round = 0; round + 1 < n; ++round) {
+    w.send(resultBuffer, (me + 1) % n, block(me + n - round));
+    w.receive(resultBuffer, (me + n - 1) % n, block(me + n - round - 1));
+  }
+}
+
+/// Blocks `first` and the `count - 1` behind it, round the end: at most two boxes.
+std::vector<Box> blocksFrom(const Request &request, size_t axis, uint32_t first, uint32_t count) {
+  std::vector<Box> boxes;
+  uint32_t n = request.ranks;
+  first %= n;
+  uint32_t straight = std::min(count, n - first);
+  auto add = [&](uint32_t begin, uint32_t blocks) {
+    if (blocks == 0)
+      return;
+    Box box = partBox(request.shape, axis, n, begin);
+    box[axis].end = blockOf(request.shape[axis], n, begin + blocks - 1).end;
+    boxes.push_back(std::move(box));
+  };
+  add(first, straight);
+  add(0, count - straight);
+  return boxes;
+}
+
+/// Whoever has the blocks behind its own gives them to who stands before: twice as many each time.
+void gatherByDoubling(Writer &w, size_t axis) {
+  uint32_t n = w.ranks(), me = w.rank();
+  for (uint32_t have = 1; have < n; have *= 2) {
+    uint32_t count = std::min(have, n - have);
+    for (Box &box : blocksFrom(w.request(), axis, me, count))
+      w.send(resultBuffer, (me + n - have % n) % n, std::move(box));
+    for (Box &box : blocksFrom(w.request(), axis, me + have, count))
+      w.receive(resultBuffer, (me + have) % n, std::move(box));
+  }
+}
+
+void gatherPairwise(Writer &w, size_t axis) {
+  uint32_t n = w.ranks(), me = w.rank();
+  auto block = [&](uint32_t part) { return partBox(w.request().shape, axis, n, part); };
+  for (uint32_t round = 1; round < n; ++round) {
+    uint32_t to = (me + round) % n, from = (me + n - round) % n;
+    w.send(resultBuffer, to, block(me));
+    w.receive(resultBuffer, from, block(from));
+  }
+}
+
+void allGather(Writer &w, Algorithm algorithm) {
+  size_t axis = w.request().fromAxis;
+  w.copy(resultBuffer, sourceBuffer, sourceBoxOf(w.request(), w.rank()));
+  if (algorithm == Algorithm::Ring)
+    passRound(w, axis);
+  else if (algorithm == Algorithm::Doubling)
+    gatherByDoubling(w, axis);
+  else
+    gatherPairwise(w, axis);
+}
+
+// ---- Trees ---------------------------------------------------------------------------------------
+
+/// From the root along a binomial tree; ranks are counted from the root.
+void broadcastResult(Writer &w, uint32_t root) {
+  uint32_t n = w.ranks(), me = (w.rank() + n - root) % n;
+  auto rankOf = [&](uint32_t place) { return (place + root) % n; };
+  uint32_t lowest = me == 0 ? std::bit_ceil(n) : me & (~me + 1);
+  if (me != 0)
+    w.receive(resultBuffer, rankOf(me - lowest), w.result());
+  for (uint32_t distance = lowest / 2; distance > 0; distance /= 2)
+    if (me + distance < n)
+      w.send(resultBuffer, rankOf(me + distance), w.result());
+}
+
+/// The sum of all comes to rank 0.
+void sumAtRoot(Writer &w) {
+  uint32_t n = w.ranks(), me = w.rank();
+  uint32_t theirs = w.scratch(w.result());
+  for (uint32_t distance = 1; distance < n; distance *= 2) {
+    if (me & distance) {
+      w.send(resultBuffer, me - distance, w.result());
+      return;
+    }
+    if (me + distance < n) {
+      w.receive(theirs, me + distance, w.result());
+      w.combine(resultBuffer, theirs, w.result());
+    }
+  }
+}
+
+void sumByDoubling(Writer &w) {
+  uint32_t me = w.rank();
+  uint32_t theirs = w.scratch(w.result());
+  for (uint32_t distance = 1; distance < w.ranks(); distance *= 2) {
+    w.send(resultBuffer, me ^ distance, w.result());
+    w.receive(theirs, me ^ distance, w.result());
+    w.combine(resultBuffer, theirs, w.result(), (me & distance) != 0);
+  }
+}
+
+/// The axis that an all-reduce cuts for its owners: the longest.
+size_t longestAxis(const std::vector<int64_t> &shape) {
+  return static_cast<size_t>(std::max_element(shape.begin(), shape.end()) - shape.begin());
+}
+
+void allReduce(Writer &w, Algorithm algorithm) {
+  if (algorithm == Algorithm::Ring) {
+    size_t axis = longestAxis(w.request().shape);
+    sumAtOwners(w, axis);
+    passRound(w, axis);
+    return;
+  }
+  w.copy(resultBuffer, sourceBuffer, w.result());
+  if (algorithm == Algorithm::Doubling) {
+    sumByDoubling(w);
+    return;
+  }
+  sumAtRoot(w);
+  broadcastResult(w, 0);
+}
+
+void allToAll(Writer &w) {
+  const Request &request = w.request();
+  uint32_t n = w.ranks(), me = w.rank();
+  auto between = [&](uint32_t from, uint32_t to) {
+    return intersection(sourceBoxOf(request, from), resultBoxOf(request, to));
+  };
+  w.copy(resultBuffer, sourceBuffer, between(me, me));
+  for (uint32_t round = 1; round < n; ++round) {
+    uint32_t to = (me + round) % n, from = (me + n - round) % n;
+    w.send(sourceBuffer, to, between(me, to));
+    w.receive(resultBuffer, from, between(from, me));
+  }
+}
+
+void broadcast(Writer &w) {
+  if (w.rank() == w.request().root)
+    w.copy(resultBuffer, sourceBuffer, w.result());
+  broadcastResult(w, w.request().root);
+}
+
+} // namespace
+
+// ---- Requests ------------------------------------------------------------------------------------
+
+Box sourceBoxOf(const Request &request, uint32_t rank) {
+  Box whole = wholeBox(request.shape);
+  switch (request.kind) {
+  case Kind::AllGather:
+  case Kind::AllToAll:
+    return partBox(request.shape, request.fromAxis, request.ranks, rank);
+  case Kind::Broadcast:
+    if (rank != request.root)
+      for (Interval &interval : whole)
+        interval.end = 0;
+    return whole;
+  case Kind::AllReduce:
+  case Kind::ReduceScatter:
+    return whole;
+  }
+  __builtin_unreachable();
+}
+
+Box resultBoxOf(const Request &request, uint32_t rank) {
+  bool isCut = request.kind == Kind::ReduceScatter || request.kind == Kind::AllToAll;
+  return isCut ? partBox(request.shape, request.toAxis, request.ranks, rank)
+               : wholeBox(request.shape);
+}
+
+std::string_view algorithmName(Algorithm algorithm) {
+  constexpr std::string_view names[] = {"pairwise", "ring", "doubling", "tree"};
+  return names[static_cast<size_t>(algorithm)];
+}
+
+std::vector<Algorithm> algorithmsFor(const Request &request) {
+  switch (request.kind) {
+  case Kind::AllGather:
+    return {Algorithm::Ring, Algorithm::Doubling, Algorithm::Pairwise};
+  case Kind::AllReduce: {
+    std::vector<Algorithm> all = {Algorithm::Tree};
+    if (std::has_single_bit(request.ranks))
+      all.push_back(Algorithm::Doubling);
+    if (!request.shape.empty())
+      all.push_back(Algorithm::Ring);
+    return all;
+  }
+  case Kind::Broadcast:
+    return {Algorithm::Tree};
+  case Kind::ReduceScatter:
+  case Kind::AllToAll:
+    return {Algorithm::Pairwise};
+  }
+  __builtin_unreachable();
+}
+
+StepList makeSteps(const Request &request, Algorithm algorithm) {
+  StepList list{request, algorithm, std::vector<RankSteps>(request.ranks)};
+  for (uint32_t rank = 0; rank < request.ranks; ++rank) {
+    Writer w(list, rank);
+    switch (request.kind) {
+    case Kind::AllReduce:
+      allReduce(w, algorithm);
+      break;
+    case Kind::ReduceScatter:
+      sumAtOwners(w, request.toAxis);
+      break;
+    case Kind::AllGather:
+      allGather(w, algorithm);
+      break;
+    case Kind::AllToAll:
+      allToAll(w);
+      break;
+    case Kind::Broadcast:
+      broadcast(w);
+      break;
+    }
+  }
+  return list;
+}
+
+int64_t mostElementsSent(const StepList &list) {
+  int64_t most = 0;
+  for (const RankSteps &rank : list.ranks) {
+    int64_t sent = 0;
+    for (const Step &step : rank.steps)
+      if (step.kind == StepKind::Send)
+        sent += elementCount(step.box);
+    most = std::max(most, sent);
+  }
+  return most;
+}
+
+} // namespace ptl::movement

@@ -1,0 +1,108 @@
+// Movements between ranks as lists of steps. A list is made once for a shape and a number of ranks;
+// what executes it, what proves it and what predicts its time read the same list.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ptl::movement {
+
+/// Positions `begin` to `end` of one axis, `end` excluded.
+struct Interval {
+  int64_t begin = 0, end = 0;
+  int64_t length() const { return end - begin; }
+  bool operator==(const Interval &) const = default;
+};
+/// A part of an array: an interval per axis, in coordinates of the whole array. A scalar has the
+/// box without axes, which has one element.
+using Box = std::vector<Interval>;
+
+int64_t elementCount(const Box &box);
+bool contains(const Box &outer, const Box &inner);
+Box intersection(const Box &a, const Box &b);
+std::string toString(const Box &box);
+
+Box wholeBox(std::span<const int64_t> shape);
+/// Block `part` of an axis that is cut into blocks of `cdiv(length, parts)`: the last ones may be
+/// short or empty.
+Interval blockOf(int64_t length, int64_t parts, int64_t part);
+/// The box of a part where `axis` is cut.
+Box partBox(std::span<const int64_t> shape, size_t axis, int64_t parts, int64_t part);
+
+enum class StepKind : uint8_t {
+  Send,    ///< `box` of buffer `from` to rank `peer`; the buffer may be written as soon as it ends
+  Receive, ///< `box` into buffer `to`, from rank `peer`: the k-th receive gets the k-th send
+  Copy,    ///< `box` of buffer `from` into buffer `to`
+  Combine, ///< `to = to + from` in `box`; with `fromFirst`, `to = from + to`
+};
+
+struct Step {
+  StepKind kind = StepKind::Copy;
+  uint32_t to = 0, from = 0; ///< indices of the rank's buffers
+  uint32_t peer = 0;
+  Box box;
+  bool fromFirst = false;
+  bool operator==(const Step &) const = default;
+};
+
+inline constexpr uint32_t sourceBuffer = 0, resultBuffer = 1;
+
+/// What one rank does, in order. Buffer 0 is what it has, buffer 1 what it gets, others are scratch.
+struct RankSteps {
+  std::vector<Box> buffers;
+  std::vector<Step> steps;
+};
+
+enum class Kind : uint8_t { AllReduce, ReduceScatter, AllGather, AllToAll, Broadcast };
+
+/// What is to be moved.
+struct Request {
+  Kind kind = Kind::AllReduce;
+  std::vector<int64_t> shape; ///< of the whole array
+  uint32_t ranks = 1;
+  size_t fromAxis = 0; ///< the axis that is cut before: of `AllGather`, `AllToAll`
+  size_t toAxis = 0;   ///< the axis that is cut afterwards: of `ReduceScatter`, `AllToAll`
+  uint32_t root = 0;   ///< of `Broadcast`: who has it
+};
+
+/// What a rank has before, and afterwards. The rank that is not the root of a broadcast has nothing.
+Box sourceBoxOf(const Request &request, uint32_t rank);
+Box resultBoxOf(const Request &request, uint32_t rank);
+
+enum class Algorithm : uint8_t {
+  Pairwise, ///< each with each other, in as many rounds
+  Ring,     ///< parts go round; `AllReduce`: what each owner has summed does
+  Doubling, ///< distances 1, 2, 4 …
+  Tree,     ///< along a binomial tree, and back
+};
+std::string_view algorithmName(Algorithm algorithm);
+
+struct StepList {
+  Request request;
+  Algorithm algorithm = Algorithm::Pairwise;
+  std::vector<RankSteps> ranks;
+};
+
+/// The algorithms that there are for a request, at least one.
+std::vector<Algorithm> algorithmsFor(const Request &request);
+/// The steps. Sums are taken in one tree, whatever the algorithm: neighbouring parts first, then
+/// neighbouring pairs, the lower parts to the left; so results are equal bit by bit.
+StepList makeSteps(const Request &request, Algorithm algorithm);
+
+/// What moving costs: seconds per message, per byte that goes through the port of a rank in one
+/// direction, and per byte that is combined.
+struct Cost {
+  double perMessage = 1e-6, perByte = 1.0 / 100e9, perByteCombined = 1.0 / 400e9;
+};
+/// The time at which the last rank is done, if all begin at once.
+double predictSeconds(const StepList &list, int64_t elementBytes, const Cost &cost);
+/// The steps of the algorithm that takes the least predicted time.
+StepList chooseSteps(const Request &request, int64_t elementBytes, const Cost &cost);
+
+/// What a rank sends, in elements, all messages together; the largest of the ranks.
+int64_t mostElementsSent(const StepList &list);
+
+} // namespace ptl::movement
