@@ -249,6 +249,13 @@ TuneOutcome EntryTuning::compiledText(const TunePoint &point) {
       {*program, sources, *decl, question_.options, question_.costs, {}, question_.sizes}, wanted);
 }
 
+/// Static lengths were bound here, and count as asked for; what is told is why they were chosen.
+void EntryTuning::tellReasons() {
+  for (ExampleSize &size : lastCost_.sizes)
+    if (auto reason = reasons_.find(size.name); reason != reasons_.end())
+      size.why = reason->second;
+}
+
 TuneOutcome EntryTuning::compiled(const TuneQuestion &question, const Wanted &wanted) {
   std::vector<BoundEntry> entries = bindEntries(question.program, question.decl, wanted, problem_);
   if (entries.size() != 1)
@@ -258,6 +265,7 @@ TuneOutcome EntryTuning::compiled(const TuneQuestion &question, const Wanted &wa
         {question.program, question.sources, entries.front(), question.options}, question.sizes);
     unknown_ = clock_.problem();
     lastCost_.sizes = clock_.sizes();
+    tellReasons();
     return outcome;
   }
   DiagnosticSink quiet;
@@ -281,9 +289,7 @@ TuneOutcome EntryTuning::compiled(const TuneQuestion &question, const Wanted &wa
     return {std::nullopt, cost.unknown};
   }
   lastCost_ = std::move(cost);
-  for (ExampleSize &size : lastCost_.sizes)
-    if (auto reason = reasons_.find(size.name); reason != reasons_.end())
-      size.why = reason->second;
+  tellReasons();
   return {lastCost_.us, ""};
 }
 

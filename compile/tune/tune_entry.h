@@ -78,6 +78,7 @@ private:
   const WhereClause *excluding(const TunePoint &point) const;
   TuneOutcome compiled(const TuneQuestion &question, const Wanted &wanted);
   TuneOutcome compiledText(const TunePoint &point);
+  void tellReasons();
 
   TuneQuestion question_;
   std::vector<TuneAxis> axes_;
