@@ -34,7 +34,9 @@ static int64_t loadedAgain(ParallelOp grid, StringAttr axis,
   constexpr int64_t iterations = 8;
   int64_t bytes = 0;
   grid.walk([&](Operation *op) {
+    // A slice of a slice loads nothing of its own.
     if (!isa<LoadOp, SliceOp>(op) || op->getOperand(0).getDefiningOp<SliceOp>())
+      // What has the axis is loaded in parts.
       return;
     int64_t own = 1;
     for (const Extent &extent : extentsOf(op->getResult(0).getType())) {
@@ -44,6 +46,7 @@ static int64_t loadedAgain(ParallelOp grid, StringAttr axis,
                                  : std::max<int64_t>(1, capacities.lookup(extent.symbol));
     }
     for (Operation *parent = op->getParentOp(); parent != grid; parent = parent->getParentOp())
+      // The number of rounds is not known here, and only the order of axes depends on it.
       own *= isa<scf::ForOp>(parent) ? iterations : 1;
     bytes += own;
   });
@@ -116,9 +119,11 @@ LedgerParts describeParts(ParallelOp grid, StringAttr axis, int64_t parts, int64
 
 ParallelOp cutTiles(ParallelOp grid, const LowerOptions &options,
                     std::optional<LedgerParts> &told) {
+  // Nothing is asked for.
   if (options.parts <= 1 && options.pointParts <= 1)
     return grid;
   CoreAssignment cores = assignCores(grid);
+  // Cutting within loops is for grids with products; others are cut as points.
   if (attrs::manual.isOn(grid) || (!cores.usesCube() && options.parts > 1))
     return {};
   llvm::DenseMap<StringAttr, int64_t> capacities = capacitiesOf(grid);
@@ -131,12 +136,14 @@ ParallelOp cutTiles(ParallelOp grid, const LowerOptions &options,
   auto shrinks = [&](StringAttr name, int64_t parts) {
     int64_t step = unit(name), capacity = capacities.lookup(name);
     auto size = [&](int64_t n) { return roundUp(countCovering(capacity, n), step); };
+    // Parts are rounded up to whole units, so that more of them may be no smaller.
     return size(parts) < size(parts / 2);
   };
   if (options.parts > 1) {
     llvm::SmallVector<Value> crossing(cores.toVector);
     crossing.append(cores.toCube.begin(), cores.toCube.end());
     for (StringAttr name : axesOf(crossing))
+      // Cutting another axis than the one that is dealt would undo the dealing.
       if (shrinks(name, options.parts) && (cores.dealt.empty() || cores.deals(name))) {
         told = describe(grid, name, options.parts, unit(name), /*insideLoops=*/true, capacities);
         if (ParallelOp cut =
@@ -146,6 +153,7 @@ ParallelOp cutTiles(ParallelOp grid, const LowerOptions &options,
     told.reset();
     return {};
   }
+  // The largest things are what products and stores make, so their axes are the candidates.
   llvm::SmallVector<Value> made(cores.accumulators.begin(), cores.accumulators.end());
   if (!cores.usesCube())
     grid.walk([&](StoreOp store) { made.push_back(store.getValue()); });
@@ -159,6 +167,7 @@ ParallelOp cutTiles(ParallelOp grid, const LowerOptions &options,
     return names(a) < names(b);
   });
   llvm::SmallVector<StringAttr> axes(axesOf(made).takeVector());
+  // The axis along which least is loaded twice is tried first.
   llvm::stable_sort(axes, [&](StringAttr a, StringAttr b) {
     return loadedAgain(grid, a, capacities) < loadedAgain(grid, b, capacities);
   });
