@@ -34,6 +34,7 @@ std::optional<bool> conditionHolds(const Expr &condition, const DimLookup &dims,
     const auto &logical = cast<LogicalExpr>(condition);
     std::optional<bool> lhs = conditionHolds(*logical.lhs, dims, locals),
                         rhs = conditionHolds(*logical.rhs, dims, locals);
+    // One side may decide even if the other one is not known.
     bool decides = !logical.isAnd;
     if (lhs == decides || rhs == decides)
       return decides;
@@ -63,6 +64,7 @@ static const ScheduleDecl *scheduleToday(const TuneQuestion &question) {
     return std::nullopt;
   };
   LocalLookup none = [](const Local &) { return std::nullopt; };
+  // A schedule for this machine wins over one for all.
   for (const std::string &machine : {question.options.chip->name, std::string()})
     for (const auto &module : question.program.modules)
       for (const ScheduleDecl *schedule : module->schedules)
@@ -83,11 +85,13 @@ EntryTuning::EntryTuning(TuneQuestion question) : question_(std::move(question))
     const std::string &name = tunable.local->name;
     TuneAxis axis{name, tunable.domain, 0};
     if (auto given = question_.wanted.find(name); given != question_.wanted.end()) {
+      // What the user has given is not searched.
       axis.values = {given->second == "true" ? 1 : std::atoll(given->second.c_str())};
       axes_.push_back(std::move(axis));
       tunables_.push_back(&tunable);
       continue;
     }
+    // Without a declared domain there is nothing to choose from.
     if (axis.values.empty())
       continue;
     int64_t value = tunable.defaultValue;
@@ -152,6 +156,7 @@ const WhereClause *EntryTuning::excluding(const TunePoint &point) const {
 }
 
 TuneOutcome EntryTuning::evaluate(const TunePoint &point) {
+  // The declaration itself excludes the point, so compiling it would be wasted.
   if (const WhereClause *where = excluding(point))
     return {std::nullopt, "`where " + where->text + "` excludes it"};
   Wanted wanted = question_.wanted;
@@ -169,6 +174,7 @@ TuneOutcome EntryTuning::compiled(const Wanted &wanted) {
     return {std::nullopt, problem_};
   DiagnosticSink quiet;
   CompilerOptions options = question_.options;
+  // A trial reports nothing to anyone, so all that serves reports is off.
   options.triesHelps = false;
   options.reportsParts = false;
   options.keepFault = nullptr;
