@@ -119,11 +119,9 @@ LedgerParts describeParts(ParallelOp grid, StringAttr axis, int64_t parts, int64
 
 ParallelOp cutTiles(ParallelOp grid, const LowerOptions &options,
                     std::optional<LedgerParts> &told) {
-  // Nothing is asked for.
   if (options.parts <= 1 && options.pointParts <= 1)
     return grid;
   CoreAssignment cores = assignCores(grid);
-  // Cutting within loops is for grids with products; others are cut as points.
   if (attrs::manual.isOn(grid) || (!cores.usesCube() && options.parts > 1))
     return {};
   llvm::DenseMap<StringAttr, int64_t> capacities = capacitiesOf(grid);
@@ -136,7 +134,6 @@ ParallelOp cutTiles(ParallelOp grid, const LowerOptions &options,
   auto shrinks = [&](StringAttr name, int64_t parts) {
     int64_t step = unit(name), capacity = capacities.lookup(name);
     auto size = [&](int64_t n) { return roundUp(countCovering(capacity, n), step); };
-    // Parts are rounded up to whole units, so that more of them may be no smaller.
     return size(parts) < size(parts / 2);
   };
   if (options.parts > 1) {
@@ -153,7 +150,6 @@ ParallelOp cutTiles(ParallelOp grid, const LowerOptions &options,
     told.reset();
     return {};
   }
-  // The largest things are what products and stores make, so their axes are the candidates.
   llvm::SmallVector<Value> made(cores.accumulators.begin(), cores.accumulators.end());
   if (!cores.usesCube())
     grid.walk([&](StoreOp store) { made.push_back(store.getValue()); });
@@ -167,7 +163,6 @@ ParallelOp cutTiles(ParallelOp grid, const LowerOptions &options,
     return names(a) < names(b);
   });
   llvm::SmallVector<StringAttr> axes(axesOf(made).takeVector());
-  // The axis along which least is loaded twice is tried first.
   llvm::stable_sort(axes, [&](StringAttr a, StringAttr b) {
     return loadedAgain(grid, a, capacities) < loadedAgain(grid, b, capacities);
   });

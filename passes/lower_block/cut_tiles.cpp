@@ -45,14 +45,12 @@ static std::optional<BoxAxis> boxAxis(Operation *op, Type tile, StringAttr name)
       if (!llvm::is_contained(box.getDropped(), axis))
         kept.push_back(axis);
     llvm::ArrayRef<Extent> extents = extentsOf(tile);
-    // Parts of a box in steps would have to begin at a multiple of the step.
     if (extents.size() > kept.size() || !box.getSteps().empty())
       return std::nullopt;
     for (auto [i, extent] : llvm::enumerate(extents)) {
       if (extent.symbol != name)
         continue;
       int64_t axis = kept[kept.size() - extents.size() + i]; // a stored value broadcasts
-      // An index array gives the positions itself, so the offset stays.
       return BoxAxis{box.getOffsets().getBeginOperandIndex() + static_cast<unsigned>(axis),
                      box.getLengths().getBeginOperandIndex() + static_cast<unsigned>(axis),
                      axis != indexAxis};
@@ -64,7 +62,6 @@ static std::optional<BoxAxis> boxAxis(Operation *op, Type tile, StringAttr name)
   if (auto slice = dyn_cast<SliceOp>(op))
     return find(slice, slice.getSource(), -1);
   if (auto store = dyn_cast<StoreOp>(op)) {
-    // Of loads no axis is indexed.
     bool scatters = store.getIndex() && store.getIndexAxis();
     return find(store, store.getRef(),
                 scatters ? static_cast<int64_t>(*store.getIndexAxis()) : int64_t(-1));
@@ -84,7 +81,6 @@ static std::optional<unsigned> madeLength(Operation *op, StringAttr name) {
   for (const Extent &extent : extentsOf(op->getResult(0).getType()))
     if (!extent.isConstant())
       names.push_back(extent.symbol);
-  // Other index operands come before the lengths, which are the last ones.
   if (lengths.size() < names.size())
     return std::nullopt;
   auto found = llvm::find(names, name);
@@ -102,7 +98,6 @@ static bool mapsAxis(Operation *op, StringAttr axis) {
   AxisMap map;
   for (const Extent &extent : extentsOf(op->getResult(0).getType()))
     map.push_back(extent.symbol == axis ? 0 : kWhole);
-  // An axis that occurs twice, as in a square, cannot be cut in one place only.
   if (llvm::count(map, 0) != 1)
     return false;
   auto operands = operandAxes(op, map);
@@ -110,7 +105,6 @@ static bool mapsAxis(Operation *op, StringAttr axis) {
     return false;
   for (auto [operand, own] : llvm::zip(op->getOperands(), *operands))
     for (auto [i, extent] : llvm::enumerate(extentsOf(operand.getType())))
-      // Names and the operation's own rule have to agree about what is cut.
       if ((extent.symbol == axis) != (own[i] != kWhole))
         return false;
   return true;
@@ -138,7 +132,6 @@ static bool keepsApart(Operation *op, ParallelOp grid, StringAttr axis) {
     // Random numbers depend on the position in the whole tile.
     return !isa<RandomOp>(op) && madeLength(op, axis).has_value();
   if (auto take = dyn_cast<TakeOp>(op))
-    // Any element of the source may be taken.
     return !isCut(take.getSource(), grid, axis);
   return mapsAxis(op, axis);
 }
@@ -245,7 +238,6 @@ bool Cutter::findLength() {
     if (op->getNumResults() == 1 && hasAxis(op->getResult(0).getType(), axis_)) {
       if (auto box = boxAxis(op, op->getResult(0).getType(), axis_);
           box && isa<LoadOp, SliceOp>(op))
-        // Every box along the axis has its length as an operand.
         candidates.push_back(op->getOperand(box->length));
       else if (auto made = madeLength(op, axis_))
         candidates.push_back(op->getOperand(*made));
@@ -256,7 +248,6 @@ bool Cutter::findLength() {
     Operation *op = candidate.getDefiningOp();
     if (op && touches(op)) // the extent of a tile
       continue;
-    // One value has to serve all of them, so it must dominate all.
     if (llvm::all_of(users,
                      [&](Operation *user) { return dominance.dominates(candidate, user); })) {
       length_ = candidate;
@@ -271,7 +262,6 @@ StringAttr Cutter::unusedName(int64_t number) {
     auto attribute = b_.getStringAttr(name);
     bool used = false;
     auto note = [&](Value value) { used |= hasAxis(value.getType(), attribute); };
-    // Both the old and the new grid exist while names are chosen.
     for (ParallelOp grid : {grid_, made_})
       grid.walk([&](Operation *op) {
         llvm::for_each(op->getOperands(), note);
@@ -289,7 +279,6 @@ Type Cutter::partType(Type type, const Part &part) const {
   llvm::SmallVector<Extent> extents(array.getExtents());
   for (Extent &extent : extents)
     if (extent.symbol == axis_)
-      // Each part has a length of its own, since the last one may be shorter.
       extent = Extent::named(part.name, size_);
   return ArrayType::get(type.getContext(), array.getElementType(), extents, array.getPlace());
 }
@@ -314,7 +303,6 @@ void Cutter::makeParts() {
     Value rest = i == 0 ? whole : b_.createOrFold<arith::SubIOp>(loc(), whole, part.offset);
     part.length = b_.createOrFold<arith::MinSIOp>(loc(), rest, size);
     if (i > 0)
-      // A part may begin behind the end of a short axis.
       part.length = b_.createOrFold<arith::MaxSIOp>(loc(), part.length, zero);
   }
 }
@@ -323,7 +311,6 @@ void Cutter::makeParts() {
 void Cutter::makeLoop() {
   Value whole = kept_.lookupOrDefault(length_), size = constant(size_);
   auto loop = b_.create<scf::ForOp>(loc(), constant(0), whole, size);
-  // The loop takes turns in buffers, so that loads of the next part overlap.
   attrs::pipeline.set(loop, buffers_);
   b_.setInsertionPointToStart(loop.getBody());
   Part &part = parts_.emplace_back();
@@ -342,7 +329,6 @@ void Cutter::copyForPart(Operation *op, Part &part, size_t number) {
     to.setType(partType(from.getType(), part));
     part.values[from] = to;
   }
-  // Parts that are written out are marked, so that they can share buffers.
   if (numParts_ > 0)
     attrs::part.set(copy, {groups_, static_cast<int64_t>(number)});
   moveToPart(op, copy, part);
@@ -358,7 +344,6 @@ void Cutter::moveToPart(Operation *op, Operation *copy, const Part &part) {
   if (std::optional<BoxAxis> box = boxAxis(op, tile, axis_)) {
     copy->setOperand(box->length, part.length);
     bool ofTile = isa<LoadOp, SliceOp>(op) && cuts(op->getOperand(0));
-    // A slice of a tile that is cut begins at 0 of its part.
     if (box->moves && !ofTile) {
       b_.setInsertionPoint(copy);
       copy->setOperand(box->offset, b_.createOrFold<arith::AddIOp>(
@@ -405,7 +390,6 @@ bool Cutter::mustFollow(Operation *op) const {
     return store ? store.getRef() : Value();
   };
   Value ref = refOf(op);
-  // Two reads may pass each other; a write keeps its place.
   return ref && llvm::any_of(pending_, [&](Operation *other) {
            return refOf(other) == ref && (isa<StoreOp>(other) || isa<StoreOp>(op));
          });
@@ -418,7 +402,6 @@ void Cutter::keepOp(Operation *op) {
     bool own = extentsOf(dim.getSource().getType())[dim.getAxis()].symbol == axis_;
     if (!own)
       flush();
-    // A length along the axis means the whole axis, whatever its parts have.
     Value length = own ? kept_.lookupOrDefault(length_)
                        : b_.create<DimOp>(dim.getLoc(), b_.getIndexType(),
                                           mapped(dim.getSource(), &parts_.front()), dim.getAxis())
@@ -448,7 +431,6 @@ void Cutter::cutOp(Operation *op) {
   if (joins(op, whole_))
     return join(op);
   if (!touches(op) || isa<DimOp>(op)) {
-    // What is pending may be used within, so it is made before.
     if (op->getNumRegions())
       flush();
     keepOp(op);
@@ -496,7 +478,6 @@ llvm::SmallVector<int64_t> Cutter::gather(ValueRange values, ValueRange copies) 
   for (Value value : values) {
     if (!isSpread(value)) {
       kept_.map(value, copies[next++]);
-      // This is no part of anything.
       parts.append({-1, 0});
       continue;
     }
@@ -521,14 +502,12 @@ void Cutter::cutFor(scf::ForOp loop) {
                                     mapped(loop.getStep(), nullptr), spread(loop.getInitArgs()));
   made->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
   for (auto [argument, init] : llvm::zip(made.getRegionIterArgs(), made.getInitArgs()))
-    // Names of variables are kept with their locations.
     argument.setLoc(init.getLoc());
   kept_.map(loop.getInductionVar(), made.getInductionVar());
   gather(loop.getRegionIterArgs(), made.getRegionIterArgs());
   {
     OpBuilder::InsertionGuard guard(b_);
     if (!made.getBody()->empty())
-      // The terminator is made anew with the values of all parts.
       made.getBody()->back().erase();
     b_.setInsertionPointToEnd(made.getBody());
     cutBlock(*loop.getBody());
@@ -584,7 +563,6 @@ ParallelOp Cutter::run() {
     names.push_back(part.name);
   if (numParts_ > 0)
     attrs::parts.set(made_, names);
-  // Nothing of the old grid is used any more.
   grid_.erase();
   return made_;
 }

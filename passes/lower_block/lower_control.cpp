@@ -393,7 +393,6 @@ static void lowerFor(KernelContext &c, scf::ForOp loop) {
     c.rotations.pop_back();
   if (c.failed)
     return;
-  // Slots are given back only after the values in them have been copied.
   keepAll(c, yield.getOperands(), tiles, loc);
   freeSlots(c, yield);
   yieldScalars(c, loop);
@@ -586,7 +585,6 @@ static bool lowerScalarOp(KernelContext &c, Operation *op) {
         return false;
       mapping.map(operand, value);
     }
-    // Arithmetic of MLIR's own dialects stays as it is.
     Operation *copy = c.b.clone(*op, mapping);
     for (auto [from, to] : llvm::zip(op->getResults(), copy->getResults()))
       c.scalars[from] = to;

@@ -52,7 +52,6 @@ void bindLengths(KernelContext &c, Operation *op) {
     return lengthOf(c, ir::extentsOf(value.getType())[axis]);
   };
   auto ranged = [&](Value result, size_t axis, Value length) {
-    // The cube core may not have computed this length.
     if (Value known = scalarOf(c, length))
       bind(result, axis, dealt(c, known, ir::extentsOf(result.getType())[axis]));
   };
@@ -63,7 +62,6 @@ void bindLengths(KernelContext &c, Operation *op) {
         ranged(result, axis, lengths[next++]);
   };
   for (Value result : op->getResults())
-    // Lengths that operands give come first; the others follow from operand types.
     named(result, saidLengths(op));
   llvm::TypeSwitch<Operation *>(op)
       .Case<ir::SliceOp, ir::LoadOp>([&](auto slice) {
@@ -107,7 +105,6 @@ std::optional<ShapedTile> sourceOf(KernelContext &c, Operation *op, Value operan
   std::optional<Tile> tile = operandTile(c, op, operand);
   if (!tile)
     return std::nullopt;
-  // Packed bits cannot be addressed one by one.
   if (tile->form == Form::Mask) {
     fail(c, op, "`" + op->getName().stripDialect().str() + "` of packed conditions");
     return std::nullopt;
@@ -131,7 +128,6 @@ std::optional<ShapedTile> newResult(KernelContext &c, Operation *op, unsigned nu
 }
 
 static void lowerMove(KernelContext &c, Operation *op) {
-  // The type of the result may name lengths that only this operation knows.
   bindLengths(c, op);
   llvm::TypeSwitch<Operation *>(op)
       .Case<ir::InsertOp>([&](auto) { lowerInsert(c, op); })
@@ -180,7 +176,6 @@ void sliceByMoves(KernelContext &c, Operation *op, const Tile &source) {
   auto slice = cast<ir::SliceOp>(op);
   bindLengths(c, op);
   TileBox box = boxIn(slice, [&](Value v) { return scalarOf(c, v); });
-  // The result is a buffer of its own, since a window need not begin at a block.
   std::optional<ShapedTile> to = newResult(c, op);
   if (!to)
     return;
@@ -215,13 +210,11 @@ void sliceByMoves(KernelContext &c, Operation *op, const Tile &source) {
     Value outside = scalarOf(c, slice.getOutside());
     if (!outside)
       return fail(c, op, "a scalar that another core computes");
-    // Filling first leaves only what lies inside to be moved.
     fillWith(c, to->tile, outside, op->getLoc());
     movement.isInside = [&](Indices at) {
       IndexVector in = positions(at);
       Value inside;
       for (auto [axis, position] : llvm::enumerate(in)) {
-        // Whole rows are moved, so only the other axes decide.
         if (movement.inRows && axis == last)
           continue;
         Value below = c.b.createOrFold<arith::CmpIOp>(c.loc, arith::CmpIPredicate::ult, position,
@@ -256,7 +249,6 @@ static void lowerInsert(KernelContext &c, Operation *op) {
   out->buffer = destination(c, op, *out, {insert.getDestMutable().getOperandNumber()});
   if (dest->form == Form::Splat)
     fillWith(c, *out, dest->scalar, loc);
-  // If nobody reads the old value any more, the result is made in its buffer.
   else if (dest->buffer != out->buffer)
     copy(c, *dest, *out, loc);
   setTile(c, op->getResult(0), *out);
@@ -290,7 +282,6 @@ static void lowerInsert(KernelContext &c, Operation *op) {
   size_t last = box.offsets.size() - 1;
   llvm::ArrayRef<ir::Extent> value = ir::extentsOf(insert.getValue().getType());
   bool rows = !value.empty() && !value.back().isOne() && from->tile.form == Form::Whole;
-  // A row moves as a whole only if its elements stay neighbours.
   movement.inRows = rows && !box.dropped[last] && isUnit(box.steps[last]) &&
                     !(indexAxis && static_cast<size_t>(*indexAxis) == last) &&
                     movesInRows(c, to, box.offsets[last]);
@@ -305,7 +296,6 @@ static void lowerTake(KernelContext &c, Operation *op) {
   Operation *box = take.getSource().getDefiningOp();
   bool boxed = box && isa<ir::SliceOp, ir::LoadOp>(box) && !tileOf(c, take.getSource()) &&
                c.pointers.count(box->getOperand(0));
-  // Rows are taken from global memory directly, without loading all of it.
   if (boxed || c.pointers.count(take.getSource()))
     return takeGlobal(c, op, boxed ? box : nullptr);
   std::optional<ShapedTile> from = sourceOf(c, op, take.getSource()),
@@ -328,7 +318,6 @@ static void lowerTake(KernelContext &c, Operation *op) {
 
 /// Positions along the rows of `from` as positions in the whole tile, which the instruction takes.
 static Tile positionsInTile(KernelContext &c, const Tile &from, const Tile &index, Location loc) {
-  // In a single row positions in the row are positions in the tile.
   if (from.extents.rows == 1)
     return index;
   Tile numbers;
@@ -337,13 +326,11 @@ static Tile positionsInTile(KernelContext &c, const Tile &from, const Tile &inde
   numbers.buffer = allocateLike(c, numbers, loc);
   emit(c, loc, InstructionId::TCi, {constantOf(c, index.element, 0)}, {numbers.buffer},
        {c.b.getNamedAttr("descending", c.b.getBoolAttr(false))});
-  // Rows begin as far apart as the buffer is wide, padding included.
   int64_t pitch = cast<pto::TileBufType>(from.buffer.getType()).getCols();
   Tile starts = numbers;
   starts.buffer = allocateLike(c, starts, loc);
   emit(c, loc, InstructionId::TMuls,
        {numbers.buffer, constantOf(c, index.element, static_cast<double>(pitch))}, {starts.buffer});
-  // A row of numbers is how a column is kept, so nothing is moved.
   starts.form = Form::Column;
   std::swap(starts.extents.rows, starts.extents.cols);
   std::swap(starts.extents.validRows, starts.extents.validCols);
@@ -381,7 +368,6 @@ static void lowerGather(KernelContext &c, Operation *op) {
   if (!to)
     return;
   from->tile = materialise(c, from->tile, op->getLoc());
-  // The scalar unit takes a step for each element.
   if (gatherByInstruction(c, *from, *index, *to, axis, op->getLoc()))
     return;
   Movement movement;
@@ -406,7 +392,6 @@ static void lowerScatter(KernelContext &c, Operation *op) {
   std::optional<Tile> out = resultTile(c, op);
   if (!out)
     return;
-  // The result is made on top of the operand if nobody else reads that.
   out->buffer = destination(c, op, *out, {scatter.getXMutable().getOperandNumber()});
   if (start->tile.form == Form::Splat)
     fillWith(c, *out, start->tile.scalar, loc);
@@ -444,7 +429,6 @@ static void lowerConcat(KernelContext &c, Operation *op) {
     return;
   for (ShapedTile &part : parts)
     part.tile = materialise(c, part.tile, op->getLoc());
-  // The instruction joins two tiles along rows.
   bool sideBySide =
       parts.size() == 2 && axis + 1 == to->lengths.size() &&
       takes(c, InstructionId::TConcat, {to->tile.element}) &&
@@ -467,7 +451,6 @@ static void lowerConcat(KernelContext &c, Operation *op) {
     movement.inRows =
         part.tile.form == Form::Whole && movesInRows(c, *to, lastAxis ? start : constant(c, 0));
     move(c, part, *to, movement, op->getLoc());
-    // Lengths may be values, so the places are sums.
     start = plus(c, start, part.lengths[axis]);
   }
 }
@@ -499,7 +482,6 @@ static void lowerDeinterleave(KernelContext &c, Operation *op) {
     std::optional<ShapedTile> to = newResult(c, op, odd);
     if (!to)
       return;
-    // The instruction picks every second element.
     bool byPattern = from->tile.form == Form::Whole && to->tile.form == Form::Whole &&
                      takes(c, InstructionId::TGatherMask, {to->tile.element});
     if (byPattern) {
@@ -535,7 +517,6 @@ void lowerReshape(KernelContext &c, Operation *op) {
     for (auto [position, length] : llvm::zip(at, to->lengths))
       number = plus(c, times(c, number, length), position);
     IndexVector in(from->lengths.size());
-    // The last axis varies fastest, so its position is the remainder.
     for (size_t axis = from->lengths.size(); axis-- > 0;) {
       if (axis == 0) {
         in[0] = number;
@@ -565,7 +546,6 @@ void lowerPermutation(KernelContext &c, Operation *op) {
       in[static_cast<size_t>(axis)] = position;
     return Ends{in, IndexVector(at.begin(), at.end())};
   };
-  // Rows stay rows if the last axis stays the last.
   movement.inRows = axes.back() + 1 == static_cast<int64_t>(axes.size()) &&
                     from->tile.form == Form::Whole && to->tile.form == Form::Whole;
   move(c, *from, *to, movement, op->getLoc());
@@ -578,7 +558,6 @@ Tile spread(KernelContext &c, const Tile &tile, Type from, Type to, Operation *o
     return tile;
   Tile whole = tile;
   whole.extents = *extents;
-  // A splat has any shape.
   if (tile.form == Form::Splat)
     return whole;
   bool same = tile.extents.rows == extents->rows && tile.extents.cols == extents->cols;
@@ -604,7 +583,6 @@ Tile spread(KernelContext &c, const Tile &tile, Type from, Type to, Operation *o
       takes(c, isColumn ? InstructionId::TRowExpand : InstructionId::TColExpand, {tile.element});
   if (column || row)
     return expand(c, tile, *extents, op->getLoc());
-  // No instruction repeats along these axes, so elements or rows are copied.
   whole.form = extents->cols == 1 && extents->rows > 1 ? Form::Column : Form::Whole;
   whole.buffer = allocateLike(c, whole, op->getLoc());
   ShapedTile source = shaped(c, tile, from), target = shaped(c, whole, to);
