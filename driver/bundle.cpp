@@ -17,6 +17,7 @@ std::string bundleFolder() { return "ptlc-bundle-" + std::to_string(::getpid());
 
 /// The arguments of this process, each in quotes of the shell.
 static std::string commandLine() {
+  // The shell has expanded the words already, so this is what really ran.
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
   std::string words{std::istreambuf_iterator<char>(file), {}}, text;
   for (size_t begin = 0; begin < words.size();) {
@@ -38,10 +39,12 @@ static std::string fileNameFor(std::string path) {
 
 std::string writeBundle(const std::string &folder, const SourceManager &sources,
                         const Bundle &bundle) {
+  // A second failure of one process adds to the same folder.
   if (::mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST)
     return std::strerror(errno);
   std::string reason;
   auto add = [&](const std::string &name, std::string_view text) {
+    // The first problem is the one that is told.
     if (reason.empty())
       writeOutput(folder + "/" + name, text, &reason);
   };

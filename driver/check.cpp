@@ -36,6 +36,7 @@ static std::map<FileId, std::vector<Fix>> certainFixes(const Session &session,
       continue;
     if (!isSyntaxError(diagnostic.id) && broken.contains(file))
       continue;
+    // Several names from one module become one import.
     if (fix->import && files.trees.contains(file))
       imports[file][fix->import->module].insert(fix->import->name);
     else
@@ -54,6 +55,7 @@ static bool applyFixesToFiles(Session &session, const CheckedFiles &files, size_
   for (const auto &[id, list] : certainFixes(session, files)) {
     const SourceFile &file = session.sources().file(id);
     FixedText fixed = applyFixes(file.text(), id, list);
+    // Texts such as standard input have names in angle brackets.
     bool isFile = file.path().substr(0, 1) != "<";
     if (!isFile || fixed.applied == 0 || fixed.text == file.text() ||
         !session.write(file.path(), fixed.text))
@@ -114,6 +116,7 @@ ExitCode runCheck(const Options &options, const CheckMore &more,
     // A fix can make room for the next one; what keeps changing after ten rounds would never
     // settle.
     for (int round = 0; round < 10; ++round) {
+      // Each round checks the files as they are on disk by then.
       Session attempt(options);
       CheckedFiles files;
       checkAll(attempt, more, &files);
@@ -123,6 +126,7 @@ ExitCode runCheck(const Options &options, const CheckMore &more,
   }
   Session session(options);
   CheckedFiles files;
+  // Manual kernels are proved by the part of the compiler that has MLIR.
   if (checkAll(session, more, &files) && !session.failed() && forManual)
     return forManual();
   session.writeDependencies(options.positional().front());

@@ -19,6 +19,7 @@ std::vector<std::string> emitKinds() {
 }
 
 std::vector<std::string> warningFlags() {
+  // Several diagnostics share one flag.
   std::set<std::string> flags;
   for (const DiagInfo &info : allDiagInfos())
     if (*info.flag)
@@ -56,6 +57,7 @@ std::string joined(const std::vector<std::string> &words, std::string_view separ
 std::string quoted(std::string_view text) {
   std::string out = "'";
   for (char c : text)
+    // A quote ends the quoted text, stands escaped by itself, and begins it again.
     out += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return out + "'";
 }

@@ -32,6 +32,7 @@ static std::vector<std::string> namesOf(const CallableDecl &decl) {
   if (decl.hasPrefix)
     names.push_back("..");
   for (const Local *param : decl.params)
+    // Arrays have no value on the command line.
     if (holdsInteger(*param))
       names.push_back(param->name);
   for (std::string &name : exampleNames(decl))
@@ -43,6 +44,7 @@ static std::vector<std::string> namesOf(const CallableDecl &decl) {
 static std::vector<std::string> known(const Define &define, const CheckedProgram &program) {
   std::vector<std::string> names;
   if (define.entry.empty())
+    // Only constants of the root file can be set from outside.
     for (const ConstDecl *constant : program.modules.front()->consts)
       names.push_back(constant->name);
   for (const std::unique_ptr<CheckedModule> &module : program.modules)
@@ -68,6 +70,7 @@ void reportUnknownDefines(const Options &options, const CheckedProgram &program,
     auto best = std::min_element(names.begin(), names.end(), [&](const auto &a, const auto &b) {
       return distance(a) < distance(b);
     });
+    // A third of the letters may be wrong, or the suggestion is of no help.
     bool isNear = best != names.end() && distance(*best) <= std::max<size_t>(1, wanted.size() / 3);
     sink.report(DiagId::UnknownDefine, kNoSpan,
                 {wanted, isNear ? "; did you mean `" + *best + "`?" : ""});

@@ -23,6 +23,7 @@ ExitCode runExplain(const Options &options) {
         message += std::string(separator) + "`" + std::string(similar) + "`";
         separator = " or ";
       }
+      // At least one similar code was named.
       if (separator == " or ")
         message += "?";
       return usageError(message);

@@ -22,6 +22,7 @@ static bool formatInput(Session &session, const std::string &path) {
       std::fprintf(stderr, "%s is not formatted\n", file.path().c_str());
     return formatted;
   }
+  // A file that is formatted keeps its time, which build tools look at.
   if (path == "-" || !formatted)
     session.write(path, text);
   return true;
@@ -33,6 +34,7 @@ ExitCode runFmt(const Options &options) {
   Session session(options);
   bool formatted = true;
   for (const std::string &path : options.positional())
+    // All files are formatted, also behind one that is not.
     formatted = formatInput(session, path) && formatted;
   return session.finish(formatted ? ExitCode::Fine : ExitCode::SourceErrors);
 }

@@ -27,9 +27,11 @@ ExitCode runInLibrary(const Options &options, std::vector<std::string> arguments
   std::string folder = executableFolder(), reason = "libptlc-ir.so is not beside `ptlc`";
   for (const char *place : {"", "../lib/"}) {
     std::string path = folder + place + "libptlc-ir.so";
+    // In the built tree the library is beside the program, in an installation in `lib`.
     if (::access(path.c_str(), R_OK) != 0)
       continue;
     useLargePages();
+    // LLVM and MLIR take long to load, so commands that need neither do without.
     void *library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     void *entry = library ? ::dlsym(library, "ptlcIrMain") : nullptr;
     if (entry) {

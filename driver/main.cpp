@@ -99,6 +99,7 @@ int main(int argc, char **argv) {
   ParsedOptions parsed = parseOptions(*command, {arguments.begin() + 2, arguments.end()});
   if (!parsed.error.empty())
     return static_cast<int>(usageError(parsed.error));
+  // Help is given even where values are wrong.
   if (parsed.options.has(OptionId::Help))
     return print(helpText(command));
   if (std::string wrong = wrongValue(parsed.options); !wrong.empty())

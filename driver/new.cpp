@@ -37,6 +37,7 @@ ExitCode runNew(const Options &options) {
   if (!isModuleName(name))
     return usageError("`" + name + "` is not a name: letters, digits and `_`, no digit first");
   Session session(options);
+  // A folder that exists is an error, so that no file is overwritten.
   if (::mkdir(path.c_str(), 0777) != 0) {
     session.sink().report(DiagId::CannotWriteFile, kNoSpan, {path, std::strerror(errno)});
     return session.finish();

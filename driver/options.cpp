@@ -59,6 +59,7 @@ Spelled matchArgument(std::string_view argument, CommandSet self) {
   size_t equals = name.find('=');
   Spelled found;
   for (const OptionInfo &option : kOptions) {
+    // One name may be an option of several commands with different meanings.
     if (found.option && !(option.commands & self))
       continue;
     if ((isLong || option.hasOneDash()) && name.substr(0, equals) == option.name) {
@@ -68,6 +69,7 @@ Spelled matchArgument(std::string_view argument, CommandSet self) {
     } else if (!isLong && !name.empty() && option.letter == name[0]) {
       found = {&option, std::nullopt};
       if (name.size() > 1)
+        // A short option may have its value directly behind it, as in `-O2`.
         found.joined = name.substr(1);
     }
   }
@@ -79,6 +81,7 @@ std::string unknownOption(std::string_view argument, CommandSet command) {
   std::string_view name = argument.substr(0, argument.find('='));
   name.remove_prefix(std::min(name.size(), name.find_first_not_of('-')));
   const OptionInfo *best = nullptr;
+  // More than two wrong letters are no typing error.
   size_t bestDistance = 3;
   for (const OptionInfo &option : kOptions) {
     size_t distance = editDistance(name, option.name);
@@ -142,6 +145,7 @@ ParsedOptions parseOptions(const CommandInfo &command, const std::vector<std::st
   bool optionsEnded = false;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const std::string &argument = arguments[i];
+    // A single `-` is standard input.
     if (optionsEnded || argument.size() < 2 || argument[0] != '-') {
       parsed.options.addPositional(argument);
       continue;
@@ -159,6 +163,7 @@ ParsedOptions parseOptions(const CommandInfo &command, const std::vector<std::st
       parsed.error = "`" + argument + "` is not an option of `" + command.name + "`";
       return parsed;
     }
+    // A value that may be left out has to be joined, or the next argument would be taken for it.
     if (spelled.option->kind == Kind::Flag || spelled.option->kind == Kind::Maybe) {
       parsed.options.add(spelled.option->id, std::string(spelled.joined.value_or("")));
       continue;

@@ -9,6 +9,7 @@ namespace ptl {
 static std::vector<std::string> splitArguments(std::string_view text) {
   std::vector<std::string> arguments;
   std::string current;
+  // An argument may be empty, as `""`, so whether one has begun is kept apart from its text.
   bool open = false;
   char quote = 0;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -44,6 +45,7 @@ std::vector<std::string> expandResponseFiles(int argc, char **argv, std::string 
   std::vector<std::string> arguments;
   for (int i = 0; i < argc; ++i) {
     std::string_view argument = argv[i];
+    // The name of the program is no argument.
     if (i == 0 || argument.size() < 2 || argument[0] != '@') {
       arguments.emplace_back(argument);
       continue;

@@ -20,6 +20,7 @@ Session::Session(const Options &options) : options_(options) {}
 Session::Timer::~Timer() {
   std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
   for (auto &[known, total] : session.times_)
+    // A step that runs several times is one line of the report.
     if (std::string_view(known) == name) {
       total += time.count();
       return;
@@ -54,6 +55,7 @@ const std::shared_ptr<const MachineSet> &Session::machines() {
   for (const std::string &path : options_.values(OptionId::Machine))
     if (std::optional<FileId> id = load(path))
       files.push_back({path, std::string(sources_.file(*id).text())});
+  // Files are read once, so that a wrong one is reported once.
   machines_ = std::make_shared<MachineSet>(std::move(files));
   for (const MachineSet::Invalid &file : machines_->invalid())
     sink_.report(DiagId::InvalidMachine, kNoSpan, {file.path, file.reason});
@@ -84,6 +86,7 @@ std::unique_ptr<CheckedProgram> Session::check(const std::string &path) {
     return nullptr;
   std::unique_ptr<CheckedProgram> program =
       timed("check", [&] { return checkFile(sources_, *id, checkOptions(), sink_); });
+  // Where checking failed, names may only seem to be unknown.
   if (program && !failed())
     reportUnknownDefines(options_, *program, sink_);
   return program;
@@ -113,6 +116,7 @@ void Session::writeDependencies(const std::string &target) {
     return;
   std::string text = makeEscaped(target) + ":";
   for (FileId id = 0; id < sources_.size(); ++id)
+    // Standard input is no file to depend on.
     if (sources_.file(id).path().substr(0, 1) != "<")
       text += " \\\n  " + makeEscaped(sources_.file(id).path());
   std::string path(options_.value(OptionId::MakeDepsFile));
@@ -139,6 +143,7 @@ static void applyWarningOptions(const std::vector<std::string> &options, Diagnos
     else
       shown = on;
     if (isError && on && !name.empty())
+      // What is made an error by name has to be seen.
       shown = true;
   }
   if (error)
@@ -152,6 +157,7 @@ std::vector<Diagnostic> Session::shownDiagnostics(size_t *hidden) const {
   for (Diagnostic diagnostic : sink_.all()) {
     bool keep = true;
     applyWarningOptions(options_.values(OptionId::Warning), diagnostic, keep);
+    // A limit of 0 means none.
     if (keep && diagnostic.severity == Severity::Error && ++errors > limit && limit != 0) {
       ++*hidden;
       continue;
@@ -165,6 +171,7 @@ std::vector<Diagnostic> Session::shownDiagnostics(size_t *hidden) const {
 static bool wantsColor(std::string_view when) {
   if (when == "always" || when == "never")
     return when == "always";
+  // See no-color.org: any value but an empty one turns colours off.
   const char *off = std::getenv("NO_COLOR");
   const char *terminal = std::getenv("TERM");
   return !(off && *off) && ::isatty(STDERR_FILENO) &&

@@ -5,6 +5,7 @@ namespace ptl {
 std::optional<Target> findTarget(Session &session, std::string_view name) {
   const MachineSet &machines = *session.machines();
   bool isRead = machines.ownFiles().size() == session.options().values(OptionId::Machine).size();
+  // The reason has been reported.
   if (!isRead || !machines.invalid().empty())
     return std::nullopt;
   if (name == "reference")

@@ -48,6 +48,7 @@ static void printRow(const Machine &machine) {
 static std::string pairsText(const std::vector<NamePair> &pairs, const char *arrow) {
   std::string text;
   for (size_t i = 0; i < pairs.size(); ++i)
+    // Pairs with the same left side are put together.
     if (i > 0 && pairs[i].first == pairs[i - 1].first)
       text += " " + pairs[i].second;
     else

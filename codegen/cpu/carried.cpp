@@ -31,6 +31,7 @@ static Value memoryOf(Value pointer) {
 static bool sameView(const View &a, const View &b) {
   auto same = [](auto pair) {
     auto [x, y] = pair;
+    // Constants are made anew at each use, so equal numbers may be different values.
     return x == y || (constantOf(x) && constantOf(x) == constantOf(y));
   };
   return a.data == b.data && a.rank() == b.rank() &&
@@ -64,8 +65,10 @@ public:
 
 private:
   bool onlyAllowed(Value value, bool inPlace) {
+    // A value may be visited twice, because what is allowed may differ between its users.
     if (isScalar(value) || !seen_.insert({value, inPlace ? 1 : 0}).second)
       return true;
+    // What is in memory is read from there; how it was computed no longer matters.
     if (l_.isMaterialised(value)) {
       View view = *viewOf(l_, value);
       return memoryOf(view.data) != memoryOf(buffer_.data) || (inPlace && sameView(view, buffer_));
@@ -96,9 +99,12 @@ void yieldInto(Lowering &l, Operation *yield, ValueRange values,
       scalars.push_back(scalarOf(l, values[k]));
       continue;
     }
+    // A value that is in its buffer already needs no copy.
     auto view = viewOf(l, values[k]);
     if (view && sameView(*view, *buffers[k]))
       continue;
+    // The values in place are written one after the other, so a later one must not read the buffer
+    // of an earlier one.
     bool keepsOthers = llvm::all_of(
         inPlace, [&](size_t i) { return BufferReads(l, *buffers[i]).none(values[k]); });
     if (!view && keepsOthers && BufferReads(l, *buffers[k]).onlyInPlace(values[k])) {
@@ -109,6 +115,7 @@ void yieldInto(Lowering &l, Operation *yield, ValueRange values,
     View from = view && !isCarried(*view) ? *view : carriedBuffer(l, yield, values[k]);
     copies.push_back({from, *buffers[k]});
   }
+  // These may read other buffers, so they come before the copies overwrite those.
   for (size_t k : inPlace)
     asTask(l, yield, [&] { evaluateInto(l, values[k], *buffers[k]); });
   for (auto &[from, to] : copies)

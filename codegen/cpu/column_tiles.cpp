@@ -52,16 +52,20 @@ static Operation *folded(Block &body) {
     if (op.getNumRegions() != 0)
       return nullptr;
     if (isOfClass(&op, {OpClass::Reduction, OpClass::Scan}) || isVectorTimesMatrix(&op)) {
+      // A second fold would read the tile again, which pays only while the tile is small.
       if (found || op.getNumResults() != 1 || !goesThroughColumns(&op))
         return nullptr;
       found = &op;
       behind.insert(&op);
       continue;
     }
+    // What follows the fold may only work on its results, which are as short as a row.
     bool isBehind = llvm::any_of(op.getOperands(), [&](Value operand) {
       return operand.getDefiningOp() && behind.contains(operand.getDefiningOp());
     });
     if (isBehind && !isa<ir::StoreOp>(op)) {
+      // The result of a scan is as large as the tile, so a pass over it would need a narrow tile
+      // again.
       bool isScan = isOfClass(found, {OpClass::Scan});
       auto type = op.getNumResults() == 1 ? arrayType(op.getResult(0)) : ir::ArrayType();
       auto sums = cast<ir::ArrayType>(found->getResult(0).getType());
@@ -69,6 +73,8 @@ static Operation *folded(Block &body) {
         return nullptr;
       behind.insert(&op);
     }
+    // Operations that move elements between columns would not be the same in tiles of another
+    // width.
     bool isKnown =
         isOfClass(&op, {OpClass::Elementwise, OpClass::Comparison, OpClass::Select,
                         OpClass::Conversion, OpClass::Creation}) ||
@@ -109,14 +115,18 @@ void chooseColumnTiles(Lowering &l, ir::ParallelOp op, SmallVectorImpl<Value> &s
   };
   auto upper = scalarOf(l, op.getUpper().back()), lower = scalarOf(l, op.getLower().back());
   Value columns = atLeast(e.sub(upper, lower), l.index(0));
+  // The number of threads is known only when the code runs, and with it how many tiles are needed.
   Value threads =
       e.indexCast(e.call("ptl_rt_thread_count", e.b.getI32Type(), l.context), e.b.getIndexType());
   Value others = atLeast(otherPoints(l, op, steps), l.index(1));
   Type element = cast<ir::ArrayType>(fold->getResult(0).getType()).getElementType();
+  // Sums of narrow elements are kept in at least four bytes.
   int64_t bytes = std::max<int64_t>(4, storageType(element).getIntOrFloatBitWidth() / 8);
+  // There are enough tiles for all threads, and so many that one row of results fits the cache.
   Value parts = atLeast(divideUp(threads, others), divideUp(columns, l.index(kMostBytes / bytes)));
   Value each = divideUp(columns, atLeast(parts, l.index(1)));
   each = e.mul(divideUp(each, l.index(kColumnUnit)), l.index(kColumnUnit));
+  // Tiles only become wider: the step of the source is the least that is sensible.
   steps.back() = atLeast(each, steps.back());
 }
 

@@ -11,6 +11,7 @@ namespace ptl::cpu {
 
 Combiner combinerOf(Operation *op, Type elem) {
   OpId kind = *ir::loweringOf(op)->combiner;
+  // Sums and products of narrow elements would lose digits or wrap in the type of the elements.
   bool adds = kind == OpId::Add || kind == OpId::Mul;
   Type acc = registerType(elem);
   if (adds && !acc.isInteger(1) && !acc.isIndex())
@@ -19,6 +20,7 @@ Combiner combinerOf(Operation *op, Type elem) {
 }
 
 Type storedAs(const Combiner &c) {
+  // Float accumulators are stored as they are, or a small float would be rounded at each step.
   return c.acc == registerType(c.elem) && !isFloatElem(c.elem) ? c.elem : c.acc;
 }
 
@@ -55,6 +57,7 @@ Value Combiner::combine(const Emit &e, Value x, Value y) const {
     bool larger = kind == OpId::Max;
     Value first;
     if (isFloatElem(acc))
+      // An ordered comparison is false for NaN, so that a NaN in `y` never replaces `x`.
       first = e.cmpf(larger ? CmpFPredicate::OGT : CmpFPredicate::OLT, y, x);
     else if (isUnsigned(elem))
       first = e.cmpi(larger ? CmpIPredicate::ugt : CmpIPredicate::ult, y, x);
@@ -71,6 +74,7 @@ Value Combiner::combine(const Emit &e, Value x, Value y) const {
 // Halves the vector until one lane is left.
 Value Combiner::horizontal(const Emit &e, Value vector) const {
   int64_t lanes = laneCount(vector.getType());
+  // This takes log2(lanes) steps, where an ordered reduction would take one for each lane.
   while (lanes > 1) {
     int64_t half = lanes / 2;
     SmallVector<int64_t> low, high;

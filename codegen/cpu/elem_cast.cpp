@@ -22,6 +22,7 @@ Type registerType(Type logical) {
   MLIRContext *context = logical.getContext();
   if (isSmallFloat(logical))
     return Float32Type::get(context);
+  // Registers have no sign: `arith` wants integers without one.
   if (auto integer = dyn_cast<IntegerType>(logical))
     return IntegerType::get(context, integer.getWidth());
   return logical;
@@ -31,10 +32,13 @@ Type storageType(Type logical) {
   MLIRContext *context = logical.getContext();
   if (logical.isIndex())
     return IntegerType::get(context, 64);
+  // A truth value takes a byte, as in NumPy.
   if (logical.isInteger(1))
     return IntegerType::get(context, 8);
   if (auto integer = dyn_cast<IntegerType>(logical))
     return IntegerType::get(context, integer.getWidth());
+  // LLVM loads and stores f16; the other small floats are handled as bits, with conversions of our
+  // own.
   if (isSmallFloat(logical) && !logical.isF16())
     return IntegerType::get(context, cast<FloatType>(logical).getWidth());
   return logical;
@@ -65,11 +69,14 @@ static bool isFloat8(Type logical) { return isa<Float8E4M3FNType, Float8E5M2Type
 static Value encodeFloat8(const Emit &e, Value x, Type logical) {
   Float8Format f = float8Format(logical);
   Type i32 = e.b.getI32Type();
+  // An f32 has 23 bits of fraction; what is dropped rounds to even by adding half less one, and the
+  // last bit that stays.
   int drop = 23 - f.mantissa;
   Value magnitude = e.abs(x);
   Value bits = e.bitcast(magnitude, i32);
   Value odd = e.bitAnd(e.shrUnsigned(bits, drop), 1);
   Value rounded = e.add(e.add(bits, e.integer(bits.getType(), (1 << (drop - 1)) - 1)), odd);
+  // A carry out of the fraction goes into the exponent, which is right.
   Value normal = e.sub(e.shrUnsigned(rounded, drop),
                        e.integer(bits.getType(), static_cast<int64_t>(127 - f.bias) << f.mantissa));
   // Below the normal numbers: adding a power of two rounds at the right place by itself.
@@ -81,6 +88,7 @@ static Value encodeFloat8(const Emit &e, Value x, Type logical) {
   Value code = e.select(isSubnormal, subnormal, normal);
   Value tooLarge = e.cmpf(CmpFPredicate::OGE, magnitude, f.largest);
   code = e.select(tooLarge, e.integer(code.getType(), f.largestBits), code);
+  // NaN comes last: the comparisons above are false for it, but its bits would give some number.
   code = e.select(e.isNan(x), e.integer(code.getType(), f.nanBits), code);
   Value sign = e.bitAnd(e.shrUnsigned(e.bitcast(x, i32), 24), 0x80);
   return e.trunci(e.bitOr(code, sign), e.b.getI8Type());
@@ -95,6 +103,8 @@ static Value decodeFloat8(const Emit &e, Value code, Type logical) {
   Value small = e.bitcast(e.shl(magnitude, 23 - f.mantissa), e.b.getF32Type());
   Value value = e.mul(small, e.real(small.getType(), std::ldexp(1.0, 127 - f.bias)));
   Type t = value.getType();
+  // The codes of infinity and NaN would read as large numbers. E4M3FN has no infinity, and one code
+  // for NaN.
   if (isa<Float8E5M2Type>(logical)) {
     value = e.select(e.cmpi(CmpIPredicate::eq, magnitude, 0x7c), e.real(t, INFINITY), value);
     value = e.select(e.cmpi(CmpIPredicate::sgt, magnitude, 0x7c), e.real(t, NAN), value);
@@ -111,6 +121,7 @@ static Value encodeBfloat(const Emit &e, Value x) {
   Value bits = e.bitcast(x, e.b.getI32Type());
   Value odd = e.bitAnd(e.shrUnsigned(bits, 16), 1);
   Value rounded = e.add(e.add(bits, e.integer(bits.getType(), 0x7fff)), odd);
+  // Rounding could carry the bits of a NaN into the exponent and make an infinity of it.
   Value quiet = e.bitOr(bits, e.integer(bits.getType(), 0x400000));
   Value chosen = e.select(e.isNan(x), quiet, rounded);
   return e.trunci(e.shrUnsigned(chosen, 16), e.b.getIntegerType(16));
@@ -171,6 +182,7 @@ static Value narrowToOdd(const Emit &e, Value x) {
   Value nearest = e.truncf(x, e.b.getF32Type());
   Value back = e.extf(nearest, e.b.getF64Type());
   Value bits = e.bitcast(nearest, i32);
+  // Where the nearest f32 is above in magnitude, the bits of the one below are one less.
   Value above = e.cmpf(CmpFPredicate::OGT, e.abs(back), e.abs(x));
   Value down = e.sub(bits, e.extui(above, i32));
   Value sticky = e.bitOr(down, e.integer(bits.getType(), 1));
@@ -183,6 +195,7 @@ static Value floatToFloat(const Emit &e, Value value, Type to) {
   if (to.isF64())
     return from.isF64() ? value : e.extf(value, to);
   if (from.isF64())
+    // Two roundings to nearest, first to f32, could end one step beside the right result.
     value = to.isF32() ? e.truncf(value, to) : narrowToOdd(e, value);
   return roundTo(e, value, to);
 }
@@ -216,11 +229,14 @@ static Value floatToInteger(const Emit &e, Value x, Type to, Rounding rounding) 
   x = roundToInteger(e, x, rounding);
   double limit = std::ldexp(1.0, isSigned ? width - 1 : width);
   double floor = isSigned ? -limit : 0.0;
+  // Converting what does not fit is poison in LLVM, so out-of-range values and NaN become 0 before
+  // it, and the limits are put in after it. A NaN stays 0.
   Value low = e.cmpf(CmpFPredicate::OLT, x, floor);
   Value high = e.cmpf(CmpFPredicate::OGE, x, limit);
   Value legal =
       e.bitAnd(e.cmpf(CmpFPredicate::OGE, x, floor), e.cmpf(CmpFPredicate::OLT, x, limit));
   Value safe = e.select(legal, x, e.real(x.getType(), 0.0));
+  // All integers below 32 bits fit a signed i32, whose conversion is one instruction.
   Type wide = width < 32 ? Type(e.b.getI32Type()) : target;
   Value converted;
   if (isSigned || width < 32)
@@ -263,6 +279,7 @@ static Value saturateInteger(const Emit &e, Value x, Type from, Type to) {
     int64_t low = APInt::getSignedMinValue(target).getSExtValue();
     x = e.select(e.cmpi(CmpIPredicate::slt, x, low), e.integer(t, low), x);
   }
+  // Only a target with fewer bits for magnitudes can be too small at the upper end.
   unsigned sourceBits = fromUnsigned ? width : width - 1;
   unsigned targetBits = toUnsigned ? target : target - 1;
   if (targetBits < sourceBits) {
@@ -292,6 +309,7 @@ static Value integerToInteger(const Emit &e, Value x, Type from, Type to, bool s
 
 Value convertElem(const Emit &e, Value value, Type from, Type to, Rounding rounding,
                   bool saturate) {
+  // A value that was computed in a register may have more digits than its type.
   if (from == to)
     return roundTo(e, value, to);
   if (to.isInteger(1)) {

@@ -22,6 +22,7 @@ Value scalarOf(Lowering &l, Value value) {
     return found->second;
   }
   l.fail(value.getDefiningOp(), "this value is not available to the CPU target");
+  // Emission goes on with any value, so that all failures of a function are found at once.
   return l.e.zero(registerType(value.getType()));
 }
 
@@ -29,11 +30,14 @@ static Lowering::ElementKey keyOf(Value value, const Coords &at, Value mask) {
   Lowering::ElementKey key{value.getAsOpaquePointer(), {}};
   for (const Coord &coord : at) {
     auto *base = coord.base.getAsOpaquePointer();
+    // Equal constants are different values; an odd number in place of a pointer stands for the
+    // constant itself.
     if (auto number = constantOf(coord.base))
       base = reinterpret_cast<void *>(static_cast<intptr_t>(*number * 2 + 1));
     key.second.append({base, coord.vector.getAsOpaquePointer(),
                        reinterpret_cast<void *>(static_cast<intptr_t>(coord.step))});
   }
+  // A masked load gives other lanes than one without a mask.
   key.second.push_back(mask.getAsOpaquePointer());
   return key;
 }
@@ -48,8 +52,10 @@ static Value elementOfOp(Lowering &l, Operation *op, unsigned result, const Coor
     Values operands;
     for (Value operand : op->getOperands())
       operands.push_back(elementAt(l, operand, broadcastCoords(l, operand, at)));
+    // While hoisting only what is uniform is emitted; this operation itself varies.
     return l.hoisting ? Value() : emitElementwise(l.e, op, operands);
   }
+  // Views, such as transposes, only change the position at which their source is read.
   if (auto source = sourceOf(l, op, result, at))
     return elementAt(l, source->first, source->second);
   if (l.hoisting)
@@ -68,12 +74,16 @@ static Value elementOfOp(Lowering &l, Operation *op, unsigned result, const Coor
 Value elementAt(Lowering &l, Value value, const Coords &at) {
   if (isScalar(value))
     return l.hoisting ? Value() : scalarOf(l, value);
+  // An element at a uniform position is the same for all lanes, so it can be emitted in front of
+  // the loop.
   bool uniform = allUniform(at);
   if (l.hoisting && !uniform) {
     if (Operation *op = value.getDefiningOp(); op && !l.views.count(value))
       elementOfOp(l, op, cast<OpResult>(value).getResultNumber(), at);
     return {};
   }
+  // Emitting each element once per scope is what shares subexpressions, and what makes hoisting
+  // effective.
   Lowering::ElementKey key = keyOf(value, at, uniform ? Value() : l.mask);
   if (auto found = l.elements.find(key); found != l.elements.end())
     return found->second;
@@ -85,6 +95,7 @@ Value elementAt(Lowering &l, Value value, const Coords &at) {
     result = elementOfOp(l, value.getDefiningOp(), cast<OpResult>(value).getResultNumber(), at);
   l.hoisting = wasHoisting;
   l.elements[key] = result;
+  // Behind the scope the value does not dominate its uses.
   l.remember([&l, key] { l.elements.erase(key); });
   return result;
 }
@@ -99,6 +110,7 @@ Coords broadcastCoords(Lowering &l, Value operand, const Coords &at) {
   auto type = arrayType(operand);
   if (!type)
     return {};
+  // Broadcasting aligns axes at the end.
   Coords result(at.end() - type.getRank(), at.end());
   for (auto [coord, extent] : llvm::zip(result, type.getExtents()))
     if (extent.isOne())

@@ -33,6 +33,7 @@ Value Emit::integer(Type like, int64_t value) const {
   Type scalar = scalarOf(like);
   if (scalar.isIndex())
     return splatConstant(*this, like, b.getIndexAttr(value));
+  // Negative numbers keep their bits in narrower types.
   APInt bits(64, static_cast<uint64_t>(value), true);
   return splatConstant(*this, like,
                        IntegerAttr::get(scalar, bits.sextOrTrunc(scalar.getIntOrFloatBitWidth())));
@@ -143,9 +144,11 @@ Value Emit::intrinsic(StringRef name, Type result, ValueRange operands) const {
 
 Value Emit::call(StringRef callee, Type result, ValueRange operands) const {
   auto module = b.getInsertionBlock()->getParentOp()->getParentOfType<ModuleOp>();
+  // Initialisers of globals stand in the module itself.
   if (!module)
     module = cast<ModuleOp>(b.getInsertionBlock()->getParentOp());
   auto function = module.lookupSymbol<func::FuncOp>(callee);
+  // A function of the runtime is declared at its first call.
   if (!function) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(module.getBody());
@@ -169,6 +172,7 @@ SmallVector<Value> Emit::loop(Value lower, Value upper, Value step, ValueRange i
                               LoopBody body) const {
   SmallVector<Type> types = {lower.getType()};
   llvm::append_range(types, initial.getTypes());
+  // The condition is tested first, so that a loop may have no rounds.
   Block *header = blockAfter(*this, b.getInsertionBlock(), types);
   Block *inside = blockAfter(*this, header, {});
   Block *after = blockAfter(*this, inside, {});

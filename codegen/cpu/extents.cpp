@@ -10,6 +10,7 @@ using namespace mlir;
 namespace ptl::cpu {
 
 Values extentsOf(Lowering &l, Value array) {
+  // Pending arrays have extents before they have memory.
   if (auto found = l.extents.find(array); found != l.extents.end())
     return found->second;
   if (auto found = l.views.find(array); found != l.views.end())
@@ -39,6 +40,7 @@ static Values elementwiseExtents(Lowering &l, Operation *op, ir::ArrayType type)
     Values extents = extentsOf(l, operand);
     int64_t shift = type.getRank() - array.getRank();
     for (int64_t axis = 0; axis < array.getRank(); ++axis)
+      // An axis of 1 is stretched, so it tells the extent only if no operand has a longer one.
       if (!result[axis + shift] || !array.getExtents()[axis].isOne())
         result[axis + shift] = extents[axis];
   }
@@ -146,6 +148,7 @@ void defineExtents(Lowering &l, Operation *op) {
       extents = shapeExtents(l, op, result.getResultNumber(), type);
     extents.resize(type.getRank(), l.index(1));
     for (auto [axis, extent] : llvm::enumerate(type.getExtents()))
+      // Constants of the type win: they let loops be unrolled and tails be left out.
       if (extent.isConstant())
         extents[axis] = l.index(extent.length);
     l.extents[result] = extents;

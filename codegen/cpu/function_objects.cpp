@@ -49,6 +49,7 @@ static SmallVector<Function *> separateFunctions(Module &module) {
   SmallPtrSet<Function *, 16> taken(separate.begin(), separate.end());
   // One that stays keeps its callers.
   auto stays = [&](Function *function) { return callsOthers(*function, taken); };
+  // Each removal may bind further callers to the module, so this goes on until nothing changes.
   for (auto *found = find_if(separate, stays); found != separate.end();
        found = find_if(separate, stays)) {
     taken.erase(*found);
@@ -64,6 +65,7 @@ static std::unique_ptr<Module> moduleOf(const Module &whole, const Function &fun
       CloneModule(whole, values, [&](const GlobalValue *each) { return each == &function; });
   module->setModuleIdentifier(function.getName());
   module->setSourceFileName(function.getName());
+  // Unused declarations would make equal functions of different modules differ as text.
   for (GlobalVariable &global : make_early_inc_range(module->globals()))
     if (global.use_empty())
       global.eraseFromParent();
@@ -76,6 +78,7 @@ static std::unique_ptr<Module> moduleOf(const Module &whole, const Function &fun
 FunctionTexts takeFunctions(Module &module) {
   SmallVector<Function *> taken = separateFunctions(module);
   for (Function *function : taken)
+    // The linker of the process has to find them from the object that calls them.
     function->setLinkage(GlobalValue::ExternalLinkage);
   FunctionTexts texts;
   for (Function *function : taken) {
@@ -106,6 +109,7 @@ Expected<JitCode::Objects> FunctionObjects::objects(const FunctionTexts &texts,
                                                     CodeQuality quality) {
   JitCode::Objects objects;
   for (const std::string &text : texts) {
+    // The text is the key, so that no hash collision can give the code of another function.
     auto &object = objects_[{level, quality, text}];
     if (!object) {
       Expected<std::string> code = compileText(text, processor, level, quality);

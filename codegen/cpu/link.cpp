@@ -34,6 +34,8 @@ Error linkSharedLibrary(const std::vector<std::string> &objects,
   command.insert(command.end(), objects.begin(), objects.end());
   command.insert(command.end(), arguments.begin(), arguments.end());
   std::vector<std::string> system;
+  // Libraries are named by the files that are loaded, since `-lm` needs the files of a development
+  // package.
   for (const char *name : {"libm.so.6", "libc.so.6"})
     system.push_back(pathOfLoaded(name));
   command.insert(command.end(), system.begin(), system.end());

@@ -23,6 +23,7 @@ View boxView(Lowering &l, const View &base, ValueRange offsets, ValueRange lengt
   View view{base.element, {}, {}, {}};
   Value offset = l.index(0);
   for (size_t axis = 0; axis < offsets.size(); ++axis) {
+    // A dropped axis has a position but no extent, so it counts for the address alone.
     offset = e.add(offset, e.mul(scalarOf(l, offsets[axis]), base.strides[axis]));
     if (isDropped(dropped, axis))
       continue;
@@ -74,12 +75,15 @@ Value boxElementOutside(Lowering &l, const View &base, ValueRange offsets, Value
   Value other = scalarOf(l, outside);
   if (!inside)
     return loadAt(l, base, from);
+  // One condition for all lanes is a branch.
   if (!isa<VectorType>(inside.getType())) {
     Value scalar = inside;
+    // The position is uniform, so the branch loads a scalar.
     int64_t outerLanes = std::exchange(l.lanes, 0);
     Value loaded = e.branch(
         scalar, other.getType(),
         [&](const Emit &) -> SmallVector<Value> {
+          // What is loaded in the arm is not available behind it.
           Scope scope(l);
           return {loadAt(l, base, from)};
         },
@@ -87,6 +91,7 @@ Value boxElementOutside(Lowering &l, const View &base, ValueRange offsets, Value
     l.lanes = outerLanes;
     return loaded;
   }
+  // Where lanes differ, a masked load leaves out those beyond the edges.
   Value outer = l.mask;
   l.mask = outer ? e.bitAnd(outer, inside) : inside;
   Value loaded = loadAt(l, base, from);
@@ -107,9 +112,11 @@ static void storeAtomic(Lowering &l, StringRef atomic, const View &view, const C
   const Emit &e = l.e;
   Type stored = storageType(view.element);
   unsigned bytes = stored.getIntOrFloatBitWidth() / 8;
+  // Bits are compared rather than numbers, so that the loop also ends where the element is NaN.
   Type bits = e.b.getIntegerType(bytes * 8);
   Value offset = l.index(0);
   for (auto [coord, stride] : llvm::zip(at, view.strides))
+    // Atomic stores run element by element, so that each coordinate is a base alone.
     offset = e.add(offset, e.mul(coord.base, stride));
   Value pointer = elementPointer(e, view.data, stored, offset);
   Value first = e.b.create<LLVM::LoadOp>(e.loc, bits, pointer, bytes);
@@ -124,6 +131,7 @@ static void storeAtomic(Lowering &l, StringRef atomic, const View &view, const C
   Value old = fromStorage(e, e.bitcast(seen, stored), view.element);
   Combiner combiner = combinerNamed(atomic, view.element);
   Value next = toStorage(e, combiner.combine(e, old, value), view.element);
+  // Only this element is shared, so nothing else has to be ordered around it.
   auto exchange = e.b.create<LLVM::AtomicCmpXchgOp>(
       e.loc, pointer, seen, e.bitcast(next, bits), LLVM::AtomicOrdering::monotonic,
       LLVM::AtomicOrdering::monotonic, StringRef(), bytes);
@@ -138,6 +146,7 @@ static bool fills(Value value, int64_t rank, const Values &valueExtents, const V
   if (static_cast<int64_t>(valueExtents.size()) != rank)
     return false;
   for (auto [from, to] : llvm::zip(valueExtents, box))
+    // A broadcast value has fewer elements than the box, so its producer cannot fill it.
     if (constantOf(from) == 1 && constantOf(to) != 1)
       return false;
   return true;
@@ -147,6 +156,7 @@ void storeBox(Lowering &l, Value value, const View &box, Value indexArray, int64
               StringRef atomic, Value streamed) {
   if (atomic.empty() && !indexArray && !isScalar(value) &&
       fills(value, box.rank(), extentsOf(l, value), box.extents))
+    // The value is computed straight into its place.
     return evaluateInto(l, value, box, streamed);
   if (!isScalar(value))
     prepare(l, value);

@@ -11,6 +11,7 @@ namespace ptl::cpu {
 
 Block *exitBlock(Lowering &l) {
   const Emit &e = l.e;
+  // All ways out of a function share one block, which keeps its code small.
   if (l.exit)
     return l.exit;
   OpBuilder::InsertionGuard guard(e.b);
@@ -19,6 +20,7 @@ Block *exitBlock(Lowering &l) {
   if (l.function.getNumResults() == 0) {
     e.b.create<func::ReturnOp>(e.loc);
   } else {
+    // The runtime's context holds the status; it begins with it.
     Value status = e.b.create<LLVM::LoadOp>(e.loc, e.b.getI32Type(), l.context);
     e.b.create<func::ReturnOp>(e.loc, status);
   }
@@ -61,10 +63,12 @@ static void emitFailure(Lowering &l, Location loc, int32_t status, StringRef mes
 void lowerCheck(Lowering &l, ir::CheckOp op) {
   const Emit &e = l.e;
   Value condition = scalarOf(l, op.getCondition());
+  // A check that is known to hold needs no code.
   if (constantOf(condition).value_or(0) != 0)
     return;
   Region *region = e.b.getInsertionBlock()->getParent();
   Block *current = e.b.getInsertionBlock();
+  // The call that reports the failure is kept out of the straight path.
   Block *bad = e.b.createBlock(region, std::next(Region::iterator(current)));
   Block *good = e.b.createBlock(region, std::next(Region::iterator(bad)));
   e.b.setInsertionPointToEnd(current);

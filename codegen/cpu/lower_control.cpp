@@ -28,6 +28,7 @@ void lowerBlock(Lowering &l, Block &block) {
 // Canonicalisation turns an `if` that only chooses between arrays into a selection.
 static void lowerArrayChoice(Lowering &l, arith::SelectOp op) {
   Value condition = scalarOf(l, op.getCondition());
+  // Both arrays are computed; the condition only chooses an address and extents.
   View yes = carriedBuffer(l, op, op.getTrueValue()), no = carriedBuffer(l, op, op.getFalseValue());
   Values extents;
   for (auto [one, other] : llvm::zip(yes.extents, no.extents))
@@ -54,6 +55,7 @@ static void lowerIf(Lowering &l, scf::IfOp op) {
     if (region.empty())
       return {};
     Scope scope(l);
+    // What the arm allocates is released at its end, except the memory of its results.
     size_t owned = l.program.owned.size();
     lowerBlock(l, region.front());
     size_t inner = l.program.owned.size();
@@ -69,6 +71,7 @@ static void lowerIf(Lowering &l, scf::IfOp op) {
         llvm::append_range(values, view.extents);
       });
     }
+    // The results' memory passes to the code behind the branch.
     l.program.owned.truncate(inner);
     releaseOwned(l, owned);
     return values;
@@ -89,6 +92,7 @@ static void lowerIf(Lowering &l, scf::IfOp op) {
     Values extents(merged.begin() + next, merged.begin() + next + type.getRank());
     next += type.getRank();
     for (auto [axis, extent] : llvm::enumerate(type.getExtents()))
+      // A block argument hides a constant that the type knows.
       if (extent.isConstant())
         extents[axis] = l.index(extent.length);
     l.bindView(result, denseView(l, type.getElementType(), data, extents));
@@ -125,6 +129,7 @@ void lowerOp(Lowering &l, Operation *op) {
   }
   if (auto choice = dyn_cast<arith::SelectOp>(op); choice && isa<ir::ArrayType>(choice.getType()))
     return lowerArrayChoice(l, choice);
+  // Whatever has an effect is listed above; to leave out another one would change the program.
   if (op->getNumResults() == 0)
     return l.fail(op, "this operation has no lowering to the CPU");
   if (llvm::any_of(op->getResults(), [&](Value v) { return !isScalar(v); }))

@@ -51,10 +51,12 @@ static std::pair<Value, Value> divide(const Element &a) {
   Value x = a.x[0], y = nonZeroDivisor(a, a.x[1]);
   if (!a.isSigned())
     return {e.b.create<arith::DivUIOp>(e.loc, x, y), e.b.create<arith::RemUIOp>(e.loc, x, y)};
+  // The smallest number divided by -1 overflows, which traps on x86.
   Value minusOne = e.cmpi(CmpIPredicate::eq, y, -1);
   Value safe = e.select(minusOne, e.integer(y.getType(), 1), y);
   Value quotient = e.b.create<arith::DivSIOp>(e.loc, x, safe);
   quotient = e.select(minusOne, e.neg(x), quotient);
+  // The remainder from the quotient saves a second division.
   Value remainder = e.sub(x, e.mul(quotient, y));
   return {quotient, remainder};
 }
@@ -103,6 +105,7 @@ static Value integerPower(const Element &a) {
   int64_t width = scalarOf(a.shape()).isIndex() ? 64 : scalarOf(a.shape()).getIntOrFloatBitWidth();
   Value result = one, square = a.x[0], exponent = a.x[1];
   Value count = e.index(width);
+  // As many rounds as the exponent has bits: the lanes of a vector have different exponents.
   auto done = e.loop(e.index(0), count, e.index(1), {result, square, exponent},
                      [&](const Emit &, Value, ValueRange v) -> SmallVector<Value> {
                        Value odd = e.cmpi(CmpIPredicate::ne, e.bitAnd(v[2], 1), 0);
@@ -157,12 +160,16 @@ static Value emitPower(const Element &a) {
 template <bool Left> static Value emitShift(const Element &a) {
   const Emit &e = a.e;
   int64_t width = scalarOf(a.shape()).isIndex() ? 64 : scalarOf(a.shape()).getIntOrFloatBitWidth();
+  // A shift by the width or more is poison in LLVM; as an unsigned number a negative amount is too
+  // large as well.
   Value legal = e.cmpi(CmpIPredicate::ult, a.x[1], width);
   Value amount = e.select(legal, a.x[1], e.zero(a.shape()));
   if (Left)
     return e.select(legal, e.b.create<arith::ShLIOp>(e.loc, a.x[0], amount), e.zero(a.shape()));
   if (!a.isSigned())
     return e.select(legal, e.b.create<arith::ShRUIOp>(e.loc, a.x[0], amount), e.zero(a.shape()));
+  // An arithmetic shift by all bits but one leaves the sign, which is the result for any larger
+  // amount.
   amount = e.select(legal, a.x[1], e.integer(a.shape(), width - 1));
   return e.b.create<arith::ShRSIOp>(e.loc, a.x[0], amount);
 }
@@ -209,6 +216,7 @@ static Value emitSign(const Element &a) {
   const Emit &e = a.e;
   if (a.real()) {
     Value one = e.copySign(e.real(a.shape(), 1.0), a.x[0]);
+    // Zeros and NaN are their own sign.
     return e.select(e.cmpf(CmpFPredicate::ONE, a.x[0], 0.0), one, a.x[0]);
   }
   Value zero = e.zero(a.shape());
@@ -247,6 +255,7 @@ static Value emitConvert(const Element &a) {
 static Value emitBitcast(const Element &a) {
   const Emit &e = a.e;
   Value stored = toStorage(e, a.x[0], a.in);
+  // Some small floats are stored as integers already, so both sides meet as integers.
   Type bits = e.b.getIntegerType(scalarOf(stored.getType()).getIntOrFloatBitWidth());
   return fromStorage(e, e.bitcast(e.bitcast(stored, bits), storageType(a.out)), a.out);
 }
@@ -259,6 +268,7 @@ static Value emitQuantize(const Element &a) {
       scaled = e.add(scaled, e.sitofp(a.x[2], scalarOf(scaled.getType())));
     return roundTo(e, scaled, a.out);
   }
+  // The zero point is a whole number and added behind the rounding, so that it cannot change a tie.
   Value rounded = e.b.create<math::RoundEvenOp>(e.loc, scaled);
   if (a.x.size() > 2)
     rounded = e.add(rounded, e.sitofp(a.x[2], scalarOf(rounded.getType())));
@@ -274,6 +284,7 @@ static Value emitDequantize(const Element &a) {
       number = e.sub(number, e.sitofp(a.x[2], scalarOf(number.getType())));
     number = convertElem(e, number, registerType(a.in), real);
   } else if (a.x.size() > 2) {
+    // The difference of two bytes does not fit a byte.
     Type i32 = e.b.getI32Type();
     number = e.sub(convertElem(e, number, a.in, i32), a.x[2]);
     number = convertElem(e, number, i32, real);
@@ -389,6 +400,7 @@ Value emitElementwise(const Emit &e, Operation *op, ValueRange operands) {
     lanes = std::max(lanes, laneCount(operand.getType()));
   Values shaped;
   for (Value operand : operands) {
+    // Rows expect operands of one shape, and uniform operands come as scalars.
     if (lanes && !isa<VectorType>(operand.getType()))
       operand = e.splat(operand, VectorType::get({lanes}, operand.getType()));
     shaped.push_back(operand);

@@ -43,11 +43,14 @@ bool produceScatter(Lowering &l, Operation *op, const View &dest) {
   Values extents = extentsOf(l, scatter.getIdx());
   Coords at(extents.size());
   SmallVector<int64_t> axes(llvm::to_vector(llvm::seq<int64_t>(0, extents.size())));
+  // The scatter is scalar code: several positions of a vector may be one element, and the last
+  // store has to win.
   Scope scope(l);
   forAxes(l, extents, axes, at, [&](Coords &at) {
     Coords to = at;
     to[scatter.getAxis()] = coordFromElement(l, scatter.getIdx(), at);
     Value next = elementAt(l, scatter.getV(), at);
+    // The element is read in each step, since an earlier step may have changed it.
     if (scatter.getCombine() != "set")
       next =
           combinerNamed(scatter.getCombine(), dest.element).combine(l.e, loadAt(l, dest, to), next);

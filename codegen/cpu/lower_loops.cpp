@@ -41,10 +41,13 @@ void lowerFor(Lowering &l, scf::ForOp op) {
   auto results = l.e.loop(
       scalarOf(l, op.getLowerBound()), scalarOf(l, op.getUpperBound()), scalarOf(l, op.getStep()),
       carried.initial, [&](const Emit &, Value i, ValueRange scalars) {
+        // Values of the body do not dominate what stands behind the loop.
         Scope scope(l);
         l.bindScalar(op.getInductionVar(), i);
         carried.bind(l, op.getRegionIterArgs(), scalars);
         Values next;
+        // Each round releases what it has allocated, or a long loop would hold the memory of all
+        // rounds.
         size_t owned = l.program.owned.size();
         withScratchScope(l, [&] {
           lowerBlock(l, *op.getBody());
@@ -85,11 +88,13 @@ void lowerWhile(Lowering &l, scf::WhileOp op) {
       l.bindScalar(result, scalarOf(l, value));
       continue;
     }
+    // The value is used in both regions, so it gets memory before the ways part.
     asHost(l, [&] { requireView(l, value); });
     View view = requireView(l, value);
     l.bindView(inside, view);
     left.push_back({result, view});
   }
+  // What the first region computes is emitted in front of the branch, which dominates both ways.
   Value go = scalarOf(l, condition.getCondition());
   size_t first = l.program.owned.size();
   Block *body = newBlock(e.b.getInsertionBlock());
@@ -112,6 +117,7 @@ void lowerWhile(Lowering &l, scf::WhileOp op) {
   }
   e.b.create<cf::BranchOp>(e.loc, header, SmallVector<Value>(scalars.begin(), scalars.end()));
   e.b.setInsertionPointToEnd(done);
+  // Only now are the names of the first region forgotten, and the results bound outside of it.
   scope.reset();
   for (auto &[result, view] : left)
     l.bindView(result, view);

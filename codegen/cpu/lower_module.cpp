@@ -51,7 +51,9 @@ static bool hasSeveralTasks(func::FuncOp op) {
     return false;
   int tasks = 0;
   op.walk<WalkOrder::PreOrder>([&](ir::ParallelOp grid) {
+    // A grid in a loop counts as several, because its rounds are submitted one after the other.
     tasks += grid->getParentOfType<LoopLikeOpInterface>() ? 2 : 1;
+    // Grids within a grid are no tasks of their own.
     return WalkResult::skip();
   });
   return tasks > 1;
@@ -64,6 +66,7 @@ static void lowerFunction(Lowering &l, func::FuncOp op) {
   Type pointer = pointerType(l.builder.getContext()), i32 = l.builder.getI32Type();
   l.isProgram = hasSeveralTasks(op);
   SmallVector<Type> results;
+  // A program's own code reports through the runtime, which has its status.
   if (!l.isProgram)
     results.push_back(i32);
   auto type = l.builder.getFunctionType({pointer, pointer, pointer, pointer}, results);
@@ -71,6 +74,7 @@ static void lowerFunction(Lowering &l, func::FuncOp op) {
   l.function = l.builder.create<func::FuncOp>(e.loc, name, type);
   l.cells = l.program.taskWords = {};
   l.program.owned.clear();
+  // This holds until code of the program is seen to touch an array.
   l.program.isStatic = l.isProgram;
   if (l.isProgram) {
     l.function.setPrivate();
@@ -98,6 +102,7 @@ static void lowerFunction(Lowering &l, func::FuncOp op) {
       Value descriptor = loadField(e, entry->getArgument(1), pointer, 8 * arrays++);
       View view = argumentView(l, descriptor, ref.getElementType(), ref.getExtents(), strided);
       l.bindView(argument, view);
+      // Any storage may be written, even one that is a parameter.
       l.program.writtenArguments.insert(view.data);
       pastResults |= !isParameter;
     } else if (isParameter && !pastResults) {
@@ -106,6 +111,7 @@ static void lowerFunction(Lowering &l, func::FuncOp op) {
       l.bindScalar(argument, loadIndex(e, entry->getArgument(2), dims++));
     }
   }
+  // The arguments are all bound by now, in the order in which the caller lays them out.
   lowerBlock(l, op.getBody().front());
   if (l.isProgram) {
     e.b.create<func::ReturnOp>(e.loc);
@@ -121,6 +127,7 @@ OwningOpRef<ModuleOp> lowerToBlocks(ModuleOp source, const Processor &processor)
   for (auto op : source.getOps<func::FuncOp>())
     if (!op.isExternal())
       lowerFunction(lowering, op);
+  // A module with a failure is not handed on: part of its code is a placeholder.
   return lowering.failed ? OwningOpRef<ModuleOp>() : std::move(target);
 }
 

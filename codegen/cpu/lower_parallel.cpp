@@ -22,6 +22,7 @@ static void lowerPoint(Lowering &l, ir::ParallelOp op, Value linear, ArrayRef<Va
   const Emit &e = l.e;
   Scope scope(l);
   Value rest = linear;
+  // The last axis varies fastest, so that neighbouring tasks work on neighbouring memory.
   for (int64_t axis = static_cast<int64_t>(counts.size()) - 1; axis >= 0; --axis) {
     Value position = rest;
     if (axis > 0) {
@@ -31,12 +32,15 @@ static void lowerPoint(Lowering &l, ir::ParallelOp op, Value linear, ArrayRef<Va
     Value lower = scalarOf(l, op.getLower()[axis]);
     l.bindScalar(op.getBody().getArgument(axis), e.add(lower, e.mul(position, steps[axis])));
   }
+  // The steps may have been chosen when the code runs, so the lengths follow from them.
   settleTileLengths(l, op, steps);
   bool moves = !steps.empty();
   llvm::SaveAndRestore position(l.gridPosition,
                                 moves ? Value(op.getBody().getArguments().back()) : Value());
   llvm::SaveAndRestore step(l.gridStep, moves ? steps.back() : Value());
+  // Scratch memory of one point is used again by the next.
   withScratchScope(l, [&] { lowerBlock(l, op.getBody().front()); });
+  // What was read of a tile says nothing about another one.
   l.readNow.clear();
   l.readBefore.clear();
 }
@@ -60,6 +64,7 @@ static SmallVector<Value> gridCounts(Lowering &l, ir::ParallelOp op, ArrayRef<Va
   const Emit &e = l.e;
   for (auto [lower, upper, size] : llvm::zip(op.getLower(), op.getUpper(), steps)) {
     Value span = e.sub(scalarOf(l, upper), scalarOf(l, lower));
+    // An empty range must not become a huge unsigned number below.
     span = e.b.createOrFold<arith::MaxSIOp>(e.loc, span, e.index(0));
     Value up = e.add(span, e.sub(size, e.index(1)));
     counts.push_back(e.b.createOrFold<arith::DivUIOp>(e.loc, up, size));
@@ -82,6 +87,7 @@ void lowerParallel(Lowering &l, ir::ParallelOp op) {
   if (l.inBody)
     return lowerGridInPlace(l, op);
   SmallVector<Value> steps = gridSteps(l, op);
+  // The tiles are chosen before the counts, which follow from the steps.
   chooseProductTiles(l, op, steps);
   chooseColumnTiles(l, op, steps);
   SmallVector<Value> counts = gridCounts(l, op, steps);
@@ -102,6 +108,7 @@ void lowerParallel(Lowering &l, ir::ParallelOp op) {
     Value address = e.b.create<LLVM::AddressOfOp>(e.loc, pointer, body.getName());
     e.call("ptl_rt_grid", {}, {l.context, address, total, captured.cells, placeOfTask(l, op)});
   }
+  // A check that has failed by now ends the function that started the grid.
   Value status = e.b.create<LLVM::LoadOp>(e.loc, e.b.getI32Type(), l.context);
   leaveUnless(l, e.cmpi(arith::CmpIPredicate::eq, status, 0));
 }

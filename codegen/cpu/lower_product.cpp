@@ -14,6 +14,7 @@ static Value matrixAt(Lowering &l, const View &view, size_t batch, const Values 
   Value offset = l.index(0);
   size_t skip = position.size() - batch;
   for (size_t axis = 0; axis < batch; ++axis)
+    // A batch axis of 1 is broadcast: every position reads its only matrix.
     if (constantOf(view.extents[axis]) != 1)
       offset = l.e.add(offset, l.e.mul(position[axis + skip], view.strides[axis]));
   return elementPointer(l.e, view.data, storageType(view.element), offset);
@@ -44,6 +45,7 @@ static void emitBatch(Lowering &l, const Batch &p) {
     };
     MatrixView a = view(p.a, p.batchA), b = view(p.b, p.batchB), c = view(p.c, p.extents.size());
     Value m = p.c.extents[p.extents.size()], n = p.c.extents[p.extents.size() + 1];
+    // The batch is a plain loop: a product blocks for the caches by itself.
     emitProduct(e, l.context, a, b, c, m, n, p.a.extents.back(), p.accumulate);
   });
 }
@@ -54,6 +56,7 @@ static View asMatrix(Lowering &l, View view, bool row) {
     return view;
   auto place = row ? 0 : 1;
   view.extents.insert(view.extents.begin() + place, l.index(1));
+  // The axis has one position, so its stride is never used.
   view.strides.insert(view.strides.begin() + place, l.index(0));
   return view;
 }
@@ -66,6 +69,7 @@ static View matrixDest(Lowering &l, View dest, bool rowVector, bool columnVector
   }
   if (columnVector) {
     dest.extents.push_back(l.index(1));
+    // A stride of 1 lets the target count as rows of consecutive numbers.
     dest.strides.push_back(l.index(1));
   }
   return dest;
@@ -99,6 +103,7 @@ static void produceMatmul(Lowering &l, ir::MatmulOp op, View dest, bool accumula
     c = allocate(l, acc, target.extents);
   size_t batch = c.extents.size() - 2;
   Values extents(c.extents.begin(), c.extents.begin() + batch);
+  // Without a direct target the copy adds instead, since the temporary has no earlier value.
   emitBatch(l, {extents, a, b, c, static_cast<size_t>(a.rank() - 2),
                 static_cast<size_t>(b.rank() - 2), direct && accumulate});
   if (!direct)
@@ -153,6 +158,7 @@ static bool einsumAsProduct(Lowering &l, ir::EinsumOp op, const Spec &spec, cons
     return false;
   const std::string &a = spec.inputs[0], &b = spec.inputs[1];
   char k = spec.summed[0];
+  // A letter that only one operand has is a sum over that operand alone.
   if (!has(a, k) || !has(b, k))
     return false;
   std::string batch, rows, columns;
@@ -160,6 +166,7 @@ static bool einsumAsProduct(Lowering &l, ir::EinsumOp op, const Spec &spec, cons
     bool inA = has(a, letter), inB = has(b, letter);
     (inA && inB ? batch : inA ? rows : columns) += letter;
   }
+  // The count of letters also excludes an input that has a letter twice.
   if (rows.size() != 1 || columns.size() != 1 || a.size() + b.size() != 2 * batch.size() + 4)
     return false;
   View viewA = requireView(l, op.getXs()[0]), viewB = requireView(l, op.getXs()[1]);
@@ -207,6 +214,7 @@ static void einsumByLoops(Lowering &l, ir::EinsumOp op, const Spec &spec, const 
   forAll(l, dest.extents, 100, {}, [&](Coords &kept) {
     Coords at = kept;
     at.resize(letters.size());
+    // One nested loop for each summed letter; their number is known only from the notation.
     std::function<Value(size_t, Value)> loops = [&](size_t letter, Value sum) -> Value {
       if (letter == letters.size())
         return e.add(sum, product(at));
@@ -241,6 +249,7 @@ bool isProductInto(Operation *op, Value &base, Operation *&product) {
   auto add = dyn_cast_or_null<ir::AddOp>(op);
   if (!add || !isa<ir::ArrayType>(add.getResult().getType()))
     return false;
+  // Addition commutes, so the product may be either operand.
   for (auto [x, y] : {std::pair(add.getA(), add.getB()), std::pair(add.getB(), add.getA())}) {
     auto matmul = y.getDefiningOp<ir::MatmulOp>();
     if (!matmul || !y.hasOneUse() || isScalar(x) || matmul->getBlock() != add->getBlock())
@@ -249,6 +258,7 @@ bool isProductInto(Operation *op, Value &base, Operation *&product) {
          result = cast<ir::ArrayType>(add.getResult().getType());
     bool sameShape = type.getRank() == result.getRank();
     for (auto [from, to] : llvm::zip(type.getExtents(), result.getExtents()))
+      // A product that is broadcast cannot be accumulated in place.
       sameShape &= !from.isOne() || to.isOne();
     if (!sameShape || storageType(type.getElementType()) !=
                           accumulatorType(type.getElementType(), type.getElementType()))

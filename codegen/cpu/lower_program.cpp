@@ -32,6 +32,7 @@ static bool onlyReads(Operation *op) {
 static void forEmitted(Block *block, Operation *before, Block *last,
                        llvm::function_ref<void(Operation *)> visit) {
   for (Region::iterator at(block);; ++at) {
+    // The first block also has operations from before, which are passed over.
     auto op = &*at == block && before ? std::next(Block::iterator(before)) : at->begin();
     while (op != at->end())
       visit(&*op++);
@@ -46,12 +47,16 @@ void asHost(Lowering &l, llvm::function_ref<void()> body, bool inTasks) {
     return body();
   Block *block = e.b.getInsertionBlock();
   Operation *before = block->empty() ? nullptr : &block->back();
+  // Only code directly in this scope becomes tasks; loops within it stay the program's own code.
   int outerDepth = std::exchange(l.program.hostDepth, inTasks ? l.scopeDepth : -1);
   int outerAllocations = std::exchange(l.program.allocationDepth, l.scopeDepth);
   unsigned tasks = l.program.submissions;
+  // What memory the code touches is known only when it has been emitted, so the waits are put in
+  // afterwards.
   body();
   l.program.hostDepth = outerDepth;
   l.program.allocationDepth = outerAllocations;
+  // The code may have opened blocks of its own.
   Block *last = e.b.getInsertionBlock();
   llvm::SmallMapVector<Value, bool, 4> touched;
   llvm::DenseSet<Operation *> emitted;
@@ -79,6 +84,8 @@ void asHost(Lowering &l, llvm::function_ref<void()> body, bool inTasks) {
       // Even of what never changes a static program reads nothing.
       l.program.isStatic &= onStack || !touchesMemory(op);
       for (Value root : roots)
+        // Memory from outside may be in use by earlier tasks. Memory that was made here is only
+        // used by tasks that were submitted here, after which the wait has to stand.
         if (isFromOutside(root))
           touched[root] |= !onlyReads(op);
         else if (l.program.submissions != tasks && touchesMemory(op))
@@ -90,6 +97,7 @@ void asHost(Lowering &l, llvm::function_ref<void()> body, bool inTasks) {
     e.b.setInsertionPoint(op);
     emitAwait(l, root, !onlyReads(op), nullptr);
   }
+  // Nothing of this code may run ahead of the waits.
   if (before)
     e.b.setInsertionPointAfter(before);
   else
@@ -102,6 +110,7 @@ static void lowerHostOp(Lowering &l, Operation *op) {
   if (isa<scf::ForOp, scf::IfOp, scf::WhileOp, ir::ParallelOp>(op))
     return lowerOp(l, op);
   auto load = dyn_cast<ir::LoadOp>(op);
+  // The box of one element lets tasks that write elsewhere in the array go on.
   if (load && isScalar(load.getResult()) && !load.getOutside()) {
     llvm::SetVector<Value> roots;
     bool onStack = false;
@@ -113,6 +122,7 @@ static void lowerHostOp(Lowering &l, Operation *op) {
     return lowerOp(l, op);
   }
   if (isa<ir::PrintOp>(op))
+    // The context stands for the output, so that prints keep their order.
     emitAwait(l, l.context, true, nullptr);
   // Scalars are computed at once; arrays become tasks.
   bool inTasks = isa<ir::StoreOp>(op) ||
@@ -136,6 +146,7 @@ static Operation *lastUse(ir::AllocOp alloc) {
       return false;
     if (last->isBeforeInBlock(here))
       last = here;
+    // What a region passes on comes out as a result of the operation around it.
     Operation *carrier = user->hasTrait<OpTrait::IsTerminator>() ? user->getParentOp() : user;
     for (Value result : carrier->getResults())
       if (isa<ir::ArrayType>(result.getType()))
@@ -158,6 +169,7 @@ void lowerProgramBlock(Lowering &l, Block &block) {
     lowerHostOp(l, &op);
     for (ir::AllocOp alloc : dying.lookup(&op)) {
       Value data = viewOf(l, alloc.getResult())->data;
+      // The end of the block must not release it a second time.
       llvm::erase(l.program.owned, data);
       l.e.call("ptl_rt_release", {}, {l.context, data});
     }

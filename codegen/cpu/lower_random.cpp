@@ -19,6 +19,7 @@ static std::pair<Value, Value> multiplyWide(const Emit &e, Value x, uint32_t fac
 
 Value emitPhilox(const Emit &e, Value counter, Value seed) {
   Type i32 = e.b.getI32Type();
+  // One block of Philox gives four words, so four consecutive counters share a block.
   Value block = e.shrUnsigned(counter, 2);
   Value zero = e.zero(withShapeOf(counter.getType(), i32));
   SmallVector<Value> c = {e.trunci(block, i32), e.trunci(e.shrUnsigned(block, 32), i32), zero,
@@ -32,6 +33,7 @@ Value emitPhilox(const Emit &e, Value counter, Value seed) {
     key1 = e.add(key1, e.integer(key1.getType(), 0xBB67AE85));
   }
   Value word = e.trunci(e.bitAnd(counter, 3), i32);
+  // Lanes may want different words of their blocks, so the word is selected rather than indexed.
   Value result = c[3];
   for (int64_t n = 2; n >= 0; --n)
     result = e.select(e.cmpi(CmpIPredicate::eq, word, n), c[n], result);
@@ -46,6 +48,7 @@ static Value shapeBits(const Emit &e, Value bits, Type elem, Value low, Value hi
     Type reg = registerType(elem);
     low = convertElem(e, low, reg, f32);
     high = convertElem(e, high, reg, f32);
+    // The upper 24 bits are exact in f32, so that the fraction stays below 1.
     Value fraction = e.sitofp(e.shrUnsigned(bits, 8), f32);
     fraction = e.mul(fraction, e.real(fraction.getType(), 0x1p-24));
     Value span = e.splat(e.sub(high, low), fraction.getType());
@@ -56,6 +59,7 @@ static Value shapeBits(const Emit &e, Value bits, Type elem, Value low, Value hi
   low = convertElem(e, low, elem, i64);
   high = convertElem(e, high, elem, i64);
   Value span = e.sub(high, low);
+  // A remainder by 0 would trap.
   Value empty = e.cmpi(CmpIPredicate::eq, span, 0);
   span = e.select(empty, e.i64(1), span);
   Value wide = e.extui(bits, i64);
@@ -77,6 +81,7 @@ Value randomElement(Lowering &l, Operation *op, const Coords &at) {
   if (!random)
     return {};
   Values extents = extentsOf(l, random.getResult());
+  // The counter is the row-major position, so the numbers depend on neither tiles nor threads.
   Value counter = e.i64(0);
   Value stride = l.index(1);
   for (int64_t axis = static_cast<int64_t>(extents.size()) - 1; axis >= 0; --axis) {

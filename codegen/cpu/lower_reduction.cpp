@@ -46,10 +46,13 @@ Value Reduction::take(Coords &at, Value sum, Value start, Value mask, int64_t la
               [&] { element = c.accept(l.e, toLanes(l, elementAt(l, operand, at))); });
   }
   Value next = c.combine(l.e, sum, element);
+  // Lanes beyond the end hold zeros, which are not the identity of every combiner.
   return mask ? l.e.select(mask, next, sum) : next;
 }
 
 Values Reduction::innerLoop(Coords &at, Values sums) const {
+  // With this coordinate unknown, everything that does not depend on it is emitted in front of the
+  // loop.
   at[inner] = Coord();
   hoist(l, operand, at);
   auto count = static_cast<int64_t>(sums.size());
@@ -64,6 +67,7 @@ Values Reduction::innerLoop(Coords &at, Values sums) const {
 Values Reduction::loopOver(ArrayRef<int64_t> rest, Coords &at, Values sums) const {
   const Emit &e = l.e;
   if (rest.empty()) {
+    // The inner axis is the last to be looped over, as its elements are neighbours.
     if (horizontal)
       return innerLoop(at, sums);
     return {c.combine(e, sums[0], c.accept(e, elementAt(l, operand, at)))};
@@ -95,6 +99,7 @@ void Reduction::addRows(Coords &at, int64_t axis, Value first, int64_t count,
   for (int64_t n = 0; n < count; ++n) {
     rows.push_back(e.add(first, l.index(n)));
     at[axis] = Coord{rows[n]};
+    // What varies only with the row is emitted once for each row, not for each vector.
     hoist(l, operand, at);
   }
   int64_t several = cost <= kCheap ? 2 : 1;
@@ -103,6 +108,7 @@ void Reduction::addRows(Coords &at, int64_t axis, Value first, int64_t count,
       Scope scope(l);
       at[inner] = Coord{start, 1, {}};
       withLanes(l, l.maxLanes, mask, [&] {
+        // One load and one store of the partial result serve several rows.
         Value sum = loadAt(l, sums, {at[inner]});
         for (Value row : rows) {
           at[axis] = Coord{row};
@@ -123,6 +129,7 @@ void Reduction::foldRows(ArrayRef<int64_t> rest, Coords &at, const View &sums) c
     e.loop(from, to, l.index(step), {}, [&](const Emit &, Value i, ValueRange) {
       Scope scope(l);
       at[axis] = Coord{i};
+      // Only the innermost of the reduced axes takes several rows at once.
       if (rest.size() == 1)
         addRows(at, axis, i, step, sums);
       else
@@ -144,6 +151,7 @@ static void reduceInto(Lowering &l, Operation *op,
   Value operand = op->getOperand(0);
   auto type = cast<ir::ArrayType>(operand.getType());
   prepare(l, operand);
+  // A reduction is a pass over its operand, which may fetch the next tile.
   beginPass(l, operand);
   Values extents = extentsOf(l, operand);
   SmallVector<int64_t> reduced = ir::reducedAxesOf(op);
@@ -171,6 +179,7 @@ static void reduceInto(Lowering &l, Operation *op,
   auto finished = [&](const Coords &at, Value sum) {
     Coords to = at;
     for (int64_t axis : reduced)
+      // A reduced axis has one position in the result, or none.
       to[axis] = Coord{l.index(0)};
     store(to, c.finish(l.e, sum, count, resultType));
   };
@@ -181,6 +190,7 @@ static void reduceInto(Lowering &l, Operation *op,
       sum = c.combine(l.e, sum, other);
     finished(at, r.horizontal ? c.horizontal(l.e, sum) : sum);
   };
+  // With a kept inner axis, whole rows are added, instead of columns that jump from row to row.
   bool isColumns = inner >= 0 && !r.horizontal && !r.axes.empty();
   View sums;
   if (isColumns)
@@ -217,6 +227,7 @@ static Value isBetter(const Emit &e, Type elem, bool larger, Value x, Value best
   }
   // The comparison is true where either is NaN.
   Value beyond = e.cmpf(larger ? CmpFPredicate::UGT : CmpFPredicate::ULT, x, best);
+  // Once a NaN is the best, nothing replaces it.
   return e.bitAnd(beyond, e.cmpf(CmpFPredicate::ORD, best, best));
 }
 
@@ -252,6 +263,7 @@ void Search::take(Candidates &found, size_t which, Value x, Value position, Valu
   Value &best = found.best[which], &at = found.positions[which];
   Value better = isBetter(l.e, elem, larger, x, best);
   if (mask)
+    // Lanes beyond the end have no elements.
     better = l.e.bitAnd(better, mask);
   best = l.e.select(better, x, best);
   at = l.e.select(better, l.e.splat(position, at.getType()), at);
@@ -263,6 +275,7 @@ void Search::merge(Candidates &found, size_t which, Value best, Value position) 
   Value &own = found.best[which], &at = found.positions[which];
   Value worse = isBetter(e, elem, larger, own, best);
   Value better = isBetter(e, elem, larger, best, own);
+  // As an unsigned number, -1 for "none" is the largest position.
   Value earlier = e.cmpi(CmpIPredicate::ult, position, at);
   Value take = e.bitOr(better, e.bitAnd(earlier, e.bitNot(worse)));
   own = e.select(take, best, own);
@@ -335,6 +348,7 @@ Search::Candidates Search::loopOver(ArrayRef<int64_t> rest, Coords &at, Candidat
       at[inner] = Coord{start, 1, {}};
     withLanes(l, start ? l.maxLanes : 0, mask, [&] { x = toLanes(l, elementAt(l, operand, at)); });
     take(found, 0, x, found.next, {});
+    // The position is counted in the order of the search, whatever axes it goes through.
     found.next = e.add(found.next, e.i32(1));
     return found;
   }

@@ -46,6 +46,7 @@ static Value scalarBox(Lowering &l, Operation *op) {
   Coords at;
   for (Value offset : slice.getOffsets())
     at.push_back(Coord{scalarOf(l, offset)});
+  // The coordinates are those of one element only.
   Scope scope(l);
   return elementAt(l, slice.getSource(), at);
 }
@@ -58,6 +59,7 @@ static Value scalarResult(Lowering &l, Operation *op) {
     return uniqueFact(l, op);
   if (isa<ir::MatmulOp, ir::EinsumOp>(op)) {
     Type elem = op->getResult(0).getType();
+    // Products have only producers that write to memory.
     View cell = allocate(l, elem, {});
     produceProduct(l, op, cell, false);
     return loadAt(l, cell, {});
@@ -66,6 +68,7 @@ static Value scalarResult(Lowering &l, Operation *op) {
 }
 
 void lowerScalarOp(Lowering &l, Operation *op) {
+  // The grid has bound this length to that of the tile that was chosen.
   if (l.settled.contains(op))
     return;
   const Emit &e = l.e;
@@ -78,6 +81,8 @@ void lowerScalarOp(Lowering &l, Operation *op) {
     value = lengthOf(l, dim.getSource(), dim.getAxis());
   else if (isElementwise(op)) {
     Values operands;
+    // Arithmetic of other dialects is copied; only its operands and its types are those of
+    // registers.
     for (Value operand : op->getOperands())
       operands.push_back(scalarOf(l, operand));
     value = emitElementwise(l.e, op, operands);

@@ -64,7 +64,9 @@ void Scan::alongRow(Coords &at) const {
   storeRowInOrder(l, dest, rows, at, {c.identity(e, type)}, [&](Coords &at, Values &carried) {
     Value x = elementOf(at);
     if (l.mask)
+      // Lanes beyond the end must not change what is handed on.
       x = e.select(l.mask, x, c.identity(e, type));
+    // The prefix of a vector does not need what comes before it, which is combined at the end.
     Value sums = prefix(x), before = carried[0];
     Value all = e.b.create<vector::ShuffleOp>(e.loc, sums, sums, last);
     carried[0] = c.combine(e, before, all);
@@ -88,6 +90,7 @@ void Scan::scanRows(const Coords &at, Value first, int64_t count, Value streamed
     Value sum = loadAt(l, *sums, place);
     Values results;
     for (Coords &row : each) {
+      // The running result stays in a register from row to row.
       sum = c.combine(e, sum, elementOf(row));
       results.push_back(resultOf(sum));
     }
@@ -100,6 +103,7 @@ void Scan::scanRows(const Coords &at, Value first, int64_t count, Value streamed
 void Scan::alongColumns(Coords &at) const {
   const Emit &e = l.e;
   forAll(l, sums->extents, 1, {},
+         // Scratch memory holds anything, so the running results begin with the identity.
          [&](Coords &to) { storeAt(l, *sums, to, toLanes(l, c.identity(e, c.acc))); });
   auto loop = [&](Value from, Value to, int64_t step) {
     e.loop(from, to, l.index(step), {}, [&](const Emit &, Value i, ValueRange) {
@@ -149,6 +153,7 @@ bool produceScan(Lowering &l, Operation *op, const View &dest, Value streamed) {
     if (n != axis && n != inner)
       others.push_back(n);
   auto width = inner < 0 ? std::nullopt : constantOf(dest.extents[inner]);
+  // A row of one vector stays in a register, so it needs no memory for running results.
   bool isNarrow = width && *width <= l.maxLanes;
   if (inner >= 0 && inner != axis && !isNarrow)
     scan.sums = allocate(l, storedAs(scan.c), {dest.extents[inner]});

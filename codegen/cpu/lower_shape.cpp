@@ -15,6 +15,7 @@ static View broadcastView(Lowering &l, View view, const Values &extents) {
   View result{view.element, view.data, extents, Values(extents.size(), l.index(0))};
   size_t shift = extents.size() - view.extents.size();
   for (size_t axis = 0; axis < view.extents.size(); ++axis)
+    // An axis of 1 keeps its stride of 0, so that all positions read its element.
     if (constantOf(view.extents[axis]) != 1)
       result.strides[axis + shift] = view.strides[axis];
   return result;
@@ -23,6 +24,7 @@ static View broadcastView(Lowering &l, View view, const Values &extents) {
 // --- reshapes ------------------------------------------------------------------------------------
 
 static bool haveSameLength(const ir::Extent &a, const ir::Extent &b) {
+  // Unnamed lengths may differ, so only equal constants and equal symbols count.
   return a.isConstant() ? a.length == b.length : a.symbol && a.symbol == b.symbol;
 }
 
@@ -37,6 +39,7 @@ static bool isProductOf(Value product, Value x, Value y) {
     return isSameNumber(product, x);
   if (auto a = constantOf(x), b = constantOf(y), c = constantOf(product); a && b && c)
     return *a * *b == *c;
+  // Lengths that are not constants are recognised by the multiplication that made them.
   auto made = product.getDefiningOp<arith::MulIOp>();
   return made &&
          ((made.getLhs() == x && made.getRhs() == y) || (made.getLhs() == y && made.getRhs() == x));
@@ -66,6 +69,7 @@ struct ReshapedAxes {
       }
     };
     using Axes = SmallVector<size_t>;
+    // Axes that are the same at an end keep their strides, whatever these are.
     pairUp([](Axes &axes) { return axes.back(); }, [](Axes &axes) { axes.pop_back(); });
     pairUp([](Axes &axes) { return axes.front(); }, [](Axes &axes) { axes.erase(axes.begin()); });
   }
@@ -83,6 +87,7 @@ static std::optional<View> reshapedView(Lowering &l, const View &view, ArrayRef<
   // Without axes on one side those of the other have one position each, or there are no elements.
   if (axes.from.empty() || axes.to.empty())
     return reshaped;
+  // Axes can be put together where the stride of one is the whole length of the next.
   for (size_t i = 0; i + 1 < axes.from.size(); ++i)
     if (!isProductOf(view.strides[axes.from[i]], view.strides[axes.from[i + 1]],
                      view.extents[axes.from[i + 1]]))
@@ -106,6 +111,7 @@ static std::optional<View> viewOfReshape(Lowering &l, ir::ReshapeOp op) {
 
 // Elements are written in the order of the source, where the memory has the shape of the source, too.
 bool produceReshape(Lowering &l, ir::ReshapeOp op, const View &dest, Value streamed) {
+  // With other users the source has to be in memory anyway, and the copy then reads it there.
   if (!op.getX().hasOneUse())
     requireView(l, op.getX());
   auto at = reshapedView(l, dest, arrayType(op.getResult()).getExtents(),
@@ -120,6 +126,7 @@ std::optional<View> viewOfOp(Lowering &l, Operation *op) {
   if (auto reshape = dyn_cast<ir::ReshapeOp>(op))
     return viewOfReshape(l, reshape);
   if (auto load = dyn_cast<ir::LoadOp>(op)) {
+    // Values beyond the edges are in no memory.
     if (load.getOutside())
       return std::nullopt;
     return boxView(l, *viewOf(l, load.getRef()), load.getOffsets(), load.getLengths(),
@@ -166,6 +173,7 @@ std::optional<std::pair<Value, Coords>> sourceOf(Lowering &l, Operation *op, uns
       return std::nullopt;
     from = boxCoords(l, slice.getOffsets(), slice.getSteps(), slice.getDropped(), at);
   } else if (auto newAxis = dyn_cast<ir::NewAxisOp>(op)) {
+    // Erasing from the back keeps the numbers of the axes in front valid.
     for (int64_t axis : llvm::reverse(newAxis.getAxes()))
       from.erase(from.begin() + axis);
   } else if (auto transpose = dyn_cast<ir::TransposeOp>(op)) {
@@ -190,8 +198,10 @@ static Value triangleElement(Lowering &l, Operation *op, bool lower, Value diago
   Type i64 = e.b.getI64Type();
   Value row = positionVector(l, at[at.size() - 2], i64), column = positionVector(l, at.back(), i64);
   if (isa<VectorType>(row.getType()) || isa<VectorType>(column.getType()))
+    // Only one of the two coordinates varies by lanes, and a comparison needs both as vectors.
     row = toLanes(l, row), column = toLanes(l, column), element = toLanes(l, element);
   if (diagonal)
+    // Moving the diagonal is the same as moving the row.
     row = e.add(row, e.splat(e.indexCast(scalarOf(l, diagonal), i64), row.getType()));
   Value keep = e.cmpi(lower ? CmpIPredicate::sle : CmpIPredicate::sge, column, row);
   return e.select(keep, element, e.zero(element.getType()));
@@ -220,6 +230,7 @@ static Coord linearPosition(Lowering &l, const Values &extents, const Coords &at
   Value stride = l.index(1);
   for (int64_t axis = static_cast<int64_t>(extents.size()) - 1; axis >= 0; --axis) {
     Coord part = scaled(l, at[axis], stride);
+    // A vector of positions cannot be written as a base and a step.
     if (part.vector || result.vector) {
       Type index = l.e.b.getIndexType();
       Value x = toLanes(l, positionVector(l, result, index));
@@ -236,6 +247,7 @@ static Coord linearPosition(Lowering &l, const Values &extents, const Coords &at
 
 static Value reshapeElement(Lowering &l, ir::ReshapeOp op, const Coords &at) {
   const Emit &e = l.e;
+  // Without even strides the element is found by its row-major position.
   if (auto view = viewOfReshape(l, op))
     return loadAt(l, *view, at);
   Values extents = extentsOf(l, op.getResult()), source = extentsOf(l, op.getX());
@@ -310,6 +322,7 @@ static View partOf(Lowering &l, const View &view, int64_t axis, Value start, Val
 
 static void producePad(Lowering &l, ir::PadOp op, const View &dest) {
   Value fill = scalarOf(l, op.getValue());
+  // The whole array is filled first, since the margins are not one box.
   forAll(l, dest.extents, 1, {}, [&](Coords &at) { storeAt(l, dest, at, fill); });
   View inner = dest;
   for (int64_t axis = 0; axis < dest.rank(); ++axis) {
@@ -338,11 +351,13 @@ bool produceShape(Lowering &l, Operation *op, ArrayRef<View> dests) {
   if (auto both = dyn_cast<ir::InterleaveOp>(op)) {
     int64_t axis = dest.rank() - 1;
     Value half = lengthOf(l, both.getA(), axis);
+    // Each half is written with a stride of two, in place.
     evaluateInto(l, both.getA(), partOf(l, dest, axis, l.index(0), half, l.index(2)));
     evaluateInto(l, both.getB(), partOf(l, dest, axis, l.index(1), half, l.index(2)));
     return true;
   }
   if (auto insert = dyn_cast<ir::InsertOp>(op)) {
+    // The box is stored on top of the copy.
     evaluateInto(l, insert.getDest(), dest);
     View box = boxView(l, dest, insert.getOffsets(), insert.getLengths(), insert.getSteps(),
                        insert.getDropped());

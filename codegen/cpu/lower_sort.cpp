@@ -14,6 +14,7 @@ namespace ptl::cpu {
 
 // The address of a row along `axis`, null if its elements are not neighbours in memory.
 static Value contiguousRow(Lowering &l, const View &view, Coords at, int64_t axis) {
+  // The runtime takes rows of neighbouring elements; a row of one element has no stride.
   if (constantOf(view.strides[axis]) != 1 && constantOf(view.extents[axis]) != 1)
     return {};
   Value offset = l.index(0);
@@ -69,6 +70,7 @@ Value uniqueFact(Lowering &l, Operation *op) {
   }
   View sorted = allocate(l, view.element, {length});
   callOrder(l, row.data, length, view.element, false, length, sorted.data, {});
+  // Once they are sorted, equal elements are neighbours.
   auto keyAt = [&](Value i) {
     return loadRaw(e, elementPointer(e, sorted.data, stored, i), stored, 0);
   };
@@ -101,6 +103,7 @@ bool produceSort(Lowering &l, Operation *op, ArrayRef<View> dests) {
   for (const View &dest : dests)
     targets.push_back({dest, std::nullopt});
   Coords at(type.getRank());
+  // Each round has its own loads.
   Scope scope(l);
   std::optional<View> known = viewOf(l, operand), elements;
   // Memory for rows that are not as the runtime wants them is the same for all rows.

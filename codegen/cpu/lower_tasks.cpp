@@ -24,6 +24,8 @@ void submitTask(Lowering &l, Operation *op, func::FuncOp body, Value count,
   struct Touched {
     bool isWritten = false;
   };
+  // Several captured addresses may lie in one array, so accesses are merged by the memory they
+  // belong to.
   llvm::SmallMapVector<Value, Touched, 8> touched;
   bool usesStack = false;
   for (auto [outside, inside] : captured.values) {
@@ -43,10 +45,12 @@ void submitTask(Lowering &l, Operation *op, func::FuncOp body, Value count,
   for (auto &[root, use] : touched) {
     Value ref = l.program.refs.lookup(root);
     auto boxes = ref ? regionsOf(ref) : std::nullopt;
+    // Every array that is still to come needs room for at least one access as a whole.
     int64_t room = kSubmissionWords - position - 3 * static_cast<int64_t>(touched.size() + 1);
     bool fits = boxes && static_cast<int64_t>(boxes->size()) *
                                  (3 + 3 * static_cast<int64_t>(boxes->front().axes.size())) <
                              room;
+    // The whole array is a safe answer: it only orders more tasks than necessary.
     if (!fits) {
       add(root, use.isWritten, nullptr);
       continue;
@@ -55,6 +59,7 @@ void submitTask(Lowering &l, Operation *op, func::FuncOp body, Value count,
       add(root, box.isWritten, &box);
   }
   if (prints(body)) {
+    // The context stands for the output, so that prints keep their order.
     add(l.context, true, nullptr);
     // When it fails, what was printed before is there.
     l.program.isStatic = false;
@@ -66,6 +71,7 @@ void submitTask(Lowering &l, Operation *op, func::FuncOp body, Value count,
          {l.context, address, count, captured.cells, e.i64(captured.bytes), taskWords(l),
           e.i32(accesses), placeOfTask(l, op)});
   if (usesStack)
+    // Memory on the stack is gone when the function returns, so the task must be over before.
     for (auto &[root, use] : touched)
       emitAwait(l, root, true, nullptr);
 }
@@ -80,6 +86,7 @@ void asTask(Lowering &l, Operation *op, llvm::function_ref<void()> emit) {
     withScratchScope(l, emit);
     l.program.ownViews = nullptr;
   });
+  // Views that were made in the task are values of its function, which the program cannot use.
   for (auto &[key, extents] : llvm::reverse(own)) {
     l.views.erase(key);
     l.extents[key] = extents;

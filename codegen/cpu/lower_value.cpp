@@ -52,6 +52,7 @@ static bool isOverwritten(ir::LoadOp load) {
     if (!store || ir::storageUnder(store.getRef()) != storage)
       return false;
     Operation *inBlock = load->getBlock()->findAncestorOpInBlock(*store);
+    // A store in front of the load is over when it reads.
     return inBlock && load->isBeforeInBlock(inBlock);
   });
 }
@@ -64,6 +65,7 @@ static bool isUsedInside(Operation *op) {
 static bool mustEvaluateNow(Lowering &l, Operation *op) {
   if (auto load = dyn_cast<ir::LoadOp>(op); load && isOverwritten(load))
     return true;
+  // A region may be a loop, where a pending value would be computed in each round.
   return isUsedInside(op) && costOf(l, op->getResult(0)) >= 4;
 }
 
@@ -73,17 +75,22 @@ void defineValue(Lowering &l, Operation *op) {
   for (Value operand : op->getOperands())
     total += costOf(l, operand);
   for (Value result : op->getResults())
+    // The limit keeps sums from overflowing where operands are shared again and again.
     l.costs[result] = std::min<int64_t>(total, 1000);
+  // Array operations have no effects, so nothing is lost.
   if (op->use_empty())
     return;
   bool now = mustEvaluateNow(l, op);
   if (op->getNumResults() == 1)
     if (auto view = viewOfOp(l, op)) {
       l.bindView(op->getResult(0), *view);
+      // A view of storage that is written later has to be copied; a reshape reads no storage
+      // itself.
       if (now && !isa<ir::ReshapeOp>(op))
         materialise(l, op->getResult(0));
       return;
     }
+  // A producer writes whole arrays, so its value is made before a region that reads it.
   if (hasProducer(op) && (now || isUsedInside(op) || op->getNumResults() > 1))
     now = true;
   for (Value result : op->getResults()) {
@@ -98,6 +105,7 @@ std::optional<View> viewOf(Lowering &l, Value array) {
   if (auto found = l.views.find(array); found != l.views.end())
     return found->second;
   Operation *op = array.getDefiningOp();
+  // An operation that only changes strides has a view as soon as its operand has one.
   return op && op->getNumResults() == 1 ? viewOfOp(l, op) : std::nullopt;
 }
 
@@ -138,6 +146,7 @@ View materialise(Lowering &l, Value array) {
 }
 
 static void prepareOperands(Lowering &l, Operation *op) {
+  // These read their first operand at positions that are known only when the code runs.
   bool randomAccess = isa<ir::ReshapeOp, ir::GatherOp, ir::TakeOp>(op);
   if (auto slice = dyn_cast<ir::SliceOp>(op))
     randomAccess = static_cast<bool>(slice.getOutside());
@@ -153,6 +162,7 @@ static void prepareOperands(Lowering &l, Operation *op) {
     bool repeated = type && isElementwise(op) && array.getRank() < type.getRank();
     if (type && isElementwise(op) && array.getRank() == type.getRank())
       for (auto [from, to] : llvm::zip(array.getExtents(), type.getExtents()))
+        // Elements that are broadcast would be computed again for each position.
         repeated |= from.isOne() && !to.isOne();
     prepare(l, operand, repeated);
   }
@@ -180,6 +190,7 @@ void prepare(Lowering &l, Value array, bool repeated) {
 
 void evaluateInto(Lowering &l, Value array, const View &dest, Value streamed) {
   if (auto view = viewOf(l, array)) {
+    // Plain loops over a transposed copy would touch a line of the cache for each element.
     if (copyTransposed(l, *view, dest))
       return;
     storeAll(l, dest, streamed, 1, {}, [&](Coords &at) { return loadAt(l, *view, at); });
@@ -190,6 +201,7 @@ void evaluateInto(Lowering &l, Value array, const View &dest, Value streamed) {
   Operation *op = array.getDefiningOp();
   Value base;
   Operation *product = nullptr;
+  // The summand is written first, and the product is then accumulated on top of it.
   if (isProductInto(op, base, product) && !viewOf(l, product->getResult(0))) {
     prepare(l, base);
     forAll(l, dest.extents, costOf(l, base), base, [&](Coords &at) {
@@ -204,11 +216,13 @@ void evaluateInto(Lowering &l, Value array, const View &dest, Value streamed) {
   if (hasProducer(op)) {
     if (op->getNumResults() == 1)
       return produce(l, op, dest, streamed);
+    // A producer of several results needs memory for all of them.
     materialise(l, array);
     return evaluateInto(l, array, dest, streamed);
   }
   prepareOperands(l, op);
   int64_t cost = costOf(l, array);
+  // Rows that follow each other in memory are one long row, with one tail instead of many.
   storeAsOneRow(l, array, dest, streamed, cost, [&] {
     storeAll(l, dest, streamed, cost, array, [&](Coords &at) { return elementAt(l, array, at); });
   });

@@ -21,6 +21,7 @@ Lowering::Lowering(ModuleOp source, ModuleOp target, const VectorUnit &unit)
       target(target), maxLanes(unit.bytes / 4) {}
 
 void Lowering::fail(Operation *op, const Twine &message) {
+  // Emission goes on, so that one run reports everything that cannot be lowered.
   failed = true;
   if (op)
     op->emitError() << message << ": " << op->getName();
@@ -32,6 +33,7 @@ void Lowering::bindView(Value key, const View &view) {
   if (isOrchestrating())
     recordBytes(view.data, key.getType());
   if (program.ownViews && !views.count(key))
+    // The extents are kept, because they are needed after the task as well.
     program.ownViews->push_back({key, extents.lookup(key)});
   // A value that is computed within a loop or an arm is not available behind it, so it is forgotten
   // at the end of the scope.
@@ -50,6 +52,7 @@ void Lowering::bindView(Value key, const View &view) {
 }
 
 Scope::~Scope() {
+  // The order is reversed, since a later entry may have replaced an earlier one.
   while (l_.undos.size() > size_) {
     l_.undos.back()();
     l_.undos.pop_back();

@@ -27,6 +27,7 @@ static Value laneCalls(const Emit &e, StringRef callee, ValueRange operands) {
   auto vector = dyn_cast<VectorType>(operands[0].getType());
   if (!vector)
     return e.call(callee, operands[0].getType(), operands);
+  // The C library has no vector functions, so the lanes are computed one by one.
   auto lanes = e.index(vector.getNumElements());
   return e.loop(e.index(0), lanes, e.index(1), ValueRange{e.zero(vector)},
                 [&](const Emit &e, Value lane, ValueRange carried) -> SmallVector<Value> {
@@ -67,6 +68,7 @@ struct Rounded {
 // Adding and subtracting 1.5 * 2^(mantissa bits) rounds to an integer and leaves that integer in
 // the low bits of the sum.
 static Rounded roundToInteger(const Emit &e, Value x, double scale) {
+  // The constants are 1.5 * 2^52 and 1.5 * 2^23.
   bool wide = isF64(x);
   double magic = wide ? 6755399441055744.0 : 12582912.0;
   Value shifter = e.real(x.getType(), magic);
@@ -79,6 +81,7 @@ static Rounded roundToInteger(const Emit &e, Value x, double scale) {
 static Value powerOfTwo(const Emit &e, Value exponent) {
   bool wide = scalarOf(exponent.getType()).isInteger(64);
   int64_t bias = wide ? 1023 : 127;
+  // A float whose fraction is 0 is a power of two, by its exponent field alone.
   Value biased = e.add(exponent, e.integer(exponent.getType(), bias));
   return e.bitcast(e.shl(biased, wide ? 52 : 23),
                    wide ? Type(e.b.getF64Type()) : Type(e.b.getF32Type()));
@@ -124,6 +127,8 @@ struct ReducedExponent {
 
 static ReducedExponent reduceExponent(const Emit &e, Value x) {
   Rounded n = roundToInteger(e, x, Log2E);
+  // The two parts of ln 2 are subtracted one after the other, so that nothing is lost where `x` is
+  // close to n * ln 2.
   Value r = e.fma(n.value, e.real(x.getType(), -Ln2High), x);
   r = e.fma(n.value, e.real(x.getType(), -Ln2Low), r);
   Value p = polynomial(e, r,
@@ -177,6 +182,7 @@ static Value expByTable(const Emit &e, Value x) {
   Type t = x.getType();
   SixteenthExponent reduced = reduceBySixteenths(e, x);
   Value r = reduced.rest;
+  // The rest is at most ln 2 / 32, so three terms are enough.
   Value tail = e.fma(e.mul(r, r), polynomial(e, r, {0.5, 1.0 / 6}), r);
   Value high = fromTable(e, t, powersOfTwo(false), reduced.bits);
   Value low = fromTable(e, t, powersOfTwo(true), reduced.bits);
@@ -187,6 +193,8 @@ static Value expByTable(const Emit &e, Value x) {
 static Value byIntervals(const Emit &e, Value x, const IntervalTable &function) {
   Type t = x.getType();
   Value magnitude = e.abs(x), most = e.real(t, function.most);
+  // Beyond the last interval the function is constant in f32. A NaN fails the comparison and stays
+  // NaN.
   magnitude = e.select(e.cmpf(CmpFPredicate::OGT, magnitude, most), most, magnitude);
   Value bits = e.bitcast(magnitude, e.b.getI32Type());
   Value first = e.integer(bits.getType(), function.first);
@@ -205,6 +213,7 @@ static Value byIntervals(const Emit &e, Value x, const IntervalTable &function) 
     return e.intrinsic("llvm.x86.avx512.vpermi2var.ps.512", t,
                        {half(all), interval, half(all.drop_front(16))});
   };
+  // Column 0 holds the middle of each interval, which keeps the argument of the polynomial small.
   Value y = e.sub(magnitude, column(0));
   Value result = column(function.columns - 1);
   for (size_t number = function.columns - 2; number > 0; --number)
@@ -218,6 +227,8 @@ Value emitExp(const Emit &e, Value x) {
   if (isF64(x))
     return emitLibm(e, "exp", x);
   if (hasTables(e, x))
+    // Beyond these limits the result is 0 or infinity in f32, and the exponent would leave its
+    // field.
     return expByTable(e, clamp(e, x, -104.0, 89.0));
   ReducedExponent reduced = reduceExponent(e, clamp(e, x, -104.0, 89.0));
   return scaleByPowerOfTwo(e, e.add(e.real(x.getType(), 1.0), reduced.tail), reduced.n);
@@ -245,6 +256,7 @@ Value emitExp2(const Emit &e, Value x) {
 static Value exp2Wide(const Emit &e, Value x) {
   Rounded n = roundToInteger(e, x, 1.0);
   Value r = e.mul(e.sub(x, n.value), e.real(x.getType(), Ln2));
+  // The Taylor series is good enough, because |r| is at most ln(2) / 2.
   double factorial = 1;
   SmallVector<double> taylor = {1.0};
   for (int k = 1; k <= 10; ++k)
@@ -264,6 +276,7 @@ static Value logWide(const Emit &e, Value x, double scale) {
   Value one = e.real(x.getType(), 1.0);
   Value s = e.divf(e.sub(mantissa, one), e.add(mantissa, one));
   Value z = e.mul(s, s);
+  // log(m) = 2 * atanh(s), a series of odd powers.
   SmallVector<double> atanh;
   for (int k = 0; k <= 9; ++k)
     atanh.push_back(2.0 * scale / (2 * k + 1));
@@ -275,12 +288,14 @@ static Value logWide(const Emit &e, Value x, double scale) {
 static Value logEdges(const Emit &e, Value x, Value result, double zeroAt = 0.0) {
   Type t = x.getType();
   result = e.select(e.cmpf(CmpFPredicate::OEQ, x, zeroAt), e.real(t, -Infinity), result);
+  // This unordered comparison also catches NaN, whose payload is restored below.
   result = e.select(e.cmpf(CmpFPredicate::ULT, x, zeroAt), e.real(t, std::nan("")), result);
   result = e.select(e.cmpf(CmpFPredicate::OEQ, x, Infinity), x, result);
   return e.select(e.isNan(x), x, result);
 }
 
 static Value logViaWide(const Emit &e, Value x, double scale) {
+  // Every f32, even a subnormal one, is a normal f64.
   Value wide = logWide(e, e.extf(x, e.b.getF64Type()), scale);
   return logEdges(e, x, e.truncf(wide, e.b.getF32Type()));
 }
@@ -298,6 +313,7 @@ Value emitLog1p(const Emit &e, Value x) {
   if (isF64(x))
     return emitLibm(e, "log1p", x);
   Value wide = e.extf(x, e.b.getF64Type());
+  // In f64 the sum is exact, or 1 no longer matters, unless `x` is tiny; then the result is `x`.
   Value sum = e.add(wide, e.real(wide.getType(), 1.0));
   Value result = e.truncf(logWide(e, sum, 1.0), e.b.getF32Type());
   result = logEdges(e, x, result, -1.0);
@@ -319,6 +335,7 @@ Value emitExpm1(const Emit &e, Value x) {
   Value isNear = e.cmpf(CmpFPredicate::OLT, e.abs(wide), 0.03125);
   Value result = e.select(isNear, near, e.sub(power, e.real(wide.getType(), 1.0)));
   Value narrow = e.truncf(result, e.b.getF32Type());
+  // The sum of the formula would turn -0 into 0.
   narrow = e.select(e.cmpf(CmpFPredicate::OEQ, x, 0.0), x, narrow);
   return e.select(e.cmpf(CmpFPredicate::OGT, x, 88.8), e.real(x.getType(), Infinity), narrow);
 }
@@ -327,8 +344,10 @@ Value emitLog(const Emit &e, Value x) {
   if (isF64(x))
     return emitLibm(e, "log", x);
   Type i32 = e.b.getI32Type(), f32 = e.b.getF32Type(), t = x.getType();
+  // A subnormal number has no leading one to find its exponent by, so it is scaled by 2^23.
   Value subnormal = e.cmpf(CmpFPredicate::OLT, x, 0x1p-126);
   Value scaled = e.select(subnormal, e.mul(x, e.real(t, 8388608.0)), x);
+  // As in `logWide`, the mantissa lies around 1, which keeps f small on both sides.
   Value bits = e.bitcast(scaled, i32);
   Value exponent = shiftSigned(e, e.sub(bits, e.integer(bits.getType(), 0x3f3504f3)), 23);
   Value mantissa = e.bitcast(e.sub(bits, e.shl(exponent, 23)), f32);
@@ -341,6 +360,7 @@ Value emitLog(const Emit &e, Value x) {
                         -0.16667990386486053, 0.14220362901687622, -0.12406208366155624,
                         0.1188347116112709, -0.11670183390378952, 0.06749540567398071});
   Value tail = e.mul(e.mul(f, z), p);
+  // Small terms are added first, so that the large ones round last.
   tail = e.fma(n, e.real(t, Ln2Low), tail);
   tail = e.fma(z, e.real(t, -0.5), tail);
   Value result = e.fma(n, e.real(t, Ln2High), e.add(f, tail));
@@ -377,6 +397,7 @@ Value emitErf(const Emit &e, Value x) {
     return byIntervals(e, x, erfTable);
   Type t = x.getType();
   Value magnitude = e.abs(x);
+  // Near 0 the far formula, 1 - erfc, would cancel.
   Value near = polynomial(e, e.mul(x, x), polynomials::erfNear);
   near = e.fma(near, x, x);
   // log(erfc(t)) = -t + t * P(t)
@@ -388,6 +409,7 @@ Value emitErf(const Emit &e, Value x) {
 }
 
 Value emitSigmoid(const Emit &e, Value x) {
+  // The exponent is never positive, so exp cannot overflow.
   Value power = emitExp(e, e.neg(e.abs(x)));
   Value one = e.real(x.getType(), 1.0);
   Value upper = e.divf(one, e.add(one, power));
@@ -414,6 +436,7 @@ static Reduced reduceAngle(const Emit &e, Value x) {
   Value wide = e.extf(x, e.b.getF64Type());
   Type t = wide.getType();
   Rounded n = roundToInteger(e, wide, 0.636619772367581343075535053490057448);
+  // pi/2 in two parts, for the same reason as ln 2 above.
   Value r = e.fma(n.value, e.real(t, -1.5707963267948966), wide);
   r = e.fma(n.value, e.real(t, -6.123233995736766e-17), r);
   Value z = e.mul(r, r);
@@ -429,6 +452,7 @@ static Value withHugeArguments(const Emit &e, StringRef name, Value x, Value res
   Value huge = e.cmpf(CmpFPredicate::OGE, e.abs(x), 0x1p30);
   Value any = huge;
   if (isa<VectorType>(x.getType()))
+    // One lane is enough to take the slow way, which all lanes then take.
     any = e.b.create<vector::ReductionOp>(e.loc, vector::CombiningKind::OR, huge);
   return e.branch(
       any, x.getType(),
@@ -439,11 +463,13 @@ static Value withHugeArguments(const Emit &e, StringRef name, Value x, Value res
 static Value emitSineAt(const Emit &e, Value x, int64_t quarterTurns) {
   Reduced a = reduceAngle(e, x);
   Value quadrant = e.add(a.quadrant, e.integer(a.quadrant.getType(), quarterTurns));
+  // Odd quadrants swap sine and cosine, and the upper two of four negate.
   Value odd = e.cmpi(CmpIPredicate::ne, e.bitAnd(quadrant, 1), 0);
   Value value = e.select(odd, a.cosine, a.sine);
   Value negative = e.cmpi(CmpIPredicate::ne, e.bitAnd(quadrant, 2), 0);
   value = e.truncf(e.select(negative, e.neg(value), value), e.b.getF32Type());
   if (quarterTurns == 0)
+    // The sine of -0 is -0.
     value = e.select(e.cmpf(CmpFPredicate::OEQ, x, 0.0), x, value);
   return withHugeArguments(e, quarterTurns == 0 ? "sin" : "cos", x, value);
 }
@@ -461,6 +487,7 @@ Value emitTan(const Emit &e, Value x) {
     return emitLibm(e, "tan", x);
   Reduced a = reduceAngle(e, x);
   Value odd = e.cmpi(CmpIPredicate::ne, e.bitAnd(a.quadrant, 1), 0);
+  // After a division in double precision only the rounding to f32 counts.
   Value top = e.select(odd, e.neg(a.cosine), a.sine);
   Value bottom = e.select(odd, a.sine, a.cosine);
   Value value = e.truncf(e.divf(top, bottom), e.b.getF32Type());
@@ -476,14 +503,17 @@ Value emitPow(const Emit &e, Value x, Value y) {
   Type t = x.getType(), f32 = e.b.getF32Type(), f64 = e.b.getF64Type();
   Value magnitude = e.abs(x);
   Value log = logWide(e, e.extf(magnitude, f64), Log2E);
+  // `logWide` takes finite positive numbers only.
   log = e.select(e.cmpf(CmpFPredicate::OEQ, magnitude, 0.0), e.real(log.getType(), -Infinity), log);
   log = e.select(e.cmpf(CmpFPredicate::OEQ, magnitude, Infinity), e.real(log.getType(), Infinity),
                  log);
+  // The limits are beyond the range of f32 and within that of `exp2Wide`.
   Value exponent = clamp(e, e.mul(log, e.extf(y, f64)), -300.0, 300.0);
   Value result = e.truncf(exp2Wide(e, exponent), f32);
   // A negative base needs an integer exponent; an odd one keeps the sign.
   Value negative = e.cmpi(CmpIPredicate::slt, e.bitcast(x, e.b.getI32Type()), 0);
   Value whole = e.b.create<math::TruncOp>(e.loc, y);
+  // Whether y is even shows in whether its half is whole.
   Value halfY = e.mul(y, e.real(t, 0.5));
   Value isWhole = e.cmpf(CmpFPredicate::OEQ, whole, y);
   Value isEven = e.cmpf(CmpFPredicate::OEQ, e.b.create<math::TruncOp>(e.loc, halfY), halfY);
@@ -491,6 +521,7 @@ Value emitPow(const Emit &e, Value x, Value y) {
   Value signedResult = e.select(isOdd, e.neg(result), result);
   Value nonZero = e.cmpf(CmpFPredicate::ONE, x, 0.0);
   Value finite = e.cmpf(CmpFPredicate::ONE, magnitude, Infinity);
+  // A negative finite number has no real power for an exponent that is not whole.
   Value noRoot = e.bitAnd(e.bitAnd(nonZero, finite), e.bitNot(isWhole));
   signedResult = e.select(noRoot, e.real(t, std::nan("")), signedResult);
   result = e.select(negative, signedResult, result);

@@ -22,6 +22,7 @@ static unsigned alignmentOf(Type element) {
 }
 
 Value loadRaw(const Emit &e, Value pointer, Type element, int64_t lanes, Value mask) {
+  // A vector may begin at any element, so it has the alignment of one.
   unsigned alignment = alignmentOf(element);
   if (!lanes)
     return e.b.create<LLVM::LoadOp>(e.loc, element, pointer, alignment);
@@ -87,6 +88,7 @@ void scatterRaw(const Emit &e, Value base, Value value, Value indices, Value mas
 
 Value stackBuffer(const Emit &e, Type element, int64_t count) {
   OpBuilder::InsertionGuard guard(e.b);
+  // Outside of the entry block each round of a loop would take new memory from the stack.
   auto function = e.b.getInsertionBlock()->getParentOp();
   while (!isa<func::FuncOp>(function))
     function = function->getParentOp();

@@ -46,6 +46,7 @@ struct Blocking {
 // Parts of equal size, multiples of `unit`, as few as there may be if none is larger than `most`, a multiple of it.
 static Value evenParts(const Emit &e, Value whole, int64_t most, int64_t unit) {
   Value one = e.index(1);
+  // Equal parts avoid a last one that is so small that packing it does not pay.
   Value parts = e.b.createOrFold<arith::MaxSIOp>(e.loc, countOf(e, whole, most), one);
   Value part = e.b.createOrFold<arith::DivUIOp>(e.loc, e.add(whole, e.sub(parts, one)), parts);
   return roundUpTo(e, e.b.createOrFold<arith::MaxSIOp>(e.loc, part, one), unit);
@@ -62,9 +63,11 @@ static void forParts(const Emit &e, Value whole, Value part,
 void Blocking::depths(const Emit &e, Value jc, Value pc, Value width) const {
   Value numbers = minimum(e, depth, e.sub(o.k, pc));
   Value steps = countOf(e, numbers, p.perLane());
+  // Only the first part along the contracted axis may overwrite C; the others add to it.
   Value fresh = e.bitAnd(o.fresh, e.cmpi(CmpIPredicate::eq, pc, 0));
   Value sourceB =
       elementPointer(e, o.b, storageType(p.b), e.add(e.mul(pc, o.bRow), e.mul(jc, o.bColumn)));
+  // The packed panels of B serve all rows of A, so they are packed outside of that loop.
   callFunction(e, packPanels, {packedB, sourceB, o.bRow, o.bColumn, numbers, width});
   forParts(e, o.m, rows, [&](const Emit &e, Value ic, Value height) {
     Value source =
@@ -83,18 +86,21 @@ void Blocking::panel(const Emit &e, int64_t vectors, Value height,
     SmallVector<Value> now(arguments);
     now[0] = elementPointer(e, a, p.packed, rowsAt(e, i));
     now[2] = elementPointer(e, c, p.c, e.mul(i, rowStride));
+    // The callee counts the rows that exist, which may be fewer than the block has.
     now[5] = count;
     callFunction(e, blocks[block], now);
   };
   SmallVector<size_t> sizes;
   for (size_t block = 0; block < blocks.size(); ++block)
     if (p.blocks[block].vectors == vectors)
+      // The plan lists the blocks of one width from the tallest to the lowest.
       sizes.push_back(block);
   int64_t most = p.blocks[sizes.front()].rows;
   Value left = e.b.create<arith::RemUIOp>(e.loc, height, e.index(most));
   Value whole = e.sub(height, left);
   forEach(e, whole, most,
           [&](const Emit &e, Value i) { call(e, sizes.front(), i, e.index(most)); });
+  // The smallest block that has the rows that are left wastes the least.
   std::function<void(const Emit &, size_t)> smaller = [&](const Emit &e, size_t at) {
     if (at + 1 == sizes.size())
       return call(e, sizes[at], whole, left);
@@ -120,10 +126,12 @@ void Blocking::tiles(const Emit &e, Value jc, Value ic, Value width, Value heigh
                      Value fresh) const {
   forEach(e, width, p.columns(), [&](const Emit &e, Value j) {
     Value left = minimum(e, e.index(p.columns()), e.sub(width, j));
+    // Panels are spaced for the full depth of the plan, as `Target::address` packs them.
     Value panelB = elementPointer(e, packedB, p.packed, e.mul(j, e.index(p.depth)));
     Value target = elementPointer(e, o.c, p.c, e.add(e.mul(ic, o.cRow), e.add(jc, j)));
     Value arguments[] = {packedA, panelB, target, o.cRow, steps, {}, left, fresh};
     e.branch(
+        // A block of one vector does half the work where no more columns are left.
         e.cmpi(CmpIPredicate::sle, left, p.lanes), {},
         [&](const Emit &e) -> SmallVector<Value> {
           panel(e, 1, height, arguments);
@@ -142,16 +150,19 @@ void Blocking::emit(const Emit &e) {
                   evenParts(e, o.m, NarrowBlocks * p.rows(), p.rows()),
                   evenParts(e, o.m, BlockRows, p.rows()));
   columns = evenParts(e, o.n, BlockColumns, p.columns());
+  // Packing by squares writes whole vectors along the depth.
   depth = evenParts(e, o.k, p.depth * p.perLane(), p.lanes * p.perLane());
   Value mark = emitScratchMark(e, o.context);
   // Packing writes whole vectors of rows and columns: room for them beyond the matrix.
   Value room = e.add(rows, e.index(p.lanes));
   packedA = emitScratch(e, o.context, e.mul(room, e.index(p.pitch() * bytes)));
   packedB = emitScratch(e, o.context, e.mul(columns, e.index(p.depth * bytes)));
+  // If memory has run out, the runtime has recorded the failure, and the caller finds it there.
   Value null = e.b.create<LLVM::ZeroOp>(e.loc, pointerType(e.b.getContext()));
   Value haveA = e.b.create<LLVM::ICmpOp>(e.loc, LLVM::ICmpPredicate::ne, packedA, null);
   Value haveB = e.b.create<LLVM::ICmpOp>(e.loc, LLVM::ICmpPredicate::ne, packedB, null);
   e.branch(e.bitAnd(haveA, haveB), {}, [&](const Emit &e) -> SmallVector<Value> {
+    // B is the outer loop, since its packed part is the larger one and is to stay in a cache.
     forParts(e, o.n, columns, [&](const Emit &e, Value jc, Value width) {
       forParts(e, o.k, depth, [&](const Emit &e, Value pc, Value) { depths(e, jc, pc, width); });
     });
@@ -244,8 +255,10 @@ static func::FuncOp productFunction(const Emit &outer, const ProductPlan &p) {
     blocks.push_back(blockFunction(outer, p, block));
   return defineFunction(outer, "ptl_product_" + p.suffix, types, [&](const Emit &e, ValueRange v) {
     Operands o(v);
+    // Without any steps nothing below would write C.
     Value empty = e.bitAnd(o.fresh, e.cmpi(CmpIPredicate::eq, o.k, 0));
     SmallVector<Way> ways = {{empty, [&](const Emit &e) { zeroFill(e, p, o); }}};
+    // Strides and lengths are known only when the code runs, so every way is emitted.
     ways.append(vectorWays(e, p, o));
     firstWay(e, ways, [&](const Emit &e) { Blocking{p, packRows, packPanels, blocks, o}.emit(e); });
   });
@@ -253,6 +266,7 @@ static func::FuncOp productFunction(const Emit &outer, const ProductPlan &p) {
 
 void emitProduct(const Emit &e, Value context, const MatrixView &a, const MatrixView &b,
                  const MatrixView &c, Value m, Value n, Value k, bool accumulate) {
+  // The function is defined once for each combination of types; lengths are arguments.
   ProductPlan plan = makeProductPlan(a.element, b.element, storageType(c.element), e.unit);
   Value fresh = e.integer(e.b.getI1Type(), accumulate ? 0 : 1);
   callFunction(e, productFunction(e, plan),

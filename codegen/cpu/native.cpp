@@ -18,6 +18,7 @@ using namespace llvm;
 namespace ptl::cpu {
 
 static void initialiseTargets() {
+  // LLVM's registry is global and its initialisation is not safe for several threads.
   static std::once_flag once;
   std::call_once(once, [] {
     InitializeNativeTarget();
@@ -29,6 +30,7 @@ static void initialiseTargets() {
 // What `has` says of features by their LLVM names.
 static VectorUnit vectorUnit(function_ref<bool(StringRef)> has) {
   VectorUnit unit;
+  // AVX without AVX2 has no integer vectors of 32 bytes, but LLVM splits those.
   unit.bytes = has("avx512f") ? 64 : has("avx") ? 32 : 16;
   unit.scalesByPowers = has("avx512f");
   unit.bf16Pairs = has("avx512bf16");
@@ -56,6 +58,7 @@ static std::pair<std::string, std::string> splitName(const std::string &name,
                                                      function_ref<bool(StringRef)> isFeature) {
   size_t end = name.size();
   std::string features;
+  // The search goes backwards, so that the end of each feature is known where it begins.
   for (size_t i = name.size(); i-- > 1;) {
     bool begins = name[i] == '+' || (name[i] == '-' && isFeature(name.substr(i + 1, end - i - 1)));
     if (!begins)
@@ -116,6 +119,7 @@ Processor Processor::named(const std::string &text) {
       return (*machine)->getMCSubtargetInfo()->checkFeatures(("+" + feature).str());
     });
   } else {
+    // The caller reports unknown names (`problemOf`); here the unit of the least processor is left.
     consumeError(machine.takeError());
   }
   return result;
@@ -190,6 +194,7 @@ static FunctionPassManager pipelineOf(PassBuilder &builder, int level) {
     return builder.buildFunctionSimplificationPipeline(OptimizationLevel::O3,
                                                        ThinOrFullLTOPhase::None);
   FunctionPassManager passes;
+  // Level 0 has no passes at all.
   if (level > 0)
     cantFail(builder.parsePassPipeline(passes, kPipeline));
   return passes;
@@ -199,6 +204,7 @@ void optimise(Module &module, TargetMachine &machine, int level, const OnPass &o
   module.setDataLayout(machine.createDataLayout());
   module.setTargetTriple(machine.getTargetTriple().str());
   preferWideVectors(module, machine);
+  // The lowering emits vectors already; vectorising again only costs time.
   PipelineTuningOptions tuning;
   tuning.LoopVectorization = false;
   tuning.SLPVectorization = false;
@@ -224,6 +230,8 @@ void optimise(Module &module, TargetMachine &machine, int level, const OnPass &o
     cantFail(builder.parsePassPipeline(linear, kPipelineOfLargeFunctions));
   for (Function &function : module)
     if (!function.isDeclaration())
+      // Functions are decided one by one, so that one large function does not slow the code of the
+      // others.
       (tooLargeForFullQuality(function) ? linear : passes).run(function, functions);
 }
 
@@ -236,6 +244,7 @@ Expected<std::string> emitOutput(Module &module, TargetMachine &machine, OutputK
   }
   auto fileType =
       kind == OutputKind::Assembly ? CodeGenFileType::AssemblyFile : CodeGenFileType::ObjectFile;
+  // The code generator has one level for a whole module.
   if (tooLargeForFullQuality(module))
     machine.setOptLevel(generatorLevel(CodeQuality::Quick));
   legacy::PassManager passes;
@@ -254,11 +263,13 @@ JitCode::~JitCode() = default;
 static Error defineSymbols(orc::LLJIT &jit, const JitCode::Symbols &symbols) {
   orc::SymbolMap map;
   for (const auto &[name, address] : symbols)
+    // The runtime is linked into this process, perhaps without exported symbols.
     map[jit.mangleAndIntern(name)] = {orc::ExecutorAddr::fromPtr(address),
                                       JITSymbolFlags::Exported};
   auto &library = jit.getMainJITDylib();
   if (auto error = library.define(orc::absoluteSymbols(std::move(map))))
     return error;
+  // The C library's mathematics are looked up in the process.
   auto process = orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
       jit.getDataLayout().getGlobalPrefix());
   if (!process)
@@ -284,6 +295,7 @@ Expected<JitCode> JitCode::create(std::unique_ptr<LLVMContext> context,
   if (auto error = defineSymbols(**jit, symbols))
     return error;
   for (const auto &object : objects)
+    // The object is shared with the cache, so it is not copied.
     if (auto error = (*jit)->addObjectFile(MemoryBuffer::getMemBuffer(*object, "function", false)))
       return error;
   orc::ThreadSafeModule safe(std::move(module), std::move(context));
@@ -305,11 +317,14 @@ Expected<JitCode> JitCode::fromObject(std::string object, const Symbols &symbols
   auto jit =
       orc::LLJITBuilder()
           .setJITTargetMachineBuilder(orc::JITTargetMachineBuilder(Triple(sys::getProcessTriple())))
+          // Only the mangling of ELF is needed; asking the target for its layout would load its
+          // tables.
           .setDataLayout(DataLayout("e-m:e"))
           .setCompileFunctionCreator([](orc::JITTargetMachineBuilder) {
             return Expected<std::unique_ptr<orc::IRCompileLayer::IRCompiler>>(
                 std::make_unique<NoCompiler>());
           })
+          // The code has no static constructors, which the usual platform would compile code for.
           .setPlatformSetUp(orc::setUpInactivePlatform)
           .create();
   if (!jit)

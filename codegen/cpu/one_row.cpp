@@ -21,6 +21,7 @@ static bool collect(Lowering &l, Value value, ArrayRef<ir::Extent> extents,
   if (isScalar(value))
     return true;
   auto type = arrayType(value);
+  // A broadcast operand has other positions in the flat row.
   if (!type || type.getExtents() != extents || views.size() > kMostViews)
     return false;
   if (auto view = viewOf(l, value)) {
@@ -36,6 +37,7 @@ static bool collect(Lowering &l, Value value, ArrayRef<ir::Extent> extents,
 
 // Whether the length may be that of whole rows: those of the tiles of products and of authors have bounds.
 static bool mayBeWhole(const ir::Extent &extent) {
+  // A long constant row has little tail to lose.
   if (extent.isConstant())
     return extent.length < kLongRow;
   return extent.capacity == ir::Extent::kUnknown;
@@ -49,6 +51,7 @@ static Value isWithoutGaps(Lowering &l, const View &view, const Values &extents)
     return {};
   for (int64_t axis = view.rank() - 1; axis > 0; --axis) {
     next = e.mul(next, extents[axis]);
+    // Each axis must be exactly as long as the stride of the axis in front of it.
     Value follows = e.cmpi(arith::CmpIPredicate::eq, view.strides[axis - 1], next);
     dense = dense ? e.bitAnd(dense, follows) : follows;
   }
@@ -73,9 +76,11 @@ void storeAsOneRow(Lowering &l, Value array, const View &to, Value streamed, int
   }
   View flat = to;
   for (Value &extent : MutableArrayRef<Value>(flat.extents).drop_back()) {
+    // All but the last axis get one position, so the last one runs over all elements.
     flat.extents.back() = e.mul(flat.extents.back(), extent);
     extent = l.index(1);
   }
+  // Strides are known only when the code runs, so both loops are emitted.
   e.branch(
       dense, {},
       [&](const Emit &) {

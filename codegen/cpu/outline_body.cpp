@@ -22,6 +22,7 @@ func::FuncOp bodyFunction(Lowering &l, llvm::function_ref<void(Value begin, Valu
   body->setAttr("llvm.linkage", LLVM::LinkageAttr::get(e.b.getContext(), LLVM::Linkage::Internal));
   Block *entry = body.addEntryBlock();
   e.b.setInsertionPointToStart(entry);
+  // A body leaves by its own exit and uses the context of the thread that runs it.
   Block *outerExit = std::exchange(l.exit, nullptr);
   Value outerContext = std::exchange(l.context, entry->getArgument(0));
   auto outerFunction = std::exchange(l.function, body);
@@ -30,9 +31,11 @@ func::FuncOp bodyFunction(Lowering &l, llvm::function_ref<void(Value begin, Valu
   Value begin = e.indexCast(entry->getArgument(1), index);
   Value end = e.indexCast(entry->getArgument(2), index);
   {
+    // Values of this body must not be found by the code of another function.
     Scope scope(l);
     emit(begin, end);
   }
+  // Stores past the caches have to be visible before the runtime takes the body as done.
   fenceStreams(l, body);
   e.b.create<func::ReturnOp>(e.loc);
   l.inBody = false;
@@ -47,6 +50,7 @@ static constexpr int64_t RoomForCells = 16384;
 
 static int64_t cellBytes(Type type) {
   if (LLVM::isCompatibleVectorType(type)) {
+    // LLVM aligns vectors to their size, rounded up to a power of two.
     int64_t lanes = LLVM::getVectorNumElements(type).getKnownMinValue();
     return static_cast<int64_t>(llvm::PowerOf2Ceil(
         static_cast<uint64_t>(lanes * cellBytes(LLVM::getVectorElementType(type)))));
@@ -72,6 +76,7 @@ Captured captureInto(Lowering &l, func::FuncOp body) {
     if (Value known = captured.lookup(value))
       return known;
     Operation *op = value.getDefiningOp();
+    // A constant is made anew inside, where it can be folded.
     if (op && op->hasTrait<OpTrait::ConstantLike>())
       return captured[value] = inside.clone(*op)->getResult(0);
     int64_t bytes = cellBytes(value.getType());
@@ -80,11 +85,13 @@ Captured captureInto(Lowering &l, func::FuncOp body) {
     bool isIndex = value.getType().isIndex();
     Value stored = isIndex ? e.indexCast(value, e.b.getI64Type()) : value;
     auto store = e.b.create<LLVM::StoreOp>(e.loc, stored, bytePointer(e, cells, e.i64(offset)));
+    // The mark tells the scan of accesses that this store touches no array.
     attrs::captures.set(store);
     Value loaded = inside.create<LLVM::LoadOp>(e.loc, stored.getType(),
                                                bytePointer(in, closure, in.i64(offset)));
     return captured[value] = isIndex ? in.indexCast(loaded, value.getType()) : loaded;
   };
+  // Operands are collected first, because capturing adds operations to the body.
   SmallVector<OpOperand *> foreign;
   body.walk([&](Operation *op) {
     for (OpOperand &operand : op->getOpOperands())
@@ -93,6 +100,7 @@ Captured captureInto(Lowering &l, func::FuncOp body) {
   });
   for (OpOperand *operand : foreign)
     operand->set(capture(operand->get()));
+  // The memory was reserved before the number of captured values was known.
   if (end > RoomForCells)
     l.fail(l.function, "the body of this grid uses too many values from outside");
   Captured result{cells, end, {}};

@@ -12,6 +12,7 @@ Value memoAdd(Lowering &l, Value x, Value y) {
     return y;
   if (constantOf(y) == 0)
     return x;
+  // Sums of positions are shared, since the same offset is needed by every access of a body.
   std::tuple key(x.getAsOpaquePointer(), y.getAsOpaquePointer(), 0);
   if (auto found = l.sums.find(key); found != l.sums.end())
     return found->second;
@@ -51,6 +52,7 @@ Coord scaled(Lowering &l, const Coord &coord, Value factor) {
   if (constantOf(factor) == 1 || coord.isUnknown())
     return coord;
   Coord result = coord;
+  // A constant factor keeps the lanes at even steps, so that loads need no gather.
   if (auto number = constantOf(factor); number && !coord.vector) {
     result.base = memoMul(l, coord.base, factor);
     result.step *= *number;
@@ -69,6 +71,7 @@ Value positionVector(Lowering &l, const Coord &coord, Type scalar) {
   if (coord.vector)
     return scalar.isIndex() ? coord.vector : e.indexCast(coord.vector, scalar);
   Value base = scalar.isIndex() ? coord.base : e.indexCast(coord.base, scalar);
+  // All lanes have the same position, which stays a scalar.
   if (coord.step == 0)
     return base;
   auto type = VectorType::get({l.lanes}, scalar);
@@ -113,9 +116,11 @@ static Place placeOf(Lowering &l, const View &view, const Coords &at) {
   const Emit &e = l.e;
   Type stored = storageType(view.element);
   Value offset = l.index(0), perLane;
+  // This decides between a vector load and a gather.
   std::optional<int64_t> step = 0; // lanes are this many elements apart, if known
   for (auto [coord, stride] : llvm::zip(at, view.strides)) {
     if (!coord.vector)
+      // The uniform part is one address for all lanes; only what varies becomes a vector.
       offset = memoAdd(l, offset, memoMul(l, coord.base, stride));
     if (coord.isUniform())
       continue;
@@ -130,6 +135,7 @@ static Place placeOf(Lowering &l, const View &view, const Coords &at) {
   Place place{elementPointer(e, view.data, stored, offset), {}, false};
   if (!perLane)
     return place;
+  // Lanes that are a known distance other than one apart need a gather as well.
   place.consecutive = step == 1;
   place.offsets = perLane;
   return place;
@@ -144,6 +150,7 @@ Value loadAt(Lowering &l, const View &view, const Coords &at) {
     raw = loadRaw(e, place.pointer, stored, 0);
   else if (place.consecutive) {
     raw = loadRaw(e, place.pointer, stored, l.lanes, l.mask);
+    // Only whole vectors are fetched ahead: a gather touches many lines.
     fetchAhead(l, view, place.pointer);
   } else
     raw = gatherRaw(e, place.pointer, stored, place.offsets, l.mask);
@@ -155,6 +162,7 @@ void storeAt(Lowering &l, const View &view, const Coords &at, Value value) {
   Place place = placeOf(l, view, at);
   if (!place.offsets)
     return storeRaw(e, place.pointer, toStorage(e, value, view.element));
+  // A uniform value may be stored to many lanes.
   value = toStorage(e, toLanes(l, value), view.element);
   if (place.consecutive)
     storeRaw(e, place.pointer, value, l.mask);
@@ -176,6 +184,7 @@ void forAxes(Lowering &l, const Values &extents, ArrayRef<int64_t> axes, Coords 
   if (axes.empty())
     return body(at);
   int64_t axis = axes.front();
+  // A loop of one round would only hide that the position is 0.
   if (constantOf(extents[axis]) == 1) {
     at[axis] = Coord{l.index(0)};
     return forAxes(l, extents, axes.drop_front(), at, body);
@@ -202,6 +211,7 @@ void forLanes(Lowering &l, const Values &extents, int64_t axis, Coords &at, int6
     withLanes(l, l.maxLanes, mask, [&] { body(at); });
   };
   auto maskFrom = [&](Value start) { return laneMask(e, e.sub(length, start), l.maxLanes); };
+  // Less than a vector is one masked step, without a loop.
   if (number && *number < l.maxLanes)
     return run(l.index(0), maskFrom(l.index(0)));
   bool exact = number && *number % l.maxLanes == 0;
@@ -228,6 +238,7 @@ Values loopOfVectors(Lowering &l, Value length, int64_t several, Values carried,
   const Emit &e = l.e;
   auto number = constantOf(length);
   auto multipleBelow = [&](int64_t unit) {
+    // With a known length the remainder needs no code.
     if (number)
       return l.index(*number / unit * unit);
     return e.sub(length, e.b.create<arith::RemUIOp>(e.loc, length, l.index(unit)));
@@ -244,6 +255,7 @@ Values loopOfVectors(Lowering &l, Value length, int64_t several, Values carried,
     carried.assign(results.begin(), results.end());
   };
   Value done = l.index(0), whole = multipleBelow(l.maxLanes);
+  // Too short a row would skip this loop, whose code would be for nothing.
   if (several > 1 && (!number || *number >= several * l.maxLanes)) {
     Value together = multipleBelow(several * l.maxLanes);
     rounds(done, together, several);
@@ -251,6 +263,7 @@ Values loopOfVectors(Lowering &l, Value length, int64_t several, Values carried,
   }
   if (!number || *constantOf(done) < *constantOf(whole))
     rounds(done, whole, 1);
+  // Whole vectors leave no tail.
   if (number && *constantOf(whole) == *number)
     return carried;
   Value isShort = e.cmpi(arith::CmpIPredicate::slt, whole, length);
@@ -259,6 +272,7 @@ Values loopOfVectors(Lowering &l, Value length, int64_t several, Values carried,
     return SmallVector<Value>(next.begin(), next.end());
   };
   if (number)
+    // The tail is known to exist, so it needs no branch.
     return Values(tail(e));
   auto results = e.branch(isShort, TypeRange(ValueRange(carried)), tail, [&](const Emit &) {
     return SmallVector<Value>(carried.begin(), carried.end());
@@ -277,6 +291,7 @@ void forAll(Lowering &l, const Values &extents, int64_t cost, ValueRange hoisted
   forAxes(l, extents, outer, at, [&](Coords &at) {
     if (inner < 0)
       return body(at);
+    // What does not depend on the unknown inner coordinate is emitted here, in front of the loop.
     at[inner] = Coord();
     for (Value value : hoisted)
       hoist(l, value, broadcastCoords(l, value, at));

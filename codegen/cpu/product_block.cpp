@@ -10,6 +10,7 @@ static Value multiplyAdd(const Emit &e, const ProductPlan &p, Value x, Value y, 
   case ProductUnit::Number:
     return isa<FloatType>(p.sum) ? e.fma(x, y, sum) : e.add(sum, e.mul(x, y));
   case ProductUnit::I16Pair:
+    // The instruction multiplies pairs of i16 and adds both products to an i32 sum.
     return e.intrinsic("llvm.x86.avx512.vpdpwssd.512", sum.getType(), {sum, x, y});
   case ProductUnit::Bf16Pair: {
     Type type = VectorType::get({p.lanes * 2}, e.b.getBF16Type());
@@ -53,6 +54,7 @@ void BlockEmitter::prefetch(const Emit &e) const {
                                /*rw=*/0, /*hint=*/2, /*cache=*/1);
   };
   for (int64_t row = 0; row < size.rows; ++row) {
+    // A line has 64 bytes on all processors with vector units.
     for (int64_t at = 0; at < bytes; at += 64)
       line(row, at);
     line(row, bytes - 1);
@@ -61,6 +63,7 @@ void BlockEmitter::prefetch(const Emit &e) const {
 
 SmallVector<Value> BlockEmitter::sums(const Emit &e) const {
   Type packed = VectorType::get({p.lanes}, p.packed);
+  // The sums are loop-carried values, so that the register allocator keeps them in registers.
   SmallVector<Value> zeros(size.rows * size.vectors, e.zero(VectorType::get({p.lanes}, p.sum)));
   return e.loop(e.index(0), depth, e.index(1), zeros, [&](const Emit &e, Value k, ValueRange sums) {
     SmallVector<Value> next, right;
@@ -72,6 +75,7 @@ SmallVector<Value> BlockEmitter::sums(const Emit &e) const {
     Value column = elementPointer(e, a, p.packed, k);
     for (int64_t i = 0; i < size.rows; ++i) {
       Value at = elementPointer(e, column, p.packed, e.index(i * p.pitch()));
+      // A load that is broadcast becomes an operand of the multiplication.
       Value left = e.splat(loadRaw(e, at, p.packed, 0), packed);
       for (int64_t j = 0; j < size.vectors; ++j)
         next.push_back(multiplyAdd(e, p, left, right[j], sums[i * size.vectors + j]));
@@ -91,6 +95,7 @@ void BlockEmitter::store(const Emit &e, ValueRange sums, bool adds) const {
 // By way of memory, where rows and vectors can be counted.
 void BlockEmitter::storeCorner(const Emit &e, func::FuncOp corner, ValueRange sums) const {
   int64_t width = p.lanes * size.vectors;
+  // Registers cannot be indexed by a count that is known only when the code runs.
   Value whole = stackBuffer(e, p.c, size.rows * width);
   for (auto [i, sum] : llvm::enumerate(sums))
     storeRaw(e, elementPointer(e, whole, p.c, e.index(static_cast<int64_t>(i) * p.lanes)), sum);
@@ -109,6 +114,7 @@ static func::FuncOp cornerFunction(const Emit &outer, const ProductPlan &p) {
         Value from = elementPointer(e, whole, p.c, e.add(e.mul(r, width), j));
         Value to = elementPointer(e, c, p.c, e.add(e.mul(r, rowStride), j));
         Value before = loadRaw(e, to, p.c, p.lanes, mask);
+        // What C holds is ignored rather than multiplied by 0, since it may be NaN.
         before = e.select(fresh, e.zero(before.getType()), before);
         storeRaw(e, to, e.add(before, loadRaw(e, from, p.c, p.lanes)), mask);
       });
@@ -129,6 +135,7 @@ func::FuncOp blockFunction(const Emit &outer, const ProductPlan &p, RegisterBloc
     SmallVector<Value> sums = block.sums(e);
     if (p.sum != p.c)
       for (Value &sum : sums)
+        // Bytes are summed in f32, exactly, and added to C as integers.
         sum = e.fptosi(sum, p.c);
     using arith::CmpIPredicate;
     Value isWhole = e.bitAnd(e.cmpi(CmpIPredicate::eq, block.rows, size.rows),

@@ -62,9 +62,11 @@ Value Source::numbersAcross(const Emit &e, Value r, Value c, int64_t lanes, Valu
   Value pointer = address(e, r, c);
   if (p.perLane() == 1)
     return loadAs(e, logical, p.packed, pointer, lanes, mask);
+  // With an odd length the last lane has one number; the other one counts as 0.
   Value number = e.add(e.mul(contracted == Rows ? r : c, e.index(2)), e.index(1));
   Value exists = e.cmpi(CmpIPredicate::slt, number, extent(contracted));
   Value step = contracted == Rows ? rowStride : columnStride;
+  // The address of a number that does not exist must not be read, so the first one is read again.
   step = e.b.create<arith::SelectOp>(e.loc, exists, step, e.index(0));
   Value second = raw(e, elementPointer(e, pointer, storageType(logical), step), lanes, mask);
   second = e.select(exists, second, e.zero(second.getType()));
@@ -75,6 +77,7 @@ Value Source::numbersAcross(const Emit &e, Value r, Value c, int64_t lanes, Valu
 Value Source::loadVector(const Emit &e, Value r, Value c, Axis along, Value mask) const {
   if (perLane(along) == 1)
     return numbersAcross(e, r, c, p.lanes, mask);
+  // The two numbers of a lane are neighbours here, so one load gets all pairs.
   Value numbers = raw(e, address(e, r, c), p.lanes * 2, mask);
   return e.b.create<vector::BitCastOp>(e.loc, VectorType::get({p.lanes}, p.packed), numbers);
 }
@@ -91,6 +94,7 @@ struct Target {
       return elementPointer(e, data, p.packed, e.add(e.mul(r, pitch), c));
     Value inside = e.b.createOrFold<arith::RemUIOp>(e.loc, c, e.index(panel));
     Value start = e.sub(c, inside);
+    // Within a panel the lanes of one row are together, as the register block reads them.
     Value row = e.add(e.mul(r, e.index(panel)), inside);
     return elementPointer(e, data, p.packed, e.add(e.mul(start, e.index(p.depth)), row));
   }
@@ -111,7 +115,7 @@ struct Packing {
 void Packing::byRows(const Emit &e) const {
   int64_t lanes = from.p.lanes, together = 2;
   Value columns = from.lanesAlong(e, Columns), numbers = from.columns;
-  // Only whole numbers of numbers: a last lane of one number needs a mask.
+  // A last lane that has only one of its two numbers does not count as whole: it needs a mask.
   Value wholeLanes =
       e.b.createOrFold<arith::DivUIOp>(e.loc, numbers, e.index(from.perLane(Columns)));
   auto below = [&](int64_t unit) {
@@ -148,6 +152,7 @@ void Packing::byColumns(const Emit &e) const {
     forEach(e, columns, lanes, [&](const Emit &e, Value c) {
       SmallVector<Value> block;
       for (int64_t j = 0; j < lanes; ++j) {
+        // Beyond the last column the last one is read again; what it gives is written to padding.
         Value column = minimum(e, e.add(c, e.index(j)), last);
         block.push_back(from.loadVector(e, r, column, Rows, mask));
       }
@@ -177,6 +182,7 @@ void Packing::emit(const Emit &e) const {
   auto elements = by(&Packing::byElements);
   Value rowsContiguous = e.cmpi(CmpIPredicate::eq, from.columnStride, 1);
   Value columnsContiguous = e.cmpi(CmpIPredicate::eq, from.rowStride, 1);
+  // Strides are known only when the code runs.
   e.branch(rowsContiguous, {}, rows, [&](const Emit &e) -> SmallVector<Value> {
     e.branch(columnsContiguous, {}, columns, elements);
     return {};

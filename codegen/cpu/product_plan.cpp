@@ -66,6 +66,7 @@ func::FuncOp defineFunction(const Emit &e, const std::string &name, ArrayRef<Typ
   function.setPrivate();
   function->setAttr("llvm.linkage",
                     LLVM::LinkageAttr::get(e.b.getContext(), LLVM::Linkage::Internal));
+  // A copy in each caller would be compiled again and again.
   function->setAttr("passthrough", e.b.getStrArrayAttr({"noinline"}));
   Block *entry = function.addEntryBlock();
   e.b.setInsertionPointToStart(entry);

@@ -23,6 +23,7 @@ arith::MinSIOp tileLengthOf(ir::ParallelOp op, size_t axis) {
       continue;
     for (Operation *length : rest->getUsers()) {
       auto least = dyn_cast<arith::MinSIOp>(length);
+      // Any other use of the rest would see that the tile has grown.
       if (!least || least->getBlock() != rest->getBlock() || found)
         return {};
       if (least.getLhs() != rest || least.getRhs() != op.getSteps()[axis])
@@ -96,6 +97,7 @@ static std::optional<ProductGrid> productGrid(ir::ParallelOp op) {
     auto step = op.getSteps()[axis].getDefiningOp<arith::ConstantIndexOp>();
     grid.lengths[i] = tileLengthOf(op, axis);
     auto lower = op.getLower()[axis].getDefiningOp<arith::ConstantIndexOp>();
+    // The runtime chooses among multiples of a constant step that begin at 0.
     if (!step || step.value() <= 1 || !lower || lower.value() != 0 || !grid.lengths[i])
       return std::nullopt;
     grid.least[i] = step.value();
@@ -105,6 +107,7 @@ static std::optional<ProductGrid> productGrid(ir::ParallelOp op) {
     if (!mayGrow(&inner))
       return std::nullopt;
     grid.usesBuffer |= !needsNoBuffer(&inner);
+    // Index notation may have the axes of the tile in any place.
     if (isa<ir::EinsumOp>(inner))
       return std::nullopt;
     if (auto product = dyn_cast<ir::MatmulOp>(inner)) {
@@ -126,11 +129,13 @@ void chooseProductTiles(Lowering &l, ir::ParallelOp op, SmallVectorImpl<Value> &
   Value count = l.index(1);
   for (size_t axis = 0; axis + 2 < rank; ++axis) {
     Value span = e.sub(scalarOf(l, op.getUpper()[axis]), scalarOf(l, op.getLower()[axis]));
+    // The other axes of the grid give tiles to threads as well.
     span = e.b.createOrFold<arith::MaxSIOp>(e.loc, span, l.index(0));
     count = e.mul(count, span);
   }
   auto number = [&](Value value) { return e.indexCast(value, i64); };
   Value limits = stackBuffer(e, i64, 4), tile = stackBuffer(e, i64, 2);
+  // The limits must not be below the step that the grid has already.
   int64_t most[] = {grid->usesBuffer ? kMostRowsInBuffer : kMostRows,
                     grid->usesBuffer ? kMostColumnsInBuffer : kMostColumns};
   int64_t numbers[] = {grid->least[0], grid->least[1], std::max(most[0], grid->least[0]),
@@ -150,6 +155,7 @@ void chooseProductTiles(Lowering &l, ir::ParallelOp op, SmallVectorImpl<Value> &
 void settleTileLengths(Lowering &l, ir::ParallelOp op, ArrayRef<Value> steps) {
   const Emit &e = l.e;
   for (auto [axis, step] : llvm::enumerate(steps)) {
+    // Where the step is that of the grid, the length is computed where it stands.
     if (step == scalarOf(l, op.getSteps()[axis]))
       continue;
     arith::MinSIOp length = tileLengthOf(op, axis);
@@ -158,6 +164,7 @@ void settleTileLengths(Lowering &l, ir::ParallelOp op, ArrayRef<Value> steps) {
     Value rest = e.sub(scalarOf(l, op.getUpper()[axis]),
                        scalarOf(l, op.getBody().getArgument(static_cast<unsigned>(axis))));
     l.bindScalar(length, e.b.createOrFold<arith::MinSIOp>(e.loc, rest, step));
+    // The operation itself uses the old step, so it must not be lowered.
     l.settled.insert(length);
   }
 }

@@ -55,6 +55,7 @@ Values Dots::step(const Emit &e, ArrayRef<Value> rows, Value k, Values sums, int
                   Value mask) const {
   for (int64_t j = 0; j < vectors; ++j) {
     Value at = e.add(k, e.index(j * v.lanes));
+    // One load of the vector serves all rows.
     Value right = v.load(e, v.vector, x, at, v.lanes, mask);
     for (int64_t i = 0; i < count; ++i) {
       Value left = v.load(e, v.matrix, m, e.add(rows[i], at), v.lanes, mask);
@@ -72,6 +73,7 @@ Values Dots::sumsOf(const Emit &e, Value row) const {
   auto below = [&](int64_t unit) {
     return e.sub(depth, e.b.create<arith::RemUIOp>(e.loc, depth, e.index(unit)));
   };
+  // Most of a row goes by several vectors, the rest by one, and the last numbers under a mask.
   Value together = below(v.lanes * kVectors), whole = below(v.lanes);
   Value zero = e.zero(VectorType::get({v.lanes}, v.sum));
   auto loop = [&](Value from, Value to, int64_t vectors, ArrayRef<Value> sums) {
@@ -115,6 +117,7 @@ func::FuncOp dotsFunction(const Emit &outer, const ProductPlan &p, Type matrix, 
             storeRaw(e, at, e.add(before, sum));
           }
         };
+        // Rows that are left go one by one.
         Value whole = e.sub(count, e.b.create<arith::RemUIOp>(e.loc, count, e.index(kRows)));
         forEach(e, whole, kRows, [&](const Emit &e, Value row) { rows(e, row, kRows); });
         e.loop(whole, count, e.index(1), {}, [&](const Emit &e, Value row, ValueRange) {
@@ -147,6 +150,7 @@ func::FuncOp combinationFunction(const Emit &outer, const ProductPlan &p, Type m
             return {};
           });
         };
+        // Clearing C first lets all rows of the matrix simply add to it.
         e.branch(fresh, {}, [&](const Emit &e) -> SmallVector<Value> {
           columns(e, [&](const Emit &e, Value j, Value mask) {
             storeRaw(e, elementPointer(e, c, p.c, j), e.zero(type), mask);

@@ -23,6 +23,7 @@ static bool calls(Operation &op, llvm::StringRef name) {
 
 void recordBytes(Value address, Type array) {
   Operation *call = address.getDefiningOp();
+  // Only memory of a program counts, and its size is recorded once.
   if (!call || !calls(*call, "ptl_rt_alloc") || attrs::storage.isOn(call) ||
       !isa<ir::ArrayType, ir::RefType>(array))
     return;
@@ -64,6 +65,7 @@ bool AllocationScan::isInLoop(mlir::Block &block) {
     if (next == &block)
       return true;
     if (seen.insert(next).second)
+      // A block is in a loop if it can reach itself.
       work.append(next->succ_begin(), next->succ_end());
   }
   return false;
@@ -71,6 +73,7 @@ bool AllocationScan::isInLoop(mlir::Block &block) {
 
 void AllocationScan::number(func::CallOp call) {
   auto said = attrs::storage.of(call);
+  // Memory of an unknown size makes the whole answer unknown.
   if (!said) {
     isKnown_ = false;
     return;
@@ -105,6 +108,8 @@ AllocationScan::Live AllocationScan::after(mlir::Block &block, Live live,
       live.insert(made.begin(), made.end());
       onLive(live);
     } else if (calls(op, "ptl_rt_release")) {
+      // A release by the name that a branch has given is not matched, so the array counts as live
+      // for longer.
       for (unsigned number : numbers_.lookup(op.getOperand(1)))
         live.erase(number);
     }
@@ -118,6 +123,7 @@ std::optional<ir::ProgramStorage> AllocationScan::storage() {
   llvm::DenseMap<mlir::Block *, Live> before;
   std::deque<mlir::Block *> work = {&program_.getBody().front()};
   llvm::DenseSet<mlir::Block *> seen;
+  // Live sets only grow, so this ends; it takes the union over all ways to a block.
   while (!work.empty()) {
     mlir::Block *block = work.front();
     work.pop_front();
@@ -132,6 +138,7 @@ std::optional<ir::ProgramStorage> AllocationScan::storage() {
   }
   std::vector<ir::LiveSet> sets;
   for (mlir::Block &block : program_.getBody())
+    // The sets are complete only now, so the peaks are read in a second walk.
     after(block, before.lookup(&block),
           [&](const Live &live) { ir::keepLarger(sets, ir::LiveSet(live.begin(), live.end())); });
   return ir::storageOf(arrays_, sets, inLoops_);

@@ -62,6 +62,7 @@ static Value arrayDescriptor(Lowering &l, const View &view) {
   const Emit &e = l.e;
   Type i8 = e.b.getI8Type();
   Value descriptor = stackBuffer(e, i8, sizeof(PtlArray));
+  // Extents and strides share one buffer, eight bytes each.
   Value numbers = stackBuffer(e, i8, 16 * std::max<int64_t>(view.rank(), 1));
   auto i64 = [&](Value value) { return e.indexCast(value, e.b.getI64Type()); };
   for (int64_t axis = 0; axis < view.rank(); ++axis) {
@@ -93,6 +94,7 @@ Value valueArray(Lowering &l, StringRef text, ValueRange values) {
   for (Value value : values) {
     Type type = value.getType();
     if (isScalar(value))
+      // The runtime reads a scalar in the form in which an array would hold it.
       put(PTL_VALUE_SCALAR, elemCode(type), toStorage(e, scalarOf(l, value), type));
     else
       put(PTL_VALUE_ARRAY, 0, arrayDescriptor(l, requireView(l, value)));

@@ -34,6 +34,7 @@ View allocate(Lowering &l, Type element, const Values &extents) {
     return allocateShared(l, element, extents);
   Value data = emitScratch(l.e, l.context, byteCount(l, element, extents));
   l.usedScratch = true;
+  // The runtime has recorded that memory has run out.
   leaveUnless(l, isNotNull(l.e, data));
   return denseView(l, element, data, extents);
 }
@@ -55,6 +56,7 @@ void withScratchScope(Lowering &l, llvm::function_ref<void()> body) {
   if (l.usedScratch)
     emitScratchRelease(l.e, l.context, mark);
   else
+    // Scopes that used no scratch memory, among them most inner loops, cost nothing.
     mark.getDefiningOp()->erase();
   l.usedScratch = outer;
 }

@@ -18,6 +18,7 @@ static constexpr int64_t kMostCost = 400;
 
 static bool isRead(ir::StoreOp store, Operation *body) {
   return llvm::any_of(ir::usesOfElements(ir::storageUnder(store.getRef())), [&](Operation *user) {
+    // Who reads the array soon wants it in a cache.
     return !isa<ir::StoreOp>(user) && (!body || body->isAncestor(user));
   });
 }
@@ -29,6 +30,7 @@ static int64_t bytesOf(Type element) {
 Value isStreamed(Lowering &l, ir::StoreOp op, const View &base) {
   const Emit &e = l.e;
   Operation *body = op->getParentOfType<ir::ParallelOp>();
+  // A store within a loop may write the same lines again and again.
   bool once = body ? op->getParentOp() == body && !body->getParentOfType<ir::ParallelOp>()
                    : isa<func::FuncOp>(op->getParentOp());
   if (!l.inBody || !once || e.unit.bytes < 32 || op.getAtomic() || op.getIndex() ||
@@ -39,6 +41,7 @@ Value isStreamed(Lowering &l, ir::StoreOp op, const View &base) {
   for (Value extent : base.extents) {
     bytes = e.mul(bytes, extent);
     auto number = constantOf(extent);
+    // The size is 0 from the first unknown extent on.
     known = known && number ? known * *number : 0;
   }
   // No last cache is as small as this.
@@ -88,6 +91,7 @@ struct StreamedRows {
 Value StreamedRows::elementsToLine() const {
   const Emit &e = l.e;
   Type i64 = e.b.getI64Type();
+  // The rows that are stored together begin at the same place within a line.
   Value address = e.b.create<LLVM::PtrToIntOp>(e.loc, i64, rows[0]);
   Value bytes = e.bitAnd(e.neg(address), kLineBytes - 1);
   Value count = e.shrUnsigned(bytes, llvm::Log2_64(bytesOf(to.element)));
@@ -107,6 +111,7 @@ void StreamedRows::fetchEnds(Value whole) const {
 // Stores a value of each row at `start`: whole vectors at the start of lines, or with the mask that holds.
 void StreamedRows::put(Value start, Values values) const {
   const Emit &e = l.e;
+  // A store past the caches that has a mask would be as slow as a line that is written in part.
   if (l.mask) {
     for (auto [one, value] : llvm::zip(at, values))
       storeAt(l, to, one, value);
@@ -117,6 +122,7 @@ void StreamedRows::put(Value start, Values values) const {
     value = toStorage(e, toLanes(l, value), to.element);
     pointers.push_back(elementPointer(e, row, storageType(to.element), start));
   }
+  // The processor demands that such a store is aligned to its own size.
   int64_t bytes = std::min(kLineBytes, l.maxLanes * bytesOf(to.element));
   auto streaming = [&](const Emit &) {
     for (auto [pointer, value] : llvm::zip(pointers, values))
@@ -145,11 +151,13 @@ void StreamedRows::emit() const {
   Value count = e.sub(length, first);
   Value whole = e.add(
       first, e.sub(count, e.b.createOrFold<arith::RemUIOp>(e.loc, count, l.index(l.maxLanes))));
+  // The lines at both ends are asked for before the long loop, which hides the time that they take.
   fetchEnds(whole);
   e.loop(first, whole, l.index(l.maxLanes), {}, [&](const Emit &, Value i, ValueRange) {
     store(i, {});
     return SmallVector<Value>();
   });
+  // The rounds that exist are 0, for what comes first, and 1, for what is left.
   Value begin = e.select(e.cmpi(arith::CmpIPredicate::sgt, first, 0), l.index(0), l.index(1));
   Value end = e.select(e.cmpi(arith::CmpIPredicate::slt, whole, length), l.index(2), l.index(1));
   e.loop(begin, end, l.index(1), {}, [&](const Emit &, Value round, ValueRange) {
@@ -171,10 +179,12 @@ Values StreamedRows::emitInOrder(Values carried,
                                  llvm::function_ref<Value(Coords &, Values &)> next) const {
   const Emit &e = l.e;
   Value length = to.extents[inner], lanes = l.index(l.maxLanes);
+  // A short row may end before its first whole line begins.
   Value first = e.b.createOrFold<arith::MinSIOp>(e.loc, elementsToLine(), length);
   Value count = e.sub(length, first);
   Value whole = e.add(first, e.sub(count, e.b.createOrFold<arith::RemUIOp>(e.loc, count, lanes)));
   fetchEnds(whole);
+  // A running result allows no other order than that of the elements.
   auto stretch = [&](Value from, Value end, bool masked) {
     auto results = e.loop(from, end, lanes, carried, [&](const Emit &, Value i, ValueRange now) {
       Values values(now);
@@ -203,6 +213,7 @@ Value streamedRows(Lowering &l, const View &to, Value streamed, int64_t cost) {
   const Emit &e = l.e;
   int64_t inner = innerAxis(to.extents);
   auto length = inner < 0 ? std::nullopt : constantOf(to.extents[inner]);
+  // Only rows whose elements are neighbours fill whole lines.
   if (!streamed || inner < 0 || constantOf(to.strides[inner]) != 1 || cost > kMostCost ||
       (length && *length * bytesOf(to.element) < kLeastRowBytes))
     return {};
@@ -237,6 +248,7 @@ void storeRows(Lowering &l, const View &to, Value rows, int64_t cost, ValueRange
     return store();
   forLanes(l, to.extents, inner, at[0], cost, [&](Coords &first) {
     for (Coords &one : at.drop_front())
+      // All rows are at the same column.
       one[inner] = first[inner];
     store();
   });
@@ -275,6 +287,7 @@ void storeAll(Lowering &l, const View &to, Value streamed, int64_t cost, ValueRa
 }
 
 void fenceStreams(Lowering &l, func::FuncOp body) {
+  // A fence costs time, so only bodies that have such stores get one.
   auto found = body.walk([](LLVM::StoreOp store) {
     return store.getNontemporal() ? WalkResult::interrupt() : WalkResult::advance();
   });

@@ -29,6 +29,7 @@ void rootsOf(Lowering &l, Value pointer, llvm::SetVector<Value> &roots, bool &on
   if (isa<LLVM::AllocaOp>(op)) {
     onStack = true;
   } else if (isa<LLVM::LoadOp>(op)) {
+    // An address that was loaded is that of an argument, and one that nobody writes needs no order.
     if (l.program.writtenArguments.count(pointer))
       roots.insert(pointer);
   } else if (isAddressComputation(op)) {
@@ -45,6 +46,7 @@ bool isWrittenThrough(Value pointer) {
     if (isa<LLVM::LoadOp, LLVM::MaskedLoadOp, LLVM::masked_gather>(user))
       return true;
     if (!isAddressComputation(user) || isa<cf::BranchOp, cf::CondBranchOp>(user))
+      // A branch, a call or a store may write, and the walk does not follow them further.
       return false;
     llvm::append_range(next, user->getResults());
     return true;
@@ -74,6 +76,7 @@ int64_t storeAccess(Lowering &l, int64_t position, Value root, bool isWritten,
   if (!box)
     return position;
   for (const AxisBounds &axis : box->axes) {
+    // An axis without known bounds counts from 0 without end; the quarter leaves room to add to it.
     bool isKnown = static_cast<bool>(axis.start);
     auto word = [&](OpFoldResult number, int64_t unknown) {
       storeWord(e, words, position++, isKnown ? EmittedPositions::valueOf(number) : e.i64(unknown));
@@ -86,6 +89,7 @@ int64_t storeAccess(Lowering &l, int64_t position, Value root, bool isWritten,
 }
 
 void emitAwait(Lowering &l, Value root, bool isWritten, const RegionBounds *box) {
+  // A program that waits has code of its own between its tasks, which a replay would leave out.
   l.program.isStatic = false;
   storeAccess(l, 0, root, isWritten, box);
   l.e.call("ptl_rt_await", {}, {l.context, taskWords(l)});

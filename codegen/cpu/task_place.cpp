@@ -29,6 +29,7 @@ static std::string nameOfResult(Operation *op) {
 Value placeOfTask(Lowering &l, Operation *op) {
   const Emit &e = l.e;
   LedgerPlace place = block::placeOf(op->getLoc());
+  // The most specific name wins: that of a schedule, that of the source, then that of the result.
   std::string name = ir::taskOf(op).str();
   if (name.empty())
     name = block::nameOf(op->getLoc());

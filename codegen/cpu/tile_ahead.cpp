@@ -19,6 +19,7 @@ Value aheadOf(Lowering &l, const View &base, ValueRange offsets) {
       continue;
     int64_t bytes = std::max<int64_t>(1, storageType(base.element).getIntOrFloatBitWidth() / 8);
     Value distance = e.mul(e.mul(l.gridStep, base.strides[axis]), l.index(bytes));
+    // A larger tile would leave the cache before it is used; fetching at distance 0 does nothing.
     Value isNear = e.cmpi(arith::CmpIPredicate::ule, distance, kMostBytes);
     return e.select(isNear, distance, l.index(0));
   }
@@ -48,8 +49,10 @@ void beginPass(Lowering &l, ValueRange values) {
 }
 
 void fetchAhead(Lowering &l, const View &view, Value pointer) {
+  // A masked vector is a tail or has lanes that are left out.
   if (!view.ahead || l.mask)
     return;
+  // Reading a tile for the first time waits for memory anyway.
   l.readNow.insert(view.data);
   if (l.fetchesAhead && l.readBefore.contains(view.data))
     l.e.b.create<LLVM::Prefetch>(l.e.loc, bytePointer(l.e, pointer, view.ahead), /*rw=*/0,

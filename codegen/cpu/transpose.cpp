@@ -109,8 +109,10 @@ bool copyTransposed(Lowering &l, const View &from, const View &to) {
   if (rowAxis < 0 || columnAxis < 0 || rowAxis == columnAxis)
     return false;
   Type element = storageType(from.element);
+  // A square needs as many registers as it has lanes.
   int64_t lanes = std::min<int64_t>(l.e.unit.bytes * 8 / element.getIntOrFloatBitWidth(), 16);
   for (int64_t axis : {rowAxis, columnAxis})
+    // There would be no whole square.
     if (auto number = constantOf(to.extents[axis]); number && *number < lanes)
       return false;
   SmallVector<int64_t> others;

@@ -37,6 +37,7 @@ static std::vector<SiteCost> costsOfSites(const sim::Estimate &estimate) {
     if (t.sites[i].isWork())
       costs[i] = {0, t.totals[i].busy, t.totals[i].count};
   for (const sim::PathPiece &piece : estimate.analysis.path)
+    // The start of a kernel is the host's time, not that of a statement.
     if (piece.record != sim::noRecord && piece.kind != sim::PathPiece::Kind::Launch)
       costs[t.records[piece.record].site].path += piece.length();
   return costs;
@@ -58,6 +59,7 @@ static void reportStatements(Cost &cost, const sim::Estimate &estimate, const Ca
           busy += costs[i].busy;
           count += costs[i].count;
         }
+      // Statements of other kernels, and those that became no instruction, have no cost.
       if (path <= 0 && count == 0)
         return;
       statement.us = t.microseconds(path);
@@ -80,6 +82,7 @@ const StatementCost *Cost::dominantStatement() const {
 const StatementCost *Cost::dominantLoop() const {
   double work = us;
   for (const auto &[part, partUs] : path)
+    // No loop can take less of these.
     work -= part == "launch" || part == "orchestrator" || part == "dispatch" ? partUs : 0;
   const StatementCost *best = nullptr; // loops come before what is in them
   for (const StatementCost &each : statements)
@@ -129,6 +132,7 @@ static double paceOf(const sim::Timeline &timeline, Span loop) {
 /// The loops of a kernel that is started once.
 static std::string formulaOf(const Cost &cost, const sim::Timeline &timeline,
                              const CallableDecl &entry) {
+  // A program that starts several kernels is no single nest of loops.
   if (entry.kind != DeclKind::Kernel || timeline.launches.size() != 1)
     return "";
   std::vector<TimedLoop> loops;
@@ -192,6 +196,7 @@ static std::optional<Cost> costWithoutParts(const CostQuestion &question,
   const SourceManager &sources = avoid.trial ? avoid.trial->sources : question.sources;
   CompilerOptions options;
   options.chip = question.machine;
+  // The other form is looked at by itself, or this would recur.
   options.triesHelps = false;
   DiagnosticSink quiet;
   CompileContext context(checked, sources, std::move(options), quiet);
@@ -217,6 +222,7 @@ static void hintAtParts(Cost &cost, const CostQuestion &question, const ChipProg
       hint.span = each.span;
     }
   hint.gain = 1 - other->us / cost.us;
+  // Hints are in the order of their gains.
   auto later = std::find_if(cost.hints.begin(), cost.hints.end(),
                             [&](const CostHint &each) { return each.gain < hint.gain; });
   cost.hints.insert(later, std::move(hint));
@@ -264,6 +270,7 @@ private:
 
 CallInTime::CallInTime(const CostQuestion &question, const ChipProgram &program)
     : question_(question) {
+  // Arguments are made from the manifest, as a caller of the library would make them.
   std::string manifest =
       emitManifest(question.program, question.sources, {{question.bound.binding.decl, {}}}, false);
   rt::Manifest described = rt::parseManifest(manifest, problem).value_or(rt::Manifest{});
@@ -282,6 +289,7 @@ bool CallInTime::operator()(sim::TimeOptions how, sim::Timeline &timeline) {
   sim::Timer timer(question_.machine, question_.costs, std::move(how));
   ChipRun chip;
   chip.timer = &timer;
+  // Only times are wanted, so no data is computed.
   chip.values = false;
   chip.decisions = &decisions;
   rt::Failure failure = call_->run(*runner_, chip);
@@ -297,6 +305,7 @@ Cost costOf(const CostQuestion &question, const ChipProgram &program) {
   Cost cost;
   cost.entry = decl.name;
   cost.target = question.machine.name;
+  // This needs no call, so it is told even where no time is known.
   cost.storage = ir::storageOf(*program.program.host.get().getOps<mlir::func::FuncOp>().begin());
   CallInTime call(question, program);
   if (call.call()) {
@@ -351,6 +360,8 @@ std::optional<sim::Report> timelineOf(const CostQuestion &question, const ChipPr
   isPart = !estimate->exact;
   sim::Timeline whole;
   sim::TimeOptions how;
+  // An estimate has only sampled the loops; a timeline to look at wants all of them, if they are
+  // not too many.
   how.maxOperations = mostOperations;
   if (isPart && call(how, whole)) {
     isPart = false;

@@ -19,6 +19,7 @@ static double shareOf(double value) { return rounded(value, 10000); }
 static Json statementJson(const Cost &cost, const StatementCost &each,
                           const std::function<Json(Span)> &place) {
   Json json = place(each.span);
+  // A statement whose place the reader does not know is left out.
   if (!json.is_object())
     return Json();
   json.update({{"kind", each.kind}, {"us", us(each.us)}, {"share", shareOf(cost.share(each.us))}});
@@ -94,6 +95,7 @@ Json costJson(const Cost &cost, const std::function<Json(Span)> &place) {
   }
   if (!cost.storageUnknown.empty())
     json["storageUnknown"] = cost.storageUnknown;
+  // Without a time the sizes and the storage are still of use.
   if (!cost.unknown.empty()) {
     json["unknown"] = cost.unknown;
     return json;
@@ -130,6 +132,7 @@ Json costJson(const Cost &cost, const std::function<Json(Span)> &place) {
                {"bound", cost.bound},
                {"statements", std::move(statements)},
                {"hints", std::move(hints)}});
+  // A bound for the processor has no pipes and launches.
   if (cost.isLeast) {
     json.update({{"least", true}, {"machine", cost.machineText}});
     return json;

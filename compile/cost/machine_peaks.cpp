@@ -38,6 +38,7 @@ double bestTime(rt::ThreadPool::Body body, void *closure, int64_t count) {
     Clock::time_point start = Clock::now();
     rt::ThreadPool::shared().run(body, closure, count, 1, nullptr);
     double time = std::chrono::duration<double>(Clock::now() - start).count();
+    // Whatever else runs only makes a round slower, so the fastest one is nearest to the machine.
     best = round == 0 ? time : std::min(best, time);
     total += time;
   }
@@ -49,6 +50,7 @@ struct Buffers {
   explicit Buffers(int64_t bytes)
       : bytes(bytes), chunks(bytes / kCopyChunk), from(new(std::nothrow) char[bytes]),
         to(new(std::nothrow) char[bytes]) {
+    // The threads that copy fill the pages, so that these lie in their memory.
     auto fill = [](void *closure, int64_t begin, int64_t end) {
       auto *b = static_cast<Buffers *>(closure);
       std::memset(b->from.get() + begin * kCopyChunk, 1, (end - begin) * kCopyChunk);
@@ -69,6 +71,7 @@ double copyRate(Buffers &buffers) {
     std::memcpy(b->to.get() + begin * kCopyChunk, b->from.get() + begin * kCopyChunk,
                 (end - begin) * kCopyChunk);
   };
+  // Each byte is read once and written once.
   return 2.0 * static_cast<double>(buffers.bytes) / bestTime(copy, &buffers, buffers.chunks);
 }
 
@@ -84,6 +87,7 @@ int64_t listedCache(int number) {
 }
 
 int64_t lastLevelCache() {
+  // The first two entries are the caches of the first level.
   for (int number = 4; number >= 2; --number)
     if (int64_t size = listedCache(number); size > 0)
       return size;
@@ -140,6 +144,7 @@ std::unique_ptr<llvm::Module> multiplyAddLoop(llvm::LLVMContext &context, Step k
   b.SetInsertPoint(loop);
   auto *step = b.CreatePHI(b.getInt64Ty(), 2);
   llvm::SmallVector<llvm::PHINode *> sums;
+  // Chains begin with different numbers, or the compiler would make one of them.
   for (unsigned i = 0; i < kChains; ++i) {
     sums.push_back(b.CreatePHI(vector, 2));
     llvm::Constant *start = element->isIntegerTy() ? llvm::ConstantInt::get(vector, i)
@@ -153,6 +158,7 @@ std::unique_ptr<llvm::Module> multiplyAddLoop(llvm::LLVMContext &context, Step k
   step->addIncoming(next, loop);
   b.CreateCondBr(b.CreateICmpSLT(next, b.getInt64(kSteps)), loop, exit);
   b.SetInsertPoint(exit);
+  // All sums take part in the result, so that none is left out.
   llvm::Value *total = sums.front()->getIncomingValue(1);
   for (llvm::PHINode *sum : llvm::drop_begin(sums)) {
     llvm::Value *one = sum->getIncomingValue(1);
@@ -219,6 +225,7 @@ public:
   }
 
   double rate(Buffers &buffers) const {
+    // A rate of 0 stands for one that is not known.
     if (!function_)
       return 0;
     struct Run {
@@ -262,6 +269,7 @@ double multiplyAddRate(const cpu::Processor &processor, Step step) {
       own->function(own->step == Step::Doubles ? static_cast<void *>(doubles) : cells);
     }
   };
+  // Some more pieces than threads let a slow thread do fewer.
   int64_t count = rt::ThreadPool::shared().threadCount() * 4;
   unsigned products = bytes / (step == Step::Doubles ? 8 : 4) *
                       (step == Step::Bf16Pairs || step == Step::I16Pairs ? 2 : 1);
@@ -297,6 +305,7 @@ MachinePeaks measurePeaks(const cpu::Processor &processor) {
 }
 
 const MachinePeaks &hostPeaks() {
+  // Measuring takes some tenths of a second, and the machine stays the same.
   static const MachinePeaks peaks = measurePeaks(cpu::Processor::host());
   return peaks;
 }

@@ -50,6 +50,7 @@ public:
   Counts(func::FuncOp function, const WorkByOp &work, const MachinePeaks &peaks)
       : function_(function), work_(work), peaks_(peaks) {
     function.walk([&](Operation *op) {
+      // A grid's work is that of the operations within it.
       if (auto found = work.ops.find(op); found != work.ops.end() && !isa<ir::ParallelOp>(op))
         ops_.push_back({op, &found->second, {}});
     });
@@ -82,6 +83,7 @@ void Counts::place(const std::vector<StatementPlace> &statements) {
   };
   for (CountedOp &counted : ops_) {
     llvm::SmallVector<Operation *> next = {counted.op};
+    // Operations that passes have added have no statement of their own; the limit ends long chains.
     for (size_t i = 0; i < next.size() && i < 16; ++i) {
       counted.spans = ir::rangesOf(next[i]->getLoc());
       if (isPlaced(counted.spans))
@@ -93,6 +95,7 @@ void Counts::place(const std::vector<StatementPlace> &statements) {
 
 Operation *Counts::passOf(Operation *op) const {
   Operation *pass = op;
+  // The outermost grid is one pass over memory.
   for (auto grid = op->getParentOfType<ir::ParallelOp>(); grid;
        grid = grid->getParentOfType<ir::ParallelOp>())
     pass = grid;
@@ -179,6 +182,8 @@ Load Counts::loadOf(llvm::function_ref<bool(const CountedOp &)> isWanted) const 
       load.written += static_cast<double>(counted.work->written);
   }
   for (const auto &[key, bytes] : read)
+    // Several reads of one array in a pass find it in a cache, so it counts at most once for each
+    // run.
     load.read += std::min(bytes.first, bytes.second);
   for (const auto &[key, bytes] : written)
     load.written += std::min(bytes.first, bytes.second);
@@ -222,6 +227,7 @@ StatementWork Pricing::priceOf(const Load &load) const {
                                   : secondsToMove(load, peaks_.bytes, peaks_.readBytes));
   size_t most = 0;
   for (size_t unit = 0; unit < kNumUnits; ++unit) {
+    // Units are taken to work one after the other, while memory moves beside them.
     work.computeUs += 1e6 * load.seconds[unit];
     most = load.seconds[unit] > load.seconds[most] ? unit : most;
   }
@@ -269,6 +275,7 @@ static void reportStatements(Cost &cost, Counts &counts, const CallableDecl &ent
     statement.us = statement.work->us();
     if (statement.us <= 0)
       continue;
+    // Lengths of functions that are called depend on the call.
     bool isOwn = std::any_of(own.begin(), own.end(), [&](const StatementPlace &each) {
       return each.stmt == place.stmt && each.span == place.span;
     });
@@ -280,6 +287,7 @@ static void reportStatements(Cost &cost, Counts &counts, const CallableDecl &ent
   for (const StatementPlace &place : own)
     parts.push_back(pricing.priceOf(
         counts.loadOf([&](const CountedOp &op) { return isWithin(op.spans, place.span); })));
+  // What belongs to none of the statements counts in the whole as well.
   parts.push_back(pricing.priceOf(counts.loadOf([&](const CountedOp &op) {
     return std::none_of(own.begin(), own.end(),
                         [&](const StatementPlace &each) { return isWithin(op.spans, each.span); });
@@ -346,6 +354,7 @@ Cost processorCost(const ProcessorQuestion &question, const MachinePeaks &peaks)
   }
   cost.sizes = call->sizes;
   CompilerOptions options = question.options;
+  // Operations have to say which part of the source they come from.
   options.ranges = true;
   DiagnosticSink sink; // what is wrong with the entry has been reported
   CompileContext context(question.program, question.sources, options, sink);
@@ -362,6 +371,7 @@ Cost processorCost(const ProcessorQuestion &question, const MachinePeaks &peaks)
   }
   reportAssumed(cost, *work, question.sources);
   Counts counts(*tiles->module->getOps<func::FuncOp>().begin(), *work, peaks);
+  // Half of the cache is left to other data.
   bool isInCache = peaks.cacheBytes > 0 && peaks.cacheReadBytes > 0 &&
                    counts.allBytes() * 2 <= static_cast<double>(peaks.cacheSize);
   DimLookup values = valuesOf(question.program, question.bound.binding, cost.sizes);

@@ -36,6 +36,7 @@ void visitStatement(const Stmt &stmt, const Visit &visit) {
   case StmtKind::Break:
   case StmtKind::Continue:
     return;
+  // All other statements have no statements within them.
   default:
     return visit({stmt.span, "statement", true, &stmt});
   }
@@ -46,6 +47,7 @@ void visitBlock(const Block *block, const Visit &visit) {
     return;
   for (const Stmt *each : block->stmts)
     visitStatement(*each, visit);
+  // The value of a block is an expression without a statement.
   if (block->value)
     visit({block->value->span, "statement", true});
 }

@@ -18,6 +18,7 @@ static std::optional<int64_t> tunableValue(const CheckedProgram &program,
                      (schedule->machine.empty() || schedule->machine == binding.machine);
       for (const auto &[local, value] : schedule->tunables)
         if (applies && local == tunable.local)
+          // Whether the condition holds depends on lengths that are not known here.
           return schedule->when ? std::nullopt : std::optional<int64_t>(value);
     }
   return tunable.defaultValue;
@@ -32,6 +33,7 @@ DimLookup valuesOf(const CheckedProgram &program, const ir::EntryBinding &bindin
   for (const auto &[name, value] : binding.statics)
     values[name] = value;
   for (const ExampleSize &size : sizes)
+    // Sizes of the call come last, since they win over what was bound.
     values[size.name] = size.value;
   return [values = std::move(values), dims = program.dims](SymbolId id) -> std::optional<int64_t> {
     auto found = values.find(dims->symbol(id).name);
@@ -71,6 +73,7 @@ Formula roundsOf(const Stmt &stmt, DimContext &dims, const DimLookup &values) {
     if (rounds.isConstant(1))
       continue;
     std::string text = dims.toString(rounds);
+    // A blank outside of parentheses stands beside an operator.
     bool isSum = text.find(' ') < text.find('(');
     if (heads.size() > 1 && isSum)
       text = "(" + text + ")";
@@ -78,6 +81,7 @@ Formula roundsOf(const Stmt &stmt, DimContext &dims, const DimLookup &values) {
     all.value = all.value.value_or(1) * *value;
   }
   if (!heads.empty() && !all.value)
+    // All loops have one round.
     return {"1", 1};
   return all;
 }
@@ -128,6 +132,7 @@ std::string timeFormula(double us, const std::vector<TimedLoop> &loops, int64_t 
     if (!loop.rounds.value || *loop.rounds.value <= 0 || loop.us <= 0)
       continue;
     std::vector<LoopTime> *among = &outermost;
+    // Loops come in the order of the text, so only the last one can contain this one.
     while (!among->empty() && among->back().loop->span.begin <= loop.span.begin &&
            loop.span.end <= among->back().loop->span.end)
       among = &among->back().inner;
@@ -136,6 +141,7 @@ std::string timeFormula(double us, const std::vector<TimedLoop> &loops, int64_t 
   if (outermost.size() != 1 || !outermost.front().loop->isGrid || blocks <= 0)
     return "";
   const TimedLoop &grid = *outermost.front().loop;
+  // The points are dealt out to the blocks, so the slowest block has this many.
   int64_t turns = (*grid.rounds.value + blocks - 1) / blocks;
   double turn = grid.us / static_cast<double>(turns);
   if (grid.pace > 0 && grid.pace < turn)

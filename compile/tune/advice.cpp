@@ -103,12 +103,14 @@ Adviser::Point Adviser::startOf() const {
 }
 
 std::optional<double> Adviser::timeAt(const Point &point) {
+  // The time of the present source is known already.
   const EditTrial *trial = point == startOf() ? nullptr : trials_.tried(editsAt(point));
   if (!trial && point != startOf())
     return std::nullopt;
   double us = trial ? trial->us : cost_.us;
   for (size_t i = 0; i < point.size(); ++i) {
     double &least = times_[i].try_emplace(numbers_[i].values[point[i]], us).first->second;
+    // For each value of one number the best of all combinations is shown.
     least = std::min(least, us);
   }
   return us;
@@ -130,6 +132,7 @@ std::optional<Adviser::Point> Adviser::search(bool depthsOnly) {
   std::vector<TuneAxis> axes;
   for (const SourceNumber &number : numbers_)
     if (depthsOnly && !number.isDepth)
+      // A number that is not searched is an axis of one value.
       axes.push_back({"", {number.values[number.start]}, 0});
     else
       axes.push_back({"", number.values, number.start});
@@ -197,6 +200,7 @@ void Adviser::keepMeaningful() {
   std::vector<SourceNumber> all = std::move(numbers_);
   numbers_.clear();
   for (SourceNumber &number : all) {
+    // Any other size shows whether results depend on it.
     int64_t other = number.values[number.start] == 16 ? 32 : 16;
     std::vector<TextEdit> edits = number.edits(other);
     if (!number.isWritten || !trials_.checks(edits) || trials_.computesTheSame(edits))
@@ -211,6 +215,7 @@ void Adviser::adviseNumbers() {
     return;
   keepMeaningful();
   times_.resize(numbers_.size());
+  // A change of depths alone is easier to accept, so it is told beside a better one of sizes.
   for (bool depthsOnly : {false, true}) {
     std::optional<Point> best = search(depthsOnly);
     if (!best)
@@ -234,6 +239,7 @@ void Adviser::adviseMoves(const std::vector<SourceMove> &moves) {
     const EditTrial *trial = trials_.tried(move.edits);
     if (!trial || !isWorth(move.kind, trial->us))
       continue;
+    // Running both forms takes longest, so it comes last.
     if (!adviceInfo(move.kind).runs || trials_.computesTheSame(move.edits))
       add(move.kind, move.text, move.span, move.edits, trial->us);
   }
@@ -249,6 +255,7 @@ void advise(Cost &cost, const CostQuestion &question, const CompilerOptions &opt
             const AdviceLimits &limits) {
   const CallableDecl &decl = *question.bound.binding.decl;
   bool isOwn = decl.module == question.program.modules.front().get();
+  // Only the user's own file is edited, and only tile-level code.
   if (!cost.unknown.empty() || !isOwn || decl.isBlockLevel || !options.recheck || !options.chip)
     return;
   Adviser adviser(question, options, cost, limits);

@@ -14,6 +14,7 @@ EditTrials::EditTrials(const CostQuestion &question, const CompilerOptions &opti
                        const AdviceLimits &limits)
     : question_(question), options_(options), limits_(limits),
       root_(question.program.modules.front()->file) {
+  // A trial reports nothing to anyone, so all that serves reports is off.
   options_.triesHelps = false;
   options_.reportsParts = false;
   options_.keepsStages = false;
@@ -71,6 +72,7 @@ std::shared_ptr<TrialSource> EditTrials::checked(const std::vector<TextEdit> &ed
   for (const CallableDecl *decl : trial->program->modules.front()->callables)
     if (decl->kind == now.kind && decl->name == now.name)
       trial->decl = decl;
+  // The first call is for the unchanged text, whose own reports are no fault of a change.
   if (!present_)
     presentReports_ = quiet.all().size();
   bool isWell = trial->decl && !trial->decl->hasErrors && quiet.all().size() <= presentReports_;
@@ -103,6 +105,7 @@ std::optional<EditTrial> EditTrials::run(const std::vector<TextEdit> &edits) {
 }
 
 const EditTrial *EditTrials::tried(const std::vector<TextEdit> &edits) {
+  // Different edits may give the same text, which is tried once.
   std::string text = edited(edits);
   auto found = known_.find(text);
   if (found == known_.end()) {

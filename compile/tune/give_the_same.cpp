@@ -52,6 +52,7 @@ static std::optional<DrawnArguments> draw(const rt::Entry &entry, const TrialSou
     words.push_back(entry.types[i] + "=" + std::string(elemName(binding.elems[i])));
   for (const rt::Param &param : entry.params)
     if (param.kind != PTL_PARAM_OUTPUT)
+      // Zeros would hide differences.
       words.push_back(param.name + (param.isArray() ? "=random" : "=1"));
   RunInputs inputs;
   if (!resolveRunArguments(*source.decl, entry, words, /*seed=*/1, /*convert=*/false, inputs)
@@ -81,7 +82,9 @@ static reference::RunResult runDrawn(const TrialSource &source, const DrawnArgum
   reference::RunOptions options;
   options.dims = drawn.dims;
   options.tunables = binding.tunables;
+  // What the program prints is not for the user.
   options.print = [](const std::string &) {};
+  // The interpreter is slow, so large arrays are refused.
   options.mostElements = 1 << 22;
   return reference::runEntry(*source.program, source.sources, *source.decl, drawn.values, options);
 }
@@ -111,12 +114,14 @@ std::optional<bool> giveTheSame(const TrialSource &one, const TrialSource &other
     if (!drawn)
       continue;
     reference::RunResult before = runDrawn(one, *drawn, binding);
+    // Lengths that a requirement excludes say nothing about the change.
     if (!before.ok())
       continue;
     reference::RunResult after = runDrawn(other, *drawn, binding);
     if (!after.ok() || !agree(before.outputs, after.outputs, drawn->shortest) ||
         !agree(before.inouts, after.inouts, drawn->shortest))
       return false;
+    // Two sets of lengths that work are enough.
     if (++compared == 2)
       break;
   }

@@ -60,6 +60,7 @@ std::optional<double> Search::timeAt(const TunePoint &point) {
     return result_.tries[found->second].outcome.us;
   if (isEnded())
     return std::nullopt;
+  // One point is always tried, so that there is a result.
   if (!result_.tries.empty() && limits_.isOver && limits_.isOver()) {
     result_.isCut = true;
     return std::nullopt;
@@ -75,6 +76,7 @@ std::optional<double> Search::timeAt(const TunePoint &point) {
 
 bool Search::isFaster(const TunePoint &point, const TunePoint &than) {
   std::optional<double> us = timeAt(point), other = timeAt(than);
+  // A point that cannot be had is slower than any other.
   return us && (!other || *us < *other);
 }
 
@@ -185,6 +187,7 @@ std::optional<TunePoint> Search::beginning() {
 }
 
 void Search::descendFromElsewhere() {
+  // A descent may end in a place that is only better than its neighbours.
   for (size_t idle = 0; !isEnded() && idle < limits_.mostIdle;) {
     TunePoint point;
     for (const TuneAxis &axis : axes_)
@@ -199,6 +202,7 @@ void Search::descendFromElsewhere() {
 TuneResult Search::run() {
   if (std::optional<TunePoint> point = beginning())
     descend(*point);
+  // All points are tried, those near the default first, in case time runs out.
   if (isSmall_)
     outward([&](const TunePoint &point) {
       timeAt(point);

@@ -69,6 +69,7 @@ public:
   }
   /// A name that the file does not have.
   std::string fresh(std::string name) const {
+    // Even a mention in a comment counts, which is safe.
     while (tree.fileText().find(name) != std::string_view::npos)
       name += "_";
     return name;
@@ -97,6 +98,7 @@ std::set<std::string> DeclSyntax::changing(NodeId loop) const {
   for (NodeKind kind : {NodeKind::AssignStmt, NodeKind::AtomicStmt})
     forEach(loop, kind, [&](NodeId node) {
       NodeId target = tree.child(node, 0);
+      // Writing an element changes the variable.
       while (tree.is(target, NodeKind::IndexExpr) || tree.is(target, NodeKind::MemberExpr))
         target = tree.child(target, 0);
       add(target);
@@ -108,6 +110,7 @@ std::set<std::string> DeclSyntax::changing(NodeId loop) const {
 static std::vector<DeclSyntax> kernelsOf(const CostQuestion &question) {
   std::vector<DeclSyntax> kernels;
   for (const CallableDecl *decl : reachableFrom(*question.bound.binding.decl))
+    // Other files are not edited, and manual kernels say themselves when they load.
     if (decl->module == question.program.modules.front().get() && !decl->isBlockLevel &&
         decl->kind == DeclKind::Kernel)
       kernels.emplace_back(*decl);
@@ -133,6 +136,7 @@ std::vector<SourceMove> orderMoves(const CostQuestion &question) {
     syntax.forEach(syntax.decl.syntax, NodeKind::ParallelStmt, [&](NodeId loop) {
       NodeId list = LoopView(syntax.tree, loop).bindings();
       std::span<const NodeId> bindings = syntax.tree.children(list);
+      // Exchanging neighbours is enough; further orders come from repeating it.
       for (size_t i = 0; i + 1 < bindings.size(); ++i) {
         NodeId one = bindings[i], other = bindings[i + 1];
         moves.push_back({AdviceKind::Order,
@@ -194,6 +198,7 @@ static void hoistLoads(const DeclSyntax &syntax, NodeId loop, std::vector<Source
   std::vector<NodeId> loads = loadsIn(syntax, loop);
   for (NodeId load : loads) {
     std::string text = syntax.text(load);
+    // A load that depends on the loop cannot leave it.
     if (!areApart(syntax.words(load), changing) || !known.insert(text).second)
       continue;
     std::string name = syntax.fresh(syntax.text(tree.child(load, 0)) + "_tile");
@@ -232,12 +237,14 @@ static void keepLoad(const DeclSyntax &syntax, NodeId outer, NodeId inner, NodeI
     NodeId pattern = tree.child(tree.child(LoopView(tree, inner).bindings(), 0), 0);
     bool isChunk =
         tree.is(slots[i], NodeKind::NameExpr) && syntax.text(slots[i]) == syntax.text(pattern);
+    // All other positions have to be the same in every round.
     if (!isChunk && !areApart(syntax.words(slots[i]), changing))
       return;
     chunked += isChunk;
     kept += (i > 1 ? ", " : "") + (isChunk ? ":" : syntax.text(slots[i]));
     use += (i > 1 ? ", " : "") + (isChunk ? syntax.text(slots[i]) : ":");
   }
+  // Exactly one axis is walked by the inner loop.
   if (chunked != 1 || changing.contains(base))
     return;
   std::string name = syntax.fresh(base + "_rows");
@@ -277,6 +284,7 @@ struct SumLoop {
 static std::optional<SumLoop> sumLoopIn(const DeclSyntax &syntax, NodeId grid) {
   const Tree &tree = syntax.tree;
   std::span<const NodeId> body = tree.children(LoopView(tree, grid).body());
+  // Only this shape is known to be a sum and nothing else.
   if (body.size() != 3 || !tree.is(body[0], NodeKind::VarStmt) ||
       !tree.is(body[1], NodeKind::ForStmt) || !tree.is(body[2], NodeKind::AssignStmt))
     return std::nullopt;
@@ -314,6 +322,7 @@ static void splitSum(const DeclSyntax &syntax, const SumLoop &sum, std::vector<S
   Span grid = tree.span(LoopView(tree, sum.grid).bindings()), end = tree.span(result);
   Span last{grid.file, grid.end, grid.end}, value{end.file, end.end, end.end};
   std::string name = syntax.fresh("part");
+  // Which size is best depends on the chip, so all are tried.
   for (int size : {256, 512, 1024, 2048, 4096}) {
     std::string axis = "tiles(" + syntax.text(whole) + ", " + std::to_string(size) + ")";
     moves.push_back({AdviceKind::SplitK,
@@ -335,6 +344,7 @@ std::vector<SourceMove> splitMoves(const CostQuestion &question) {
       if (std::optional<SumLoop> sum = sumLoopIn(syntax, grid))
         splitSum(syntax, *sum, moves);
     });
+  // The program has a schedule already, which is its author's choice.
   return moves;
 }
 

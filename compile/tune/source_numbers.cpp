@@ -13,6 +13,7 @@ namespace ptl {
 static constexpr int64_t kTileSizes[] = {16, 32, 64, 96, 128, 192, 256, 512, 1024};
 
 static void setValues(SourceNumber &number, std::vector<int64_t> values, int64_t present) {
+  // The present value is always among those that are tried.
   values.push_back(present);
   std::sort(values.begin(), values.end());
   values.erase(std::unique(values.begin(), values.end()), values.end());
@@ -44,6 +45,7 @@ static void addTiles(std::vector<SourceNumber> &numbers, const CostQuestion &que
 
 int64_t presentValue(const CheckedProgram &program, const std::string &machine,
                      const CallableDecl &decl, const Tunable &tunable) {
+  // A schedule for this machine wins over one for all.
   for (const std::string &name : {machine, std::string()})
     for (const auto &module : program.modules)
       for (const ScheduleDecl *schedule : module->schedules)
@@ -66,6 +68,7 @@ static void addTunables(std::vector<SourceNumber> &numbers, const CostQuestion &
     int64_t present = presentValue(question.program, question.machine.name, decl, tunable);
     setValues(number, tunable.domain.empty() ? tileSizes() : tunable.domain, present);
     std::vector<TextEdit> edits = tunableEdits(question.program, binding, tunable, present);
+    // A truth value is no size, and a value that another file sets is not changed.
     if (tunable.isBool || edits.empty() ||
         edits.front().span.file != question.program.modules.front()->file)
       continue;
@@ -95,6 +98,7 @@ static std::optional<SourceNumber> depthOf(const CostQuestion &question, const T
     span = tree.span(depth);
     std::string_view digits = tree.text(depth);
     auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), present);
+    // A depth that is a name has its value elsewhere.
     if (problem != std::errc() || end != digits.data() + digits.size())
       return std::nullopt;
   } else if (view.unroll() != kNoNode) {

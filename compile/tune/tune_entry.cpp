@@ -44,6 +44,7 @@ std::optional<bool> conditionHolds(const Expr &condition, const DimLookup &dims,
     const auto &logical = cast<LogicalExpr>(condition);
     std::optional<bool> lhs = conditionHolds(*logical.lhs, dims, locals),
                         rhs = conditionHolds(*logical.rhs, dims, locals);
+    // One side may decide even if the other one is not known.
     bool decides = !logical.isAnd;
     if (lhs == decides || rhs == decides)
       return decides;
@@ -184,6 +185,7 @@ const WhereClause *EntryTuning::excluding(const TunePoint &point) const {
 }
 
 TuneOutcome EntryTuning::evaluate(const TunePoint &point) {
+  // The declaration itself excludes the point, so compiling it would be wasted.
   if (const WhereClause *where = excluding(point))
     return {std::nullopt, "`where " + where->text + "` excludes it"};
   for (size_t i = 0; i < axes_.size(); ++i)

@@ -86,6 +86,7 @@ std::string tuneText(const TuneReport &report) {
   constexpr size_t most = 5;
   for (size_t i = 0; i < std::min(tries.size(), most); ++i)
     row(*tries[i], tries[i] == &first ? "  <-- today" : "");
+  // What holds today is always shown, even where it is not among the best.
   if (std::find(tries.begin(), tries.begin() + std::min(tries.size(), most), &first) ==
       tries.begin() + std::min(tries.size(), most)) {
     if (first.outcome.us)

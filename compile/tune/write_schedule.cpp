@@ -63,6 +63,7 @@ static void setValues(std::string &text, const Tree &tree, NodeId node, const En
   if (!added.empty() && next != text.npos && (text[next] == '\n' || text[next] == '}'))
     added.pop_back();
   edits.emplace_back(Span{span.file, open, open}, added);
+  // Edits go from the end to the start, so that places in front of them stay valid.
   std::sort(edits.begin(), edits.end(),
             [](const auto &a, const auto &b) { return a.first.begin > b.first.begin; });
   for (const auto &[place, value] : edits)
@@ -77,12 +78,14 @@ std::string withSchedule(const CheckedProgram &program, const SourceManager &sou
   std::string text(file.text());
   const ScheduleDecl *own = nullptr;
   for (const ScheduleDecl *each : root.schedules)
+    // A schedule with a condition is for some lengths only.
     if (!own && each->target == &decl && each->machine == machine && !each->when)
       own = each;
   if (own) {
     setValues(text, *root.tree, nodeOf(program, *own).node, tuning, point);
   } else {
     std::string items;
+    // A new schedule for this machine replaces the general one, so it repeats its other items.
     const ScheduleDecl *base = tuning.schedule();
     ScheduleNode from = base && !base->when ? nodeOf(program, *base) : ScheduleNode();
     if (from.node != kNoNode)
@@ -100,6 +103,7 @@ std::string withSchedule(const CheckedProgram &program, const SourceManager &sou
     }
     text.insert(end + 1, "\n" + schedule);
   }
+  // A file in another style is not reformatted.
   bool wasFormatted = formatted(file.path(), std::string(file.text())) == file.text();
   return wasFormatted ? formatted(file.path(), std::move(text)) : text;
 }

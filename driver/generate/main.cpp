@@ -14,6 +14,7 @@ static bool write(const std::filesystem::path &path, const std::string &text) {
   std::ofstream file(path, std::ios::binary);
   file << text;
   file.close();
+  // Closing writes what is left, so errors show only here.
   if (!file)
     std::fprintf(stderr, "cannot write %s\n", path.c_str());
   return bool(file);
@@ -26,6 +27,7 @@ static std::string helpOf(const std::string &program) {
     char part[4096];
     while (size_t length = std::fread(part, 1, sizeof part, pipe))
       text.append(part, length);
+    // Half of a text would make a wrong page.
     if (::pclose(pipe) != 0)
       text.clear();
   }

@@ -19,6 +19,7 @@ std::string troff(std::string_view text) {
     else if (c == '-')
       out += "\\-";
     else if (c == '`')
+      // Backticks come in pairs.
       out += (bold = !bold) ? "\\fB" : "\\fR";
     else if ((c == '.' || c == '\'') && (out.empty() || out.back() == '\n'))
       out += std::string("\\&") + c;

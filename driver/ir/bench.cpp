@@ -39,6 +39,7 @@ std::optional<Limit> limitOf(const Measurement &measurement, const MachinePeaks 
   double memory = static_cast<double>(measurement.bytes) / peaks.bytes;
   double compute = (static_cast<double>(measurement.work->flops) - doubleFlops) / peaks.flops +
                    doubleFlops / peaks.doubleFlops;
+  // Moving and computing overlap, so the longer one is the limit.
   return memory >= compute ? Limit{"memory", memory / measurement.median}
                            : Limit{"compute", compute / measurement.median};
 }
@@ -53,6 +54,7 @@ Measurement measure(CompiledExecutor &executor, CompiledCall &call, CallResult &
   while (!result.failure && result.compiled && times.size() < kMostRuns &&
          (times.size() < kFewestRuns || total < kSecondsPerCall)) {
     Clock::time_point start = Clock::now();
+    // The outputs are used again, so that memory for them is not measured.
     result = call.call(executor, std::move(result.outputs));
     times.push_back(std::chrono::duration<double>(Clock::now() - start).count());
     total += times.back();
@@ -62,6 +64,7 @@ Measurement measure(CompiledExecutor &executor, CompiledCall &call, CallResult &
     return measurement;
   std::sort(times.begin(), times.end());
   measurement.runs = times.size();
+  // The median ignores what other processes take away now and then.
   measurement.median = times[times.size() / 2];
   measurement.low = times[times.size() / 10];
   measurement.high = times[times.size() * 9 / 10];
@@ -161,6 +164,7 @@ ExitCode runBench(const Options &options) {
   }
   MachinePeaks peaks;
   if (!measurements.empty())
+    // Measuring the machine takes time, and is needed only beside results.
     peaks = hostPeaks();
   if (options.has(OptionId::Json))
     std::fputs(asJson(measurements, peaks).c_str(), stdout);

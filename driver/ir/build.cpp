@@ -95,6 +95,7 @@ bool Builder::chooseKinds(std::string *error) {
   }
   if (kinds_.empty())
     kinds_.push_back(best->id);
+  // Machine code is not written to a terminal.
   bool binary = wants(StageId::Object) || wants(StageId::Library);
   if (binary && output_.empty())
     *error = "say with `-o` where to write";
@@ -112,6 +113,7 @@ std::string Builder::pathFor(StageId id) const {
   if (output_.empty())
     return "-";
   std::string extension(stageInfo(id).emittedExtension());
+  // Several outputs need different names.
   return kinds_.size() == 1 ? output_ : output_ + extension;
 }
 
@@ -142,6 +144,7 @@ std::string Builder::emitInterfaces(const CheckedProgram &program,
   bool unchecked = session_.options().has(OptionId::Unchecked);
   std::string manifest = emitManifest(program, session_.sources(), entries, unchecked);
   emit(StageId::Manifest, manifest);
+  // Names in the header come from the library's file.
   std::string name = output_.substr(output_.rfind('/') + 1);
   name = name.substr(0, name.find('.'));
   if (wants(StageId::Header)) {
@@ -221,6 +224,7 @@ bool Builder::emitTexts(std::vector<ChipProgram> programs, const Machine &machin
   std::vector<mlir::ModuleOp> kernels;
   for (ChipProgram &program : programs)
     for (mlir::OwningOpRef<mlir::ModuleOp> &kernel : program.program.kernels) {
+      // Requirements are for the prover; tools for chips do not know them.
       dropRequirements(*kernel);
       kernels.push_back(*kernel);
     }
@@ -257,6 +261,7 @@ ExitCode Builder::emitBlocks(const CompileContext &context,
       std::optional<ChipProgram> program;
       if (built)
         program = lowerToChip(context, *built).program;
+      // The reason has been reported.
       if (!program)
         return ExitCode::Fine;
       if (wants(StageId::Host))
@@ -300,6 +305,7 @@ void Builder::link(const std::string &object) {
   llvm::Error error = cpu::linkSharedLibrary(
       {object}, {"-L" + runtime, "-lptl_rt", "--rpath=" + runtime, "-z", "defs"}, temporary);
   if (error || ::rename(temporary.c_str(), path.c_str()) != 0) {
+    // A library appears under its name only when it is complete.
     ::unlink(temporary.c_str());
     session_.sink().report(DiagId::CannotWriteFile, kNoSpan,
                            {path, llvm::toString(std::move(error))});
@@ -336,6 +342,7 @@ void Builder::emitCode(const CompileContext &context, cpu::LlvmModule code,
       wants(StageId::Object) ? pathFor(StageId::Object) : pathFor(StageId::Library) + ".part.o";
   if (produce(StageId::Object, cpu::OutputKind::Object, object) && wants(StageId::Library))
     link(object);
+  // The object was only a step towards the library.
   if (!wants(StageId::Object))
     ::unlink(object.c_str());
 }
@@ -373,6 +380,7 @@ ExitCode Builder::compile(const CheckedProgram &program, const std::vector<Manif
     if (wants(StageId::Built))
       emit(StageId::Built, printed(*tensor->module));
     if (wants(StageId::Tensor) || wants(StageId::Tile) || wants(StageId::Vector))
+      // Lowering consumes the module, which is still needed for code.
       emitPhases(context, copyOf(*tensor));
     if (lastLevel() == StageLevel::Llvm && !session_.failed())
       if (std::optional<cpu::LlvmModule> code = lowerToLlvm(context, std::move(*tensor)))

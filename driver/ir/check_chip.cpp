@@ -41,6 +41,7 @@ public:
   }
 
   void operator()(const BoundEntry &entry, const ChipProgram &lowered) {
+    // The costs were not asked for, or the machine's file has none.
     if (!costs_ || !costs_->known())
       return;
     CostQuestion question{program_,      session_.sources(),
@@ -49,6 +50,7 @@ public:
                           /*hints=*/true};
     Cost &cost = found.emplace_back(costOf(question, lowered));
     auto start = std::chrono::steady_clock::now();
+    // Each change is compiled and simulated, so the search has a limit of time.
     std::chrono::seconds budget(session_.options().number(OptionId::Budget).value_or(10));
     AdviceLimits limits;
     limits.isOver = [&] { return std::chrono::steady_clock::now() - start >= budget; };
@@ -101,6 +103,7 @@ ExitCode runCheckForChips(const Options &options) {
   bool isWell = true;
   ExitCode code = runCheck(options, [&](Session &session, const CheckedProgram &program) {
     bool isForMachine = options.has(OptionId::Target) || options.has(OptionId::Machine);
+    // Manual kernels are proved even where no target is given, since they are written for chips.
     if (!isForMachine && !session.failed())
       isWell &= proveManual(session, program, wantedOf(options));
     if (!isForMachine && !options.has(OptionId::Cost))

@@ -27,10 +27,12 @@ CompilerOptions compilerOptions(const Options &options, const Target &target) {
   compiler.chip = target.chip();
   if (options.has(OptionId::Processor))
     compiler.processor = cpu::Processor::named(std::string(options.value(OptionId::Processor)));
+  // The key of the cache does not have the text of the user's own machine files.
   if (!options.has(OptionId::NoCache) && !options.has(OptionId::Machine))
     compiler.cache = DiskCache::ofUser();
   for (OptionId id : {OptionId::Define, OptionId::Include, OptionId::Warning})
     for (const std::string &value : options.values(id))
+      // These options change what a source means, so they are part of the key.
       compiler.cacheSalt += std::to_string(static_cast<int>(id)) + value + std::string(1, '\0');
   return compiler;
 }

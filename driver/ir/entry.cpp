@@ -32,6 +32,8 @@ const CallableDecl *chooseEntry(Session &session, const CheckedProgram &program)
     if (!isCallable(*decl))
       continue;
     all.push_back(decl);
+    // A function that is exported is there for other modules; kernels and programs are what one
+    // runs.
     if (decl->isPub && decl->kind != DeclKind::Fn)
       exported.push_back(decl);
     if (decl->name == name)
@@ -66,6 +68,7 @@ void reportStop(Session &session, const rt::Failure &failure) {
   for (FileId id = 0; id < sources.size(); ++id) {
     const SourceFile &file = sources.file(id);
     auto line = static_cast<uint32_t>(failure.line);
+    // The compiled code knows a line only, which becomes a span of the text on it.
     if (file.path() != failure.file || line == 0 || line > file.lineCount())
       continue;
     std::string_view text = file.line(line);

@@ -58,6 +58,7 @@ ExitCode runLower(const Options &options) {
   if (!program || session.failed())
     return session.finish();
   CompilerOptions compilerOptions = ptl::compilerOptions(options, *target);
+  // The text is written from the places in the source that operations stand for.
   compilerOptions.ranges = true;
   const CompileContext context(*program, session.sources(), std::move(compilerOptions),
                                session.sink());

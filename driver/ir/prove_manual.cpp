@@ -14,6 +14,7 @@ static std::vector<Machine> machinesOf(const CallableDecl &decl, const MachineSe
   for (const std::string &name : names) {
     const Machine *machine = known.find(name);
     bool isChip = machine && !machine->executable && !machine->tools.ptoas.empty();
+    // Machines of one family have the same instructions, so one of them is enough.
     auto isKnown = [&](const Machine &other) { return other.tools.ptoas == machine->tools.ptoas; };
     if (isChip && std::none_of(machines.begin(), machines.end(), isKnown))
       machines.push_back(*machine);
@@ -33,6 +34,7 @@ bool proveManual(Session &session, const CheckedProgram &program, const Wanted &
         CompileContext context(program, session.sources(),
                                compilerOptions(session.options(), Target{machine.name, machine}),
                                session.sink());
+        // Lowering a manual kernel runs the prover, whose findings are what is wanted.
         lowerEntry(context, entry);
         isWell &= !context.log().hadInternalError();
       }

@@ -29,6 +29,7 @@ std::string pathFor(const Options &options, const std::string &name, bool onlyOn
   std::string path;
   for (const std::string &word : options.values(OptionId::Output)) {
     size_t equals = word.find('=');
+    // A path without a name is for the only output.
     if (equals == word.npos && onlyOne)
       path = word;
     else if (word.substr(0, equals) == name && equals != word.npos)
@@ -44,6 +45,7 @@ bool deliver(Session &session, std::vector<NamedResult> &results) {
   for (NamedResult &result : results) {
     std::string path = pathFor(options, result.name, outputs == 1 && !result.isInout);
     if (options.has(OptionId::Convert))
+      // NumPy has no type for short floats.
       result.array = widened(std::move(result.array));
     if (path.empty()) {
       std::fputs(showArray(result.name, result.array).c_str(), stdout);
@@ -104,6 +106,7 @@ class Timelines {
 public:
   explicit Timelines(const Options &options) : options_(options) {
     if (wanted())
+      // The runtime looks for the recorder of the thread that calls it.
       rt::Recorder::ofThread() = &recorder_.emplace(rt::ThreadPool::shared().threadCount());
   }
   ~Timelines() { rt::Recorder::ofThread() = nullptr; }
@@ -165,6 +168,7 @@ ExitCode runCompiled(Run &run, CompiledExecutor &executor) {
   size_t array = 0;
   for (const rt::Param &param : run.entry.params) {
     if (param.kind == PTL_PARAM_INOUT)
+      // These were changed in place.
       inouts.push_back(std::move(run.inputs.arrays[array]));
     array += param.kind == PTL_PARAM_INOUT || param.kind == PTL_PARAM_ARRAY;
   }
@@ -193,6 +197,7 @@ ExitCode runOnReference(Run &run) {
     return reference::runEntry(run.program, run.session.sources(), run.decl, std::move(args),
                                options);
   });
+  // This is a fault of the interpreter, not of the program.
   if (result.status == reference::RunStatus::Fault) {
     run.session.sink().report(DiagId::CompilerFault, result.span, {"reference", result.message});
     return ExitCode::Internal;
@@ -218,11 +223,13 @@ ExitCode runEntryOn(Session &session, const Target &target, const CheckedProgram
   const Options &options = session.options();
   CompiledExecutor executor(program, session.sources(), compilerOptions(options, target),
                             session.sink());
+  // The reference executor, too, gets its description from the manifest.
   Run run{session, program, decl, executor.describe(decl), {}};
   uint64_t seed = static_cast<uint64_t>(options.number(OptionId::Seed).value_or(0));
   for (const RunArgumentError &error : resolveRunArguments(
            decl, run.entry, words, seed, options.has(OptionId::Convert), run.inputs))
     session.sink().report(DiagId::BadRunArgument, kNoSpan, {error.name, error.reason});
+  // A wrong name is told before a run that may take long.
   if (session.failed() || !checkOutputNames(session, run.entry))
     return ExitCode::SourceErrors;
   return target.isReference() ? runOnReference(run) : runCompiled(run, executor);

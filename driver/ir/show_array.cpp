@@ -30,6 +30,7 @@ static std::string summary(const rt::OwnedArray &array) {
     high = std::max(high, value);
     sum += value;
   }
+  // The mean leaves out what is not a number.
   int64_t numbers = array.count() - notNumbers;
   char text[160];
   std::snprintf(text, sizeof text, "  min %.6g, max %.6g, mean %.6g", low, high,

@@ -22,6 +22,7 @@ namespace sim = rt::sim;
 /// The chip to simulate, by default `a3`; nothing after reporting an error.
 std::optional<Target> targetOf(Session &session) {
   std::string_view name = session.options().value(OptionId::Target);
+  // A machine of the user's own is meant where no other is named.
   bool unsaid = name.empty() && session.machines()->ownFiles().empty();
   std::optional<Target> target = findTarget(session, unsaid ? "a3" : name);
   if (!target || target->isChip())
@@ -159,6 +160,7 @@ ExitCode runSim(const Options &options) {
     return session.finish(session.failed() && !simulation.failure() ? ExitCode::SourceErrors
                                                                     : ExitCode::ProgramStopped);
   }
+  // Explaining runs the simulation again with changes, which the short report does not need.
   if (options.has(OptionId::Report) || options.has(OptionId::Page))
     simulation.explain(report);
   present(session, report);

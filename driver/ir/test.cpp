@@ -33,6 +33,7 @@ reference::TestOptions testOptions(Session &session, const Executor &executor) {
   if (executor.compiled) {
     tests.samples = kCompiledSamples;
     tests.shrinkRuns = kCompiledShrinkRuns;
+    // Bodies of tests are interpreted; only what they call is compiled.
     tests.handler = compiledHandler(*executor.compiled, session.sources());
   }
   tests.samples = static_cast<unsigned>(options.number(OptionId::Samples).value_or(tests.samples));
@@ -125,6 +126,7 @@ ExitCode runTest(const Options &options) {
   }
   if (!isSilent(options))
     std::printf("%zu passed, %zu failed\n", counts.passed, counts.failed);
+  // Diagnostics go to another stream and are to come behind the results.
   std::fflush(stdout);
   return session.finish(counts.internalError ? ExitCode::Internal
                         : counts.failed      ? ExitCode::ProgramStopped

@@ -119,6 +119,7 @@ static TuneResult search(EntryTuning &tuning, const Options &options, std::strin
   TuneLimits limits;
   limits.seed = static_cast<uint64_t>(options.number(OptionId::Seed).value_or(0));
   limits.isOver = [&] {
+    // The handler of a signal may only set a flag.
     if (isInterrupted)
       ended = "interrupt";
     else if (std::chrono::steady_clock::now() - start >= budget)
@@ -164,6 +165,7 @@ static bool givesTime(const Options &options, const std::string &entry, double u
     if (!question)
       break;
     for (const Tunable &tunable : decl->tunables)
+      // The schedule has to do it alone.
       question->wanted.erase(tunable.local->name);
     TuneOutcome outcome = EntryTuning(std::move(*question)).evaluateToday();
     // A measured time comes out otherwise each time.
@@ -193,6 +195,7 @@ static void writeBest(Session &session, const CheckedProgram &program, const Cal
     std::fprintf(stderr, "%s has the schedule\n", path.c_str());
     return;
   }
+  // A file that does not do what was promised is put back.
   session.write(path, before);
   cannotTune(session, decl,
              "with the schedule in the file it would not take the time that was "

@@ -18,6 +18,7 @@ Defines readDefines(const Options &options) {
   Defines defines;
   for (const std::string &define : options.values(OptionId::Define)) {
     size_t equals = define.find('=');
+    // Defines without an entry are for the checker.
     if (equals == define.npos || define.substr(0, equals).find('.') == define.npos)
       continue;
     std::vector<std::string> &values = defines[define.substr(0, equals)];
@@ -79,6 +80,7 @@ std::vector<ManifestVariant> variantsOf(Session &session, const CallableDecl &de
   std::vector<ManifestVariant> variants = {{"ptl_" + decl.name, {}, {}, 0}};
   for (const Axis &axis : axesOf(decl, defines)) {
     std::vector<ManifestVariant> longer;
+    // Each axis multiplies the variants by its values; an axis without values leaves none.
     for (const ManifestVariant &variant : variants)
       for (const std::string &value : axis.values) {
         longer.push_back(variant);
@@ -113,6 +115,7 @@ std::vector<ManifestEntry> chooseVariants(Session &session, const CheckedProgram
       if (decl->isPub || isNamed(*decl, defines))
         wanted.push_back(decl);
     }
+    // A file that exports nothing is compiled as a whole.
     if (wanted.empty())
       wanted = all;
     if (wanted.empty())

@@ -57,6 +57,7 @@ static bool tell(Session &session, const std::string &tool, const pto::Verificat
 
 bool verifyPtoText(Session &session, const pto::Emitted &text, const Machine &machine) {
   std::string path(session.options().value(OptionId::Ptoas));
+  // Naming a tool asks for it as well.
   if (!session.options().has(OptionId::Verify) && path.empty())
     return true;
   if (path.empty()) {

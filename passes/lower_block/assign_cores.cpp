@@ -55,6 +55,8 @@ public:
       result_.numProducts += partOf(product->getResult(0)).number == 0;
       result_.accumulators.insert(product->getResult(0));
     });
+    // The order matters: a sum that a loop carries must not be taken as a plain sum, and an
+    // epilogue needs to know all accumulators.
     grid_.walk([&](scf::ForOp loop) { takeCarried(loop); });
     grid_.walk([&](MatmulOp product) { takeSum(product); });
     grid_.walk([&](Operation *op) { takeEpilogue(op); });
@@ -69,6 +71,7 @@ private:
     Value product = add->getOperand(add->getOperand(0) == sum ? 1 : 0);
     auto made = product.getDefiningOp<MatmulOp>();
     auto isRepeated = [](auto pair) {
+      // The cube core cannot broadcast, so both have to have the same shape.
       return std::get<0>(pair).isOne() != std::get<1>(pair).isOne();
     };
     bool isAlone = made && product.hasOneUse() && sum.hasOneUse() &&
@@ -104,9 +107,13 @@ private:
     for (auto [argument, init, result, next] :
          llvm::zip(loop.getRegionIterArgs(), loop.getInitArgs(), loop.getResults(),
                    yield.getOperands())) {
+      // The first product of a loop overwrites the accumulator, which is right only if it began
+      // with zeros.
       if (!isTile(argument.getType()) || !isZero(init))
         continue;
       llvm::SmallVector<AddOp> additions = additionsTo(argument, {});
+      // Every operation between the variable and what is yielded has to be one that the cube core
+      // does.
       if (additions.empty() || additions.back()->getResult(0) != next || !next.hasOneUse())
         continue;
       for (AddOp add : additions) {
@@ -123,6 +130,7 @@ private:
   void takeSum(MatmulOp product) {
     Value sum = product->getResult(0);
     AddOp first = onlyAddition(sum);
+    // The additions of a loop's variable have been taken already.
     if (!first || result_.cube.contains(first))
       return;
     llvm::SmallVector<AddOp> additions;
@@ -144,6 +152,8 @@ private:
     if (auto convert = dyn_cast<ConvertOp>(op)) {
       Value source = convert->getOperand(0);
       Type to = elementTypeOf(convert->getResult(0).getType());
+      // Other readers need the value in full precision, and the fix pipe converts only on the way
+      // out.
       if (!isTile(source.getType()) || !result_.isAccumulator(source) || !source.hasOneUse() ||
           !elementTypeOf(source.getType()).isF32() || !(to.isF16() || to.isBF16()) ||
           !convert->hasOneUse() || !isa<StoreOp>(*convert->getUsers().begin()))
@@ -151,6 +161,7 @@ private:
       result_.cube.insert(op);
       result_.accumulators.insert(convert->getResult(0));
     } else if (auto store = dyn_cast<StoreOp>(op)) {
+      // The fix pipe stores boxes; rows that go to listed places are stored by the vector cores.
       if (result_.isAccumulator(store.getValue()) && !store.getIndex())
         result_.cube.insert(op);
     }
@@ -163,6 +174,7 @@ private:
 
   void findCrossings() {
     grid_.walk<WalkOrder::PreOrder>([&](Operation *op) {
+      // What an `if` or a `while` gives is no single value in an accumulator.
       if (op->getNumRegions() && !isa<scf::ForOp>(op))
         return;
       for (Value value : op->getResults())
@@ -176,6 +188,7 @@ private:
     grid_.walk([&](MatmulOp product) {
       for (Value operand : product->getOperands()) {
         Value source = productSource(operand);
+        // One value that several products read crosses once.
         if (!isLoadedOperand(operand) && !result_.crossesToCube(source))
           result_.toCube.push_back(source);
       }
@@ -220,6 +233,7 @@ private:
     StringAttr rows;
     for (Value value : llvm::concat<Value>(result_.toVector, result_.toCube)) {
       llvm::ArrayRef<Extent> extents = extentsOf(value.getType());
+      // Rows are recognised by the name of their length, so it must name rows alone.
       if (extents.size() != 2 || extents[0].isConstant() || extents[1].symbol == extents[0].symbol)
         return;
       bool another = rows && rows != extents[0].symbol;
@@ -228,6 +242,7 @@ private:
         return;
       rows = extents[0].symbol;
     }
+    // Each of the two cores gets half of the rows, in whole boxes of 16.
     if (!rows || capacity(rows) % 32 != 0)
       return;
     // Of what crosses whole, slices are dealt.
@@ -239,6 +254,7 @@ private:
       for (StringAttr name : parts)
         mixes |= mixesRows(op, name, parts);
     });
+    // Otherwise both cores get all rows, and compute the same.
     if (!mixes)
       result_.dealt = parts;
   }
@@ -256,6 +272,7 @@ private:
 
   /// `parts`: all names of what is dealt, `rows` among them.
   bool mixesRows(Operation *op, StringAttr rows, llvm::ArrayRef<StringAttr> parts) {
+    // Slices are what is dealt, so taking one mixes nothing.
     if (crossing_ && isCut(op))
       return false;
     auto axisOf = [&](Value value) -> int64_t {
@@ -273,11 +290,13 @@ private:
     }
     if (result_.cube.contains(op) || isa<scf::ForOp, scf::YieldOp, NewAxisOp, IndexOp, DimOp>(op))
       return false;
+    // A part of a tile's rows may lie with the other core.
     if (isa<SliceOp>(op) && !isGlobal(op->getOperand(0)))
       return op->getResult(0).getType() != op->getOperand(0).getType() &&
              axisOf(op->getOperand(0)) >= 0;
     if (auto axes = op->getAttrOfType<DenseI64ArrayAttr>("axes"); axes && op->getNumOperands()) {
       int64_t axis = axisOf(op->getOperand(0));
+      // Rows that become columns are dealt no more.
       if (axis >= 0 && isa<TransposeOp>(op))
         return true;
       if (axis >= 0)
@@ -311,6 +330,7 @@ PartOf partOf(Value value) {
   auto parts = op ? attrs::part.of(op) : nullptr;
   if (!parts)
     return {};
+  // The list has two numbers for each result: its group and its part.
   size_t at = 2 * cast<OpResult>(value).getResultNumber();
   return {parts[static_cast<int64_t>(at)], parts[static_cast<int64_t>(at + 1)]};
 }

@@ -24,11 +24,14 @@ void findWideRows(KernelContext &c, ir::ParallelOp grid) {
       rows *= cols;
       cols = std::max<int64_t>(capacityOf(c, extent), 1);
     }
+    // A column is kept as a row.
     return cols == 1 ? rows : cols;
   };
   auto isByte = [](Type type) { return ir::elementTypeOf(type).isInteger(8); };
   auto isTile = [](Value value) { return isa<ir::ArrayType>(value.getType()); };
   grid.walk([&](Operation *op) {
+    // A mask in the shape of its operands takes a byte where they have a word, so rows are padded
+    // for bytes.
     bool compares = isa<ir::EqOp, ir::NeOp, ir::LtOp, ir::LeOp, ir::GtOp, ir::GeOp>(op) &&
                     c.machine.maskOfOperandShape;
     if (auto store = dyn_cast<ir::StoreOp>(op)) { // conditions lie in global memory as bytes
@@ -53,15 +56,18 @@ static pto::TileBufType paddedType(KernelContext &c, ir::Place place, llvm::Stri
   int64_t rows = std::max<int64_t>(extents.rows, 1), cols = std::max<int64_t>(extents.cols, 1),
           block = 32 / std::max<int64_t>(1, pto::elementBytes(element));
   if (layout.inner != pto::Layout::None) {
+    // The memory of the cube core is divided into fractals, of which only whole ones exist.
     int64_t fractal = layout.fractal == 1024 ? 16 : std::max<int64_t>(16, block);
     rows = roundUp(rows, fractal);
     cols = roundUp(cols, fractal);
   } else if (layout.box == pto::Layout::RowMajor) {
     cols = roundUp(cols, std::max(least, block));
   } else {
+    // Columns lie one behind the other, so each of them takes whole blocks of 32 bytes.
     rows = roundUp(rows, block);
   }
   auto valid = [&](Value length, int64_t capacity) -> int64_t {
+    // Instructions want the lengths of their operands alike, so all of them are values or none is.
     if (c.dynamicValid)
       return pto::kDynamic;
     IntegerAttr number;
@@ -101,6 +107,7 @@ Value allocate(KernelContext &c, ir::Place place, llvm::StringRef layout, const 
   Value cols = type.getValidCols() == pto::kDynamic ? extents.validCols : Value();
   // Parts of a product take turns in two buffers where the product as a whole would rotate.
   bool isPart = c.part.isPart() && rotates && c.rotations.size() == c.productRotations;
+  // Two buffers are enough: while one part is computed, the next one is loaded.
   if (isPart) {
     pto::TileBufType whole = type.withValid(type.getRows(), type.getCols());
     Value buffer = shared(c, whole, c.part.number % 2, [&]() -> Value {
@@ -108,12 +115,14 @@ Value allocate(KernelContext &c, ir::Place place, llvm::StringRef layout, const 
     });
     return reshape(c, buffer, type, rows, cols);
   }
+  // Outside of a pipelined loop there is nothing to overlap with.
   if (!rotates || c.rotations.empty() || c.rotations.back().count < 2)
     return c.b.create<pto::AllocTileOp>(loc, type, Value(), rows, cols);
   const Rotation &rotation = c.rotations.back();
   auto slotsType = pto::MultiTileBufType::get(c.b.getContext(), type, rotation.count);
   Value slots = shared(c, slotsType, 0, [&]() -> Value {
     OpBuilder::InsertionGuard guard(c.b);
+    // The buffers are made in front of the loop that takes turns in them.
     c.b.setInsertionPoint(c.part.isPart() ? c.rotations[c.productRotations].loop : rotation.loop);
     return c.b.create<pto::AllocMultiTileOp>(loc, slotsType, Value());
   });
@@ -140,6 +149,7 @@ std::pair<Extents2, Type> storage(KernelContext &c, const Tile &tile) {
   Extents2 extents = tile.extents;
   bool isColumn = extents.cols == 1 && extents.rows > 1;
   if (tile.form == Tile::Form::Column || (tile.form == Tile::Form::Mask && isColumn)) {
+    // The column is one row now.
     std::swap(extents.rows, extents.cols);
     std::swap(extents.validRows, extents.validCols);
   }
@@ -180,11 +190,13 @@ Value destination(KernelContext &c, Operation *op, const Tile &like,
   Value result = op->getResult(0);
   pto::TileBufType wanted = allocateType(c, like);
   auto fits = [&](Value buffer) { return buffer.getType() == wanted; };
+  // A loop's variable is computed where it is kept, if that may be overwritten.
   if (Value buffer = c.wanted.lookup(result);
       buffer && fits(buffer) && mayWrite(c, op, buffer, inPlace))
     return buffer;
   for (unsigned number : inPlace) {
     const Tile *tile = tileOf(c, op->getOperand(number));
+    // Only a buffer of exactly this type and form can be written in its place.
     if (!tile || !tile->buffer || tile->form != like.form || !fits(tile->buffer) ||
         !mayWrite(c, op, tile->buffer, inPlace))
       continue;
@@ -251,6 +263,7 @@ Tile expand(KernelContext &c, const Tile &tile, const Extents2 &extents, Locatio
     source.extents = extents;
     return materialise(c, source, loc);
   }
+  // Nothing has to be repeated.
   if (source.extents.rows == extents.rows && source.extents.cols == extents.cols)
     return source;
   Tile whole = source;

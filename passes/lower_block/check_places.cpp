@@ -29,6 +29,7 @@ llvm::SmallVector<Place> placesOf(Value tile, const CoreAssignment &cores) {
   while (Operation *op = source.getDefiningOp()) {
     if (!isView(op))
       break;
+    // Views are read where their source lies.
     source = op->getOperand(0);
   }
   llvm::SetVector<Operation *> readers;
@@ -40,6 +41,7 @@ llvm::SmallVector<Place> placesOf(Value tile, const CoreAssignment &cores) {
   llvm::SmallVector<Place> places;
   if (cores.isAccumulator(source)) {
     places.push_back(Place::Acc);
+    // Vector cores see an accumulator only if it is sent to them.
     read = read && llvm::is_contained(cores.toVector, source);
   } else if (!made || !isa<ir::SliceOp, ir::LoadOp>(made)) {
     read = true; // vector instructions make it
@@ -81,6 +83,7 @@ bool takePlaces(ir::ParallelOp grid, const Machine &machine, const Report &repor
   bool fits = true;
   llvm::SmallVector<ir::CastOp> pins;
   auto check = [&](Value tile, llvm::StringRef place, std::string name) {
+    // Most grids pin nothing, and assigning cores takes a walk over all operations.
     if (!cores)
       cores = assignCores(grid);
     llvm::SmallVector<Place> places = placesOf(tile, *cores);
@@ -107,6 +110,7 @@ bool takePlaces(ir::ParallelOp grid, const Machine &machine, const Report &repor
       check(pinned.getResult(), ir::placeName(type.getPlace()), name);
     pins.push_back(pinned);
   });
+  // Pins are erased behind the walk, which still visits them.
   llvm::for_each(pins, unpin);
   return fits;
 }

@@ -42,6 +42,7 @@ void markCores(ParallelOp grid) {
     return;
   CoreAssignment cores = assignCores(grid);
   markGrid(grid, cores);
+  // A grid of the vector cores alone has nothing to tell apart.
   if (!cores.usesCube())
     return;
   Builder b(grid.getContext());
@@ -49,6 +50,7 @@ void markCores(ParallelOp grid) {
     attrs::core.set(op, "aic");
   for (Operation *op : cores.vector)
     attrs::core.set(op, "aiv");
+  // Attributes of operations survive cloning, and show in the text.
   for (Operation *op : cores.meetings)
     attrs::meets.set(op);
   for (const llvm::SmallVector<Value> *list : {&cores.toVector, &cores.toCube})
@@ -72,6 +74,7 @@ static bool says(Operation *op, llvm::StringRef name, int64_t number) {
 /// The operations by core, and what lies in the accumulator.
 static void readOperations(ParallelOp grid, CoreAssignment &cores) {
   grid.walk([&](Operation *op) {
+    // On the grid the same attribute says which cores it uses.
     auto core = op == grid ? StringAttr() : attrs::core.of(op);
     if (core && core.getValue() == "aic") {
       cores.cube.insert(op);
@@ -82,6 +85,7 @@ static void readOperations(ParallelOp grid, CoreAssignment &cores) {
     if (attrs::meets.isOn(op))
       cores.meetings.insert(op);
     if (isa<MatmulOp>(op))
+      // The parts of one product count once.
       cores.numProducts += partOf(op->getResult(0)).number == 0;
     if (auto loop = dyn_cast<scf::ForOp>(op))
       for (auto [number, argument, result] :
@@ -104,6 +108,7 @@ static void readCrossings(ParallelOp grid, CoreAssignment &cores) {
   grid.walk([&](MatmulOp product) {
     for (Value operand : product->getOperands()) {
       auto source = dyn_cast<OpResult>(productSource(operand));
+      // An accumulator that a product reads crosses to the vector cores first.
       if (source && !cores.isAccumulator(source) && !cores.crossesToCube(source) &&
           says(source.getOwner(), attrs::crosses, source.getResultNumber()))
         cores.toCube.push_back(source);
@@ -127,6 +132,7 @@ CoreAssignment markedCores(ParallelOp grid) {
   readCrossings(grid, cores);
   llvm::SetVector<Value> stored;
   grid.walk([&](StoreOp store) { stored.insert(store.getRef()); });
+  // `metOver` keeps the order of the program, which this set does not.
   cores.written.insert(stored.begin(), stored.end());
   if (!cores.meetings.empty())
     cores.metOver = stored.takeVector();
@@ -149,6 +155,7 @@ public:
       return grid_.emitError() << "is marked `" << kind.getValue() << "`, but its operations need `"
                                << own << '`';
     if (cores_.usesCube())
+      // Numbers that are computed from tiles should have been handed over through memory by now.
       for (Value scalar : needsOfCube(grid_, cores_).scalars)
         if (isNumberOfTiles(scalar))
           return scalar.getDefiningOp()->emitError(
@@ -169,6 +176,8 @@ private:
       return verifyCube(op);
     if (op->getNumRegions() == 0 && cores_.vector.contains(op))
       return verifyVector(op);
+    // A pure operation without a core is done by whoever needs it, but an effect must happen
+    // exactly once.
     bool hasEffect =
         isa<StoreOp>(op) || (isa<PrintOp>(op) && llvm::any_of(op->getOperands(), isTile));
     if (cores_.usesCube() && hasEffect)

@@ -38,6 +38,7 @@ bool Handing::crossesAsItIs(Value operand) const {
 
 /// One value for all products that read it.
 Value Handing::handed(Value operand) {
+  // Several products may read one value, which is then handed over once.
   Value &known = handed_[operand];
   if (known)
     return known;
@@ -51,6 +52,7 @@ Value Handing::handed(Value operand) {
 static void eraseUnused(Operation *op) {
   while (op && isViewOfOperand(op) && op->use_empty()) {
     Operation *source = op->getOperand(0).getDefiningOp();
+    // Each view may have been the only reader of the next.
     op->erase();
     op = source;
   }
@@ -68,6 +70,7 @@ Value Handing::turned(Value operand) {
   if (!op || !isViewOfOperand(op))
     return {};
   b_.setInsertionPoint(op);
+  // Views above the new axis are made again on top of what replaces it.
   if (auto column = dyn_cast<NewAxisOp>(op); !column || !makesColumn(column)) {
     Value source = turned(op->getOperand(0));
     if (!source)
@@ -97,6 +100,7 @@ static bool showsMatrix(Value operand) {
        op = op->getOperand(0).getDefiningOp())
     if (auto view = dyn_cast<NewAxisOp>(op);
         view && !makesColumn(view) &&
+        // A new last axis would be a column, which memory does not show.
         llvm::is_contained(view.getAxes(), rankOf(view.getType()) - 1))
       return false;
   return true;
@@ -111,9 +115,11 @@ Value Handing::asMatrix(NewAxisOp line) {
     return {};
   BoxOperands in = operandsOf(box);
   auto last = static_cast<int64_t>(in.offsets.size()) - 1;
+  // Only a box whose last axis is dropped is a column of a matrix in memory.
   if (!in.steps.empty() || in.outside || !llvm::is_contained(in.dropped, last))
     return {};
   llvm::SmallVector<int64_t> dropped(in.dropped);
+  // The last axis stays with length 1, which makes a matrix of the box.
   llvm::erase(dropped, last);
   const Extent &extent = extentsOf(line.getSource().getType()).front();
   auto type = [&](llvm::ArrayRef<Extent> extents) {
@@ -154,6 +160,7 @@ void Handing::run(MatmulOp product) {
       operand.set(matrix);
       continue;
     }
+    // It may have no other readers, and is erased then.
     Operation *before = operand.get().getDefiningOp();
     bool isLoaded = isLoadedOperand(operand.get());
     if (Value seen = isLoaded ? turned(operand.get()) : Value()) {
@@ -168,6 +175,7 @@ void Handing::run(MatmulOp product) {
 void handOperands(ParallelOp grid) {
   if (attrs::manual.isOn(grid))
     return;
+  // Operations are inserted while products are changed, so these are collected first.
   llvm::SmallVector<MatmulOp> products;
   grid.walk([&](MatmulOp product) { products.push_back(product); });
   Handing handing(grid);
@@ -185,6 +193,8 @@ void handBeforeUse(ParallelOp grid) {
         continue;
       Value value = operand.get();
       Operation *known = value.getDefiningOp();
+      // Each use gets a cast of its own, right in front of it, so that values cross in the order of
+      // the products.
       if (known && isHanded(known))
         value = known->getOperand(0);
       b.setInsertionPoint(product);

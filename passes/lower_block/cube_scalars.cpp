@@ -44,11 +44,13 @@ bool Needs::isIndependent(Value value) {
   if (auto known = independent_.find(value); known != independent_.end())
     return known->second;
   Operation *op = value.getDefiningOp();
+  // What a loop carries may come from anywhere; only its counter is known to be independent.
   if (!op)
     return !isa<scf::ForOp, scf::WhileOp>(value.getParentBlock()->getParentOp()) ||
            value.getType().isIndex();
   if (op->getNumRegions())
     return false;
+  // A cycle does not end here, so it counts as dependent while it is being looked at.
   independent_[value] = false;
   bool isRead = isa<SliceOp, LoadOp>(op) && isGlobal(op->getOperand(0));
   bool is = llvm::all_of(op->getOperands(), [&](Value operand) {
@@ -62,6 +64,7 @@ bool Needs::concerns(Operation *op) const {
   auto crosses = [&](Value value) {
     return cores_.crossesToCube(value) || llvm::is_contained(cores_.toVector, value);
   };
+  // The cube core takes part in what crosses, even where the vector cores make it.
   if (cores_.cube.contains(op) || cores_.meetings.contains(op) ||
       llvm::any_of(op->getResults(), crosses))
     return true;
@@ -72,6 +75,7 @@ bool Needs::concerns(Operation *op) const {
 
 /// Goes into a loop, a branch or a grid, and so into those around it.
 void Needs::enter(Operation *op) {
+  // If one is known, those around it are known as well.
   for (; op && op != grid_ && needs_.control.insert(op).second; op = op->getParentOp())
     entered_.push_back(op);
 }
@@ -80,6 +84,7 @@ void Needs::enter(Operation *op) {
 void Needs::seedControl(Operation *op) {
   if (isa<scf::WhileOp>(op)) {
     want(op->getOperands());
+    // The condition of a `while` is computed by both cores, or one would leave the loop alone.
     for (Region &region : op->getRegions())
       want(region.front().getTerminator()->getOperands());
   } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
@@ -99,6 +104,8 @@ void Needs::seed(Operation *op) {
         want(value);
   };
   if (auto check = dyn_cast<CheckOp>(op)) {
+    // A check on data of the vector cores is theirs; checks that both can do are done by both, so
+    // that both stop.
     if (llvm::all_of(check->getOperands(), [&](Value v) { return isIndependent(v); }))
       want(check->getOperands());
   } else if (isa<SliceOp, LoadOp, StoreOp>(op)) {
@@ -106,6 +113,7 @@ void Needs::seed(Operation *op) {
     if (loads && isScalar(op->getResult(0)))
       return;
     BoxOperands box = operandsOf(op);
+    // Lengths of tiles are needed for the buffers of either core.
     indices(box.lengths);
     if (loads ? isUsedOnCube(op->getResult(0), cores_) : cores_.coreOf(op) == CoreKind::Cube)
       want(op->getOperands());
@@ -119,6 +127,7 @@ void Needs::seed(Operation *op) {
 void Needs::follow(Value value) {
   auto carried = [&](Operation *loop, unsigned index) {
     if (auto counted = dyn_cast<scf::ForOp>(loop)) {
+      // What a loop carries needs its value before the loop, within it and for the next round.
       want(counted.getRegionIterArg(index));
       want(counted.getInitArgs()[index]);
       want(counted.getBody()->getTerminator()->getOperand(index));
@@ -150,8 +159,11 @@ CubeNeeds Needs::run() {
     if (op != grid_ && concerns(op))
       enter(op->getNumRegions() ? op : op->getParentOp());
   });
+  // The body of the grid itself is always entered.
   entered_.push_back(grid_);
   while (!entered_.empty() || !open_.empty()) {
+    // Scalars may enter further control, and control may want further scalars, until nothing is
+    // new.
     if (!open_.empty()) {
       follow(open_.pop_back_val());
       continue;

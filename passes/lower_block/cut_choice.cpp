@@ -34,7 +34,9 @@ static int64_t loadedAgain(ParallelOp grid, StringAttr axis,
   constexpr int64_t iterations = 8;
   int64_t bytes = 0;
   grid.walk([&](Operation *op) {
+    // A slice of a slice loads nothing of its own.
     if (!isa<LoadOp, SliceOp>(op) || op->getOperand(0).getDefiningOp<SliceOp>())
+      // What has the axis is loaded in parts.
       return;
     int64_t own = 1;
     for (const Extent &extent : extentsOf(op->getResult(0).getType())) {
@@ -44,6 +46,7 @@ static int64_t loadedAgain(ParallelOp grid, StringAttr axis,
                                  : std::max<int64_t>(1, capacities.lookup(extent.symbol));
     }
     for (Operation *parent = op->getParentOp(); parent != grid; parent = parent->getParentOp())
+      // The number of rounds is not known here, and only the order of axes depends on it.
       own *= isa<scf::ForOp>(parent) ? iterations : 1;
     bytes += own;
   });
@@ -137,6 +140,7 @@ ParallelOp cutTiles(ParallelOp grid, const LowerOptions &options,
     llvm::SmallVector<Value> crossing(cores.toVector);
     crossing.append(cores.toCube.begin(), cores.toCube.end());
     for (StringAttr name : axesOf(crossing))
+      // Cutting another axis than the one that is dealt would undo the dealing.
       if (shrinks(name, options.parts) && (cores.dealt.empty() || cores.deals(name))) {
         told = describe(grid, name, options.parts, unit(name), /*insideLoops=*/true, capacities);
         if (ParallelOp cut =

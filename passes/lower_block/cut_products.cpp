@@ -36,6 +36,7 @@ static std::optional<ProductShape> shapeOf(ir::MatmulOp product,
     return std::nullopt;
   int64_t rows = capacityIn(out[0], capacities), cols = capacityIn(out[1], capacities),
           contracted = capacityIn(left[1], capacities);
+  // The lowering reports tiles without bounds, with a better place.
   if (rows == ir::Extent::kUnknown || cols == ir::Extent::kUnknown)
     return std::nullopt;
   constexpr int64_t longest = 4096; // a contraction without a bound is long
@@ -59,6 +60,7 @@ static std::string whyNot(const ProductShape &shape, llvm::ArrayRef<int64_t> siz
                               "smaller";
   };
   auto tooLarge = [&](const char *place, int64_t lines) -> std::string {
+    // The operand buffers hold whole fractals.
     int64_t needed = roundUp(lines, shape.box()) * sizes[2] * shape.bytes,
             there = usableBytes(machine, place);
     return needed <= there ? ""
@@ -123,6 +125,7 @@ bool markProducts(ir::ParallelOp grid, const Machine &machine, const Report &rep
     std::optional<ProductShape> shape = shapeOf(product, capacities, cores.numProducts);
     if (!shape)
       return WalkResult::advance();
+    // Of a product that is handed over in slices only one slice is computed at a time.
     if (choicesOf(grid).slices > 1 && llvm::is_contained(cores.toVector, product->getResult(0)))
       shape->cols = ringProduct(shape->rows, shape->cols, cores.numProducts, machine).cols;
     std::optional<int64_t> pinned = pinnedStep(product, *shape, machine, report);
@@ -130,6 +133,7 @@ bool markProducts(ir::ParallelOp grid, const Machine &machine, const Report &rep
       return WalkResult::interrupt();
     int64_t step = *pinned ? *pinned : stepOf(*shape, machine);
     if (goesInPieces(product->getOperand(0)) || goesInPieces(product->getOperand(1))) {
+      // The step is chosen anew, since the product now contracts one piece at a time.
       shape->contracted = pieceOf(product, *shape, step, machine);
       attrs::piece.set(product, shape->contracted);
       step = *pinned ? *pinned : stepOf(*shape, machine);

@@ -76,13 +76,16 @@ bool StatementCutter::narrow(SliceOp slice) {
   if (!slice.getSteps().empty() || slice.getOutside() || isGlobal(source))
     return false;
   std::optional<int64_t> bytes = tileBytes(source.getType());
+  // A tile that fits is cheaper to compute as a whole.
   if (bytes && *bytes <= bytes_)
     return false;
+  // Another reader needs the whole tile in any case.
   if (!llvm::all_of(source.getUsers(), [](Operation *user) { return isa<SliceOp, DimOp>(user); }))
     return false;
   llvm::ArrayRef<Extent> extents = extentsOf(source.getType());
   llvm::SmallVector<Extent> own(extentsOf(slice.getType()));
   for (int64_t axis : slice.getDropped())
+    // Dropped axes have length 1 in the box, so that axes of both count alike.
     own.insert(own.begin() + axis, Extent::constant(1));
   for (int64_t axis = 0; axis < static_cast<int64_t>(extents.size()); ++axis) {
     const Extent &part = own[static_cast<size_t>(axis)];
@@ -96,6 +99,7 @@ bool StatementCutter::narrow(SliceOp slice) {
                             {slice.getLengths()[number], part});
     slice->setOperand(0, made);
     slice->setOperand(slice.getOffsets().getBeginOperandIndex() + number,
+                      // The tile begins where the box began.
                       constant(slice.getLoc(), 0));
     return true;
   }
@@ -108,6 +112,7 @@ bool StatementCutter::narrow(SliceOp slice) {
 /// these are not much shorter.
 int64_t StatementCutter::sizeOf(const Extent &extent, int64_t most, bool isLast,
                                 int64_t rank) const {
+  // Memory is fast in runs, so parts of rows have at least 64 elements.
   int64_t unit = isLast && rank > 1 ? 64 : 1;
   most = std::max(unit, most / unit * unit);
   if (extent.isConstant())
@@ -124,9 +129,11 @@ Cut StatementCutter::choose(Operation *anchor, Value value, llvm::ArrayRef<int64
   auto rank = static_cast<int64_t>(extents.size());
   for (int64_t axis : axes) {
     const Extent &extent = extents[static_cast<size_t>(axis)];
+    // A dealt axis is divided among cores already.
     if (extent.isOne() || extent.capacity == Extent::kUnknown || cores_.deals(extent.symbol))
       continue;
     PartCost cost = PartMaker(grid_, anchor).costOf(value, axis);
+    // Masks are packed bits, which cannot be cut at any position.
     if (cost.count == 0 || cost.cutsConditions || cost.largest <= bytes_)
       continue;
     int64_t each = std::max<int64_t>(1, cost.largest / extent.capacity);
@@ -134,6 +141,7 @@ Cut StatementCutter::choose(Operation *anchor, Value value, llvm::ArrayRef<int64
     // Inner axes that are partly filled are no boxes.
     if (axis > 0 && !extent.isConstant() && axis + 1 < rank)
       size = 1;
+    // One part would be the whole.
     if (size >= extent.capacity)
       continue;
     if (!best || cost.kept < best.cost.kept)
@@ -167,10 +175,12 @@ scf::ForOp StatementCutter::openLoop(Operation *anchor, Value length, const Exte
   Value step = constant(loc, size);
   auto loop = b_.create<scf::ForOp>(loc, constant(loc, 0), length, step, carried);
   attrs::pipeline.set(loop, buffers_);
+  // A loop that carries nothing has its terminator already.
   if (carried.empty())
     b_.setInsertionPoint(loop.getBody()->getTerminator());
   else
     b_.setInsertionPointToStart(loop.getBody());
+  // All parts are whole, so their length is a constant.
   if (size == 1 || (extent.isConstant() && extent.length % size == 0)) {
     part = {step, Extent::constant(size)};
     return loop;
@@ -196,6 +206,7 @@ void StatementCutter::tell(Operation *statement, Operation *inParts, scf::ForOp 
   int64_t parts = countCovering(extent.capacity, cut.size);
   auto known = outerLoops_.find(statement);
   if (known != outerLoops_.end()) {
+    // The statement was cut before along another axis; the outermost loop tells of both.
     loop = known->second;
     parts *= attrs::inParts.of(loop).getAs<IntegerAttr>("parts").getInt();
     outerLoops_.erase(known);
@@ -219,6 +230,7 @@ std::vector<StatementParts> statementsInParts(Operation *root) {
     auto said = attrs::inParts.of(loop);
     if (!said)
       return;
+    // The attributes were written when the tile still existed.
     StatementParts &each = all.emplace_back();
     each.place = placeOf(loop.getLoc());
     each.isFold = said.getAs<BoolAttr>("fold").getValue();
@@ -247,6 +259,7 @@ void StatementCutter::cutStore(StoreOp store) {
   if (rank > static_cast<int64_t>(kept.size()))
     return;
   for (int64_t axis = 0; axis < rank; ++axis)
+    // Rows that go to listed places are not where the loop's counter says.
     if (!store.getIndex() || !store.getIndexAxis() ||
         baseOf(axis) != static_cast<int64_t>(*store.getIndexAxis()))
       axes.push_back(axis);
@@ -259,6 +272,7 @@ void StatementCutter::cutStore(StoreOp store) {
                              cut.size, {}, part);
   Value offset = loop.getInductionVar();
   Value made = PartMaker(grid_, store).make(b_, value, cut.axis, offset, part);
+  // The part is stored where the whole would have had it.
   Value begin = b_.createOrFold<arith::AddIOp>(store.getLoc(), store.getOffsets()[base], offset);
   auto copy = cast<StoreOp>(b_.clone(*store));
   copy->setOperand(0, made);
@@ -275,6 +289,7 @@ void StatementCutter::cutStore(StoreOp store) {
 static bool foldsInParts(Operation *reduction) {
   Type element = elementTypeOf(reduction->getResult(0).getType());
   if (isa<ReduceMaxOp, ReduceMinOp>(reduction))
+    // Reductions of conditions are made on packed bits.
     return !element.isInteger(1);
   return isa<ReduceSumOp>(reduction) && (element.isF32() || element.isInteger());
 }
@@ -294,6 +309,7 @@ bool StatementCutter::cutReduction(Operation *reduction) {
   for (int64_t axis = 0; axis < rankOf(result.getType()); ++axis)
     if (!extentsOf(result.getType())[axis].isConstant())
       lengths.push_back(lengthOf(b_, value, axis));
+  // The loop begins with the identity element, so that an axis of length 0 gives it.
   lengths.push_back(identityValue(b_, loc, combinerOf(reduction), elementTypeOf(result.getType())));
   Value begin = b_.create<FullOp>(loc, TypeRange(result.getType()), lengths)->getResult(0);
   Value length = lengthOf(b_, value, cut.axis);
@@ -303,6 +319,7 @@ bool StatementCutter::cutReduction(Operation *reduction) {
   Value made = PartMaker(grid_, reduction).make(b_, value, cut.axis, loop.getInductionVar(), part);
   Operation *folded = b_.clone(*reduction);
   folded->setOperand(0, made);
+  // The running result is combined with that of each part.
   OperationState state(loc, combinerOf(reduction));
   state.addOperands({loop.getRegionIterArgs()[0], folded->getResult(0)});
   state.addTypes(result.getType());
@@ -320,6 +337,7 @@ bool StatementCutter::cutReductions() {
     if (const OpRecord *record = recordOf(op); record && record->opClass == OpClass::Reduction)
       reductions.push_back(op);
   });
+  // Each cut changes what is left, so the search begins anew after it.
   return llvm::any_of(llvm::reverse(reductions), [&](Operation *op) { return cutReduction(op); });
 }
 
@@ -334,6 +352,7 @@ void StatementCutter::eraseDead() {
       if (op != grid_ && isOpTriviallyDead(op))
         dead.push_back(op);
     });
+    // Users come behind what they use, so they are erased first.
     for (Operation *op : llvm::reverse(dead)) {
       op->erase();
       changed = true;
@@ -344,6 +363,7 @@ void StatementCutter::eraseDead() {
 void StatementCutter::run() {
   for (bool changed = true; changed;) {
     changed = false;
+    // A narrowed tile may have operands of which only a part is read now.
     for (SliceOp slice : all<SliceOp>())
       changed |= narrow(slice);
     eraseDead();

@@ -129,6 +129,7 @@ static bool keepsApart(Operation *op, ParallelOp grid, StringAttr axis) {
            (!store.getIndex() ||
             hasAxis(store.getIndex().getType(), axis) == hasAxis(store.getValue().getType(), axis));
   if (isa<ZerosOp, OnesOp, FullOp, IndexOp, RandomOp>(op))
+    // Random numbers depend on the position in the whole tile.
     return !isa<RandomOp>(op) && madeLength(op, axis).has_value();
   if (auto take = dyn_cast<TakeOp>(op))
     return !isCut(take.getSource(), grid, axis);
@@ -367,6 +368,7 @@ void Cutter::flush() {
       copyForPart(op, part, number);
       ++groups_;
     }
+    // The same operation has the same group number in all parts.
     if (number + 1 < parts_.size())
       groups_ = first;
   }

@@ -72,6 +72,7 @@ public:
 
   /// At the end of the block that is one point.
   void run(Block &point) {
+    // Most kernels leave nothing set, and need no code for it.
     std::optional<Balance> balance = balanceOf(point);
     if (balance && isEven(*balance))
       return;
@@ -102,6 +103,7 @@ private:
       if (auto branch = dyn_cast<scf::IfOp>(op); branch && !branch.getElseRegion().empty()) {
         inner = balanceOf(branch.getThenRegion().front());
         std::optional<Balance> other = balanceOf(branch.getElseRegion().front());
+        // What is set then depends on the way that was taken.
         if (!inner || !other || *inner != *other)
           return std::nullopt;
         for (auto &[id, count] : *inner)
@@ -110,6 +112,7 @@ private:
       }
       for (Region &region : op.getRegions())
         for (Block &body : region)
+          // A loop runs an unknown number of times, so each round has to be even.
           if (!(inner = balanceOf(body)) || !isEven(*inner))
             return std::nullopt;
     }
@@ -148,6 +151,7 @@ private:
   Value toggle(IRRewriter &b, Location loc, const Flag &flag, Value pending) {
     Value bit;
     if (flag.number >= 0) {
+      // Only ids that are ever set are waited for at the end.
       ids_.insert(flag.number);
       bit = b.create<arith::ConstantIndexOp>(loc, int64_t(1) << flag.number);
     } else {
@@ -155,6 +159,7 @@ private:
         ids_.insert(flag.range[0] + i);
       bit = b.create<arith::ShLIOp>(loc, b.create<arith::ConstantIndexOp>(loc, 1), flag.value);
     }
+    // Sets and waits of one id alternate, so that each turns its bit over.
     return b.create<arith::XOrIOp>(loc, pending, bit);
   }
 
@@ -176,6 +181,7 @@ private:
       Region &source = branch->getRegion(arm), &target = made->getRegion(arm);
       if (source.empty()) {
         b.setInsertionPointToEnd(&target.front());
+        // An arm that does not exist changes nothing.
         b.create<scf::YieldOp>(branch.getLoc(), pending);
         continue;
       }
@@ -204,6 +210,7 @@ private:
         b.create<pto::WaitFlagOp>(loc, pto::PipeKindAttr::get(context, pipes_.first),
                                   pto::PipeKindAttr::get(context, pipes_.second),
                                   pto::EventIdAttr::get(context, static_cast<pto::EventId>(id)));
+    // This text is shown in reports.
     attrs::why.set(wait, "left over at the end of the point");
   }
 
@@ -218,6 +225,7 @@ void drainEvents(func::FuncOp function, const Report &report) {
   Block *point = &function.getBody().front();
   function.walk([&](scf::ForOp loop) {
     if (attrs::point.isOn(loop))
+      // With several points for each core, every round of this loop is one.
       point = loop.getBody();
   });
   std::set<Pipes> pairs;

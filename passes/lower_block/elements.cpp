@@ -32,6 +32,7 @@ Value plus(KernelContext &c, Value a, Value b) {
 }
 
 Value times(KernelContext &c, Value a, Value b) {
+  // Folding by hand keeps the code of generated kernels short.
   if (matchPattern(a, m_Zero()) || matchPattern(b, m_One()))
     return a;
   if (matchPattern(b, m_Zero()) || matchPattern(a, m_One()))
@@ -45,6 +46,7 @@ Value asPosition(KernelContext &c, Value scalar) {
     return scalar;
   if (!type.isUnsignedInteger())
     return c.b.createOrFold<arith::IndexCastOp>(c.loc, c.b.getIndexType(), scalar);
+  // MLIR's casts take integers without a sign.
   Type word = c.b.getIntegerType(type.getIntOrFloatBitWidth());
   Value plain = c.b.create<UnrealizedConversionCastOp>(c.loc, word, scalar).getResult(0);
   return c.b.createOrFold<arith::IndexCastUIOp>(c.loc, c.b.getIndexType(), plain);
@@ -64,6 +66,7 @@ static Value elementOf(KernelContext &c, const ShapedTile &shape, Indices at) {
   if (shape.tile.form == Form::Column)
     return row;
   auto type = cast<pto::TileBufType>(shape.tile.buffer.getType());
+  // Rows lie as far apart as the buffer is wide, padding included.
   return plus(c, times(c, row, constant(c, type.getCols())), at.back());
 }
 
@@ -71,6 +74,7 @@ void forEach(KernelContext &c, Indices lengths, llvm::function_ref<void(Indices)
   OpBuilder::InsertionGuard guard(c.b);
   IndexVector at;
   for (Value length : lengths) {
+    // A loop of one round would only be noise in the kernel's text.
     if (matchPattern(length, m_One())) {
       at.push_back(constant(c, 0));
       continue;
@@ -121,6 +125,7 @@ bool movesInRows(const KernelContext &c, const ShapedTile &shape, Value firstCol
 }
 
 bool takes(const Machine &machine, InstructionId id, llvm::ArrayRef<Type> types) {
+  // The machine's tables know types by name.
   std::vector<std::string> names;
   for (Type type : types)
     names.push_back(ir::machineTypeName(type));
@@ -132,6 +137,7 @@ static void whenInside(KernelContext &c, const Movement &movement, Indices at,
                        llvm::function_ref<void()> body) {
   if (!movement.isInside)
     return body();
+  // What comes next stands behind the branch.
   OpBuilder::InsertionGuard guard(c.b);
   auto branch = c.b.create<scf::IfOp>(c.loc, movement.isInside(at), /*withElseRegion=*/false);
   c.b.setInsertionPointToStart(&branch.getThenRegion().front());
@@ -155,6 +161,7 @@ void move(KernelContext &c, const ShapedTile &from, const ShapedTile &to, const 
 static void moveRows(KernelContext &c, const ShapedTile &from, const ShapedTile &to,
                      const Movement &movement) {
   Location loc = c.loc;
+  // Moving bytes needs no arithmetic, so a type without moves goes as words.
   bool direct = takes(c, InstructionId::TMov, {to.tile.element});
   Type word = direct ? to.tile.element : Type(c.b.getI32Type());
   int64_t perElement = pto::elementBytes(to.tile.element) / pto::elementBytes(word);
@@ -170,6 +177,7 @@ static void moveRows(KernelContext &c, const ShapedTile &from, const ShapedTile 
         IntegerAttr number;
         return matchPattern(first.back(), m_Constant(&number)) ? number.getInt() * perElement : 0;
       };
+      // The window must not be wider than either buffer from its column on.
       int64_t cols =
           std::min(colsOf(source) - firstCol(ends.from), colsOf(target) - firstCol(ends.to));
       auto rowWindow = [&](const ShapedTile &shape, Value buffer, Indices first) {

@@ -47,6 +47,7 @@ void setChoices(ir::ParallelOp grid, const LowerOptions &options) {
   llvm::SmallVector<NamedAttribute> said;
   const LowerOptions usual;
   for (const Choice &choice : choices)
+    // Usual choices are left out, so that the text of a grid shows what is special.
     if (options.*choice.number != usual.*choice.number)
       said.push_back(b.getNamedAttr(choice.name, b.getI64IntegerAttr(options.*choice.number)));
   if (!options.unrolls)
@@ -76,6 +77,7 @@ bool readChoice(llvm::StringRef text, std::vector<LowerOptions> &byGrid) {
   size_t number = 0;
   int64_t wanted = 0;
   constexpr size_t most = 1 << 10; // of grids
+  // The limit keeps a typing error from asking for a huge vector.
   if (grid.getAsInteger(10, number) || value.getAsInteger(10, wanted) || number >= most)
     return false;
   byGrid.resize(std::max(byGrid.size(), number + 1));
@@ -123,6 +125,7 @@ static bool numbers(ir::ParallelOp grid, size_t number, GridContext &context) {
 }
 
 static bool handLate(ir::ParallelOp grid, size_t, GridContext &context) {
+  // With one queue for all values they have to arrive in the order in which they are read.
   if (!attrs::manual.isOn(grid) && mergesQueues(assignCores(grid), context.machine))
     handBeforeUse(grid);
   return true;
@@ -135,9 +138,11 @@ static bool cut(ir::ParallelOp grid, size_t number, GridContext &context) {
   ir::ParallelOp made = options.slices > 1 ? sliceTiles(grid, options, context.machine, told)
                                            : cutTiles(grid, options, told);
   if (!made) {
+    // The caller tries again with other parts.
     context.uncut = number;
     return false;
   }
+  // The new grid has lost the attribute.
   setChoices(made, options);
   return true;
 }
@@ -150,6 +155,7 @@ static bool cutLargeStatements(ir::ParallelOp grid, size_t, GridContext &) {
 }
 
 llvm::ArrayRef<GridPass> gridPasses() {
+  // The order matters: each pass relies on what those before it have made.
   static constexpr GridPass passes[] = {
       {"ptl-set-choices", choose},
       {"ptl-check-places", checkPlaces},

@@ -21,6 +21,7 @@ namespace {
 class Points {
 public:
   Points(ParallelOp grid, size_t of) : grid_(grid), of_(of), host_(grid), b_(grid.getContext()) {
+    // The number of a point is needed everywhere in its body.
     b_.setInsertionPointToStart(&grid.getBody().front());
     Location loc = grid.getLoc();
     for (size_t axis = 0; axis < grid.getLower().size(); ++axis) {
@@ -30,6 +31,7 @@ public:
       Value at = b_.createOrFold<arith::SubIOp>(
           loc, grid.getBody().getArgument(static_cast<unsigned>(axis)), lower);
       at = b_.createOrFold<arith::DivUIOp>(loc, at, step);
+      // The storage is allocated by the host, so its length is computed there.
       total_ = axis ? host_.createOrFold<arith::MulIOp>(loc, total_, count) : count;
       number_ = axis ? b_.createOrFold<arith::AddIOp>(
                            loc, b_.createOrFold<arith::MulIOp>(loc, number_, count), at)
@@ -68,6 +70,7 @@ Operation *firstUse(Value value) {
   Block *home = value.getParentBlock();
   Operation *first = home->getTerminator();
   for (Operation *user : value.getUsers())
+    // A use in a loop or a branch counts as one of the whole statement.
     if (Operation *here = home->findAncestorOpInBlock(*user); here && here->isBeforeInBlock(first))
       first = here;
   return first;
@@ -79,6 +82,7 @@ void hand(Value number, Points &points, int64_t blockBytes) {
   OpBuilder b(number.getContext());
   Type type = number.getType();
   Type element = type.isIndex() ? Type(b.getI64Type()) : type;
+  // Each point has a block of its own, since cores write whole blocks.
   Value ref = points.storage(loc, element, blockBytes / pto::elementBytes(storedType(element)));
   Operation *user = firstUse(number);
 
@@ -87,6 +91,7 @@ void hand(Value number, Points &points, int64_t blockBytes) {
         one = b.create<arith::ConstantIndexOp>(loc, 1);
   Value kept = type.isIndex() ? b.create<arith::IndexCastOp>(loc, element, number) : number;
   auto tile = ArrayType::get(b.getContext(), element, {Extent::constant(1)}, Place::Inferred);
+  // Stores take tiles, so the number becomes a tile of one element.
   Value full = b.create<FullOp>(loc, tile, ValueRange(), kept);
   Operation *store = b.create<StoreOp>(loc, full, ref, ValueRange{points.number(), zero},
                                        ValueRange{one, one}, ValueRange(), Value(),
@@ -98,6 +103,7 @@ void hand(Value number, Points &points, int64_t blockBytes) {
                        ValueRange(), Value(), b.getDenseI64ArrayAttr({0, 1}));
   if (type.isIndex())
     read = b.create<arith::IndexCastOp>(loc, type, read);
+  // Uses in front of the read keep the number itself, among them its store.
   number.replaceUsesWithIf(read, [&](OpOperand &use) {
     Operation *here = read.getParentBlock()->findAncestorOpInBlock(*use.getOwner());
     return here && (here == user || user->isBeforeInBlock(here)) && here != store;

@@ -15,6 +15,8 @@ using namespace mlir;
 namespace ptl::block {
 
 void HeldValues::notifyOperationInserted(Operation *op, OpBuilder::InsertPoint) {
+  // Instructions outside of any operation of the source, such as those for queues, hold no value of
+  // it.
   if (!starts_.empty() && pto::Instruction(op))
     made_.push_back(op);
 }
@@ -24,6 +26,7 @@ void HeldValues::setMeetings(Operation *grid, const llvm::DenseSet<Operation *> 
   metOver_.assign(pointers.begin(), pointers.end());
   if (!meetings.empty())
     grid->walk<WalkOrder::PreOrder>([&](Operation *op) {
+      // Each operation knows how many meetings come before it.
       meetings_ += meetings.contains(op);
       met_[op] = meetings_;
     });
@@ -41,6 +44,7 @@ int32_t HeldValues::numberOf(Value value) {
 void HeldValues::flow(Value from, Value to) {
   int32_t source = numberOf(from);
   auto &all = flows_[static_cast<size_t>(numberOf(to))];
+  // Loops report the same flow several times.
   if (!llvm::is_contained(all, source))
     all.push_back(source);
 }
@@ -88,6 +92,7 @@ void HeldValues::end(Operation *op, BufferOf bufferOf) {
   Values read, written;
   addArrays(op->getOperands(), read);
   addArrays(op->getResults(), written);
+  // Copies around loops and branches belong to the operation as a whole.
   if (isa<scf::ForOp, scf::WhileOp, scf::IfOp>(op)) {
     flowAround(op);
     for (Region &region : op->getRegions())
@@ -107,6 +112,7 @@ void HeldValues::end(Operation *op, BufferOf bufferOf) {
   }
   for (Operation *each : llvm::drop_begin(made_, start)) {
     mark(each, read, written, bufferOf);
+    // Only memory that both cores touch needs to be ordered by meetings.
     bool isMetOver = meetings_ && llvm::any_of(each->getOperands(), [&](Value operand) {
                        return isa<pto::PartitionViewType>(operand.getType()) &&
                               llvm::is_contained(metOver_, pto::rootOf(operand));
@@ -123,6 +129,7 @@ void HeldValues::mark(Operation *made, const Values &read, const Values &written
   auto only = [&](const Values &among, Value root) {
     Value found;
     for (Value value : among) {
+      // Two values in one buffer cannot be told apart here.
       if (bufferOf(value) != root || value == found)
         continue;
       if (found)
@@ -139,6 +146,7 @@ void HeldValues::mark(Operation *made, const Values &read, const Values &written
       continue;
     Value root = pto::rootOf(operand), value;
     auto liesThere = [&](Value each) { return bufferOf(each) == root; };
+    // Operands of an instruction are its inputs first, then what it writes.
     bool isRead = i < numIns, isInPlace = llvm::any_of(written, liesThere);
     // A product that continues in an accumulator reads a value that is no operand of it, so that
     // value is not known.
@@ -163,8 +171,10 @@ const llvm::SmallVector<int32_t> &HeldValues::sourcesOf(int32_t value) {
   llvm::SetVector<int32_t> found;
   found.insert(value);
   bool isKnown = true;
+  // The set grows while it is walked, until no further source is found.
   for (size_t i = 0; i < found.size(); ++i) {
     const auto &from = flows_[static_cast<size_t>(found[i])];
+    // A source that nothing makes would be data from somewhere else.
     isKnown &= isMade_[static_cast<size_t>(found[i])] || !from.empty();
     found.insert(from.begin(), from.end());
   }
@@ -188,6 +198,7 @@ void HeldValues::write(func::FuncOp function) {
         held.push_back(number);
       else if (number != 0)
         llvm::append_range(held, sourcesOf(number));
+      // The lists of all operands follow each other, each behind its length.
       held[at] = static_cast<int32_t>(held.size() - at - 1);
     }
     attrs::held.set(op, held);

@@ -9,6 +9,7 @@ namespace ptl::block {
 HostOperations::HostOperations(func::FuncOp host) {
   host.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (auto grid = dyn_cast<ir::ParallelOp>(op)) {
+      // Operations of grids move to kernels, so only allocations matter there.
       grid.walk([&](ir::AllocOp) { gridsAllocate_ = true; });
       return WalkResult::skip();
     }
@@ -35,9 +36,11 @@ std::vector<LaunchSite> HostOperations::sites(func::FuncOp host) const {
     site.launch = op;
     for (Operation *at = op->getPrevNode(); at && !own_.contains(at) && !isa<ir::LaunchOp>(at);
          at = at->getPrevNode())
+      // The walk goes backwards, and the list is in the order of the program.
       site.brought.insert(site.brought.begin(), at);
     brought += site.brought.size();
   });
+  // An operation that belongs to no single launch would be left behind if one is made again.
   if (!isSeparate || brought != added)
     sites.clear();
   return sites;

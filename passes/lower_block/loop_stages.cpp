@@ -73,6 +73,7 @@ private:
 
 /// Returns nothing for an operation that does not belong to one of the cores.
 std::optional<Owner> Splitter::ownerOf(Operation *op) const {
+  // Effects must stay in the order of the rounds.
   if (isa<CheckOp, PrintOp, scf::WhileOp, ParallelOp>(op))
     return std::nullopt;
   if (op->getNumRegions()) {
@@ -91,6 +92,7 @@ std::optional<Owner> Splitter::ownerOf(Operation *op) const {
       cube |= own == Owner::Cube;
       vector |= own == Owner::Vector;
     });
+    // A region is moved as a whole, so all of it has to belong to one core.
     if (crosses || cube == vector)
       return std::nullopt;
     return cube ? Owner::Cube : Owner::Vector;
@@ -114,6 +116,7 @@ std::optional<Owner> Splitter::ownerOf(Operation *op) const {
 llvm::SmallVector<Value> Splitter::operandsOf(Operation *op) const {
   llvm::SetVector<Value> all(op->operand_begin(), op->operand_end());
   if (op->getNumRegions())
+    // What a region reads is needed as much as what the operation itself reads.
     getUsedValuesDefinedAbove(op->getRegions(), all);
   return llvm::to_vector(all);
 }
@@ -146,6 +149,7 @@ int64_t Splitter::crossingsOf(Operation *op) const {
   Owner own = owners_.lookup(op);
   for (Value operand : operandsOf(op)) {
     Depth depth = depthOf(operand);
+    // What either core can compute by itself does not cross.
     bool crosses = own != Owner::Shared && depth.owner != Owner::Shared && depth.owner != own;
     most = std::max(most, depth.crossings + crosses);
   }
@@ -159,6 +163,7 @@ bool Splitter::passDepths() {
     if (depth.owner == Owner::Shared)
       for (Value operand : op.getOperands())
         if (depth.owner == Owner::Shared)
+          // A view belongs to who makes what it shows.
           depth.owner = depthOf(operand).owner;
     for (Value result : op.getResults())
       depths_[result] = depth;
@@ -167,6 +172,7 @@ bool Splitter::passDepths() {
   auto yield = cast<scf::YieldOp>(body_->getTerminator());
   for (auto [argument, value] : llvm::zip(loop_.getRegionIterArgs(), yield.getOperands())) {
     Depth &own = depths_[argument];
+    // Depths only grow, so that this ends unless a variable crosses in each round.
     if (depthOf(value).crossings > own.crossings) {
       own.crossings = depthOf(value).crossings;
       changed = true;
@@ -177,6 +183,7 @@ bool Splitter::passDepths() {
 
 bool Splitter::findDepths() {
   for (Value argument : loop_.getRegionIterArgs()) {
+    // A variable that crosses would be needed ahead and made behind.
     if (!isTile(argument.getType()) || cores_.crossesToCube(argument))
       return false;
     depths_[argument] = {0, sideOf(argument)};
@@ -191,6 +198,7 @@ bool Splitter::findDepths() {
   if (round == rounds)
     return false;
   return llvm::any_of(owners_, [&](const auto &entry) {
+    // Without anything behind there is nothing to overlap.
     return entry.second != Owner::Shared && crossingsOf(entry.first) >= kBehind;
   });
 }
@@ -210,6 +218,8 @@ void Splitter::findStages(Owner own) {
     if (owners_.lookup(&op) != own)
       continue;
     stages_[&op] = crossingsOf(&op) >= kBehind;
+    // What leaves the stage has to be done in its turn; the rest is wanted only if something wants
+    // it.
     bool leaves =
         op.getNumRegions() || isa<StoreOp>(op) || llvm::any_of(op.getResults(), [&](Value value) {
           return llvm::is_contained(cores_.toCube, value) ||
@@ -244,6 +254,7 @@ bool Splitter::placeVariables(Owner own, LoopStages &stages) {
     stages.stageOfVariable.push_back(-1);
     if (sideOf(argument) != own)
       continue;
+    // A variable that only passes through has no stage.
     if (!isMade(value, own))
       return false;
     int stage = stages.stageOfVariable.back() = stages_.lookup(value.getDefiningOp());
@@ -251,6 +262,8 @@ bool Splitter::placeVariables(Owner own, LoopStages &stages) {
     while (!names.empty())
       for (Operation *user : names.pop_back_val().getUsers()) {
         Operation *here = body_->findAncestorOpInBlock(*user);
+        // A variable that is yielded as another one, or read outside, would be overwritten too
+        // early.
         if (here == yield || !here)
           return false;
         Owner who = owners_.lookup(here);
@@ -277,6 +290,7 @@ bool Splitter::placeOperations(Owner own, LoopStages &stages) {
   }
   for (int stage : {0, 1}) {
     auto &operations = stages.operations[static_cast<size_t>(stage)];
+    // What either core can compute is computed again in each stage that needs it.
     llvm::SmallVector<Value> open(lengths);
     for (Operation &op : body_->without_terminator())
       if (owners_.lookup(&op) == own && stages_.lookup(&op) == stage) {
@@ -295,10 +309,12 @@ bool Splitter::placeOperations(Owner own, LoopStages &stages) {
       } else if (who != own) { // comes from the other core
         if (!isTile(value.getType()) ||
             stages.arrivals.try_emplace(value, stage).first->second != stage)
+          // A stage ahead cannot wait for what is made behind.
           return false;
       } else if (stages_.lookup(made) > stage) {
         return false;
       } else if (stages_.lookup(made) < stage) {
+        // Only plain tiles of the vector cores can be kept until the round that reads them.
         bool simple = own == Owner::Vector && isTile(value.getType()) &&
                       !elementTypeOf(value.getType()).isInteger(1);
         if (!simple)
@@ -324,6 +340,7 @@ bool Splitter::mark(CoreKind core) {
 }
 
 void Splitter::write(int64_t turns) {
+  // If both cores do everything in one stage, the loop stays as it is.
   if (!isSplit_)
     return;
   Builder b(loop_.getContext());
@@ -367,11 +384,13 @@ std::optional<LoopStages> markedStages(scf::ForOp loop, const CoreAssignment &co
 
 void markLoopStages(ParallelOp grid, const Machine &machine) {
   CoreAssignment cores = markedCores(grid);
+  // A shared queue is in the order of one round, which stages would mix.
   if (attrs::manual.isOn(grid) || !cores.isMixed() || sharesQueues(cores, machine))
     return;
   int64_t turns = turnsAhead(cores, machine, choicesOf(grid));
   grid.walk([&](scf::ForOp loop) {
     auto pipeline = attrs::pipeline.of(loop);
+    // At a meeting both cores must be in the same round.
     if (turns < 1 || !pipeline || pipeline.getInt() < 2 || meetsInside(loop, cores))
       return;
     Splitter splitter(loop, cores);

@@ -68,6 +68,7 @@ Again::Again(ModuleOp module, const Machine &machine, llvm::ArrayRef<LowerOption
       parts_(program.parts) {
   for (size_t i = 0; i < options_.size(); ++i) {
     LowerOptions wanted = i < options.size() ? options[i] : LowerOptions();
+    // Only kernels with other options are made again.
     if (options_[i] == wanted)
       continue;
     options_[i] = wanted;
@@ -80,6 +81,7 @@ Again::Again(ModuleOp module, const Machine &machine, llvm::ArrayRef<LowerOption
 IRMapping Again::valuesFor(ir::ParallelOp grid) const {
   IRMapping mapping;
   auto take = [&](Value value) { mapping.map(value, program_.fromModule.lookup(value)); };
+  // The grid comes from the module, whose values the host has as copies.
   llvm::for_each(grid->getOperands(), take);
   visitUsedValuesDefinedAbove(grid->getRegions(), [&](OpOperand *use) { take(use->get()); });
   return mapping;
@@ -93,14 +95,17 @@ bool Again::prepare() {
     b.setInsertionPointAfter(program_.sites[number].launch);
     IRMapping mapping = valuesFor(grids[number]);
     Operation *grid = b.clone(*grids[number], mapping);
+    // The first run moved this from the function to its grids.
     if (cores && !attrs::cores.isOn(grid))
       attrs::cores.set(grid, cores);
   }
+  // The numbers of the kernels are those in the whole program.
   GridContext context{machine_, report_, parts_, {}, options_, numbers_};
   for (const GridPass &pass : gridPasses())
     if (!runGridPass(pass, host_, context)) {
       uncut_ = context.uncut;
       for (size_t number : numbers_)
+        // The caller may try other options, so the program must be as it was.
         eraseBackwards(behind<ir::ParallelOp>(program_.sites[number].launch));
       return false;
     }
@@ -111,8 +116,10 @@ func::FuncOp Again::outlineOne(size_t number, func::FuncOp last) {
   LaunchSite &site = program_.sites[number];
   auto grid = cast<ir::ParallelOp>(behind<ir::ParallelOp>(site.launch).back());
   func::FuncOp made = outlineGrid(grid, last.getSymName(), *program_.grids);
+  // The order of kernels is that of the first run, which names and reports go by.
   made->moveBefore(last);
   last.erase();
+  // Outlining has left the new launch, with what it needs, where the grid was.
   std::vector<Operation *> brought = behind<ir::LaunchOp>(site.launch);
   site.launch->erase();
   eraseBackwards(site.brought);
@@ -127,6 +134,7 @@ bool Again::outline() {
   for (size_t number : numbers_)
     made.push_back(outlineOne(number, last[number]));
   GridContext context{machine_, report_, {}, {}};
+  // One pass for all kernels at a time, as in the first run.
   for (const GridPass &pass : kernelPasses())
     for (func::FuncOp each : made)
       if (!runGridPass(pass, each, context))
@@ -139,6 +147,7 @@ bool Again::lower(const ir::Simplifier &simplifier) {
   program_.options = options_;
   program_.parts = std::move(parts_);
   for (size_t number : numbers_) {
+    // What was told of the kernel is no longer true.
     program_.ledgers[number].reset();
     program_.kernels[number] =
         lowerKernel(all[number], machine_, program_.options[number], simplifier, report_);
@@ -154,6 +163,7 @@ std::optional<BlockProgram> lowerAgain(ModuleOp module, const Machine &machine,
                                        BlockProgram &before) {
   Again again(module, machine, options, report, before);
   if (!again.prepare()) {
+    // An error has been reported already.
     if (!again.uncut())
       return std::nullopt;
     BlockProgram none;

@@ -45,11 +45,14 @@ Value wordsOf(KernelContext &c, Value buffer, Type element) {
   auto scaled = [&](int64_t cols) { return countCovering(cols * from, to); };
   auto [rows, cols] = validOf(buffer);
   int64_t validRows = type.getValidRows(), validCols = type.getValidCols();
+  // A buffer whose valid part nobody names is used as a whole.
   if (validRows == pto::kDynamic && !rows)
     validRows = type.getRows();
   if (llvm::APInt known;
       validCols == pto::kDynamic && cols && matchPattern(cols, m_ConstantInt(&known)))
     validCols = known.getSExtValue();
+  // A valid length that is not a whole number of words cannot be computed exactly, so whole rows
+  // are touched.
   if (validCols == pto::kDynamic && (!cols || from % to != 0)) {
     validCols = scaled(type.getCols());
     cols = {};
@@ -73,6 +76,7 @@ void fillWith(KernelContext &c, const Tile &tile, Value scalar, Location loc) {
     emit(c, loc, InstructionId::TExpands, {bits}, {wordsOf(c, tile.buffer, c.b.getI16Type())});
     return;
   }
+  // The instruction of the element type comes first, as the shortest way.
   if (takes(c, InstructionId::TExpands, {tile.element})) {
     emit(c, loc, InstructionId::TExpands, {scalar}, {tile.buffer});
     return;
@@ -80,6 +84,7 @@ void fillWith(KernelContext &c, const Tile &tile, Value scalar, Location loc) {
   int64_t bytes = pto::elementBytes(tile.element);
   Type word = c.b.getIntegerType(static_cast<unsigned>(8 * bytes));
   c.loc = loc;
+  // The bits of a number are the same under an integer type of its width.
   if ((bytes == 2 || bytes == 4) && takes(c, InstructionId::TExpands, {word})) {
     Value bits = isa<FloatType>(tile.element)
                      ? c.b.createOrFold<arith::BitcastOp>(loc, word, scalar)
@@ -88,6 +93,7 @@ void fillWith(KernelContext &c, const Tile &tile, Value scalar, Location loc) {
     emit(c, loc, InstructionId::TExpands, {bits}, {view});
     return;
   }
+  // The scalar unit is slow, but writes every type.
   ShapedTile all{tile, {tile.extents.validRows, tile.extents.validCols}};
   forEach(c, all.lengths, [&](Indices at) { writeElement(c, all, at, scalar); });
 }
@@ -136,6 +142,7 @@ static void lowerLogic(KernelContext &c, Operation *op, InstructionId id) {
     out->form = Form::Mask;
   llvm::SmallVector<Value> buffers;
   Type word = out->element;
+  // Bitwise logic does not depend on the width of the words, so 16 bits do for any type.
   if (masks || !takes(c, id, {word}))
     word = c.b.getIntegerType(16);
   for (Value operand : op->getOperands()) {
@@ -152,6 +159,7 @@ static void lowerLogic(KernelContext &c, Operation *op, InstructionId id) {
   }
   out->buffer = allocateLike(c, *out, loc);
   Value result = wordsOf(c, out->buffer, word);
+  // In the table `x` stands for a scratch tile.
   bool needsScratch = instructionInfo(id).ins.find('x') != std::string_view::npos;
   if (needsScratch) {
     Tile like = *out;
@@ -173,6 +181,7 @@ static void lowerShift(KernelContext &c, Operation *op) {
   Tile source = materialise(c, spread(c, *a, x.getType(), type, op), loc);
   InstructionId scalar = left ? InstructionId::TShls : InstructionId::TShrs;
   out->buffer = destination(c, op, *out);
+  // The form with a scalar needs no tile for the amount.
   if (b->form == Form::Splat && takes(c, scalar, {out->element}))
     emit(c, loc, scalar, {source.buffer, b->scalar}, {out->buffer});
   else
@@ -205,6 +214,7 @@ static void lowerBitcast(KernelContext &c, Operation *op) {
   std::optional<Tile> in = operandTile(c, op, op->getOperand(0)), out = resultTile(c, op);
   if (!in || !out)
     return;
+  // A scalar is cast by the scalar unit.
   if (in->form == Form::Splat) {
     out->form = Form::Splat;
     out->scalar = scalarResult(c.b, op, {in->scalar}, out->element);

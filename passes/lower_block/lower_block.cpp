@@ -45,6 +45,7 @@ public:
     attrs::machine.set(*module, machine_.name);
     if (attrs::manual.isOn(grid_))
       attrs::byHand.set(*module);
+    // A mixed kernel is lowered once for each kind of core.
     bool lowered = true;
     if (cores_.usesCube())
       lowered &= lower(*module, CoreKind::Cube);
@@ -52,6 +53,7 @@ public:
       lowered &= lower(*module, CoreKind::Vector);
     if (!lowered || failed(mlir::verify(*module)))
       return {};
+    // The lowering makes constants where they are used, so many are equal.
     simplifier_.run(*module);
     return module;
   }
@@ -91,6 +93,7 @@ private:
   /// Collects the parameters of the kernel's functions: those of the grid's function, and after its
   /// arrays memory for queues.
   void collectParameters() {
+    // Machines that exchange through buffers on the chip need no global memory for it.
     workspace_ = cores_.isMixed() && !machine_.exchange.throughBuffer
                      ? plan_.workspaceBytes() + queueBytes(grid_, machine_)
                      : 0;
@@ -106,6 +109,7 @@ private:
         memories_.push_back({nameBeside("ring", taken),
                              ir::elementTypeOf(queue.values.front().getType()),
                              queue.slots * queue.bytes, number});
+    // The arguments are the arrays, then this memory, then scalars.
     parameters_.insert(llvm::find_if_not(parameters_, isArray), memories_.size(), Value());
   }
 
@@ -155,6 +159,7 @@ private:
   bool lower(ModuleOp module, CoreKind core) {
     bool both = cores_.isMixed();
     const char *suffixes[] = {"_aic", "_aiv"};
+    // The two functions of a mixed kernel are one kernel for the host.
     std::string symbol = name_ + (both ? suffixes[core == CoreKind::Vector] : "");
     b_.setInsertionPointToEnd(module.getBody());
     llvm::SmallVector<Type> types;
@@ -247,6 +252,7 @@ bool checkHost(func::FuncOp function, const Machine &machine, const Report &repo
   bool fits = true;
   for (Block &block : function.getBody())
     block.walk([&](Operation *op) {
+      // One report is enough: further ones would be of the same kind.
       if (!fits || isHostWork(op))
         return;
       report(DiagId::NotOnBlockLevel, op->getLoc(),
@@ -270,6 +276,7 @@ static bool isMadeOf(const BlockProgram &before, size_t i, func::FuncOp function
     return false;
   auto grids = before.grids.get().getOps<func::FuncOp>();
   func::FuncOp other = *std::next(grids.begin(), static_cast<ptrdiff_t>(i));
+  // Locations do not count: a kernel is the same if only its lines have moved.
   return function.getSymName() == other.getSymName() &&
          function.getFunctionType() == other.getFunctionType() &&
          OperationEquivalence::isRegionEquivalentTo(&function.getBody(), &other.getBody(),
@@ -339,6 +346,7 @@ std::optional<BlockProgram> lowerToBlocks(ModuleOp module, const Machine &machin
                                           llvm::ArrayRef<LowerOptions> options,
                                           const ir::Simplifier &simplifier, const Report &report,
                                           BlockProgram *before, const AfterPass &afterPass) {
+  // Who wants to see each pass needs the whole run.
   if (before && !before->sites.empty() && !afterPass)
     return lowerAgain(module, machine, options, simplifier, report, *before);
   BlockProgram program;
@@ -346,6 +354,7 @@ std::optional<BlockProgram> lowerToBlocks(ModuleOp module, const Machine &machin
   program.grids = ModuleOp::create(module.getLoc());
   auto function = *program.host->getOps<func::FuncOp>().begin();
   beginGrids(function, options, program);
+  // This notes the host's own operations before outlining adds others.
   HostOperations host(function);
   if (!prepareGrids(function, machine, report, program, afterPass))
     return program.uncut ? std::optional(std::move(program)) : std::nullopt;
@@ -353,6 +362,7 @@ std::optional<BlockProgram> lowerToBlocks(ModuleOp module, const Machine &machin
     return std::nullopt;
   program.sites = host.sites(function);
   for (auto [i, outlined] : llvm::enumerate(program.grids->getOps<func::FuncOp>())) {
+    // Lowering a kernel is the expensive part, so equal grids keep theirs.
     bool isKnown = before && isMadeOf(*before, i, outlined, program.options[i]);
     OwningOpRef<ModuleOp> kernel =
         isKnown ? std::move(before->kernels[i])

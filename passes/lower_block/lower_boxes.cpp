@@ -62,6 +62,7 @@ std::optional<GlobalBox> globalBox(KernelContext &c, Operation *op, const BoxOpe
         const ir::Extent &extent = extents[next - lead];
         Value present;
         made.length = dealt(c, made.length, extent, &present);
+        // The second vector core begins where the rows of the first one end.
         bool deals = c.core == CoreKind::Vector && c.cores.deals(extent.symbol);
         if (deals && !isIndexed(axis)) {
           Value first = times(c, c.subblock, constant(c, capacityOf(c, extent)));
@@ -75,10 +76,12 @@ std::optional<GlobalBox> globalBox(KernelContext &c, Operation *op, const BoxOpe
         else if (present)
           box.present = present;
         if (extent.symbol)
+          // From here on the name means the length that this core has.
           c.lengths[extent.symbol] = made.length;
       }
       ++next;
     }
+    // Positions of dropped axes count for the address as well.
     box.base = plus(c, box.base, times(c, made.offset, strides[axis]));
     if (kept)
       box.axes.push_back(made);
@@ -120,6 +123,7 @@ static Value allInside(KernelContext &c, llvm::ArrayRef<GlobalAxis> axes) {
   for (const GlobalAxis &axis : axes) {
     using P = arith::CmpIPredicate;
     Value last = plus(c, axis.offset, times(c, axis.length, axis.step));
+    // Only the ends have to be tested, because steps are positive.
     both(c.b.createOrFold<arith::CmpIOp>(c.loc, P::sge, axis.offset, constant(c, 0)));
     both(c.b.createOrFold<arith::CmpIOp>(c.loc, P::sle, last, axis.extent));
   }
@@ -129,6 +133,7 @@ static Value allInside(KernelContext &c, llvm::ArrayRef<GlobalAxis> axes) {
 static Value isInside(KernelContext &c, const GlobalBox &box, Indices at) {
   Value inside;
   auto both = [&](Value position, Value extent) {
+    // As unsigned numbers, negative positions are beyond the end.
     Value one = c.b.createOrFold<arith::CmpIOp>(c.loc, arith::CmpIPredicate::ult, position, extent);
     inside = inside ? c.b.createOrFold<arith::AndIOp>(c.loc, inside, one) : one;
   };
@@ -163,6 +168,7 @@ static void loadRows(KernelContext &c, const GlobalBox &box, const ShapedTile &t
   if (rank > 1 && matchPattern(outer.back(), m_Constant(&known)))
     rows = known.getInt();
   bool matrices = rows > 0;
+  // One instruction moves a whole matrix, where a window can have its shape.
   Value numRows = matrices ? outer.back() : constant(c, 1);
   Value rowStride = rank > 1 ? box.axes[rank - 2].stride : last.length;
   if (matrices)
@@ -185,6 +191,7 @@ static void loadElements(KernelContext &c, const GlobalBox &box, const ShapedTil
     lengths.push_back(axis.length);
   forEach(c, lengths, [&](Indices at) {
     auto read = [&] { return readGlobal(c, box.pointer, elementAt(c, box, at), to.tile.element); };
+    // Reading beyond the array may fault, so with `outside` the read stands in a branch.
     if (!outside)
       return writeElement(c, to, at, read());
     auto branch = c.b.create<scf::IfOp>(c.loc, to.tile.element, isInside(c, box, at),
@@ -244,6 +251,7 @@ static void loadInside(KernelContext &c, const GlobalBox &box, const ShapedTile 
       writeElement(c, to, at, readGlobal(c, box.pointer, elementAt(c, box, at), to.tile.element));
     });
   };
+  // Filling first leaves only what is inside to be loaded.
   fillWith(c, to.tile, outside, c.loc);
   forEach(c, rows, [&](Indices at) {
     IndexVector row(at.begin(), at.end());
@@ -295,6 +303,7 @@ void loadBox(KernelContext &c, Operation *op, const BoxOperands &in) {
     c.scalars[result] = branch.getResult(0);
     return;
   }
+  // Products read matrices only.
   if (c.core == CoreKind::Cube)
     return fail(c, op, "a box that is no matrix, as operand of a product,");
   std::optional<ShapedTile> to = newBox(c, op);
@@ -307,6 +316,7 @@ void loadBox(KernelContext &c, Operation *op, const BoxOperands &in) {
   MemoryBox present;
   present.present = box->present;
   if (box->present)
+    // A part that is not there must not hold what was in the buffer before.
     fillWith(c, to->tile, constantOf(c, to->tile.element, 0), c.loc);
   whenPresent(c, present, c.loc, [&] {
     if (!outside)
@@ -319,6 +329,7 @@ void loadBox(KernelContext &c, Operation *op, const BoxOperands &in) {
         c.b, c.loc, isWhole, [&] { loadRows(c, *box, *to); },
         [&] { loadInside(c, *box, *to, outside); });
   });
+  // Bytes are packed to bits only when all of them are there.
   if (element.isInteger(1))
     setTile(c, result, conditionsOf(c, to->tile, c.loc));
 }
@@ -336,6 +347,7 @@ void takeGlobal(KernelContext &c, Operation *op, Operation *box) {
   Type element = to->tile.element;
   Value pointer = c.pointers.lookup(array), base = constant(c, 0);
   llvm::SmallVector<Value> all = stridesOf(c, array), strides;
+  // Conditions lie in memory as bytes, and this way reads elements as they are.
   if (all.empty() || element.isInteger(1))
     return fail(c, op, "`take` of this array");
   BoxOperands in = box ? operandsOf(box) : BoxOperands();
@@ -345,6 +357,7 @@ void takeGlobal(KernelContext &c, Operation *op, Operation *box) {
     if (!box || !llvm::is_contained(in.dropped, static_cast<int64_t>(n)))
       strides.push_back(stride);
   }
+  // Along the last axis each element has a position of its own.
   bool rows =
       axis + 1 < to->lengths.size() && to->tile.form == Form::Whole && isUnit(strides.back());
   IndexVector lengths = IndexVector(to->lengths);
@@ -383,6 +396,7 @@ Value apart(KernelContext &c, Value column, int64_t rows, Value count, Type elem
   if (type.getValidCols() != 1 && type.getValidCols() != pto::kDynamic)
     wide = window(c, wide, constant(c, 0), constant(c, 0), type.getRows(), type.getCols(), count,
                   constant(c, 1));
+  // Repeating a column along a block is what moves its elements apart.
   emit(c, c.loc, InstructionId::TRowExpand, {seen}, {wide});
   return wide;
 }
@@ -397,6 +411,7 @@ static void storeApart(KernelContext &c, const StoreTarget &target, Value row, i
     at.push_back(along);
     return target.position(at);
   };
+  // All elements of the row have one distance, so that they are one column in memory.
   if (!target.indexedLast) {
     Value view = matrixView(c, target.box->pointer, positionAt(constant(c, 0)), length,
                             constant(c, 1), target.box->axes.back().stride, target.element);
@@ -424,6 +439,7 @@ void storeBox(KernelContext &c, ir::StoreOp store, const BoxOperands &in,
   if (!box || !tile)
     return;
   if (tile->form == Form::Mask)
+    // In global memory a condition is a byte.
     tile = bytesOf(c, *tile, c.loc);
   Type element = storedType(ir::elementTypeOf(store.getRef().getType()));
   StoreTarget target{&*box, element, {}, {attributes.begin(), attributes.end()}};
@@ -434,6 +450,7 @@ void storeBox(KernelContext &c, ir::StoreOp store, const BoxOperands &in,
       return;
     index->tile = materialise(c, index->tile, c.loc);
     for (int64_t axis = 0; axis < static_cast<int64_t>(*store.getIndexAxis()); ++axis)
+      // The axis is counted among those that are kept.
       indexAxis += !llvm::is_contained(in.dropped, axis);
     target.indexed = true;
     target.indexedLast = indexAxis + 1 == box->axes.size();
@@ -459,6 +476,7 @@ static void storeSplat(KernelContext &c, const StoreTarget &target, Value scalar
   bool rows = !box.axes.empty() && isUnit(box.axes.back().stride) && !target.indexedLast;
   Tile tile;
   tile.element = target.element;
+  // A short piece is filled once and stored again and again.
   tile.extents = rows ? Extents2{1, kFilledAtOnce, constant(c, 1), constant(c, kFilledAtOnce)}
                       : Extents2{1, 1, constant(c, 1), constant(c, 1)};
   tile.form = Form::Whole;
@@ -505,6 +523,7 @@ static void storeTile(KernelContext &c, const StoreTarget &target, const ShapedT
     Value element = readElement(c, from, broadcastPositions(valueType, at, constant(c, 0)));
     c.b.create<pto::StoreScalarOp>(c.loc, box.pointer, target.position(at), element);
   };
+  // Without this instruction only the scalar unit can store single elements.
   bool apart = takes(c, InstructionId::TRowExpand, {storedType(target.element)});
   bool column = from.tile.form == Form::Column;
   if (repeatsLast || (column && (!apart || target.indexedLast)))

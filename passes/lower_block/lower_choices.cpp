@@ -12,6 +12,7 @@ static bool halfQueuesFit(const Overflow &overflow) {
   for (const LedgerBuffer &buffer : overflow.live)
     if (buffer.kind == LedgerBuffer::Kind::Queue)
       queues += buffer.total;
+  // If so, cutting once within loops is better than what would come first.
   return overflow.needed - queues / 2 <= overflow.space.usable;
 }
 
@@ -32,6 +33,7 @@ static void restoreOverlap(LowerOptions &options) {
   options.gridBuffers = kAll.gridBuffers;
   options.partBuffers = kAll.partBuffers;
   options.ahead = kAll.ahead;
+  // Whether operands have to be streamed depends on the size of the tiles.
   options.streamed = 0;
 }
 
@@ -230,19 +232,23 @@ bool KernelSearch::afterOverflow(const Overflow &overflow, const KernelTraits &t
   fit.traits = traits;
   if (options.parts == 1 && options.slices == 1 && options.pointParts == 1 &&
       options.statementBytes == 0 && options.queueSlots == kAll.queueSlots)
+    // This is what a message says if nothing helps: how much the tiles as written need.
     fit.whole = overflow;
+  // Streaming one more operand helps only if the last one did.
   fit.streamsHelp = options.streamed == 0 || overflow.needed < fit.tooSmall.needed;
   fit.tooSmall = overflow;
   return search_.next();
 }
 
 bool KernelSearch::afterUncut() {
+  // Tiles that cannot be sliced cannot be sliced further either.
   if (present().options.slices > 1) {
     search_.takeBack();
     search_.state.slicesLeft = false;
     return search_.next();
   }
   bool isInside = present().options.parts > 1;
+  // More than two parts mean that two were possible.
   bool atAll = present().options.parts * present().options.pointParts > 2;
   search_.takeBack();
   KernelFit &fit = search_.state;

@@ -66,6 +66,7 @@ static void addBounds(OpT box, llvm::DenseMap<StringAttr, int64_t> &capacities) 
     const ir::Extent &extent = extents[kept++];
     int64_t bound = boundOf(length);
     if (extent.symbol && bound != ir::Extent::kUnknown)
+      // What a type says comes first; it may be tighter.
       capacities.try_emplace(extent.symbol, std::min(bound, kMostCapacity));
   }
 }
@@ -118,6 +119,8 @@ static bool lowerScalarOp(KernelContext &c, mlir::Operation *op);
 static Tile carriedTile(KernelContext &c, mlir::scf::ForOp loop, unsigned index);
 
 bool lowerGrid(KernelContext &c, ir::ParallelOp grid) {
+  // These facts about the whole grid decide the types of all buffers, so they come before any
+  // operation.
   c.dynamicValid = hasOpenLengths(grid);
   c.capacities = capacitiesOf(grid);
   c.neverEmpty = neverEmptyIn(grid, c.capacities);
@@ -128,11 +131,13 @@ bool lowerGrid(KernelContext &c, ir::ParallelOp grid) {
   Block *entry = &c.function.getBody().front();
   c.b.setInsertionPointToEnd(entry);
   if (c.core == CoreKind::Vector && c.cores.isMixed()) {
+    // The two vector cores of a group run the same function and differ by this number.
     Value index = c.b.create<pto::GetSubBlockIdxOp>(c.loc, c.b.getI64Type());
     c.subblock = c.b.create<arith::IndexCastOp>(c.loc, c.b.getIndexType(), index);
     c.isFirst =
         c.b.create<arith::CmpIOp>(c.loc, arith::CmpIPredicate::eq, c.subblock, constant(c, 0));
   }
+  // Both sides open all queues at the start, so that they agree on their order.
   openQueues(c);
   // Steps of the grid that are computed from sizes.
   for (Operation &op : llvm::make_range(grid->getBlock()->begin(), grid->getIterator()))
@@ -162,6 +167,7 @@ static void lowerPoints(KernelContext &c, ir::ParallelOp grid) {
   Value groups = index(c.b.create<pto::GetBlockNumOp>(c.loc, c.b.getI64Type()));
   size_t rank = grid.getLower().size();
   llvm::SmallVector<Value> lower, step, count;
+  // All axes are one range, which is dealt evenly whatever the shape of the grid is.
   Value total = constant(c, 1);
   for (size_t i = 0; i < rank; ++i) {
     lower.push_back(scalarOf(c, grid.getLower()[i]));
@@ -178,6 +184,7 @@ static void lowerPoints(KernelContext &c, ir::ParallelOp grid) {
     // others have nothing to do
     groups = minimum(c, groups, constant(c, cores.getInt()));
     Value works = c.b.create<arith::CmpIOp>(c.loc, arith::CmpIPredicate::slt, group, groups);
+    // A loop that begins at its end does not run.
     first = c.b.create<arith::SelectOp>(c.loc, works, group, total);
   }
   auto loop = c.b.create<scf::ForOp>(c.loc, first, total, groups);
@@ -199,6 +206,7 @@ static void lowerPoints(KernelContext &c, ir::ParallelOp grid) {
   }
   if (c.options.gridBuffers > 1) {
     Value done = c.b.create<arith::SubIOp>(c.loc, loop.getInductionVar(), group);
+    // The number of the round chooses the buffer, so that the next point can load early.
     c.rotations.push_back(
         {loop, c.b.create<arith::DivUIOp>(c.loc, done, groups), c.options.gridBuffers});
   }
@@ -212,6 +220,7 @@ void lowerBlock(KernelContext &c, Block &block) {
     if (c.failed)
       return;
     c.loc = op.getLoc();
+    // What the operation reads from the other core has to arrive before it.
     popFor(c, &op);
     if (c.cores.meetings.contains(&op))
       meet(c, c.loc);
@@ -221,8 +230,10 @@ void lowerBlock(KernelContext &c, Block &block) {
     for (auto [symbol, length] : known)
       c.lengths[symbol] = length;
     for (Value result : op.getResults())
+      // Values are handed over as soon as they are made.
       cross(c, result);
     if (!c.failed && !(c.popped.empty() && c.taken.empty()))
+      // A slot is given back behind its last reader.
       freeSlots(c, &op);
   }
   if (c.failed)
@@ -279,6 +290,7 @@ static void lowerKind(KernelContext &c, Operation *op) {
     return lowerSlice(c, op);
   if (auto store = dyn_cast<ir::StoreOp>(op)) {
     bool onCube = c.cores.coreOf(op) == CoreKind::Cube;
+    // Both functions go through all operations, and each store belongs to one.
     if (onCube == (c.core == CoreKind::Cube))
       lowerStore(c, store);
     return;
@@ -295,6 +307,7 @@ static void lowerKind(KernelContext &c, Operation *op) {
   bool touchesTiles = llvm::any_of(op->getOperands(), [&](Value v) { return !isScalar(c, v); }) ||
                       llvm::any_of(op->getResults(), [&](Value v) { return !isScalar(c, v); });
   if (!touchesTiles) {
+    // The cube core leaves out scalars that it does not use.
     if (llvm::any_of(op->getResults(), [&](Value v) { return isNeeded(c, v); }) &&
         !lowerScalarOp(c, op))
       fail(c, op, "`" + op->getName().stripDialect().str() + "` of scalars");
@@ -305,6 +318,7 @@ static void lowerKind(KernelContext &c, Operation *op) {
   if (c.core == CoreKind::Cube) {
     if (c.cores.coreOf(op) == CoreKind::Cube)
       lowerCube(c, op);
+    // The operation itself is the vector cores', but its lengths may be used here.
     else if (!lowerShared(c, op))
       bindLengths(c, op);
     return;
@@ -321,6 +335,7 @@ static void lowerKind(KernelContext &c, Operation *op) {
 static bool carries(const KernelContext &c, Value value) {
   if (isScalar(c, value))
     return true;
+  // Accumulators are the cube core's, all other tiles the vector cores'.
   return c.cores.isAccumulator(value) == (c.core == CoreKind::Cube);
 }
 
@@ -369,9 +384,11 @@ static void lowerFor(KernelContext &c, scf::ForOp loop) {
     c.scalars[argument] = value;
   auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
   for (auto &[i, tile] : tiles) {
+    // The variable lives in one buffer, so what is yielded is best made there.
     setTile(c, loop.getRegionIterArg(i), tile);
     c.wanted[yield.getOperand(i)] = tile.buffer;
   }
+  // A variable that the other core reads is handed over in each round.
   llvm::for_each(loop.getRegionIterArgs(), [&](Value argument) { cross(c, argument); });
   if (rotates)
     c.rotations.push_back({made, iterationOf(c, made), pipeline.getInt()});
@@ -384,6 +401,7 @@ static void lowerFor(KernelContext &c, scf::ForOp loop) {
   freeSlots(c, yield);
   yieldScalars(c, loop);
   c.b.setInsertionPointAfter(made);
+  // Slots of rings are counted by rounds, so what is left belongs to this loop.
   drainRings(c, loop);
   unsigned next = 0;
   for (auto [result, argument] : llvm::zip(loop.getResults(), loop.getRegionIterArgs()))
@@ -444,6 +462,7 @@ void keep(KernelContext &c, Value value, const Tile &into, Location loc) {
     return;
   }
   Tile source = materialise(c, *tile, loc);
+  // It may have been made in place.
   if (source.buffer != into.buffer)
     copy(c, source, into, loc);
 }
@@ -483,6 +502,7 @@ static void nameLengths(KernelContext &c, scf::IfOp branch) {
           op.getNumRegions() == 0 && op.getNumResults() == 1 && op.getResult(0).getType().isIndex();
       if (!isScalarOp || !isPure(&op) || !llvm::all_of(op.getOperands(), isOutside))
         continue;
+      // A pure operation on what is known outside gives the same in front of the branch.
       op.moveBefore(branch);
       lowerOp(c, &op);
     }
@@ -516,6 +536,7 @@ static void lowerIf(KernelContext &c, scf::IfOp branch) {
     tile.extents = *extents;
     tile.element = ir::elementTypeOf(result.getType());
     tile.form = formOf(tile);
+    // Both arms write to one buffer, which is made in front of them.
     tile.buffer = allocateLike(c, tile, loc);
     tiles.emplace_back(static_cast<unsigned>(i), tile);
   }

@@ -99,6 +99,7 @@ static constexpr InstructionPattern kConvert = {
         return "";
       Type from = elementOf(op), to = ir::elementTypeOf(op->getResult(0).getType());
       if (isa<ir::ConvertOp>(op) && from == to)
+        // Nothing is converted, so the result is the operand itself.
         return "view";
       return takes(machine, InstructionId::TCvt, {from, to})
                  ? instructionInfo(InstructionId::TCvt).mnemonic
@@ -128,6 +129,7 @@ std::optional<Tile> operandTile(KernelContext &c, Operation *op, Value operand) 
     fail(c, op, "`" + op->getName().stripDialect().str() + "` of this value");
     return std::nullopt;
   }
+  // What is still in memory is loaded when the first instruction wants it.
   return found->form == Form::Memory ? materialise(c, *found, op->getLoc()) : *found;
 }
 
@@ -149,6 +151,7 @@ static void lowerUnary(KernelContext &c, Operation *op, InstructionId id) {
     return;
   Tile source = materialise(c, *in, op->getLoc());
   bool inPlace = instructionInfo(id).has(InstructionInfo::InPlace);
+  // Only instructions that work in place may write to the buffer of their operand.
   out->buffer = inPlace ? destination(c, op, *out, {0}) : destination(c, op, *out);
   emit(c, op->getLoc(), id, {source.buffer}, {out->buffer});
   setTile(c, op->getResult(0), *out);
@@ -175,6 +178,7 @@ static void scalarise(KernelContext &c, Tile &tile, const Tile &result) {
 static std::pair<InstructionId, Value> rightForm(KernelContext &c, Operation *op,
                                                  const VectorForms &forms, const Tile &out, Tile &b,
                                                  Value &value) {
+  // Without an instruction for a scalar, the scalar fills a tile.
   if (b.form == Form::Splat && !takes(c, *forms.scalar, {out.element})) {
     b.extents = out.extents;
     b = materialise(c, b, op->getLoc());
@@ -184,6 +188,7 @@ static std::pair<InstructionId, Value> rightForm(KernelContext &c, Operation *op
                 takes(c, *forms.column, {out.element});
   bool row = b.form == Form::Whole && b.extents.rows == 1 && b.extents.cols == out.extents.cols &&
              takes(c, *forms.row, {out.element});
+  // No form fits, so the operand is repeated to the whole shape.
   if (b.form != Form::Splat && !sameShape(b, out) && !column && !row) {
     b = spread(c, b, value.getType(), op->getResult(0).getType(), op);
     value = {};
@@ -204,9 +209,11 @@ static void lowerBinary(KernelContext &c, Operation *op, const VectorForms &form
                       out = resultTile(c, op);
   if (!a || !b || !out)
     return;
+  // A scalar operand takes no buffer.
   scalarise(c, *a, *out);
   scalarise(c, *b, *out);
   if (a->form == Form::Splat && b->form == Form::Splat) {
+    // Some operand has to be a tile.
     a->extents = out->extents;
     *a = materialise(c, *a, loc);
   }
@@ -219,6 +226,7 @@ static void lowerBinary(KernelContext &c, Operation *op, const VectorForms &form
     std::swap(left, right);
   }
   if (!sameShape(*a, *out)) {
+    // Division is the one instruction that also takes its left operand as a scalar.
     bool scalarByTile =
         a->form == Form::Splat && sameShape(*b, *out) && forms.tiles == InstructionId::TDiv;
     if (scalarByTile) {
@@ -231,6 +239,7 @@ static void lowerBinary(KernelContext &c, Operation *op, const VectorForms &form
   }
   auto [id, other] = rightForm(c, op, forms, *out, *b, second);
   llvm::SmallVector<unsigned> inPlace;
+  // A copy is not the operand, so its number says nothing about the buffer.
   if (first)
     inPlace.push_back(left);
   if (second && sameShape(*b, *out))
@@ -246,6 +255,7 @@ static void lowerCompare(KernelContext &c, Operation *op, pto::CmpMode mode, pto
                       b = operandTile(c, op, op->getOperand(1)), out = resultTile(c, op);
   if (!a || !b || !out)
     return;
+  // The instruction takes a scalar on the right only.
   bool swaps = a->form == Form::Splat;
   if (swaps) {
     std::swap(a, b);
@@ -278,6 +288,7 @@ static void lowerSelect(KernelContext &c, Operation *op) {
   if (!mask || mask->form != Form::Mask || mask->extents.rows != out->extents.rows ||
       mask->extents.cols != out->extents.cols)
     return fail(c, op, "`select` by a condition of another shape");
+  // The instruction wants a scratch buffer of one block.
   Extents2 one{1, 32, constant(c, 1), constant(c, 32)};
   Value scratch = allocate(c, ir::Place::Vec, "nd", one, c.b.getI8Type(), loc);
   Type type = op->getResult(0).getType();
@@ -314,6 +325,7 @@ static void lowerConvert(KernelContext &c, Operation *op) {
     setTile(c, op->getResult(0), source);
     return;
   }
+  // Elements may change their size, so this does not work in place.
   out->buffer = allocateLike(c, *out, op->getLoc());
   auto round = op->getAttrOfType<StringAttr>("round");
   // Roundings within a type are named after their direction.

@@ -39,12 +39,14 @@ public:
 
   bool run(ir::ParallelOp grid, IRMapping &arguments) {
     copyBody(grid, arguments);
+    // Queues and scalars of the other core are gone before anything is made of them.
     takeSections();
     openQueues();
     lowerScalars();
     dropUnused();
     IRRewriter rewriter(b_.getContext());
     DominanceInfo dominance;
+    // Positions are computed for each access anew, and most are equal.
     eliminateCommonSubExpressions(rewriter, dominance, function_);
     if (!failed_)
       drainEvents(function_, report_);
@@ -58,8 +60,10 @@ private:
     llvm::SetVector<Value> captured;
     getUsedValuesDefinedAbove(grid->getRegions(), captured);
     for (Value value : captured)
+      // Whatever else the body uses from outside is an argument of the kernel.
       if (!arguments.contains(value) && value.getDefiningOp() && matchPattern(value, m_Constant()))
         b_.clone(*value.getDefiningOp(), arguments);
+    // A manual kernel asks for its core by itself, so the grid's position is not used.
     Value zero = b_.create<arith::ConstantIndexOp>(grid.getLoc(), 0);
     for (BlockArgument argument : grid.getBody().front().getArguments())
       arguments.map(argument, zero);
@@ -76,6 +80,7 @@ private:
     llvm::StringRef own = options_.core == CoreKind::Cube ? "aic" : "aiv";
     llvm::SmallVector<ir::SectionOp> sections;
     function_.walk([&](ir::SectionOp section) { sections.push_back(section); });
+    // Sections are collected first, because moving their operations would confuse the walk.
     for (ir::SectionOp section : sections) {
       if (section.getCore() == own) {
         Block &body = section.getBody().front();
@@ -97,6 +102,7 @@ private:
     for (ir::QueueOp queue : queues)
       if (std::optional<uint64_t> pinned = queue.getFlag())
         for (int64_t each : {0, 1})
+          // A queue takes two flags: one for slots that are full, one for those that are free.
           taken.insert(static_cast<int64_t>(*pinned) + each);
     function_.walk([&](Operation *op) {
       auto ids = attrs::ids.of(op); // first, and how many
@@ -109,6 +115,7 @@ private:
       QueueShape shape(queue, options_.machine, options_.options.queueSlots);
       int64_t own = queue.getFlag() ? static_cast<int64_t>(*queue.getFlag()) : -1;
       if (own < 0) {
+        // Both cores count in the same order, so they agree on the flags.
         while (taken.contains(flag) || taken.contains(flag + 1))
           flag += 2;
         own = flag;
@@ -122,6 +129,7 @@ private:
 
   Value openQueue(ir::QueueOp queue, const QueueShape &shape, int64_t offset, int64_t flag) {
     bool direct = options_.machine.exchange.throughBuffer;
+    // The buffer lies with the core that reads from the queue.
     bool consumer = queue.getToVector() == (options_.core == CoreKind::Vector);
     Location loc = queue.getLoc();
     auto number = [&](int64_t value) { return b_.getI32IntegerAttr(static_cast<int32_t>(value)); };
@@ -156,6 +164,7 @@ private:
   /// Each core group has its own ring in the workspace.
   Value ring(Location loc, int64_t offset) {
     auto constant = [&](int64_t value) { return b_.create<arith::ConstantIndexOp>(loc, value); };
+    // The workspace is counted in words of four bytes.
     Value group = b_.create<arith::IndexCastOp>(
         loc, b_.getIndexType(), b_.create<pto::GetBlockIdxOp>(loc, b_.getI64Type()));
     Value first = b_.createOrFold<arith::MulIOp>(loc, group, constant(options_.workspaceBytes / 4));
@@ -218,6 +227,7 @@ private:
               pto::TReshapeOp, pto::BitcastOp>(op))
         ops.push_back(op);
     });
+    // Users come behind what they use, so one round is enough.
     for (Operation *op : llvm::reverse(ops))
       if (op->use_empty())
         op->erase();

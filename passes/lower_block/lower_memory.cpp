@@ -38,6 +38,7 @@ static void storeScalar(KernelContext &c, ir::StoreOp store, const BoxOperands &
 
 llvm::SmallVector<Value> stridesOf(KernelContext &c, Value array) {
   OpBuilder::InsertionGuard guard(c.b);
+  // Lengths of arrays are the same for all points, so strides are computed once.
   c.b.setInsertionPoint(c.gridLoop);
   llvm::ArrayRef<ir::Extent> extents = ir::extentsOf(array.getType());
   llvm::SmallVector<Value> strides(extents.size());
@@ -88,9 +89,11 @@ bool isMatrixBox(const BoxOperands &in, Type boxType) {
   for (size_t axis = 0; axis < in.offsets.size(); ++axis)
     if (!llvm::is_contained(in.dropped, static_cast<int64_t>(axis)))
       kept.push_back(axis);
+  // A value of lower rank is repeated along the leading axes, which is more than one matrix.
   if (kept.size() != extents.size())
     return false;
   size_t first = 0;
+  // Leading axes of 1 are positions.
   while (kept.size() - first > 2 && extents[first].isOne())
     ++first;
   size_t last = in.offsets.size() - 1;
@@ -121,6 +124,7 @@ static bool isMatrix(KernelContext &c, const BoxOperands &in, Type boxType) {
   auto isSingle = [&](const ir::Extent &each) { return each.isOne() || capacityOf(c, each) == 1; };
   bool column =
       extents.size() > 1 && isSingle(extents.back()) && !isSingle(extents[extents.size() - 2]);
+  // The cube core reads columns in boxes like any other matrix.
   if (!column || c.core != CoreKind::Vector)
     return true;
   Value cols = globalLength(c, in.array, last);
@@ -144,12 +148,14 @@ static BoxAxis takeAxis(KernelContext &c, Operation *op, size_t axis, const ir::
   BoxOperands in = operandsOf(op);
   Value length = scalarOf(c, in.lengths[axis]);
   BoxAxis result{capacityOf(c, extent), {}, scalarOf(c, in.offsets[axis])};
+  // Each of the two vector cores has its own rows.
   result.valid = dealt(c, length, extent, &present);
   bool deals = c.core == CoreKind::Vector && c.cores.deals(extent.symbol);
   if (deals) {
     Value first = c.b.createOrFold<arith::MulIOp>(c.loc, c.subblock, constant(c, result.capacity));
     result.offset = c.b.createOrFold<arith::AddIOp>(c.loc, result.offset, first);
   }
+  // Loading another place is harmless, and storing there is not.
   bool isRead = !isa<ir::StoreOp>(op) && !(deals && c.cores.written.contains(in.array));
   if ((c.core == CoreKind::Cube || deals) && present && isRead) {
     // A part that is not there is loaded all the same, from the end of the array, unless another
@@ -160,6 +166,7 @@ static BoxAxis takeAxis(KernelContext &c, Operation *op, size_t axis, const ir::
     present = {};
   }
   if (extent.symbol)
+    // From here on the name means the length that this core has.
     c.lengths[extent.symbol] = result.valid;
   return result;
 }
@@ -185,6 +192,7 @@ static bool takeMatrix(KernelContext &c, Operation *op, llvm::ArrayRef<size_t> m
   } else if (matrix.size() == 1) {
     take(0, extents.cols, extents.validCols, box.col);
     box.matrixCols = globalLength(c, array, matrix[0]);
+    // With one row the stride is never used, but a view needs one.
     box.rowStride = box.matrixCols;
     if (matrix[0] + 1 != strides.size() && !matchPattern(strides[matrix[0]], m_One()))
       return fail(c, op, "a box whose elements do not lie side by side in memory"), false;
@@ -227,6 +235,7 @@ static std::optional<MemoryBox> boxOf(KernelContext &c, Operation *op, Extents2 
 Value onceOnly(KernelContext &c, Operation *op, Value present, llvm::ArrayRef<ir::Extent> extents) {
   bool isDealt =
       llvm::any_of(extents, [&](const ir::Extent &extent) { return c.cores.deals(extent.symbol); });
+  // What is not dealt is computed by both vector cores, and only one may store it.
   if (!c.isFirst || isDealt || isMemoryEffectFree(op) || hasSingleEffect<MemoryEffects::Read>(op))
     return present;
   return present ? c.b.createOrFold<arith::AndIOp>(c.loc, present, c.isFirst) : c.isFirst;
@@ -246,6 +255,7 @@ Value partition(KernelContext &c, const MemoryBox &box, const Extents2 &extents,
   Value shape[2] = {box.matrixRows, box.matrixCols}, strides[2] = {box.rowStride, constant(c, 1)};
   Value offsets[2] = {box.row, box.col}, sizes[2] = {extents.validRows, extents.validCols};
   auto swap = [](Value(&pair)[2]) { std::swap(pair[0], pair[1]); };
+  // Column-major memory is a row-major matrix with its axes exchanged.
   if (transposed || asRow) {
     swap(shape);
     swap(offsets);
@@ -297,6 +307,7 @@ Tile load(KernelContext &c, const Tile &memory, Location loc) {
       allocate(c, ir::Place::Vec, "nd", storage(c, tile).first, storedType(memory.element), loc,
                /*rotates=*/true);
   if (memory.box.present) {
+    // A part that is not loaded must not hold what was in the buffer before.
     Tile zeros = tile;
     zeros.element = storedType(tile.element);
     fillWith(c, zeros, constantOf(c, zeros.element, 0), loc);
@@ -311,6 +322,7 @@ Tile load(KernelContext &c, const Tile &memory, Location loc) {
 
 Tile conditionsOf(KernelContext &c, const Tile &bytes, Location loc) {
   Tile numbers = bytes;
+  // Comparisons take no bytes, so the bytes are converted first.
   numbers.element = c.b.getF16Type();
   numbers.buffer = allocateLike(c, numbers, loc);
   auto round =
@@ -344,6 +356,7 @@ void lowerSlice(KernelContext &c, Operation *op) {
   }
   if (isTakenFrom(result, c.cores)) // what takes from it reads global memory
     return bindLengths(c, op);
+  // The cube core leaves out scalars that it does not use.
   if (isScalar(c, result) && !isNeeded(c, result))
     return;
   if (isScalar(c, result) || !isMatrix(c, in, result.getType())) {
@@ -354,6 +367,7 @@ void lowerSlice(KernelContext &c, Operation *op) {
       return loadBox(c, op, in);
     return bindLengths(c, op);
   }
+  // Lengths may be used on a core that does not load the value.
   if (c.core == CoreKind::Cube && !isUsedOnCube(result, c.cores))
     return bindLengths(c, op);
   Extents2 extents;
@@ -381,12 +395,14 @@ void lowerStore(KernelContext &c, ir::StoreOp store) {
   Value value = store.getValue();
   llvm::SmallVector<NamedAttribute> attributes;
   if (std::optional<llvm::StringRef> atomic = store.getAtomic()) {
+    // The store unit adds; it has no other atomic operation here.
     if (*atomic != "add")
       return fail(c, store, "`atomic " + atomic->str() + "=`");
     attributes.push_back(c.b.getNamedAttr(
         "atomicType", pto::AtomicTypeAttr::get(c.b.getContext(), pto::AtomicType::atomic_add)));
   }
   BoxOperands in = operandsOf(store);
+  // The scalar unit stores one element directly.
   bool single = isScalar(c, value) && llvm::all_of(in.lengths, [](Value length) {
                   return matchPattern(length, m_One());
                 });
@@ -409,6 +425,7 @@ void lowerStore(KernelContext &c, ir::StoreOp store) {
   if (source.form == Tile::Form::Mask)
     source = bytesOf(c, source, loc);
   bool column = source.form == Tile::Form::Column;
+  // The box says how much is stored; the tile may be larger.
   source.extents.validRows = extents.validRows;
   source.extents.validCols = extents.validCols;
   whenPresent(c, *box, loc, [&] {
@@ -425,6 +442,7 @@ static bool fillsBox(KernelContext &c, ir::StoreOp store) {
   for (auto [axis, length] : llvm::enumerate(store.getLengths())) {
     if (llvm::is_contained(store.getDropped(), static_cast<int64_t>(axis)))
       continue;
+    // Repeated elements are not in the tile.
     if (extents[next++].isOne() && !matchPattern(length, m_One()))
       return false;
   }
@@ -441,6 +459,7 @@ static void storeScalar(KernelContext &c, ir::StoreOp store, const BoxOperands &
   if (!scalar)
     return fail(c, store, "a scalar that another core computes");
   if (scalar.getType().isInteger(1))
+    // In global memory a condition is a byte.
     scalar = c.b.create<arith::ExtUIOp>(c.loc, c.b.getI8Type(), scalar);
   MemoryBox present;
   present.present = box->present;
@@ -469,6 +488,7 @@ static bool isWholeWithoutOnes(const BoxOperands &in, Value result) {
 static void sliceTile(KernelContext &c, Operation *op, const Tile &source) {
   BoxOperands in = operandsOf(op);
   Value result = op->getResult(0);
+  // One element is read by the scalar unit.
   if (isScalar(c, result) && !in.outside) {
     ShapedTile from =
         shaped(c, source.form == Tile::Form::Splat ? source : materialise(c, source, op->getLoc()),
@@ -484,12 +504,14 @@ static void sliceTile(KernelContext &c, Operation *op, const Tile &source) {
                llvm::all_of(in.offsets, [](Value v) { return matchPattern(v, m_Zero()); }) &&
                in.dropped.empty() &&
                ir::extentsOf(result.getType()) == ir::extentsOf(in.array.getType());
+  // The part is the tile, so nothing is moved.
   if (whole) {
     setTile(c, result, source);
     return;
   }
   if (isWholeWithoutOnes(in, result))
     return lowerView(c, op);
+  // All parts of a splat are alike.
   if (source.form == Tile::Form::Splat && !in.outside) {
     bindLengths(c, op);
     std::optional<Extents2> extents = extentsOf(c, op, result.getType());

@@ -47,6 +47,7 @@ Value identityOf(KernelContext &c, OpId combiner, Type element) {
   if (isa<FloatType>(element) || kind == Identity::Zero || kind == Identity::One)
     return scalarConstant(c, element,
                           isa<FloatType>(element) ? identity.f : static_cast<double>(identity.i));
+  // A double cannot hold the limits of 64-bit integers.
   APInt bits = APInt(64, static_cast<uint64_t>(identity.i)).trunc(element.getIntOrFloatBitWidth());
   return scalarConstant(c, element, 0, &bits);
 }
@@ -70,10 +71,12 @@ static void lowerScan(KernelContext &c, Operation *op) {
   c.loc = op->getLoc();
   auto axis = static_cast<size_t>(axisOf(op, static_cast<int64_t>(to->lengths.size())));
   IndexVector others = IndexVector(to->lengths);
+  // Each line along the axis is scanned on its own.
   others[axis] = constant(c, 1);
   forEach(c, others, [&](Indices outer) {
     OpId combiner = *ir::loweringOf(op)->combiner;
     Value start = identityOf(c, combiner, to->tile.element);
+    // The running result is a scalar that the loop carries.
     auto loop = c.b.create<scf::ForOp>(c.loc, constant(c, 0), to->lengths[axis], constant(c, 1),
                                        ValueRange(start));
     OpBuilder::InsertionGuard guard(c.b);
@@ -104,6 +107,7 @@ static void foldAxes(KernelContext &c, const ShapedTile &from, llvm::ArrayRef<in
     for (int64_t axis : axes) {
       auto loop = c.b.create<scf::ForOp>(
           c.loc, constant(c, 0), from.lengths[static_cast<size_t>(axis)], constant(c, 1), carried);
+      // The loops are nested, and each hands on what the one within it gives.
       if (!loops.empty())
         c.b.create<scf::YieldOp>(c.loc, loop.getResults());
       loops.push_back(loop);
@@ -153,6 +157,7 @@ static void searchByElements(KernelContext &c, Operation *op, const ShapedTile &
                              llvm::function_ref<void(Indices, ValueRange)> done) {
   bool largest = isa<ir::ReduceArgmaxOp>(op);
   Type word = c.b.getI32Type();
+  // Without anything better than the identity the first position is the answer.
   Value start[] = {constantOf(c, word, 0),
                    identityOf(c, *ir::loweringOf(op)->combiner, from.tile.element)};
   foldAxes(
@@ -182,6 +187,7 @@ constexpr int64_t kSortedAtOnce = 32, kMergedAtOnce = 4;
 static void sortRows(KernelContext &c, Operation *op, const Tile &source, bool descending,
                      llvm::function_ref<void(Value, Value, Value)> give) {
   Location loc = op->getLoc();
+  // Sorting gives runs of 32, and each merge joins four runs.
   int64_t count = kSortedAtOnce;
   while (count < source.extents.cols)
     count *= kMergedAtOnce;
@@ -193,6 +199,7 @@ static void sortRows(KernelContext &c, Operation *op, const Tile &source, bool d
     tile.buffer = allocateLike(c, tile, loc);
     return tile;
   };
+  // Sorted elements come in pairs of a key and its position, which take rows of twice the length.
   Tile numbers = row(count, i32), keys = row(count, f32), first = row(2 * count, f32),
        second = row(2 * count, f32), values = row(count, f32), places = row(count, f32);
   emit(c, loc, InstructionId::TCi, {constantOf(c, i32, 0)}, {numbers.buffer},
@@ -205,18 +212,21 @@ static void sortRows(KernelContext &c, Operation *op, const Tile &source, bool d
     Value in = window(c, source.buffer, at[0], constant(c, 0), 1, cols, constant(c, 1), length),
           part = window(c, keys.buffer, constant(c, 0), constant(c, 0), 1, cols, constant(c, 1),
                         length);
+    // The instruction sorts downwards, so an ascending order sorts the negated keys.
     emit(c, loc, descending ? InstructionId::TMov : InstructionId::TNeg, {in}, {part});
     emit(c, loc, InstructionId::TSort32, {keys.buffer, positions}, {first.buffer});
     Value from = first.buffer, to = second.buffer;
     for (int64_t sorted = kSortedAtOnce; sorted < count; sorted *= kMergedAtOnce) {
       emit(c, loc, InstructionId::TMrgSort,
            {from, constantOf(c, i32, static_cast<double>(2 * sorted))}, {to});
+      // Merging cannot work in place, so two rows take turns.
       std::swap(from, to);
     }
     auto every = [&](pto::MaskPattern pattern, const Tile &tile) {
       emit(c, loc, InstructionId::TGatherMask, {from}, {tile.buffer},
            {c.b.getNamedAttr("maskPattern", pto::MaskPatternAttr::get(c.b.getContext(), pattern))});
     };
+    // Keys are at even places, positions at odd ones.
     every(pto::MaskPattern::P0101, values);
     every(pto::MaskPattern::P1010, places);
     give(at[0], values.buffer, sameWidth(c, places, i32));
@@ -233,6 +243,7 @@ static void lowerSort(KernelContext &c, Operation *op) {
   bool descending = isa<ir::TopkOp>(op) || (flag && flag.getValue());
   int64_t rank = static_cast<int64_t>(from->lengths.size());
   from->tile = materialise(c, from->tile, loc); // a splat may become a column
+  // The instruction sorts f32 along rows.
   bool native = axisOf(op, rank) == rank - 1 && from->tile.element.isF32() &&
                 takes(c, InstructionId::TSort32, {from->tile.element}) &&
                 from->tile.form != Form::Column;
@@ -286,6 +297,7 @@ static IndexVector columnPosition(KernelContext &c, const ShapedTile &shape, Val
 static Value comesBefore(KernelContext &c, Value a, Value b, bool descending) {
   Type type = a.getType();
   if (isa<FloatType>(type)) {
+    // A number stands before a NaN, which an ordered comparison would not say.
     Value nan = c.b.create<arith::CmpFOp>(c.loc, arith::CmpFPredicate::UNO, b, b);
     Value number = c.b.create<arith::CmpFOp>(c.loc, arith::CmpFPredicate::ORD, a, a);
     Value before = c.b.create<arith::CmpFOp>(
@@ -316,6 +328,7 @@ static void sortByElements(KernelContext &c, Operation *op, const ShapedTile &fr
                            const ShapedTile *keys, const ShapedTile *places, bool descending) {
   auto axis = static_cast<size_t>(axisOf(op, static_cast<int64_t>(from.lengths.size())));
   const ShapedTile &any = keys ? *keys : *places;
+  // Counting takes quadratic time but no memory, and every element type has it.
   Value length = from.lengths[axis], kept = any.lengths[axis];
   forEach(c, from.lengths, [&](Indices at) {
     Value element = readElement(c, from, at);
@@ -327,6 +340,7 @@ static void sortByElements(KernelContext &c, Operation *op, const ShapedTile &fr
       IndexVector other(at.begin(), at.end());
       other[axis] = loop.getInductionVar();
       Value that = readElement(c, from, other);
+      // Of equal elements the earlier one comes first, so that the order is stable.
       Value earlier = c.b.create<arith::CmpIOp>(c.loc, arith::CmpIPredicate::slt,
                                                 loop.getInductionVar(), at[axis]);
       Value notBehind = c.b.create<arith::XOrIOp>(c.loc, comesBefore(c, element, that, descending),

@@ -44,6 +44,7 @@ static llvm::StringRef leftLayout(const KernelContext &c);
 
 void stage(KernelContext &c, Operation *slice, const Tile &memory) {
   Value result = slice->getResult(0);
+  // The layout in `mat` depends on how products read the matrix.
   std::optional<bool> transposed = productUse(result);
   if (!transposed)
     return;
@@ -113,6 +114,7 @@ Tile accumulatorTile(KernelContext &c, scf::ForOp loop, Value argument) {
   tile.extents = *extents;
   tile.element = ir::elementTypeOf(argument.getType());
   Location loc = c.loc;
+  // The accumulator bears the name of the variable.
   for (Value init : loop.getInitArgs())
     if (init.getType() == argument.getType())
       loc = named(c, init);
@@ -132,6 +134,7 @@ static void zeroIfEmpty(KernelContext &c, Value lower, Value upper, const Tile &
   if (matchPattern(lower, m_Constant(&first)) && matchPattern(upper, m_Constant(&last)) &&
       first.getInt() < last.getInt())
     return;
+  // The length of a range that is run through is above 0.
   if (matchPattern(lower, m_Zero()) && isRangeLength(c, upper))
     return;
   // Buffers that are made in the branch are not shared with other parts.
@@ -145,6 +148,7 @@ static void zeroIfEmpty(KernelContext &c, Value lower, Value upper, const Tile &
   auto branch = c.b.create<scf::IfOp>(c.loc, empty, /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(c.b);
   c.b.setInsertionPointToStart(&branch.getThenRegion().front());
+  // The least product that there is: one box along the contracted axis.
   int64_t step = productBox(pto::elementBytes(operand));
   Extents2 left{out.extents.rows, step, out.extents.validRows, constant(c, step)};
   Extents2 right{step, out.extents.cols, constant(c, step), out.extents.validCols};
@@ -172,6 +176,7 @@ static void zeroIfEmpty(KernelContext &c, Value lower, Value upper, const Tile &
 /// The left operand in the operand buffer, where one step takes all of it.
 static Tile extractedOnce(KernelContext &c, const Tile &a, Location loc) {
   Tile left = a;
+  // With several steps the operand buffer holds one of them at a time.
   if (a.form != Form::Matrix || a.extents.cols > c.cut.step || a.extents.cols == 0)
     return left;
   Value zero = constant(c, 0);
@@ -188,6 +193,7 @@ static Tile columnsOf(KernelContext &c, const Tile &b, Value at, int64_t cols, V
   part.extents.cols = cols;
   part.extents.validCols = length;
   if (b.form != Form::Memory) {
+    // What is staged already is cut when it goes to the operand buffer.
     part.column = at;
     return part;
   }
@@ -215,6 +221,8 @@ static void multiplyIntoRing(KernelContext &c, Operation *op, const Tile &a, con
     out.buffer = allocate(c, ir::Place::Acc, "acc", out.extents, out.element, named(c, result),
                           way.takesTurns);
     multiply(c, left, right, out, {}, loc);
+    // A whole product needs its slot only when it is finished, so the multiplication runs before
+    // the wait.
     if (!col)
       awaitSlot(c, ring, number, loc);
     storeToSlot(c, ring, number, out, {}, col, loc);
@@ -223,6 +231,7 @@ static void multiplyIntoRing(KernelContext &c, Operation *op, const Tile &a, con
     make(a, b, {});
   } else {
     awaitSlot(c, ring, number, loc);
+    // All columns use the same left operand.
     Tile left = extractedOnce(c, a, loc);
     auto loop =
         c.b.create<scf::ForOp>(loc, constant(c, 0), whole->validCols, constant(c, way.cols));
@@ -244,6 +253,7 @@ static void lowerMatmul(KernelContext &c, Operation *op) {
   Value result = op->getResult(0);
   c.part = partOf(result);
   c.productRotations = c.rotations.size();
+  // Buffers of parts are counted from the first one of each product.
   c.productBuffers.clear();
   auto done = llvm::make_scope_exit([&] { c.part = {}; });
   const Tile *a = tileOf(c, op->getOperand(0)), *b = tileOf(c, op->getOperand(1));
@@ -292,6 +302,7 @@ static void multiply(KernelContext &c, const Tile &a, const Tile &b, const Tile 
                      Location loc) {
   int64_t step = c.cut.step;
   int64_t contracted = a.extents.cols;
+  // There are no elements, and no instruction takes a matrix of none.
   if (out.extents.rows == 0 || out.extents.cols == 0)
     return;
   if (contracted == 0) { // zeros, where anything begins
@@ -308,6 +319,7 @@ static void multiply(KernelContext &c, const Tile &a, const Tile &b, const Tile 
     return;
   }
   Value zero = constant(c, 0);
+  // Without any step nothing would write the accumulator.
   if (!first)
     zeroIfEmpty(c, zero, a.extents.validCols, out, a.element);
   auto loop = c.b.create<scf::ForOp>(loc, zero, a.extents.validCols, constant(c, step));
@@ -316,6 +328,7 @@ static void multiply(KernelContext &c, const Tile &a, const Tile &b, const Tile 
   Value at = loop.getInductionVar();
   Value rest = c.b.create<arith::SubIOp>(loc, a.extents.validCols, at);
   Value length = minimum(c, rest, constant(c, step));
+  // The first step overwrites the accumulator, which so needs no zeros.
   Value begins = c.b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, at, zero);
   if (first)
     begins = c.b.create<arith::AndIOp>(loc, first, begins);
@@ -332,6 +345,7 @@ static void multiplyStep(KernelContext &c, const Tile &a, const Tile &b, const T
   Extents2 rightExtents{step, out.extents.cols, length, out.extents.validCols};
   ProductShape shape{out.extents.rows,  out.extents.cols,   step, pto::elementBytes(a.element),
                      nameOf(a.element), c.cores.numProducts};
+  // With two buffers the next step is moved while this one is multiplied.
   bool rotates = (begins || !c.rotations.empty()) && fitsTwice(shape, step, c.machine);
   if (a.operand && !c.rotations.empty()) { // the right operand alone is moved
     shape.rows = 1;
@@ -351,6 +365,7 @@ static void multiplyStep(KernelContext &c, const Tile &a, const Tile &b, const T
     emit(c, loc, InstructionId::TExtract, {a.buffer, zero, from(a.start)}, {left});
   emit(c, loc, InstructionId::TExtract, {b.buffer, from(b.start), b.column ? b.column : zero},
        {right});
+  // One step is the whole product.
   if (!begins) {
     emit(c, loc, InstructionId::TMatmul, {left, right}, {out.buffer});
     return;
@@ -370,6 +385,7 @@ static void multiplyFromMemory(KernelContext &c, const Tile &a, const Tile &b, c
   int64_t piece = c.cut.piece;
   Value total = a.form == Form::Memory ? a.extents.validCols : b.extents.validRows;
   Value zero = constant(c, 0);
+  // As in `multiply`, a loop may have no rounds.
   if (!first)
     zeroIfEmpty(c, zero, total, out, a.element);
   auto loop = c.b.create<scf::ForOp>(loc, zero, total, constant(c, piece));

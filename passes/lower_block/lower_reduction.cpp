@@ -42,6 +42,7 @@ struct Reduced {
 static Value anyOf(KernelContext &c, llvm::ArrayRef<Reduced> lengths) {
   Value all;
   for (const Reduced &each : lengths) {
+    // Only lengths that may be 0 need a test when the kernel runs.
     if (each.hasElements)
       continue;
     Value some = c.b.createOrFold<arith::CmpIOp>(c.loc, arith::CmpIPredicate::sgt, each.length,
@@ -60,6 +61,7 @@ static Value startOf(KernelContext &c, Operation *op, Type element) {
 
 /// Goes on in a branch that is taken where `any` holds.
 static void beginWhere(KernelContext &c, Value any, Operation *op, const Tile &out) {
+  // The result is there before the branch, which then overwrites it.
   fillWith(c, out, startOf(c, op, out.element), op->getLoc());
   auto branch = c.b.create<scf::IfOp>(c.loc, any, /*withElseRegion=*/false);
   c.b.setInsertionPointToStart(&branch.getThenRegion().front());
@@ -80,6 +82,7 @@ static Value reduceTile(KernelContext &c, Operation *op, Tile source, Instructio
   };
   if (source.form != Form::Column && source.extents.cols > 1)
     source = along(source);
+  // A column is kept as a row, so the same instruction reduces it.
   if (source.form == Form::Column) {
     Tile line = source;
     line.form = Form::Whole;
@@ -98,6 +101,7 @@ static void reduceAll(KernelContext &c, Operation *op, const Tile &source, Instr
   Value any =
       anyOf(c, {{source.extents.validRows, llvm::all_of(llvm::seq<int64_t>(0, last), isKnown)},
                 {source.extents.validCols, isKnown(last)}});
+  // It is known that there are elements.
   if (!any) {
     c.scalars[op->getResult(0)] = reduceTile(c, op, source, row);
     return;
@@ -127,6 +131,7 @@ static std::optional<InstructionId> instructionFor(Operation *op, const VectorFo
   if (!has(*forms.alongRows))
     return std::nullopt;
   if (!isa<ir::ArrayType>(op->getResult(0).getType()))
+    // A position in the whole tile is not a position in a row.
     return search ? std::nullopt : forms.alongRows;
   int64_t rank = ir::rankOf(type);
   llvm::SmallVector<int64_t> axes = ir::foldedAxesOf(op);
@@ -157,6 +162,7 @@ static void reduce(KernelContext &c, Operation *op) {
   bool isFilled = ir::hasElements(op->getOperand(0), axes[0]);
   // Rows of one element: a column, which instructions would see as the one row that it is kept as.
   if (source.extents.cols == 1 && last) {
+    // Without elements the result is the identity, which the way by elements gives.
     if (!isFilled)
       return reduceByElements(c, op);
     if (search) {
@@ -175,11 +181,13 @@ static void reduce(KernelContext &c, Operation *op) {
     last = true;
   }
   out->buffer = allocateLike(c, *out, loc);
+  // The instructions may stand in a branch, behind which emission goes on.
   OpBuilder::InsertionGuard guard(c.b);
   Value length = last ? source.extents.validCols : source.extents.validRows;
   if (Value any = anyOf(c, {{length, isFilled}}))
     beginWhere(c, any, op, *out);
   if (last) {
+    // The instruction needs a buffer as large as its operand for what is in between.
     Tile scratch = source;
     Value tmp = allocateLike(c, scratch, loc);
     emit(c, loc, row, {source.buffer, tmp},

@@ -36,9 +36,11 @@ Value lowerScalarArithmetic(KernelContext &c, Operation *op) {
 /// Packed conditions as numbers 1 and 0, which have elements.
 Tile numbersOf(KernelContext &c, const Tile &mask, Location loc) {
   Tile numbers = mask;
+  // Vector instructions take f16, which holds 0 and 1 exactly.
   numbers.element = c.b.getF16Type();
   numbers.form = mask.extents.cols == 1 && mask.extents.rows > 1 ? Form::Column : Form::Whole;
   Tile ones = numbers;
+  // The selection wants its first value as a tile.
   ones.buffer = allocateLike(c, ones, loc);
   fillWith(c, ones, constantOf(c, numbers.element, 1), loc);
   numbers.buffer = allocateLike(c, numbers, loc);
@@ -67,6 +69,8 @@ static bool hasScalarForm(Operation *op) {
   if (op->getNumResults() != 1 || op->getNumRegions() ||
       !isa<ir::ArrayType>(op->getResult(0).getType()))
     return false;
+  // Building the operation in a block that is thrown away answers for exactly the forms that the
+  // lowering has.
   Block scratch;
   llvm::SmallVector<Value> in;
   for (Value operand : op->getOperands())
@@ -84,6 +88,7 @@ static void lowerByElements(KernelContext &c, Operation *op) {
     return;
   bool toMask = element.isInteger(1);
   if (toMask)
+    // Single bits cannot be written, so results are numbers that are packed at the end.
     out->element = c.b.getF16Type();
   llvm::SmallVector<ShapedTile> operands;
   llvm::SmallVector<bool> masks;

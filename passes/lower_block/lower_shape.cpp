@@ -54,6 +54,7 @@ static void lowerSplat(KernelContext &c, Operation *op) {
   Value result = op->getResult(0);
   auto type = cast<ir::ArrayType>(result.getType());
   bindLengths(c, op);
+  // Products read no splats; only the lengths are of use here.
   if (c.core == CoreKind::Cube)
     return;
   Tile tile;
@@ -80,6 +81,7 @@ static void lowerIndex(KernelContext &c, Operation *op) {
     bool isDealt = c.core == CoreKind::Vector && c.cores.deals(extent.symbol);
     bindLengths(c, op);
     if (isDealt)
+      // The second vector core counts from its own first row.
       start = c.b.createOrFold<arith::AddIOp>(
           c.loc, start,
           c.b.createOrFold<arith::MulIOp>(c.loc, c.subblock, constant(c, capacityOf(c, extent))));
@@ -120,6 +122,7 @@ void lowerView(KernelContext &c, Operation *op) {
   if (tile.form == Form::Memory)
     tile = materialise(c, tile, op->getLoc());
   bool sameMatrix = tile.extents.rows == extents->rows && tile.extents.cols == extents->cols;
+  // Leading axes of 1 change nothing about rows and columns.
   if (sameMatrix || tile.form == Form::Splat) {
     tile.extents = *extents;
     return setTile(c, result, tile);
@@ -139,6 +142,7 @@ void lowerView(KernelContext &c, Operation *op) {
     return setTile(c, result, tile);
   }
   auto buffer = tile.buffer ? cast<pto::TileBufType>(tile.buffer.getType()) : pto::TileBufType();
+  // Without padding between rows the elements of both shapes lie in the same order.
   bool dense = buffer && tile.form == Form::Whole && buffer.getCols() == tile.extents.cols &&
                !c.dynamicValid && rowsFollow(tile.extents) && rowsFollow(*extents);
   Tile shaped = tile;
@@ -153,6 +157,7 @@ void lowerView(KernelContext &c, Operation *op) {
 static void lowerTranspose(KernelContext &c, Operation *op) {
   Value result = op->getResult(0);
   const Tile *found = tileOf(c, op->getOperand(0));
+  // The value may be one that only the other core has.
   if (!found) {
     if (c.core == CoreKind::Vector && isUsedOnVector(result, c.cores))
       fail(c, op, "this value");
@@ -184,6 +189,7 @@ static void lowerTranspose(KernelContext &c, Operation *op) {
     line.extents = out->extents;
     return setTile(c, result, line);
   }
+  // Without the instruction elements are moved one by one.
   if (!takes(c, InstructionId::TTrans, {source.element}))
     return lowerPermutation(c, op);
   out->buffer = allocateLike(c, *out, op->getLoc());

@@ -40,6 +40,7 @@ static void lowerKept(KernelContext &c, Operation *op, Value value, Value number
   Value &slots = c.keptSlots[value];
   if (!slots) {
     OpBuilder::InsertionGuard guard(c.b);
+    // The slots outlive the rounds of the loop.
     c.b.setInsertionPoint(c.keptBefore);
     slots = c.b.create<pto::AllocMultiTileOp>(
         named(c, value), pto::MultiTileBufType::get(c.b.getContext(), type, keptSlots(c, type)),
@@ -64,6 +65,7 @@ static void lowerAndKeep(KernelContext &c, Operation *op, const LoopStages &stag
         return;
       kept.emplace_back(result, *c.tiles.find(result));
       c.wanted[result] = kept.back().second.buffer;
+      // The operation binds its result itself; until then it has no tile.
       c.tiles.erase(result);
     }
   lowerOp(c, op);
@@ -78,6 +80,7 @@ static void lowerAndKeep(KernelContext &c, Operation *op, const LoopStages &stag
 /// Before what reads kept values of an earlier stage: their slots of this iteration.
 static void fetchKept(KernelContext &c, Operation *op, const LoopStages &stages, Value number) {
   auto fetch = [&](Value value) {
+    // A slot is named once in each stage.
     if (stages.kept.contains(value) && !c.tiles.find(value))
       lowerKept(c, op, value, number);
   };
@@ -91,6 +94,7 @@ static void lowerStage(KernelContext &c, scf::ForOp loop, const LoopStages &stag
                        Value variable, Value number, CarriedTiles tiles) {
   const auto &operations = stages.operations[static_cast<size_t>(stage)];
   auto buffers = std::move(c.partBuffers);
+  // Buffers of parts are made in the branch of a stage, so the other stage cannot use them.
   c.partBuffers.clear();
   c.scalars[loop.getInductionVar()] = variable;
   c.rangeEnds[variable] = scalarOf(c, loop.getUpperBound());
@@ -103,6 +107,7 @@ static void lowerStage(KernelContext &c, scf::ForOp loop, const LoopStages &stag
   }
   if (stage == 1)
     for (Value value : stages.kept)
+      // Behind, the value is that of an earlier round, in its slot.
       c.tiles.erase(value);
   auto crosses = [&](Value value) {
     auto arrival = stages.arrivals.find(value);
@@ -145,11 +150,13 @@ void lowerInStages(KernelContext &c, scf::ForOp loop, const LoopStages &stages,
   Value lead = turns == 1 ? step : c.b.createOrFold<arith::MulIOp>(loc, step, constant(c, turns));
   OpBuilder::InsertionGuard guard(c.b);
   Value some = c.b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, lower, upper);
+  // Some more rounds let what is behind catch up; a loop without rounds gets none.
   Value end = c.b.createOrFold<arith::SelectOp>(
       loc, some, c.b.createOrFold<arith::AddIOp>(loc, upper, lead), lower);
   Value first = c.b.createOrFold<arith::AddIOp>(loc, lower, lead);
   auto made = c.b.create<scf::ForOp>(loc, lower, end, step);
   attrs::stage.set(made, turns);
+  // While so many rounds are ahead, one more value is read.
   int64_t slotsAround = std::exchange(c.keptCount, turns + 1);
   Operation *outer = std::exchange(c.keptBefore, made);
   auto done = llvm::make_scope_exit([&] {
@@ -157,6 +164,7 @@ void lowerInStages(KernelContext &c, scf::ForOp loop, const LoopStages &stages,
     c.keptCount = slotsAround;
   });
   for (Value value : stages.kept)
+    // A loop within another one has slots of its own each time it is lowered.
     c.keptSlots.erase(value);
   {
     OpBuilder::InsertionGuard inside(c.b);
@@ -176,6 +184,7 @@ void lowerInStages(KernelContext &c, scf::ForOp loop, const LoopStages &stages,
       attrs::stage.set(branch, stage);
       OpBuilder::InsertionGuard within(c.b);
       c.b.setInsertionPointToStart(&branch.getThenRegion().front());
+      // Each stage uses the buffers of its own round.
       c.rotations.back().slot = turn;
       lowerStage(c, loop, stages, stage, at, turn, tiles);
     };

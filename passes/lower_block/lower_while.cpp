@@ -26,6 +26,7 @@ static std::optional<Carried> carriedBuffers(KernelContext &c, Operation *op,
                                              ValueRange arguments) {
   Carried carried;
   for (auto [i, argument] : llvm::enumerate(arguments)) {
+    // The cube core only follows the control flow.
     if (isScalar(c, argument) || c.core == CoreKind::Cube)
       continue;
     std::optional<Extents2> extents = extentsOf(c, op, argument.getType());
@@ -84,6 +85,7 @@ void lowerWhile(KernelContext &c, scf::WhileOp loop) {
   for (Value argument : loop.getAfterArguments())
     if (isScalar(c, argument))
       afterTypes.push_back(argument.getType());
+  // A null value is one that this core has not computed.
   if (llvm::is_contained(inits, Value()))
     return fail(c, loop, "a scalar that another core computes");
   auto made = c.b.create<scf::WhileOp>(loc, afterTypes, inits);
@@ -94,6 +96,7 @@ void lowerWhile(KernelContext &c, scf::WhileOp loop) {
     Block *body = c.b.createBlock(&made.getBefore(), {}, ValueRange(inits).getTypes(),
                                   scalarLocations(loop.getBeforeArguments()));
     bindCarried(c, loop.getBeforeArguments(), body->getArguments(), *before);
+    // What the other core reads of the variables is handed over in each round.
     llvm::for_each(loop.getBeforeArguments(), [&](Value argument) { cross(c, argument); });
     lowerBlock(c, *loop.getBeforeBody());
     if (c.failed)
@@ -127,6 +130,7 @@ void lowerWhile(KernelContext &c, scf::WhileOp loop) {
 }
 
 void lowerPrint(KernelContext &c, Operation *op) {
+  // The vector cores print, since they have the values.
   if (c.core == CoreKind::Cube)
     return;
   Location loc = op->getLoc();
@@ -138,6 +142,7 @@ void lowerPrint(KernelContext &c, Operation *op) {
       tile = bytesOf(c, *tile, loc);
     if (isScalar(c, operand)) {
       if (operand.getType().isIndex()) {
+        // Tiles have no elements of the type of lengths.
         tile->scalar = c.b.create<arith::IndexCastOp>(loc, c.b.getI32Type(), tile->scalar);
         tile->element = c.b.getI32Type();
       }
@@ -145,6 +150,7 @@ void lowerPrint(KernelContext &c, Operation *op) {
     }
     Tile printed = materialise(c, *tile, loc);
     MemoryBox once;
+    // What both vector cores have is printed by one of them.
     once.present = onceOnly(c, op, {}, ir::extentsOf(operand.getType()));
     whenPresent(c, once, loc, [&] { emit(c, loc, InstructionId::TPrint, {printed.buffer}, {}); });
   }
@@ -156,6 +162,7 @@ void lowerCheck(KernelContext &c, ir::CheckOp check) {
   llvm::SmallVector<Value> values;
   for (Value value : check.getValues())
     values.push_back(scalarOf(c, value));
+  // The core that has the values checks them.
   if (!holds || llvm::is_contained(values, Value()) || matchPattern(holds, m_One()))
     return;
   OpBuilder::InsertionGuard guard(c.b);

@@ -24,9 +24,11 @@ public:
       if (cores_.coreOf(op) == CoreKind::Cube)
         access.doer = Doer::Cube;
       access.writes = true;
+      // Atomic additions may happen in any order.
       access.commutes = store.getAtomic().has_value();
       accesses.push_back(access);
     } else if (isa<SliceOp, LoadOp>(op)) {
+      // A box that is only taken from is read where it is taken from.
       if (isGlobal(op->getOperand(0)) && !isTakenFrom(op->getResult(0), cores_))
         addLoad(op, accesses);
     } else if (!isa<DimOp>(op)) {
@@ -53,6 +55,7 @@ private:
   void addLoad(Operation *op, llvm::SmallVectorImpl<GlobalAccess> &accesses) const {
     Value result = op->getResult(0);
     bool isScalar = !isa<ArrayType>(result.getType());
+    // Either core may need a scalar.
     if (isScalar || isUsedOnCube(result, cores_))
       accesses.push_back({op, op->getOperand(0), Doer::Cube});
     if (isScalar || isUsedOnVector(result, cores_))
@@ -77,6 +80,7 @@ private:
       access.doer = Doer::VectorInParts;
       access.partsAxis = kept[i];
       access.partsName = name;
+      // With steps or an index the parts of the two cores may lie anywhere.
       if (!isIndexed && in.steps.empty())
         access.partsFrom = getAsOpFoldResult(in.offsets[static_cast<size_t>(kept[i])]);
     }
@@ -98,6 +102,7 @@ public:
 
 private:
   bool comesFrom(Value value, bool multiplied) {
+    // Loops lead back to values that have been seen.
     if (!seen_.insert({value, multiplied}).second)
       return false;
     if (auto argument = dyn_cast<BlockArgument>(value)) {
@@ -110,6 +115,7 @@ private:
       return multiplied;
     if (auto loop = dyn_cast<scf::ForOp>(op))
       return comesFromRound(loop, cast<OpResult>(value).getResultNumber(), multiplied);
+    // A branch may have given the value without the product.
     if (op->getNumRegions())
       return false;
     return llvm::any_of(op->getOperands(), [&](Value operand) {

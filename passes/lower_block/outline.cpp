@@ -123,6 +123,7 @@ private:
         value.replaceUsesWithIf(copy->getResult(0), [&](OpOperand &use) {
           return use.getOwner() != copy && grid_->isProperAncestor(use.getOwner());
         });
+        // The copy may use further values from outside.
         changed = true;
       }
     }
@@ -139,9 +140,11 @@ private:
     auto function = grid_->getParentOfType<func::FuncOp>();
     for (BlockArgument argument : function.getArguments())
       if (StringAttr name = givenName(argument))
+        // Names that the source has given are kept, so made-up names avoid them.
         taken_.insert(name.getValue());
     llvm::SmallVector<Value> ordered;
     for (Value argument : function.getArguments())
+      // The order of the source's arguments is kept.
       if (captured.contains(argument))
         ordered.push_back(argument);
     for (Value value : captured)
@@ -150,6 +153,7 @@ private:
     for (Value value : ordered)
       for (const ir::Extent &extent : ir::extentsOf(value.getType()))
         if (!extent.isConstant())
+          // Lengths become arguments under their own names.
           taken_.insert(extent.symbol.getValue());
     for (Value value : ordered)
       if (isArray(value))
@@ -169,6 +173,7 @@ private:
         if (extent.isConstant() || !names.insert(extent.symbol))
           continue;
         Value length = dimension(function, extent.symbol);
+        // A length that is no dimension of the entry is asked of the array by the host.
         if (!length) {
           OpBuilder host(grid_);
           length = host.create<ir::DimOp>(grid_.getLoc(), host.getIndexType(), value,
@@ -220,6 +225,7 @@ private:
         written |= pointer.getRole() != "in";
         read |= pointer.getRole() != "out";
       } else
+        // Asking for a length reads no elements.
         read |= llvm::is_contained(op->getOperands(), array) && !isa<ir::DimOp>(op);
     });
     return written ? (read ? "inout" : "out") : "in";
@@ -237,6 +243,7 @@ llvm::SmallVector<ir::ParallelOp> kernelGrids(func::FuncOp function) {
   llvm::SmallVector<ir::ParallelOp> grids;
   function.walk<WalkOrder::PreOrder>([&](ir::ParallelOp grid) {
     grids.push_back(grid);
+    // Grids within a grid belong to its kernel.
     return WalkResult::skip();
   });
   return grids;
@@ -253,6 +260,7 @@ static llvm::SmallVector<Attribute> checkedBefore(ir::ParallelOp grid) {
   llvm::SetVector<Attribute> relations;
   for (Operation *at = grid; !isa<func::FuncOp>(at); at = at->getParentOp())
     for (Operation &before : llvm::make_range(at->getBlock()->begin(), at->getIterator()))
+      // A check in front of the grid, or of the loops around it, has held if the grid is reached.
       if (auto check = dyn_cast<ir::CheckOp>(before))
         if (std::string relation = ir::relationOf(check.getCondition()); !relation.empty())
           relations.insert(StringAttr::get(grid.getContext(), relation));
@@ -273,6 +281,7 @@ static func::FuncOp functionFor(ir::ParallelOp grid, llvm::StringRef name, Modul
   Block *entry = function.addEntryBlock();
   for (auto [i, argument] : llvm::enumerate(arguments)) {
     auto number = static_cast<unsigned>(i);
+    // Locations carry the names of the source.
     entry->getArgument(number).setLoc(argument.value.getLoc());
     attrs::name.set(function, number, argument.name);
     if (!argument.role.empty())

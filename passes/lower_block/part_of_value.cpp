@@ -75,6 +75,8 @@ bool PartMaker::mayLoadHere(LoadOp load, int64_t axis, bool shifted) {
     return found;
   };
   auto own = dyn_cast<StoreOp>(anchor_);
+  // The store changes what the load reads, unless each part loads exactly the box that it stores
+  // afterwards.
   if (own && own.getRef() == ref) {
     if (shifted || load.getOutside() || own.getIndex() || own.getAtomic() ||
         !own.getSteps().empty() || !llvm::equal(load.getOffsets(), own.getOffsets(), isSame) ||
@@ -83,6 +85,7 @@ bool PartMaker::mayLoadHere(LoadOp load, int64_t axis, bool shifted) {
         load->getBlock() != own->getBlock() || axis != ownAxis_)
       return false;
   }
+  // Around loops the order of accesses is not that of the text, so no store may be anywhere.
   if (load->getBlock() != anchor_->getBlock())
     return !stores(grid_) && !(own && own.getRef() == ref);
   for (Operation *op = load->getNextNode(); op && op != anchor_; op = op->getNextNode())
@@ -111,6 +114,7 @@ static int64_t reshapedAxis(ReshapeOp op, int64_t axis) {
   auto fromEnd = [](llvm::ArrayRef<int64_t> axes, int64_t i) {
     return axes[axes.size() - 1 - static_cast<size_t>(i)];
   };
+  // Axes of equal length at either end are the same axes.
   while (front < most && same(from[static_cast<size_t>(front)], to[static_cast<size_t>(front)]))
     ++front;
   while (front + back < most && same(fromEnd(from, back), fromEnd(to, back)))
@@ -159,6 +163,7 @@ static bool isWholeAxis(SliceOp slice, int64_t axis) {
 
 PartMaker::Kind PartMaker::kindOf(Value value, int64_t axis, bool shifted) {
   Operation *op = value.getDefiningOp();
+  // What comes from outside, or from a loop, is there as a whole.
   if (!op || !isInside(value, grid_) || op->getNumResults() != 1 || op->getNumRegions())
     return Kind::Cut;
   if (auto load = dyn_cast<LoadOp>(op))
@@ -168,15 +173,18 @@ PartMaker::Kind PartMaker::kindOf(Value value, int64_t axis, bool shifted) {
       return Kind::Cut;
     if (!isInside(slice.getSource(), grid_))
       return Kind::Load;
+    // A part of a box beyond the edges would need another box.
     return slice.getOutside() && !isWholeAxis(slice, axis) ? Kind::Cut : Kind::Slice;
   }
   if (isa<ZerosOp, OnesOp, FullOp, IndexOp>(op))
     return Kind::Fill;
   if (auto take = dyn_cast<TakeOp>(op))
+    // Along its own axis a take has as many positions as its index.
     return static_cast<int64_t>(take.getAxis()) == axis ? Kind::Positions : Kind::Take;
   if (auto concat = dyn_cast<ConcatOp>(op))
     return static_cast<int64_t>(concat.getAxis()) == axis ? Kind::Cut : Kind::Concat;
   const OpRecord *record = recordOf(op);
+  // The cube core makes products whole, and random numbers depend on the whole shape.
   if (record && (record->opClass == OpClass::Product || record->id == OpId::Random))
     return Kind::Cut;
   if (!partsRead(op, axis))
@@ -198,6 +206,7 @@ void PartMaker::addCost(Value value, int64_t axis, bool shifted, PartCost &cost)
   int64_t bytes = tileBytes(value.getType()).value_or(0);
   Kind kind = kindOf(value, axis, shifted);
   if (kind == Kind::Cut) {
+    // Arrays in global memory take no memory of the chip.
     cost.kept += isInside(value, grid_) ? bytes : 0;
     cost.cutsConditions |= elementTypeOf(value.getType()).isInteger(1);
     return;
@@ -212,6 +221,7 @@ void PartMaker::addCost(Value value, int64_t axis, bool shifted, PartCost &cost)
     return addCost(op->getOperand(0), baseAxisOf(op, axis),
                    shifted || !isWholeAxis(cast<SliceOp>(op), axis), cost);
   case Kind::Positions:
+    // Any element may be taken, so the source stays whole.
     if (isInside(op->getOperand(0), grid_))
       cost.kept += tileBytes(op->getOperand(0).getType()).value_or(0);
     return addCost(op->getOperand(1), 0, shifted, cost);
@@ -250,6 +260,7 @@ Type PartMaker::typeOf(Value value, int64_t axis) const {
 }
 
 Value PartMaker::sum(Value a, Value b, Location loc) {
+  // Folding by hand keeps equal offsets equal values, by which parts are found again.
   if (matchPattern(a, m_Zero()))
     return b;
   return matchPattern(b, m_Zero()) ? a : b_->createOrFold<arith::AddIOp>(loc, a, b);
@@ -260,6 +271,7 @@ Value PartMaker::cutOut(Value value, int64_t axis, Value offset) {
   llvm::SmallVector<Value> offsets, lengths;
   for (int64_t i = 0; i < rankOf(value.getType()); ++i) {
     offsets.push_back(i == axis ? offset : b_->create<arith::ConstantIndexOp>(loc, 0).getResult());
+    // All other axes are taken whole.
     lengths.push_back(i == axis ? part_.length : lengthOf(*b_, value, i));
   }
   return b_->create<SliceOp>(loc, typeOf(value, axis), value, offsets, lengths, ValueRange(),
@@ -310,12 +322,14 @@ Value PartMaker::fill(Operation *op, int64_t axis, Value offset) {
     llvm::append_range(operands, op->getOperands().drop_back(named));
   for (auto [i, extent] : llvm::enumerate(extents)) {
     bool own = static_cast<int64_t>(i) == axis;
+    // The part may have a constant length where the whole has none, and the other way round.
     if (!(own ? part_.extent : extent).isConstant())
       operands.push_back(own ? part_.length : lengthOf(*b_, result, static_cast<int64_t>(i)));
   }
   if (lengthsFirst)
     llvm::append_range(operands, op->getOperands().drop_front(named));
   if (isa<IndexOp>(op))
+    // A part of a range begins at its own position.
     operands[0] = sum(operands[0], offset, op->getLoc());
   if (isa<BroadcastOp, ReshapeOp>(op)) {
     auto read = partsRead(op, axis);
@@ -334,6 +348,7 @@ Value PartMaker::makeNew(Kind kind, Value value, int64_t axis, Value offset) {
   case Kind::Slice: {
     Value begin = sum(boxOffset(op, axis), offset, op->getLoc());
     int64_t base = baseAxisOf(op, axis);
+    // A part of the source would only be a copy of it.
     if (!isMade(operands[0], base))
       return boxOf(op, axis, operands[0], begin);
     Value source = partOf(operands[0], base, begin);
@@ -363,10 +378,12 @@ Value PartMaker::makeNew(Kind kind, Value value, int64_t axis, Value offset) {
 Value PartMaker::partOf(Value value, int64_t axis, Value offset) {
   auto &known = made_[{value, axis}];
   for (auto [from, part] : known)
+    // Values that are used several times are made once for each offset.
     if (from == offset)
       return part;
   Kind kind = kindOf(value, axis, offset != offset_);
   Value made = kind == Kind::Cut ? cutOut(value, axis, offset) : makeNew(kind, value, axis, offset);
+  // Making the operands may have moved the entry that `known` refers to.
   made_[{value, axis}].push_back({offset, made});
   return made;
 }

@@ -40,6 +40,7 @@ namespace {
 /// Reports become errors of MLIR.
 block::Report reportAsErrors() {
   return [](DiagId id, Location location, std::vector<std::string> arguments) {
+    // The text comes from the same table as in the compiler.
     DiagnosticSink sink;
     sink.report(id, kNoSpan, std::move(arguments));
     emitError(location) << sink.all().back().message;
@@ -63,6 +64,7 @@ bool runOnGrids(func::FuncOp function, llvm::StringRef name, const std::string &
   block::GridContext context{*machine, report, {}, {}, choices};
   for (llvm::ArrayRef<block::GridPass> passes : {block::gridPasses(), block::kernelPasses()})
     for (const block::GridPass &pass : passes)
+      // Passes are found by name, so that each of them is written once.
       if (name == pass.name && !block::runGridPass(pass, function, context)) {
         if (context.uncut)
           function.emitError() << "the tiles of kernel " << *context.uncut
@@ -82,6 +84,7 @@ struct SetChoicesPass : impl::SetChoicesBase<SetChoicesPass> {
             << "`" << each << "` is not a choice of a grid; a choice is written as `0.parts=2`";
         return signalPassFailure();
       }
+    // This pass asks nothing of the machine, so any will do.
     if (!runOnGrids(getOperation(), getArgument(), "cpu", byGrid))
       signalPassFailure();
   }

@@ -45,6 +45,7 @@ static int64_t numSlotsOf(Value value, const Machine &machine, int64_t usable = 
   for (int64_t slots : {few, many})
     if (wanted <= slots && usable <= usableSlots(slots))
       return slots;
+  // Half of the slots may be free without being signalled.
   return std::max(2 * (usable - 1), many);
 }
 
@@ -73,10 +74,12 @@ std::pair<Operation *, Operation *> usesOf(Value value, CoreKind core, const Cor
       if (isa<ir::DimOp>(user))
         continue;
       if (isViewOfOperand(user) || isa<ir::ReshapeOp, ir::SliceOp>(user))
+        // A view lies in the same slot.
         names.push_back(user->getResult(0));
       else if ((cores.coreOf(user) == CoreKind::Cube) != (core == CoreKind::Cube))
         continue;
       Operation *here = home->findAncestorOpInBlock(*user);
+      // Uses outside of this block are found from the block that they are in.
       if (!here)
         continue;
       first = first && first->isBeforeInBlock(here) ? first : here;
@@ -103,6 +106,7 @@ static llvm::SmallVector<Operation *> popsOf(llvm::ArrayRef<Value> values, CoreK
   llvm::SmallVector<Operation *> pops;
   for (Value value : values)
     pops.push_back(usesOf(value, consumer, cores).first);
+  // A queue is emptied in the order in which it was filled.
   for (size_t i = pops.size(); i-- > 1;)
     if (isBefore(pops[i], pops[i - 1]))
       pops[i - 1] = pops[i];
@@ -137,6 +141,7 @@ static int64_t queuedAtOnce(llvm::ArrayRef<Value> values, llvm::ArrayRef<Value> 
     Operation *maker = awaited.getDefiningOp();
     Operation *made = maker ? home->findAncestorOpInBlock(*maker) : nullptr;
     Operation *needed = usesOf(awaited, consumer, cores, home).first;
+    // Values of other blocks wait for nothing here.
     if (!made || !needed)
       continue;
     most = std::max<int64_t>(most, llvm::count_if(values, [&](Value value) {
@@ -163,6 +168,7 @@ static llvm::SmallVector<int64_t> firstFlags(const Machine &machine) {
   int64_t count = machine.crossCore.flags ? machine.crossCore.flags : 64;
   llvm::SmallVector<int64_t> firsts;
   for (int64_t first = 0; first + each <= count; first += each)
+    // Some flags of the chip are reserved.
     if (llvm::none_of(machine.crossCore.reserved,
                       [&](int64_t flag) { return flag >= first && flag < first + each; }))
       firsts.push_back(first);
@@ -192,6 +198,7 @@ static Groups groupsOf(const CoreAssignment &cores, const Machine &machine, bool
   Groups queues;
   auto isAlike = [&](Value a, Value b) {
     PartOf partA = partOf(a), partB = partOf(b);
+    // Parts of one value follow each other, so they can share a queue.
     if (partA.isPart() || partB.isPart())
       return partA.group == partB.group && partA.isPart() == partB.isPart();
     return share && a.getParentBlock() == b.getParentBlock() && a.getType() == b.getType();
@@ -251,6 +258,7 @@ bool mergesQueues(const CoreAssignment &cores, const Machine &machine) {
     return false;
   Groups groups = groupsOf(cores, machine, true);
   int64_t slots = std::max(machine.exchange.slotsOneWay, machine.exchange.slotsTwoWay);
+  // Merging is the last resort, since values then wait for each other.
   return groups.size() > flagsForQueues(cores, machine) ||
          llvm::any_of(groups,
                       [&](const auto &values) { return queuedAtOnce(values, cores) > slots; });
@@ -281,6 +289,7 @@ static std::optional<int64_t> slotBytesOf(llvm::ArrayRef<Value> values,
 int64_t turnsAhead(const CoreAssignment &cores, const Machine &machine,
                    const LowerOptions &options) {
   int64_t slots = std::numeric_limits<int64_t>::max() / 2;
+  // What is ahead is limited by the queue with the fewest slots.
   for (const llvm::SmallVector<Value> *values : {&cores.toVector, &cores.toCube})
     for (Value value : *values)
       slots = std::min(slots, numSlotsOf(value, machine));
@@ -306,6 +315,7 @@ static std::optional<QueuePlan> plan(ir::ParallelOp grid, const CoreAssignment &
   Groups groups = plannedGroups(cores, machine);
   llvm::SmallVector<int64_t> flags = firstFlags(machine);
   size_t pairs = flagsForQueues(cores, machine);
+  // Every queue needs flags of its own, of which the chip has a fixed number.
   if (groups.size() > pairs) {
     report(DiagId::NotOnBlockLevel, grid.getLoc(),
            {std::to_string(groups.size()) + " pipes between cores, with flags for " +
@@ -340,6 +350,7 @@ static std::optional<QueuePlan> plan(ir::ParallelOp grid, const CoreAssignment &
     queue.bytes = *bytes;
     queue.flag = flags[number];
     queue.isRing = choicesOf(grid).slices > 1;
+    // Nothing of a ring is held in the memory of the consumer.
     if (queue.isRing)
       queue.held = 0;
     queue.values = std::move(values);
@@ -356,6 +367,7 @@ static void markValue(OpResult value, int64_t number) {
   auto results = attrs::crosses.of(op);
   llvm::SmallVector<int64_t> numbers(static_cast<size_t>(results.size()), 0);
   if (auto known = attrs::queue.of(op))
+    // Other results of the operation may have queues already.
     numbers.assign(known.asArrayRef().begin(), known.asArrayRef().end());
   auto at =
       llvm::find(results.asArrayRef(), value.getResultNumber()) - results.asArrayRef().begin();
@@ -431,6 +443,7 @@ QueuePlan markedQueues(ir::ParallelOp grid, const CoreAssignment &cores) {
       plan.queues[static_cast<size_t>(number)].values.push_back(value);
   }
   for (Queue &queue : plan.queues)
+    // The order is computed as it was when the queues were planned.
     queue.values = inOrder(queue.values);
   return plan;
 }

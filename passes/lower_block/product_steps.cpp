@@ -15,6 +15,7 @@ namespace ptl::block {
 static const MachineCosts *costsOf(const Machine &machine) {
   static std::mutex guard;
   static std::map<std::string, std::optional<MachineCosts>, std::less<>> known;
+  // Several compilations may run in one process.
   std::lock_guard lock(guard);
   auto found = known.find(machine.name);
   if (found == known.end())
@@ -28,6 +29,7 @@ static int64_t bytesOf(const ProductShape &shape, int64_t lines, int64_t step) {
 
 /// Whether both operands of a step fit so many times.
 static bool fits(const ProductShape &shape, int64_t step, int64_t times, const Machine &machine) {
+  // All products of a kernel share the operand buffers.
   int64_t parts = times * std::max<int64_t>(1, shape.products);
   return bytesOf(shape, shape.rows, step) * parts <= usableBytes(machine, "left") &&
          bytesOf(shape, shape.cols, step) * parts <= usableBytes(machine, "right");
@@ -70,6 +72,7 @@ static double predicted(const ProductShape &shape, int64_t step, const Machine &
                         const MachineCosts &costs) {
   auto count = static_cast<double>(countCovering(shape.contracted, step));
   StepTime time = timeOf(shape, std::min(step, roundUp(shape.contracted, shape.box())), costs);
+  // With two buffers, or another product, moving and multiplying overlap.
   bool alone = shape.products <= 1 && !fitsTwice(shape, step, machine);
   double busy = count * std::max(time.move, time.multiply);
   return alone ? count * (time.move + time.multiply) : busy;
@@ -78,10 +81,12 @@ static double predicted(const ProductShape &shape, int64_t step, const Machine &
 int64_t stepOf(const ProductShape &shape, const Machine &machine) {
   int64_t box = shape.box(), whole = roundUp(std::max<int64_t>(shape.contracted, 1), box);
   int64_t most = box;
+  // This is the longest step of which two fit.
   while (most + box <= whole && fits(shape, most + box, 2, machine))
     most += box;
   const MachineCosts *costs = costsOf(machine);
   bool once = most < whole && fits(shape, whole, 1, machine);
+  // Without times the longest step is the best guess.
   if (!costs)
     return once ? whole : most;
   int64_t best = most;

@@ -39,6 +39,7 @@ void meet(KernelContext &c, Location loc) {
   };
   auto [toCube, fromCube] = std::pair(c.plan.meetingFlag, c.plan.meetingFlag + 1);
   if (c.core == CoreKind::Vector) {
+    // Each side signals behind its stores and waits before its loads.
     flag(/*isSet=*/true, pto::PipeKind::PIPE_MTE3, toCube);
     flag(/*isSet=*/false, pto::PipeKind::PIPE_MTE2, fromCube);
   } else {
@@ -51,6 +52,7 @@ void meet(KernelContext &c, Location loc) {
 static Value consumerMemory(KernelContext &c, const Queue &queue, const std::string &name,
                             Location loc) {
   bool direct = directQueues(c), isConsumer = queue.toVector == (c.core == CoreKind::Vector);
+  // Each of the two vector cores gets half of what is dealt.
   int64_t local = queue.toVector && !c.cores.dealt.empty() ? queue.bytes / 2 : queue.bytes;
   int64_t bytes = direct ? queue.slots * local : heldBytes(queue.held, queue.bytes, local);
   if (isConsumer)
@@ -58,10 +60,12 @@ static Value consumerMemory(KernelContext &c, const Queue &queue, const std::str
                                             c.b.getI32IntegerAttr(static_cast<int32_t>(bytes)),
                                             c.b.getStringAttr(queue.toVector ? "vec" : "mat"),
                                             c.b.getBoolAttr(true), IntegerAttr());
+  // The producer writes to the memory of the consumer, so it needs the address.
   if (direct)
     return c.b.create<pto::ImportReservedBufferOp>(
         loc, c.b.getI32Type(), c.b.getStringAttr(name),
         FlatSymbolRefAttr::get(c.b.getContext(), c.peer));
+  // Through global memory the producer does not use the address.
   return c.b.create<arith::ConstantIntOp>(c.loc, 0, 32);
 }
 
@@ -101,6 +105,7 @@ void openQueues(KernelContext &c) {
     }
     Value opened = openQueue(c, queue, "queue" + std::to_string(number), group, offset);
     for (Value each : queue.values)
+      // Values that share a queue are told apart by their order.
       c.queues[each] = opened;
     offset += queue.slots * queue.bytes;
   }
@@ -109,6 +114,7 @@ void openQueues(KernelContext &c) {
 /// The same for a value that goes through a ring. Its producer has stored it where it was made,
 /// unless that is an accumulator which was finished here.
 static void crossRing(KernelContext &c, Value value, const Ring &ring) {
+  // This is the producer.
   if (ring.toVector == (c.core == CoreKind::Cube)) {
     if (c.core == CoreKind::Cube && tileOf(c, value))
       pushAccumulator(c, value);
@@ -154,6 +160,7 @@ void popFor(KernelContext &c, Operation *op) {
   };
   c.waiting.clear();
   for (auto [i, each] : llvm::enumerate(all))
+    // What was pushed before has to be popped before.
     if (due.contains(each.queue) && i <= last(each.queue))
       pop(c, each.value, each.queue, llvm::is_contained(c.cores.toVector, each.value));
     else
@@ -192,6 +199,7 @@ static void push(KernelContext &c, Value value, Value queue) {
     fail(c, value.getDefiningOp(), "this value crossing between cores");
     return;
   }
+  // An accumulator is pushed as it is.
   Tile tile = found->form == Form::Acc ? *found : materialise(c, *found, loc);
   if (tile.form == Form::Column) { // as the first column of a matrix
     c.loc = loc;
@@ -252,6 +260,7 @@ static void pop(KernelContext &c, Value value, Value queue, bool toVector) {
   ir::Place place = toVector ? ir::Place::Vec : ir::Place::Mat;
   llvm::StringRef layout = toVector ? "nd" : "nz";
   pto::TileBufType type = crossingType(c, place, layout, boxes, tile.element);
+  // The whole slot is popped; its valid part is cut out below.
   auto full = type.withValid(type.getRows(), type.getCols());
   Value popped = c.b.create<pto::DeclareTileOp>(loc, full, Value(), Value());
   c.poppedInto[popped] = value;
@@ -296,6 +305,7 @@ static bool isRead(KernelContext &c, const Popped &slot, Operation *op) {
 
 bool outlivesSlot(KernelContext &c, Value result, Value slot) {
   Value popped = c.poppedInto.lookup(slot);
+  // What is not known to be in a slot is handled as if it were read for ever.
   if (!popped)
     return true;
   Block *home = popped.getParentBlock();
@@ -309,6 +319,7 @@ bool outlivesSlot(KernelContext &c, Value result, Value slot) {
   }
   auto global = queue.getDefiningOp<pto::InitializeL2G2LPipeOp>();
   size_t held = global ? static_cast<size_t>(global.getLocalSlotNum().value_or(1)) : 1;
+  // So many values fit beside it, so its slot is not used again.
   if (later.size() < held)
     return false;
   llvm::sort(later, [](const auto &a, const auto &b) {
@@ -327,6 +338,7 @@ void freeSlots(KernelContext &c, Operation *after) {
   llvm::SmallDenseSet<Value, 4> held;
   llvm::erase_if(c.popped, [&](const Popped &slot) {
     Value popped = slot.value;
+    // Slots are given back in the order in which they were popped.
     if (popped.getParentBlock() != after->getBlock() || held.contains(slot.queue))
       return false;
     if (!after->hasTrait<OpTrait::IsTerminator>() && isRead(c, slot, after)) {
@@ -348,6 +360,7 @@ Value dealt(KernelContext &c, Value length, const ir::Extent &extent, Value *pre
   int64_t own = capacityOf(c, extent);
   IntegerAttr number;
   if (matchPattern(length, m_Constant(&number)))
+    // Both cores then have all of their rows.
     if (deals ? number.getInt() == 2 * own : number.getInt() > 0)
       return deals ? constant(c, own) : length;
   Value &part = c.dealtLengths[length];

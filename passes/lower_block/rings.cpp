@@ -24,6 +24,7 @@ void signalCores(KernelContext &c, bool isSet, pto::PipeKind pipe, int64_t id, L
   Value number = constant(c, id);
   Operation *op = isSet ? c.b.create<pto::SyncSetOp>(loc, kind, number, arrays).getOperation()
                         : c.b.create<pto::SyncWaitOp>(loc, kind, number, arrays).getOperation();
+  // The prover wants to know which ids an operation may use.
   attrs::ids.set(op, {id, 1});
 }
 
@@ -44,6 +45,7 @@ void openRing(KernelContext &c, size_t number, Value group) {
   Ring ring;
   ring.element = ir::elementTypeOf(value.getType());
   ring.rows = capacityIn(extents[0], c.capacities);
+  // Rows of a slot are as long as the whole slot allows.
   ring.cols = queue.bytes / ring.rows / pto::elementBytes(ring.element);
   ring.slots = queue.slots;
   ring.period = freedAtOnce(queue.slots);
@@ -62,6 +64,7 @@ RingProduct ringProduct(int64_t rows, int64_t cols, int64_t products, const Mach
   const MemorySpace *acc = machine.space("acc");
   int64_t share = (acc ? acc->usableBytes() : 0) / std::max<int64_t>(1, products);
   auto bytes = [&](int64_t n) { return 4 * roundUp(rows, int64_t(16)) * roundUp(n, int64_t(16)); };
+  // Products that fit are computed whole; those that fit twice also overlap with their stores.
   if (bytes(cols) <= share)
     return {cols, 2 * bytes(cols) <= share};
   int64_t part = roundUp(cols, int64_t(16));
@@ -80,6 +83,7 @@ static MemoryBox boxOf(KernelContext &c, const Ring &ring, Value number, Locatio
   box.pointer = ring.pointer;
   box.matrixRows = constant(c, ring.slots * ring.rows);
   box.matrixCols = box.rowStride = constant(c, ring.cols);
+  // Rounds go round the ring.
   Value slot = c.b.createOrFold<arith::RemUIOp>(loc, number, constant(c, ring.slots));
   box.row = c.b.createOrFold<arith::MulIOp>(loc, slot, constant(c, ring.rows));
   box.col = constant(c, 0);
@@ -102,6 +106,7 @@ static Value beginsPeriod(KernelContext &c, const Ring &ring, Value number, Loca
 void awaitSlot(KernelContext &c, const Ring &ring, Value number, Location loc) {
   Value isUsed =
       c.b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::sge, number, constant(c, ring.slots));
+  // Slots are given back several at a time, so only the first round of a period waits.
   if (ring.period > 1)
     isUsed = c.b.create<arith::AndIOp>(loc, isUsed, beginsPeriod(c, ring, number, loc));
   when(c, isUsed, loc, [&] { signalCores(c, /*isSet=*/false, storePipe(c), ring.flag + 1, loc); });
@@ -126,6 +131,7 @@ void pushSlices(KernelContext &c, Operation *join) {
   const Ring ring = *ringOf(c, join->getResult(0));
   Location loc = named(c, join->getResult(0));
   Value number = numberOfRound(c);
+  // The wait stands as late as possible, in front of the first store.
   awaitSlot(c, ring, number, loc);
   int64_t before = 0;
   for (Value slice : join->getOperands()) {
@@ -140,6 +146,7 @@ void pushSlices(KernelContext &c, Operation *join) {
       first = before ? c.b.createOrFold<arith::AddIOp>(loc, own, first) : own;
     }
     storeToSlot(c, ring, number, tile, first, {}, loc);
+    // Slices follow each other by their capacities, so that both sides agree on where rows lie.
     before += capacityIn(rows, c.capacities);
   }
   fillSlot(c, ring, loc);
@@ -202,6 +209,7 @@ void takeSlot(KernelContext &c, Value value) {
   Value view = partition(c, slot.box, slot.extents, slot.element, loc, false);
   emit(c, loc, InstructionId::TLoad, {view}, {loaded.buffer});
   setTile(c, value, loaded);
+  // All of it has been loaded to `mat`.
   giveBack(c, ring, number, loc);
 }
 
@@ -230,6 +238,7 @@ void loadSlice(KernelContext &c, Operation *slice, const Tile &slot) {
   c.productBuffers.clear();
   Tile loaded = load(c, part, loc);
   c.part = {};
+  // Results may be written over a slice, since the next one has another buffer.
   c.slices.insert(pto::rootOf(loaded.buffer));
   setTile(c, result, loaded);
 }

@@ -42,6 +42,7 @@ static bool isSpeculatable(Operation &op) {
 
 static Value chosen(OpBuilder &b, scf::IfOp branch, Value yes, Value no) {
   Location loc = branch.getLoc();
+  // Conditions that are combined stay recognisable as `and` and `or`.
   if (yes.getType().isInteger(1) && matchPattern(no, m_Zero()))
     return b.create<arith::AndIOp>(loc, branch.getCondition(), yes);
   if (yes.getType().isInteger(1) && matchPattern(yes, m_One()))
@@ -97,11 +98,13 @@ static llvm::SmallVector<Value> buildCondition(OpBuilder &b, scf::WhileOp loop, 
 static void rotate(scf::WhileOp loop) {
   OpBuilder b(loop);
   Location loc = loop.getLoc();
+  // The condition is computed once in front of the loop, and then at the end of each round.
   llvm::SmallVector<Value> inits = buildCondition(b, loop, loop.getInits());
   llvm::SmallVector<Type> types(ValueRange(inits).getTypes());
   llvm::SmallVector<Location> locations;
   for (Value argument : loop.getAfterArguments())
     locations.push_back(argument.getLoc());
+  // Whether to go on is a variable of the loop now, and has a name in the kernel's text.
   locations.push_back(NameLoc::get(b.getStringAttr("more"), loc));
   auto made = b.create<scf::WhileOp>(loc, types, inits);
 
@@ -127,6 +130,7 @@ void rotateWhileLoops(ir::ParallelOp grid) {
   grid.walk([&](scf::WhileOp loop) { loops.push_back(loop); }); // inner ones first
   for (scf::WhileOp loop : loops) {
     flattenBranches(loop);
+    // A condition of scalar arithmetic can stay where it is.
     if (!isPlainCondition(loop))
       rotate(loop);
   }

@@ -68,6 +68,7 @@ Value Scalars::convert(Value value, bool fromUnsigned, Type to, bool toUnsigned)
     return value;
   if (to.isInteger(1) && !from.isIndex())
     return compare(arith::CmpIPredicate::ne, arith::CmpFPredicate::UNE, value, number(from, 0));
+  // A true condition is 1 and not -1.
   bool wideUnsigned = fromUnsigned || from.isInteger(1);
   if (from.isIndex() || to.isIndex()) {
     if (isa<IntegerType>(from) || isa<IntegerType>(to))
@@ -83,6 +84,7 @@ Value Scalars::convert(Value value, bool fromUnsigned, Type to, bool toUnsigned)
   bool fromFloat = isa<FloatType>(from), toFloat = isa<FloatType>(to);
   unsigned bits = from.getIntOrFloatBitWidth(), toBits = to.getIntOrFloatBitWidth();
   if (fromFloat && toFloat) {
+    // f16 and bf16 have no conversion to each other.
     if (bits == toBits)
       return convert(convert(value, false, b.getF32Type(), false), false, to, false);
     return bits < toBits ? b.createOrFold<arith::ExtFOp>(loc, to, value)
@@ -91,6 +93,7 @@ Value Scalars::convert(Value value, bool fromUnsigned, Type to, bool toUnsigned)
   if (fromFloat) {
     if (!toUnsigned)
       return b.createOrFold<arith::FPToSIOp>(loc, to, value);
+    // Converting a negative number to an unsigned type is undefined.
     Value positive = make<arith::MaxNumFOp>(value, number(from, 0));
     return b.createOrFold<arith::FPToUIOp>(loc, to, positive);
   }
@@ -107,6 +110,7 @@ Value Scalars::convert(Value value, bool fromUnsigned, Type to, bool toUnsigned)
 Value Scalars::whole(Value x, llvm::StringRef round) const {
   using F = arith::CmpFPredicate;
   Type type = x.getType();
+  // The scalar unit has no rounding, so a number goes through an integer.
   Value word = b.createOrFold<arith::FPToSIOp>(loc, b.getI64Type(), x);
   Value cut = b.createOrFold<arith::SIToFPOp>(loc, type, word);
   auto test = [&](F how, Value a, Value c) {
@@ -122,6 +126,7 @@ Value Scalars::whole(Value x, llvm::StringRef round) const {
     return select(test(F::OLT, cut, x), more, cut);
   Value rest = make<arith::SubFOp>(x, cut), half = number(type, 0.5);
   Value size = make<arith::MaximumFOp>(rest, b.createOrFold<arith::NegFOp>(loc, rest));
+  // A tie moves away from zero only if the truncated number is odd.
   Value odd = b.createOrFold<arith::TruncIOp>(loc, b.getI1Type(), word);
   Value tie = test(F::OEQ, size, half);
   Value moves = make<arith::OrIOp>(test(F::OGT, size, half),
@@ -135,6 +140,7 @@ Value Scalars::shift(OpId id, Value a, Value count, bool isUnsigned) const {
   double width = type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
   Value legal =
       b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, count, number(type, width));
+  // An arithmetic shift by all bits but one leaves the sign.
   Value limited = select(legal, count, number(type, width - 1));
   if (id == OpId::Shr && !isUnsigned)
     return make<arith::ShRSIOp>(a, limited);
@@ -245,6 +251,7 @@ Value scalarResult(OpBuilder &b, Operation *op, llvm::ArrayRef<Value> in, Type t
   Scalars scalars(b, op->getLoc());
   if (in.empty())
     return {};
+  // The first operand of a selection is its condition.
   bool isUnsigned = in[isa<ir::SelectOp>(op) ? 1 : 0].getType().isUnsignedInteger();
   llvm::SmallVector<Value> plain;
   for (Value value : in)
@@ -281,6 +288,7 @@ void lowerScalars(func::FuncOp function) {
   function.walk([&](Operation *op) {
     if (isa_and_nonnull<ir::PtlDialect>(op->getDialect()) && op->getNumResults() == 1 &&
         llvm::all_of(op->getOperandTypes(), isScalar) && isScalar(op->getResult(0).getType()))
+      // Operations are collected first, because they are replaced.
       ops.push_back(op);
   });
   for (Operation *op : ops) {

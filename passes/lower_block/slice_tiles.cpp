@@ -59,10 +59,12 @@ bool Slicer::suits(Value value) const {
       partOf(value).isPart() || extents[0].symbol != rows_ || extents[1].symbol == rows_)
     return false;
   Type element = elementTypeOf(value.getType());
+  // Only these types go through rings.
   bool isMoved = element.isF16() || element.isBF16() || element.isF32();
   int64_t cols = capacityIn(extents[1], capacities_);
   if (!isMoved || cols == Extent::kUnknown || cols < 16)
     return false;
+  // Products have to read the value itself, or there is no place for the join.
   return !cores_.crossesToCube(value) ||
          (maker->getNumRegions() == 0 && llvm::all_of(value.getUsers(), [&](Operation *user) {
             return !isViewOfOperand(user) || isHanded(user);
@@ -105,6 +107,7 @@ void Slicer::sliceUses(Value value) {
   Value lengths[] = {lengthOf(value, 0), lengthOf(value, 1)}, offsets[] = {zero, zero};
   Value slice = b_.create<SliceOp>(loc, value.getType(), value, offsets, lengths, ValueRange(),
                                    Value(), b_.getDenseI64ArrayAttr({}));
+  // The cube core keeps the whole value.
   value.replaceUsesWithIf(slice, [&](OpOperand &use) {
     return use.getOwner() != slice.getDefiningOp() && isOfVector(use);
   });
@@ -132,6 +135,7 @@ void Slicer::separate(OpOperand &operand) {
   bool isView = isViewOfOperand(op);
   if (!value.hasOneUse()) {
     b_.setInsertionPointAfter(op);
+    // The vector cores keep the original, which is cut.
     op = b_.clone(*op);
     operand.set(op->getResult(0));
   }
@@ -156,6 +160,7 @@ WholeValues Slicer::prepare() {
         if (cores_.isAccumulator(argument))
           own.push_back(&init);
   });
+  // Operands are collected first, because operations are added.
   for (OpOperand *operand : own)
     separate(*operand);
   return std::move(whole_);
@@ -164,6 +169,7 @@ WholeValues Slicer::prepare() {
 ParallelOp sliceTiles(ParallelOp grid, const LowerOptions &options, const Machine &machine,
                       std::optional<LedgerParts> &told) {
   told.reset();
+  // Rings lie in global memory.
   if (attrs::manual.isOn(grid) || machine.exchange.throughBuffer)
     return {};
   CoreAssignment cores = assignCores(grid);
@@ -180,6 +186,7 @@ ParallelOp sliceTiles(ParallelOp grid, const LowerOptions &options, const Machin
   std::optional<LedgerParts> parts =
       describeParts(grid, axis.name, options.slices, unit, /*insideLoops=*/true);
   ParallelOp made = cutInsideLoops(grid, axis, options.slices, unit, slicer.prepare());
+  // The description was made before the grid was changed.
   if (made)
     told = parts;
   return made;

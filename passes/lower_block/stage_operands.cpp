@@ -21,6 +21,7 @@ namespace ptl::block {
 std::optional<bool> productUse(Value value, bool transposed) {
   for (Operation *user : value.getUsers()) {
     if (isa<ir::MatmulOp>(user))
+      // All products that read a load are taken to read it in the same way.
       return transposed;
     if (isa<ir::TransposeOp>(user))
       if (auto use = productUse(user->getResult(0), !transposed))
@@ -51,6 +52,7 @@ static std::optional<int64_t> bytesOf(Value value,
     if (capacity == ir::Extent::kUnknown)
       return std::nullopt;
     int64_t units = countCovering(std::max<int64_t>(capacity, 1), unit);
+    // The limit keeps the product from overflowing.
     bytes = std::min(bytes * units * unit, kMostBytes);
   }
   return bytes;
@@ -72,6 +74,7 @@ static llvm::SmallVector<Operand> operandsOfProducts(ir::ParallelOp grid) {
 static llvm::DenseSet<Operation *> largest(llvm::SmallVector<Operand> operands, int64_t count) {
   llvm::erase_if(operands,
                  [](const Operand &each) { return !each.load->getParentOfType<scf::ForOp>(); });
+  // The sort is stable, so reversing puts the last one first among equals.
   std::reverse(operands.begin(), operands.end());
   llvm::stable_sort(operands, [](const Operand &a, const Operand &b) {
     return a.bytes.value_or(0) > b.bytes.value_or(0);
@@ -109,6 +112,7 @@ bool markOperands(ir::ParallelOp grid, const Machine &machine, const Report &rep
   CoreAssignment cores = markedCores(grid);
   for (const Operand &operand : operands) {
     bool isWritten = cores.written.contains(operand.load->getOperand(0));
+    // Loading piece by piece would read what the kernel has stored meanwhile.
     if (!operand.bytes && isWritten) {
       report(DiagId::NotOnBlockLevel, operand.load->getLoc(),
              {"an operand of a product without a static bound, from an array that the kernel "
@@ -116,6 +120,7 @@ bool markOperands(ir::ParallelOp grid, const Machine &machine, const Report &rep
               machine.name});
       return false;
     }
+    // A quarter leaves room for the other operand, and for two of each in turn.
     bool isLarge = !operand.bytes || *operand.bytes > usableBytes(machine, "mat") / 4;
     bool inPieces = !isWritten && (isLarge || streamed.contains(operand.load));
     attrs::staged.set(operand.load, inPieces ? "pieces" : "whole");

@@ -19,6 +19,7 @@ KernelContext::KernelContext(func::FuncOp function, CoreKind core, const CoreAss
 void fail(KernelContext &c, Operation *op, const std::string &what) {
   if (!c.failed)
     c.report(DiagId::NotOnBlockLevel, op->getLoc(), {what, c.machine.name});
+  // Only the first failure is reported; those behind it may be its consequences.
   c.failed = true;
 }
 
@@ -32,6 +33,7 @@ Value scalarOf(KernelContext &c, Value value) {
   Attribute attribute;
   if (matchPattern(value, m_Constant(&attribute))) {
     OpBuilder::InsertionGuard guard(c.b);
+    // There the constant dominates all uses.
     c.b.setInsertionPointToStart(&c.function.getBody().front());
     auto typed = cast<TypedAttr>(attribute);
     Type type = typed.getType();
@@ -50,6 +52,7 @@ Value scalarOf(KernelContext &c, Value value) {
 const Tile *tileOf(KernelContext &c, Value value) { return c.tiles.find(value); }
 
 void setTile(KernelContext &c, Value value, const Tile &tile) {
+  // Several values may lie in one buffer, of which the sharing keeps account.
   c.sharing.bind(value, tile.buffer ? pto::rootOf(tile.buffer) : Value());
   c.tiles.set(value, tile);
 }
@@ -108,6 +111,7 @@ int64_t capacityOf(const KernelContext &c, const ir::Extent &extent) {
   if (capacity == 0 || (capacity == 1 && !mayBeOne))
     capacity = 2;
   if (c.core == CoreKind::Vector && c.cores.deals(extent.symbol) && capacity > 0)
+    // Each of the two vector cores has half of the rows.
     capacity = (capacity + 1) / 2;
   return capacity;
 }

@@ -29,6 +29,7 @@ static void makeCopies(scf::ForOp loop, uint64_t factor) {
   OpBuilder builder(yield);
   for (OpOperand &handed : yield->getOpOperands())
     if (loop.isDefinedOutsideOfLoop(handed.get()))
+      // The cast stands for the name, and is erased below.
       handed.set(builder
                      .create<UnrealizedConversionCastOp>(loop.getLoc(), handed.get().getType(),
                                                          handed.get())

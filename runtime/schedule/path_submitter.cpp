@@ -5,6 +5,7 @@
 namespace ptl::rt {
 
 PathSubmitter::~PathSubmitter() {
+  // The whole run has followed the tree, which the tree learns from.
   if (tree_ && !builder_)
     tree_->noteFollowed();
   for (StorageId storage = 0; storage < storages_.size(); ++storage)
@@ -19,6 +20,7 @@ StorageId PathSubmitter::addStorage(size_t rank) {
 void PathSubmitter::forgetStorage(StorageId storage) {
   Storage &known = storages_[storage];
   known.isForgotten = true;
+  // A storage that the window has never seen needs no forgetting.
   if (known.inWindow)
     window_.forgetStorage(*known.inWindow);
   known.inWindow.reset();
@@ -46,6 +48,7 @@ PathTree::Step *PathSubmitter::grow(PathTree::Kind kind, std::span<const Access>
     if (!tree_->shouldGrow())
       return nullptr;
     builder_.emplace();
+    // The builder has to know all tasks before this one to derive what comes next.
     for (const PathTree::Step *step : wayHere())
       derive(step->kind(), step->accesses());
   }
@@ -67,15 +70,18 @@ void PathSubmitter::leave() {
   for (const PathTree::Step *step : wayHere())
     if (step->kind() == PathTree::Kind::Task) {
       TaskRef task = tasks_[next++];
+      // Completed tasks hold nobody up.
       if (!window_.isComplete(task))
         window_.remember(task, inWindow(step->accesses()));
     }
+  // From here on the window derives the order itself.
   tree_ = nullptr;
   builder_.reset();
 }
 
 std::vector<const PathTree::Step *> PathSubmitter::wayHere() const {
   std::vector<const PathTree::Step *> way;
+  // Steps know only the one before them, so the way is collected backwards.
   for (const PathTree::Step *step = at_; step->previous(); step = step->previous())
     way.push_back(step);
   std::ranges::reverse(way);
@@ -96,6 +102,7 @@ std::span<const Access> PathSubmitter::inWindow(std::span<const Access> accesses
     Storage &storage = storages_[access.storage];
     if (storage.isForgotten)
       continue;
+    // A storage gets a number in the window only when the window needs it.
     if (!storage.inWindow)
       storage.inWindow = window_.addStorage(storage.rank);
     accesses_.push_back({*storage.inWindow, access.mode, access.box});

@@ -36,6 +36,7 @@ void pauseSpin() {
 int processorCount() {
   cpu_set_t set;
   CPU_ZERO(&set);
+  // In a container fewer processors may be allowed than the machine has.
   if (sched_getaffinity(0, sizeof(set), &set) == 0)
     return std::max(1, CPU_COUNT(&set));
   return std::max(1u, std::thread::hardware_concurrency());
@@ -71,6 +72,7 @@ void pinThread(ThreadPool::Affinity affinity, int index, int threads) {
   int64_t count = CPU_COUNT(&allowed);
   if (count < 2)
     return;
+  // With a thread on each processor there is nothing to spread.
   bool spread = affinity == ThreadPool::Affinity::Spread && threads < count;
   int64_t wanted = spread ? index * count / threads : index % count;
   for (int processor = 0; processor < CPU_SETSIZE; ++processor) {
@@ -91,6 +93,7 @@ public:
   /// False if the time is over.
   bool pause() {
     pauseSpin();
+    // Reading the clock takes longer than a pause.
     if (++spins_ % spinsBetweenLooks != 0)
       return true;
     auto now = std::chrono::steady_clock::now();
@@ -125,6 +128,7 @@ ThreadPool::ThreadPool(int threads, Affinity affinity)
 
 ThreadPool::~ThreadPool() {
   quit_.store(true, std::memory_order_seq_cst);
+  // A worker that is about to sleep sees the change of the number.
   wake_.fetch_add(1, std::memory_order_seq_cst);
   wake_.notify_all();
   for (std::thread &worker : workers_)
@@ -161,6 +165,7 @@ void ThreadPool::divide(int64_t chunks, int threads) {
   int64_t each = chunks / threads, more = chunks % threads, begin = 0;
   for (int64_t thread = 0; thread < threads; ++thread) {
     Share &share = shares_[static_cast<size_t>(thread)];
+    // Opening the loop publishes the shares.
     share.next.store(begin, std::memory_order_relaxed);
     begin += each + (thread < more ? 1 : 0);
     share.end = begin;
@@ -205,6 +210,7 @@ void ThreadPool::run(Body body, void *closure, int64_t count, int64_t grain,
   divide((count - 1) / grain + 1, threads);
   most_.store(threads, std::memory_order_relaxed);
   uint64_t epoch = (state_.load(std::memory_order_relaxed) >> 32) + 1;
+  // The epoch keeps a worker from entering the same loop twice.
   state_.store((epoch << 32) | openBit, std::memory_order_seq_cst);
   wakeWorkers((count - 1) / grain, threads);
   workOn(job);
@@ -212,6 +218,7 @@ void ThreadPool::run(Body body, void *closure, int64_t count, int64_t grain,
   // Nobody enters from here on; those who are inside still use `job_` and the closure.
   uint64_t state = state_.fetch_and(~openBit, std::memory_order_acq_rel) & ~openBit;
   Spinning spinning;
+  // The loops are short, so waiting begins without sleeping.
   for (bool spins = true; static_cast<uint32_t>(state) != 0;) {
     spins = spins && spinning.pause();
     if (!spins)
@@ -270,6 +277,7 @@ void ThreadPool::workerMain(int index) {
         continue;
     }
     workOn(job_);
+    // The last one to leave wakes the caller.
     if ((static_cast<uint32_t>(state_.fetch_sub(1, std::memory_order_acq_rel)) & ~openBit) == 1)
       state_.notify_all();
   }

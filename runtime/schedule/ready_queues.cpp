@@ -23,9 +23,11 @@ ReadyQueues::ReadyQueues(const Topology &topology, const SchedulePolicy &policy)
         lane.accepted |= 1u << queueOf_[kind];
     lane.victims = topology.neighboursOf(id);
     if (policy.seed != 0)
+      // Tests try other orders of stealing by the seed.
       std::shuffle(lane.victims.begin(), lane.victims.end(), random);
     lane.queues = std::make_unique<TaskDeque[]>(queueCount_ * static_cast<size_t>(levels_));
     for (size_t i = 0; i < queueCount_ * static_cast<size_t>(levels_); ++i)
+      // Without thieves the queues need no ordering between threads.
       lane.queues[i].setAlone(count == 1);
   }
 }
@@ -38,6 +40,7 @@ void ReadyQueues::push(LaneId lane, TaskId task, TaskKind kind, int level) {
 
 TaskId ReadyQueues::takeOwn(LaneQueues &lane, uint32_t queue) {
   TaskDeque *first = &lane.queues[queue * static_cast<uint32_t>(levels_)];
+  // The highest level is that of tasks on the longest way.
   for (int level = levels_; level-- > 0;) {
     if (oldestFirst_) {
       // Losing against a thief does not make the queue empty.
@@ -64,6 +67,7 @@ TaskId ReadyQueues::takeQueue(LaneId id, uint32_t queue) {
   LaneQueues &lane = lanes_[id];
   if (TaskId task = takeOwn(lane, queue); task != noTask)
     return task;
+  // Near lanes come first, since they share caches.
   for (LaneId victim : lane.victims)
     if (TaskId task = stealFrom(lanes_[victim], queue); task != noTask)
       return task;

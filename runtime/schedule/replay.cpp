@@ -14,6 +14,7 @@ Replay::Replay(const TaskGraph &graph, int threads, const SchedulePolicy &policy
   uint32_t wide = 0;
   for (TaskId id = 0; id < graph.size(); ++id) {
     const TaskGraph::Task &task = graph.task(id);
+    // Only tasks of several pieces need a state for handing these out.
     bool isWide = task.points > task.grain;
     int level = rt::levelOf(task.costToEnd, longest, std::max(1, policy.levels));
     auto predecessors = static_cast<int32_t>(task.predecessors);
@@ -23,12 +24,14 @@ Replay::Replay(const TaskGraph &graph, int threads, const SchedulePolicy &policy
                   task.kind,    static_cast<uint8_t>(level)};
     waiting_[id].store(predecessors, std::memory_order_relaxed);
   }
+  // One node more gives each task the end of its list of successors.
   nodes_[graph.size()].firstSuccessor = static_cast<uint32_t>(graph.edgeCount());
   wide_ = std::make_unique<WideState[]>(wide);
 }
 
 void Replay::run(TaskId task, int64_t begin, int64_t end) {
   const Node &node = nodes_[task];
+  // After a failure tasks complete without running, so that the counters come out right.
   if (node.body && !(stop_ && stop_->load(std::memory_order_relaxed) != 0))
     node.body(arguments_, node.closure, begin, end);
 }
@@ -42,6 +45,7 @@ template <class OnReady> void Replay::release(LaneId lane, TaskId task, OnReady 
     TaskId successor = successors[i];
     std::atomic<int32_t> &waiting = waiting_[successor];
     int32_t left;
+    // Atomic arithmetic is slow, and one lane needs none.
     if (alone) {
       left = waiting.load(std::memory_order_relaxed) - 1;
       waiting.store(left, std::memory_order_relaxed);

@@ -47,6 +47,7 @@ void TaskWindow::run(TaskId task, int64_t begin, int64_t end) {
 
 /// One of `every` tasks is measured, if that is of any use.
 void TaskWindow::runSlot(Slot &slot, int64_t begin, int64_t end, uint64_t every) {
+  // Reading the clock for every task would cost as much as a short task.
   if (!runsShort_ || slot.isWide() || !times_.isDue(slot.body, slot.sequence, every))
     return slot.body(arguments_, slot.closure.data(), begin, end);
   uint64_t started = nanosecondsNow();
@@ -87,6 +88,7 @@ template <class OnReady> void TaskWindow::release(LaneId lane, TaskId task, OnRe
 
 void TaskWindow::runLanes(int64_t chunks) {
   for (; chunks > 0; --chunks) {
+    // The program runs on the thread that has called, as it may use what belongs to that thread.
     if (std::this_thread::get_id() != program_.thread || program_.isStarted) {
       LaneId lane = nextLane_.fetch_add(1, std::memory_order_relaxed);
       runner_.runUntil(lane, [this] { return isClosed_.load(std::memory_order_acquire); });
@@ -94,6 +96,7 @@ void TaskWindow::runLanes(int64_t chunks) {
     }
     program_.isStarted = true;
     program_.call(program_.argument);
+    // Arguments of tasks may lie in the memory of the caller, so none may outlive the call.
     awaitAll();
     isClosed_.store(true, std::memory_order_seq_cst);
     runner_.gate().wakeAll();
@@ -125,6 +128,7 @@ uint64_t TaskWindow::completedCount() const {
 
 template <class Condition> void TaskWindow::waitUntil(Condition condition) {
   for (int looks = 0; !condition(); ++looks) {
+    // Waiting is time in which tasks can be run.
     if (runner_.runOne(0)) {
       looks = 0;
       continue;
@@ -147,6 +151,7 @@ TaskId TaskWindow::takeSlot() {
     // All slots are in use, so some task can run, and running tasks here frees a slot.
     auto isReturned = [this] { return returnedSlots_.load(std::memory_order_relaxed) != noTask; };
     waitUntil(isReturned);
+    // All returned slots are taken at once, which needs no loop.
     freeSlots_ = returnedSlots_.exchange(noTask, std::memory_order_acquire);
   }
   TaskId slot = freeSlots_;
@@ -175,6 +180,7 @@ void TaskWindow::prune() {
   for (TaskRef predecessor : predecessors_) {
     const Slot &slot = slots_[predecessor.slot];
     for (size_t i = 0; i < slot.predecessorCount; ++i)
+      // The number of this task marks entries as its own, so the table need not be cleared.
       implied_[slot.predecessors[i].slot] = {submitted_, slot.predecessors[i].sequence};
     if ((looked += slot.predecessorCount) > pruneEffort)
       break;
@@ -190,6 +196,7 @@ bool TaskWindow::link(TaskRef predecessor, TaskId target) {
   Slot &slot = slots_[predecessor.slot];
   Edge *edge = takeEdge();
   if (!edge)
+    // Either an edge becomes free, or none is needed any more.
     waitUntil([&] { return isComplete(predecessor) || edge || (edge = takeEdge()); });
   if (!edge)
     return false;
@@ -207,6 +214,7 @@ bool TaskWindow::link(TaskRef predecessor, TaskId target) {
 
 void TaskWindow::runNow(const TaskSpec &spec) {
   ++submitted_;
+  // In order, all that is submitted is complete.
   lanes_[0].completed.store(submitted_, std::memory_order_relaxed);
   spec.body(arguments_, closure_.data(), 0, spec.points);
 }
@@ -227,6 +235,7 @@ TaskRef TaskWindow::enter(const TaskSpec &spec) {
   slot.points = spec.points;
   slot.grain = std::max<int64_t>(1, spec.grain);
   slot.waiting.store(guard, std::memory_order_relaxed);
+  // An open list takes successors.
   slot.successors.store(nullptr, std::memory_order_relaxed);
   return {submitted_, begun_};
 }
@@ -258,6 +267,7 @@ void TaskWindow::runHere(TaskId task) {
   Slot &slot = slots_[task];
   runSlot(slot, 0, slot.points, measuredHere);
   slot.completed.store(slot.sequence, std::memory_order_release);
+  // A later task finds the list closed and does not wait.
   slot.successors.store(closed(), std::memory_order_relaxed);
   slot.nextFree = std::exchange(freeSlots_, task);
   std::atomic<uint64_t> &completed = lanes_[0].completed; // this thread's own

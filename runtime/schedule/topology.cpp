@@ -21,6 +21,7 @@ Topology Topology::chip(int groups, int vectorCores, int hosts, int domains) {
       topology.lanes.push_back({LaneKind::Aiv, number, domain});
   }
   for (int host = 0; host < hosts; ++host)
+    // Hosts are in no group and no domain.
     topology.lanes.push_back({LaneKind::Host, static_cast<uint32_t>(groups + host), ~0u});
   return topology;
 }
@@ -57,6 +58,7 @@ std::vector<LaneId> Topology::neighboursOf(LaneId lane) const {
       return 0;
     return lanes[other].domain == lanes[lane].domain ? 1 : 2;
   };
+  // Stability keeps the order round from the own lane, so that lanes do not all steal from one.
   std::stable_sort(order.begin(), order.end(),
                    [&](LaneId a, LaneId b) { return distance(a) < distance(b); });
   return order;

@@ -223,6 +223,7 @@ std::optional<Dispatch> VirtualLanes::next() {
       continue;
     for (int kind = taskKinds; kind-- > 0;) {
       auto wanted = static_cast<TaskKind>(kind);
+      // Mixed tasks are started on whole groups above.
       bool takesIt = state.topology.accepts(lane, wanted) &&
                      !(wanted == TaskKind::Mixed && state.groupOf[lane] != ~0u);
       if (!takesIt)
@@ -240,6 +241,7 @@ std::span<const TaskId> VirtualLanes::finish(const Dispatch &dispatch) {
   for (LaneId lane : dispatch.lanes)
     state.idle[lane] = true;
   State::Task &task = state.tasks[dispatch.task];
+  // Pieces of a task may end in any order.
   task.open -= dispatch.end - dispatch.begin;
   if (task.open != 0)
     return {};
@@ -281,6 +283,7 @@ LaneTrace simulateLanes(const TaskGraph &graph, const Topology &topology, const 
   std::vector<VirtualTime> free(static_cast<size_t>(std::max(1, costs.schedulers)), 0);
   std::priority_queue<End, std::vector<End>, std::greater<>> ends;
   auto occupy = [&](VirtualTime now, VirtualTime cost) {
+    // The scheduler that is free first takes it.
     auto scheduler = std::min_element(free.begin(), free.end());
     VirtualTime begin = std::max(now, *scheduler);
     *scheduler = begin + cost;
