@@ -47,6 +47,12 @@ std::vector<SourceMove> hoistMoves(const CostQuestion &question);
 std::vector<SourceMove> keepMoves(const CostQuestion &question);
 /// Products whose contracted axis becomes one of the grid.
 std::vector<SourceMove> splitMoves(const CostQuestion &question);
+/// Products without the conversions of their operands.
+std::vector<SourceMove> operandMoves(const CostQuestion &question);
+/// Loops that a grid ends with, as axes of the grid.
+std::vector<SourceMove> parallelMoves(const CostQuestion &question);
+/// Without items of the schedules of a program that begin another kernel.
+std::vector<SourceMove> unscheduleMoves(const CostQuestion &question);
 /// Items of a schedule for a program that has none: `fuse`, `split after`.
 std::vector<SourceMove> scheduleMoves(const CostQuestion &question);
 
