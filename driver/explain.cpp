@@ -1,6 +1,9 @@
 #include "frontend/base/explain.h"
 
 #include "driver/commands.h"
+#include "frontend/base/diagnostic.h"
+#include "frontend/base/json.h"
+#include "frontend/base/render.h"
 
 #include <cstdio>
 
@@ -11,9 +14,23 @@ static void listCodes() {
     std::printf("%s  %s\n", info.code, info.message);
 }
 
+/// The document of docs/schemas/explain.json.
+static std::string pageDocument(std::string_view code, std::string_view page) {
+  JsonWriter json;
+  json.beginObject().field("version", 1).field("code", code);
+  for (const DiagInfo &info : allDiagInfos())
+    if (code == info.code)
+      json.field("name", info.name)
+          .field("severity", severityName(info.severity))
+          .field("message", info.message);
+  json.field("page", page).endObject();
+  return json.take();
+}
+
 ExitCode runExplain(const Options &options) {
   if (options.positional().empty())
     listCodes();
+  const bool isJson = options.has(OptionId::Json);
   for (const std::string &code : options.positional()) {
     std::optional<std::string_view> page = explainPage(code);
     if (!page) {
@@ -28,7 +45,8 @@ ExitCode runExplain(const Options &options) {
         message += "?";
       return usageError(message);
     }
-    std::fwrite(page->data(), 1, page->size(), stdout);
+    std::string text = isJson ? pageDocument(code, *page) : std::string(*page);
+    std::fwrite(text.data(), 1, text.size(), stdout);
   }
   return ExitCode::Fine;
 }

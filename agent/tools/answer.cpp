@@ -35,10 +35,11 @@ std::string Answer::fix(const Call &call, const SourceManager &sources, const st
     const SourceFile &file = sources.file(edit.span.file);
     std::string problem, path = call.roots.resolve(file.path(), &problem);
     files[path] = contentName(file.text());
+    key += call.roots.shown(path) + ":" + std::to_string(edit.span.begin) + "-" +
+           std::to_string(edit.span.end) + contentName(file.text()) + edit.text + "\n";
     list.push_back(
         {{"file", path}, {"begin", edit.span.begin}, {"end", edit.span.end}, {"text", edit.text}});
   }
-  key += dumped(files) + dumped(list);
   std::string id = contentName(key).substr(0, 10);
   Json fix = {
       {"id", id}, {"title", title}, {"edits", std::move(list)}, {"files", std::move(files)}};

@@ -88,7 +88,8 @@ static Json costAnswer(const Call &call, const Source &source, const Cost &cost,
   json["dearest"] = dearest(source, cost);
   json["advice"] = Json::array();
   json["hints"] = Json::array();
-  Json again = {{"tool", "cost"}, {"arguments", argumentsFor(call, kSame)}};
+  Json again = {{"tool", "cost"},
+                {"arguments", argumentsFor(call, kSame | of(ArgumentId::Seconds))}};
   for (const CostAdvice &advice : cost.advice) {
     std::string id = answer.fix(call, source.sources, advice.text, advice.edits, again);
     json["advice"].push_back({{"id", id},

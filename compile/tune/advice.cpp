@@ -262,6 +262,9 @@ void advise(Cost &cost, const CostQuestion &question, const CompilerOptions &opt
   // What is tried fast and often helps comes first.
   adviser.adviseMoves(orderMoves(question));
   adviser.adviseMoves(hoistMoves(question));
+  adviser.adviseMoves(operandMoves(question));
+  adviser.adviseMoves(parallelMoves(question));
+  adviser.adviseMoves(unscheduleMoves(question));
   adviser.adviseMoves(keepMoves(question));
   adviser.adviseMoves(splitMoves(question));
   adviser.adviseMoves(scheduleMoves(question));

@@ -348,6 +348,112 @@ std::vector<SourceMove> splitMoves(const CostQuestion &question) {
   return moves;
 }
 
+// ---- Products -----------------------------------------------------------------------------------
+
+/// `a[i, k]` of `f32(a[i, k])`; nothing if the node is no conversion to `f32`.
+static NodeId convertedTo32(const Tree &tree, NodeId node) {
+  while (tree.is(node, NodeKind::ParenExpr))
+    node = tree.child(node, 0);
+  if (!tree.is(node, NodeKind::CallExpr) || tree.text(tree.child(node, 0)) != "f32")
+    return kNoNode;
+  std::span<const NodeId> args = CallExprView(tree, node).args();
+  return args.size() == 1 && ArgView(tree, args[0]).name() == kNoNode
+             ? ArgView(tree, args[0]).value()
+             : kNoNode;
+}
+
+std::vector<SourceMove> operandMoves(const CostQuestion &question) {
+  std::vector<SourceMove> moves;
+  for (const DeclSyntax &syntax : kernelsOf(question))
+    syntax.forEach(syntax.decl.syntax, NodeKind::BinaryExpr, [&](NodeId product) {
+      const Tree &tree = syntax.tree;
+      BinaryExprView view(tree, product);
+      NodeId left = convertedTo32(tree, view.lhs()), right = convertedTo32(tree, view.rhs());
+      if (tree.mainText(product) != "@" || left == kNoNode || right == kNoNode)
+        return;
+      moves.push_back({AdviceKind::Operands,
+                       "`" + syntax.text(left) + " @ " + syntax.text(right) +
+                           "`: the product adds up in `f32` without the conversions",
+                       tree.span(product),
+                       {{tree.span(view.lhs()), syntax.text(left)},
+                        {tree.span(view.rhs()), syntax.text(right)}}});
+    });
+  return moves;
+}
+
+// ---- Serial loops -------------------------------------------------------------------------------
+
+/// The text within the braces of a block, as it stands `less` columns further left.
+static std::string innerText(const DeclSyntax &syntax, NodeId block, size_t less) {
+  std::string text = syntax.text(block).substr(1);
+  text.pop_back();
+  size_t first = text.find_first_not_of(" \t\n"), last = text.find_last_not_of(" \t\n");
+  if (first == text.npos)
+    return "";
+  text = text.substr(first, last + 1 - first);
+  for (size_t at = 0; (at = text.find('\n', at)) != text.npos; ++at) {
+    size_t blanks = std::min(text.find_first_not_of(' ', at + 1), text.size()) - at - 1;
+    text.erase(at + 1, std::min(less, blanks));
+  }
+  return text;
+}
+
+/// Whether each statement of a loop stores the part of an array that the variable of the loop names,
+/// so that its rounds touch nothing of each other.
+static bool storesOwnParts(const DeclSyntax &syntax, NodeId loop, const std::string &variable) {
+  const Tree &tree = syntax.tree;
+  bool isOwn = true;
+  syntax.forEach(LoopView(tree, loop).body(), NodeKind::AtomicStmt, [&](NodeId) { isOwn = false; });
+  for (NodeId statement : tree.children(LoopView(tree, loop).body())) {
+    if (tree.is(statement, NodeKind::LetStmt))
+      continue;
+    NodeId target = tree.is(statement, NodeKind::AssignStmt) ? tree.child(statement, 0) : kNoNode;
+    if (target == kNoNode || !tree.is(target, NodeKind::IndexExpr) ||
+        tree.mainText(statement) != "=")
+      return false;
+    // What is stored must not be read in another round.
+    isOwn &= syntax.count(syntax.text(tree.child(target, 0)), loop) == 1;
+    std::span<const NodeId> indices = IndexExprView(tree, target).indices();
+    isOwn &= std::any_of(indices.begin(), indices.end(), [&](NodeId index) {
+      return tree.is(index, NodeKind::NameExpr) && syntax.text(index) == variable;
+    });
+  }
+  return isOwn;
+}
+
+std::vector<SourceMove> parallelMoves(const CostQuestion &question) {
+  std::vector<SourceMove> moves;
+  for (const DeclSyntax &syntax : kernelsOf(question))
+    syntax.forEach(syntax.decl.syntax, NodeKind::ParallelStmt, [&](NodeId grid) {
+      const Tree &tree = syntax.tree;
+      std::span<const NodeId> body = tree.children(LoopView(tree, grid).body());
+      bool isPlain = !body.empty() && tree.is(body.back(), NodeKind::ForStmt) &&
+                     !tree.has(body.back(), NodeFlag::Static);
+      for (size_t i = 0; i + 1 < body.size(); ++i)
+        isPlain &= tree.is(body[i], NodeKind::LetStmt);
+      if (!isPlain)
+        return;
+      NodeId loop = body.back();
+      NodeId bindings = LoopView(tree, loop).bindings(), axes = LoopView(tree, grid).bindings();
+      std::span<const NodeId> variables = tree.children(bindings);
+      if (variables.size() != 1 ||
+          !storesOwnParts(syntax, loop, syntax.text(tree.child(variables[0], 0))))
+        return;
+      Span behind = tree.span(axes);
+      behind.begin = behind.end;
+      size_t deeper = syntax.indent(loop).size() -
+                      std::min(syntax.indent(loop).size(), syntax.indent(grid).size());
+      moves.push_back(
+          {AdviceKind::Parallel,
+           "make the loop at line " + std::to_string(syntax.line(loop)) +
+               " an axis of the grid: `" + syntax.text(axes) + ", " + syntax.text(bindings) + "`",
+           tree.span(loop),
+           {{behind, ", " + syntax.text(bindings)},
+            {tree.span(loop), innerText(syntax, LoopView(tree, loop).body(), deeper)}}});
+    });
+  return moves;
+}
+
 // ---- Schedules of programs ----------------------------------------------------------------------
 
 std::vector<std::string> tiledDims(const CheckedProgram &program, const CallableDecl &decl,
@@ -364,6 +470,27 @@ std::vector<std::string> tiledDims(const CheckedProgram &program, const Callable
     return areAll && dims.size() == 2 && dims[0] != dims[1] ? dims : std::vector<std::string>();
   }
   return dims;
+}
+
+std::vector<SourceMove> unscheduleMoves(const CostQuestion &question) {
+  std::vector<SourceMove> moves;
+  const CallableDecl &decl = *question.bound.binding.decl;
+  DeclSyntax syntax(decl);
+  const Tree &tree = syntax.tree;
+  syntax.forEach(tree.root(), NodeKind::ScheduleDecl, [&](NodeId schedule) {
+    if (syntax.text(ScheduleDeclView(tree, schedule).callee()) != decl.name)
+      return;
+    for (NodeId item : ScheduleDeclView(tree, schedule).items()) {
+      std::optional<Span> line = syntax.wholeLine(item);
+      if (tree.is(item, NodeKind::SplitItem))
+        moves.push_back(
+            {AdviceKind::Fuse,
+             "leave out `" + syntax.text(item) + "` in the schedule of `" + decl.name + "`",
+             tree.span(item),
+             {{line.value_or(tree.span(item)), ""}}});
+    }
+  });
+  return moves;
 }
 
 std::vector<SourceMove> scheduleMoves(const CostQuestion &question) {

@@ -54,6 +54,12 @@ std::vector<SourceMove> splitMoves(const CostQuestion &question);
 /// names that differ. Else nothing.
 std::vector<std::string> tiledDims(const CheckedProgram &program, const CallableDecl &decl,
                                    const std::string &name);
+/// Products without the conversions of their operands.
+std::vector<SourceMove> operandMoves(const CostQuestion &question);
+/// Loops that a grid ends with, as axes of the grid.
+std::vector<SourceMove> parallelMoves(const CostQuestion &question);
+/// Without items of the schedules of a program that begin another kernel.
+std::vector<SourceMove> unscheduleMoves(const CostQuestion &question);
 /// Items of a schedule for a program that has none: `fuse`, `split after`.
 std::vector<SourceMove> scheduleMoves(const CostQuestion &question);
 

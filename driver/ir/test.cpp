@@ -1,3 +1,4 @@
+#include "agent/tools/test_report.h"
 #include "codegen/reference/test_runner.h"
 #include "compile/call/compiled_handler.h"
 #include "driver/ir/command_options.h"
@@ -18,7 +19,7 @@ constexpr unsigned kCompiledShrinkRuns = 60;
 /// Machine-readable diagnostics are alone on standard output.
 bool isSilent(const Options &options) {
   std::string_view form = options.value(OptionId::Diagnostics);
-  return form == "json" || form == "sarif";
+  return form == "json" || form == "sarif" || options.has(OptionId::Json);
 }
 
 /// Where tests run. The reference executor compiles nothing.
@@ -60,6 +61,7 @@ void report(DiagnosticSink &sink, const Executor &executor, const reference::Tes
 struct Counts {
   size_t passed = 0, failed = 0;
   bool internalError = false;
+  std::vector<agent::TestReport> reports; ///< where `--json` asks for them
 };
 
 /// Runs the test and property blocks of one file, each on every executor.
@@ -79,6 +81,8 @@ void runFile(Session &session, const CheckedProgram &program, const std::vector<
       reference::TestOutcome outcome =
           reference::runTest(program, session.sources(), *decl, testOptions(session, executor));
       report(session.sink(), executor, outcome);
+      if (options.has(OptionId::Json))
+        counts.reports.push_back({executor.name, outcome});
       ++(outcome.passed() ? counts.passed : counts.failed);
       if (!isSilent(options))
         std::printf("%-6s %-9s %s\n", outcome.passed() ? "ok" : "FAILED", executor.name.c_str(),
@@ -118,12 +122,16 @@ ExitCode runTest(const Options &options) {
   if (std::optional<ExitCode> code = processorProblem(session, nullptr, true))
     return *code;
   Counts counts;
+  std::vector<std::unique_ptr<CheckedProgram>> programs; // what reports speak of
   for (const std::string &path : options.positional()) {
     std::unique_ptr<CheckedProgram> program = session.check(path);
     if (!program || session.failed())
       return session.finish();
     runFile(session, *program, targets, counts);
+    programs.push_back(std::move(program));
   }
+  if (options.has(OptionId::Json))
+    std::printf("%s\n", agent::testDocument(session.sources(), counts.reports).dump(2).c_str());
   if (!isSilent(options))
     std::printf("%zu passed, %zu failed\n", counts.passed, counts.failed);
   // Diagnostics go to another stream and are to come behind the results.

@@ -1,5 +1,6 @@
 """Every tool of the list answers, in the form of its schema, with documents in the form of theirs, and says what to do next."""
 import json
+import sys
 
 from client import Client
 from schemas import Schemas
@@ -57,6 +58,24 @@ def check_steps(client, answer, known):
         assert step["tool"] in known and step["why"] and step["gain"], step
         schema = known[step["tool"]]["inputSchema"]
         assert set(schema["required"]) <= set(step["arguments"]) <= set(schema["properties"]), step
+
+
+def check_document(tools, known):
+    """The table of docs/agents.md is that of the tools; `--update` writes it."""
+    begin, end = "<!-- tools -->\n", "<!-- end of tools -->\n"
+    rows = ["| Tool | Arguments | |", "|---|---|---|"]
+    for name, tool in known.items():
+        schema = tool["inputSchema"]
+        arguments = [f"`{each}`" if each in schema["required"] else f"`{each}?`" for each in schema["properties"]]
+        rows.append(f"| `{name}` | {' '.join(arguments)} | {tool['description']} |")
+    text = begin + "\n".join(rows) + "\n" + end
+    path = tools.root / "docs" / "agents.md"
+    document = path.read_text()
+    start, stop = document.index(begin), document.index(end) + len(end)
+    if "--update" in sys.argv:
+        path.write_text(document[:start] + text + document[stop:])
+    else:
+        assert document[start:stop] == text, f"docs/agents.md has another table than\n{text}\n`tests/agent/run.py BUILD tools --update` writes it"
 
 
 def main(tools):
@@ -146,5 +165,6 @@ def main(tools):
     answer = ask("search_examples", query="softmax attention", most=3)
     assert len(answer["results"]) == 3 and "attention" in answer["results"][0]["uri"], answer
 
+    check_document(tools, known)
     assert set(asked) == set(known), f"not asked: {set(known) - set(asked)}"
     assert client.close() == 0

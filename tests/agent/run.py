@@ -10,7 +10,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 class Tools:
     def __init__(self, build, folder):
         self.root = HERE.parents[1]
-        self.build = pathlib.Path(build)
+        self.build = pathlib.Path(build).resolve()
         self.ptlc = self.build / "bin" / "ptlc"
         self.folder = folder  # empty, and gone in the end
 
