@@ -49,8 +49,11 @@ static void addOf(const Tree &tree, NodeId item, std::vector<Lens> &all) {
     if (CallableView(tree, item).body() == kNoNode)
       return;
     add(LensKind::ShowPreview, std::string(tree.text(name)));
-    if (!tree.is(item, NodeKind::FnDecl))
+    if (!tree.is(item, NodeKind::FnDecl)) {
       all.push_back({LensKind::Chip, range, std::string(tree.text(name)), targetsOf(tree, item)});
+      if (CallableView(tree, item).generics() != kNoNode)
+        add(LensKind::Sizes, std::string(tree.text(name)));
+    }
     return;
   default:
     return;

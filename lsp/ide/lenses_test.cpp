@@ -29,6 +29,11 @@ TEST(Lenses, OfEachKindOfDeclaration) {
             "7 Run test a \"b\"\n9 Run test p\n11 Run bench c\n");
 }
 
+TEST(Lenses, OfLengths) {
+  EXPECT_EQ(all("kernel k[N](x: f32[N]) -> (y: f32[N])\n{\n    y[:] = x\n}\n"),
+            "0 references k\n0 Show IR k\n0 chip k\n0 sizes k\n");
+}
+
 TEST(Lenses, BrokenFiles) {
   EXPECT_EQ(all("kernel (x: f32[4]\nfn g(x: f32) -> {\ntest {\nbench \"open\n"),
             all("kernel (x: f32[4]\nfn g(x: f32) -> {\ntest {\nbench \"open\n"));

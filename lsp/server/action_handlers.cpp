@@ -223,12 +223,40 @@ static void addChipLenses(const Session &session, const std::string &uri, const 
   }
 }
 
+/// For which lengths the times of all chips are; a click chooses others.
+static void addSizesLens(const Session &session, const std::string &uri, const ide::Chunk &chunk,
+                         const ide::Lens &lens, PlacedText &out) {
+  if (session.settings.targets.empty())
+    return;
+  out.text += out.text.empty() ? "{\"range\":" : ",{\"range\":";
+  lensRange(session, chunk, lens, out);
+  out.text += ",\"data\":" + dumped({{"uri", uri}, {"entry", lens.name}}) + "}";
+}
+
+/// Whoever has kernels and has said nothing of chips is asked, above the first of them.
+static std::string targetsLens(const Session &session, const ide::File &file) {
+  if (!session.settings.targets.empty() || session.settings.lensCommands != "client")
+    return "";
+  std::vector<ChipEntry> entries = chipEntries(file.document);
+  if (entries.empty())
+    return "";
+  uint32_t begin = file.document.places()[entries.front().place].begin;
+  ide::Range range{begin + entries.front().range.begin, begin + entries.front().range.end};
+  json command = commandOf(session, Session::uri(file.path()), {ide::LensKind::Targets, {}, ""});
+  command["arguments"].erase(1);
+  return dumped({{"range", session.range(file, range)}, {"command", std::move(command)}});
+}
+
 static PlacedText lensText(const Session &session, const std::string &uri,
                            const ide::Chunk &chunk) {
   PlacedText out;
   for (const ide::Lens &lens : ide::lenses(chunk)) {
     if (lens.kind == ide::LensKind::Chip) {
       addChipLenses(session, uri, chunk, lens, out);
+      continue;
+    }
+    if (lens.kind == ide::LensKind::Sizes) {
+      addSizesLens(session, uri, chunk, lens, out);
       continue;
     }
     bool isCount = lens.kind == ide::LensKind::References;
@@ -270,16 +298,23 @@ json codeLens(Session &session, const json &params) {
   std::vector<std::string> advice = adviceLenses(session, file);
   for (const std::string &lens : advice)
     parts.push_back(&lens);
+  std::string offer = targetsLens(session, file);
+  parts.push_back(&offer);
   return rawArray(parts);
 }
 
-/// The last verdict of a chip as the title of a lens; a click shows the chip's memories.
+/// The last verdict of a chip as the title of a lens; a click shows the chip's memories. Without a
+/// chip the lens is that of the lengths.
 static json chipCommand(Session &session, const json &data) {
-  std::string uri = data.at("uri"), entry = data.at("entry"), target = data.at("target");
-  ide::Lens lens{ide::LensKind::Chip, {}, entry};
+  std::string uri = data.at("uri"), entry = data.at("entry"), target = data.value("target", "");
+  std::string path = session.fileOfUri(uri).path();
+  bool isOfSizes = target.empty();
+  ide::Lens lens{isOfSizes ? ide::LensKind::Sizes : ide::LensKind::Chip, {}, entry};
   json command = commandOf(session, uri, lens);
-  command["title"] = verdictTitle(session, session.fileOfUri(uri).path(), entry, target);
-  command["arguments"].push_back(target);
+  command["title"] =
+      isOfSizes ? sizesLens(session, path, entry) : verdictLens(session, path, entry, target);
+  if (!isOfSizes)
+    command["arguments"].push_back(target);
   return command;
 }
 
@@ -289,7 +324,12 @@ json resolveCodeLens(Session &session, const json &params) {
   if (!params.contains("data"))
     return lens;
   if (params["data"].is_object()) {
-    lens["command"] = chipCommand(session, params["data"]);
+    const json &data = params["data"];
+    lens["command"] = chipCommand(session, data);
+    // Clients that show a text beside a lens get what it has no room for.
+    if (std::string target = data.value("target", ""); !target.empty())
+      lens["data"]["tooltip"] =
+          verdictTitle(session, session.fileOfUri(data.at("uri")).path(), data.at("entry"), target);
     return lens;
   }
   ide::File &file = session.fileOfUri(params.at("data").get<std::string>());

@@ -65,6 +65,7 @@ ClientAbilities abilitiesOf(const json &capabilities) {
   client.refreshesHints = isSet(c, "/workspace/inlayHint/refreshSupport");
   client.refreshesLenses = isSet(c, "/workspace/codeLens/refreshSupport");
   client.refreshesTokens = isSet(c, "/workspace/semanticTokens/refreshSupport");
+  client.asksHoverIr = isSet(c, "/experimental/ptl/hoverIr");
   return client;
 }
 
@@ -112,6 +113,20 @@ template <typename T> static void take(const json &settings, const char *path, T
   }
 }
 
+/// `{"f": {"S": 4096}}` says the same as `{"f.S": 4096}`.
+static json flatSizes(const json &sizes) {
+  json flat = json::object();
+  if (!sizes.is_object())
+    return flat;
+  for (const auto &[name, value] : sizes.items())
+    if (value.is_object())
+      for (const auto &[dim, length] : value.items())
+        flat[name + "." + dim] = length;
+    else
+      flat[name] = value;
+  return flat;
+}
+
 void applySettings(const json &settings, Settings &own, CheckOptions &options) {
   take(settings, "/inlayHints/types", own.typeHints);
   take(settings, "/inlayHints/parameters", own.parameterHints);
@@ -125,6 +140,7 @@ void applySettings(const json &settings, Settings &own, CheckOptions &options) {
   take(settings, "/preview/stage", own.previewStage);
   take(settings, "/preview/bindings", own.bindings);
   take(settings, "/hover/ir", own.hoverIr);
+  take(settings, "/diagnostics/whileTyping", own.errorsWhileTyping);
   take(settings, "/targets", own.targets);
   take(settings, "/machines", own.machines);
   take(settings, "/sizes", own.sizes);
@@ -133,8 +149,7 @@ void applySettings(const json &settings, Settings &own, CheckOptions &options) {
   take(settings, "/standardLibrary", options.stdPath);
   if (!own.bindings.is_object())
     own.bindings = json::object();
-  if (!own.sizes.is_object())
-    own.sizes = json::object();
+  own.sizes = flatSizes(own.sizes);
 }
 
 } // namespace ptl::lsp

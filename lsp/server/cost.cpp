@@ -23,13 +23,77 @@ static const json *costOf(const ChipVerdict &verdict) {
   return isKnown ? &*cost : nullptr;
 }
 
+/// Nobody has asked for the length, and no bench has it.
+static bool isAssumed(const json &size) {
+  std::string why = size.value("why", "");
+  return why == "assumed" || why == "default";
+}
+
+/// Whether something that decides the time is only assumed.
+static bool restsOnAssumptions(const json &cost) {
+  for (const json &size : cost.value("sizes", json::array()))
+    if (isAssumed(size))
+      return true;
+  return !cost.value("elements", json::array()).empty() ||
+         !cost.value("decisions", json::array()).empty();
+}
+
+/// A time that is a part of the cost, or the whole.
+static std::string timeOf(const json &cost, double us) {
+  return (restsOnAssumptions(cost) ? "~" : "") + timeText(us);
+}
+
 std::string costTitle(const ChipVerdict &verdict) {
   const json *cost = costOf(verdict);
   if (!cost)
     return "";
   std::string bound = cost->value("bound", "");
-  return (cost->value("least", false) ? "at least " : "") + timeText(cost->value("us", 0.0)) +
+  return (cost->value("least", false) ? "at least " : "") + timeOf(*cost, cost->value("us", 0.0)) +
          (bound.empty() ? "" : " · " + bound);
+}
+
+/// `cube-bound 87 %` and `bound by memory 87 %` without the word.
+static std::string shortBound(std::string bound) {
+  for (std::string_view word : {"-bound", "bound by "})
+    if (size_t at = bound.find(word); at != bound.npos)
+      return bound.erase(at, word.size());
+  return bound;
+}
+
+/// The first of what is known to make a kernel slow.
+static std::string mainCause(const json &cost) {
+  const json groups = cost.value("groups", json::object());
+  int64_t used = groups.value("used", int64_t(0)), chip = groups.value("chip", int64_t(0));
+  // With a quarter of them idle there is something to gain.
+  if (chip > 0 && 4 * (chip - used) >= chip)
+    return std::to_string(chip - used) + " of " + std::to_string(chip) + " core groups idle";
+  constexpr double poor = 4;
+  const json roofline = cost.value("roofline", json::object());
+  if (double gap = roofline.value("gap", 0.0); gap >= poor)
+    return printed("%.1f", gap) + " × the least time of " + roofline.value("by", "");
+  return "";
+}
+
+std::string shortCostTitle(const ChipVerdict &verdict) {
+  const json *cost = costOf(verdict);
+  if (!cost)
+    return "";
+  bool isLeast = cost->value("least", false);
+  std::string text = (isLeast ? "≥ " : "") + timeOf(*cost, cost->value("us", 0.0));
+  if (std::string bound = shortBound(cost->value("bound", "")); !bound.empty())
+    text += " · " + bound;
+  if (std::string cause = isLeast ? "" : mainCause(*cost); !cause.empty())
+    text += " · " + cause;
+  return text;
+}
+
+std::string sizesTitle(const ChipVerdict &verdict) {
+  const json *cost = costOf(verdict);
+  std::string text;
+  for (const json &size : cost ? cost->value("sizes", json::array()) : json::array())
+    text += (text.empty() ? "for " : ", ") + size.value("name", "") + " = " +
+            std::to_string(size.value("value", int64_t(0))) + (isAssumed(size) ? " (assumed)" : "");
+  return text;
 }
 
 // ---- Hints --------------------------------------------------------------------------------------
@@ -38,14 +102,15 @@ static std::string sizesText(const json &cost) {
   std::string text;
   for (const json &size : cost.value("sizes", json::array()))
     text += (text.empty() ? "`" : ", `") + size.value("name", "") + " = " +
-            std::to_string(size.value("value", int64_t(0))) + "` (" + size.value("why", "") + ")";
+            std::to_string(size.value("value", int64_t(0))) + "` (" +
+            (isAssumed(size) ? "assumed" : size.value("why", "")) + ")";
   for (const json &each : cost.value("elements", json::array()))
     text += (text.empty() ? "" : ", ") + ("elements of `" + each.value("name", "") + "`: ") +
-            each.value("text", "") + " (assumed)";
+            asMarkdown(each.value("text", "")) + " (assumed)";
   for (const json &each : cost.value("decisions", json::array())) {
     std::string place = each.value("place", "");
     text += (text.empty() ? "`" : ", `") + place.substr(place.rfind('/') + 1) +
-            "`: " + each.value("text", "") + " (assumed)";
+            "`: " + asMarkdown(each.value("text", "")) + " (assumed)";
   }
   return text;
 }
@@ -79,19 +144,6 @@ uint32_t endOfLine(const ide::File &file, uint32_t offset) {
   return file.document.offset({at.line, length});
 }
 
-static json hintOf(Session &session, const ide::File &file, const std::string &target,
-                   const json &cost, const json &item, uint32_t offset) {
-  bool isLoop = item.value("kind", "") == "loop";
-  std::string label =
-      target + ": " + timeText(item.value("us", 0.0)) + " · " + percent(item.value("share", 0.0));
-  std::string about = isLoop ? "The loop that dominates: " : "The statement that dominates: ";
-  return {{"position", session.position(file, offset)},
-          {"label", label},
-          {"paddingLeft", true},
-          {"tooltip",
-           session.markup(about + statementText(cost, item) + "\n\nfor " + sizesText(cost))}};
-}
-
 /// Calls `visit` with the statements of fresh verdicts about a file that are in it now.
 template <typename Visit>
 static void forEachStatement(Session &session, const ide::File &file, const ChipVerdict &verdict,
@@ -101,8 +153,7 @@ static void forEachStatement(Session &session, const ide::File &file, const Chip
       visit(at.range, each.item);
 }
 
-std::string costHints(Session &session, const ide::File &file, ide::Range range) {
-  std::string text;
+void addCostHints(Session &session, const ide::File &file, ide::Range range, LineHints &hints) {
   for (const std::string &target : session.settings.targets)
     for (const ChipEntry &entry : chipEntries(file.document)) {
       const ChipVerdict *verdict = verdictOf(session, file.path(), entry.name, target);
@@ -111,13 +162,15 @@ std::string costHints(Session &session, const ide::File &file, ide::Range range)
         continue;
       forEachStatement(session, file, *verdict, [&](ide::Range at, const json &item) {
         uint32_t offset = endOfLine(file, at.begin);
-        if (item.value("dominant", false) && range.begin <= offset && offset <= range.end)
-          text +=
-              (text.empty() ? "" : ",") + hintOf(session, file, target, *cost, item, offset)
-                                              .dump(-1, ' ', false, json::error_handler_t::replace);
+        if (!item.value("dominant", false) || offset < range.begin || range.end < offset)
+          return;
+        bool isLoop = item.value("kind", "") == "loop";
+        hints.add(offset, target,
+                  timeOf(*cost, item.value("us", 0.0)) + " · " + percent(item.value("share", 0.0)),
+                  (isLoop ? "The loop that dominates: " : "The statement that dominates: ") +
+                      statementText(*cost, item) + "\n\nfor " + sizesText(*cost));
       });
     }
-  return text;
 }
 
 // ---- Hovers -------------------------------------------------------------------------------------
@@ -136,7 +189,7 @@ std::string kernelCostText(const ChipVerdict &verdict) {
   if (!cost) {
     const json none = verdict.result.value("cost", json::object());
     std::string reason = none.value("unknown", "");
-    return reason.empty() ? "" : "\n\nno time is known: " + reason;
+    return reason.empty() ? "" : "\n\nno time is known: " + asMarkdown(reason);
   }
   const json roofline = cost->value("roofline", json::object());
   const json groups = cost->value("groups", json::object());
@@ -153,11 +206,12 @@ std::string kernelCostText(const ChipVerdict &verdict) {
           " of " + std::to_string(groups.value("chip", int64_t(0)));
   for (const json &hint : cost->value("hints", json::array())) {
     double gain = hint.value("gain", 0.0);
-    text += "\n- " + hint.value("text", "") + (gain > 0 ? " (−" + percent(gain) + ")" : "");
+    text +=
+        "\n- " + asMarkdown(hint.value("text", "")) + (gain > 0 ? " (−" + percent(gain) + ")" : "");
   }
   for (const json &advice : cost->value("advice", json::array()))
-    text += "\n- " + advice.value("text", "") + ": " + timeText(cost->value("us", 0.0)) + " → " +
-            timeText(advice.value("us", 0.0));
+    text += "\n- " + asMarkdown(advice.value("text", "")) + ": " +
+            timeText(cost->value("us", 0.0)) + " → " + timeText(advice.value("us", 0.0));
   return text;
 }
 
@@ -225,6 +279,12 @@ void timeline(Server &server, const json &params, const Reply &reply) {
   Session &session = server.session;
   ide::File &file = session.file(params);
   ChipQuestion question = chipQuestion(session, file, params);
+  // This processor is no chip, and has no timeline.
+  if (std::vector<std::string> chips = session.settings.chips();
+      !params.contains("target") && !chips.empty())
+    question.request["target"] = chips.front();
+  else if (!params.contains("target"))
+    question.request.erase("target");
   std::string form = params.value("form", "lanes");
   if (form != "lanes" && form != "page")
     throw RequestError{kInvalidParams, "`form` is `lanes` or `page`"};

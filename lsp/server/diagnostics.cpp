@@ -142,7 +142,7 @@ json diagnosticsOf(Session &session, ide::File &file) {
     list.push_back(toJson(session, file, each));
   });
   addAdvice(session, file, list);
-  return list;
+  return session.typing.shown(file, std::move(list));
 }
 
 // ---- Requests -----------------------------------------------------------------------------------

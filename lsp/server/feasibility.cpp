@@ -297,6 +297,52 @@ std::string verdictTitle(Session &session, const std::string &path, const std::s
   return target + ": " + summaryOf(*verdict) + (isStale ? " · stale" : "");
 }
 
+/// The verdict itself, in a sign and the least that it needs.
+static std::string lensSummary(const ChipVerdict &verdict) {
+  if (!verdict.problem.empty())
+    return "✗ " + verdict.problem;
+  const json &result = verdict.result;
+  std::string cost = shortCostTitle(verdict);
+  if (result.value("target", "") == "cpu") // everything fits this processor
+    return cost.empty() ? "no time is known" : cost;
+  if (!result.value("fits", false)) {
+    if (auto overflow = result.find("overflow"); overflow != result.end())
+      return "✗ " + useText({overflow->value("place", ""), overflow->value("needed", int64_t(0)),
+                             overflow->value("usable", int64_t(0))});
+    const json diagnostics = result.value("diagnostics", json::array());
+    return "✗ " + (diagnostics.empty() ? "cannot be compiled" : diagnostics[0].value("code", ""));
+  }
+  std::string text = cost.empty() ? "✓" : "✓ " + cost;
+  // One cause is enough for a glance.
+  bool hasCause = text.find("idle") != text.npos || text.find("×") != text.npos;
+  json largest;
+  forEachParts(verdict, [&](const json &parts) {
+    if (largest.is_null() || largest.value("parts", 0) < parts.value("parts", 0))
+      largest = parts;
+  });
+  if (!hasCause && !largest.is_null())
+    text += " · " + largest.value("title", "");
+  return text;
+}
+
+std::string verdictLens(Session &session, const std::string &path, const std::string &entry,
+                        const std::string &target) {
+  const ChipVerdict *verdict = verdictOf(session, path, entry, target);
+  if (!verdict)
+    return target + " …";
+  bool isStale = verdict->problem.empty() && !isFresh(session, path, *verdict);
+  return target + " " + lensSummary(*verdict) + (isStale ? " · stale" : "");
+}
+
+std::string sizesLens(Session &session, const std::string &path, const std::string &entry) {
+  // All chips are asked about the same lengths.
+  for (const std::string &target : session.settings.targets)
+    if (const ChipVerdict *verdict = verdictOf(session, path, entry, target))
+      if (std::string title = sizesTitle(*verdict); !title.empty())
+        return title;
+  return "for other sizes";
+}
+
 // ---- Hovers -------------------------------------------------------------------------------------
 
 ide::Range statementOf(const ide::File &file, ide::Range range) {
@@ -361,23 +407,23 @@ struct LedgerView {
 static std::string wholeLedger(const LedgerView &view) {
   std::string text;
   for (const Diagnostic &diagnostic : view.verdict.diagnostics) {
-    text += "\n\n" + diagnostic.message;
+    text += "\n\n" + asMarkdown(diagnostic.message);
     for (const std::vector<std::string> *list : {&diagnostic.notes, &diagnostic.helps})
       for (const std::string &each : *list)
-        text += "\n- " + each;
+        text += "\n- " + asMarkdown(each);
     for (const Fix &fix : diagnostic.fixes)
-      text += "\n- " + fix.title;
+      text += "\n- " + asMarkdown(fix.title);
   }
   const json ledger = view.verdict.result.value("ledger", json::object());
   for (const json &kernel : ledger.value("kernels", json::array())) {
     text += "\n\nTo fit, `" + kernel.value("name", "") + "` is done with less overlap:";
     if (auto parts = kernel.find("parts"); parts != kernel.end())
-      text += "\n- " + parts->value("text", "");
+      text += "\n- " + asMarkdown(parts->value("text", ""));
     for (const json &each : ledger.value("statements", json::array()))
       if (each.value("kernel", "") == kernel.value("name", ""))
-        text += "\n- " + each.value("text", "");
+        text += "\n- " + asMarkdown(each.value("text", ""));
     for (const json &each : kernel.value("givenUp", json::array()))
-      text += "\n- " + each.get<std::string>();
+      text += "\n- " + asMarkdown(each.get<std::string>());
   }
   for (const json &function : ledger.value("functions", json::array()))
     for (const json &space : function.value("spaces", json::array())) {
@@ -399,13 +445,12 @@ static std::string partsIn(const LedgerView &view, ide::Range range) {
   std::string text;
   forEachParts(view.verdict, [&](const json &parts) {
     if (auto at = view.offsetOf(parts); at && range.begin <= *at && *at < range.end)
-      text += "\n\n" + parts.value("text", "");
+      text += "\n\n" + asMarkdown(parts.value("text", ""));
   });
   return text;
 }
 
-std::string partHints(Session &session, const ide::File &file, ide::Range range) {
-  std::string text;
+void addPartHints(Session &session, const ide::File &file, ide::Range range, LineHints &hints) {
   for (const std::string &target : session.settings.targets)
     for (const ChipEntry &entry : chipEntries(file.document)) {
       const ChipVerdict *verdict = verdictOf(session, file.path(), entry.name, target);
@@ -415,15 +460,43 @@ std::string partHints(Session &session, const ide::File &file, ide::Range range)
       forEachParts(*verdict, [&](const json &parts) {
         std::optional<uint32_t> at = view.offsetOf(parts);
         uint32_t offset = at ? endOfLine(file, *at) : 0;
-        if (!at || offset < range.begin || range.end < offset)
-          return;
-        json hint = {{"position", session.position(file, offset)},
-                     {"label", target + ": " + parts.value("title", "")},
-                     {"paddingLeft", true},
-                     {"tooltip", session.markup(parts.value("text", ""))}};
-        text += (text.empty() ? "" : ",") + dumped(hint);
+        if (at && range.begin <= offset && offset <= range.end)
+          hints.add(offset, target, parts.value("title", ""), asMarkdown(parts.value("text", "")));
       });
     }
+}
+
+void LineHints::add(uint32_t offset, const std::string &target, const std::string &label,
+                    const std::string &tooltip) {
+  Hint &hint = hints_[offset];
+  auto own = std::find_if(hint.labels.begin(), hint.labels.end(),
+                          [&](const auto &each) { return each.first == target; });
+  if (own == hint.labels.end())
+    own = hint.labels.insert(hint.labels.end(), {target, {}});
+  auto addOnce = [](std::vector<std::string> &list, const std::string &text) {
+    if (std::find(list.begin(), list.end(), text) == list.end())
+      list.push_back(text);
+  };
+  addOnce(own->second, label);
+  addOnce(hint.tooltips, tooltip);
+}
+
+std::string LineHints::text(const Session &session, const ide::File &file) const {
+  std::string text;
+  for (const auto &[offset, hint] : hints_) {
+    std::string label, tooltip;
+    for (const auto &[target, labels] : hint.labels) {
+      label += (label.empty() ? "" : "  ") + target + ": ";
+      for (const std::string &each : labels)
+        label += (&each == labels.data() ? "" : " · ") + each;
+    }
+    for (const std::string &each : hint.tooltips)
+      tooltip += (tooltip.empty() ? "" : "\n\n") + each;
+    text += (text.empty() ? "" : ",") + dumped({{"position", session.position(file, offset)},
+                                                {"label", label},
+                                                {"paddingLeft", true},
+                                                {"tooltip", session.markup(tooltip)}});
+  }
   return text;
 }
 

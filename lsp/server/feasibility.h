@@ -75,14 +75,36 @@ json partsOf(const ChipVerdict &verdict);
 const ChipVerdict *verdictOf(const Session &session, const std::string &path,
                              const std::string &entry, const std::string &target);
 
-/// `a3: fits · vec 96/184 KiB`, for a lens.
+/// `a3: fits · vec 96/184 KiB · 41.2 µs · cube-bound 87 %`, for a hover.
 std::string verdictTitle(Session &session, const std::string &path, const std::string &entry,
                          const std::string &target);
+/// `a3 ✓ 41.2 µs · cube 87 %`, for a lens.
+std::string verdictLens(Session &session, const std::string &path, const std::string &entry,
+                        const std::string &target);
+/// The lengths that the verdicts of an entry are for, for a lens.
+std::string sizesLens(Session &session, const std::string &path, const std::string &entry);
+
+/// Hints at the ends of lines, one for each line whatever there is to say of it.
+class LineHints {
+public:
+  /// What is said twice of a line is shown once. `tooltip` is Markdown.
+  void add(uint32_t offset, const std::string &target, const std::string &label,
+           const std::string &tooltip);
+  /// As JSON without brackets.
+  std::string text(const Session &session, const ide::File &file) const;
+
+private:
+  struct Hint {
+    std::vector<std::pair<std::string, std::vector<std::string>>> labels; ///< by target
+    std::vector<std::string> tooltips;
+  };
+  std::map<uint32_t, Hint> hints_;
+};
 /// The text of a hover over a range, in Markdown: over the name of a kernel all memories, over
 /// other names the buffers made there. Empty if there is nothing to show.
 std::string ledgerText(Session &session, const ide::File &file, ide::Range range);
-/// Hints within a range at tiles that are done in parts, as JSON without brackets.
-std::string partHints(Session &session, const ide::File &file, ide::Range range);
+/// Adds hints within a range at tiles that are done in parts.
+void addPartHints(Session &session, const ide::File &file, ide::Range range, LineHints &hints);
 /// The range of the `let` or `var` that declares a name; otherwise the range itself.
 ide::Range statementOf(const ide::File &file, ide::Range range);
 

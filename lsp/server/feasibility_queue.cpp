@@ -158,7 +158,6 @@ void FeasibilityQueue::ask(Task task) {
   request["cost"] = true;
   request["hints"] = task.hints;
   request["advice"] = task.advice;
-  request["sizes"] = session.settings.sizes;
   // Ten seconds are beyond what a user waits for, so a compiler that takes longer counts as hung; a
   // search for advice is asked for while nobody waits, and tries many compilations.
   request["timeoutMs"] = task.advice ? 20000 : 10000;
@@ -206,6 +205,15 @@ static json dominantOf(const ChipVerdict &verdict) {
   return shown;
 }
 
+/// Why there is no verdict, in a word for a lens.
+static std::string problemOf(const json &result) {
+  const json diagnostics = result.value("diagnostics", json::array());
+  std::string code = diagnostics.empty() ? "" : diagnostics[0].value("code", "");
+  if (result.value("error", json::object()).value("code", "") == "errors")
+    return code.empty() ? "has errors" : "has errors (" + code + ")";
+  return code.empty() ? "cannot be compiled" : "cannot be compiled (" + code + ")";
+}
+
 void FeasibilityQueue::take(const Task &task, const ide::Document &document, const ChipEntry &entry,
                             json result) {
   Session &session = server_.session;
@@ -216,7 +224,12 @@ void FeasibilityQueue::take(const Task &task, const ide::Document &document, con
   // changes.
   ChipVerdict &verdict = session.verdicts[{task.path, task.entry, task.target}];
   bool wasShown = isFresh(session, task.path, verdict) && !verdict.diagnostics.empty();
-  std::string titleBefore = verdictTitle(session, task.path, task.entry, task.target);
+  auto titles = [&] {
+    return verdictTitle(session, task.path, task.entry, task.target) +
+           verdictLens(session, task.path, task.entry, task.target) +
+           sizesLens(session, task.path, task.entry);
+  };
+  std::string titleBefore = titles();
   json dominantBefore = dominantOf(verdict);
   std::vector<Diagnostic> before = wasShown ? verdict.diagnostics : std::vector<Diagnostic>();
   std::vector<std::string> adviceBefore = adviceTexts(verdict);
@@ -225,6 +238,8 @@ void FeasibilityQueue::take(const Task &task, const ide::Document &document, con
     verdict = readVerdict(session, document, entry, std::move(result));
   else if (result.value("error", json::object()).value("code", "") == "no-target")
     verdict.problem = "no such chip";
+  else if (verdict.result.is_null())
+    verdict.problem = problemOf(result); // there is no good one to show
   else
     // Without chunks the verdict is never fresh.
     verdict.chunks.clear(); // the last good one, about another text
@@ -238,7 +253,7 @@ void FeasibilityQueue::take(const Task &task, const ide::Document &document, con
                                          verdict.diagnostics.end(), isSame));
   if (!isEqual || adviceBefore != adviceTexts(verdict))
     server_.diagnosticsChanged(task.path);
-  lensesChanged_ |= titleBefore != verdictTitle(session, task.path, task.entry, task.target);
+  lensesChanged_ |= titleBefore != titles();
   lensesChanged_ |= adviceBefore != adviceTexts(verdict);
   hintsChanged_ |= dominantBefore != dominantOf(verdict);
   // Nobody reads these while typing.
@@ -273,7 +288,6 @@ ChipQuestion chipQuestion(Session &session, const ide::File &file, const json &p
     request["target"] = params["target"];
   else if (!session.settings.targets.empty())
     request["target"] = session.settings.targets.front();
-  request["sizes"] = session.settings.sizes;
   // Sizes in the request win over those in the settings.
   request["sizes"].update(params.value("sizes", json::object()));
   std::string target = request.value("target", "");
@@ -307,6 +321,35 @@ static void askVerdict(Server &server, const json &params, const Reply &reply, c
     reply.error({kRequestFailed, error.value("message", "the compiler has no answer")});
   };
   server.worker.ask("feasibility", std::move(question.request), "", {onAnswer, reply.onProblem()});
+}
+
+json targets(Session &session, const json &) {
+  return {{"chips", session.workspace.options().machines->chips()},
+          {"chosen", session.settings.targets}};
+}
+
+/// The lengths that an entry can be looked at for: those of the calls in its file. What has been
+/// chosen comes first.
+void sizes(Server &server, const json &params, const Reply &reply) {
+  Session &session = server.session;
+  ide::File &file = session.file(params);
+  ChipQuestion question = chipQuestion(session, file, params);
+  auto onAnswer = [reply, entry = question.entry.name,
+                   wanted = question.request["sizes"]](const WorkerAnswer &answer) {
+    if (!answer.ok() || !answer.result.value("ok", false)) {
+      const json error = answer.ok() ? answer.result.value("error", json::object()) : answer.error;
+      return reply.error({kRequestFailed, error.value("message", "the compiler has no answer")});
+    }
+    json dims = answer.result.value("dims", json::array());
+    for (json &dim : dims)
+      for (const std::string &name : {entry + "." + dim.value("name", ""), dim.value("name", "")})
+        if (wanted.contains(name) && !dim.contains("value"))
+          dim["value"] = wanted[name];
+    reply.result({{"entry", entry},
+                  {"dims", std::move(dims)},
+                  {"calls", answer.result.value("calls", json::array())}});
+  };
+  server.worker.ask("sizes", std::move(question.request), "", {onAnswer, reply.onProblem()});
 }
 
 void ledger(Server &server, const json &params, const Reply &reply) {

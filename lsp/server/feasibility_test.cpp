@@ -77,6 +77,65 @@ TEST_F(FeasibilityTest, TitlesSayWhatIsNeeded) {
   EXPECT_EQ(title(), "a3: cannot be compiled (E0421)");
 }
 
+TEST_F(FeasibilityTest, LensesAreShort) {
+  auto lens = [&] { return verdictLens(session_, kPath, "k", "a3"); };
+  EXPECT_EQ(lens(), "a3 …");
+  EXPECT_EQ(sizesLens(session_, kPath, "k"), "for other sizes");
+  json cost = {{"us", 41.2},
+               {"bound", "cube-bound 87 %"},
+               {"sizes", {{{"name", "N"}, {"value", 1024}, {"why", "asked for"}}}},
+               {"groups", {{"used", 24}, {"chip", 24}}},
+               {"roofline", {{"gap", 1.5}, {"by", "memory"}}}};
+  take({{"fits", true}, {"ledger", ledger(98304)}, {"cost", cost}});
+  EXPECT_EQ(lens(), "a3 ✓ 41.2 µs · cube 87 %");
+  EXPECT_EQ(sizesLens(session_, kPath, "k"), "for N = 1024");
+  cost["roofline"]["gap"] = 5.25;
+  take({{"fits", true}, {"ledger", ledger(98304)}, {"cost", cost}});
+  EXPECT_EQ(lens(), "a3 ✓ 41.2 µs · cube 87 % · 5.2 × the least time of memory");
+  cost["groups"]["used"] = 4;
+  take({{"fits", true}, {"ledger", ledger(98304)}, {"cost", cost}});
+  EXPECT_EQ(lens(), "a3 ✓ 41.2 µs · cube 87 % · 20 of 24 core groups idle");
+  cost["groups"]["used"] = 19;
+  cost["roofline"]["gap"] = 1.0;
+  json assumed = {{"name", "D"}, {"value", 16}, {"why", "assumed"}};
+  cost["sizes"].push_back(assumed);
+  take({{"fits", true}, {"ledger", ledger(98304)}, {"cost", cost}});
+  EXPECT_EQ(lens(), "a3 ✓ ~41.2 µs · cube 87 %");
+  EXPECT_EQ(sizesLens(session_, kPath, "k"), "for N = 1024, D = 16 (assumed)");
+  EXPECT_NE(title().find("· ~41.2 µs ·"), std::string::npos) << title();
+  json overflow = {{"place", "vec"}, {"needed", 208896}, {"usable", 188416}};
+  take({{"fits", false}, {"overflow", overflow}});
+  EXPECT_EQ(lens(), "a3 ✗ vec 204/184 KiB");
+  take({{"fits", false}, {"diagnostics", {failure(placeOf(kText, "f(1.0)"))}}});
+  EXPECT_EQ(lens(), "a3 ✗ E0421");
+  take({{"fits", true}, {"ledger", ledger(0)}});
+  EXPECT_EQ(lens(), "a3 ✓");
+  replace("y[:] = x", "y[:] = x + x");
+  EXPECT_EQ(lens(), "a3 ✓ · stale");
+}
+
+TEST_F(FeasibilityTest, OneHintForEachLine) {
+  LineHints hints;
+  hints.add(20, "a3", "31.0 µs · 75 %", "The loop");
+  hints.add(20, "a5", "4 parts of 32", "Parts");
+  hints.add(20, "a3", "4 parts of 32", "Parts");
+  hints.add(20, "a3", "31.0 µs · 75 %", "The loop");
+  hints.add(40, "a3", "in 2 parts", "Others");
+  json list = json::parse("[" + hints.text(session_, *file_) + "]");
+  ASSERT_EQ(list.size(), 2u);
+  EXPECT_EQ(list[0]["label"], "a3: 31.0 µs · 75 % · 4 parts of 32  a5: 4 parts of 32");
+  EXPECT_EQ(list[0]["tooltip"]["value"], "The loop\n\nParts");
+  EXPECT_EQ(list[1]["label"], "a3: in 2 parts");
+}
+
+TEST(Markdown, FormulasStandForThemselves) {
+  Session session;
+  std::string text = asMarkdown("2*H*S*D bytes of `q*k` [1] in \\");
+  EXPECT_EQ(text, "2\\*H\\*S\\*D bytes of `q*k` \\[1\\] in \\\\");
+  EXPECT_EQ(session.markup(text)["value"], "2*H*S*D bytes of q*k [1] in \\");
+  EXPECT_EQ(session.markup("**a** `**b`\n```\nx ** \\y\n```")["value"], "a **b\nx ** \\y");
+}
+
 TEST_F(FeasibilityTest, WhatIsAboutAnOlderTextIsNoDiagnostic) {
   take({{"fits", false}, {"diagnostics", {failure(placeOf(kText, "f(1.0)"))}}});
   EXPECT_EQ(lines(), std::vector<uint32_t>{6});

@@ -177,9 +177,10 @@ json inlayHints(Session &session, const json &params) {
     parts.push_back(&cut.back());
   }
   if (settings.costHints && !settings.targets.empty()) {
-    cut.push_back(costHints(session, file, range));
-    parts.push_back(&cut.back());
-    cut.push_back(partHints(session, file, range));
+    LineHints lines;
+    addCostHints(session, file, range, lines);
+    addPartHints(session, file, range, lines);
+    cut.push_back(lines.text(session, file));
     parts.push_back(&cut.back());
   }
   return rawArray(parts);

@@ -81,46 +81,44 @@ static ide::Range expressionAt(const ide::File &file, ide::Range range) {
 
 namespace {
 
-/// A hover on its way: what is known so far is answered when time is up.
-struct IrHover {
+/// What is asked for one expression, stage by stage.
+struct IrQuestion {
   Server &server;
-  Reply reply;
-  json plain;   ///< the answer without IR
   json request; ///< of the worker, without its stages
+  Callback<const std::string &> onText;
   std::string text = {};
-
-  void answer() const { reply.result(withIr(server.session, plain, text)); }
 };
 
 } // namespace
 
 /// Asks what the expression became at one stage, then at the next. What has no line of its own is
 /// asked about as the part of another that it is.
-static void askStage(std::shared_ptr<IrHover> hover, std::vector<std::string> stages, bool isPart) {
+static void askStage(std::shared_ptr<IrQuestion> question, std::vector<std::string> stages,
+                     bool isPart) {
   if (stages.empty())
-    return hover->answer();
-  json request = hover->request;
+    return question->onText(question->text);
+  json request = question->request;
   request["stages"] = {stages.front()};
-  auto onAnswer = [hover, stages, isPart](const WorkerAnswer &answer) {
+  auto onAnswer = [question, stages, isPart](const WorkerAnswer &answer) {
     // After a failure what was found so far is the answer.
     if (!answer.ok() || !answer.result.value("ok", false))
-      return hover->answer();
+      return question->onText(question->text);
     const json found = answer.result.value("stages", json::array());
     bool hasPart = !found.empty() && found[0].value("lines", json::array()).empty() &&
                    found[0].contains("part");
     // The range is replaced by that of the larger operation, and the same stage is asked again.
     if (hasPart && !isPart) {
-      hover->request["begin"] = found[0]["part"]["begin"];
-      hover->request["end"] = found[0]["part"]["end"];
-      hover->text += "\n\npart of a larger operation";
-      return askStage(hover, stages, true);
+      question->request["begin"] = found[0]["part"]["begin"];
+      question->request["end"] = found[0]["part"]["end"];
+      question->text += "\n\npart of a larger operation";
+      return askStage(question, stages, true);
     }
-    hover->text += irText(answer.result);
-    askStage(hover, {stages.begin() + 1, stages.end()}, isPart);
+    question->text += irText(answer.result);
+    askStage(question, {stages.begin() + 1, stages.end()}, isPart);
   };
+  auto onProblem = [question](const RequestError &problem) { question->onText.fail(problem); };
   // Requests have a topic, so a newer hover takes the place of this one.
-  hover->server.worker.ask("hover", std::move(request), "hover",
-                           {onAnswer, hover->reply.onProblem()});
+  question->server.worker.ask("hover", std::move(request), "hover", {onAnswer, onProblem});
 }
 
 /// The stages that a hover shows. What is written for chips has no others than theirs.
@@ -144,24 +142,41 @@ static bool isQuiet(const Server &server, const ide::File &file) {
   return uv_now(server.loop()) >= file.editedAt + pause;
 }
 
-void hoverWithIr(Server &server, const json &params, const Reply &reply) {
-  std::string uri = params.at("textDocument").at("uri").get<std::string>();
-  if (uri.starts_with("ptl-ir:"))
-    return previewHover(server, {{"uri", uri}, {"position", params.at("position")}}, reply);
-  if (server.isIrDocument(uri))
-    return irDocumentHover(server, uri, params, reply);
+/// The expression that a hover is about; nothing if IR has nothing to say of the place.
+static std::optional<ide::Range> irRange(Session &session, const ide::File &file,
+                                         const json &plain) {
+  if (!plain.is_object() || !plain.contains("range"))
+    return std::nullopt;
+  return expressionAt(file, session.range(file, plain["range"]));
+}
+
+/// What is known already of an expression of the present text; empty while it is asked for, too.
+static const std::string *knownIr(const Session &session, const ide::File &file, ide::Range range) {
+  for (const KnownIr &each : session.knownIr)
+    if (each.path == file.path() && each.range == range && each.edition == session.edition)
+      return &each.text;
+  return nullptr;
+}
+
+static void forgetIr(Session &session, const KnownIr &ir) {
+  // What is about older texts is never found again.
+  std::erase_if(session.knownIr, [&](const KnownIr &each) {
+    return each.edition != session.edition || (each.path == ir.path && each.range == ir.range);
+  });
+}
+
+static void keepIr(Session &session, KnownIr ir) {
+  forgetIr(session, ir);
+  constexpr size_t most = 64;
+  if (session.knownIr.size() >= most)
+    session.knownIr.erase(session.knownIr.begin());
+  if (ir.edition == session.edition)
+    session.knownIr.push_back(std::move(ir));
+}
+
+static void askIr(Server &server, const ide::File &file, ide::Range range,
+                  Callback<const std::string &> onText) {
   Session &session = server.session;
-  json plain = answerOf("textDocument/hover", session, params);
-  ide::File &file = session.file(params);
-  // What is known of buffers and times is added without asking the worker.
-  if (plain.is_object() && plain.contains("range")) {
-    ide::Range range = expressionAt(file, session.range(file, plain["range"]));
-    plain = withIr(session, std::move(plain), ledgerText(session, file, range));
-  }
-  if (!session.settings.hoverIr || !plain.is_object() || !plain.contains("range") ||
-      !isQuiet(server, file))
-    return reply.result(std::move(plain));
-  ide::Range range = expressionAt(file, session.range(file, plain["range"]));
   PreviewKey key;
   key.path = file.path();
   json request = entryRequest(session, file, key);
@@ -172,11 +187,68 @@ void hoverWithIr(Server &server, const json &params, const Reply &reply) {
   request["limit"] = 6;
   // After three seconds the user has moved on.
   request["timeoutMs"] = 3000;
-  auto waiting = std::make_shared<IrHover>(server, reply, std::move(plain), std::move(request));
-  // An answer that arrives later is kept by the worker, for the next hover.
-  constexpr uint64_t patience = 60; // ms
-  later(server.loop(), patience, {[waiting] { waiting->answer(); }, reply.onProblem()});
-  askStage(waiting, hoverStages(session, file, range.begin), false);
+  KnownIr ir{file.path(), range, session.edition, ""};
+  keepIr(session, ir); // so that nobody asks for it twice
+  auto keep = [&session, onText, ir](const std::string &text) {
+    KnownIr known = ir;
+    known.text = text;
+    keepIr(session, std::move(known));
+    onText(text);
+  };
+  auto onProblem = [&session, onText, ir](const RequestError &problem) {
+    forgetIr(session, ir);
+    onText.fail(problem);
+  };
+  auto question = std::make_shared<IrQuestion>(server, std::move(request),
+                                               Callback<const std::string &>{keep, onProblem});
+  askStage(question, hoverStages(session, file, range.begin), false);
+}
+
+/// The answer comes at once. IR is in it if it is known; otherwise it is asked for, so that the next
+/// hover has it, or the client asks for it with `ptl/hoverIr` while it shows this answer.
+void hoverWithIr(Server &server, const json &params, const Reply &reply) {
+  std::string uri = params.at("textDocument").at("uri").get<std::string>();
+  if (uri.starts_with("ptl-ir:"))
+    return previewHover(server, {{"uri", uri}, {"position", params.at("position")}}, reply);
+  if (server.isIrDocument(uri))
+    return irDocumentHover(server, uri, params, reply);
+  Session &session = server.session;
+  json plain = answerOf("textDocument/hover", session, params);
+  ide::File &file = session.file(params);
+  std::optional<ide::Range> range = irRange(session, file, plain);
+  // What is known of buffers and times is added without asking the worker.
+  if (range)
+    plain = withIr(session, std::move(plain), ledgerText(session, file, *range));
+  if (!range || !session.settings.hoverIr || session.client.asksHoverIr)
+    return reply.result(std::move(plain));
+  const std::string *known = knownIr(session, file, *range);
+  reply.result(known ? withIr(session, std::move(plain), *known) : std::move(plain));
+  if (!known && isQuiet(server, file))
+    askIr(server, file, *range, {[](const std::string &) {}, [](const RequestError &) {}});
+}
+
+/// The part of a hover that the worker knows, when it knows it.
+void hoverIr(Server &server, const json &params, const Reply &reply) {
+  std::string uri = params.at("textDocument").at("uri").get<std::string>();
+  Session &session = server.session;
+  if (!session.settings.hoverIr || uri.starts_with("ptl-ir:") || server.isIrDocument(uri))
+    return reply.result(nullptr);
+  json plain = answerOf("textDocument/hover", session, params);
+  ide::File &file = session.file(params);
+  std::optional<ide::Range> range = irRange(session, file, plain);
+  if (!range)
+    return reply.result(nullptr);
+  auto answer = [&session, reply, at = plain["range"]](const std::string &text) {
+    if (text.empty())
+      return reply.result(nullptr);
+    reply.result(
+        {{"contents", session.markup(text.substr(text.find_first_not_of('\n')))}, {"range", at}});
+  };
+  if (const std::string *known = knownIr(session, file, *range); known && !known->empty())
+    return answer(*known);
+  if (!isQuiet(server, file))
+    return reply.result(nullptr);
+  askIr(server, file, *range, {answer, [reply](const RequestError &) { reply.result(nullptr); }});
 }
 
 // ---- In dumped IR -------------------------------------------------------------------------------

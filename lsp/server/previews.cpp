@@ -131,15 +131,37 @@ static void addOpenFiles(json &files, const ide::File &file) {
     addOpenFiles(files, *imported);
 }
 
+/// The lengths that everything about an entry is for: those of the settings, unless `bindings`, which
+/// are asked for now, say others.
+static json wantedSizes(const Settings &settings, const json &bindings) {
+  json sizes = settings.sizes;
+  // A value for previews that names no declaration is a length wherever a dimension has its name.
+  for (const auto &[name, value] : settings.bindings.items())
+    if (value.is_number_integer() && name.find('.') == name.npos && !sizes.contains(name))
+      sizes[name] = value;
+  // What is asked for now wins, also over sizes that name a declaration.
+  for (const auto &[name, value] : bindings.items())
+    for (auto size = sizes.begin(); size != sizes.end();)
+      size = size.key() == name || size.key().ends_with("." + name) ? sizes.erase(size)
+                                                                    : std::next(size);
+  return sizes;
+}
+
 json entryRequest(const Session &session, const ide::File &file, const PreviewKey &key) {
   json files = json::object();
   addOpenFiles(files, file);
-  // Values of the preview win over those of the settings.
+  json sizes = wantedSizes(session.settings, key.bindings);
   json bindings = session.settings.bindings;
+  // A length that was chosen in place wins over a value for previews.
+  for (const auto &[name, value] : sizes.items())
+    if (name.find('.') != name.npos)
+      bindings.erase(name);
+  // Values of the preview win over those of the settings.
   bindings.update(key.bindings);
   json request = {{"root", file.path()},
                   {"files", std::move(files)},
                   {"bindings", std::move(bindings)},
+                  {"sizes", std::move(sizes)},
                   {"importPaths", session.workspace.options().importPaths},
                   {"defines", session.workspace.options().defines}};
   for (const MachineFile &machine : session.workspace.options().machines->ownFiles())
@@ -187,6 +209,9 @@ static std::string noteOf(const json &result) {
       const json shown = value.value("value", json());
       note += (note.empty() ? "" : ", ") + value.value("name", "") + " = " +
               (shown.is_string() ? shown.get<std::string>() : shown.dump());
+      // A length that nobody has named is only an example.
+      if (value.value("kind", "") == "static" && value.value("why", "") == "default")
+        note += " (assumed)";
     }
   return note;
 }

@@ -5,9 +5,11 @@
 #include "lsp/server/deferred.h"
 #include "lsp/server/diagnostics.h"
 #include "lsp/server/handlers.h"
+#include "lsp/server/later.h"
 
 #include <filesystem>
 #include <unistd.h>
+#include <utility>
 
 namespace ptl::lsp {
 
@@ -393,6 +395,7 @@ void Server::setSettings(const json &given) {
 }
 
 void Server::refresh() {
+  ++session.edition;
   for (ide::File *file : session.workspace.openFiles())
     unpublished_.try_emplace(file->path(), uv_now(loop_));
   refreshDue_ = true;
@@ -418,6 +421,7 @@ json Server::status() const {
           {"feasibility",
            {{"pending", feasibility.pending()}, {"changed", feasibility.pendingChanges()}}},
           {"unpublished", unpublished_.size()},
+          {"held", session.typing.holding().size()},
           {"documents", std::move(documents)}};
 }
 
@@ -452,6 +456,7 @@ void Server::diagnosticsChanged(const std::string &path) {
 }
 
 void Server::importedChanged(const std::string &path) {
+  ++session.edition;
   // Files that import it may have other diagnostics now.
   for (ide::File *other : session.workspace.openFiles())
     if (session.workspace.hasStale(*other))
@@ -511,13 +516,54 @@ void Server::didChange(const json &params) {
   ide::File &file = session.fileOfUri(uri);
   if (auto version = document.find("version"); version != document.end() && version->is_number())
     file.version = version->get<int64_t>();
-  for (const json &change : params.at("contentChanges")) {
+  const json &changes = params.at("contentChanges");
+  // Whoever types changes one place; renaming and formatting change many.
+  bool isOne = changes.size() == 1 && !session.settings.errorsWhileTyping;
+  bool isTyped = isOne && changes[0].value("range", json()).is_object();
+  if (!isTyped)
+    session.typing.forget();
+  // What was kept back because of another place is said now.
+  if (!session.typing.isAt(file))
+    for (const std::string &path : session.typing.holding())
+      unpublished_.try_emplace(path, uv_now(loop_));
+  for (const json &change : changes) {
     ide::Range range{0, file.document.size()};
     if (auto where = change.find("range"); where != change.end() && where->is_object())
       range = session.range(file, *where);
-    session.workspace.edit(file, range, change.at("text").get<std::string>());
+    std::string text = change.at("text").get<std::string>();
+    if (isTyped)
+      session.typing.begin(file, range, text);
+    session.workspace.edit(file, range, text);
+    if (isTyped)
+      session.typing.end(file, range, text);
+  }
+  if (isTyped) {
+    typedAt_ = uv_now(loop_);
+    restLater(Typing::kRest);
   }
   onEdited(file);
+}
+
+void Server::restLater(uint64_t milliseconds) {
+  // A timer that runs already sees this edit, too.
+  if (std::exchange(isRestDue_, true))
+    return;
+  auto onTime = [this] {
+    isRestDue_ = false;
+    uint64_t now = uv_now(loop_);
+    if (now < typedAt_ + Typing::kRest)
+      restLater(typedAt_ + Typing::kRest - now);
+    else
+      sayHeld();
+  };
+  later(loop_, milliseconds, {onTime, reportProblem});
+}
+
+void Server::sayHeld() {
+  std::unordered_set<std::string> held = session.typing.holding();
+  session.typing.rest();
+  for (const std::string &path : held)
+    diagnosticsChanged(path);
 }
 
 void Server::didClose(const json &params) {
@@ -525,6 +571,7 @@ void Server::didClose(const json &params) {
     return;
   ide::File &file = session.file(params);
   session.workspace.close(file.path());
+  session.typing.closed(file.path());
   unpublished_.erase(file.path());
   // A closed file shows no diagnostics.
   if (published_.erase(file.path()) > 0)
@@ -538,6 +585,7 @@ void Server::didSave(const json &params) {
     return;
   ide::File &file = session.file(params);
   session.workspace.fileChanged(file.path());
+  session.typing.forget();
   onEdited(file);
 }
 

@@ -113,6 +113,9 @@ private:
   // Diagnostics.
   bool publishDue();
   void publish(ide::File &file);
+  /// Says what was kept back when nobody has typed for a while.
+  void restLater(uint64_t milliseconds);
+  void sayHeld();
   void refresh();
 
   uv_loop_t *loop_;
@@ -130,6 +133,8 @@ private:
   std::map<std::string, uint64_t> unpublished_;
   std::set<std::string> published_; ///< files that the client knows diagnostics of
   bool refreshDue_ = false;
+  bool isRestDue_ = false;                         ///< a timer waits for a pause in the typing
+  uint64_t typedAt_ = 0;                           ///< in ms of the loop
   std::map<std::string, std::string> irDocuments_; ///< texts by URI
   std::unique_ptr<Progress> progress_;
   Watcher watcher_;

@@ -191,20 +191,45 @@ json Session::workspaceEdit(const std::vector<std::pair<ide::Location, std::stri
   return edit;
 }
 
-/// Without fences, emphasis and code marks.
+std::string asMarkdown(std::string_view text) {
+  constexpr std::string_view special = "*_<>[]\\#|~";
+  std::string markdown;
+  bool isCode = false;
+  for (char c : text) {
+    isCode ^= c == '`';
+    if (!isCode && special.find(c) != special.npos)
+      markdown += '\\';
+    markdown += c;
+  }
+  return markdown;
+}
+
+/// Without fences, emphasis, escapes and code marks.
 static std::string plainText(std::string_view markdown) {
   std::string plain;
+  bool isFence = false;
   while (!markdown.empty()) {
     size_t end = std::min(markdown.find('\n'), markdown.size());
     std::string_view line = markdown.substr(0, end);
     markdown.remove_prefix(std::min(end + 1, markdown.size()));
-    if (line.starts_with("```") || line == "---")
+    if (line.starts_with("```")) {
+      isFence = !isFence;
       continue;
-    for (size_t i = 0; i < line.size(); ++i)
-      if (line[i] != '`' && !(line[i] == '*' && i + 1 < line.size() && line[i + 1] == '*'))
-        plain += line[i];
+    }
+    if (!isFence && line == "---")
+      continue;
+    bool isCode = isFence;
+    for (size_t i = 0; i < line.size(); ++i) {
+      bool isLast = i + 1 == line.size();
+      if (line[i] == '`' && !isFence)
+        isCode = !isCode;
+      else if (!isCode && line[i] == '\\' && !isLast)
+        plain += line[++i];
+      else if (!isCode && line[i] == '*' && !isLast && line[i + 1] == '*')
+        ++i;
       else
-        i += line[i] == '*';
+        plain += line[i];
+    }
     plain += '\n';
   }
   while (plain.ends_with('\n'))

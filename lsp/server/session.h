@@ -6,6 +6,7 @@
 #include "lsp/server/feasibility.h"
 #include "lsp/server/request_error.h"
 #include "lsp/server/token_state.h"
+#include "lsp/server/typing.h"
 
 #include <nlohmann/json.hpp>
 
@@ -50,6 +51,7 @@ struct ClientAbilities {
   bool resolvesHintLocations = false; ///< asks where a hint leads when it is looked at
   bool refreshesLenses = false;
   bool refreshesTokens = false;
+  bool asksHoverIr = false; ///< `ptl/hoverIr`, beside the hover itself
 };
 
 /// The settings `ptl.…` of the client's configuration, with their defaults.
@@ -65,6 +67,7 @@ struct Settings {
   std::string lensCommands = "client"; ///< or "server": who carries out what a lens names
   std::string previewStage = "tile";   ///< shown in hovers and by lenses
   bool hoverIr = true;
+  bool errorsWhileTyping = false;   ///< errors of what is being typed are shown at once
   json bindings = json::object();   ///< values of dimensions and element types for previews
   std::vector<std::string> targets; ///< chips that kernels are to run on; `cpu`: this processor
   /// The targets without this processor.
@@ -76,6 +79,14 @@ struct Settings {
   }
   std::vector<std::string> machines; ///< paths of own machine files
   json sizes = json::object();       ///< lengths that costs are told for
+};
+
+/// What an expression became, as Markdown, from the worker.
+struct KnownIr {
+  std::string path;
+  ide::Range range;
+  uint64_t edition = 0; ///< see `Session::edition`
+  std::string text;
 };
 
 /// A declaration on which the compiler's process failed.
@@ -93,6 +104,9 @@ public:
   std::optional<std::vector<std::string>> projectFiles = {};
   std::vector<CompilerFailure> failures = {};
   Verdicts verdicts = {}; ///< of chips
+  Typing typing = {};
+  uint64_t edition = 0;              ///< counts changes of texts and settings
+  std::vector<KnownIr> knownIr = {}; ///< for hovers; the oldest first
   TokenState tokens = {};
 
   /// The paths of all `.ptl` files: those in the workspace's folders and those that are open.
@@ -125,6 +139,10 @@ public:
   /// Markdown where the client shows it, otherwise the same text without its marks.
   json markup(const std::string &markdown) const;
 };
+
+/// A text about a program as Markdown: names and formulas in backticks stay code, and other characters
+/// stand for themselves, as in `2*H*S*D` without backticks.
+std::string asMarkdown(std::string_view text);
 
 /// An answer that is JSON text already, because it is long and assembled from cached parts. It is
 /// stored as bytes, which no other answer contains, until it is sent.

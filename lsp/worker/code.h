@@ -79,6 +79,8 @@ public:
                                           bool &isPart, std::string &problem, Timings &timings);
 
   const std::vector<BoundEntry> &entries() const { return entries_; }
+  /// The checked program; null when this is settled.
+  const CheckedProgram *program() const { return checked_ ? checked_->program.get() : nullptr; }
   /// The places of the entry and of its callees in the texts that this was made from.
   const std::vector<Span> &places() const { return places_; }
   /// Precondition of both functions: not settled.

@@ -2,6 +2,8 @@
 // how long it takes; and `timeline`: when everything happens.
 #include "lsp/worker/view.h"
 
+#include <algorithm>
+
 namespace ptl::worker {
 
 ExampleSizes sizesOf(const Json &request) {
@@ -111,6 +113,35 @@ Json Worker::feasibility(const Json &request) {
     result["cost"] = view.placedCost(*cost);
   result["timings"] = timingsJson(view.timings);
   return {{"result", std::move(result)}};
+}
+
+/// The dimensions of an entry, and which lengths they have in the calls of its file.
+Json Worker::sizes(const Json &request) {
+  View view = open(request, "");
+  if (!view.failure.is_null())
+    return openFailure(std::move(view.failure));
+  const CheckedProgram *program = view.checked ? view.checked->program.get() : view.code->program();
+  const CallableDecl &decl = *view.reach.front();
+  Json dims = Json::array(), calls = Json::array();
+  for (const DimParam &dim : decl.dims)
+    dims.push_back({{"name", dim.name}, {"static", dim.isStatic}});
+  for (const CallSite &call : program ? callsOf(*program, decl) : std::vector<CallSite>()) {
+    Json values = Json::object();
+    for (size_t i = 0; i < std::min(decl.dims.size(), call.expr->dimArgs.size()); ++i)
+      // A length that follows from the caller's own dimensions is not known.
+      if (call.expr->dimArgs[i])
+        if (auto value = call.expr->dimArgs[i].constant())
+          values[decl.dims[i].name] = *value;
+    Json one = {{"caller", describeCaller(*call.caller)}, {"sizes", std::move(values)}};
+    bool isNew = std::find(calls.begin(), calls.end(), one) == calls.end();
+    if (isNew && !one["sizes"].empty())
+      calls.push_back(std::move(one));
+  }
+  return {{"result",
+           {{"ok", true},
+            {"dims", std::move(dims)},
+            {"calls", std::move(calls)},
+            {"timings", timingsJson(view.timings)}}}};
 }
 
 /// So many operations are as many boxes as a browser likes.

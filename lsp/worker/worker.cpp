@@ -50,6 +50,8 @@ Json Worker::answer(const Json &request) {
     result = feasibility(request);
   else if (method == "timeline")
     result = timeline(request);
+  else if (method == "sizes")
+    result = sizes(request);
   else if (method == "mlir")
     result = mlir(request);
   else if (method == "warm")

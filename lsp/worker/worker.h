@@ -39,6 +39,7 @@ private:
   Json feasibility(const Json &request);
   Json processorTime(const Json &request);
   Json timeline(const Json &request);
+  Json sizes(const Json &request);
   Json warm();
   Json stages() const;
   Json status() const;

@@ -72,6 +72,11 @@ DOUBLES = WIDE.replace("f32", "f64")
 CAPABILITIES = {**FULL, "workspace": {**FULL["workspace"], "codeLens": {"refreshSupport": True}}}
 
 
+def unescaped(markdown):
+    """Text as it is shown: signs of formulas are no marks."""
+    return re.sub(r"\\(.)", r"\1", markdown)
+
+
 class Talk:
     """A session about one file, for some chips."""
 
@@ -112,14 +117,26 @@ class Talk:
         found = [m["params"]["diagnostics"] for m in self.client.arrived if m["method"] == "textDocument/publishDiagnostics"]
         return found[-1] if found else []
 
+    def lenses(self):
+        """Those of chips and of lengths, resolved."""
+        lenses = self.client.request("textDocument/codeLens", self.document)
+        return [self.client.request("codeLens/resolve", lens) for lens in lenses if isinstance(lens.get("data"), dict)]
+
     def titles(self):
+        """What is said beside the lenses of chips."""
+        return [lens["data"]["tooltip"] for lens in self.lenses() if "target" in lens["data"]]
+
+    def short(self):
         """What the lenses of chips say."""
-        lenses = [lens for lens in self.client.request("textDocument/codeLens", self.document) if isinstance(lens.get("data"), dict)]
-        return [self.client.request("codeLens/resolve", lens)["command"]["title"] for lens in lenses]
+        return [lens["command"]["title"] for lens in self.lenses() if "target" in lens["data"]]
+
+    def sizes(self):
+        """What the lenses of lengths say."""
+        return [lens["command"]["title"] for lens in self.lenses() if "target" not in lens["data"]]
 
     def needs(self):
-        """The same without the times."""
-        return [re.sub(r" · [\d.]+ [µm]s · \w+-bound \d+ %", "", title) for title in self.titles()]
+        """The same as `titles` without the times."""
+        return [re.sub(r" · ~?[\d.]+ [µm]s · \w+-bound \d+ %", "", title) for title in self.titles()]
 
     def fixes(self, diagnostic):
         actions = self.client.request("textDocument/codeAction", {
@@ -432,11 +449,12 @@ def parts(place: Place):
             return f"the lens says {talk.titles()}"
         whole = {"start": {"line": 0, "character": 0}, "end": talk.text.position(len(talk.text.text))}
         hints = talk.client.request("textDocument/inlayHint", {**talk.document, "range": whole})
-        hint = [each for each in hints if each["label"] == "a3: " + told["title"]]
-        if len(hint) != 1 or hint[0]["position"]["line"] != line or told["text"] not in json.dumps(hint[0]["tooltip"], ensure_ascii=False):
+        # A line has one hint, whatever there is to say of it.
+        hint = [each for each in hints if each["position"]["line"] == line and str(each["label"]).startswith("a3: ")]
+        if len(hint) != 1 or not hint[0]["label"].endswith(told["title"]) or told["text"] not in unescaped(hint[0]["tooltip"]["value"]):
             return f"hints: {hints}"
         hover = talk.client.request("textDocument/hover", {**talk.document, "position": talk.text.position(talk.text.text.index("rows ="))})
-        if told["text"] not in hover["contents"]["value"]:
+        if told["text"] not in unescaped(hover["contents"]["value"]):
             return f"the hover says {hover}"
         # What is said to avoid them does, and no larger value.
         name, value = told["avoid"].split(" = ")
@@ -471,10 +489,10 @@ def statements(place: Place):
             return f"the lens says {talk.titles()}"
         whole = {"start": {"line": 0, "character": 0}, "end": talk.text.position(len(talk.text.text))}
         hints = talk.client.request("textDocument/inlayHint", {**talk.document, "range": whole})
-        if [each["position"]["line"] for each in hints if each["label"] == "a3: " + told["title"]] != [line]:
+        if [each["position"]["line"] for each in hints if told["title"] in str(each["label"])] != [line]:
             return f"hints: {hints}"
         hover = talk.client.request("textDocument/hover", {**talk.document, "position": talk.text.position(talk.text.text.index("spread["))})
-        if told["text"] not in hover["contents"]["value"]:
+        if told["text"] not in unescaped(hover["contents"]["value"]):
             return f"the hover says {hover}"
         talk.edit("ROWS = 8", told["avoid"])
         if talk.diagnostics() or "in parts" in talk.titles()[0]:

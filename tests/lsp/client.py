@@ -189,6 +189,10 @@ class Client:
     # ---- The life of a session ----
 
     def initialize(self, capabilities=None, **more):
+        """Errors come at once, unless the options say that they wait until the typing rests."""
+        options = more.get("initializationOptions")
+        if options is None or isinstance(options, dict):
+            more["initializationOptions"] = {"diagnostics": {"whileTyping": True}, **(options or {})}
         result = self.request("initialize", {"processId": os.getpid(), "rootUri": None,
                                              "capabilities": FULL if capabilities is None else capabilities, **more})
         self.notify("initialized", {})

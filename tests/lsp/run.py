@@ -16,7 +16,7 @@ from session import Place
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from harness import Case, run_cases  # noqa: E402  (found by the path above)
 
-KINDS = ("transcripts", "wrong_input", "random_edits", "endurance", "broken_messages", "every_feature", "background", "chips", "costs", "advice", "pending")
+KINDS = ("transcripts", "wrong_input", "random_edits", "endurance", "broken_messages", "every_feature", "background", "chips", "costs", "advice", "pending", "typed")
 
 
 def main() -> int:
