@@ -273,6 +273,8 @@ void ThreadPool::workerMain(int index) {
       if (!entered && !quit_.load(std::memory_order_seq_cst))
         wake_.wait(seen, std::memory_order_seq_cst);
       sleepers_.fetch_sub(1, std::memory_order_seq_cst);
+      if (!entered && quit_.load(std::memory_order_relaxed))
+        return;
       if (!entered)
         continue;
     }

@@ -91,6 +91,34 @@ TEST(ThreadPool, LimitsAreOfTheCallingThread) {
   EXPECT_TRUE(all.counter.allOnce());
 }
 
+// Threads that no loop has taken end with the pool, too.
+TEST(ThreadPool, EndsAfterLimitedLoops) {
+  for (int limit : {1, 2, 4, 0}) {
+    ThreadPool pool(4);
+    ThreadPool::limitThreads(limit);
+    Count counter(64);
+    pool.run(Count::body, &counter, 64, 1, nullptr);
+    EXPECT_TRUE(counter.allOnce());
+    ThreadPool::limitThreads(0);
+  }
+}
+
+TEST(ThreadPool, CallersWithDifferentLimits) {
+  ThreadPool pool(6);
+  std::vector<std::thread> callers;
+  for (int caller = 0; caller < 3; ++caller)
+    callers.emplace_back([&, caller] {
+      for (int round = 0; round < 500; ++round) {
+        ThreadPool::limitThreads((round * 7 + caller) % 8);
+        Count counter(1 + round % 37);
+        pool.run(Count::body, &counter, 1 + round % 37, 1, nullptr);
+        EXPECT_TRUE(counter.allOnce());
+      }
+    });
+  for (std::thread &caller : callers)
+    caller.join();
+}
+
 TEST(ThreadPool, PinnedWorkersStay) {
   for (auto affinity : {ThreadPool::Affinity::Close, ThreadPool::Affinity::Spread}) {
     ThreadPool pool(3, affinity);
