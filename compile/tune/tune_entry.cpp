@@ -326,7 +326,7 @@ TuneResult searchEntry(const EntryTuning &tuning, const TuneEvaluate &evaluate,
     axes[i].start = result.tries[*result.best].point[i];
   TuneLimits descent = limits;
   descent.mostPoints = 0;
-  descent.mostIdle = 1;
+  descent.mostIdle = 0; // from the best that is known, and from nowhere else
   descent.mostTries = limits.mostTries + known.size();
   TuneResult further = searchTunables(
       axes,

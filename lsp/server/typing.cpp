@@ -1,6 +1,9 @@
 #include "lsp/server/typing.h"
 
+#include "ir/ops/op_table.h"
+
 #include <algorithm>
+#include <cctype>
 
 namespace ptl::lsp {
 
@@ -144,6 +147,64 @@ static size_t identityOf(const ide::File &file, const json &diagnostic) {
   return std::hash<std::string>()(text);
 }
 
+static bool isWordCharacter(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+}
+
+/// Names that mean something anywhere, without a declaration in the text.
+static const std::vector<std::string_view> &wordsOfLanguage() {
+  static const std::vector<std::string_view> words = [] {
+    std::vector<std::string_view> all = {"tiles", "acc", "inf", "nan"};
+#define KEYWORD(NAME, SPELLING) all.push_back(SPELLING);
+#include "frontend/lex/tokens.def"
+    for (const OpRecord &op : allOps())
+      all.push_back(op.name);
+    for (const ElemInfo &info : elemInfos)
+      all.push_back(info.name);
+    return all;
+  }();
+  return words;
+}
+
+std::string Typing::hopelessWord(const ide::File &file) const {
+  auto [line, column] = file.document.position(cursor_);
+  std::string_view text = file.document.lineText(line);
+  size_t begin = std::min<size_t>(column, text.size()), end = begin;
+  while (begin > 0 && isWordCharacter(text[begin - 1]))
+    --begin;
+  while (end < text.size() && isWordCharacter(text[end]))
+    ++end;
+  std::string word(text.substr(begin, end - begin));
+  // What stands behind a dot is looked up in a module or a value, and one letter begins many names.
+  if (word.size() < 2 || (begin > 0 && text[begin - 1] == '.'))
+    return "";
+  auto continues = [&](std::string_view name) { return name.starts_with(word) && name != word; };
+  if (std::ranges::any_of(wordsOfLanguage(), continues))
+    return "";
+  for (const auto &names : file.index.spaces)
+    for (const auto &each : names)
+      if (continues(each.first))
+        return "";
+  for (const auto *names : {&file.index.modules, &file.index.names})
+    for (const auto &each : *names)
+      if (continues(each.first))
+        return "";
+  // Locals of the declaration are looked for in its words.
+  for (const std::weak_ptr<const ide::Chunk> &weak : {before_, behind_})
+    if (std::shared_ptr<const ide::Chunk> chunk = weak.lock())
+      for (TokenIndex i = 0; i < chunk->tree->tokens().size(); ++i)
+        if (continues(chunk->tree->tokenText(i)))
+          return "";
+  return word;
+}
+
+/// Whether an error says that a word is the name of nothing.
+static bool isUnknown(const json &diagnostic, const std::string &word) {
+  std::string code = diagnostic.value("code", "");
+  return (code == "E0201" || code == "E0202" || code == "E0203") &&
+         diagnostic.value("message", "").find("`" + word + "`") != std::string::npos;
+}
+
 json Typing::shown(const ide::File &file, json diagnostics) {
   bool isHere = file.path() == path_, isAnywhere = !path_.empty();
   // The first and the last declaration that the place belongs to.
@@ -160,6 +221,7 @@ json Typing::shown(const ide::File &file, json diagnostics) {
   if (isHere)
     found_.clear();
   holding_.erase(file.path());
+  std::string hopeless = isHere ? hopelessWord(file) : "";
   std::unordered_set<size_t> &known = known_[file.path()];
   std::unordered_set<size_t> counted;
   json list = json::array();
@@ -174,8 +236,9 @@ json Typing::shown(const ide::File &file, json diagnostics) {
     if (isHere)
       found_.push_back({identity, isDone});
     bool isAway = isHere && (lineOf(each) < first_ || line_ < lineOf(each));
-    bool counts =
-        !isAnywhere || known.contains(identity) || (isAway && released_.contains(identity));
+    bool counts = !isAnywhere || known.contains(identity) ||
+                  (isAway && released_.contains(identity)) ||
+                  (!hopeless.empty() && lineOf(each) == line_ && isUnknown(each, hopeless));
     if (counts)
       counted.insert(identity);
     else if (!isResting_)

@@ -54,6 +54,9 @@ private:
     bool isDone; ///< it counts as soon as its line is left
   };
   bool isInDeclaration(const ide::File &file, uint32_t offset) const;
+  /// The word that is being written, if no name that is known here goes on like it: whatever is typed
+  /// next, it will be unknown. Empty: it may still become a name.
+  std::string hopelessWord(const ide::File &file) const;
   void leaveLine();
   void leaveDeclaration();
 

@@ -62,6 +62,19 @@ TEST_F(TypingTest, KeepsBackWhatAnEditMakesWrong) {
   EXPECT_EQ(shown({diagnostic(2, "E0201"), diagnostic(3, "E0312")}), "");
 }
 
+TEST_F(TypingTest, SaysAtOnceThatAWordCannotBecomeAName) {
+  auto unknown = [](const std::string &word) {
+    json found = diagnostic(2, "E0201");
+    found["message"] = "unknown name `" + word + "`";
+    return found;
+  };
+  type("let a = x", " + ma");
+  EXPECT_EQ(shown({unknown("ma")}), "") << "it may become `max`";
+  type("+ ma", "q");
+  EXPECT_EQ(shown({unknown("maq")}), "E0201");
+  EXPECT_EQ(shown({diagnostic(2, "E0312")}), "") << "anything else waits";
+}
+
 TEST_F(TypingTest, SaysWhatIsWrongWithALineThatWasLeft) {
   type("let a = x", " + unk");
   EXPECT_EQ(shown({diagnostic(2, "E0201"), diagnostic(0, "E0501")}), "");
