@@ -20,7 +20,7 @@ constexpr CommandSet Sources =
     Code | of(CommandId::Check) | of(CommandId::Fmt) | of(CommandId::Doc);
 
 /// The values of `--emit=`, from the table of stages: `tokens tree …; chips: host block …`.
-constexpr std::array emittedStages = [] {
+constexpr std::array kEmittedStages = [] {
   std::array<char, 256> text{};
   size_t size = 0;
   auto put = [&](std::string_view words) {

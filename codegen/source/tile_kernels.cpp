@@ -138,29 +138,38 @@ static bool isDataFact(llvm::StringRef condition) {
          condition.starts_with("sorted(");
 }
 
-/// The dimensions that its types and its body speak of.
-void KernelBody::findDims(OutlinedKernel &kernel) {
-  std::set<std::string> inTypes, bound;
+/// The names that the types of a kernel's arguments and outputs speak of.
+std::set<std::string> KernelBody::namesInTypes(const OutlinedKernel &kernel) const {
+  std::set<std::string> names;
   auto read = [&](Value value) {
-    for (const ir::Extent &extent : ir::extentsOf(value.getType())) {
-      if (!extent.symbol)
-        continue;
-      for (const std::string &name : identifiersOf(extent.symbol.getValue()))
-        inTypes.insert(name);
-    }
+    for (const ir::Extent &extent : ir::extentsOf(value.getType()))
+      if (extent.symbol)
+        names.merge(identifiersOf(extent.symbol.getValue()));
   };
   for (const OutlinedKernel::Argument &argument : kernel.arguments) {
     read(argument.value);
-    // A dimension that is the whole extent of an argument need not be passed by name.
-    for (const ir::Extent &extent : ir::extentsOf(argument.value.getType()))
-      if (extent.symbol && isIdentifier(extent.symbol.getValue()))
-        bound.insert(extent.symbol.str());
     for (const std::string &name : identifiersOf(argument.type))
       if (llvm::is_contained(dims_, name))
-        inTypes.insert(name);
+        names.insert(name);
   }
   for (const auto &[value, type] : kernel.outputs)
     read(value);
+  return names;
+}
+
+/// The dimensions that are the whole extent of an argument, so that they need not be passed by name.
+static std::set<std::string> boundDims(const OutlinedKernel &kernel) {
+  std::set<std::string> bound;
+  for (const OutlinedKernel::Argument &argument : kernel.arguments)
+    for (const ir::Extent &extent : ir::extentsOf(argument.value.getType()))
+      if (extent.symbol && isIdentifier(extent.symbol.getValue()))
+        bound.insert(extent.symbol.str());
+  return bound;
+}
+
+/// The dimensions that its types and its body speak of.
+void KernelBody::findDims(OutlinedKernel &kernel) {
+  std::set<std::string> inTypes = namesInTypes(kernel), bound = boundDims(kernel);
   std::set<std::string> inBody = identifiersOf(kernel.body);
   for (const std::string &length : lengths_)
     if (inBody.count(length) != 0)
@@ -174,38 +183,49 @@ void KernelBody::findDims(OutlinedKernel &kernel) {
     // What no argument determines is passed by name.
     if (bound.count(dim) == 0)
       kernel.namedDims.push_back(dim);
-  // Arrays that the entry was given are what its requirements speak of.
-  auto isGiven = [&](const std::string &name) {
-    return llvm::any_of(kernel.arguments, [&](const OutlinedKernel::Argument &argument) {
-      auto own = dyn_cast<BlockArgument>(argument.value);
-      auto function = own ? dyn_cast<func::FuncOp>(own.getOwner()->getParentOp()) : func::FuncOp();
-      auto given = function ? attrs::name.of(function, own.getArgNumber()) : StringAttr();
-      return given && given.getValue() == name && argument.name == name;
-    });
-  };
+}
+
+/// Whether an argument of the kernel is an array that the entry was given under this name.
+static bool isGiven(const OutlinedKernel &kernel, const std::string &name) {
+  return llvm::any_of(kernel.arguments, [&](const OutlinedKernel::Argument &argument) {
+    auto own = dyn_cast<BlockArgument>(argument.value);
+    auto function = own ? dyn_cast<func::FuncOp>(own.getOwner()->getParentOp()) : func::FuncOp();
+    auto given = function ? attrs::name.of(function, own.getArgNumber()) : StringAttr();
+    return given && given.getValue() == name && argument.name == name;
+  });
+}
+
+/// Repeats the requirements of the entry that can be said in the kernel, by its dimensions and the
+/// arrays that the entry was given.
+void KernelBody::repeatRequirements(OutlinedKernel &kernel) {
   // Only requirements all of whose names are known in the kernel can be repeated there.
   for (const std::string &condition : facts_.wheres)
     if (llvm::all_of(identifiersOf(condition), [&](const std::string &name) {
-          return llvm::is_contained(kernel.dims, name) || (isGiven(name) && isDataFact(condition));
+          return llvm::is_contained(kernel.dims, name) ||
+                 (isGiven(kernel, name) && isDataFact(condition));
         }))
       kernel.wheres.push_back(condition);
-  // Points that write to computed positions are right only if these differ, which the checker wants
-  // to be told.
-  for (ir::ParallelOp grid : grids_)
-    for (Value array : uniqueArrays(grid)) {
-      auto named = known_.find(array);
-      std::string fact = named == known_.end() ? "" : "unique(" + named->second.text + ")";
-      if (!fact.empty() && !llvm::is_contained(kernel.wheres, fact))
-        kernel.wheres.push_back(fact);
-    }
+}
+
+/// Requires of arrays of positions what makes the accesses by them right.
+void KernelBody::requireOfPositions(OutlinedKernel &kernel) {
   auto nameOf = [&](Value array) {
     auto named = known_.find(array);
     return named == known_.end() ? "" : named->second.text;
   };
+  auto require = [&](const std::string &fact) {
+    if (!llvm::is_contained(kernel.wheres, fact))
+      kernel.wheres.push_back(fact);
+  };
+  // Points that write to computed positions are right only if these differ, which the checker wants
+  // to be told.
+  for (ir::ParallelOp grid : grids_)
+    for (Value array : uniqueArrays(grid))
+      if (known_.contains(array))
+        require("unique(" + nameOf(array) + ")");
   for (ir::ParallelOp grid : grids_)
     for (const std::string &fact : factsOfIndices(grid, nameOf))
-      if (!llvm::is_contained(kernel.wheres, fact))
-        kernel.wheres.push_back(fact);
+      require(fact);
 }
 
 /// The length that a loop of the host runs up to, from 0 on in steps of 1; empty if it is none that
@@ -324,6 +344,8 @@ OutlinedKernel KernelBody::print() {
   if (llvm::any_of(grids_, hasUnboundedTile))
     kernel.clause = "on core for " + facts_.target;
   findDims(kernel);
+  repeatRequirements(kernel);
+  requireOfPositions(kernel);
   findBounds(kernel);
   return kernel;
 }

@@ -51,7 +51,10 @@ private:
   bool keepsOrder() const override { return facts_.placeOf != nullptr; }
   bool isInside(mlir::Operation *op) const;
   void run();
+  std::set<std::string> namesInTypes(const OutlinedKernel &kernel) const;
   void findDims(OutlinedKernel &kernel);
+  void repeatRequirements(OutlinedKernel &kernel);
+  void requireOfPositions(OutlinedKernel &kernel);
   void findBounds(OutlinedKernel &kernel);
 
   llvm::ArrayRef<ir::ParallelOp> grids_;

@@ -45,7 +45,7 @@ bool deliver(Session &session, std::vector<NamedResult> &results) {
   for (NamedResult &result : results) {
     std::string path = pathFor(options, result.name, outputs == 1 && !result.isInout);
     if (options.has(OptionId::Convert))
-      // NumPy has no type for short floats.
+      // NumPy has no type for some short floats.
       result.array = widened(std::move(result.array));
     if (path.empty()) {
       std::fputs(showArray(result.name, result.array).c_str(), stdout);

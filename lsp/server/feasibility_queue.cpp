@@ -220,6 +220,8 @@ void FeasibilityQueue::take(const Task &task, const ide::Document &document, con
   // The file may have been removed while the compiler was at work.
   if (!session.workspace.find(task.path))
     return;
+  ChipVerdict &verdict = session.verdicts[{task.path, task.entry, task.target}];
+  auto shown = [&] { return Shown(session, task.path, task.entry, task.target, verdict); };
   // What was shown is compared below with what is shown then, so that clients are bothered only by
   // changes.
   ChipVerdict &verdict = session.verdicts[{task.path, task.entry, task.target}];
@@ -243,15 +245,8 @@ void FeasibilityQueue::take(const Task &task, const ide::Document &document, con
   else
     // Without chunks the verdict is never fresh.
     verdict.chunks.clear(); // the last good one, about another text
-  bool isShown = isFresh(session, task.path, verdict) && !verdict.diagnostics.empty();
-  auto isSame = [](const Diagnostic &a, const Diagnostic &b) {
-    return a.span == b.span && a.message == b.message && a.helps == b.helps && a.notes == b.notes &&
-           a.fixes.size() == b.fixes.size();
-  };
-  bool isEqual = wasShown == isShown &&
-                 (!isShown || std::equal(before.begin(), before.end(), verdict.diagnostics.begin(),
-                                         verdict.diagnostics.end(), isSame));
-  if (!isEqual || adviceBefore != adviceTexts(verdict))
+  Shown now = shown();
+  if (!now.hasSameDiagnostics(before) || now.advice != before.advice)
     server_.diagnosticsChanged(task.path);
   lensesChanged_ |= titleBefore != titles();
   lensesChanged_ |= adviceBefore != adviceTexts(verdict);

@@ -47,7 +47,7 @@ private:
   void skip();
   void later(const Task &task);
   void take(const Task &task, const ide::Document &document, const ChipEntry &entry, json result);
-  void changed(const Task &task, const ChipVerdict &before);
+  void askForMore(const Task &task, const ChipVerdict &verdict);
 
   Server &server_;
   std::map<std::string, uint64_t> edited_; ///< files by path, and since when, in ms of the loop

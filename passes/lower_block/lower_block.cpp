@@ -276,7 +276,7 @@ static bool isMadeOf(const BlockProgram &before, size_t i, func::FuncOp function
     return false;
   auto grids = before.grids.get().getOps<func::FuncOp>();
   func::FuncOp other = *std::next(grids.begin(), static_cast<ptrdiff_t>(i));
-  // Locations do not count: a kernel is the same if only its lines have moved.
+  // Locations count as well, because reports about the kernel show them.
   return function.getSymName() == other.getSymName() &&
          function.getFunctionType() == other.getFunctionType() &&
          OperationEquivalence::isRegionEquivalentTo(&function.getBody(), &other.getBody(),

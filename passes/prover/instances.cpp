@@ -84,8 +84,8 @@ private:
     int64_t once = 0, events = 0;
   };
   Cost costOf(const Inputs &values);
-  static int64_t turnsOf(const Kernel &kernel, const Function &function, Evaluator &evaluator,
-                         const Step &step, const Inputs &values);
+  int64_t turnsOf(const Function &function, Evaluator &evaluator, const Step &step,
+                  const Inputs &values) const;
   int64_t pointsOf(const Inputs &values) const;
   void spread(Inputs &values, int64_t fewest = kFewestPoints);
   void addRotation(const std::vector<Inputs> &whole, std::vector<Inputs> &instances,
@@ -320,14 +320,14 @@ void Chooser::combine(uint32_t a, uint32_t b, std::set<Inputs> &instances) const
 }
 
 // The number of iterations that are executed: some of those of long loops are left out.
-int64_t Chooser::turnsOf(const Kernel &kernel, const Function &function, Evaluator &evaluator,
-                         const Step &step, const Inputs &values) {
+int64_t Chooser::turnsOf(const Function &function, Evaluator &evaluator, const Step &step,
+                         const Inputs &values) const {
   int64_t turns = Decision{&evaluator, &step, {}}.measure(values);
   const Body &body = function.bodies[step.body];
   // Without queues at most four rotations of a loop are executed (`long_loops.cpp`).
   if (!body.hasQueue)
     return std::min(turns, body.ofElements ? 4 : 4 * body.rotation);
-  return kernel.rotatesTogether ? std::min(turns, 6 * kernel.rotation) : turns;
+  return kernel_.rotatesTogether ? std::min(turns, 6 * kernel_.rotation) : turns;
 }
 
 // About how many operations a body takes, with loops at their first turn.
@@ -338,7 +338,7 @@ int64_t Chooser::costOf(const Function &function, Evaluator &evaluator, uint32_t
     if (step.kind >= StepKind::Pipe && step.kind <= StepKind::Free)
       ++cost;
     else if (step.kind == StepKind::For)
-      cost += turnsOf(kernel_, function, evaluator, step, values) *
+      cost += turnsOf(function, evaluator, step, values) *
               costOf(function, evaluator, step.body, values);
     // The more expensive branch is an upper estimate.
     else if (step.kind == StepKind::If)

@@ -114,9 +114,9 @@ private:
   }
   bool act(const Agent &agent, Random &random);
   bool issue(unsigned core);
-  bool start(unsigned core, uint8_t pipe);
-  bool finish(unsigned core, uint8_t pipe, size_t which);
-  bool finishAny(unsigned core, uint8_t pipe, uint64_t first);
+  bool tryStart(unsigned core, uint8_t pipe);
+  bool tryFinish(unsigned core, uint8_t pipe, size_t which);
+  bool tryFinishAny(unsigned core, uint8_t pipe, uint64_t first);
   bool ready(unsigned core, const Event &event) const;
   bool signalled(unsigned core, uint16_t id, uint32_t times) const;
   bool takesPart(unsigned core, const Event &queue, Event::Kind kind) const {
@@ -125,8 +125,8 @@ private:
   static bool isSet(const Event &event) {
     return event.kind == Event::Set || event.kind == Event::Signal;
   }
-  void begin(unsigned core, uint8_t pipe, uint32_t index);
-  void beginPush(unsigned core, const Event &push, uint64_t value);
+  void applyStart(unsigned core, uint8_t pipe, uint32_t index);
+  void applyPushStart(unsigned core, const Event &push, uint64_t value);
   uint64_t readAll(unsigned core, uint32_t index) const;
   uint64_t readAtoms(unsigned core, const ShufflePlan::Touch &touch,
                      const std::vector<bool> *known) const;
@@ -135,7 +135,7 @@ private:
   uint64_t readCell(uint32_t cell) const;
   void writeCell(unsigned core, uint32_t cell, uint64_t value, bool atomic);
   void writeBox(unsigned core, const ShufflePlan::Touch &touch, uint64_t value);
-  void end(unsigned core, uint8_t pipe, Running done);
+  void applyEnd(unsigned core, uint8_t pipe, Running done);
   Agents agentsOf(uint64_t turn, Random &random) const;
   uint64_t woken(const Agents &agents, const Agent &acted) const;
   Outcome outcome() const;
@@ -289,7 +289,7 @@ bool Run::ready(unsigned core, const Event &event) const {
 
 // A push into the consumer's memory writes the slot while it runs; the pop that takes it puts the
 // parts of all producers there.
-void Run::beginPush(unsigned core, const Event &push, uint64_t value) {
+void Run::applyPushStart(unsigned core, const Event &push, uint64_t value) {
   if (plan_.kernel.queues[push.flag].throughGlobal)
     return;
   for (unsigned other = 0; other < cores_.size(); ++other) {
@@ -303,7 +303,7 @@ void Run::beginPush(unsigned core, const Event &push, uint64_t value) {
 }
 
 // From the start on the results are neither old nor new.
-void Run::begin(unsigned core, uint8_t pipe, uint32_t index) {
+void Run::applyStart(unsigned core, uint8_t pipe, uint32_t index) {
   const Event &started = event(core, index);
   uint64_t inputs = readAll(core, index);
   if (started.kind == Event::Pop)
@@ -325,11 +325,11 @@ void Run::begin(unsigned core, uint8_t pipe, uint32_t index) {
       writeAtoms(core, touch, undefined);
   }
   if (started.kind == Event::Push)
-    beginPush(core, started, undefined);
+    applyPushStart(core, started, undefined);
   cores_[core].pipes[pipe].running.push_back({index, inputs});
 }
 
-void Run::end(unsigned core, uint8_t pipe, Running done) {
+void Run::applyEnd(unsigned core, uint8_t pipe, Running done) {
   const Event &ended = event(core, done.event);
   CoreState &state = cores_[core];
   switch (ended.kind) {
@@ -405,10 +405,10 @@ bool Run::issue(unsigned core) {
   } else if (next.pipe == kScalar) {
     if (!ready(core, next))
       return false;
-    begin(core, kScalar, index);
+    applyStart(core, kScalar, index);
     Running running = state.pipes[kScalar].running.back();
     state.pipes[kScalar].running.pop_back();
-    end(core, kScalar, running);
+    applyEnd(core, kScalar, running);
   } else {
     if (next.kind == Event::Await &&
         (plan_.kernel.awaitStopsCore && !signalled(core, next.flag, state.awaitsIssued[next.flag])))
@@ -421,7 +421,7 @@ bool Run::issue(unsigned core) {
   return true;
 }
 
-bool Run::start(unsigned core, uint8_t pipe) {
+bool Run::tryStart(unsigned core, uint8_t pipe) {
   PipeState &state = cores_[core].pipes[pipe];
   if (state.queued.empty())
     return false;
@@ -433,16 +433,16 @@ bool Run::start(unsigned core, uint8_t pipe) {
     return false;
   uint32_t index = state.queued.front();
   state.queued.pop_front();
-  begin(core, pipe, index);
+  applyStart(core, pipe, index);
   // All but operations, pushes and pops ends as it starts, unless a set has to wait for others.
   bool later = isSet(next) && state.running.size() > 1;
   if (next.kind != Event::Operation && next.kind != Event::Push && next.kind != Event::Pop &&
       !later)
-    finish(core, pipe, state.running.size() - 1);
+    tryFinish(core, pipe, state.running.size() - 1);
   return true;
 }
 
-bool Run::finish(unsigned core, uint8_t pipe, size_t which) {
+bool Run::tryFinish(unsigned core, uint8_t pipe, size_t which) {
   PipeState &state = cores_[core].pipes[pipe];
   if (which >= state.running.size())
     return false;
@@ -453,15 +453,15 @@ bool Run::finish(unsigned core, uint8_t pipe, size_t which) {
       if (other.event < done.event)
         return false;
   state.running.erase(state.running.begin() + static_cast<std::ptrdiff_t>(which));
-  end(core, pipe, done);
+  applyEnd(core, pipe, done);
   return true;
 }
 
 // Ends one running event that may end, trying them from `first` on.
-bool Run::finishAny(unsigned core, uint8_t pipe, uint64_t first) {
+bool Run::tryFinishAny(unsigned core, uint8_t pipe, uint64_t first) {
   size_t count = cores_[core].pipes[pipe].running.size();
   for (size_t i = 0; i < count; ++i)
-    if (finish(core, pipe, (first + i) % count))
+    if (tryFinish(core, pipe, (first + i) % count))
       return true;
   return false;
 }
@@ -471,9 +471,9 @@ bool Run::act(const Agent &agent, Random &random) {
   case Agent::Issue:
     return issue(agent.core);
   case Agent::Start:
-    return start(agent.core, agent.pipe);
+    return tryStart(agent.core, agent.pipe);
   case Agent::End:
-    return finishAny(agent.core, agent.pipe, random.next());
+    return tryFinishAny(agent.core, agent.pipe, random.next());
   }
   return false;
 }
@@ -575,7 +575,7 @@ Outcome Run::inOrder() {
       for (bool more = true; more;) {
         more = false;
         for (uint8_t pipe = 1; pipe < 7; ++pipe)
-          while (start(core, pipe) || finish(core, pipe, 0))
+          while (tryStart(core, pipe) || tryFinish(core, pipe, 0))
             more = true;
         bool busy = false;
         for (uint8_t pipe = 1; pipe < 7; ++pipe)

@@ -35,7 +35,8 @@ private:
   void copyTurn(Value variable, unsigned stage);
   void copyTurns(Value from, Value to, unsigned stage);
   Value peelTurns(Value begin, Value end, int64_t ahead);
-  Value compute(bool smaller, Value a, Value b);
+  Value minimum(Value a, Value b) { return b_.createOrFold<arith::MinSIOp>(loc_, a, b); }
+  Value maximum(Value a, Value b) { return b_.createOrFold<arith::MaxSIOp>(loc_, a, b); }
   Value behindLast(Value begin, Value end, Value step);
   void removeDead(Value value);
 
@@ -130,11 +131,6 @@ void Peeler::copyTurns(Value from, Value to, unsigned stage) {
   copyTurn(turns.getInductionVar(), stage);
 }
 
-Value Peeler::compute(bool smaller, Value a, Value b) {
-  return smaller ? b_.createOrFold<arith::MinSIOp>(loc_, a, b)
-                 : b_.createOrFold<arith::MaxSIOp>(loc_, a, b);
-}
-
 /// The turns before the loop and behind it; gives the first one of the loop.
 Value Peeler::peelTurns(Value begin, Value end, int64_t ahead) {
   Value step = loop_.getStep();
@@ -157,11 +153,11 @@ Value Peeler::peelTurns(Value begin, Value end, int64_t ahead) {
   // respect.
   Value lead = b_.createOrFold<arith::MulIOp>(loc_, step, index(ahead));
   Value first = b_.createOrFold<arith::AddIOp>(loc_, begin, lead);
-  copyTurns(begin, compute(true, end, first), 0);
+  copyTurns(begin, minimum(end, first), 0);
   Value behind = behindLast(begin, end, step);
   // The second stage lags by the lead, so its first turn is `first` even if the loop ends before
   // that.
-  Value from = compute(false, behind, first);
+  Value from = maximum(behind, first);
   Value to = b_.createOrFold<arith::AddIOp>(loc_, behind, lead);
   b_.setInsertionPointAfter(loop_);
   copyTurns(from, to, 1);

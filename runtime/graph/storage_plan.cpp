@@ -11,9 +11,9 @@ constexpr int64_t alignment = 64;
 constexpr size_t mostForOrder = 32768;
 
 /// Tells which tasks each task waits for, directly or not.
-class Order {
+class Ancestors {
 public:
-  explicit Order(const std::vector<std::vector<TaskId>> &predecessors)
+  explicit Ancestors(const std::vector<std::vector<TaskId>> &predecessors)
       : words_((predecessors.size() + 63) / 64) {
     if (predecessors.size() > mostForOrder)
       return;
@@ -49,7 +49,7 @@ private:
 class StoragePlanner {
 public:
   StoragePlanner(GraphBuilder &graph, int64_t limit)
-      : graph_(graph), limit_(limit), order_(graph.predecessors_) {}
+      : graph_(graph), limit_(limit), ancestors_(graph.predecessors_) {}
 
   StoragePlan run();
 
@@ -69,7 +69,7 @@ private:
 
   GraphBuilder &graph_;
   int64_t limit_;
-  Order order_;
+  Ancestors ancestors_;
   StoragePlan plan_;
   std::vector<Block> free_;
   std::vector<std::pair<TaskId, Block>> live_; ///< by last use
@@ -81,7 +81,7 @@ std::vector<TaskId> StoragePlanner::firstUsers(const Intermediate &array) const 
   // Only users that no earlier one precedes have to wait for the former owner.
   for (TaskId user : array.users)
     if (std::none_of(first.begin(), first.end(),
-                     [&](TaskId other) { return order_.isBefore(other, user); }))
+                     [&](TaskId other) { return ancestors_.isBefore(other, user); }))
       first.push_back(user);
   return first;
 }
@@ -90,7 +90,7 @@ bool StoragePlanner::isOrdered(const Block &block, const Intermediate &array) co
   for (TaskId user : firstUsers(array))
     for (TaskId before : block.users)
       // Each first user of the new array has to come after each user of the old one.
-      if (!order_.isBefore(before, user))
+      if (!ancestors_.isBefore(before, user))
         return false;
   return true;
 }
@@ -109,7 +109,7 @@ std::vector<StoragePlanner::Block>::iterator StoragePlanner::choose(const Interm
 void StoragePlanner::addEdges(const Block &block, const Intermediate &array) {
   for (TaskId user : firstUsers(array))
     for (TaskId before : block.users) {
-      if (order_.isBefore(before, user))
+      if (ancestors_.isBefore(before, user))
         continue;
       std::vector<TaskId> &waits = graph_.predecessors_[user];
       auto at = std::lower_bound(waits.begin(), waits.end(), before);
@@ -122,7 +122,7 @@ void StoragePlanner::addEdges(const Block &block, const Intermediate &array) {
   // Tasks behind the new edges learn of them, in program order.
   for (TaskId task = array.users.front(); task < graph_.size(); ++task)
     for (TaskId before : graph_.predecessors_[task])
-      order_.include(task, before);
+      ancestors_.include(task, before);
 }
 
 void StoragePlanner::freeUntil(TaskId task) {

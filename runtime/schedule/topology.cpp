@@ -21,7 +21,7 @@ Topology Topology::chip(int groups, int vectorCores, int hosts, int domains) {
       topology.lanes.push_back({LaneKind::Aiv, number, domain});
   }
   for (int host = 0; host < hosts; ++host)
-    // Hosts are in no group and no domain.
+    // Each host is a group of its own, and in no domain.
     topology.lanes.push_back({LaneKind::Host, static_cast<uint32_t>(groups + host), ~0u});
   return topology;
 }

@@ -92,7 +92,7 @@ public:
   int32_t subBlock() const { return subBlock_; }
   CoreMemory &memory() { return memory_; }
   /// Whether the core will never take part in a queue: it is done and has not used it.
-  bool leftOut(size_t queue) const;
+  bool neverTakesPart(size_t queue) const;
   /// How often the core has waited for an event between cores.
   int64_t awaited(int32_t event) const { return awaited_[static_cast<size_t>(event)]; }
   /// One sentence for each pipe that waits.

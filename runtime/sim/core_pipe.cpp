@@ -5,7 +5,7 @@
 namespace ptl::rt::sim {
 
 /// Operations that a pipe may have waiting before the scalar unit has to wait too.
-static constexpr size_t queueDepth = 64;
+static constexpr size_t kQueueDepth = 64;
 
 static size_t at(Pipe pipe) { return static_cast<size_t>(pipe); }
 
@@ -118,7 +118,7 @@ Core::State Core::scalarState() const {
   const PipeState &pipe = pipes_[at(step.pipe)];
   // A machine may also stop the whole core while it waits for another one.
   // Marks are the sampler's own and take no room on the chip.
-  return pipe.queue.size() - pipe.marks >= queueDepth ? State::Waiting : State::Ready;
+  return pipe.queue.size() - pipe.marks >= kQueueDepth ? State::Waiting : State::Ready;
 }
 
 bool Core::headReady(const Issued &head) const {

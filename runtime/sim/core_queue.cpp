@@ -8,7 +8,7 @@ const Queue &Core::queueOf(const Step &step) const {
   return group_.launch().kernel.queues[static_cast<size_t>(step.queue)];
 }
 
-bool Core::leftOut(size_t queue) const {
+bool Core::neverTakesPart(size_t queue) const {
   // Such a core has gone past the queue, for instance on another branch.
   return isFinished() && ends_[queue].pops == 0 && ends_[queue].pushes == 0;
 }
@@ -23,7 +23,7 @@ bool Core::pushReady(const Issued &issued) const {
   for (const std::unique_ptr<Core> &core : group_.cores())
     // Slots are given back in groups, so the count that the producer knows is rounded down.
     if (int64_t told = state.freed[core->index()] / atOnce * atOnce;
-        core->isCube() != queue.toVector && !core->leftOut(index) &&
+        core->isCube() != queue.toVector && !core->neverTakesPart(index) &&
         issued.ordinal - told >= queue.slots)
       return false;
   return true;

@@ -362,8 +362,8 @@ bool Core::window(const Step &step, Tile &made) {
 /// one if its rows are adjacent.
 bool Core::alias(const Step &step, Tile &made) {
   const Tile &source = tile(step.operands[0]);
-  bool rowsInARow = source.layout.inner == Order::None && source.layout.box == Order::RowMajor &&
-                    source.cols == source.bufferCols;
+  bool rowsInARow = source.layout.inner == ElementOrder::None &&
+                    source.layout.box == ElementOrder::RowMajor && source.cols == source.bufferCols;
   bool whole = source.rows == source.bufferRows && source.cols == source.bufferCols;
   bool sameForm = made.rows == source.rows && made.cols == source.cols &&
                   made.layout == source.layout && elemBytes(made.elem) == elemBytes(source.elem);

@@ -56,11 +56,11 @@ bool gatherByPosition(Execution &x) {
 
 /// The elements of each group of four that a pattern takes, as bits from the lowest, in the order
 /// of `MaskPattern`.
-constexpr uint8_t patterns[] = {0b0101, 0b1010, 0b0001, 0b0010, 0b0100, 0b1000, 0b1111};
+constexpr uint8_t kPatterns[] = {0b0101, 0b1010, 0b0001, 0b0010, 0b0100, 0b1000, 0b1111};
 
 bool gatherByPattern(Execution &x) {
   const Plane &from = x.in(0), &to = x.out();
-  uint8_t pattern = patterns[x.modifiers().maskPattern];
+  uint8_t pattern = kPatterns[x.modifiers().maskPattern];
   for (int64_t row = 0; row < from.rows; ++row) {
     int64_t next = 0;
     for (int64_t col = 0; col < from.cols; ++col)

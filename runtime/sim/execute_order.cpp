@@ -8,11 +8,11 @@
 namespace ptl::rt::sim {
 namespace {
 
-constexpr int64_t tupleBytes = 8, blockTuples = 32;
+constexpr int64_t kTupleBytes = 8, kBlockTuples = 32;
 
 struct Tuple {
   float value;
-  uint8_t bytes[tupleBytes];
+  uint8_t bytes[kTupleBytes];
 };
 
 /// NaN counts as smaller than everything.
@@ -20,7 +20,7 @@ bool before(const Tuple &a, const Tuple &b) {
   return std::isnan(b.value) ? !std::isnan(a.value) : a.value > b.value;
 }
 
-int64_t elementsOfTuple(ElemKind elem) { return tupleBytes / elemBytes(elem); }
+int64_t elementsOfTuple(ElemKind elem) { return kTupleBytes / elemBytes(elem); }
 
 bool isSortable(Execution &x, const Plane &plane) {
   if (plane.elem == ElemKind::F32 || plane.elem == ElemKind::F16)
@@ -40,11 +40,11 @@ float valueOf(const uint8_t *bytes, ElemKind elem) {
 }
 
 std::vector<Tuple> loadTuples(const Plane &plane, int64_t row, int64_t col, int64_t count) {
-  std::vector<uint8_t> bytes(static_cast<size_t>(count * tupleBytes));
+  std::vector<uint8_t> bytes(static_cast<size_t>(count * kTupleBytes));
   loadBits(plane, row, col, count * elementsOfTuple(plane.elem), bytes.data());
   std::vector<Tuple> tuples(static_cast<size_t>(count));
   for (size_t i = 0; i < tuples.size(); ++i) {
-    std::memcpy(tuples[i].bytes, bytes.data() + i * tupleBytes, tupleBytes);
+    std::memcpy(tuples[i].bytes, bytes.data() + i * kTupleBytes, kTupleBytes);
     tuples[i].value = valueOf(tuples[i].bytes, plane.elem);
   }
   return tuples;
@@ -53,9 +53,9 @@ std::vector<Tuple> loadTuples(const Plane &plane, int64_t row, int64_t col, int6
 void storeTuples(const Plane &plane, int64_t row, int64_t col, const std::vector<Tuple> &tuples,
                  int64_t limit) {
   int64_t count = std::min(static_cast<int64_t>(tuples.size()), limit);
-  std::vector<uint8_t> bytes(static_cast<size_t>(count * tupleBytes));
+  std::vector<uint8_t> bytes(static_cast<size_t>(count * kTupleBytes));
   for (int64_t i = 0; i < count; ++i)
-    std::memcpy(bytes.data() + i * tupleBytes, tuples[static_cast<size_t>(i)].bytes, tupleBytes);
+    std::memcpy(bytes.data() + i * kTupleBytes, tuples[static_cast<size_t>(i)].bytes, kTupleBytes);
   storeBits(plane, row, col, count * elementsOfTuple(plane.elem), bytes.data());
 }
 
@@ -137,12 +137,12 @@ bool executeSort(Execution &x) {
       out.tile->cols < values.cols * elementsOfTuple(values.elem))
     return x.fail("has no room for its tuples of 8 bytes");
   for (int64_t row = 0; row < values.rows; ++row)
-    for (int64_t col = 0; col < values.cols; col += blockTuples) {
+    for (int64_t col = 0; col < values.cols; col += kBlockTuples) {
       std::vector<Tuple> tuples;
-      for (int64_t i = col; i < std::min(col + blockTuples, values.cols); ++i)
+      for (int64_t i = col; i < std::min(col + kBlockTuples, values.cols); ++i)
         tuples.push_back(makeTuple(values, positions, row, i));
       std::stable_sort(tuples.begin(), tuples.end(), before);
-      storeTuples(out, row, col * elementsOfTuple(values.elem), tuples, blockTuples);
+      storeTuples(out, row, col * elementsOfTuple(values.elem), tuples, kBlockTuples);
     }
   return true;
 }

@@ -88,7 +88,7 @@ bool Group::finish() {
         pushes = std::max(pushes, queues_[q].pushed[core->index()]);
     for (const std::unique_ptr<Core> &core : cores_) {
       const QueueState &state = queues_[q];
-      bool consumes = core->isCube() != queue.toVector && !core->leftOut(q);
+      bool consumes = core->isCube() != queue.toVector && !core->neverTakesPart(q);
       // All tiles must have been popped and their slots given back.
       if (consumes &&
           (state.popped[core->index()] != pushes || state.freed[core->index()] != pushes))

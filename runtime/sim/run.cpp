@@ -34,12 +34,12 @@ std::string checkArguments(const LaunchState &launch) {
 namespace {
 
 /// First those that go first.
-constexpr Pipe programOrder[] = {Pipe::V,    Pipe::M,   Pipe::MTE1, Pipe::MTE2,
-                                 Pipe::MTE3, Pipe::FIX, Pipe::S};
-constexpr Pipe eagerOrder[] = {Pipe::S, Pipe::MTE2, Pipe::MTE1, Pipe::M,
-                               Pipe::V, Pipe::FIX,  Pipe::MTE3};
-constexpr Pipe lazyOrder[] = {Pipe::S, Pipe::MTE3, Pipe::FIX, Pipe::V,
-                              Pipe::M, Pipe::MTE1, Pipe::MTE2};
+constexpr Pipe kProgramOrder[] = {Pipe::V,    Pipe::M,   Pipe::MTE1, Pipe::MTE2,
+                                  Pipe::MTE3, Pipe::FIX, Pipe::S};
+constexpr Pipe kEagerOrder[] = {Pipe::S, Pipe::MTE2, Pipe::MTE1, Pipe::M,
+                                Pipe::V, Pipe::FIX,  Pipe::MTE3};
+constexpr Pipe kLazyOrder[] = {Pipe::S, Pipe::MTE3, Pipe::FIX, Pipe::V,
+                               Pipe::M, Pipe::MTE1, Pipe::MTE2};
 
 using Choice = Group::Choice;
 
@@ -48,9 +48,9 @@ using Choice = Group::Choice;
 class Chooser {
 public:
   Chooser(const Options &options, std::mt19937_64 &random) : options_(options), random_(random) {
-    const Pipe *order = options.schedule == Schedule::Program ? programOrder
-                        : options.schedule == Schedule::Eager ? eagerOrder
-                                                              : lazyOrder;
+    const Pipe *order = options.schedule == Schedule::Program ? kProgramOrder
+                        : options.schedule == Schedule::Eager ? kEagerOrder
+                                                              : kLazyOrder;
     for (int rank = 0; rank < static_cast<int>(numPipes); ++rank)
       ranks_[static_cast<size_t>(order[rank])] = rank;
   }

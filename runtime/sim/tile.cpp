@@ -6,7 +6,7 @@ namespace ptl::rt::sim {
 
 int64_t Tile::bufferBytes() const {
   int64_t r = bufferRows, c = bufferCols;
-  if (layout.inner != Order::None) {
+  if (layout.inner != ElementOrder::None) {
     BoxShape box = boxShape(layout, elem);
     r = roundUp(r, box.rows);
     c = roundUp(c, box.cols);
@@ -17,18 +17,18 @@ int64_t Tile::bufferBytes() const {
 int64_t elementOffset(const Layout &layout, ElemKind elem, int64_t bufferRows, int64_t bufferCols,
                       int64_t row, int64_t col) {
   int64_t bytes = elemBytes(elem);
-  if (layout.inner == Order::None)
+  if (layout.inner == ElementOrder::None)
     return bytes *
-           (layout.box == Order::RowMajor ? row * bufferCols + col : col * bufferRows + row);
+           (layout.box == ElementOrder::RowMajor ? row * bufferCols + col : col * bufferRows + row);
   BoxShape box = boxShape(layout, elem);
   int64_t downs = countCovering(bufferRows, box.rows),
           acrosses = countCovering(bufferCols, box.cols);
   int64_t boxRow = row / box.rows, boxCol = col / box.cols;
   int64_t index =
-      layout.box == Order::RowMajor ? boxRow * acrosses + boxCol : boxCol * downs + boxRow;
+      layout.box == ElementOrder::RowMajor ? boxRow * acrosses + boxCol : boxCol * downs + boxRow;
   int64_t innerRow = row % box.rows, innerCol = col % box.cols;
-  int64_t inner = layout.inner == Order::RowMajor ? innerRow * box.cols + innerCol
-                                                  : innerCol * box.rows + innerRow;
+  int64_t inner = layout.inner == ElementOrder::RowMajor ? innerRow * box.cols + innerCol
+                                                         : innerCol * box.rows + innerRow;
   return bytes * (index * box.rows * box.cols + inner);
 }
 
@@ -62,15 +62,15 @@ int64_t View::elementOffset(int64_t row, int64_t col) const {
 int64_t Plane::runWidth() const {
   if (view)
     return view->isBoxed() ? view->shape[4] : endless;
-  return tile->layout.inner == Order::None ? endless : boxShape(tile->layout, elem).cols;
+  return tile->layout.inner == ElementOrder::None ? endless : boxShape(tile->layout, elem).cols;
 }
 
 int64_t Plane::runStride() const {
   if (view)
     return view->colStride();
-  if (tile->layout.inner == Order::None)
-    return tile->layout.box == Order::RowMajor ? 1 : tile->bufferRows;
-  return tile->layout.inner == Order::RowMajor ? 1 : boxShape(tile->layout, elem).rows;
+  if (tile->layout.inner == ElementOrder::None)
+    return tile->layout.box == ElementOrder::RowMajor ? 1 : tile->bufferRows;
+  return tile->layout.inner == ElementOrder::RowMajor ? 1 : boxShape(tile->layout, elem).rows;
 }
 
 } // namespace ptl::rt::sim

@@ -19,13 +19,13 @@ inline constexpr std::string_view placeName(Place place) {
   return placeNames[static_cast<size_t>(place)];
 }
 
-enum class Order : uint8_t { None, RowMajor, ColMajor };
+enum class ElementOrder : uint8_t { None, RowMajor, ColMajor };
 
 /// The order of the elements of a tile: `box` is the order of the boxes, `inner` the order inside a
 /// box; without `inner` there are no boxes.
 struct Layout {
-  Order box = Order::RowMajor;
-  Order inner = Order::None;
+  ElementOrder box = ElementOrder::RowMajor;
+  ElementOrder inner = ElementOrder::None;
   int32_t fractal = 512; ///< bytes of a box
   int32_t pad =
       0; ///< beyond the valid part: 0 nothing, 1 zero, 2 the largest, 3 the smallest value
@@ -55,7 +55,7 @@ struct BoxShape {
 };
 inline BoxShape boxShape(const Layout &layout, ElemKind elem) {
   int64_t wide = layout.fractal == 1024 ? 16 : layout.fractal == 32 ? 2 : 32 / elemBytes(elem);
-  return layout.inner == Order::ColMajor ? BoxShape{wide, 16} : BoxShape{16, wide};
+  return layout.inner == ElementOrder::ColMajor ? BoxShape{wide, 16} : BoxShape{16, wide};
 }
 
 /// Byte offset of element (row, col) of the buffer from its start, as the hardware lays it out.
@@ -113,7 +113,7 @@ struct Plane {
   /// have one stride.
   template <typename F> void forRuns(int64_t row, int64_t col, int64_t count, F f) const {
     int64_t width = runWidth(), stride = runStride(),
-            origin = tile && tile->layout.inner != Order::None ? tile->col0 : 0;
+            origin = tile && tile->layout.inner != ElementOrder::None ? tile->col0 : 0;
     while (count > 0) {
       int64_t n = std::min(count, width - (origin + col) % width);
       f(at(row, col), stride, n);

@@ -62,15 +62,15 @@ bool ApartProof::isApart(const AxisSet &a, const AxisSet &b, const FactSet &fact
 }
 
 /// The facts and which of the two values comes first.
-FactSet ApartProof::ordered(const FactSet &facts, ValuePair pair, Order order) {
+FactSet ApartProof::ordered(const FactSet &facts, ValuePair pair, Precedence order) {
   FactSet more = facts;
-  if (order == Order::Same) {
+  if (order == Precedence::Same) {
     more.addEqual(pair.earlier, pair.later);
     return more;
   }
   Dim distance =
       dims_.add(dims_.symbolDim(dims_.addSymbol("m'", SymbolKind::RangeCount)), dims_.constant(1));
-  if (order == Order::Later)
+  if (order == Precedence::Later)
     std::swap(pair.earlier, pair.later);
   more.addEqual(pair.later, dims_.add(pair.earlier, distance));
   return more;
@@ -87,13 +87,13 @@ bool ApartProof::byCases(const std::vector<AxisPair> &axes, const FactSet &facts
     return byQuotients(axes, facts, quotients);
   bool isRound = next < rounds;
   const ValuePair &pair = isRound ? known_.rounds[next] : known_.distinct[next - rounds];
-  auto isExcluded = [&](Order order) {
-    if (order == Order::Same)
+  auto isExcluded = [&](Precedence order) {
+    if (order == Precedence::Same)
       return !isRound || areDifferent(pair.earlier, pair.later, facts);
-    return order == Order::Earlier ? facts.proveLessEqual(pair.later, pair.earlier).isTrue()
-                                   : facts.proveLessEqual(pair.earlier, pair.later).isTrue();
+    return order == Precedence::Earlier ? facts.proveLessEqual(pair.later, pair.earlier).isTrue()
+                                        : facts.proveLessEqual(pair.earlier, pair.later).isTrue();
   };
-  for (Order order : {Order::Earlier, Order::Later, Order::Same})
+  for (Precedence order : {Precedence::Earlier, Precedence::Later, Precedence::Same})
     if (!isExcluded(order) && !byCases(axes, ordered(facts, pair, order), next + 1, quotients))
       return false;
   return true;
@@ -142,11 +142,12 @@ bool ApartProof::byQuotient(const std::vector<AxisPair> &axes, const FactSet &fa
                [&](const AxisPair &axis) { return isApart(axis.earlier, axis.later, more); }) ||
            byQuotients(split, more, quotients);
   };
-  if (!proves(ordered(inside, quotient, Order::Earlier)) ||
-      !proves(ordered(inside, quotient, Order::Later)))
+  if (!proves(ordered(inside, quotient, Precedence::Earlier)) ||
+      !proves(ordered(inside, quotient, Precedence::Later)))
     return false;
-  FactSet same = ordered(inside, quotient, Order::Same);
-  return proves(ordered(same, rest, Order::Earlier)) && proves(ordered(same, rest, Order::Later));
+  FactSet same = ordered(inside, quotient, Precedence::Same);
+  return proves(ordered(same, rest, Precedence::Earlier)) &&
+         proves(ordered(same, rest, Precedence::Later));
 }
 
 } // namespace ptl

@@ -47,11 +47,11 @@ public:
 private:
   static constexpr int maxQuotients = 3;
   static constexpr size_t maxRounds = 2, maxDistinct = 4;
-  enum class Order { Earlier, Later, Same };
+  enum class Precedence { Earlier, Later, Same };
 
   bool isApart(const AxisSet &a, const AxisSet &b, const FactSet &facts);
   bool areDifferent(Dim a, Dim b, const FactSet &facts) const;
-  FactSet ordered(const FactSet &facts, ValuePair pair, Order order);
+  FactSet ordered(const FactSet &facts, ValuePair pair, Precedence order);
   bool byCases(const std::vector<AxisPair> &axes, const FactSet &facts, size_t next, int quotients);
   bool byQuotients(const std::vector<AxisPair> &axes, const FactSet &facts, int quotients);
   bool byQuotient(const std::vector<AxisPair> &axes, const FactSet &facts, const Quotient &earlier,

@@ -11,7 +11,7 @@ namespace ptl {
 
 /// Loops within loops whose reads wait for what earlier iterations wrote are walked twice each, up
 /// to this depth.
-static constexpr int maxDoubtfulLoops = 5;
+static constexpr int kMostDoubtfulLoops = 5;
 
 /// What holds on every way that leads here.
 static FlowState meet(FlowContext &flow, const std::vector<FlowState> &states) {
@@ -106,7 +106,7 @@ void walkFor(FlowContext &flow, const ForStmt &stmt) {
   ++flow.muted;
   FlowState end = walkOnce(flow, stmt.body, before, &jumps);
   --flow.muted;
-  if (flow.failures > failures && flow.muted < maxDoubtfulLoops) {
+  if (flow.failures > failures && flow.muted < kMostDoubtfulLoops) {
     flow.failures = failures;
     // What earlier iterations have written counts only if the loop cannot have been left before.
     FlowState entry =

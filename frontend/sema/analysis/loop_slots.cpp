@@ -8,7 +8,7 @@
 namespace ptl {
 
 /// Divisions that one value may be taken apart by.
-static constexpr int maxDivisions = 4;
+static constexpr int kMostDivisions = 4;
 
 static AxisSet pointSet(DimContext &dims, Dim at) {
   AxisSet set;
@@ -105,7 +105,7 @@ std::optional<Region> Joiner::spread(const Region &region) const {
   Region result = region;
   result.slot.reset();
   result.slots = {};
-  return spread(std::move(result), *region.slot, dims.max(count, dims.constant(0)), maxDivisions);
+  return spread(std::move(result), *region.slot, dims.max(count, dims.constant(0)), kMostDivisions);
 }
 
 /// Takes a value below `count` apart: whole rounds of a divisor are all remainders for each

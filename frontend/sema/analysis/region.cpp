@@ -6,7 +6,7 @@
 namespace ptl {
 
 /// Unions that stay in more parts than this are not joined by proofs any further.
-static constexpr size_t maxParts = 24;
+static constexpr size_t kMostParts = 24;
 
 static bool isUnit(Dim step) { return step.isConstant(1); }
 
@@ -269,7 +269,7 @@ void Regions::add(std::vector<Region> &all, Region region) const {
     return;
   }
   // The region may join with one of the parts, and the result with others, so it is added again.
-  for (size_t i = 0; i < all.size() && all.size() <= maxParts; ++i) {
+  for (size_t i = 0; i < all.size() && all.size() <= kMostParts; ++i) {
     auto joined = join(all[i], region);
     if (!joined)
       continue;

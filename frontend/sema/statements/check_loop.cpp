@@ -305,44 +305,56 @@ static void requireStaticDomain(Context &ctx, const Domain &domain) {
         .note("constants, tunables and `static` dimensions are known when compiling");
 }
 
+/// Checks what a `for` goes through, and declares its variable.
+static LoopHead checkForHead(Context &ctx, NodeId node, const LoopView &view, bool isStatic) {
+  auto bindings = LoopBindingsView(ctx.tree, view.bindings()).bindings();
+  if (bindings.size() > 1)
+    ctx.sink.report(DiagId::OneLoopVariable, ctx.span(bindings[1]), {});
+  if (bindings.empty() || !ctx.tree.is(bindings[0], NodeKind::LoopBinding)) {
+    LoopHead head;
+    head.iterable = errorExpr(ctx, node);
+    head.var = declareLocal(ctx, LocalKind::Loop, "", ctx.span(node), errorType(ctx));
+    return head;
+  }
+  LoopBindingView binding(ctx.tree, bindings[0]);
+  Domain domain = checkDomain(ctx, binding.domain());
+  if (isStatic)
+    requireStaticDomain(ctx, domain);
+  return bindLoop(ctx, domain, binding.pattern());
+}
+
+/// Checks the body of a `for`, whose locals begin with number `firstLocal`.
+static void checkForBody(Context &ctx, NodeId node, const LoopView &view, size_t firstLocal,
+                         ForStmt &stmt) {
+  bool wasStatic = ctx.inStatic;
+  ctx.inStatic = ctx.inStatic || stmt.isStatic;
+  pushLoop(ctx, stmt.isStatic ? LoopKind::StaticFor : LoopKind::For, view.pipeline() != kNoNode,
+           node);
+  ctx.loops.back().firstLocal = firstLocal;
+  stmt.body = checkBlock(ctx, view.body(), false);
+  // Whether the loop is left early is known only after its body was checked.
+  refuseModifiers(ctx, view, stmt, ctx.loops.back());
+  ctx.loops.pop_back();
+  ctx.inStatic = wasStatic;
+}
+
 Stmt *checkFor(Context &ctx, NodeId node) {
   LoopView view(ctx.tree, node);
   auto *stmt = newStmt<ForStmt>(ctx, node);
   stmt->isStatic = ctx.tree.has(node, NodeFlag::Static);
-  auto bindings = LoopBindingsView(ctx.tree, view.bindings()).bindings();
   ScopeGuard scope(ctx);
   // Facts about the variable end with the loop.
   FactSet before = ctx.facts;
-  if (bindings.size() > 1)
-    ctx.sink.report(DiagId::OneLoopVariable, ctx.span(bindings[1]), {});
   // Locals from here on are the loop's own.
-  size_t marker = ctx.decl ? ctx.decl->locals.size() : 0;
+  size_t firstLocal = ctx.decl ? ctx.decl->locals.size() : 0;
   size_t statics = ctx.staticSymbols.size();
-  if (bindings.empty() || !ctx.tree.is(bindings[0], NodeKind::LoopBinding)) {
-    stmt->head.iterable = errorExpr(ctx, node);
-    stmt->head.var = declareLocal(ctx, LocalKind::Loop, "", stmt->span, errorType(ctx));
-  } else {
-    LoopBindingView binding(ctx.tree, bindings[0]);
-    Domain domain = checkDomain(ctx, binding.domain());
-    if (stmt->isStatic)
-      requireStaticDomain(ctx, domain);
-    stmt->head = bindLoop(ctx, domain, binding.pattern());
-  }
+  stmt->head = checkForHead(ctx, node, view, stmt->isStatic);
   // Inside, the variable of a static loop counts as static: it is a constant in each copy of the
   // body.
   if (stmt->isStatic && stmt->head.var->symbol)
     ctx.staticSymbols.push_back(*stmt->head.var->symbol);
   stmt->modifiers = checkModifiers(ctx, view, stmt->head.var);
-  bool wasStatic = ctx.inStatic;
-  ctx.inStatic = ctx.inStatic || stmt->isStatic;
-  pushLoop(ctx, stmt->isStatic ? LoopKind::StaticFor : LoopKind::For, view.pipeline() != kNoNode,
-           node);
-  ctx.loops.back().firstLocal = marker;
-  stmt->body = checkBlock(ctx, view.body(), false);
-  // Whether the loop is left early is known only after its body was checked.
-  refuseModifiers(ctx, view, *stmt, ctx.loops.back());
-  ctx.loops.pop_back();
-  ctx.inStatic = wasStatic;
+  checkForBody(ctx, node, view, firstLocal, *stmt);
   ctx.staticSymbols.resize(statics);
   ctx.facts = before;
   return stmt;

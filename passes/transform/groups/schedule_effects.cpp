@@ -98,9 +98,8 @@ std::string ScheduleEffects::whyNotFused(const Item &a, const Item &b) const {
          " have different tiles, or one needs all of the other";
 }
 
-void ScheduleEffects::check() {
-  if (items_.empty())
-    return;
+/// Notes for each item which grids compute its value.
+void ScheduleEffects::findGrids() {
   function_.walk([&](Operation *op) {
     Operation *grid = nullptr;
     // The outermost grid is the kernel.
@@ -111,26 +110,40 @@ void ScheduleEffects::check() {
           grid && !llvm::is_contained(grids, grid))
         grids.push_back(grid);
   });
-  for (size_t i = 0; i < items_.size(); ++i) {
-    const Item &item = items_[i];
-    std::optional<int64_t> fuse = item.number("fuse");
-    std::string why;
-    if (item.said.get("length"))
-      why = whyNotTiled(item);
-    else if (!fuse && item.grids.empty())
-      why = "`" + item.label() + "` is not computed tile by tile";
-    // All that share a kernel do so with the first of them.
-    for (size_t first = 0; fuse && first < i; ++first)
-      if (items_[first].number("fuse") == fuse) {
-        bool shares = llvm::any_of(item.grids, [&](Operation *grid) {
-          return llvm::is_contained(items_[first].grids, grid);
-        });
-        why = shares ? "" : whyNotFused(items_[first], item);
-        break;
-      }
-    if (!why.empty())
-      refuse(item, why);
+}
+
+/// The first item of those that are to share a kernel with this one; null if it is the first.
+const ScheduleEffects::Item *ScheduleEffects::firstFusedWith(size_t number) const {
+  std::optional<int64_t> fuse = items_[number].number("fuse");
+  for (size_t first = 0; fuse && first < number; ++first)
+    if (items_[first].number("fuse") == fuse)
+      return &items_[first];
+  return nullptr;
+}
+
+/// Why an item had no effect; empty if it had.
+std::string ScheduleEffects::whyWithoutEffect(size_t number) const {
+  const Item &item = items_[number];
+  // All that share a kernel do so with the first of them.
+  if (const Item *first = firstFusedWith(number)) {
+    bool shares = llvm::any_of(
+        item.grids, [&](Operation *grid) { return llvm::is_contained(first->grids, grid); });
+    return shares ? "" : whyNotFused(*first, item);
   }
+  if (item.said.get("length"))
+    return whyNotTiled(item);
+  return !item.number("fuse") && item.grids.empty()
+             ? "`" + item.label() + "` is not computed tile by tile"
+             : "";
+}
+
+void ScheduleEffects::check() {
+  if (items_.empty())
+    return;
+  findGrids();
+  for (size_t number = 0; number < items_.size(); ++number)
+    if (std::string why = whyWithoutEffect(number); !why.empty())
+      refuse(items_[number], why);
   attrs::items.remove(function_);
   if (!refused_.empty())
     attrs::refused.set(function_, refused_);

@@ -30,6 +30,9 @@ private:
     std::optional<int64_t> number(llvm::StringRef name) const;
   };
 
+  void findGrids();
+  const Item *firstFusedWith(size_t number) const;
+  std::string whyWithoutEffect(size_t number) const;
   std::string whyNotTiled(const Item &item) const;
   std::string whyNotFused(const Item &a, const Item &b) const;
   void refuse(const Item &item, const std::string &why);

@@ -63,7 +63,7 @@ static std::string describe(Operation *op) {
   return text;
 }
 
-static constexpr llvm::StringLiteral hazardNames[] = {"RAW", "WAR", "WAW"};
+static constexpr llvm::StringLiteral kHazardNames[] = {"RAW", "WAR", "WAW"};
 
 static std::string explain(const Reason &reason, func::FuncOp function) {
   // An event that only orders rounds of a loop has no dependence of its own.
@@ -73,7 +73,7 @@ static std::string explain(const Reason &reason, func::FuncOp function) {
   if (name.empty())
     name = nameOf(reason.src->value, function);
   std::string text = reason.reuse ? "event used again, of " : "";
-  text += hazardNames[static_cast<size_t>(reason.hazard)];
+  text += kHazardNames[static_cast<size_t>(reason.hazard)];
   if (!name.empty())
     text += " on `" + name + "`";
   text += ": " + describe(reason.src->last);

@@ -253,8 +253,8 @@ public:
 private:
   uint32_t freeAt(size_t pair, Step step) const;
   bool makeRoom(size_t pair, Step step, const Event *event);
-  Outcome give(Event &event);
-  Outcome give(Item &item, int index);
+  Outcome giveId(Event &event);
+  Outcome giveIds(Item &item, int index);
   static Pipe fromOf(size_t pair) { return static_cast<Pipe>(pair / numPipes); }
   static Pipe toOf(size_t pair) { return static_cast<Pipe>(pair % numPipes); }
 
@@ -319,7 +319,7 @@ bool StraightAllocator::makeRoom(size_t pair, Step step, const Event *event) {
   return changed_ = true;
 }
 
-StraightAllocator::Outcome StraightAllocator::give(Event &event) {
+StraightAllocator::Outcome StraightAllocator::giveId(Event &event) {
   size_t pair = pairIndex(event.src, event.dst);
   uint32_t free = freeAt(pair, event.setStep);
   if (!free && makeRoom(pair, event.setStep, &event))
@@ -336,7 +336,7 @@ StraightAllocator::Outcome StraightAllocator::give(Event &event) {
   return Outcome::Done;
 }
 
-StraightAllocator::Outcome StraightAllocator::give(Item &item, int index) {
+StraightAllocator::Outcome StraightAllocator::giveIds(Item &item, int index) {
   Step start = stepOf(index, FirstSet);
   Masks free, used{};
   llvm::SmallVector<size_t> pairs;
@@ -395,10 +395,10 @@ StraightAllocator::Outcome StraightAllocator::run(Masks &used) {
   for (int index = 0; index <= order_.numItems(); ++index) {
     // Events and items are visited by their steps.
     for (; next < events.size() && events[next]->setStep < stepOf(index, FirstSet); ++next)
-      if (!note(give(*events[next])))
+      if (!note(giveId(*events[next])))
         return outcome;
     if (index < order_.numItems() && !body_.items[static_cast<size_t>(index)].pipe)
-      if (!note(give(body_.items[static_cast<size_t>(index)], index)))
+      if (!note(giveIds(body_.items[static_cast<size_t>(index)], index)))
         return outcome;
   }
   used = used_;

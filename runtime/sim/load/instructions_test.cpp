@@ -75,8 +75,8 @@ TEST(SimLayout, OffsetsAgreeWithTheDialect) {
             pto::TileBufType::get(&context(), ir::Place::Mat, rows, cols, type, rows, cols, layout);
         Tile mine;
         mine.elem = elem;
-        mine.layout = {static_cast<Order>(layout.box), static_cast<Order>(layout.inner),
-                       layout.fractal, layout.pad};
+        mine.layout = {static_cast<ElementOrder>(layout.box),
+                       static_cast<ElementOrder>(layout.inner), layout.fractal, layout.pad};
         mine.rows = mine.bufferRows = mine.validRows = rows;
         mine.cols = mine.bufferCols = mine.validCols = cols;
         EXPECT_EQ(mine.bufferBytes(), tile.getBytes());

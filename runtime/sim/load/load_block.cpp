@@ -37,8 +37,8 @@ bool FunctionLoader::tileOf(Operation *op, pto::TileBufType type, Tile &tile) {
   const pto::Layout &layout = type.getLayout();
   tile.place = *place;
   tile.elem = *elem;
-  tile.layout = {static_cast<Order>(layout.box), static_cast<Order>(layout.inner), layout.fractal,
-                 layout.pad};
+  tile.layout = {static_cast<ElementOrder>(layout.box), static_cast<ElementOrder>(layout.inner),
+                 layout.fractal, layout.pad};
   tile.rows = tile.bufferRows = static_cast<int32_t>(type.getRows());
   tile.cols = tile.bufferCols = static_cast<int32_t>(type.getCols());
   // Valid extents that are not in the type are operands, and begin with all of the tile.

@@ -27,7 +27,7 @@ CostModel::CostModel(const Machine &machine, MachineCosts costs)
 /// Bytes of what is valid; boxes are moved whole.
 static int64_t validBytes(const Tile &tile) {
   int64_t rows = tile.validRows, cols = tile.validCols;
-  if (tile.layout.inner != Order::None && rows && cols) {
+  if (tile.layout.inner != ElementOrder::None && rows && cols) {
     BoxShape box = boxShape(tile.layout, tile.elem);
     rows = ceilDiv(rows, box.rows) * box.rows;
     cols = ceilDiv(cols, box.cols) * box.cols;
@@ -126,7 +126,8 @@ OperationCost CostModel::vector(const Issued &issued) const {
     }
   if (!row || !largest || most <= 0)
     return cost;
-  bool columns = largest->layout.box == Order::ColMajor && largest->layout.inner == Order::None;
+  bool columns =
+      largest->layout.box == ElementOrder::ColMajor && largest->layout.inner == ElementOrder::None;
   int64_t rows = columns ? largest->validCols : largest->validRows;
   int64_t rowBytes = most / rows;
   bool dense = columns ? largest->validRows == largest->bufferRows

@@ -9,7 +9,7 @@ namespace ptl::rt::sim {
 namespace {
 
 /// More tasks than this make a page that no browser likes: the lanes of the first cores are shown.
-constexpr size_t mostTasks = 400'000;
+constexpr size_t kMostTasks = 400'000;
 
 class Data {
 public:
@@ -93,7 +93,7 @@ void Data::lanes() {
   size_t work = 0;
   for (const Record &record : t_.records)
     work += t_.sites[record.site].isWork();
-  int32_t cores = work <= mostTasks ? INT32_MAX : 1;
+  int32_t cores = work <= kMostTasks ? INT32_MAX : 1;
   text_ += ",\"lanes\":[";
   std::vector<int64_t> number(t_.lanes.size(), -1);
   int64_t count = 0;
