@@ -205,6 +205,8 @@ MatmulOp ChunkEmitter::storedProduct() const {
 static bool isPlainLength(Value length) {
   if (auto times = length.getDefiningOp<arith::MulIOp>())
     return isPlainLength(times.getLhs()) && isPlainLength(times.getRhs());
+  if (auto dim = length.getDefiningOp<DimOp>())
+    return isa<BlockArgument>(dim.getSource());
   return getConstantIntValue(length) || isa<BlockArgument>(length);
 }
 
