@@ -80,9 +80,11 @@ private:
   /// of a step is none.
   static bool followsFromDimensions(Value value) {
     Operation *op = value.getDefiningOp();
+    if (isa_and_nonnull<ir::DimOp>(op))
+      return isa<BlockArgument>(op->getOperand(0));
     return !op ? isDimension(value)
                : op->getNumResults() == 1 && value.getType().isIntOrIndex() &&
-                     op->getNumRegions() == 0 && isMemoryEffectFree(op) && !isa<ir::DimOp>(op) &&
+                     op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
                      llvm::all_of(op->getOperands(), followsFromDimensions);
   }
 
@@ -93,7 +95,8 @@ private:
       return;
     std::function<void(Value)> take = [&](Value value) {
       Operation *made = value.getDefiningOp();
-      if (!made || matchPattern(value, m_Constant()) || before_.contains(made))
+      if (!made || isa<ir::DimOp>(made) || matchPattern(value, m_Constant()) ||
+          before_.contains(made))
         return;
       for (Value operand : made->getOperands())
         take(operand);

@@ -200,12 +200,13 @@ MatmulOp ChunkEmitter::storedProduct() const {
              : MatmulOp();
 }
 
-/// Whether steps may be computed from this length: a dimension of the entry or a multiple of one.
+/// Whether steps may be computed from this length: a dimension of the entry or a product of such.
 /// Others make formulas that nobody can read where tiles are written out as source.
 static bool isPlainLength(Value length) {
-  if (auto times = length.getDefiningOp<arith::MulIOp>();
-      times && getConstantIntValue(times.getRhs()))
-    return isPlainLength(times.getLhs());
+  if (auto times = length.getDefiningOp<arith::MulIOp>())
+    return isPlainLength(times.getLhs()) && isPlainLength(times.getRhs());
+  if (auto dim = length.getDefiningOp<DimOp>())
+    return isa<BlockArgument>(dim.getSource());
   return getConstantIntValue(length) || isa<BlockArgument>(length);
 }
 
