@@ -43,7 +43,9 @@ ExitCode runNew(const Options &options) {
     return session.finish();
   }
   for (size_t i = 0; i < kProjectFileCount; ++i) {
-    std::string file(kProjectFiles[i].name == "program" ? name + ".ptl" : "README.md");
+    std::string file = kProjectFiles[i].name == "program"  ? name + ".ptl"
+                       : kProjectFiles[i].name == "agents" ? "AGENTS.md"
+                                                           : "README.md";
     if (session.write(path + "/" + file, withName(kProjectFiles[i].text, name)))
       std::printf("%s/%s\n", path.c_str(), file.c_str());
   }

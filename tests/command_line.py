@@ -458,6 +458,8 @@ def starter_project(tools: Tools, folder: pathlib.Path) -> None:
     # Lengths that nothing says are such that the kernel's requirements hold.
     outcome = tools.run("check", "axpy.ptl", "--target", "a3", "--cost", cwd=folder / "axpy")
     expect(outcome.code == 0 and "C=1024] on a3: " in outcome.stdout and "-bound" in outcome.stdout, outcome)
+    agents = (folder / "axpy" / "AGENTS.md").read_text()
+    expect("`axpy.ptl`" in agents and "ptlc mcp" in agents and "NAME" not in agents, agents)
     expect(tools.run("new", "axpy", cwd=folder).code == 1, "an existing folder is not overwritten")
     expect(tools.run("new", "1x", cwd=folder).code == 2)
 

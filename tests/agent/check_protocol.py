@@ -16,10 +16,11 @@ tune BM: [16, 32, 64, 128, 256] = 64, BN: [16, 32, 64, 128, 256] = 64, BK: [16, 
     }
 }
 """
-ENDLESS = """program never(n: int) -> (m: int)
+# It comes back to where it began after 2^64 rounds.
+ENDLESS = """program never(n: i64) -> (m: i64)
 {
-    var i = n
-    while i > 0 { i = i + 1 - 1 }
+    var i = n * 5 + 1
+    while i != n { i = i * 5 + 1 }
     m = i
 }
 """
