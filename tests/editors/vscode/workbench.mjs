@@ -310,9 +310,9 @@ const steps = {
   async lengths(w) {
     await w.goToText("pub kernel softmax_rows");
     const shown = (pattern) => async () => (await w.page.locator(".codelens-decoration a", { hasText: pattern }).count()) > 0;
-    await until("assumed lengths are marked", shown(/^for R = \d+ \(assumed\), C = 512$/));
+    await until("assumed lengths are marked", shown(/^for C = 512, R = \d+ \(assumed\)$/));
     const input = w.page.locator(".quick-input-widget input").first();
-    await w.clickLens(/^for R = /, "a click asks for lengths", async () => input.isVisible());
+    await w.clickLens(/^for C = /, "a click asks for lengths", async () => input.isVisible());
     await w.choose("Other lengths…");
     await until("with those that there are", async () => /R = \d+, C = 512/.test(await input.inputValue()) || /R = 1024/.test(await input.inputValue()));
     await input.fill("R = 4096, Q = 3");
