@@ -118,7 +118,9 @@ TEST(ActionHandlers, LensesNameCommandsOfTheClientOrTheServer) {
   Session session;
   open(session, "kernel k(x: f32[4]) -> (y: f32[4])\n{\n}\ntest \"t\" {\n}\n");
   json lenses = parsed(codeLens(session, {{"textDocument", {{"uri", kUri}}}}));
-  ASSERT_EQ(lenses.size(), 3u);
+  ASSERT_EQ(lenses.size(), 4u);
+  EXPECT_EQ(lenses[3].at("command").at("command"), "ptl.chooseTargets") << "no chip is chosen";
+  EXPECT_EQ(lenses[3].at("command").at("arguments"), json::array({kUri}));
   EXPECT_EQ(resolveCodeLens(session, lenses[0]).at("command").at("title"), "0 references");
   EXPECT_EQ(lenses[1].at("command").at("command"), "ptl.showPreview");
   EXPECT_EQ(lenses[1].at("command").at("arguments"), json({kUri, "k", "tile"}));

@@ -3,11 +3,14 @@
 #include "frontend/base/explain.h"
 #include "lsp/server/advice.h"
 #include "lsp/server/handlers.h"
+#include "lsp/server/later.h"
+#include "lsp/server/server.h"
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <utility>
 
 namespace ptl::lsp {
 
@@ -143,6 +146,66 @@ json diagnosticsOf(Session &session, ide::File &file) {
   });
   addAdvice(session, file, list);
   return session.typing.shown(file, std::move(list));
+}
+
+// ---- Sending ------------------------------------------------------------------------------------
+
+/// Checks one chunk of a file whose diagnostics are due, or sends them. False when none is due.
+bool Server::publishDue() {
+  if (unpublished_.empty()) {
+    if (!refreshDue_)
+      return false;
+    refreshDue_ = false;
+    refreshHints();
+    refreshLenses();
+    if (session.client.refreshesTokens)
+      request("workspace/semanticTokens/refresh", nullptr);
+    if (session.client.refreshesDiagnostics && session.client.pullsDiagnostics)
+      request("workspace/diagnostic/refresh", nullptr);
+    return false;
+  }
+  // A file whose check fails is not due any more; it would fail again at once.
+  auto due = unpublished_.extract(unpublished_.begin());
+  ide::File *file = session.workspace.find(due.key());
+  if (!file || !file->isOpen)
+    return true;
+  if (session.workspace.checkNext(*file))
+    unpublished_.insert(std::move(due));
+  else
+    publish(*file);
+  return true;
+}
+
+void Server::publish(ide::File &file) {
+  // A client that asks for diagnostics gets them when it asks.
+  if (session.client.pullsDiagnostics)
+    return;
+  published_.insert(file.path());
+  notify("textDocument/publishDiagnostics", {{"uri", Session::uri(file.path())},
+                                             {"version", file.version},
+                                             {"diagnostics", diagnosticsOf(session, file)}});
+}
+
+void Server::restLater(uint64_t milliseconds) {
+  // A timer that runs already sees this edit, too.
+  if (std::exchange(isRestDue_, true))
+    return;
+  auto onTime = [this] {
+    isRestDue_ = false;
+    uint64_t now = uv_now(loop_);
+    if (now < typedAt_ + Typing::kRest)
+      restLater(typedAt_ + Typing::kRest - now);
+    else
+      sayHeld();
+  };
+  later(loop_, milliseconds, {onTime, reportProblem});
+}
+
+void Server::sayHeld() {
+  std::unordered_set<std::string> held = session.typing.holding();
+  session.typing.rest();
+  for (const std::string &path : held)
+    diagnosticsChanged(path);
 }
 
 // ---- Requests -----------------------------------------------------------------------------------

@@ -194,7 +194,8 @@ TEST_F(FeasibilityTest, LensesOfChipsAreResolved) {
     if (lens.contains("data") && lens["data"].is_object())
       chips.push_back(resolveCodeLens(session_, lens));
   ASSERT_EQ(chips.size(), 1u);
-  EXPECT_EQ(chips[0]["command"]["title"], "a3: …");
+  EXPECT_EQ(chips[0]["command"]["title"], "a3 …");
+  EXPECT_EQ(chips[0]["data"]["tooltip"], "a3: …");
   EXPECT_EQ(chips[0]["command"]["command"], "ptl.showMemory");
   EXPECT_EQ(chips[0]["command"]["arguments"], json({Session::uri(kPath), "k", "a3"}));
 }

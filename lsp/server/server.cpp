@@ -5,11 +5,9 @@
 #include "lsp/server/deferred.h"
 #include "lsp/server/diagnostics.h"
 #include "lsp/server/handlers.h"
-#include "lsp/server/later.h"
 
 #include <filesystem>
 #include <unistd.h>
-#include <utility>
 
 namespace ptl::lsp {
 
@@ -544,28 +542,6 @@ void Server::didChange(const json &params) {
   onEdited(file);
 }
 
-void Server::restLater(uint64_t milliseconds) {
-  // A timer that runs already sees this edit, too.
-  if (std::exchange(isRestDue_, true))
-    return;
-  auto onTime = [this] {
-    isRestDue_ = false;
-    uint64_t now = uv_now(loop_);
-    if (now < typedAt_ + Typing::kRest)
-      restLater(typedAt_ + Typing::kRest - now);
-    else
-      sayHeld();
-  };
-  later(loop_, milliseconds, {onTime, reportProblem});
-}
-
-void Server::sayHeld() {
-  std::unordered_set<std::string> held = session.typing.holding();
-  session.typing.rest();
-  for (const std::string &path : held)
-    diagnosticsChanged(path);
-}
-
 void Server::didClose(const json &params) {
   if (irDocuments_.erase(params.at("textDocument").at("uri").get<std::string>()) > 0)
     return;
@@ -599,44 +575,6 @@ void Server::filesChanged(const json &params) {
       paths.push_back(std::move(path));
   }
   readAgain(std::move(paths), true);
-}
-
-// ---- Diagnostics --------------------------------------------------------------------------------
-
-/// Checks one chunk of a file whose diagnostics are due, or sends them. False when none is due.
-bool Server::publishDue() {
-  if (unpublished_.empty()) {
-    if (!refreshDue_)
-      return false;
-    refreshDue_ = false;
-    refreshHints();
-    refreshLenses();
-    if (session.client.refreshesTokens)
-      request("workspace/semanticTokens/refresh", nullptr);
-    if (session.client.refreshesDiagnostics && session.client.pullsDiagnostics)
-      request("workspace/diagnostic/refresh", nullptr);
-    return false;
-  }
-  // A file whose check fails is not due any more; it would fail again at once.
-  auto due = unpublished_.extract(unpublished_.begin());
-  ide::File *file = session.workspace.find(due.key());
-  if (!file || !file->isOpen)
-    return true;
-  if (session.workspace.checkNext(*file))
-    unpublished_.insert(std::move(due));
-  else
-    publish(*file);
-  return true;
-}
-
-void Server::publish(ide::File &file) {
-  // A client that asks for diagnostics gets them when it asks.
-  if (session.client.pullsDiagnostics)
-    return;
-  published_.insert(file.path());
-  notify("textDocument/publishDiagnostics", {{"uri", Session::uri(file.path())},
-                                             {"version", file.version},
-                                             {"diagnostics", diagnosticsOf(session, file)}});
 }
 
 } // namespace ptl::lsp

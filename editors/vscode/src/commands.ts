@@ -4,6 +4,7 @@ import * as vscode from "vscode";
 import { InlayHintRequest, InlayHintResolveRequest, LanguageClient } from "vscode-languageclient/node";
 
 import { blockAt } from "./blocks";
+import { Choices } from "./choices";
 import { config } from "./config";
 import { isPicture, MemoryView } from "./memory_view";
 import { parsePreviewName } from "./preview_uri";
@@ -25,6 +26,7 @@ export class Commands {
     private readonly previews: Previews,
     private readonly memory: MemoryView,
     private readonly timelines: TimelineView,
+    private readonly choices: Choices,
   ) {}
 
   /** All commands by name. */
@@ -41,6 +43,8 @@ export class Commands {
       "ptl.insertHint": () => this.insertHint(),
       "ptl.runTest": (uri?: unknown, name?: unknown) => this.runBlock("test", uri, name),
       "ptl.runBench": (uri?: unknown, name?: unknown) => this.runBlock("bench", uri, name),
+      "ptl.chooseTargets": () => this.choices.chooseTargets(),
+      "ptl.chooseSizes": (uri?: unknown, entry?: unknown) => this.chooseSizes(uri, entry),
       "ptl.restartServer": () => this.server.restart(),
       "ptl.showStatus": () => this.server.showStatus(),
       "ptl.openLog": () => this.server.openLog(),
@@ -74,6 +78,11 @@ export class Commands {
     const subject = findSubject(uri, entry);
     const chip = subject && (typeof target === "string" ? target : await this.pickTarget());
     if (subject) await this.timelines.show(subject.source, subject, chip);
+  }
+
+  private async chooseSizes(uri: unknown, entry: unknown): Promise<void> {
+    const subject = findSubject(uri, entry);
+    if (subject) await this.choices.chooseSizes(subject.source, subject);
   }
 
   private async showPreviewAt(uri: unknown, entry: unknown): Promise<void> {

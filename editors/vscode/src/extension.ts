@@ -1,5 +1,6 @@
 import * as vscode from "vscode";
 
+import { Choices } from "./choices";
 import { Commands } from "./commands";
 import { useProgramsOf } from "./config";
 import { LinkedHighlight } from "./linked_highlight";
@@ -7,6 +8,7 @@ import { MemoryView } from "./memory_view";
 import { Previews } from "./previews";
 import { Server } from "./server";
 import { taskProvider } from "./tasks";
+import { TestView } from "./test_view";
 import { TimelineView } from "./timeline_view";
 
 const needRestart = ["ptl.server.path", "ptl.server.arguments", "ptl.server.environment"];
@@ -23,7 +25,9 @@ export function activate(context: vscode.ExtensionContext): void {
     memory,
     timelines,
     new LinkedHighlight(previews),
-    ...new Commands(server, previews, memory, timelines).register(),
+    new HoverIr(server).register(),
+    new TestView(),
+    ...new Commands(server, previews, memory, timelines, new Choices(server)).register(),
     vscode.tasks.registerTaskProvider("ptlc", taskProvider),
     vscode.workspace.onDidChangeConfiguration((event) => {
       // The running server is told of the change first.

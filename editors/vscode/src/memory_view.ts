@@ -13,14 +13,19 @@ export function isPicture(stage: string): boolean {
 
 export class MemoryView implements vscode.Disposable {
   private readonly panels = new Map<string, vscode.WebviewPanel>();
-  private readonly subscription: vscode.Disposable;
+  private readonly subscriptions: vscode.Disposable[];
+  /** Of the cursor in the source of a panel, from one. */
+  private readonly lines = new Map<string, number>();
 
   constructor(private readonly previews: Previews) {
-    this.subscription = previews.onDidUpdate((uri) => this.update(uri));
+    this.subscriptions = [
+      previews.onDidUpdate((uri) => this.update(uri)),
+      vscode.window.onDidChangeTextEditorSelection(({ textEditor }) => this.follow(textEditor)),
+    ];
   }
 
   dispose(): void {
-    this.subscription.dispose();
+    for (const subscription of this.subscriptions) subscription.dispose();
     for (const panel of this.panels.values()) panel.dispose();
   }
 
@@ -41,6 +46,7 @@ export class MemoryView implements vscode.Disposable {
     panel.webview.onDidReceiveMessage((message: unknown) => void this.goTo(uri, message));
     panel.onDidDispose(() => {
       this.panels.delete(key);
+      this.lines.delete(key);
       this.previews.unwatch(uri);
     });
     this.update(uri);
@@ -49,7 +55,17 @@ export class MemoryView implements vscode.Disposable {
   private update(uri: vscode.Uri): void {
     const panel = this.panels.get(uri.toString());
     const preview = this.previews.get(uri);
-    if (panel && preview) panel.webview.html = pageOf(preview);
+    if (panel && preview) panel.webview.html = pageOf(preview, this.lines.get(uri.toString()) ?? 0);
+  }
+
+  /** The buffers that the line of the cursor makes light up. */
+  private follow({ document, selection }: vscode.TextEditor): void {
+    for (const [key, panel] of this.panels) {
+      const { path, query } = vscode.Uri.parse(key);
+      if (parsePreviewName(path, query)?.uri !== document.uri.toString()) continue;
+      this.lines.set(key, selection.active.line + 1);
+      void panel.webview.postMessage({ line: selection.active.line + 1 });
+    }
   }
 
   /** A click on a buffer goes to the line that makes it. */
@@ -65,6 +81,6 @@ export class MemoryView implements vscode.Disposable {
   }
 }
 
-function pageOf({ result, text }: Preview): string {
-  return memoryPage(result.text === "" ? undefined : result.text, text, result.stale);
+function pageOf({ result, text }: Preview, line: number): string {
+  return memoryPage(result.text === "" ? undefined : result.text, text, result.stale, line);
 }

@@ -55,6 +55,20 @@ export interface ServerStatus {
   message?: string;
 }
 
+export interface Dimension {
+  name: string;
+  static: boolean;
+  /** What was chosen. */
+  value?: number;
+}
+
+export interface SizesResult {
+  entry: string;
+  dims: Dimension[];
+  /** The lengths of the calls in its file, and whose they are. */
+  calls: { caller: string; sizes: Record<string, number> }[];
+}
+
 export interface TimelineParams {
   textDocument: TextDocumentIdentifier;
   position?: Position;
@@ -90,3 +104,17 @@ export const virtualDocumentChanged = new NotificationType<Uri>("ptl/virtualDocu
 export const virtualDocumentOpened = new NotificationType<Uri>("ptl/virtualDocumentOpened");
 export const virtualDocumentClosed = new NotificationType<Uri>("ptl/virtualDocumentClosed");
 export const serverStatus = new NotificationType<ServerStatus>("ptl/serverStatus");
+
+export const hoverIrRequest = new RequestType<
+  { textDocument: TextDocumentIdentifier; position: Position },
+  Hover | null,
+  void
+>("ptl/hoverIr");
+
+export const targetsRequest = new RequestType<object, { chips: string[]; chosen: string[] }, void>("ptl/targets");
+
+export const sizesRequest = new RequestType<
+  { textDocument: TextDocumentIdentifier; entry?: string; position?: Position },
+  SizesResult,
+  void
+>("ptl/sizes");

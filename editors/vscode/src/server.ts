@@ -7,6 +7,7 @@ import {
   ResolveCodeLensSignature,
   ServerOptions,
   State,
+  StaticFeature,
 } from "vscode-languageclient/node";
 
 import { config, environment, findServer } from "./config";
@@ -91,6 +92,7 @@ export class Server implements vscode.Disposable {
     };
     const server: ServerOptions = { run, debug: run };
     const client = new LanguageClient("ptl", "PTL", server, this.clientOptions());
+    client.registerFeature(asksHoverIr);
     client.onNotification(protocol.serverStatus, (status) => this.show(status.health, status.message));
     client.onDidChangeState(({ newState }) => {
       if (newState === State.Running) {
@@ -162,14 +164,26 @@ export class Server implements vscode.Disposable {
   }
 }
 
-/** A lens that only counts gets what a click on it shows here: the places. */
+/** Hovers have no IR then: HoverIr asks for it while they are shown. */
+const asksHoverIr: StaticFeature = {
+  fillClientCapabilities: (capabilities) => {
+    capabilities.experimental = { ...(capabilities.experimental as object | undefined), ptl: { hoverIr: true } };
+  },
+  initialize: () => undefined,
+  getState: () => ({ kind: "static" }),
+  clear: () => undefined,
+};
+
+/** A lens of a chip gets the text beside it; one that only counts gets what a click on it shows here: the places. */
 async function resolveCodeLens(
   lens: vscode.CodeLens,
   token: vscode.CancellationToken,
   next: ResolveCodeLensSignature,
 ): Promise<vscode.CodeLens | null | undefined> {
   const resolved = await next(lens, token);
-  const uri = (resolved as { data?: unknown } | undefined)?.data; // Of the file.
+  const data = (resolved as { data?: unknown } | undefined)?.data;
+  if (resolved?.command && isWithTooltip(data)) resolved.command.tooltip = data.tooltip;
+  const uri = data; // Of the file.
   if (resolved?.command?.command === "" && typeof uri === "string") {
     const { line, character } = resolved.range.start;
     const place = { lineNumber: line + 1, column: character + 1 };
@@ -177,4 +191,8 @@ async function resolveCodeLens(
     resolved.command.arguments = [vscode.Uri.parse(uri), place];
   }
   return resolved;
+}
+
+function isWithTooltip(data: unknown): data is { tooltip: string } {
+  return typeof data === "object" && data !== null && "tooltip" in data && typeof data.tooltip === "string";
 }

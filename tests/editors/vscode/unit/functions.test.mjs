@@ -11,6 +11,8 @@ const { findTool } = await load("find_tool");
 const { statusText } = await load("show_status");
 const { blockAt } = await load("blocks");
 const { memoryPage } = await load("memory_page");
+const { readSizes, sizesText, withSizes } = await load("sizes");
+const { readOutcome, testBlocks } = await load("test_results");
 const { parsePlace, timelinePage } = await load("timeline_page");
 
 const range = (line, from, endLine, to) => ({ start: { line, character: from }, end: { line: endLine, character: to } });
@@ -187,4 +189,48 @@ test("the page of a timeline is that of the compiler, allowed to run its own scr
 test("places of a timeline lead to lines", () => {
   assert.deepEqual(parsePlace("/a b/k.ptl:12:5"), { path: "/a b/k.ptl", line: 12, column: 5 });
   for (const wrong of ["", "k.ptl", "k.ptl:3", ":1:2", undefined, 7]) assert.equal(parsePlace(wrong), undefined);
+});
+
+test("lengths are read and written", () => {
+  assert.deepEqual(readSizes(" R = 768, C=2048; ", ["R", "C"]), { R: 768, C: 2048 });
+  assert.equal(sizesText({ R: 768, C: 2048 }), "R = 768, C = 2048");
+  assert.match(readSizes("R = many", ["R"]), /no `NAME = LENGTH`/);
+  assert.match(readSizes("N = 4", ["R", "C"]), /no dimension `N`; there are R, C/);
+  assert.match(readSizes("R = 99999999999999999999", ["R"]), /too large/);
+});
+
+test("lengths of one entry take the place of its own only", () => {
+  const before = { R: 1, "a.R": 2, "ab.R": 3, a: { C: 4 }, "a.last": 5 };
+  const dims = [{ name: "R" }, { name: "C" }];
+  assert.deepEqual(withSizes(before, "a", dims, { R: 7 }), { R: 1, "ab.R": 3, "a.last": 5, "a.R": 7 });
+  assert.deepEqual(withSizes(before, "a", dims, {}), { R: 1, "ab.R": 3, "a.last": 5 });
+});
+
+test("tests and properties of a text are found", () => {
+  const text = 'test "a \\"b\\"" {\n    x\n}\n// test "no" {\nproperty "p"[R: 0..3] {\n    y\n}\nbench "c" {\n}\ntest "short" { z }\ntest "open" {\n';
+  assert.deepEqual(
+    testBlocks(text).map(({ name, kind, line, endLine }) => [name, kind, line, endLine]),
+    [['a "b"', "test", 0, 2], ["p", "property", 4, 6], ["short", "test", 9, 9], ["open", "test", 10, 10]],
+  );
+});
+
+test("what a run says is put to its tests", () => {
+  const at = (line) => ({ file: "/a.ptl", begin: { line, column: 5 }, end: { line, column: 9 }, severity: "error" });
+  const said = "got 1.5, expected 2.5 at [0]; 1 of 2 elements are wrong";
+  const diagnostics = [
+    { ...at(7), code: "E0810", message: `\`wrong\` failed on \`cpu\`: ${said}`, notes: [] },
+    { ...at(7), code: "E0810", message: `\`wrong\` failed on \`reference\`: ${said}`, notes: [] },
+    { ...at(9), code: "E0810", message: "`p` failed on `cpu`: `i < 77` does not hold: `i` is 77", notes: ["with N = 78"] },
+  ];
+  const lines = "ok     cpu       ok\nok     reference ok\nFAILED cpu       wrong\nFAILED reference wrong\nFAILED cpu       p\nok     reference p\n2 passed\n";
+  const outcome = readOutcome(lines, JSON.stringify({ diagnostics }));
+  assert.deepEqual([...outcome.passed], [["ok", true], ["wrong", false], ["p", false]]);
+  const [wrong] = outcome.failures.get("wrong");
+  assert.equal(outcome.failures.get("wrong").length, 1);
+  assert.equal(wrong.text, `${said} (cpu, reference)`);
+  assert.deepEqual([wrong.actual, wrong.expected, wrong.place.line, wrong.place.column], ["1.5", "2.5", 6, 4]);
+  assert.equal(outcome.failures.get("p")[0].text, "`i < 77` does not hold: `i` is 77 (cpu)\nwith N = 78");
+  const broken = readOutcome("", JSON.stringify({ diagnostics: [{ ...at(1), code: "E0107", message: "expected `(`" }] }));
+  assert.deepEqual([broken.passed.size, broken.problems[0].text], [0, "expected `(`"]);
+  assert.deepEqual(readOutcome("nothing", "not JSON").problems, []);
 });
