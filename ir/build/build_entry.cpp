@@ -1,4 +1,5 @@
 // The function of an entry: arguments, storage of outputs, requirements.
+#include "frontend/sema/placement/placement.h"
 #include "ir/build/build_assign.h"
 #include "ir/build/build_check.h"
 #include "ir/build/build_decl.h"
@@ -9,7 +10,6 @@
 #include "ir/build/build_schedule.h"
 #include "ir/build/build_stmt.h"
 #include "ir/build/build_type.h"
-#include "frontend/sema/placement/placement.h"
 #include "ir/dialect/attributes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
