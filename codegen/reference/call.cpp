@@ -1,4 +1,5 @@
 // Calls, and what starts a run.
+#include "codegen/reference/entry_sizes.h"
 #include "codegen/reference/machine.h"
 
 #include <new>
@@ -18,9 +19,6 @@ std::string unsupportedReason(const CallableDecl &decl) {
     return "`" + decl.name + "` is written at block level, which target `reference` cannot run";
   if (decl.kind == DeclKind::ExternKernel || !decl.body)
     return "`" + decl.name + "` is an `extern` kernel, which target `reference` cannot run";
-  if (!decl.level.empty() && decl.level != "chip" && decl.level != "core")
-    return "`" + decl.name + "` runs at level `" + decl.level +
-           "`, which target `reference` does not have";
   return {};
 }
 
@@ -297,6 +295,35 @@ RunResult Machine::runTestBody(const CallableDecl &decl) {
     checkWheres(decl, kNoSpan);
     exec(*decl.body);
   });
+}
+
+RunResult Machine::bindSizes(const CallableDecl &decl, std::vector<Value> args,
+                             std::map<SymbolId, int64_t> &sizes) {
+  return finish([&](RunResult &) {
+    requireSupported(decl, kNoSpan);
+    Frame frame;
+    frame.decl = &decl;
+    frame.locals.resize(decl.locals.size());
+    frame_ = &frame;
+    bindEntry(decl, args);
+    checkShapes(decl);
+    checkWheres(decl, kNoSpan);
+    auto note = [&](SymbolId symbol) {
+      if (auto value = symbolValue(symbol))
+        sizes[symbol] = *value;
+    };
+    for (const DimParam &dim : decl.dims)
+      note(dim.symbol);
+    for (const Local *param : decl.params)
+      if (param->symbol)
+        note(*param->symbol);
+  });
+}
+
+RunResult bindSizes(const CheckedProgram &program, const SourceManager &sources,
+                    const CallableDecl &decl, std::vector<Value> args, const RunOptions &options,
+                    std::map<SymbolId, int64_t> &sizes) {
+  return Machine(program, sources, options).bindSizes(decl, std::move(args), sizes);
 }
 
 RunResult runEntry(const CheckedProgram &program, const SourceManager &sources,

@@ -41,6 +41,9 @@ public:
 
   RunResult run(const CallableDecl &decl, std::vector<Value> args);
   RunResult runTestBody(const CallableDecl &decl);
+  /// Only binds; see entry_sizes.h.
+  RunResult bindSizes(const CallableDecl &decl, std::vector<Value> args,
+                      std::map<SymbolId, int64_t> &sizes);
 
 private:
   // bind.cpp

@@ -3,6 +3,7 @@
 #include "driver/defines.h"
 #include "driver/ir/command_options.h"
 #include "driver/ir/commands.h"
+#include "driver/ir/run_parts.h"
 #include "driver/ir/show_array.h"
 #include "driver/ir/variants.h"
 #include "runtime/npy/npy.h"
@@ -177,7 +178,7 @@ ExitCode runCompiled(Run &run, CompiledExecutor &executor) {
   return deliver(run.session, results) ? ExitCode::Fine : ExitCode::SourceErrors;
 }
 
-ExitCode runOnReference(Run &run) {
+ExitCode runOnReference(Run &run, const std::optional<RunShape> &shape) {
   reference::RunOptions options;
   std::vector<reference::Value> args;
   size_t array = 0, scalar = 0;
@@ -194,6 +195,8 @@ ExitCode runOnReference(Run &run) {
   }
   options.dims.insert(run.inputs.dims.begin(), run.inputs.dims.end());
   reference::RunResult result = run.session.timed("interpret", [&] {
+    if (shape)
+      return runOnShape(run.session, run.program, run.decl, std::move(args), options, *shape);
     return reference::runEntry(run.program, run.session.sources(), run.decl, std::move(args),
                                options);
   });
@@ -219,7 +222,8 @@ ExitCode runOnReference(Run &run) {
 }
 
 ExitCode runEntryOn(Session &session, const Target &target, const CheckedProgram &program,
-                    const CallableDecl &decl, const std::vector<std::string> &words) {
+                    const CallableDecl &decl, const std::vector<std::string> &words,
+                    const std::optional<RunShape> &shape) {
   const Options &options = session.options();
   CompiledExecutor executor(program, session.sources(), compilerOptions(options, target),
                             session.sink());
@@ -232,7 +236,7 @@ ExitCode runEntryOn(Session &session, const Target &target, const CheckedProgram
   // A wrong name is told before a run that may take long.
   if (session.failed() || !checkOutputNames(session, run.entry))
     return ExitCode::SourceErrors;
-  return target.isReference() ? runOnReference(run) : runCompiled(run, executor);
+  return target.isReference() || shape ? runOnReference(run, shape) : runCompiled(run, executor);
 }
 
 } // namespace
@@ -250,6 +254,14 @@ ExitCode runRun(const Options &options) {
   }
   if (std::optional<ExitCode> code = processorProblem(session, &*target, true))
     return *code;
+  std::optional<RunShape> shape = shapeOfRun(session);
+  if (session.failed())
+    return session.finish(ExitCode::Usage);
+  if (shape && options.has(OptionId::Target) && !target->isReference()) {
+    session.sink().report(DiagId::TargetCannotRun, kNoSpan,
+                          {target->name, "parts in one process compute as `reference` does"});
+    return session.finish(ExitCode::Missing);
+  }
   bool isTimed = options.has(OptionId::Trace) || options.has(OptionId::Lanes);
   if (isTimed && (target->isChip() || target->isReference())) {
     const char *why = target->isChip() ? "`ptlc sim` writes timelines of chips"
@@ -265,7 +277,7 @@ ExitCode runRun(const Options &options) {
   if (!decl)
     return session.finish();
   std::vector<std::string> words = callWords(options, *decl);
-  return session.finish(runEntryOn(session, *target, *program, *decl, words));
+  return session.finish(runEntryOn(session, *target, *program, *decl, words, shape));
 }
 
 } // namespace ptl

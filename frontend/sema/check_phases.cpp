@@ -4,6 +4,7 @@
 #include "frontend/sema/declarations/check_schedule.h"
 #include "frontend/sema/declarations/declare_module.h"
 #include "frontend/sema/declarations/on_demand.h"
+#include "frontend/sema/placement/placement.h"
 
 #include <algorithm>
 #include <set>
@@ -46,6 +47,35 @@ static void markDuplicates(ProgramState &state, const CheckedModule &module) {
   }
 }
 
+// ---- Placement ----------------------------------------------------------------------------------
+
+/// Checks the bodies of what a declaration calls, and what those call: placement goes through them.
+static void checkCalled(ProgramState &state, const DeclState &decl,
+                        std::set<const CallableDecl *> &seen) {
+  for (const auto &[callee, span] : decl.calls)
+    if (auto found = state.stateOf.find(callee);
+        found != state.stateOf.end() && seen.insert(callee).second) {
+      labelsOf(state, *callee);
+      checkCalled(state, *found->second, seen);
+    }
+}
+
+/// Judges where the arrays of programs lie whose headers say so.
+static void checkPlacements(ProgramState &state, std::span<DeclState *const> decls) {
+  for (DeclState *decl : decls) {
+    const Tree &tree = decl->context->tree;
+    if (decl->decl->kind != DeclKind::Program || decl->decl->hasErrors ||
+        !isPlaced(tree, decl->decl->syntax))
+      continue;
+    std::set<const CallableDecl *> seen;
+    checkCalled(state, *decl, seen);
+    DiagnosticSink &sink = decl->context->sink;
+    size_t errors = sink.errorCount();
+    placeProgram(state.program, tree, *decl->decl, sink);
+    decl->decl->hasErrors |= sink.errorCount() > errors;
+  }
+}
+
 // ---- The phases ---------------------------------------------------------------------------------
 
 void checkDeclarations(ProgramState &state, std::span<CheckedModule *const> modules) {
@@ -68,6 +98,7 @@ void checkDeclarations(ProgramState &state, std::span<CheckedModule *const> modu
     checkDeclBody(*decl);
   if (!isPart)
     checkRecursion(state);
+  checkPlacements(state, decls);
   for (CheckedModule *module : modules)
     checkSchedules(state, *module);
   if (!isPart && !state.sink.hasErrors())

@@ -1,4 +1,5 @@
 // The function of an entry: arguments, storage of outputs, requirements.
+#include "frontend/sema/placement/placement.h"
 #include "ir/build/build_assign.h"
 #include "ir/build/build_check.h"
 #include "ir/build/build_decl.h"
@@ -234,7 +235,9 @@ OwningOpRef<ModuleOp> buildIr(MLIRContext &context, const CheckedProgram &progra
   OwningOpRef<ModuleOp> module = ModuleOp::create(c.location(decl.span));
   if (decl.isBlockLevel && decl.kind != DeclKind::ManualKernel)
     c.fail(DiagId::BlockLevelNotOnTarget, decl.nameSpan, {decl.name, binding.machine});
-  else if (!decl.level.empty() && decl.level != "chip" && decl.level != "core")
+  else if (!decl.level.empty() && decl.level != "chip" && decl.level != "core" &&
+           // One processor computes what a program on parts means as a whole.
+           !(binding.machine == "cpu" && isPlaced(*decl.module->tree, decl.syntax)))
     c.fail(DiagId::LevelNotOnTarget, decl.nameSpan, {decl.name, decl.level, binding.machine});
   else
     buildEntry(c, *module, symbol);

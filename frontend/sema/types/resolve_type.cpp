@@ -343,8 +343,15 @@ static const Type *withSuffixes(Context &ctx, NodeId node, const Type *type) {
       copy->strides.clear();
     }
   }
-  if (view.distribution() != kNoNode)
+  if (view.distribution() != kNoNode) {
     checkLevelName(ctx, DistributionView(ctx.tree, view.distribution()).level());
+    // Tunables are not allowed in the types of a header.
+    if (!ctx.inProgram() || ctx.tunablesAllowed)
+      ctx.sink.report(DiagId::BadDistribution, ctx.span(view.distribution()),
+                      {std::string(ctx.text(view.distribution())),
+                       "the header of a program says where its arrays lie; for all other values it "
+                       "follows"});
+  }
   return copy;
 }
 

@@ -1,0 +1,22 @@
+// Calls of movements, `all_gather(x, over: chip)`.
+#pragma once
+
+#include "frontend/sema/calls/check_call.h"
+#include "ir/ops/movement_table.h"
+
+namespace ptl {
+
+/// A movement changes where an array lies and not what it is: in the checked tree it is a conversion
+/// to the type that the array has already, at the place of the call, which executors of one part
+/// skip. Null if the name is no movement's.
+Expr *checkMovementCall(Context &ctx, NodeId node, std::string_view name,
+                        const std::vector<CallArgument> &args);
+
+/// The movement that an expression of the checked tree is; null for any other.
+const MovementRecord *movementOf(const Tree &tree, const Expr &expr);
+/// The dimension that a movement names with `by:`; no node when it names none.
+NodeId movementAxis(const Tree &tree, const Expr &expr);
+/// The level that it names with `over:`.
+std::string_view movementLevel(const Tree &tree, const Expr &expr);
+
+} // namespace ptl

@@ -1,0 +1,72 @@
+// Where the arrays of a program lie, over the parts of one level of the machine: inferred from its
+// header by a rule per operation, and judged. What comes out is a list of values in program order,
+// which executors carry out part by part.
+#pragma once
+
+#include "frontend/base/diagnostic.h"
+#include "frontend/sema/checked_tree.h"
+#include "ir/ops/movement_table.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ptl {
+
+/// What owed summands are folded with.
+enum class Fold : uint8_t { Sum, Max, Min };
+
+struct Placement {
+  PlacementKind kind = PlacementKind::Whole;
+  int64_t axis = 0; ///< of `Cut`, counted from the end: -1 is the last
+  Fold fold = Fold::Sum;
+
+  bool isWhole() const { return kind == PlacementKind::Whole; }
+  bool isCut() const { return kind == PlacementKind::Cut; }
+  bool isPartial() const { return kind == PlacementKind::Partial; }
+  bool operator==(const Placement &) const = default;
+};
+
+using ValueId = uint32_t;
+
+enum class PlacedKind : uint8_t {
+  Argument,  ///< `param`
+  Constant,  ///< `expr`, a `ConstExpr`
+  Dimension, ///< the number `dim`
+  Apply,     ///< the built-in of `expr`, an `OpExpr`, on `operands`
+  Convert,   ///< to `elem`, as `expr` says
+  Reshape,   ///< the operand in row-major order with the shape of the result
+  Slice,     ///< each part takes its block of what is the same everywhere
+  Move,      ///< `movement`
+};
+
+/// One value of a program. Shapes are those of the whole arrays, in the dimensions of the program.
+struct PlacedValue {
+  PlacedKind kind = PlacedKind::Constant;
+  Placement placement;
+  std::vector<Dim> shape;
+  ElemKind elem = ElemKind::F32;
+  const Expr *expr = nullptr;
+  std::vector<std::optional<ValueId>> operands; ///< nothing for an operand that is left out
+  const Local *param = nullptr;
+  const MovementRecord *movement = nullptr;
+  Dim dim;
+};
+
+struct PlacedProgram {
+  const CallableDecl *decl = nullptr;
+  std::string level;               ///< whose parts hold the arrays: `chip`
+  std::vector<PlacedValue> values; ///< operands before what uses them
+  std::vector<ValueId> outputs;    ///< one per output, placed as declared
+};
+
+/// Whether the header of a callable places an array.
+bool isPlaced(const Tree &tree, NodeId decl);
+
+/// Places all values of a program without errors, whose header does. Reports what does not agree, and
+/// what there is no rule for; nothing then. Nothing comes back, without a report, if the body of a
+/// `fn` that it calls has not been checked (`check_chunk.h`).
+std::optional<PlacedProgram> placeProgram(const CheckedProgram &program, const Tree &tree,
+                                          const CallableDecl &decl, DiagnosticSink &sink);
+
+} // namespace ptl

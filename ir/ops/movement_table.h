@@ -1,0 +1,49 @@
+// The records of movements, `movements.def`. A movement is no operation on values: an executor of one
+// part has nothing to compute for it, so it has no class in the IR and no record in `op_table.h`.
+#pragma once
+
+#include <cstdint>
+#include <iterator>
+#include <string_view>
+
+namespace ptl {
+
+/// Where an array lies, over the parts of one level.
+enum class PlacementKind : uint8_t {
+  Whole,   ///< the same on every part
+  Cut,     ///< every part has a block of one dimension
+  Partial, ///< every part has a summand
+};
+
+enum class MovementId : uint8_t {
+#define MOVEMENT(ID, NAME, FROM, TO, BY, SHARE, DOC) ID,
+#include "ir/ops/movements.def"
+};
+
+struct MovementRecord {
+  MovementId id;
+  std::string_view name;
+  PlacementKind from, to;
+  bool takesBy;
+  std::string_view share; ///< of the array's bytes, that each of `n` parts sends
+  std::string_view doc;   ///< one line
+};
+
+inline constexpr MovementRecord allMovements[] = {
+#define MOVEMENT(ID, NAME, FROM, TO, BY, SHARE, DOC)                                               \
+  {MovementId::ID, NAME, PlacementKind::FROM, PlacementKind::TO, BY, SHARE, DOC},
+#include "ir/ops/movements.def"
+};
+
+/// Null when there is none of the name.
+constexpr const MovementRecord *findMovement(std::string_view name) {
+  for (const MovementRecord &record : allMovements)
+    if (record.name == name)
+      return &record;
+  return nullptr;
+}
+constexpr const MovementRecord &movementRecord(MovementId id) {
+  return allMovements[static_cast<size_t>(id)];
+}
+
+} // namespace ptl
