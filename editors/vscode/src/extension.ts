@@ -3,6 +3,7 @@ import * as vscode from "vscode";
 import { Choices } from "./choices";
 import { Commands } from "./commands";
 import { useProgramsOf } from "./config";
+import { HoverIr } from "./hover_ir";
 import { LinkedHighlight } from "./linked_highlight";
 import { MemoryView } from "./memory_view";
 import { Previews } from "./previews";
