@@ -418,7 +418,7 @@ const steps = {
   },
 
   async missingServer(w) {
-    fs.mkdirSync(path.join(workspace, ".vscode"));
+    fs.mkdirSync(path.join(workspace, ".vscode"), { recursive: true }); // The lengths that were chosen are in it.
     fs.writeFileSync(path.join(workspace, ".vscode/settings.json"), '{ "ptl.server.path": "/nowhere/ptl-lsp" }');
     await until("a message says what is wrong and what to do", async () => {
       const text = await w.page.locator(".notification-toast").allInnerTexts();
