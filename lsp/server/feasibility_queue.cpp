@@ -214,6 +214,46 @@ static std::string problemOf(const json &result) {
   return code.empty() ? "cannot be compiled" : "cannot be compiled (" + code + ")";
 }
 
+namespace {
+/// What clients show of a verdict, to see whether that has changed.
+struct Shown {
+  std::vector<Diagnostic> diagnostics; ///< none where they are of another text
+  std::vector<std::string> advice;
+  std::string title;
+  json dominant;
+
+  Shown(Session &session, const std::string &path, const std::string &entry,
+        const std::string &target, const ChipVerdict &verdict)
+      : advice(adviceTexts(verdict)),
+        title(verdictTitle(session, path, entry, target) +
+              verdictLens(session, path, entry, target) + sizesLens(session, path, entry)),
+        dominant(dominantOf(verdict)) {
+    if (isFresh(session, path, verdict))
+      diagnostics = verdict.diagnostics;
+  }
+
+  bool hasSameDiagnostics(const Shown &other) const {
+    auto isSame = [](const Diagnostic &a, const Diagnostic &b) {
+      return a.span == b.span && a.message == b.message && a.helps == b.helps &&
+             a.notes == b.notes && a.fixes.size() == b.fixes.size();
+    };
+    return std::equal(diagnostics.begin(), diagnostics.end(), other.diagnostics.begin(),
+                      other.diagnostics.end(), isSame);
+  }
+};
+} // namespace
+
+/// Asks next, without haste, for what nobody reads while typing.
+void FeasibilityQueue::askForMore(const Task &task, const ChipVerdict &verdict) {
+  if (!task.helps && (verdict.result.contains("overflow") || !partsOf(verdict).empty()))
+    add(later_, {task.path, task.entry, task.target, true, false});
+  else if (!task.hints && verdict.result.contains("cost"))
+    add(later_, {task.path, task.entry, task.target, task.helps, true});
+  else if (!task.advice && server_.session.settings.advice && task.target != "cpu" &&
+           verdict.result.value("cost", json::object()).contains("us"))
+    add(later_, {task.path, task.entry, task.target, task.helps, true, true});
+}
+
 void FeasibilityQueue::take(const Task &task, const ide::Document &document, const ChipEntry &entry,
                             json result) {
   Session &session = server_.session;
@@ -224,17 +264,7 @@ void FeasibilityQueue::take(const Task &task, const ide::Document &document, con
   auto shown = [&] { return Shown(session, task.path, task.entry, task.target, verdict); };
   // What was shown is compared below with what is shown then, so that clients are bothered only by
   // changes.
-  ChipVerdict &verdict = session.verdicts[{task.path, task.entry, task.target}];
-  bool wasShown = isFresh(session, task.path, verdict) && !verdict.diagnostics.empty();
-  auto titles = [&] {
-    return verdictTitle(session, task.path, task.entry, task.target) +
-           verdictLens(session, task.path, task.entry, task.target) +
-           sizesLens(session, task.path, task.entry);
-  };
-  std::string titleBefore = titles();
-  json dominantBefore = dominantOf(verdict);
-  std::vector<Diagnostic> before = wasShown ? verdict.diagnostics : std::vector<Diagnostic>();
-  std::vector<std::string> adviceBefore = adviceTexts(verdict);
+  Shown before = shown();
   bool isGood = result.value("ok", false);
   if (isGood)
     verdict = readVerdict(session, document, entry, std::move(result));
@@ -248,17 +278,10 @@ void FeasibilityQueue::take(const Task &task, const ide::Document &document, con
   Shown now = shown();
   if (!now.hasSameDiagnostics(before) || now.advice != before.advice)
     server_.diagnosticsChanged(task.path);
-  lensesChanged_ |= titleBefore != titles();
-  lensesChanged_ |= adviceBefore != adviceTexts(verdict);
-  hintsChanged_ |= dominantBefore != dominantOf(verdict);
-  // Nobody reads these while typing.
-  if (isGood && !task.helps && (verdict.result.contains("overflow") || !partsOf(verdict).empty()))
-    add(later_, {task.path, task.entry, task.target, true, false});
-  else if (isGood && !task.hints && verdict.result.contains("cost"))
-    add(later_, {task.path, task.entry, task.target, task.helps, true});
-  else if (isGood && !task.advice && session.settings.advice && task.target != "cpu" &&
-           verdict.result.value("cost", json::object()).contains("us"))
-    add(later_, {task.path, task.entry, task.target, task.helps, true, true});
+  lensesChanged_ |= now.title != before.title || now.advice != before.advice;
+  hintsChanged_ |= now.dominant != before.dominant;
+  if (isGood)
+    askForMore(task, verdict);
 }
 
 // ---- The request --------------------------------------------------------------------------------
