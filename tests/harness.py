@@ -10,8 +10,6 @@ import sys
 import tempfile
 from typing import Callable, Optional
 
-import numpy as np
-
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TIMEOUT = 120  # seconds for one command
 # No test finds code that an earlier one has left.
@@ -74,26 +72,6 @@ class Tools:
             return ["no document"], outcome
         found = [each["code"] for each in document["diagnostics"] if each["severity"] == severity]
         return found, outcome
-
-
-def run_on_arrays(tools, file, entry, inputs, outputs, how=()):
-    """Runs a program as its users do, with arrays in files: the results by name, or the `Outcome` of a run that failed.
-
-    `inputs`: arrays, scalars and lengths by name; `how`: further options, such as the target.
-    """
-    with tempfile.TemporaryDirectory() as folder:
-        words = []
-        for name, value in inputs.items():
-            if isinstance(value, np.ndarray):
-                np.save(f"{folder}/{name}.npy", value)
-                value = f"@{folder}/{name}.npy"
-            words.append(f"{name}={value}")
-        for name in outputs:
-            words += ["-o", f"{name}={folder}/{name}.out.npy"]
-        outcome = tools.run("run", file, "--entry", entry, "--convert", *how, *words)
-        if outcome.code != 0:
-            return outcome
-        return {name: np.load(f"{folder}/{name}.out.npy") for name in outputs}
 
 
 def in_folders(kind, tests, run) -> list[Case]:

@@ -8,7 +8,8 @@ import pathlib
 import sys
 
 import numpy as np
-from harness import ROOT, Case, Outcome, Tools, run_cases, run_on_arrays
+from harness import ROOT, Case, Outcome, Tools, run_cases
+from run_arrays import run_on_arrays
 
 FOLDER = ROOT / "examples" / "models"
 TARGETS = ("cpu", "reference", "a2", "a3", "a5")

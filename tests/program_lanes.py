@@ -129,7 +129,8 @@ def indexer(chip):
     # Kernels at the same time save a quarter of what they take one after another, and the whole stays below its present time.
     expect(report["us"] < min(0.75 * lengths, 52), f"{report['us']} us, one after another {lengths} us")
     keys, weights = (next(launch for launch in report["launches"] if launch["line"] == line) for line in (54, 59))
-    expect(overlap(keys, weights) > 0.5 * (weights["end"] - weights["begun"]), "keys and weights do not overlap")
+    # The launch of the weights is one of the last, when the product of the keys has run for two thirds of its time.
+    expect(overlap(keys, weights) > 0.25 * (keys["end"] - keys["begun"]), "keys and weights do not overlap")
     gain = next(gain for gain in report["gains"] if gain["if"] == "the launch took no time")
     expect(gain["gain"] > 0.2, f"{report['gains']}")
 

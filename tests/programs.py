@@ -7,7 +7,8 @@ import tempfile
 
 import numpy as np
 
-from harness import ROOT, Case, Outcome, Tools, run_cases, run_on_arrays
+from harness import ROOT, Case, Outcome, Tools, run_cases
+from run_arrays import run_on_arrays
 
 EXECUTORS = (["--target", "reference"], ["-j", "1"], ["-j", "2"], ["-j", "8"])
 SHAPES = {"indexer prolog": (8, 7168, 1536, 64, 128, 64, 512), "indexer prolog, small": (5, 96, 64, 4, 32, 16, 256)}

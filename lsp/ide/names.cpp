@@ -560,4 +560,17 @@ std::vector<NodeId> labelsOf(const Tree &tree, NodeId callable) {
   return labels;
 }
 
+const std::vector<std::string_view> &wordsOfLanguage() {
+  static const std::vector<std::string_view> words = [] {
+    std::vector<std::string_view> all = {"tiles", "acc", "inf", "nan"};
+#define KEYWORD(NAME, SPELLING) all.push_back(SPELLING);
+#define ELEMENT(NAME, SPELLING) all.push_back(SPELLING);
+#include "frontend/lex/tokens.def"
+    for (const OpRecord &op : allOps())
+      all.push_back(op.name);
+    return all;
+  }();
+  return words;
+}
+
 } // namespace ptl::ide

@@ -1,6 +1,6 @@
 #include "lsp/server/typing.h"
 
-#include "ir/ops/op_table.h"
+#include "lsp/ide/names.h"
 
 #include <algorithm>
 #include <cctype>
@@ -151,21 +151,6 @@ static bool isWordCharacter(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
 }
 
-/// Names that mean something anywhere, without a declaration in the text.
-static const std::vector<std::string_view> &wordsOfLanguage() {
-  static const std::vector<std::string_view> words = [] {
-    std::vector<std::string_view> all = {"tiles", "acc", "inf", "nan"};
-#define KEYWORD(NAME, SPELLING) all.push_back(SPELLING);
-#include "frontend/lex/tokens.def"
-    for (const OpRecord &op : allOps())
-      all.push_back(op.name);
-    for (const ElemInfo &info : elemInfos)
-      all.push_back(info.name);
-    return all;
-  }();
-  return words;
-}
-
 std::string Typing::hopelessWord(const ide::File &file) const {
   auto [line, column] = file.document.position(cursor_);
   std::string_view text = file.document.lineText(line);
@@ -179,7 +164,7 @@ std::string Typing::hopelessWord(const ide::File &file) const {
   if (word.size() < 2 || (begin > 0 && text[begin - 1] == '.'))
     return "";
   auto continues = [&](std::string_view name) { return name.starts_with(word) && name != word; };
-  if (std::ranges::any_of(wordsOfLanguage(), continues))
+  if (std::ranges::any_of(ide::wordsOfLanguage(), continues))
     return "";
   for (const auto &names : file.index.spaces)
     for (const auto &each : names)

@@ -119,8 +119,7 @@ static bool lowerScalarOp(KernelContext &c, mlir::Operation *op);
 static Tile carriedTile(KernelContext &c, mlir::scf::ForOp loop, unsigned index);
 
 bool lowerGrid(KernelContext &c, ir::ParallelOp grid) {
-  // These facts about the whole grid decide the types of all buffers, so they come before any
-  // operation.
+  // These facts about the whole grid decide the types of all buffers, so they come first.
   c.dynamicValid = hasOpenLengths(grid);
   c.capacities = capacitiesOf(grid);
   c.neverEmpty = neverEmptyIn(grid, c.capacities);
@@ -181,7 +180,6 @@ static void lowerPoints(KernelContext &c, ir::ParallelOp grid) {
   }
   Value first = group;
   if (auto cores = attrs::cores.of(grid)) {
-    // others have nothing to do
     groups = minimum(c, groups, constant(c, cores.getInt()));
     Value works = c.b.create<arith::CmpIOp>(c.loc, arith::CmpIPredicate::slt, group, groups);
     // A loop that begins at its end does not run.
@@ -240,8 +238,7 @@ void lowerBlock(KernelContext &c, Block &block) {
     return;
   Operation *end = block.getTerminator();
   popFor(c, end);
-  // The values that the block passes on are copied first, by the function that lowers the operation
-  // around the block.
+  // The values that the block passes on are copied first, by what lowers the operation around it.
   if (llvm::all_of(end->getOperands(), [&](Value value) { return isScalar(c, value); }))
     freeSlots(c, end);
 }

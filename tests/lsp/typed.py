@@ -136,14 +136,14 @@ def errors_wait(place: Place):
     at = lambda piece: KERNEL.index(piece) + len(piece)
     with Typed(place, "waits.ptl", KERNEL) as typed:
         key = lambda begin, text: Typist(1, "").edit(begin, begin, text)
-        if found := typed.press(key(at("exp(rows"), " + unk")):
+        if found := typed.press(key(at("exp(rows"), " + sca")):
             return f"at the cursor: {found}"
         if typed.client.status()["held"] != 1:
             return "nothing is said to be held"
         rested = typed.after_rest()
         if not rested or [each["code"] for each in rested if each["severity"] == 1] != ["E0201"]:
             return f"after a pause: {rested}"
-        if found := typed.press(key(typed.text.text.index("+ unk") + 5, "n")):
+        if found := typed.press(key(typed.text.text.index("+ sca") + 5, "l")):
             return f"the typing went on: {found}"
         elsewhere = typed.press(key(typed.text.text.index("expect_close") - 4, "// "))
         if [each["code"] for each in elsewhere if each["severity"] == 1] != ["E0201"]:
@@ -155,7 +155,7 @@ def errors_wait(place: Place):
         if not typed.client.diagnostics(typed.uri, typed.version):
             return "after a change of two places nothing is said"
     with Typed(place, "at_once.ptl", KERNEL, {"diagnostics": {"whileTyping": True}}) as typed:
-        if [each["code"] for each in typed.press(key(at("exp(rows"), " + unk"))] != ["E0201"]:
+        if [each["code"] for each in typed.press(key(at("exp(rows"), " + sca"))] != ["E0201"]:
             return "not at once by the setting"
     return None
 
@@ -172,7 +172,7 @@ def pulled(place: Place):
             return "wrong at first"
         text = Text(KERNEL)
         at = KERNEL.index("exp(rows") + len("exp(rows")
-        client.change(uri, 2, [text.edit(at, at, " + unk")])
+        client.change(uri, 2, [text.edit(at, at, " + sca")])
         if ask():
             return "at the cursor"
         client.arrived.clear()
