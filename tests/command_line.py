@@ -614,7 +614,7 @@ def tuning(tools: Tools, folder: pathlib.Path) -> None:
     none = tools.run("tune", source, *sizes)
     expect(none.code == 0 and "with other items" in none.stdout and "of 25" not in none.stdout, none)
     source.write_text(TUNED)
-    fixed = tools.run("tune", source, "-D", "BM=16", "-D", "BN=64", *sizes)
+    fixed = tools.run("tune", source, "-D", "BM=16", "-D", "BN=64", "-D", "BK=64", *sizes)
     expect(fixed.code == 0 and "tried 1, which is all" in fixed.stdout, fixed)
     outcome = tools.run("tune", source, "--target", "reference")
     expect(outcome.code == 3 and "measured on `cpu`" in outcome.stderr, outcome)

@@ -43,7 +43,7 @@ export interface Failure {
 }
 
 export interface Outcome {
-  /** By test, in the order of the run; true: on all executors. */
+  /** By test that was asked for; true: on all executors. Empty if nothing ran. */
   passed: Map<string, boolean>;
   failures: Map<string, Failure[]>;
   /** Why nothing ran, if nothing did. */
@@ -60,13 +60,13 @@ interface Diagnostic {
   notes?: string[];
 }
 
-/** `lines` are what the run prints for people, `json` the diagnostics. */
-export function readOutcome(lines: string, json: string): Outcome {
+/** `json` are the diagnostics of a run of the tests `asked`. Of a test that passed they say nothing. */
+export function readOutcome(json: string, asked: string[]): Outcome {
   const outcome: Outcome = { passed: new Map(), failures: new Map(), problems: [] };
-  for (const [, word, , name] of lines.matchAll(/^(ok|FAILED)\s+(\S+)\s+(.*)$/gm))
-    if (name !== undefined) outcome.passed.set(name, word === "ok" && (outcome.passed.get(name) ?? true));
+  const diagnostics = readDiagnostics(json);
+  if (!diagnostics) return outcome;
   const executors = new Map<string, { failure: Failure; what: string; on: string[]; notes: string[] }>();
-  for (const diagnostic of readDiagnostics(json)) {
+  for (const diagnostic of diagnostics) {
     if (diagnostic.severity !== "error") continue;
     const failed = /^`([\s\S]*?)` failed on `([^`]+)`: ([\s\S]*)$/.exec(diagnostic.message);
     const notes = diagnostic.notes ?? [];
@@ -87,15 +87,18 @@ export function readOutcome(lines: string, json: string): Outcome {
     outcome.failures.set(name, [...(outcome.failures.get(name) ?? []), failure]);
   }
   for (const { failure, what, on, notes } of executors.values())
-    failure.text = [`${what} (${on.join(", ")})`, ...notes].join("\n");
+    // In one line: where a failure is shown beside the source there is room for no more.
+    failure.text = [`${what} (${on.join(", ")})`, ...notes].join(", ");
+  // Nothing runs where something is wrong with the file itself.
+  if (outcome.problems.length === 0) for (const name of asked) outcome.passed.set(name, !outcome.failures.has(name));
   return outcome;
 }
 
-function readDiagnostics(json: string): Diagnostic[] {
+function readDiagnostics(json: string): Diagnostic[] | undefined {
   try {
-    return (JSON.parse(json) as { diagnostics?: Diagnostic[] }).diagnostics ?? [];
+    return (JSON.parse(json) as { diagnostics?: Diagnostic[] }).diagnostics;
   } catch {
-    return [];
+    return undefined;
   }
 }
 

@@ -125,7 +125,10 @@ export class TestView implements vscode.Disposable {
     const begin = Date.now();
     const { lines, json, problem } = await runCompiler(uri, filter, token);
     run.appendOutput(lines.replace(/\r?\n/g, "\r\n"), undefined, tests.length === 1 ? tests[0] : undefined);
-    const outcome = readOutcome(lines, json);
+    const outcome = readOutcome(
+      json,
+      tests.map((test) => test.id),
+    );
     const time = (Date.now() - begin) / tests.length;
     for (const test of tests) {
       const passed = outcome.passed.get(test.id);
