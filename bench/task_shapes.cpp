@@ -8,25 +8,25 @@ using namespace ptl::rt;
 namespace ptl::bench {
 namespace {
 
-constexpr size_t flatTasks = 16384;
+constexpr size_t kFlatTasks = 16384;
 
 Shape independent() {
-  Shape shape{"empty", {int64_t(flatTasks)}, {}};
-  for (size_t i = 0; i < flatTasks; ++i)
+  Shape shape{"empty", {int64_t(kFlatTasks)}, {}};
+  for (size_t i = 0; i < kFlatTasks; ++i)
     shape.tasks.push_back({{0, int64_t(i), true}});
   return shape;
 }
 
 Shape chain() {
   Shape shape{"chain", {1}, {}};
-  shape.tasks.assign(flatTasks, {{0, 0, true}});
+  shape.tasks.assign(kFlatTasks, {{0, 0, true}});
   return shape;
 }
 
 Shape fans() {
   constexpr int64_t width = 100;
   Shape shape{"fan", {1, width}, {}};
-  while (shape.tasks.size() < flatTasks) {
+  while (shape.tasks.size() < kFlatTasks) {
     shape.tasks.push_back({{0, 0, true}});
     for (int64_t i = 0; i < width; ++i)
       shape.tasks.push_back({{0, 0, false}, {1, i, true}});

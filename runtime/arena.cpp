@@ -6,15 +6,15 @@
 namespace ptl::rt {
 namespace {
 
-constexpr int64_t firstBlock = int64_t(1) << 20;
+constexpr int64_t kFirstBlock = int64_t(1) << 20;
 // Above this the arena hands its largest blocks back to the system once it is empty.
-constexpr int64_t keptWhenEmpty = int64_t(256) << 20;
-constexpr int64_t largestRequest = int64_t(1) << 46;
+constexpr int64_t kKeptWhenEmpty = int64_t(256) << 20;
+constexpr int64_t kLargestRequest = int64_t(1) << 46;
 
 } // namespace
 
 void *allocateAligned(int64_t bytes) {
-  if (bytes < 0 || bytes > largestRequest)
+  if (bytes < 0 || bytes > kLargestRequest)
     return nullptr;
   return std::aligned_alloc(PTL_RT_ALIGNMENT, alignedBytes(std::max<int64_t>(bytes, 1)));
 }
@@ -38,7 +38,7 @@ bool Arena::enterBlockFor(int64_t bytes) {
       blocks_.pop_back();
     }
     int64_t base = blocks_.empty() ? 0 : blocks_.back().base + blocks_.back().size;
-    int64_t size = std::max(bytes, blocks_.empty() ? firstBlock : blocks_.back().size * 2);
+    int64_t size = std::max(bytes, blocks_.empty() ? kFirstBlock : blocks_.back().size * 2);
     char *memory = static_cast<char *>(allocateAligned(size));
     if (!memory && size > bytes)
       memory = static_cast<char *>(allocateAligned(size = bytes));
@@ -58,7 +58,7 @@ bool Arena::enterBlockFor(int64_t bytes) {
 }
 
 void *Arena::allocate(int64_t bytes) {
-  if (bytes < 0 || bytes > largestRequest)
+  if (bytes < 0 || bytes > kLargestRequest)
     return nullptr;
   bytes = alignedBytes(std::max<int64_t>(bytes, 1));
   bool fits = block_ < blocks_.size() && blocks_[block_].size - used_ >= bytes;
@@ -77,7 +77,7 @@ void Arena::release(int64_t mark) {
   used_ = mark - blocks_[block_].base;
   if (mark != 0)
     return;
-  while (blocks_.size() > 1 && blocks_.back().base + blocks_.back().size > keptWhenEmpty) {
+  while (blocks_.size() > 1 && blocks_.back().base + blocks_.back().size > kKeptWhenEmpty) {
     std::free(blocks_.back().memory);
     blocks_.pop_back();
   }

@@ -9,9 +9,9 @@ namespace ptl::rt {
 namespace {
 
 // Smaller blocks are left to the C library.
-constexpr int64_t smallest = 4096;
-constexpr int64_t mostKept = int64_t(256) << 20;
-constexpr size_t mostBlocks = 64;
+constexpr int64_t kSmallest = 4096;
+constexpr int64_t kMostKept = int64_t(256) << 20;
+constexpr size_t kMostBlocks = 64;
 
 int64_t mostFor(int64_t bytes) { return bytes + bytes / 4; }
 
@@ -19,7 +19,7 @@ int64_t mostFor(int64_t bytes) { return bytes + bytes / 4; }
 
 void *BlockPool::take(int64_t bytes, int64_t &capacity) {
   capacity = bytes;
-  if (bytes < smallest)
+  if (bytes < kSmallest)
     return allocateAligned(bytes);
   {
     std::lock_guard lock(mutex_);
@@ -40,14 +40,14 @@ void *BlockPool::take(int64_t bytes, int64_t &capacity) {
 }
 
 void BlockPool::giveBack(void *memory, int64_t capacity) {
-  if (capacity < smallest || capacity > mostKept)
+  if (capacity < kSmallest || capacity > kMostKept)
     return std::free(memory);
   std::vector<Block> dropped;
   {
     std::lock_guard lock(mutex_);
     blocks_.push_back({memory, capacity});
     kept_ += capacity;
-    while (kept_ > mostKept || blocks_.size() > mostBlocks) {
+    while (kept_ > kMostKept || blocks_.size() > kMostBlocks) {
       dropped.push_back(blocks_.front());
       kept_ -= blocks_.front().capacity;
       blocks_.erase(blocks_.begin());

@@ -12,7 +12,7 @@ namespace ptl::rt {
 namespace {
 
 // Where the system does not say how large the last cache is: larger than most.
-constexpr int64_t unknownCache = int64_t(64) << 20;
+constexpr int64_t kUnknownCache = int64_t(64) << 20;
 
 /// The size of a cache of the first processor as the system writes it, as in `32768K`; 0 if there is no such cache.
 int64_t cacheBytes(int index) {
@@ -42,7 +42,7 @@ int64_t findStreamedFrom() {
   int64_t largest = 0;
   for (int index = 0; index < 8; ++index)
     largest = std::max(largest, cacheBytes(index));
-  return std::max<int64_t>(largest ? largest : unknownCache, PTL_RT_LEAST_STREAMED);
+  return std::max<int64_t>(largest ? largest : kUnknownCache, PTL_RT_LEAST_STREAMED);
 }
 
 } // namespace

@@ -5,8 +5,8 @@
 namespace ptl::rt {
 namespace {
 
-constexpr int32_t deviceCpu = 1;
-constexpr int32_t deviceCudaHost = 3;
+constexpr int32_t kDeviceCpu = 1;
+constexpr int32_t kDeviceCudaHost = 3;
 
 std::optional<PtlElem> elemOf(const DlTensor &tensor) {
   if (tensor.typeLanes != 1)
@@ -20,7 +20,7 @@ std::optional<PtlElem> elemOf(const DlTensor &tensor) {
 } // namespace
 
 Failure viewOfDlpack(const DlTensor &tensor, PtlView &view) {
-  if (tensor.deviceType != deviceCpu && tensor.deviceType != deviceCudaHost)
+  if (tensor.deviceType != kDeviceCpu && tensor.deviceType != kDeviceCudaHost)
     return {PTL_ERROR_ARGUMENT, "the tensor lives on a device that this library cannot read", "",
             0};
   std::optional<PtlElem> elem = elemOf(tensor);

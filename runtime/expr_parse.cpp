@@ -9,8 +9,8 @@ namespace {
 using Op = Expr::Op;
 using Json = nlohmann::json;
 
-constexpr int deepestExpr = 200;
-constexpr int anyCount = std::numeric_limits<int>::max();
+constexpr int kDeepestExpr = 200;
+constexpr int kAnyCount = std::numeric_limits<int>::max();
 
 struct OpRow {
   const char *name;
@@ -20,16 +20,16 @@ struct OpRow {
 };
 
 constexpr OpRow opRows[] = {
-    {"add", Op::Add, 1, anyCount},
+    {"add", Op::Add, 1, kAnyCount},
     {"sub", Op::Sub, 2, 2},
-    {"mul", Op::Mul, 1, anyCount},
+    {"mul", Op::Mul, 1, kAnyCount},
     {"floordiv", Op::FloorDiv, 2, 2},
     {"truncdiv", Op::TruncDiv, 2, 2},
     {"ceildiv", Op::CeilDiv, 2, 2},
     {"mod", Op::Mod, 2, 2},
     {"rem", Op::Rem, 2, 2},
-    {"min", Op::Min, 1, anyCount},
-    {"max", Op::Max, 1, anyCount},
+    {"min", Op::Min, 1, kAnyCount},
+    {"max", Op::Max, 1, kAnyCount},
     {"neg", Op::Neg, 1, 1},
     {"eq", Op::Eq, 2, 2},
     {"ne", Op::Ne, 2, 2},
@@ -37,8 +37,8 @@ constexpr OpRow opRows[] = {
     {"le", Op::Le, 2, 2},
     {"gt", Op::Gt, 2, 2},
     {"ge", Op::Ge, 2, 2},
-    {"and", Op::And, 1, anyCount},
-    {"or", Op::Or, 1, anyCount},
+    {"and", Op::And, 1, kAnyCount},
+    {"or", Op::Or, 1, kAnyCount},
     {"not", Op::Not, 1, 1},
 };
 
@@ -47,7 +47,7 @@ public:
   Reader(const ExprNames &names, std::string &problem) : names_(names), problem_(problem) {}
 
   std::optional<Expr> read(const Json &json, int depth = 0) {
-    if (depth > deepestExpr)
+    if (depth > kDeepestExpr)
       return fail("an expression is nested too deeply");
     if (json.is_number_integer())
       return constant(json);

@@ -5,8 +5,8 @@
 namespace ptl::rt {
 namespace {
 
-constexpr int64_t elementsShownInFull = 1000;
-constexpr int64_t shownAtEachEnd = 3;
+constexpr int64_t kElementsShownInFull = 1000;
+constexpr int64_t kShownAtEachEnd = 3;
 
 void appendAxis(std::string &out, const PtlArray &array, int64_t axis, const char *at, int64_t size,
                 bool shorten) {
@@ -20,9 +20,9 @@ void appendAxis(std::string &out, const PtlArray &array, int64_t axis, const cha
   for (int64_t i = 0; i < extent; ++i) {
     if (i > 0)
       out += inner ? ", " : ",\n" + std::string(axis + 1, ' ');
-    if (shorten && extent > 2 * shownAtEachEnd && i == shownAtEachEnd) {
+    if (shorten && extent > 2 * kShownAtEachEnd && i == kShownAtEachEnd) {
       out += "...";
-      i = extent - shownAtEachEnd - 1;
+      i = extent - kShownAtEachEnd - 1;
       continue;
     }
     appendAxis(out, array, axis + 1, at + i * array.strides[axis] * size, size, shorten);
@@ -44,7 +44,7 @@ std::string formatArray(const PtlArray &array) {
   if (total == 0)
     return info->name + formatShape(array.rank, array.extents);
   appendAxis(out, array, 0, static_cast<const char *>(array.data), info->size(),
-             total > elementsShownInFull);
+             total > kElementsShownInFull);
   return out;
 }
 

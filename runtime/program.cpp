@@ -15,9 +15,9 @@
 namespace ptl::rt {
 namespace {
 
-constexpr int64_t chunksPerThread = 8;
+constexpr int64_t kChunksPerThread = 8;
 // A program that runs ahead of its tasks waits when its intermediates take more.
-constexpr int64_t mostRunAhead = int64_t(1) << 30;
+constexpr int64_t kMostRunAhead = int64_t(1) << 30;
 
 /// The number of the task that this thread runs, 0 outside of tasks.
 thread_local uint64_t runningTask = 0;
@@ -40,7 +40,7 @@ uint64_t ProgramRun::failAt() {
 }
 
 int64_t ProgramRun::grainOf(int64_t count) const {
-  return std::max<int64_t>(1, count / (context_.pool->threadCount() * chunksPerThread));
+  return std::max<int64_t>(1, count / (context_.pool->threadCount() * kChunksPerThread));
 }
 
 void ProgramRun::runPoints(const TaskHeader &header, const void *cells, int64_t begin,
@@ -142,7 +142,7 @@ void *WindowRun::allocate(int64_t bytes) {
   window_.helpUntil([&] {
     int64_t live = live_.load(std::memory_order_relaxed);
     // A single array that is larger than the limit is still allowed.
-    return live == 0 || live + bytes <= mostRunAhead;
+    return live == 0 || live + bytes <= kMostRunAhead;
   });
   void *memory = context_.allocate(bytes);
   if (memory)

@@ -6,13 +6,13 @@ namespace ptl::rt {
 namespace {
 
 /// Programs that take longer gain from threads, or lose too little to be worth a slow run.
-constexpr int64_t longEnough = 1'000'000;
+constexpr int64_t kLongEnough = 1'000'000;
 /// The first run sets things up; then two runs measure each way.
-constexpr uint32_t firstWithThreads = 3, firstInOrder = 5;
+constexpr uint32_t kFirstWithThreads = 3, kFirstInOrder = 5;
 /// The slower way is tried again every so many runs.
-constexpr uint32_t period = 64;
+constexpr uint32_t kPeriod = 64;
 /// A measurement is weighted a little less after each slower run.
-constexpr double forgetting = 1.02;
+constexpr double kForgetting = 1.02;
 
 } // namespace
 
@@ -38,13 +38,13 @@ bool ProgramChoice::runsInOrder(Key key) {
   std::lock_guard lock(mutex_);
   Entry &entry = entryOf(key);
   uint32_t run = entry.runs;
-  entry.runs = run < 1u << 30 ? run + 1 : firstInOrder;
-  if (run < firstWithThreads || entry.isLong || entry.threads <= 0)
+  entry.runs = run < 1u << 30 ? run + 1 : kFirstInOrder;
+  if (run < kFirstWithThreads || entry.isLong || entry.threads <= 0)
     return false;
-  if (run < firstInOrder || entry.inOrder <= 0)
+  if (run < kFirstInOrder || entry.inOrder <= 0)
     return true;
   bool isFaster = entry.inOrder < entry.threads;
-  return run % period == 0 ? !isFaster : isFaster;
+  return run % kPeriod == 0 ? !isFaster : isFaster;
 }
 
 void ProgramChoice::note(Key key, bool inOrder, int64_t nanoseconds, uint64_t tasks) {
@@ -53,11 +53,11 @@ void ProgramChoice::note(Key key, bool inOrder, int64_t nanoseconds, uint64_t ta
   // The first run is not typical: caches are cold and the graph is recorded.
   if (entry.runs <= 1)
     return;
-  entry.isLong = nanoseconds > longEnough;
+  entry.isLong = nanoseconds > kLongEnough;
   double each =
       static_cast<double>(nanoseconds) / static_cast<double>(std::max<uint64_t>(tasks, 1));
   double &known = inOrder ? entry.inOrder : entry.threads;
-  known = known > 0 ? std::min(each, known * forgetting) : each;
+  known = known > 0 ? std::min(each, known * kForgetting) : each;
 }
 
 } // namespace ptl::rt

@@ -12,16 +12,16 @@
 namespace ptl::rt {
 namespace {
 
-constexpr size_t mostTasks = size_t(1) << 16;
-constexpr size_t chunkBytes = size_t(1) << 16;
+constexpr size_t kMostTasks = size_t(1) << 16;
+constexpr size_t kChunkBytes = size_t(1) << 16;
 // Beyond this intermediates share memory even where that orders tasks.
-constexpr int64_t roomForStorage = int64_t(1) << 30;
-constexpr size_t mostGraphs = 32;
-constexpr int64_t mostBytesKept = int64_t(256) << 20;
+constexpr int64_t kRoomForStorage = int64_t(1) << 30;
+constexpr size_t kMostGraphs = 32;
+constexpr int64_t kMostBytesKept = int64_t(256) << 20;
 
 KeptBetweenRuns<ProgramGraph> &kept() {
   // Never destroyed: programs may run while the process exits.
-  static auto *instance = new KeptBetweenRuns<ProgramGraph>(mostGraphs, mostBytesKept);
+  static auto *instance = new KeptBetweenRuns<ProgramGraph>(kMostGraphs, kMostBytesKept);
   return *instance;
 }
 
@@ -43,7 +43,7 @@ void ProgramGraph::releaseBlock() {
 char *ProgramGraph::reserveClosure(size_t bytes) {
   bytes = static_cast<size_t>(alignedBytes(static_cast<int64_t>(bytes)));
   if (chunks_.empty() || chunkSize_ - chunkUsed_ < bytes) {
-    chunkSize_ = std::max(chunkBytes, bytes);
+    chunkSize_ = std::max(kChunkBytes, bytes);
     chunks_.push_back(std::aligned_alloc(PTL_RT_ALIGNMENT, chunkSize_));
     chunkUsed_ = 0;
     closureBytes_ += static_cast<int64_t>(chunkSize_);
@@ -54,7 +54,7 @@ char *ProgramGraph::reserveClosure(size_t bytes) {
 
 void ProgramGraph::finish(const std::vector<std::optional<StorageId>> &storages,
                           const std::vector<int64_t> &sizes) {
-  plan_ = builder_.planStorage(roomForStorage);
+  plan_ = builder_.planStorage(kRoomForStorage);
   std::vector<int64_t> placeOf;
   for (const StoragePlan::Place &place : plan_.places) {
     placeOf.resize(std::max<size_t>(placeOf.size(), place.storage + 1));
@@ -98,7 +98,7 @@ void *RecordRun::allocate(int64_t bytes) {
 void RecordRun::await(const int64_t *) { isRefused_ = true; }
 
 void RecordRun::submit(const Submission &task) {
-  if (isRefused_ || ++submitted_ > mostTasks) {
+  if (isRefused_ || ++submitted_ > kMostTasks) {
     isRefused_ = true;
     return;
   }
@@ -176,7 +176,7 @@ std::unique_ptr<ProgramGraph> ProgramGraphs::take(const ProgramGraph::Key &key) 
 
 void ProgramGraphs::giveBack(std::unique_ptr<ProgramGraph> graph) {
   // A graph whose block is larger than all that may be kept would drive out every other graph.
-  if (graph->bytes() > mostBytesKept)
+  if (graph->bytes() > kMostBytesKept)
     graph->releaseBlock();
   kept().giveBack(std::move(graph));
 }

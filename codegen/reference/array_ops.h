@@ -26,11 +26,11 @@ View viewOf(const Value &value);
 
 // ---- Walking (walk.cpp) ------------------------------------------------------------------------
 
-inline constexpr size_t maxOperands = 3;
+inline constexpr size_t kMaxOperands = 3;
 /// An iteration space with a stride per operand and axis. Empty space: an extent is 0.
 struct Walk {
   std::vector<int64_t> shape;
-  std::array<std::vector<int64_t>, maxOperands> strides;
+  std::array<std::vector<int64_t>, kMaxOperands> strides;
 };
 std::vector<int64_t> denseStrides(std::span<const int64_t> shape);
 /// Extents of 1 and missing leading axes repeat.
@@ -41,7 +41,7 @@ std::vector<int64_t> broadcastStrides(std::span<const int64_t> from,
 /// Merges neighbouring axes that all operands walk as one.
 void mergeAxes(Walk &walk, size_t operands);
 
-using Offsets = std::array<int64_t, maxOperands>;
+using Offsets = std::array<int64_t, kMaxOperands>;
 /// Calls `row(offsets, steps, length, position)` for every run along the last axis, in order.
 template <typename Row> void forRows(Walk walk, size_t operands, Row row) {
   if (elementCount(walk.shape) == 0)

@@ -8,8 +8,8 @@ namespace ptl::reference {
 
 namespace {
 
-constexpr int64_t triples = 256; ///< tried at once, one at each position
-constexpr int shrinkRounds = 4;
+constexpr int64_t kTriples = 256; ///< tried at once, one at each position
+constexpr int kShrinkRounds = 4;
 
 /// Values for one parameter, one at each position.
 using Column = std::vector<double>;
@@ -57,7 +57,7 @@ Column Trial::draw(size_t param, std::mt19937_64 &generator) const {
   static constexpr double notable[] = {0, 1, -1, 2, -2, 0.5, 3, -0.25};
   ElemKind elem = elemOf(param);
   Column column;
-  for (int64_t i = 0; i < triples; ++i) {
+  for (int64_t i = 0; i < kTriples; ++i) {
     // 53 bits are the precision of a double; the value lies in `0..1`.
     double unit = static_cast<double>(generator() >> 11) / static_cast<double>(1ull << 53);
     // Small numbers make exact results likely and overflow unlikely.
@@ -134,7 +134,7 @@ std::optional<int64_t> Trial::failing(const Columns &columns) {
 void Trial::shrink(Columns &one) {
   static constexpr double plain[] = {0, 1, 2, -1, 3, 0.5};
   // A value that became plainer may allow others to, so several rounds are made.
-  for (int round = 0; round < shrinkRounds; ++round)
+  for (int round = 0; round < kShrinkRounds; ++round)
     for (size_t i = 0; i < one.size(); ++i)
       for (double value : plain) {
         bool fits = isFloat(elemOf(i % width_)) || value == std::round(value);

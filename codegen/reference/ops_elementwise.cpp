@@ -58,7 +58,7 @@ void generalRows(OpId op, ElemKind elem, std::span<const View> views, RefArray &
   size_t operands = views.size();
   forRows(walkOf(views, result.shape), operands,
           [&](const Offsets &at, const Offsets &step, int64_t length, int64_t position) {
-            Scalar args[maxOperands];
+            Scalar args[kMaxOperands];
             Scalar out;
             for (int64_t i = 0; i < length; ++i) {
               for (size_t k = 0; k < operands; ++k)
@@ -98,15 +98,15 @@ void forElements(std::span<const View> views, const std::vector<int64_t> &shape,
 } // namespace
 
 Value elementwise(OpId op, std::span<const Value> args) {
-  View views[maxOperands];
-  if (args.empty() || args.size() > maxOperands)
+  View views[kMaxOperands];
+  if (args.empty() || args.size() > kMaxOperands)
     stop(RunStatus::Fault, "wrong number of operands of `" + std::string(opRecord(op).name) + "`");
   for (size_t k = 0; k < args.size(); ++k)
     views[k] = viewOf(args[k]);
   std::span<const View> operands(views, args.size());
   ElemKind elem = operands.back().elem;
   if (std::all_of(args.begin(), args.end(), [](const Value &v) { return v.isScalar(); })) {
-    Scalar scalars[maxOperands], out;
+    Scalar scalars[kMaxOperands], out;
     for (size_t k = 0; k < args.size(); ++k)
       scalars[k] = args[k].asScalar().scalar;
     if (evalScalar(op, elem, std::span(scalars, args.size()), out) == EvalStatus::DivisionByZero)

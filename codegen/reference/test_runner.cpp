@@ -14,7 +14,7 @@ namespace ptl::reference {
 
 namespace {
 
-constexpr double largestSample =
+constexpr double kLargestSample =
     1 << 22; ///< product of the dimensions, so that one sample takes moments
 
 /// Lengths where tiles and vectors end, within `[lo, hi)`.
@@ -54,7 +54,7 @@ sampleShapes(const std::vector<std::pair<int64_t, int64_t>> &ranges, unsigned co
   std::vector<std::vector<int64_t>> shapes;
   std::set<std::vector<int64_t>> seen;
   auto add = [&](const std::vector<int64_t> &shape) {
-    if (shapes.size() < count && product(shape) <= largestSample && seen.insert(shape).second)
+    if (shapes.size() < count && product(shape) <= kLargestSample && seen.insert(shape).second)
       shapes.push_back(shape);
   };
   add(lowest);

@@ -38,7 +38,7 @@ static std::vector<SiteCost> costsOfSites(const sim::Estimate &estimate) {
       costs[i] = {0, t.totals[i].busy, t.totals[i].count};
   for (const sim::PathPiece &piece : estimate.analysis.path)
     // The start of a kernel is the host's time, not that of a statement.
-    if (piece.record != sim::noRecord && piece.kind != sim::PathPiece::Kind::Launch)
+    if (piece.record != sim::kNoRecord && piece.kind != sim::PathPiece::Kind::Launch)
       costs[t.records[piece.record].site].path += piece.length();
   return costs;
 }
@@ -98,7 +98,7 @@ const StatementCost *Cost::dominantLoop() const {
 static Roofline rooflineOf(const sim::Estimate &estimate, const Machine &machine,
                            const MachineCosts &costs, int64_t bytes) {
   const sim::Timeline &t = estimate.timeline;
-  sim::Cycles busy[numPipes] = {};
+  sim::Cycles busy[kNumPipes] = {};
   for (size_t i = 0; i < t.sites.size(); ++i)
     if (t.sites[i].isWork())
       busy[static_cast<size_t>(t.sites[i].pipe)] += t.totals[i].busy;
@@ -369,7 +369,7 @@ std::optional<sim::Report> timelineOf(const CostQuestion &question, const ChipPr
     std::vector<sim::Gain> gains = std::move(report.analysis.gains);
     report.analysis = sim::analyse(report.timeline, report.groupsOfChip);
     for (sim::Gain &gain : gains) // groups of gaps are others now
-      if (gain.gap == sim::noRecord) {
+      if (gain.gap == sim::kNoRecord) {
         gain.end *= report.timeline.end / estimate->timeline.end;
         report.analysis.gains.push_back(std::move(gain));
       }

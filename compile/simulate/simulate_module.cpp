@@ -16,7 +16,7 @@ namespace ptl {
 namespace sim = rt::sim;
 
 /// Nobody says how large an array is; it costs nothing.
-static constexpr int64_t bytesOfArray = int64_t(1) << 40;
+static constexpr int64_t kBytesOfArray = int64_t(1) << 40;
 
 /// The module as a kernel; nothing, and an `error`, for what cannot be read.
 static std::optional<sim::Kernel> loadModule(std::string_view text, const std::string &path,
@@ -59,8 +59,8 @@ std::string simulateBlockModule(std::string_view text, const std::string &path,
     const sim::Parameter &parameter = kernel->parameters[i];
     std::string known = parameter.name.empty() ? "arg" + std::to_string(i) : parameter.name;
     if (parameter.isPointer) {
-      arrays.push_back({nullptr, bytesOfArray, known});
-      numbers.push_back(timer.addArray(bytesOfArray));
+      arrays.push_back({nullptr, kBytesOfArray, known});
+      numbers.push_back(timer.addArray(kBytesOfArray));
     } else if (given.count(known)) {
       scalars.push_back(sim::Scalar::integer(given[known]));
       report.dims.push_back({known, given[known]});

@@ -7,7 +7,7 @@
 namespace ptl {
 
 /// More would be a slip of the pen; all of them have memory in this process.
-static constexpr uint32_t mostParts = 4096;
+static constexpr uint32_t kMostParts = 4096;
 
 std::optional<RunShape> shapeOfRun(Session &session) {
   const Options &options = session.options();
@@ -27,9 +27,9 @@ std::optional<RunShape> shapeOfRun(Session &session) {
   }
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), shape.parts);
   if (error != std::errc() || end != text.data() + text.size() || shape.parts < 1 ||
-      shape.parts > mostParts)
+      shape.parts > kMostParts)
     return fails("it takes a level and how many parts there are, from 1 to " +
-                 std::to_string(mostParts) + ": `chip=4`");
+                 std::to_string(kMostParts) + ": `chip=4`");
   return shape;
 }
 

@@ -10,7 +10,7 @@
 namespace ptl {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 const ElemKind smallFloats[] = {ElemKind::F8E4M3, ElemKind::F8E5M2, ElemKind::F16, ElemKind::BF16};
 
 /// All finite values of a type from 0 up, with their bits.
@@ -49,12 +49,12 @@ TEST(ElemConvert, ValuesBetweenNeighboursRoundByTheMode) {
       ASSERT_EQ(roundFloat(middle, kind), even) << elemName(kind) << " " << below;
       ASSERT_EQ(roundFloat(-middle, kind), -even);
       ASSERT_EQ(roundFloat(std::nextafter(middle, 0), kind), below);
-      ASSERT_EQ(roundFloat(std::nextafter(middle, infinity), kind), above);
+      ASSERT_EQ(roundFloat(std::nextafter(middle, kInfinity), kind), above);
       ASSERT_EQ(roundFloat(middle, kind, RoundMode::Away), above);
       ASSERT_EQ(roundFloat(std::nextafter(above, 0), kind, RoundMode::Zero), below);
       ASSERT_EQ(roundFloat(std::nextafter(above, 0), kind, RoundMode::Down), below);
       ASSERT_EQ(roundFloat(-middle, kind, RoundMode::Down), -above);
-      ASSERT_EQ(roundFloat(std::nextafter(below, infinity), kind, RoundMode::Up), above);
+      ASSERT_EQ(roundFloat(std::nextafter(below, kInfinity), kind, RoundMode::Up), above);
       ASSERT_EQ(roundFloat(-middle, kind, RoundMode::Up), -below);
     }
   }
@@ -62,13 +62,13 @@ TEST(ElemConvert, ValuesBetweenNeighboursRoundByTheMode) {
 
 TEST(ElemConvert, BeyondTheRange) {
   EXPECT_EQ(roundFloat(65519, ElemKind::F16), 65504);
-  EXPECT_EQ(roundFloat(65520, ElemKind::F16), infinity);
+  EXPECT_EQ(roundFloat(65520, ElemKind::F16), kInfinity);
   EXPECT_EQ(roundFloat(1e300, ElemKind::F16, RoundMode::Zero), 65504);
   EXPECT_EQ(roundFloat(-1e300, ElemKind::F16, RoundMode::Up), -65504);
-  EXPECT_EQ(roundFloat(-1e300, ElemKind::F16, RoundMode::Down), -infinity);
-  EXPECT_EQ(roundFloat(1e300, ElemKind::F32), infinity);
+  EXPECT_EQ(roundFloat(-1e300, ElemKind::F16, RoundMode::Down), -kInfinity);
+  EXPECT_EQ(roundFloat(1e300, ElemKind::F32), kInfinity);
   EXPECT_EQ(roundFloat(1000, ElemKind::F8E4M3), 448);
-  EXPECT_EQ(roundFloat(-infinity, ElemKind::F8E4M3), -448);
+  EXPECT_EQ(roundFloat(-kInfinity, ElemKind::F8E4M3), -448);
   EXPECT_EQ(roundFloat(1e6, ElemKind::F8E5M2), 57344);
   EXPECT_EQ(roundFloat(1e-300, ElemKind::F16), 0);
   EXPECT_EQ(roundFloat(1e-300, ElemKind::F16, RoundMode::Up), std::ldexp(1.0, -24));
@@ -111,7 +111,7 @@ TEST(ElemConvert, IntegersRoundOnceToFloats) {
             static_cast<double>(static_cast<float>(value)));
   EXPECT_EQ(convertScalar(Scalar::integer(-1), ElemKind::U64, ElemKind::F64).f, 0x1p64);
   EXPECT_EQ(convertScalar(Scalar::integer(-1), ElemKind::I64, ElemKind::F16).f, -1);
-  EXPECT_EQ(convertScalar(Scalar::integer(70000), ElemKind::I32, ElemKind::F16).f, infinity);
+  EXPECT_EQ(convertScalar(Scalar::integer(70000), ElemKind::I32, ElemKind::F16).f, kInfinity);
   EXPECT_EQ(convertScalar(Scalar::integer(1000), ElemKind::I32, ElemKind::F8E4M3).f, 448);
 }
 

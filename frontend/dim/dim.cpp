@@ -87,7 +87,7 @@ const DimMonomial *DimContext::Impl::monomial(std::span<const DimFactor> factors
   for (const DimFactor &factor : factors) {
     degree += factor.power;
     bits |= factor.atom->symbolBits;
-    hash = mix(hash, factor.atom->id + factor.power * hashStep);
+    hash = mix(hash, factor.atom->id + factor.power * kHashStep);
   }
   // The limit bounds what a product of polynomials can grow to; beyond it the value is unknown.
   if (degree > maxDegree)
@@ -166,7 +166,7 @@ const Dim::Node *DimContext::Impl::sorted(std::span<const DimTerm> terms) {
     // INT64_MIN has no negation; without it, negating never overflows.
     if (term.coefficient == INT64_MIN)
       return nullptr;
-    hash = mix(hash, term.monomial->id + static_cast<uint64_t>(term.coefficient) * hashStep);
+    hash = mix(hash, term.monomial->id + static_cast<uint64_t>(term.coefficient) * kHashStep);
     bits |= term.monomial->symbolBits;
   }
   return nodes.get(

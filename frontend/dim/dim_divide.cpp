@@ -11,7 +11,7 @@ namespace ptl {
 using namespace dims;
 
 /// Operands of one `min` or `max` beyond which nested ones are left nested.
-static constexpr size_t maxOperands = 8;
+static constexpr size_t kMaxOperands = 8;
 
 // ---- Division -----------------------------------------------------------------------------------
 
@@ -195,7 +195,7 @@ static bool flattenOne(DimContext &context, DimAtomKind kind, std::vector<Dim> &
       if (term.coefficient != 1 || term.monomial->degree != 1)
         continue;
       const DimAtom &atom = *term.monomial->factors[0].atom;
-      if (atom.kind != kind || operands.size() + atom.operands.size() > maxOperands)
+      if (atom.kind != kind || operands.size() + atom.operands.size() > kMaxOperands)
         continue;
       Dim rest = context.sub(operands[i], context.atomDim(atom));
       operands.erase(operands.begin() + static_cast<ptrdiff_t>(i));

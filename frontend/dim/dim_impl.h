@@ -13,7 +13,7 @@ namespace dims {
 
 /// A multiplier for packing two small numbers into one word that is hashed: without it, pairs of
 /// equal sum would collide.
-inline constexpr uint64_t hashStep = 0x632be59bd9b4e019ull;
+inline constexpr uint64_t kHashStep = 0x632be59bd9b4e019ull;
 
 inline uint64_t mix(uint64_t seed, uint64_t value) {
   uint64_t product = (seed ^ value) * 0x9e3779b97f4a7c15ull;

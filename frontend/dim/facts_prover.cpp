@@ -5,20 +5,20 @@
 namespace ptl {
 
 /// Eliminations that one question may use; a case split needs several.
-static constexpr int maxAttempts = 12;
+static constexpr int kMaxAttempts = 12;
 /// Rounds in which rows may bring in monomials that bring in rows.
-static constexpr int maxRounds = 6;
+static constexpr int kMaxRounds = 6;
 /// Facts multiplied by an atom in one elimination.
-static constexpr int maxProducts = 24;
+static constexpr int kMaxProducts = 24;
 
 /// Choices of `min` and `max` that one question may split into cases.
-static constexpr int maxSplits = 2;
+static constexpr int kMaxSplits = 2;
 
 /// Facts that are tried in a row before elimination.
-static constexpr int maxLinks = 3;
+static constexpr int kMaxLinks = 3;
 
 /// In the place of a depth: the question was `!= 0`.
-static constexpr int neverZero = -1;
+static constexpr int kNeverZero = -1;
 
 static const FactMask noFacts;
 
@@ -274,7 +274,7 @@ void FactProver::offerProducts(System &system, Dim goal) {
             known.value.terms().begin(), known.value.terms().end(),
             [&](const DimTerm &other) { return other.monomial == about.terms()[0].monomial; });
         Dim product = mentions ? context_.mul(known.value, factor) : Dim();
-        if (product && products++ < maxProducts)
+        if (product && products++ < kMaxProducts)
           system.pool.push_back({product, &known.from, false, {}, false});
       }
     }
@@ -290,7 +290,7 @@ void FactProver::fill(System &system) {
   size_t known = 0;
   // Rows bring in new monomials, about which more may be known, so this repeats until nothing is
   // useful.
-  for (int round = 0; round < maxRounds; ++round) {
+  for (int round = 0; round < kMaxRounds; ++round) {
     size_t before = system.linear.given();
     for (; known < system.columns.size(); ++known)
       for (const DimKnowledge &row : know(*system.columns[known]))
@@ -338,7 +338,7 @@ bool FactProver::refutesCases(const std::vector<Assumption> &assumptions, const 
 bool FactProver::eliminates(const std::vector<Assumption> &assumptions, bool withProducts,
                             FactMask &from, const DimAtom *&choice) {
   // The limit bounds the time of one question with all of its case splits.
-  if (++attempts_ > maxAttempts)
+  if (++attempts_ > kMaxAttempts)
     return false;
   BorrowedSystem borrowed(memory_);
   System &system = *borrowed;
@@ -466,7 +466,8 @@ bool FactProver::followsByOperands(Dim a, FactMask &from) {
     bool all = std::ranges::all_of(atom.operands, [&](Dim operand) {
       Dim chosen = context_.add(rest, context_.scale(operand, term.coefficient));
       return context_.isPlainlyNonNegative(chosen) ||
-             (chosen && (followsFromChain(chosen, mask, maxLinks) || followsFromOne(chosen, mask)));
+             (chosen &&
+              (followsFromChain(chosen, mask, kMaxLinks) || followsFromOne(chosen, mask)));
     });
     if (all)
       from |= mask;
@@ -501,13 +502,13 @@ bool FactProver::findsNonNegative(Dim a, FactMask &used) {
   if (!opposite || context_.isPlainlyNonNegative(opposite))
     return false;
   // The cheap ways come before the elimination.
-  if (followsFromChain(a, used, maxLinks) || followsFromOne(a, used) || followsByOperands(a, used))
+  if (followsFromChain(a, used, kMaxLinks) || followsFromOne(a, used) || followsByOperands(a, used))
     return true;
   // Values that satisfy all facts and make `a` negative show that there is no proof.
   if (facts_.mayBeNegative(a))
     return false;
   attempts_ = 0;
-  return refutes({{opposite, false, nullptr}}, used, depth_ == 0 ? 0 : maxSplits);
+  return refutes({{opposite, false, nullptr}}, used, depth_ == 0 ? 0 : kMaxSplits);
 }
 
 bool FactProver::isZero(Dim a, FactMask &from) {
@@ -525,7 +526,7 @@ bool FactProver::isZero(Dim a, FactMask &from) {
 bool FactProver::isNeverZero(Dim a, FactMask &from) {
   if (!a || a.isConstant())
     return a && !a.isConstant(0);
-  const std::optional<FactMask> *known = facts_.answer(a, neverZero);
+  const std::optional<FactMask> *known = facts_.answer(a, kNeverZero);
   std::optional<FactMask> answer;
   if (!known) {
     FactMask used;
@@ -533,7 +534,7 @@ bool FactProver::isNeverZero(Dim a, FactMask &from) {
     // The assumption is a = 0, which has to contradict the facts.
     if (!facts_.mayBeZero(a) && refutes({{a, true, nullptr}}, used, 0))
       answer = used;
-    facts_.asked.set(a.id(), neverZero, answer);
+    facts_.asked.set(a.id(), kNeverZero, answer);
     known = &answer;
   }
   if (*known)

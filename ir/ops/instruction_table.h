@@ -11,7 +11,7 @@ namespace ptl {
 /// The queues of a core. Instructions of one pipe run in program order; different pipes run at the
 /// same time and are ordered by events only. `S` is the scalar unit, which issues to the others.
 enum class Pipe : uint8_t { S, V, M, MTE1, MTE2, MTE3, FIX, All };
-inline constexpr size_t numPipes = 7;
+inline constexpr size_t kNumPipes = 7;
 /// `mte2`: as the language and the machine files spell it. PTOAS writes `PIPE_MTE2`.
 inline constexpr std::string_view pipeNames[] = {"s",    "v",    "m",   "mte1",
                                                  "mte2", "mte3", "fix", "all"};

@@ -54,8 +54,8 @@ const OpRecord *findOp(std::string_view name, size_t positional,
 }
 
 std::string_view opTargetName(OpTarget target) {
-  constexpr std::array<std::string_view, opTargetCount> names = {"cpu", "reference", "a2", "a3",
-                                                                 "a5"};
+  constexpr std::array<std::string_view, kOpTargetCount> names = {"cpu", "reference", "a2", "a3",
+                                                                  "a5"};
   return names[static_cast<size_t>(target)];
 }
 

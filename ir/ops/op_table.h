@@ -152,7 +152,7 @@ enum class OpEffect : uint8_t { Pure, Read, Write, InputOutput };
 enum class CoreKind : uint8_t { Cube, Vector, Scalar, Dma, Host };
 
 enum class OpTarget : uint8_t { Cpu, Reference, A2, A3, A5 };
-inline constexpr size_t opTargetCount = 5;
+inline constexpr size_t kOpTargetCount = 5;
 enum class SupportKind : uint8_t { Native, Emulated, None };
 
 struct OpSupport {
@@ -179,7 +179,7 @@ struct OpRecord {
   std::string_view
       flops; ///< expression over the dimension variables, `in` and `out` (element counts)
   std::string_view bytes; ///< likewise; `io` is all operands and results once
-  OpSupport support[opTargetCount];
+  OpSupport support[kOpTargetCount];
   bool isOperator;  ///< `name` is not an identifier call
   bool customCheck; ///< the signature says part of it; a hand-written check does the rest
 };

@@ -7,7 +7,7 @@ namespace ptl {
 
 /// The pipe of that name; `All` if there is none.
 inline constexpr Pipe pipeNamed(std::string_view name) {
-  for (size_t i = 0; i < numPipes; ++i)
+  for (size_t i = 0; i < kNumPipes; ++i)
     if (pipeNames[i] == name)
       return static_cast<Pipe>(i);
   return Pipe::All;

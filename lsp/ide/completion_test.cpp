@@ -77,7 +77,7 @@ TEST(Completion, OfCoresAndPipes) {
 }
 
 TEST(Completion, KnowsAllPipes) {
-  for (size_t i = 0; i < numPipes; ++i)
+  for (size_t i = 0; i < kNumPipes; ++i)
     EXPECT_TRUE(findWord(pipeNames[i], WordGroup::Pipe) ||
                 findWord(pipeNames[i], WordGroup::CubePipe) ||
                 findWord(pipeNames[i], WordGroup::VectorPipe))

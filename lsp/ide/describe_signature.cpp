@@ -186,7 +186,7 @@ std::vector<SignatureLabel> signaturesOf(const OpRecord &op, std::string_view na
 
 static std::string supportMarkdown(const OpRecord &op) {
   std::string text;
-  for (size_t i = 0; i < opTargetCount; ++i) {
+  for (size_t i = 0; i < kOpTargetCount; ++i) {
     const OpSupport &support = op.support[i];
     if (support.kind == SupportKind::Native && support.detail.empty())
       continue;

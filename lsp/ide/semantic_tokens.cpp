@@ -22,12 +22,12 @@ std::string_view name(TokenModifier modifier) {
 namespace {
 
 constexpr uint32_t bit(TokenModifier modifier) { return 1u << static_cast<unsigned>(modifier); }
-constexpr uint32_t declaration = bit(TokenModifier::Declaration);
-constexpr uint32_t readonly = bit(TokenModifier::Readonly);
-constexpr uint32_t isStatic = bit(TokenModifier::Static);
-constexpr uint32_t modification = bit(TokenModifier::Modification);
-constexpr uint32_t defaultLibrary = bit(TokenModifier::DefaultLibrary);
-constexpr uint32_t isMutable = bit(TokenModifier::Mutable);
+constexpr uint32_t kDeclaration = bit(TokenModifier::Declaration);
+constexpr uint32_t kReadonly = bit(TokenModifier::Readonly);
+constexpr uint32_t kIsStatic = bit(TokenModifier::Static);
+constexpr uint32_t kModification = bit(TokenModifier::Modification);
+constexpr uint32_t kDefaultLibrary = bit(TokenModifier::DefaultLibrary);
+constexpr uint32_t kIsMutable = bit(TokenModifier::Mutable);
 
 struct Look {
   TokenType type = TokenType::Variable;
@@ -62,29 +62,29 @@ Look Classifier::ofLocal(NodeId name) const {
   NodeId declared = declarationOf(tree_, name);
   switch (tree_.kind(declared)) {
   case NodeKind::Param:
-    return {TokenType::Parameter, tree_.has(declared, NodeFlag::Inout) ? isMutable : readonly};
+    return {TokenType::Parameter, tree_.has(declared, NodeFlag::Inout) ? kIsMutable : kReadonly};
   case NodeKind::Result:
-    return {TokenType::Parameter, isMutable};
+    return {TokenType::Parameter, kIsMutable};
   case NodeKind::DimParam:
     return {TokenType::Dimension,
-            readonly | (tree_.has(declared, NodeFlag::Static) ? isStatic : 0u)};
+            kReadonly | (tree_.has(declared, NodeFlag::Static) ? kIsStatic : 0u)};
   case NodeKind::SampledDim:
-    return {TokenType::Dimension, readonly};
+    return {TokenType::Dimension, kReadonly};
   case NodeKind::TypeParam:
     return {TokenType::TypeParameter, 0};
   case NodeKind::TuneParam:
-    return {TokenType::Tunable, readonly | isStatic};
+    return {TokenType::Tunable, kReadonly | kIsStatic};
   case NodeKind::VarStmt:
-    return {TokenType::Variable, isMutable};
+    return {TokenType::Variable, kIsMutable};
   case NodeKind::ConstDecl:
-    return {TokenType::Variable, readonly | isStatic};
+    return {TokenType::Variable, kReadonly | kIsStatic};
   case NodeKind::EventStmt:
     return {TokenType::Event, 0};
   case NodeKind::BufferStmt:
   case NodeKind::PipeStmt:
-    return {TokenType::Variable, isMutable};
+    return {TokenType::Variable, kIsMutable};
   default:
-    return {TokenType::Variable, readonly};
+    return {TokenType::Variable, kReadonly};
   }
 }
 
@@ -102,7 +102,7 @@ Look Classifier::ofSpace(DeclSpace space) const {
   case DeclSpace::Alias:
     return {TokenType::Type, 0};
   case DeclSpace::Const:
-    return {TokenType::Variable, readonly | isStatic};
+    return {TokenType::Variable, kReadonly | kIsStatic};
   }
   return {};
 }
@@ -139,7 +139,7 @@ Look Classifier::ofCallee(std::string_view name) const {
   if (imported != index_.names.end())
     return ofExport(imported->second.module, name);
   bool isBuiltIn = name == "tiles" || !findOps(name).empty();
-  return {TokenType::Function, isBuiltIn ? defaultLibrary : 0};
+  return {TokenType::Function, isBuiltIn ? kDefaultLibrary : 0};
 }
 
 Look Classifier::ofType(std::string_view name) const {
@@ -169,12 +169,12 @@ Look Classifier::ofWord(const NameUse &use) const {
   case NodeKind::Place:
     return {TokenType::Place, 0};
   case NodeKind::OnStmt:
-    return tree_.child(parent, 0) == use.node ? Look{TokenType::EnumMember, defaultLibrary}
+    return tree_.child(parent, 0) == use.node ? Look{TokenType::EnumMember, kDefaultLibrary}
                                               : Look{TokenType::Keyword, 0};
   case NodeKind::TypeParam:
-    return {TokenType::Type, defaultLibrary};
+    return {TokenType::Type, kDefaultLibrary};
   default:
-    return {TokenType::EnumMember, defaultLibrary};
+    return {TokenType::EnumMember, kDefaultLibrary};
   }
 }
 
@@ -209,11 +209,11 @@ Look Classifier::lookOf(const NameUse &use) const {
   case NameSpace::Target:
     return {TokenType::Function, 0};
   case NameSpace::TargetTune:
-    return {TokenType::Tunable, readonly | isStatic};
+    return {TokenType::Tunable, kReadonly | kIsStatic};
   case NameSpace::TargetDim:
-    return {TokenType::Dimension, readonly};
+    return {TokenType::Dimension, kReadonly};
   case NameSpace::Tag:
-    return {TokenType::EnumMember, defaultLibrary};
+    return {TokenType::EnumMember, kDefaultLibrary};
   case NameSpace::Word:
     return ofWord(use);
   }
@@ -240,12 +240,12 @@ std::vector<SemanticToken> tokensOf(const ModuleIndex &index, const Chunk &chunk
       const NameUse &use = uses[next];
       Look look = classifier.lookOf(use);
       if (use.access == Access::Declare)
-        look.modifiers |= declaration;
+        look.modifiers |= kDeclaration;
       if (use.access == Access::Write)
-        look.modifiers |= modification;
+        look.modifiers |= kModification;
       found.push_back({line, token.begin, token.end, look.type, look.modifiers});
     } else if (isElementType(token.kind)) {
-      found.push_back({line, token.begin, token.end, TokenType::Type, defaultLibrary});
+      found.push_back({line, token.begin, token.end, TokenType::Type, kDefaultLibrary});
     } else if (isKeyword(token.kind) ||
                (isWord && findWord(tree.fileText().substr(token.begin, token.end - token.begin)))) {
       found.push_back({line, token.begin, token.end, TokenType::Keyword, 0});

@@ -295,7 +295,7 @@ void BlockProgram::addComposite(Item &item) {
   std::map<Key, size_t> known;
   for (auto &body : item.bodies)
     for (Item &inner : body->items) {
-      for (size_t i = 0; i < numPipes; ++i)
+      for (size_t i = 0; i < kNumPipes; ++i)
         item.instructions[i] += inner.instructions[i];
       for (const Touch &touch : inner.touches) {
         int how = touch.reads | touch.writes << 1 | touch.receives << 2 | touch.releases << 3 |

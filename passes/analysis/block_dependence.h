@@ -102,7 +102,7 @@ struct Item {
   std::optional<Pipe> pipe; ///< of an instruction
   std::vector<Touch> touches;
   std::vector<std::unique_ptr<Body>> bodies;
-  std::array<unsigned, numPipes> instructions{}; ///< how many are in it, by pipe
+  std::array<unsigned, kNumPipes> instructions{}; ///< how many are in it, by pipe
 
   bool has(Pipe which) const { return instructions[static_cast<size_t>(which)] != 0; }
 };

@@ -136,13 +136,13 @@ struct Entry {
 };
 struct Segment {
   int64_t end;
-  std::array<Entry, numPipes> reads, writes;       ///< of this iteration
-  std::array<Entry, numPipes> oldReads, oldWrites; ///< of the one before
+  std::array<Entry, kNumPipes> reads, writes;       ///< of this iteration
+  std::array<Entry, kNumPipes> oldReads, oldWrites; ///< of the one before
 
   explicit Segment(int64_t end) : end(end) {}
 };
 struct GlobalState {
-  std::array<std::vector<Entry>, numPipes> reads, writes;
+  std::array<std::vector<Entry>, kNumPipes> reads, writes;
 };
 } // namespace
 
@@ -200,7 +200,7 @@ private:
   };
   /// The latest producers of a touch by pipe: of this iteration, of an earlier one, of one with the
   /// same slot.
-  std::array<std::array<Best, 3>, numPipes> best_;
+  std::array<std::array<Best, 3>, kNumPipes> best_;
   std::vector<Dependence> found_;
   int item_ = 0, round_ = 0;
 };
@@ -261,7 +261,7 @@ void DependenceScan::queryGlobal(const Touch &touch) {
     }
   };
   GlobalState &state = globals_[touch.space];
-  for (size_t pipe = 0; pipe < numPipes; ++pipe) {
+  for (size_t pipe = 0; pipe < kNumPipes; ++pipe) {
     lookThrough(state.writes[pipe], true);
     if (touch.writes)
       lookThrough(state.reads[pipe], false);
@@ -281,7 +281,7 @@ void DependenceScan::query(const Touch &touch) {
     if (at != segments.begin() && std::prev(at)->second.end > touch.begin)
       --at;
     for (; at != segments.end() && at->first < touch.end; ++at)
-      for (size_t pipe = 0; pipe < numPipes; ++pipe) {
+      for (size_t pipe = 0; pipe < kNumPipes; ++pipe) {
         consider(touch, at->second.writes[pipe], true);
         consider(touch, at->second.oldWrites[pipe], true);
         if (touch.writes) {

@@ -6,6 +6,7 @@
 #include "passes/lower_block/lower_bits.h"
 #include "passes/lower_block/lower_boxes.h"
 #include "passes/lower_block/lower_elementwise.h"
+#include "passes/lower_block/lower_positions.h"
 #include "passes/lower_block/queues.h"
 #include "passes/lower_block/rings.h"
 #include "passes/lower_block/scalars.h"
@@ -24,9 +25,6 @@ using Form = Tile::Form;
 // ---- operands and results -----------------------------------------------------------------------
 
 static void lowerInsert(KernelContext &c, Operation *op);
-static void lowerTake(KernelContext &c, Operation *op);
-static void lowerGather(KernelContext &c, Operation *op);
-static void lowerScatter(KernelContext &c, Operation *op);
 static void lowerConcat(KernelContext &c, Operation *op);
 static void lowerInterleave(KernelContext &c, Operation *op);
 static void lowerDeinterleave(KernelContext &c, Operation *op);
@@ -286,130 +284,6 @@ static void lowerInsert(KernelContext &c, Operation *op) {
                     !(indexAxis && static_cast<size_t>(*indexAxis) == last) &&
                     movesInRows(c, to, box.offsets[last]);
   move(c, *from, to, movement, loc);
-}
-
-// ---- by position --------------------------------------------------------------------------------
-
-static void lowerTake(KernelContext &c, Operation *op) {
-  auto take = cast<ir::TakeOp>(op);
-  auto axis = static_cast<size_t>(take.getAxis());
-  Operation *box = take.getSource().getDefiningOp();
-  bool boxed = box && isa<ir::SliceOp, ir::LoadOp>(box) && !tileOf(c, take.getSource()) &&
-               c.pointers.count(box->getOperand(0));
-  if (boxed || c.pointers.count(take.getSource()))
-    return takeGlobal(c, op, boxed ? box : nullptr);
-  std::optional<ShapedTile> from = sourceOf(c, op, take.getSource()),
-                            index = sourceOf(c, op, take.getIndex());
-  std::optional<ShapedTile> to = from && index ? newResult(c, op) : std::nullopt;
-  if (!to)
-    return;
-  from->tile = materialise(c, from->tile, op->getLoc());
-  Movement movement;
-  movement.lengths = IndexVector(to->lengths);
-  movement.ends = [&](Indices at) {
-    IndexVector in(at.begin(), at.end());
-    in[axis] = asPosition(c, readElement(c, *index, {at[axis]}));
-    return Ends{in, IndexVector(at.begin(), at.end())};
-  };
-  movement.inRows = axis + 1 < to->lengths.size() && from->tile.form == Form::Whole &&
-                    to->tile.form == Form::Whole;
-  move(c, *from, *to, movement, op->getLoc());
-}
-
-/// Positions along the rows of `from` as positions in the whole tile, which the instruction takes.
-static Tile positionsInTile(KernelContext &c, const Tile &from, const Tile &index, Location loc) {
-  if (from.extents.rows == 1)
-    return index;
-  Tile numbers;
-  numbers.extents = {1, index.extents.rows, constant(c, 1), index.extents.validRows};
-  numbers.element = index.element;
-  numbers.buffer = allocateLike(c, numbers, loc);
-  emit(c, loc, InstructionId::TCi, {constantOf(c, index.element, 0)}, {numbers.buffer},
-       {c.b.getNamedAttr("descending", c.b.getBoolAttr(false))});
-  int64_t pitch = cast<pto::TileBufType>(from.buffer.getType()).getCols();
-  Tile starts = numbers;
-  starts.buffer = allocateLike(c, starts, loc);
-  emit(c, loc, InstructionId::TMuls,
-       {numbers.buffer, constantOf(c, index.element, static_cast<double>(pitch))}, {starts.buffer});
-  starts.form = Form::Column;
-  std::swap(starts.extents.rows, starts.extents.cols);
-  std::swap(starts.extents.validRows, starts.extents.validCols);
-  Tile positions = index;
-  positions.buffer = allocateLike(c, positions, loc);
-  emit(c, loc, InstructionId::TRowExpandAdd, {index.buffer, columnView(c, starts)},
-       {positions.buffer});
-  return positions;
-}
-
-/// By one instruction, where the machine has it for these types and positions are along rows.
-static bool gatherByInstruction(KernelContext &c, const ShapedTile &from, const ShapedTile &index,
-                                const ShapedTile &to, size_t axis, Location loc) {
-  bool rows = axis + 1 == to.lengths.size() && from.tile.form == Form::Whole &&
-              index.tile.form == Form::Whole && to.tile.form == Form::Whole &&
-              from.tile.extents.rows == to.tile.extents.rows && index.tile.element.isInteger(32) &&
-              takes(c, InstructionId::TGather, {to.tile.element, index.tile.element}) &&
-              takes(c, InstructionId::TMuls, {index.tile.element}) &&
-              takes(c, InstructionId::TRowExpandAdd, {index.tile.element});
-  if (!rows)
-    return false;
-  Tile positions = positionsInTile(c, from.tile, index.tile, loc);
-  emit(c, loc, InstructionId::TGather,
-       {from.tile.buffer, positions.buffer, allocateLike(c, positions, loc)}, {to.tile.buffer});
-  return true;
-}
-
-/// One position per element.
-static void lowerGather(KernelContext &c, Operation *op) {
-  auto gather = cast<ir::GatherOp>(op);
-  auto axis = static_cast<size_t>(gather.getAxis());
-  std::optional<ShapedTile> from = sourceOf(c, op, gather.getX()),
-                            index = sourceOf(c, op, gather.getIdx());
-  std::optional<ShapedTile> to = from && index ? newResult(c, op) : std::nullopt;
-  if (!to)
-    return;
-  from->tile = materialise(c, from->tile, op->getLoc());
-  if (gatherByInstruction(c, *from, *index, *to, axis, op->getLoc()))
-    return;
-  Movement movement;
-  movement.lengths = IndexVector(to->lengths);
-  movement.ends = [&](Indices at) {
-    IndexVector in(at.begin(), at.end());
-    in[axis] = asPosition(c, readElement(c, *index, at));
-    return Ends{in, IndexVector(at.begin(), at.end())};
-  };
-  move(c, *from, *to, movement, op->getLoc());
-}
-
-static void lowerScatter(KernelContext &c, Operation *op) {
-  auto scatter = cast<ir::ScatterOp>(op);
-  auto axis = static_cast<size_t>(scatter.getAxis());
-  Location loc = op->getLoc();
-  std::optional<ShapedTile> start = sourceOf(c, op, scatter.getX()),
-                            index = sourceOf(c, op, scatter.getIdx()),
-                            from = sourceOf(c, op, scatter.getV());
-  if (!start || !index || !from)
-    return;
-  std::optional<Tile> out = resultTile(c, op);
-  if (!out)
-    return;
-  out->buffer = destination(c, op, *out, {scatter.getXMutable().getOperandNumber()});
-  if (start->tile.form == Form::Splat)
-    fillWith(c, *out, start->tile.scalar, loc);
-  else if (start->tile.buffer != out->buffer)
-    copy(c, start->tile, *out, loc);
-  setTile(c, op->getResult(0), *out);
-  ShapedTile to = shaped(c, *out, op->getResult(0).getType());
-  std::optional<OpId> combiner = ir::combinerNamed(scatter.getCombine());
-  c.loc = loc;
-  // In the order of the positions: the last of equal ones counts.
-  forEach(c, from->lengths, [&](Indices at) {
-    IndexVector target(at.begin(), at.end());
-    target[axis] = asPosition(c, readElement(c, *index, at));
-    Value value = readElement(c, *from, at);
-    if (combiner)
-      value = combineScalars(c.b, c.loc, *combiner, readElement(c, to, target), value);
-    writeElement(c, to, target, value);
-  });
 }
 
 // ---- arrays side by side ------------------------------------------------------------------------

@@ -65,13 +65,13 @@ SpacePlanner::SpacePlanner(const BufferLiveness &liveness, const MemorySpace &me
 
 /// The pipe with most bytes in buffers that no other pipe touches.
 Pipe SpacePlanner::busiestPipe() const {
-  int64_t bytes[numPipes] = {};
+  int64_t bytes[kNumPipes] = {};
   for (uint32_t buffer : buffers_)
-    for (size_t pipe = 0; pipe < numPipes; ++pipe)
+    for (size_t pipe = 0; pipe < kNumPipes; ++pipe)
       // One bit in the mask says that only this pipe touches the buffer.
       if (liveness_.buffers[buffer].pipes == 1u << pipe)
         bytes[pipe] += totalOf(liveness_.buffers[buffer]);
-  return static_cast<Pipe>(std::max_element(bytes, bytes + numPipes) - bytes);
+  return static_cast<Pipe>(std::max_element(bytes, bytes + kNumPipes) - bytes);
 }
 
 /// The innermost loop that holds the range; the whole function if none does.
@@ -310,7 +310,7 @@ LedgerBuffer FunctionPlanner::describe(uint32_t number, int64_t alignment) const
   out.address = addresses_[number];
   out.begin = buffer.live.begin;
   out.end = buffer.live.end;
-  for (size_t pipe = 0; pipe < numPipes; ++pipe)
+  for (size_t pipe = 0; pipe < kNumPipes; ++pipe)
     if (buffer.pipes >> pipe & 1)
       out.pipes.emplace_back(pipeNames[pipe]);
   return out;

@@ -7,8 +7,8 @@ namespace ptl::rt {
 namespace {
 
 // A grid with at most this number of cells is given up when another grid begins.
-constexpr size_t fewCells = 2;
-constexpr size_t fewestToSweep = 64;
+constexpr size_t kFewCells = 2;
+constexpr size_t kFewestToSweep = 64;
 
 } // namespace
 
@@ -88,7 +88,7 @@ StorageId AccessHistory::addStorage(size_t rank) {
   storage.reads.clear(rank);
   storage.writes.clear(rank);
   storage.readers = 0;
-  storage.sweepAt = fewestToSweep;
+  storage.sweepAt = kFewestToSweep;
   return id;
 }
 
@@ -171,7 +171,7 @@ uint32_t AccessHistory::cellOf(Storage &storage, Box box) {
   TileCells &cells = storage.cells;
   uint32_t cell = cells.findOrAdd(box);
   // A box that fits the grid, and a grid with many cells, stay as they are.
-  if (cell != none || cells.size() > fewCells || !TileCells::isTile(box))
+  if (cell != none || cells.size() > kFewCells || !TileCells::isTile(box))
     return cell;
   // The old cells become entries of the lists, which take boxes of any kind.
   for (uint32_t old = 0; old < cells.size(); ++old) {
@@ -348,7 +348,7 @@ void AccessHistory::sweep(Storage &storage) {
     return isLive(cell.writer) || cell.firstReader != none;
   });
   // Sweeping only when the number has doubled keeps its cost per access constant.
-  storage.sweepAt = std::max(fewestToSweep, 2 * storage.held());
+  storage.sweepAt = std::max(kFewestToSweep, 2 * storage.held());
 }
 
 void AccessHistory::record(TaskRef task, std::span<const Access> accesses, Tasks &predecessors) {

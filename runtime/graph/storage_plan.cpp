@@ -6,16 +6,16 @@
 namespace ptl::rt {
 namespace {
 
-constexpr int64_t alignment = 64;
+constexpr int64_t kAlignment = 64;
 // Above this the order of tasks is not asked for: a bit per pair of tasks would take too much.
-constexpr size_t mostForOrder = 32768;
+constexpr size_t kMostForOrder = 32768;
 
 /// Tells which tasks each task waits for, directly or not.
 class Ancestors {
 public:
   explicit Ancestors(const std::vector<std::vector<TaskId>> &predecessors)
       : words_((predecessors.size() + 63) / 64) {
-    if (predecessors.size() > mostForOrder)
+    if (predecessors.size() > kMostForOrder)
       return;
     bits_.resize(predecessors.size() * words_);
     // Predecessors come before their tasks, so their rows are complete: this is a transitive
@@ -136,7 +136,7 @@ void StoragePlanner::freeUntil(TaskId task) {
 }
 
 void StoragePlanner::place(const Intermediate &array) {
-  int64_t bytes = (array.bytes + alignment - 1) / alignment * alignment;
+  int64_t bytes = (array.bytes + kAlignment - 1) / kAlignment * kAlignment;
   plan_.unshared += bytes;
   // Blocks whose order the graph knows cost nothing, so they are tried first.
   freeUntil(array.users.front());

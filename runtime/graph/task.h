@@ -8,12 +8,12 @@ namespace ptl::rt {
 
 /// The place of a task in its graph, from 0, in program order.
 using TaskId = uint32_t;
-constexpr TaskId noTask = ~TaskId(0);
+constexpr TaskId kNoTask = ~TaskId(0);
 
 /// What a task needs to run: a cube core, a vector core, one cube core with the vector cores of its
 /// group together, or the host.
 enum class TaskKind : uint8_t { Aic, Aiv, Mixed, Host };
-constexpr int taskKinds = 4;
+constexpr int kTaskKinds = 4;
 
 /// An array that tasks read and write, by number.
 using StorageId = uint32_t;

@@ -6,7 +6,7 @@ namespace ptl::rt {
 namespace {
 
 // The number of indirect predecessors that are examined to find edges implied by others.
-constexpr size_t pruneEffort = 64;
+constexpr size_t kPruneEffort = 64;
 
 } // namespace
 
@@ -34,7 +34,7 @@ void GraphBuilder::prune(std::vector<TaskId> &predecessors) {
   std::sort(predecessors.begin(), predecessors.end());
   implied_.clear();
   // The latest predecessors imply the most, so the effort is spent on them first.
-  for (size_t i = predecessors.size(); i-- > 1 && implied_.size() < pruneEffort;)
+  for (size_t i = predecessors.size(); i-- > 1 && implied_.size() < kPruneEffort;)
     implied_.insert(implied_.end(), predecessors_[predecessors[i]].begin(),
                     predecessors_[predecessors[i]].end());
   std::sort(implied_.begin(), implied_.end());

@@ -6,7 +6,7 @@
 namespace ptl::rt {
 namespace {
 
-constexpr size_t fewestPlaces = 16;
+constexpr size_t kFewestPlaces = 16;
 
 bool sameStarts(Box a, Box b) {
   for (size_t i = 0; i < a.size(); ++i)
@@ -73,7 +73,7 @@ uint32_t TileCells::findOrAdd(Box wanted) {
     for (const Axis &axis : wanted)
       tile_.push_back(axis.count);
     if (places_.empty())
-      rehash(fewestPlaces);
+      rehash(kFewestPlaces);
   }
   size_t at = placeOf(wanted);
   if (uint32_t cell = places_[at]; cell != none)
@@ -103,7 +103,7 @@ void TileCells::truncate(uint32_t size) {
     return;
   cells_.resize(size);
   axes_.resize(size * rank_);
-  rehash(std::max(fewestPlaces, std::bit_ceil(size_t(size) * 2)));
+  rehash(std::max(kFewestPlaces, std::bit_ceil(size_t(size) * 2)));
 }
 
 void TileCells::rehash(size_t capacity) {

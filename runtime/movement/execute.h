@@ -31,7 +31,7 @@ public:
     for (size_t rank = 0; rank < ranks_.size(); ++rank) {
       for (const Box &box : list.ranks[rank].buffers)
         ranks_[rank].buffers.emplace_back(static_cast<size_t>(elementCount(box)));
-      ranks_[rank].buffers[sourceBuffer] = sources[rank];
+      ranks_[rank].buffers[kSourceBuffer] = sources[rank];
     }
   }
 
@@ -57,7 +57,7 @@ public:
   }
 
   /// The result of a rank, after a run without a reason.
-  const std::vector<T> &result(size_t rank) const { return ranks_[rank].buffers[resultBuffer]; }
+  const std::vector<T> &result(size_t rank) const { return ranks_[rank].buffers[kResultBuffer]; }
 
 private:
   struct Message {

@@ -104,13 +104,13 @@ std::string wrongShape(const StepList &list) {
     return "there are steps for " + std::to_string(list.ranks.size()) + " ranks";
   for (uint32_t rank = 0; rank < list.request.ranks; ++rank) {
     const std::vector<Box> &buffers = list.ranks[rank].buffers;
-    if (buffers.size() < 2 || buffers[sourceBuffer] != sourceBoxOf(list.request, rank) ||
-        buffers[resultBuffer] != resultBoxOf(list.request, rank))
+    if (buffers.size() < 2 || buffers[kSourceBuffer] != sourceBoxOf(list.request, rank) ||
+        buffers[kResultBuffer] != resultBoxOf(list.request, rank))
       return "rank " + std::to_string(rank) + " has other buffers than the movement";
     for (const Step &step : list.ranks[rank].steps) {
       if (step.box.size() != list.request.shape.size())
         return "rank " + std::to_string(rank) + " speaks of a box with other axes";
-      if (step.kind != StepKind::Send && step.to == sourceBuffer)
+      if (step.kind != StepKind::Send && step.to == kSourceBuffer)
         return "rank " + std::to_string(rank) + " writes what it is given";
     }
   }

@@ -19,7 +19,7 @@ public:
   uint32_t rank() const { return rank_; }
   uint32_t ranks() const { return list_.request.ranks; }
   const Request &request() const { return list_.request; }
-  const Box &result() const { return steps_.buffers[resultBuffer]; }
+  const Box &result() const { return steps_.buffers[kResultBuffer]; }
   uint32_t scratch(Box box) {
     steps_.buffers.push_back(std::move(box));
     return static_cast<uint32_t>(steps_.buffers.size() - 1);
@@ -58,16 +58,16 @@ void sumAtOwners(Writer &w, size_t axis) {
   std::vector<uint32_t> summands;
   for (uint32_t part = 0; part < n; ++part)
     summands.push_back(w.scratch(block(me)));
-  w.copy(summands[me], sourceBuffer, block(me));
+  w.copy(summands[me], kSourceBuffer, block(me));
   for (uint32_t round = 1; round < n; ++round) {
     uint32_t to = (me + round) % n, from = (me + n - round) % n;
-    w.send(sourceBuffer, to, block(to));
+    w.send(kSourceBuffer, to, block(to));
     w.receive(summands[from], from, block(me));
   }
   for (uint32_t distance = 1; distance < n; distance *= 2)
     for (uint32_t left = 0; left + distance < n; left += 2 * distance)
       w.combine(summands[left], summands[left + distance], block(me));
-  w.copy(resultBuffer, summands[0], block(me));
+  w.copy(kResultBuffer, summands[0], block(me));
 }
 
 // ---- Gathering -----------------------------------------------------------------------------------
@@ -77,8 +77,8 @@ void passRound(Writer &w, size_t axis) {
   uint32_t n = w.ranks(), me = w.rank();
   auto block = [&](uint32_t part) { return partBox(w.request().shape, axis, n, part % n); };
   for (uint32_t round = 0; round + 1 < n; ++round) {
-    w.send(resultBuffer, (me + 1) % n, block(me + n - round));
-    w.receive(resultBuffer, (me + n - 1) % n, block(me + n - round - 1));
+    w.send(kResultBuffer, (me + 1) % n, block(me + n - round));
+    w.receive(kResultBuffer, (me + n - 1) % n, block(me + n - round - 1));
   }
 }
 
@@ -106,9 +106,9 @@ void gatherByDoubling(Writer &w, size_t axis) {
   for (uint32_t have = 1; have < n; have *= 2) {
     uint32_t count = std::min(have, n - have);
     for (Box &box : blocksFrom(w.request(), axis, me, count))
-      w.send(resultBuffer, (me + n - have % n) % n, std::move(box));
+      w.send(kResultBuffer, (me + n - have % n) % n, std::move(box));
     for (Box &box : blocksFrom(w.request(), axis, me + have, count))
-      w.receive(resultBuffer, (me + have) % n, std::move(box));
+      w.receive(kResultBuffer, (me + have) % n, std::move(box));
   }
 }
 
@@ -117,14 +117,14 @@ void gatherPairwise(Writer &w, size_t axis) {
   auto block = [&](uint32_t part) { return partBox(w.request().shape, axis, n, part); };
   for (uint32_t round = 1; round < n; ++round) {
     uint32_t to = (me + round) % n, from = (me + n - round) % n;
-    w.send(resultBuffer, to, block(me));
-    w.receive(resultBuffer, from, block(from));
+    w.send(kResultBuffer, to, block(me));
+    w.receive(kResultBuffer, from, block(from));
   }
 }
 
 void allGather(Writer &w, Algorithm algorithm) {
   size_t axis = w.request().fromAxis;
-  w.copy(resultBuffer, sourceBuffer, sourceBoxOf(w.request(), w.rank()));
+  w.copy(kResultBuffer, kSourceBuffer, sourceBoxOf(w.request(), w.rank()));
   if (algorithm == Algorithm::Ring)
     passRound(w, axis);
   else if (algorithm == Algorithm::Doubling)
@@ -141,10 +141,10 @@ void broadcastResult(Writer &w, uint32_t root) {
   auto rankOf = [&](uint32_t place) { return (place + root) % n; };
   uint32_t lowest = me == 0 ? std::bit_ceil(n) : me & (~me + 1);
   if (me != 0)
-    w.receive(resultBuffer, rankOf(me - lowest), w.result());
+    w.receive(kResultBuffer, rankOf(me - lowest), w.result());
   for (uint32_t distance = lowest / 2; distance > 0; distance /= 2)
     if (me + distance < n)
-      w.send(resultBuffer, rankOf(me + distance), w.result());
+      w.send(kResultBuffer, rankOf(me + distance), w.result());
 }
 
 /// The sum of all comes to rank 0.
@@ -153,12 +153,12 @@ void sumAtRoot(Writer &w) {
   uint32_t theirs = w.scratch(w.result());
   for (uint32_t distance = 1; distance < n; distance *= 2) {
     if (me & distance) {
-      w.send(resultBuffer, me - distance, w.result());
+      w.send(kResultBuffer, me - distance, w.result());
       return;
     }
     if (me + distance < n) {
       w.receive(theirs, me + distance, w.result());
-      w.combine(resultBuffer, theirs, w.result());
+      w.combine(kResultBuffer, theirs, w.result());
     }
   }
 }
@@ -167,9 +167,9 @@ void sumByDoubling(Writer &w) {
   uint32_t me = w.rank();
   uint32_t theirs = w.scratch(w.result());
   for (uint32_t distance = 1; distance < w.ranks(); distance *= 2) {
-    w.send(resultBuffer, me ^ distance, w.result());
+    w.send(kResultBuffer, me ^ distance, w.result());
     w.receive(theirs, me ^ distance, w.result());
-    w.combine(resultBuffer, theirs, w.result(), (me & distance) != 0);
+    w.combine(kResultBuffer, theirs, w.result(), (me & distance) != 0);
   }
 }
 
@@ -185,7 +185,7 @@ void allReduce(Writer &w, Algorithm algorithm) {
     passRound(w, axis);
     return;
   }
-  w.copy(resultBuffer, sourceBuffer, w.result());
+  w.copy(kResultBuffer, kSourceBuffer, w.result());
   if (algorithm == Algorithm::Doubling) {
     sumByDoubling(w);
     return;
@@ -200,17 +200,17 @@ void allToAll(Writer &w) {
   auto between = [&](uint32_t from, uint32_t to) {
     return intersection(sourceBoxOf(request, from), resultBoxOf(request, to));
   };
-  w.copy(resultBuffer, sourceBuffer, between(me, me));
+  w.copy(kResultBuffer, kSourceBuffer, between(me, me));
   for (uint32_t round = 1; round < n; ++round) {
     uint32_t to = (me + round) % n, from = (me + n - round) % n;
-    w.send(sourceBuffer, to, between(me, to));
-    w.receive(resultBuffer, from, between(from, me));
+    w.send(kSourceBuffer, to, between(me, to));
+    w.receive(kResultBuffer, from, between(from, me));
   }
 }
 
 void broadcast(Writer &w) {
   if (w.rank() == w.request().root)
-    w.copy(resultBuffer, sourceBuffer, w.result());
+    w.copy(kResultBuffer, kSourceBuffer, w.result());
   broadcastResult(w, w.request().root);
 }
 

@@ -48,7 +48,7 @@ struct Step {
   bool operator==(const Step &) const = default;
 };
 
-inline constexpr uint32_t sourceBuffer = 0, resultBuffer = 1;
+inline constexpr uint32_t kSourceBuffer = 0, kResultBuffer = 1;
 
 /// What one rank does, in order. Buffer 0 is what it has, buffer 1 what it gets, others are scratch.
 struct RankSteps {

@@ -7,9 +7,9 @@
 namespace ptl::rt {
 namespace {
 
-constexpr std::string_view magic = "\x93NUMPY";
-constexpr size_t longestHeader = size_t(1) << 20;
-constexpr size_t dataAlignment = 64;
+constexpr std::string_view kMagic = "\x93NUMPY";
+constexpr size_t kLongestHeader = size_t(1) << 20;
+constexpr size_t kDataAlignment = 64;
 
 /// Reads the header's Python dictionary: three keys, whose values are a text, a truth value and a
 /// tuple of integers.
@@ -172,7 +172,7 @@ Failure fileFailure(std::string message) { return {PTL_ERROR_FILE, std::move(mes
 Failure parseNpyHeader(std::span<const uint8_t> bytes, NpyHeader &header) {
   header = {};
   std::string_view text(reinterpret_cast<const char *>(bytes.data()), bytes.size());
-  if (text.substr(0, magic.size()) != magic)
+  if (text.substr(0, kMagic.size()) != kMagic)
     return fileFailure("this is not a .npy file: it does not start with \\x93NUMPY");
   if (bytes.size() < 10)
     return fileFailure("the file ends inside its header");
@@ -185,7 +185,7 @@ Failure parseNpyHeader(std::span<const uint8_t> bytes, NpyHeader &header) {
   size_t length = bytes[8] | bytes[9] << 8;
   if (major > 1)
     length |= size_t(bytes[10]) << 16 | size_t(bytes[11]) << 24;
-  if (length > longestHeader)
+  if (length > kLongestHeader)
     return fileFailure("the header claims " + std::to_string(length) + " bytes");
   if (bytes.size() - start < length)
     return fileFailure("the file ends inside its header");
@@ -201,12 +201,12 @@ std::string makeNpyHeader(PtlElem elem, int64_t rank, const int64_t *extents) {
   for (int64_t axis = 0; axis < rank; ++axis)
     dictionary += std::to_string(extents[axis]) + (rank == 1 ? "," : axis + 1 < rank ? ", " : "");
   dictionary += "), }";
-  size_t before = magic.size() + 4;
+  size_t before = kMagic.size() + 4;
   size_t total =
-      (before + dictionary.size() + 1 + dataAlignment - 1) / dataAlignment * dataAlignment;
+      (before + dictionary.size() + 1 + kDataAlignment - 1) / kDataAlignment * kDataAlignment;
   dictionary.append(total - before - dictionary.size() - 1, ' ');
   dictionary += '\n';
-  std::string header(magic);
+  std::string header(kMagic);
   header += '\1';
   header += '\0';
   header += static_cast<char>(dictionary.size() & 0xff);

@@ -7,12 +7,12 @@
 namespace ptl::rt {
 namespace {
 
-constexpr std::string_view suffix = ".npy";
+constexpr std::string_view kSuffix = ".npy";
 
 std::string arrayName(const std::string &member) {
-  bool has = member.size() >= suffix.size() &&
-             member.compare(member.size() - suffix.size(), suffix.size(), suffix) == 0;
-  return has ? member.substr(0, member.size() - suffix.size()) : member;
+  bool has = member.size() >= kSuffix.size() &&
+             member.compare(member.size() - kSuffix.size(), kSuffix.size(), kSuffix) == 0;
+  return has ? member.substr(0, member.size() - kSuffix.size()) : member;
 }
 
 } // namespace
@@ -53,7 +53,7 @@ Failure writeNpz(std::span<const std::pair<std::string, PtlArray>> arrays,
     std::vector<uint8_t> content;
     if (Failure failure = writeNpy(array, content))
       return failure;
-    writer.add(name + std::string(suffix), content);
+    writer.add(name + std::string(kSuffix), content);
   }
   return writer.finish();
 }

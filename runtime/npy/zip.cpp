@@ -9,20 +9,20 @@
 namespace ptl::rt {
 namespace {
 
-constexpr uint32_t memberSignature = 0x04034b50;
-constexpr uint32_t directorySignature = 0x02014b50;
-constexpr uint32_t endSignature = 0x06054b50;
-constexpr uint32_t end64Signature = 0x06064b50;
-constexpr uint32_t locator64Signature = 0x07064b50;
-constexpr uint64_t memberHeaderSize = 30;
-constexpr uint64_t directoryRowSize = 46;
-constexpr uint64_t endSize = 22;
-constexpr uint64_t end64Size = 56;
-constexpr uint64_t locator64Size = 20;
-constexpr uint64_t longestComment = 65535;
-constexpr uint64_t maxMembers = 1 << 16;
+constexpr uint32_t kMemberSignature = 0x04034b50;
+constexpr uint32_t kDirectorySignature = 0x02014b50;
+constexpr uint32_t kEndSignature = 0x06054b50;
+constexpr uint32_t kEnd64Signature = 0x06064b50;
+constexpr uint32_t kLocator64Signature = 0x07064b50;
+constexpr uint64_t kMemberHeaderSize = 30;
+constexpr uint64_t kDirectoryRowSize = 46;
+constexpr uint64_t kEndSize = 22;
+constexpr uint64_t kEnd64Size = 56;
+constexpr uint64_t kLocator64Size = 20;
+constexpr uint64_t kLongestComment = 65535;
+constexpr uint64_t kMaxMembers = 1 << 16;
 // No deflate stream grows by more than this.
-constexpr uint64_t highestRatio = 1032;
+constexpr uint64_t kHighestRatio = 1032;
 
 /// Little-endian numbers at offsets that are known to lie inside.
 class Fields {
@@ -51,13 +51,13 @@ struct Directory {
 };
 
 std::optional<uint64_t> findEnd(std::span<const uint8_t> bytes) {
-  if (bytes.size() < endSize)
+  if (bytes.size() < kEndSize)
     return std::nullopt;
   Fields fields(bytes);
-  uint64_t last = bytes.size() - endSize;
-  uint64_t first = last > longestComment ? last - longestComment : 0;
+  uint64_t last = bytes.size() - kEndSize;
+  uint64_t first = last > kLongestComment ? last - kLongestComment : 0;
   for (uint64_t at = last + 1; at-- > first;)
-    if (fields.u32(at) == endSignature)
+    if (fields.u32(at) == kEndSignature)
       return at;
   return std::nullopt;
 }
@@ -69,13 +69,13 @@ Failure findDirectory(std::span<const uint8_t> bytes, Directory &directory) {
   Fields fields(bytes);
   directory = {fields.u32(*end + 16), fields.u16(*end + 10)};
   bool wide = directory.offset == UINT32_MAX || directory.count == UINT16_MAX;
-  if (!wide || *end < locator64Size)
+  if (!wide || *end < kLocator64Size)
     return {};
-  uint64_t locator = *end - locator64Size;
-  if (fields.u32(locator) != locator64Signature)
+  uint64_t locator = *end - kLocator64Size;
+  if (fields.u32(locator) != kLocator64Signature)
     return {};
   uint64_t end64 = fields.u64(locator + 8);
-  if (!fields.holds(end64, end64Size) || fields.u32(end64) != end64Signature)
+  if (!fields.holds(end64, kEnd64Size) || fields.u32(end64) != kEnd64Signature)
     return fileFailure("the zip directory is damaged");
   directory = {fields.u64(end64 + 48), fields.u64(end64 + 32)};
   return {};
@@ -165,28 +165,28 @@ Failure readZipDirectory(std::span<const uint8_t> bytes, std::vector<ZipMember> 
   Directory directory;
   if (Failure failure = findDirectory(bytes, directory))
     return failure;
-  if (directory.count > maxMembers)
+  if (directory.count > kMaxMembers)
     return fileFailure("the zip directory claims " + std::to_string(directory.count) + " members");
   Fields fields(bytes);
   uint64_t at = directory.offset;
   for (uint64_t i = 0; i < directory.count; ++i) {
-    if (!fields.holds(at, directoryRowSize) || fields.u32(at) != directorySignature)
+    if (!fields.holds(at, kDirectoryRowSize) || fields.u32(at) != kDirectorySignature)
       return fileFailure("the zip directory is damaged");
     uint64_t name = fields.u16(at + 28), extra = fields.u16(at + 30), comment = fields.u16(at + 32);
-    if (!fields.holds(at + directoryRowSize, name + extra + comment))
+    if (!fields.holds(at + kDirectoryRowSize, name + extra + comment))
       return fileFailure("the zip directory is damaged");
     ZipMember member;
-    member.name.assign(reinterpret_cast<const char *>(bytes.data()) + at + directoryRowSize, name);
+    member.name.assign(reinterpret_cast<const char *>(bytes.data()) + at + kDirectoryRowSize, name);
     member.method = fields.u16(at + 10);
     member.crc = fields.u32(at + 16);
     member.packedSize = fields.u32(at + 20);
     member.size = fields.u32(at + 24);
     member.headerOffset = fields.u32(at + 42);
     bool encrypted = fields.u16(at + 8) & 1;
-    if (encrypted || !widen(fields, at + directoryRowSize + name, extra, member))
+    if (encrypted || !widen(fields, at + kDirectoryRowSize + name, extra, member))
       return fileFailure(encrypted ? "the archive is encrypted" : "the zip directory is damaged");
     members.push_back(std::move(member));
-    at += directoryRowSize + name + extra + comment;
+    at += kDirectoryRowSize + name + extra + comment;
   }
   return {};
 }
@@ -195,9 +195,9 @@ Failure readZipMember(std::span<const uint8_t> bytes, const ZipMember &member,
                       std::vector<uint8_t> &content) {
   Fields fields(bytes);
   uint64_t at = member.headerOffset;
-  if (!fields.holds(at, memberHeaderSize) || fields.u32(at) != memberSignature)
+  if (!fields.holds(at, kMemberHeaderSize) || fields.u32(at) != kMemberSignature)
     return fileFailure("a member of the archive is not where the directory says");
-  uint64_t data = at + memberHeaderSize + fields.u16(at + 26) + fields.u16(at + 28);
+  uint64_t data = at + kMemberHeaderSize + fields.u16(at + 26) + fields.u16(at + 28);
   if (!fields.holds(data, member.packedSize))
     return fileFailure("the file ends inside a member of the archive");
   std::span<const uint8_t> packed = bytes.subspan(data, member.packedSize);
@@ -205,7 +205,7 @@ Failure readZipMember(std::span<const uint8_t> bytes, const ZipMember &member,
   if (!stored && member.method != 8)
     return fileFailure("packing method " + std::to_string(member.method) + " is not known");
   bool possible =
-      stored ? member.size == member.packedSize : member.size / highestRatio <= member.packedSize;
+      stored ? member.size == member.packedSize : member.size / kHighestRatio <= member.packedSize;
   if (!possible)
     return fileFailure("a member claims " + std::to_string(member.size) + " bytes, which " +
                        std::to_string(member.packedSize) + " packed bytes cannot hold");
@@ -223,7 +223,7 @@ Failure readZipMember(std::span<const uint8_t> bytes, const ZipMember &member,
 
 void ZipWriter::add(const std::string &name, std::span<const uint8_t> content) {
   ZipMember member{name, 0, checksum(content), content.size(), content.size(), bytes_.size()};
-  put(bytes_, memberSignature, 4);
+  put(bytes_, kMemberSignature, 4);
   putCommon(bytes_, member);
   bytes_.insert(bytes_.end(), name.begin(), name.end());
   bytes_.insert(bytes_.end(), content.begin(), content.end());
@@ -233,7 +233,7 @@ void ZipWriter::add(const std::string &name, std::span<const uint8_t> content) {
 Failure ZipWriter::finish() {
   uint64_t start = bytes_.size();
   for (const ZipMember &member : members_) {
-    put(bytes_, directorySignature, 4);
+    put(bytes_, kDirectorySignature, 4);
     put(bytes_, 20, 2); // version of the writer
     putCommon(bytes_, member);
     put(bytes_, 0, 6); // comment, disk, attributes of the writer
@@ -244,7 +244,7 @@ Failure ZipWriter::finish() {
   uint64_t size = bytes_.size() - start;
   if (bytes_.size() > UINT32_MAX || members_.size() >= UINT16_MAX)
     return fileFailure("the arrays are too large for one .npz; write them as .npy");
-  put(bytes_, endSignature, 4);
+  put(bytes_, kEndSignature, 4);
   put(bytes_, 0, 4); // disks
   put(bytes_, members_.size(), 2);
   put(bytes_, members_.size(), 2);

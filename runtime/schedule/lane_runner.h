@@ -37,13 +37,13 @@ public:
   template <class Done> void runUntil(LaneId lane, Done isDone) {
     while (true) {
       TaskId task = queues_.take(lane);
-      if (task == noTask) {
+      if (task == kNoTask) {
         if (isDone())
           return;
         bool done = false;
         gate_.waitUntil([&] {
           task = queues_.take(lane);
-          return task != noTask || (done = isDone());
+          return task != kNoTask || (done = isDone());
         });
         if (done)
           return;
@@ -55,9 +55,9 @@ public:
   /// Runs one task, or one chunk, if there is any.
   bool runOne(LaneId lane) {
     TaskId task = queues_.take(lane);
-    if (task != noTask)
+    if (task != kNoTask)
       execute(lane, task);
-    return task != noTask;
+    return task != kNoTask;
   }
 
   IdleGate &gate() { return gate_; }
@@ -73,7 +73,7 @@ private:
   }
 
   void execute(LaneId lane, TaskId task) {
-    while (task != noTask) {
+    while (task != kNoTask) {
       if (!isWide(task))
         graph_.run(task, 0, graph_.pointsOf(task));
       else if (!runChunk(lane, task))
@@ -97,21 +97,21 @@ private:
   }
 
   TaskId complete(LaneId lane, TaskId task) {
-    TaskId best = noTask;
+    TaskId best = kNoTask;
     graph_.release(lane, task, [&](TaskId ready) {
       // A wide task goes to the queue so that other lanes can take part at once.
       if (isWide(ready) || !queues_.accepts(lane, graph_.kindOf(ready)))
         return push(lane, ready);
       // The last one is run next, while its operands are in the cache. In a finished graph it is
       // the one with the longest path to the end.
-      if (best != noTask)
+      if (best != kNoTask)
         enqueue(lane, best);
       best = ready;
     });
-    if (best != noTask && queues_.levels() > 1 &&
+    if (best != kNoTask && queues_.levels() > 1 &&
         queues_.hasHigher(lane, graph_.kindOf(best), graph_.levelOf(best))) {
       enqueue(lane, best);
-      return noTask;
+      return kNoTask;
     }
     return best;
   }

@@ -13,10 +13,10 @@ namespace ptl::rt {
 namespace {
 
 // How long a thread looks for work before it sleeps. Waking it takes about as long.
-constexpr std::chrono::microseconds spinTime{20};
-constexpr int spinsBetweenLooks = 32; // at the clock
-constexpr int64_t chunksPerThread = 8;
-constexpr int maxThreads = 1024;
+constexpr std::chrono::microseconds kSpinTime{20};
+constexpr int kSpinsBetweenLooks = 32; // at the clock
+constexpr int64_t kChunksPerThread = 8;
+constexpr int kMaxThreads = 1024;
 
 thread_local int currentIndex = 0;
 thread_local bool insideLoop = false;
@@ -48,9 +48,9 @@ int wantedThreads() {
     errno = 0;
     long value = std::strtol(text, &end, 10);
     if (end != text && *end == '\0' && errno == 0 && value >= 1)
-      return static_cast<int>(std::min<long>(value, maxThreads));
+      return static_cast<int>(std::min<long>(value, kMaxThreads));
   }
-  return std::min(processorCount(), maxThreads);
+  return std::min(processorCount(), kMaxThreads);
 }
 
 ThreadPool::Affinity wantedAffinity() {
@@ -94,11 +94,11 @@ public:
   bool pause() {
     pauseSpin();
     // Reading the clock takes longer than a pause.
-    if (++spins_ % spinsBetweenLooks != 0)
+    if (++spins_ % kSpinsBetweenLooks != 0)
       return true;
     auto now = std::chrono::steady_clock::now();
-    if (spins_ == spinsBetweenLooks)
-      end_ = now + spinTime;
+    if (spins_ == kSpinsBetweenLooks)
+      end_ = now + kSpinTime;
     return now < end_;
   }
 
@@ -196,7 +196,7 @@ void ThreadPool::run(Body body, void *closure, int64_t count, int64_t grain,
     return;
   int threads = threadCount();
   if (grain <= 0)
-    grain = std::max<int64_t>(1, count / (threads * chunksPerThread));
+    grain = std::max<int64_t>(1, count / (threads * kChunksPerThread));
   Job job{body, closure, count, grain, stop, threads};
   // Inside a loop all threads are busy already; in a forked child there are none.
   bool alone =

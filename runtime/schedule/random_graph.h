@@ -84,7 +84,7 @@ public:
   TaskSpec specOf(const RandomTask &task) const {
     TaskSpec spec{.body = body, .closure = &task, .points = task.points};
     spec.cost = 1 + task.pauses;
-    spec.kind = static_cast<TaskKind>(task.number % taskKinds);
+    spec.kind = static_cast<TaskKind>(task.number % kTaskKinds);
     return spec;
   }
 

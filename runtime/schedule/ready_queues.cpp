@@ -10,15 +10,15 @@ ReadyQueues::ReadyQueues(const Topology &topology, const SchedulePolicy &policy)
   bool onlyThreads =
       std::all_of(topology.lanes.begin(), topology.lanes.end(),
                   [](const Topology::Lane &lane) { return lane.kind == LaneKind::Thread; });
-  queueCount_ = onlyThreads ? 1 : taskKinds;
-  for (uint32_t kind = 0; kind < taskKinds; ++kind)
+  queueCount_ = onlyThreads ? 1 : kTaskKinds;
+  for (uint32_t kind = 0; kind < kTaskKinds; ++kind)
     queueOf_[kind] = onlyThreads ? 0 : kind;
   auto count = static_cast<LaneId>(topology.lanes.size());
   lanes_.resize(count);
   std::mt19937_64 random(policy.seed);
   for (LaneId id = 0; id < count; ++id) {
     LaneQueues &lane = lanes_[id];
-    for (uint32_t kind = 0; kind < taskKinds; ++kind)
+    for (uint32_t kind = 0; kind < kTaskKinds; ++kind)
       if (topology.accepts(id, static_cast<TaskKind>(kind)))
         lane.accepted |= 1u << queueOf_[kind];
     lane.victims = topology.neighboursOf(id);
@@ -45,33 +45,33 @@ TaskId ReadyQueues::takeOwn(LaneQueues &lane, uint32_t queue) {
     if (oldestFirst_) {
       // Losing against a thief does not make the queue empty.
       while (!first[level].isEmpty())
-        if (TaskId task = first[level].steal(); task != noTask)
+        if (TaskId task = first[level].steal(); task != kNoTask)
           return task;
-    } else if (TaskId task = first[level].pop(); task != noTask) {
+    } else if (TaskId task = first[level].pop(); task != kNoTask) {
       return task;
     }
   }
-  return noTask;
+  return kNoTask;
 }
 
 TaskId ReadyQueues::stealFrom(LaneQueues &victim, uint32_t queue) {
   TaskDeque *first = &victim.queues[queue * static_cast<uint32_t>(levels_)];
   for (int level = levels_; level-- > 0;)
     if (!first[level].isEmpty())
-      if (TaskId task = first[level].steal(); task != noTask)
+      if (TaskId task = first[level].steal(); task != kNoTask)
         return task;
-  return noTask;
+  return kNoTask;
 }
 
 TaskId ReadyQueues::takeQueue(LaneId id, uint32_t queue) {
   LaneQueues &lane = lanes_[id];
-  if (TaskId task = takeOwn(lane, queue); task != noTask)
+  if (TaskId task = takeOwn(lane, queue); task != kNoTask)
     return task;
   // Near lanes come first, since they share caches.
   for (LaneId victim : lane.victims)
-    if (TaskId task = stealFrom(lanes_[victim], queue); task != noTask)
+    if (TaskId task = stealFrom(lanes_[victim], queue); task != kNoTask)
       return task;
-  return noTask;
+  return kNoTask;
 }
 
 TaskId ReadyQueues::take(LaneId lane) {
@@ -80,9 +80,9 @@ TaskId ReadyQueues::take(LaneId lane) {
     return takeQueue(lane, 0);
   for (uint32_t queue = queueCount_; queue-- > 0;)
     if (lanes_[lane].accepted & (1u << queue))
-      if (TaskId task = takeQueue(lane, queue); task != noTask)
+      if (TaskId task = takeQueue(lane, queue); task != kNoTask)
         return task;
-  return noTask;
+  return kNoTask;
 }
 
 TaskId ReadyQueues::take(LaneId lane, TaskKind kind) {

@@ -49,7 +49,7 @@ private:
   TaskId takeQueue(LaneId lane, uint32_t queue);
 
   std::vector<LaneQueues> lanes_;
-  uint32_t queueOf_[taskKinds]; ///< threads run all kinds from one queue
+  uint32_t queueOf_[kTaskKinds]; ///< threads run all kinds from one queue
   uint32_t queueCount_ = 1;
   int levels_;
   bool oldestFirst_;

@@ -36,20 +36,20 @@ public:
     int64_t bottom = bottom_.load(std::memory_order_relaxed) - 1;
     int64_t top = top_.load(std::memory_order_relaxed);
     if (top > bottom)
-      return noTask;
+      return kNoTask;
     if (alone_) {
       bottom_.store(bottom, std::memory_order_relaxed);
       return own().at(bottom).load(std::memory_order_relaxed);
     }
     bottom_.store(bottom, std::memory_order_seq_cst);
     top = top_.load(std::memory_order_seq_cst);
-    TaskId task = noTask;
+    TaskId task = kNoTask;
     if (top <= bottom) {
       task = own().at(bottom).load(std::memory_order_relaxed);
       if (top < bottom)
         return task;
       if (!top_.compare_exchange_strong(top, top + 1, std::memory_order_seq_cst))
-        task = noTask;
+        task = kNoTask;
     }
     bottom_.store(bottom + 1, std::memory_order_release);
     return task;
@@ -59,10 +59,10 @@ public:
   TaskId steal() {
     int64_t top = top_.load(std::memory_order_seq_cst);
     if (top >= bottom_.load(std::memory_order_seq_cst))
-      return noTask;
+      return kNoTask;
     Cells *cells = cells_.load(std::memory_order_acquire);
     TaskId task = cells->at(top).load(std::memory_order_relaxed);
-    return top_.compare_exchange_strong(top, top + 1, std::memory_order_seq_cst) ? task : noTask;
+    return top_.compare_exchange_strong(top, top + 1, std::memory_order_seq_cst) ? task : kNoTask;
   }
 
 private:

@@ -8,14 +8,14 @@ namespace ptl::rt {
 namespace {
 
 // More than a task can have predecessors; keeps it from starting while edges are added.
-constexpr int32_t guard = 1 << 30;
+constexpr int32_t kGuard = 1 << 30;
 
 // The number of indirect predecessors that are examined.
-constexpr size_t pruneEffort = 32;
-constexpr int looksBeforeAsking = 200;
+constexpr size_t kPruneEffort = 32;
+constexpr int kLooksBeforeAsking = 200;
 
 // One of so many tasks is measured: where it is submitted, and where it was handed to.
-constexpr uint64_t measuredHere = 16, measuredElsewhere = 256;
+constexpr uint64_t kMeasuredHere = 16, kMeasuredElsewhere = 256;
 
 uint64_t nanosecondsNow() {
   return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
@@ -42,7 +42,7 @@ TaskWindow::~TaskWindow() = default;
 // --- what lanes do --------------------------------------------------------------------------
 
 void TaskWindow::run(TaskId task, int64_t begin, int64_t end) {
-  runSlot(slots_[task], begin, end, measuredElsewhere);
+  runSlot(slots_[task], begin, end, kMeasuredElsewhere);
 }
 
 /// One of `every` tasks is measured, if that is of any use.
@@ -134,7 +134,7 @@ template <class Condition> void TaskWindow::waitUntil(Condition condition) {
       continue;
     }
     // Asking to be woken costs every lane something at each completion.
-    if (looks < looksBeforeAsking) {
+    if (looks < kLooksBeforeAsking) {
       IdleGate::relax(looks);
       continue;
     }
@@ -145,14 +145,14 @@ template <class Condition> void TaskWindow::waitUntil(Condition condition) {
 }
 
 TaskId TaskWindow::takeSlot() {
-  if (freeSlots_ == noTask && slotsUsed_ < limits_.tasks)
+  if (freeSlots_ == kNoTask && slotsUsed_ < limits_.tasks)
     return slotsUsed_++;
-  if (freeSlots_ == noTask) {
+  if (freeSlots_ == kNoTask) {
     // All slots are in use, so some task can run, and running tasks here frees a slot.
-    auto isReturned = [this] { return returnedSlots_.load(std::memory_order_relaxed) != noTask; };
+    auto isReturned = [this] { return returnedSlots_.load(std::memory_order_relaxed) != kNoTask; };
     waitUntil(isReturned);
     // All returned slots are taken at once, which needs no loop.
-    freeSlots_ = returnedSlots_.exchange(noTask, std::memory_order_acquire);
+    freeSlots_ = returnedSlots_.exchange(kNoTask, std::memory_order_acquire);
   }
   TaskId slot = freeSlots_;
   freeSlots_ = slots_[slot].nextFree;
@@ -182,7 +182,7 @@ void TaskWindow::prune() {
     for (size_t i = 0; i < slot.predecessorCount; ++i)
       // The number of this task marks entries as its own, so the table need not be cleared.
       implied_[slot.predecessors[i].slot] = {submitted_, slot.predecessors[i].sequence};
-    if ((looked += slot.predecessorCount) > pruneEffort)
+    if ((looked += slot.predecessorCount) > kPruneEffort)
       break;
   }
   if (looked != 0)
@@ -234,7 +234,7 @@ TaskRef TaskWindow::enter(const TaskSpec &spec) {
   slot.body = spec.body;
   slot.points = spec.points;
   slot.grain = std::max<int64_t>(1, spec.grain);
-  slot.waiting.store(guard, std::memory_order_relaxed);
+  slot.waiting.store(kGuard, std::memory_order_relaxed);
   // An open list takes successors.
   slot.successors.store(nullptr, std::memory_order_relaxed);
   return {submitted_, begun_};
@@ -250,7 +250,7 @@ void TaskWindow::start(TaskId task, std::span<const TaskRef> predecessors) {
   int32_t edges = 0;
   for (TaskRef predecessor : predecessors)
     edges += link(predecessor, task);
-  if (slot.waiting.fetch_sub(guard - edges, std::memory_order_acq_rel) == guard - edges)
+  if (slot.waiting.fetch_sub(kGuard - edges, std::memory_order_acq_rel) == kGuard - edges)
     startReady(task);
 }
 
@@ -265,7 +265,7 @@ void TaskWindow::startReady(TaskId task) {
 /// Right after it was submitted: nobody waits for it yet.
 void TaskWindow::runHere(TaskId task) {
   Slot &slot = slots_[task];
-  runSlot(slot, 0, slot.points, measuredHere);
+  runSlot(slot, 0, slot.points, kMeasuredHere);
   slot.completed.store(slot.sequence, std::memory_order_release);
   // A later task finds the list closed and does not wait.
   slot.successors.store(closed(), std::memory_order_relaxed);

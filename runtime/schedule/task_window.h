@@ -136,7 +136,7 @@ private:
     int64_t points = 1, grain = 1;
     ClosureBuffer closure;
     WideState wide;
-    TaskId nextFree = noTask;
+    TaskId nextFree = kNoTask;
     TaskRef predecessors[keptPredecessors];
     bool isWide() const { return points > grain; }
   };
@@ -182,9 +182,9 @@ private:
   std::vector<std::pair<uint64_t, uint64_t>> implied_;
   std::vector<LaneCount> lanes_;
   uint64_t submitted_ = 0;
-  TaskId begun_ = noTask;
+  TaskId begun_ = kNoTask;
   ClosureBuffer closure_; ///< of a task that runs when it is submitted
-  TaskId freeSlots_ = noTask;
+  TaskId freeSlots_ = kNoTask;
   Edge *freeEdges_ = nullptr;
   uint32_t slotsUsed_ = 0, edgesUsed_ = 0;
   void *arguments_ = nullptr;
@@ -196,7 +196,7 @@ private:
   } program_{};
   std::atomic<LaneId> nextLane_{1};
   std::atomic<bool> isClosed_{false};
-  alignas(64) std::atomic<TaskId> returnedSlots_{noTask};
+  alignas(64) std::atomic<TaskId> returnedSlots_{kNoTask};
   alignas(64) std::atomic<Edge *> returnedEdges_{nullptr};
   std::atomic<bool> programWaits_{false};
   LaneRunner<TaskWindow> runner_;

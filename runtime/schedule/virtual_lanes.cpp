@@ -27,7 +27,7 @@ struct VirtualLanes::State {
   /// Ready tasks of a kind: how many of each level wait in queues, and the one that is begun.
   struct Kind {
     std::vector<TaskId> queued;
-    TaskId begun = noTask;
+    TaskId begun = kNoTask;
     LaneId nextLane = 0;
   };
 
@@ -44,7 +44,7 @@ struct VirtualLanes::State {
   SchedulePolicy policy;
   ReadyQueues queues;
   std::vector<Task> tasks;
-  Kind kinds[taskKinds];
+  Kind kinds[kTaskKinds];
   std::vector<bool> idle;
   std::vector<Group> groups;
   std::vector<uint32_t> groupOf; ///< by lane; ~0 without a cube core
@@ -113,7 +113,7 @@ TaskId VirtualLanes::State::take(LaneId lane, TaskKind wanted) {
   Kind &kind = kinds[static_cast<size_t>(wanted)];
   // A begun task goes on unless a task of a higher level waits, because its successors wait for its
   // last point.
-  bool goesOn = kind.begun != noTask;
+  bool goesOn = kind.begun != kNoTask;
   bool isAny = goesOn;
   for (size_t level = kind.queued.size(); level-- > 0;) {
     isAny |= kind.queued[level] > 0;
@@ -121,10 +121,10 @@ TaskId VirtualLanes::State::take(LaneId lane, TaskKind wanted) {
         goesOn && (kind.queued[level] == 0 || tasks[kind.begun].level >= static_cast<int>(level));
   }
   if (!isAny)
-    return noTask;
-  TaskId task = goesOn ? std::exchange(kind.begun, noTask) : queues.take(lane, wanted);
-  if (task == noTask)
-    return noTask;
+    return kNoTask;
+  TaskId task = goesOn ? std::exchange(kind.begun, kNoTask) : queues.take(lane, wanted);
+  if (task == kNoTask)
+    return kNoTask;
   if (!goesOn)
     --kind.queued[static_cast<size_t>(tasks[task].level)];
   --ready;
@@ -138,7 +138,7 @@ Dispatch VirtualLanes::State::start(TaskId task, LaneId lane, std::vector<LaneId
                     std::move(lanes)};
   what.next = dispatch.end;
   if (what.next < what.points) {
-    if (TaskId &begun = kindOf(task).begun; begun == noTask) {
+    if (TaskId &begun = kindOf(task).begun; begun == kNoTask) {
       begun = task;
       ++ready;
       mixedReady += what.kind == TaskKind::Mixed;
@@ -185,7 +185,7 @@ std::optional<Dispatch> VirtualLanes::State::startMixed() {
     if (!isFree(group))
       continue;
     TaskId task = take(group.cube, TaskKind::Mixed);
-    if (task != noTask)
+    if (task != kNoTask)
       return start(task, group.cube, group.lanes);
   }
   return std::nullopt;
@@ -221,14 +221,14 @@ std::optional<Dispatch> VirtualLanes::next() {
     if (!state.idle[lane] ||
         (state.groupOf[lane] != ~0u && state.groups[state.groupOf[lane]].isReserved))
       continue;
-    for (int kind = taskKinds; kind-- > 0;) {
+    for (int kind = kTaskKinds; kind-- > 0;) {
       auto wanted = static_cast<TaskKind>(kind);
       // Mixed tasks are started on whole groups above.
       bool takesIt = state.topology.accepts(lane, wanted) &&
                      !(wanted == TaskKind::Mixed && state.groupOf[lane] != ~0u);
       if (!takesIt)
         continue;
-      if (TaskId task = state.take(lane, wanted); task != noTask)
+      if (TaskId task = state.take(lane, wanted); task != kNoTask)
         return state.start(task, lane, {lane});
     }
   }

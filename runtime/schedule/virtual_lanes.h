@@ -15,7 +15,7 @@ using VirtualTime = double;
 /// A piece of a task on the lanes that run it: one, or for a mixed task the cube core and the
 /// vector cores of a group.
 struct Dispatch {
-  TaskId task = noTask;
+  TaskId task = kNoTask;
   int64_t begin = 0, end = 0; ///< points of the task's grid
   LaneId lane = 0;            ///< the first of `lanes`
   std::vector<LaneId> lanes;

@@ -5,7 +5,7 @@ namespace ptl::rt::sim {
 Chip chipOf(const Machine &machine) {
   Chip chip;
   chip.name = machine.name;
-  for (size_t i = 0; i < numPlaces; ++i)
+  for (size_t i = 0; i < kNumPlaces; ++i)
     if (const MemorySpace *space = machine.space(placeNames[i])) {
       chip.bytes[i] = space->usableBytes();
       chip.alignment[i] = std::max<int64_t>(space->alignment, 1);

@@ -17,7 +17,7 @@ namespace ptl::rt::sim {
 class Group;
 
 /// The number of events between cores that can be named.
-inline constexpr size_t maxCrossFlags = 32;
+inline constexpr size_t kMaxCrossFlags = 32;
 
 /// The counters of one queue, one of each kind for every core.
 struct QueueState {
@@ -219,15 +219,16 @@ private:
   std::vector<Tile> tiles_;
   std::vector<View> views_;
   int32_t position_ = 0;
-  PipeState pipes_[numPipes];
-  uint8_t flags_[numPipes][numPipes][16] = {}; ///< how often set: once, unless events are counted
+  PipeState pipes_[kNumPipes];
+  uint8_t flags_[kNumPipes][kNumPipes][16] = {}; ///< how often set: once, unless events are counted
   std::vector<VectorWrites> unsettled_;
   uint64_t vectorWrites_ = 0;
-  uint64_t known_[numPipes] = {}; ///< vector instructions that a pipe comes after
-  uint64_t knownAtFlag_[numPipes][numPipes][16] = {}; ///< the same of who set an event
+  uint64_t known_[kNumPipes] = {}; ///< vector instructions that a pipe comes after
+  uint64_t knownAtFlag_[kNumPipes][kNumPipes][16] = {}; ///< the same of who set an event
   /// For each event between cores: the waits that were issued, the waits that are over, and the
   /// signals.
-  int64_t crossIssued_[maxCrossFlags] = {}, awaited_[maxCrossFlags] = {}, sent_[maxCrossFlags] = {};
+  int64_t crossIssued_[kMaxCrossFlags] = {}, awaited_[kMaxCrossFlags] = {},
+          sent_[kMaxCrossFlags] = {};
   std::vector<QueueEnd> ends_;
   std::deque<Issued> frees_; ///< that wait for pipes
   uint64_t sequence_ = 0;

@@ -15,7 +15,7 @@ Core::Core(Group &group, const Function &function, int32_t index, int32_t subBlo
       tiles_(static_cast<size_t>(function.numTiles)),
       views_(static_cast<size_t>(function.numViews)), ends_(group.launch().kernel.queues.size()) {
   const Chip &chip = group.launch().chip;
-  for (size_t i = 0; i < numPlaces; ++i) {
+  for (size_t i = 0; i < kNumPlaces; ++i) {
     // Vector cores have the vector buffer, and the cube core has all other memories.
     bool mine = (static_cast<Place>(i) == Place::Vec) != function.cube;
     mine &= group.launch().options.values;
@@ -104,7 +104,7 @@ Core::State Core::scalarState() const {
   case StepKind::WaitCores:
     if (step.pipe == Pipe::S || group_.launch().chip.crossWaitsStopCore) {
       int32_t event = flagOf(step).id;
-      bool known = event >= 0 && event < int32_t(maxCrossFlags);
+      bool known = event >= 0 && event < int32_t(kMaxCrossFlags);
       if (known && !crossReady(event, crossIssued_[event]))
         return State::Waiting;
     }
@@ -166,10 +166,10 @@ void Core::fill(Issued &issued, const Step &step) {
   }
   // Only slots that hold a tile or a view are reset, since scalars are what most of them hold
   // already.
-  for (size_t i = step.operands.size(); i < maxOperands; ++i)
+  for (size_t i = step.operands.size(); i < kMaxOperands; ++i)
     if (issued.operands[i].index() != 0)
       issued.operands[i] = Scalar();
-  for (size_t i = 0; i < step.operands.size() && i < maxOperands; ++i) {
+  for (size_t i = 0; i < step.operands.size() && i < kMaxOperands; ++i) {
     Register r = step.operands[i];
     if (r.kind == RegisterKind::Scalar)
       issued.operands[i] = scalar(r);
@@ -188,7 +188,7 @@ void Core::fill(Issued &issued, const Step &step) {
 bool Core::checkFlag(const Issued &issued) {
   const Flag &flag = issued.flag;
   if (issued.step->kind == StepKind::SignalCores || issued.step->kind == StepKind::WaitCores) {
-    int32_t flags = std::min(group_.launch().chip.crossFlags, int32_t(maxCrossFlags));
+    int32_t flags = std::min(group_.launch().chip.crossFlags, int32_t(kMaxCrossFlags));
     if (flag.id >= 0 && flag.id < flags) {
       crossIssued_[flag.id] += issued.step->kind == StepKind::WaitCores;
       return true;
@@ -196,7 +196,7 @@ bool Core::checkFlag(const Issued &issued) {
     return fail(issued, "names the event " + std::to_string(flag.id) +
                             " between cores; there are " + std::to_string(flags));
   }
-  bool pipes = at(flag.source) < numPipes && at(flag.target) < numPipes;
+  bool pipes = at(flag.source) < kNumPipes && at(flag.target) < kNumPipes;
   if (pipes && flag.id >= 0 && flag.id < std::min(group_.launch().chip.events, 16))
     return true;
   return fail(issued, "names the event " + std::to_string(flag.id) + "; there are " +
@@ -226,7 +226,7 @@ bool Core::issueQueue(const Step &step, Issued &issued) {
       // The slot is free when every operation that was issued before has ended, since any of them
       // may read the tile.
       // The counts of issued operations say what has to be done before the slot is free.
-      for (size_t i = 0; i < numPipes; ++i)
+      for (size_t i = 0; i < kNumPipes; ++i)
         issued.after[i] = pipes_[i].issued;
       frees_.push_back(issued);
       settleFrees();
@@ -522,7 +522,7 @@ void Core::settleUpTo(uint64_t number) {
 void Core::settleFrees() {
   while (!frees_.empty()) {
     const Issued &free = frees_.front();
-    for (size_t i = 0; i < numPipes; ++i)
+    for (size_t i = 0; i < kNumPipes; ++i)
       if (pipes_[i].done < free.after[i])
         return;
     int32_t queue = free.step->queue;
@@ -547,8 +547,8 @@ static std::string flagText(Pipe source, Pipe target, int64_t id) {
 bool Core::finish() {
   settle();
   // An event that is left set would let a wait of the next block pass.
-  for (size_t s = 0; s < numPipes; ++s)
-    for (size_t t = 0; t < numPipes; ++t)
+  for (size_t s = 0; s < kNumPipes; ++s)
+    for (size_t t = 0; t < kNumPipes; ++t)
       for (size_t id = 0; id < 16; ++id)
         if (flags_[s][t][id])
           return failAt(current(), "leaves the event " +
@@ -577,7 +577,7 @@ std::string Core::describeWaits() const {
             ? "for all pipes"
             : "for room in the queue of pipe " + std::string(pipeName(step.pipe)));
   }
-  for (size_t i = 1; i < numPipes; ++i) {
+  for (size_t i = 1; i < kNumPipes; ++i) {
     if (state(static_cast<Pipe>(i)) != State::Waiting)
       continue;
     const Issued &head = pipes_[i].queue.front();

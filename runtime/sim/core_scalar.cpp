@@ -228,7 +228,7 @@ void Core::goOn(const Step &step, const SampleAction &action) {
 /// ended.
 void Core::mark(const Step &step, const SampleAction &action) {
   const LoopShape &shape = sampler_->shapeOf(step, function_);
-  for (size_t i = 0; i < numPipes; ++i) {
+  for (size_t i = 0; i < kNumPipes; ++i) {
     // Pipes without work in the loop need no marks.
     if (!(shape.pipes >> i & 1))
       continue;

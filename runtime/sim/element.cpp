@@ -66,7 +66,7 @@ void storeBits(const Plane &plane, int64_t row, int64_t col, int64_t count, cons
 
 void poison(uint8_t *memory, int64_t bytes) {
   // Whole words first: memories are filled for every run of a core group.
-  constexpr uint64_t word = poisonPattern * uint64_t{0x0001000100010001};
+  constexpr uint64_t word = kPoisonPattern * uint64_t{0x0001000100010001};
   int64_t i = 0;
   for (; i + 8 <= bytes; i += 8)
     std::memcpy(memory + i, &word, sizeof(word));

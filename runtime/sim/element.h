@@ -185,7 +185,7 @@ void storeBits(const Plane &plane, int64_t row, int64_t col, int64_t count, cons
 
 /// What memory holds before anything is written: NaN in every float type, a large odd number in
 /// every integer type.
-inline constexpr uint16_t poisonPattern = 0x7fff;
+inline constexpr uint16_t kPoisonPattern = 0x7fff;
 /// Fills an even number of bytes.
 void poison(uint8_t *memory, int64_t bytes);
 

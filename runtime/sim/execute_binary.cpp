@@ -8,7 +8,7 @@
 namespace ptl::rt::sim {
 namespace {
 
-constexpr int64_t chunk = 512;
+constexpr int64_t kChunk = 512;
 
 /// The way in which the second operand is repeated.
 enum class Repeat : uint8_t { None, Scalar, Column, Row };
@@ -33,13 +33,13 @@ std::optional<Form> formOf(InstructionId id) {
 template <typename C> struct Second {
   const Plane *plane;
   Repeat repeat;
-  C buffer[chunk];
+  C buffer[kChunk];
 
   void load(int64_t row, int64_t col, int64_t n) {
     if (repeat == Repeat::None || repeat == Repeat::Row)
       loadRow(*plane, repeat == Repeat::Row ? 0 : row, col, n, buffer);
     else if (repeat == Repeat::Column && col == 0)
-      std::fill(buffer, buffer + chunk, loadOne<C>(*plane, row, 0));
+      std::fill(buffer, buffer + kChunk, loadOne<C>(*plane, row, 0));
   }
 };
 
@@ -53,14 +53,14 @@ bool sameRegion(Execution &x, const Plane &out, const Plane &in) {
 
 template <typename C>
 void run(const Plane &out, const Plane &first, Second<C> &second, Binary op, bool swapped) {
-  C a[chunk];
+  C a[kChunk];
   for (int64_t row = 0; row < out.rows; ++row)
-    for (int64_t col = 0; col < out.cols; col += chunk) {
-      int64_t n = std::min(chunk, out.cols - col);
+    for (int64_t col = 0; col < out.cols; col += kChunk) {
+      int64_t n = std::min(kChunk, out.cols - col);
       loadRow(first, row, col, n, a);
       second.load(row, col, n);
       if (swapped) {
-        C b[chunk];
+        C b[kChunk];
         std::copy(second.buffer, second.buffer + n, b);
         apply(op, b, a, n);
         storeRow(out, row, col, n, b);
@@ -73,10 +73,10 @@ void run(const Plane &out, const Plane &first, Second<C> &second, Binary op, boo
 
 /// Adds scalar times tile to what is there.
 template <typename C> void runAxpy(const Plane &out, const Plane &in, C factor) {
-  C a[chunk], sum[chunk];
+  C a[kChunk], sum[kChunk];
   for (int64_t row = 0; row < out.rows; ++row)
-    for (int64_t col = 0; col < out.cols; col += chunk) {
-      int64_t n = std::min(chunk, out.cols - col);
+    for (int64_t col = 0; col < out.cols; col += kChunk) {
+      int64_t n = std::min(kChunk, out.cols - col);
       loadRow(in, row, col, n, a);
       loadRow(out, row, col, n, sum);
       for (int64_t i = 0; i < n; ++i)
@@ -114,7 +114,7 @@ bool runScalarForm(Execution &x, Form form) {
         return runAxpy(out, tile, value);
     }
     Second<C> second{nullptr, Repeat::Scalar, {}};
-    std::fill(second.buffer, second.buffer + chunk, value);
+    std::fill(second.buffer, second.buffer + kChunk, value);
     run(out, tile, second, form.op, scalarAt == 0);
   });
 }

@@ -9,7 +9,7 @@ namespace ptl::rt::sim {
 namespace {
 
 // A chunk fits into the first-level cache and onto the stack.
-constexpr int64_t chunk = 512;
+constexpr int64_t kChunk = 512;
 
 bool covers(Execution &x, const Plane &in, int64_t rows, int64_t cols) {
   if (in.rows >= rows && in.cols >= cols)
@@ -22,12 +22,12 @@ bool covers(Execution &x, const Plane &in, int64_t rows, int64_t cols) {
 /// Calls `f(row, col, n)` for pieces of the rows of a tile.
 template <typename F> void forChunks(const Plane &plane, F f) {
   for (int64_t row = 0; row < plane.rows; ++row)
-    for (int64_t col = 0; col < plane.cols; col += chunk)
-      f(row, col, std::min(chunk, plane.cols - col));
+    for (int64_t col = 0; col < plane.cols; col += kChunk)
+      f(row, col, std::min(kChunk, plane.cols - col));
 }
 
 template <typename C, typename F> void mapTile(const Plane &out, const Plane &in, F f) {
-  C a[chunk];
+  C a[kChunk];
   forChunks(out, [&](int64_t row, int64_t col, int64_t n) {
     loadRow(in, row, col, n, a);
     for (int64_t i = 0; i < n; ++i)
@@ -173,8 +173,8 @@ private:
 void convertPlain(const Plane &out, const Plane &in) {
   visitCompute(in.elem, [&](auto zero) {
     using C = decltype(zero);
-    C a[chunk];
-    float b[chunk];
+    C a[kChunk];
+    float b[kChunk];
     forChunks(out, [&](int64_t row, int64_t col, int64_t n) {
       loadRow(in, row, col, n, a);
       std::copy(a, a + n, b);
@@ -271,10 +271,10 @@ bool executeCompare(Execution &x) {
     return false;
   return visitCompute(first.elem, [&](auto zero) {
     using C = decltype(zero);
-    C a[chunk], b[chunk];
-    bool bits[chunk];
+    C a[kChunk], b[kChunk];
+    bool bits[kChunk];
     if (scalar)
-      std::fill(b, b + chunk, scalarAs<C>(x.scalar(1)));
+      std::fill(b, b + kChunk, scalarAs<C>(x.scalar(1)));
     forChunks(first, [&](int64_t row, int64_t col, int64_t n) {
       loadRow(first, row, col, n, a);
       if (!scalar)
@@ -294,9 +294,9 @@ bool executeSelect(Execution &x) {
     return false;
   return visitCompute(out.elem, [&](auto zero) {
     using C = decltype(zero);
-    C a[chunk], b[chunk];
+    C a[kChunk], b[kChunk];
     if (scalar)
-      std::fill(b, b + chunk, scalarAs<C>(x.scalar(3)));
+      std::fill(b, b + kChunk, scalarAs<C>(x.scalar(3)));
     forChunks(out, [&](int64_t row, int64_t col, int64_t n) {
       loadRow(first, row, col, n, a);
       if (!scalar)

@@ -28,7 +28,7 @@ struct CoreMemory {
     std::unique_ptr<uint8_t[]> data_;
     int64_t size_ = 0;
   };
-  PlaceBytes places[numPlaces];
+  PlaceBytes places[kNumPlaces];
 };
 
 class Execution {
@@ -72,7 +72,7 @@ private:
   CoreMemory &own_;
   std::span<CoreMemory *const> cores_;
   std::span<const GlobalArray> arrays_;
-  std::array<Plane, maxOperands> planes_;
+  std::array<Plane, kMaxOperands> planes_;
   std::string fault_;
 };
 

@@ -43,7 +43,7 @@ bool Group::fail(std::string message) {
 void Group::collect(std::vector<Choice> &choices) {
   for (const std::unique_ptr<Core> &core : cores_) {
     bool isBusy = false;
-    for (size_t i = 0; i < numPipes; ++i) {
+    for (size_t i = 0; i < kNumPipes; ++i) {
       auto pipe = static_cast<Pipe>(i);
       Core::State state = core->state(pipe);
       isBusy |= pipe != Pipe::S && state != Core::State::Idle;
@@ -72,7 +72,7 @@ bool Group::finish() {
   // Events and queues must be balanced at the end; anything left over would confuse the next block.
   for (const std::unique_ptr<Core> &from : cores_)
     for (const std::unique_ptr<Core> &to : cores_)
-      for (int32_t event = 0; from->isCube() != to->isCube() && event < int32_t(maxCrossFlags);
+      for (int32_t event = 0; from->isCube() != to->isCube() && event < int32_t(kMaxCrossFlags);
            ++event)
         if (signalled(from->index(), event) != to->awaited(event))
           return fail("block " + std::to_string(block_) + ", " + from->name() +

@@ -79,7 +79,7 @@ private:
   std::vector<std::unique_ptr<Core>> cores_;
   std::vector<CoreMemory *> memories_;
   std::vector<QueueState> queues_;
-  std::vector<std::array<int64_t, maxCrossFlags>> signalled_; ///< by core
+  std::vector<std::array<int64_t, kMaxCrossFlags>> signalled_; ///< by core
   LoopsOfGroup loops_;
 };
 

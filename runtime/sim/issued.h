@@ -10,12 +10,12 @@
 namespace ptl::rt::sim {
 
 using Operand = std::variant<Scalar, Tile, View>;
-inline constexpr size_t maxOperands = 7;
+inline constexpr size_t kMaxOperands = 7;
 
 struct Issued {
   const Function *function = nullptr;
   const Step *step = nullptr;
-  std::array<Operand, maxOperands> operands;
+  std::array<Operand, kMaxOperands> operands;
   Flag flag;             ///< with the id computed
   int64_t ordinal = 0;   ///< of pushes, pops, frees: counted per queue and core; of instructions,
                          ///< where rounds are left out: the round of the outermost loop
@@ -24,7 +24,7 @@ struct Issued {
   uint64_t sequence = 0; ///< order of issue on its core
   double time = 0;       ///< when it was issued, and a note, for drivers that keep time
   uint32_t note = 0;
-  std::array<uint64_t, numPipes>
+  std::array<uint64_t, kNumPipes>
       after{}; ///< of a free: takes effect when the pipes have done so many
 
   const SourceLocation &location() const {

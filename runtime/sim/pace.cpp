@@ -13,7 +13,7 @@ static constexpr double kAlike = 0.02;
 int64_t LoopRun::lastPassed() const {
   // A round has passed when the slowest pipe has passed it.
   int64_t last = round;
-  for (size_t pipe = 0; pipe < numPipes; ++pipe)
+  for (size_t pipe = 0; pipe < kNumPipes; ++pipe)
     if (pipes >> pipe & 1)
       last = std::min(last, static_cast<int64_t>(passed[pipe].size()) - 1);
   return last;
@@ -30,7 +30,7 @@ public:
     for (const LoopRun *run : runs) {
       first_ = std::max(first_, run->first);
       last_ = std::min(last_, run->lastPassed());
-      for (size_t pipe = 0; pipe < numPipes; ++pipe)
+      for (size_t pipe = 0; pipe < kNumPipes; ++pipe)
         if (run->pipes >> pipe & 1)
           pipes_.push_back(&run->passed[pipe]);
     }

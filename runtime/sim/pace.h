@@ -34,7 +34,7 @@ struct LoopRun {
   int64_t first = 0;            ///< of the rounds that are alike
   size_t agreed = 0;            ///< how often it has left out what all cores of the group do
   bool isOver = false;
-  std::array<std::vector<Passage>, numPipes> passed;
+  std::array<std::vector<Passage>, kNumPipes> passed;
 
   /// The number of rounds that all pipes have reached, less one.
   int64_t lastPassed() const;

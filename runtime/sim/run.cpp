@@ -51,7 +51,7 @@ public:
     const Pipe *order = options.schedule == Schedule::Program ? kProgramOrder
                         : options.schedule == Schedule::Eager ? kEagerOrder
                                                               : kLazyOrder;
-    for (int rank = 0; rank < static_cast<int>(numPipes); ++rank)
+    for (int rank = 0; rank < static_cast<int>(kNumPipes); ++rank)
       ranks_[static_cast<size_t>(order[rank])] = rank;
   }
 
@@ -84,7 +84,7 @@ private:
 
   const Options &options_;
   std::mt19937_64 &random_;
-  int ranks_[numPipes] = {};
+  int ranks_[kNumPipes] = {};
   int coreRanks_[4] = {};
   bool even_ = false;
   int left_ = 0;

@@ -93,7 +93,7 @@ LoopShapes::LoopShapes(const Function &function, const Kernel &kernel)
       Pipe pipe = function.steps[i].pipe;
       shapes_[head].hasInner |= function.steps[i].kind == StepKind::JumpUnlessLess;
       shapes_[head].hasQueues |= usesQueue(function.steps[i]);
-      bool isQueued = pipe != Pipe::S && static_cast<size_t>(pipe) < numPipes;
+      bool isQueued = pipe != Pipe::S && static_cast<size_t>(pipe) < kNumPipes;
       shapes_[head].pipes |= isQueued ? 1u << static_cast<uint32_t>(pipe) : 0;
     }
     if (LoopControl control(function, head); control.varies())

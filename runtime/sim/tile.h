@@ -11,9 +11,9 @@
 namespace ptl::rt::sim {
 
 enum class Place : uint8_t { Vec, Mat, Left, Right, Acc, Bias, Scale };
-inline constexpr size_t numPlaces = 7;
+inline constexpr size_t kNumPlaces = 7;
 /// The names are those of the machine files.
-inline constexpr std::array<std::string_view, numPlaces> placeNames = {
+inline constexpr std::array<std::string_view, kNumPlaces> placeNames = {
     "vec", "mat", "left", "right", "acc", "bias", "scale"};
 inline constexpr std::string_view placeName(Place place) {
   return placeNames[static_cast<size_t>(place)];

@@ -15,7 +15,7 @@ namespace {
 enum class Cause : uint8_t { Dependence, Program, Scheduler, End };
 constexpr std::string_view causeNames[] = {"dependence", "program", "scheduler", "end"};
 
-constexpr int64_t shortest = 200; ///< nanoseconds of a gap that is worth a word
+constexpr int64_t kShortest = 200; ///< nanoseconds of a gap that is worth a word
 
 /// Finds the dependences between tasks, and when each task ran.
 class Analysis {
@@ -117,7 +117,7 @@ void Analysis::findGaps(size_t lane) {
   int64_t free = 0;
   for (const Recorder::Span &span : lanes[lane]) {
     auto number = static_cast<uint32_t>(span.task - 1);
-    if (span.start - free >= shortest) {
+    if (span.start - free >= kShortest) {
       Gap gap{free, span.start, Cause::Scheduler, number, 0};
       const uint32_t *blocker = blockerOf(number);
       int64_t ready = blocker ? runs[*blocker].stop : 0;
@@ -131,7 +131,7 @@ void Analysis::findGaps(size_t lane) {
     }
     free = std::max(free, span.stop);
   }
-  if (end - free >= shortest && !lanes[lane].empty())
+  if (end - free >= kShortest && !lanes[lane].empty())
     gaps[lane].push_back({free, end, Cause::End, 0, 0});
 }
 

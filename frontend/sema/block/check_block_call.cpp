@@ -91,7 +91,7 @@ static Expr *checkSignal(Context &ctx, NodeId node, bool isSignal, const CallArg
 static Expr *checkBarrier(Context &ctx, NodeId node, const CallArgument &arg) {
   BlockExpr *call = newBlock(ctx, node, BlockOp::Barrier, voidType(ctx));
   std::string_view name = ctx.text(arg.value);
-  for (size_t i = 0; i <= numPipes; ++i)
+  for (size_t i = 0; i <= kNumPipes; ++i)
     if (pipeNames[i] == name) {
       call->pipe = static_cast<Pipe>(i);
       return call;

@@ -144,7 +144,7 @@ static Stmt *checkBuffer(Context &ctx, NodeId node) {
 // ---- Events -------------------------------------------------------------------------------------
 
 static std::optional<Pipe> pipeByName(std::string_view name) {
-  for (size_t i = 0; i <= numPipes; ++i)
+  for (size_t i = 0; i <= kNumPipes; ++i)
     if (pipeNames[i] == name)
       return static_cast<Pipe>(i);
   return std::nullopt;

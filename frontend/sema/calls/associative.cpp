@@ -12,12 +12,12 @@
 namespace ptl {
 
 /// The requirement that is a promise about the `fn` itself.
-static constexpr std::string_view associativeText = "associative";
+static constexpr std::string_view kAssociativeText = "associative";
 
 bool isAssociative(const CallableDecl &decl) {
   return decl.kind == DeclKind::Fn &&
          std::any_of(decl.wheres.begin(), decl.wheres.end(),
-                     [](const WhereClause &where) { return where.text == associativeText; });
+                     [](const WhereClause &where) { return where.text == kAssociativeText; });
 }
 
 /// `T[..]`: whatever shape, and nothing more.
@@ -48,16 +48,16 @@ static bool combines(const CallableDecl &decl) {
 bool readAssociative(Context &ctx, NodeId condition, WhereClause *clause) {
   NodeId name = skipParens(ctx, condition);
   bool isIt = ctx.isKind(DeclKind::Fn) && ctx.tree.is(name, NodeKind::NameExpr) &&
-              ctx.text(name) == associativeText && !lookupValue(ctx, associativeText);
+              ctx.text(name) == kAssociativeText && !lookupValue(ctx, kAssociativeText);
   if (!isIt)
     return false;
   clause->condition = trueExpr(ctx, condition);
-  clause->text = associativeText;
+  clause->text = kAssociativeText;
   clause->span = ctx.span(condition);
   if (!combines(*ctx.decl)) {
     ctx.sink
         .report(DiagId::OperandNotAllowed, clause->span,
-                {std::string(associativeText), "the parameters of `" + ctx.decl->name + "`"})
+                {std::string(kAssociativeText), "the parameters of `" + ctx.decl->name + "`"})
         .note("an associative `fn` takes two values for each of its results, all of one's and then "
               "all of the other's: `(a: T[..], b: T[..]) -> T[..]`, `(a: T[..], p: T[..], b: "
               "T[..], q: T[..]) -> (T[..], T[..])`");
@@ -87,7 +87,7 @@ void checkElementwise(Context &ctx, const CallableDecl &decl) {
   auto refuse = [&](Span span) {
     ctx.sink
         .report(DiagId::OperandNotAllowed, span,
-                {std::string(associativeText), "`" + std::string(ctx.text(span)) + "`"})
+                {std::string(kAssociativeText), "`" + std::string(ctx.text(span)) + "`"})
         .note("an associative `fn` is applied to many positions at once: it has `let`s and "
               "elementwise operations only");
   };

@@ -22,7 +22,7 @@
 namespace ptl {
 
 /// Steps for axes whose capacity a value decides that is known only when compiling for a target.
-static constexpr int maxDoublings = 24;
+static constexpr int kMaxDoublings = 24;
 
 namespace {
 
@@ -398,7 +398,7 @@ bool Fold::addSteps() {
   // stands under a `static if`, which is decided when compiling for a target.
   auto most = extent.capacity ? extent.capacity.constant() : std::nullopt;
   if (extent.capacity) {
-    for (int64_t step = 0; step < maxDoublings; ++step) {
+    for (int64_t step = 0; step < kMaxDoublings; ++step) {
       Dim distance = ctx.dims.constant(int64_t(1) << step);
       // Positions at this distance lie outside of the array, so the step would change nothing.
       if (most && *distance.constant() >= *most)

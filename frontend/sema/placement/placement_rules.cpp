@@ -10,7 +10,7 @@ namespace {
 using Labels = std::vector<std::optional<int64_t>>;
 
 /// Names of dimensions of a signature come behind the axes of `..`, which count from the end.
-constexpr int64_t namedLabel = 1000;
+constexpr int64_t kNamedLabel = 1000;
 
 /// The labels of a rule: per operand, and of the result.
 struct AxisRule {
@@ -43,7 +43,7 @@ std::optional<Labels> labelsOf(const ShapePattern &pattern, size_t rank) {
     return std::nullopt;
   Labels labels = countedFromEnd(rank - named);
   for (uint8_t dim : pattern.dims)
-    labels.push_back(namedLabel + dim);
+    labels.push_back(kNamedLabel + dim);
   return labels;
 }
 
@@ -96,12 +96,12 @@ void dropRepeatedOperands(std::span<const PlacedOperand> operands, std::span<con
                           const OpExpr &expr, AxisRule &rule) {
   size_t named = 0; // axes of the result that are no axes of `..`
   for (std::optional<int64_t> label : rule.result)
-    named += label && *label >= namedLabel;
+    named += label && *label >= kNamedLabel;
   for (size_t i = 0; i < operands.size(); ++i) {
     Labels &labels = rule.operands[i];
     size_t own = 0;
     for (std::optional<int64_t> label : labels)
-      own += label && *label >= namedLabel;
+      own += label && *label >= kNamedLabel;
     if (own == 0 && expr.op->opClass != OpClass::Reduction) {
       dropRepeated(operands[i].shape, shape, labels);
     } else if (labels.size() > own && shape.size() >= named) {

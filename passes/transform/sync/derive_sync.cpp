@@ -387,12 +387,12 @@ static bool isPlaced(Operation *op) {
 }
 
 static void countIds(SyncStatistics &statistics, const std::vector<SyncEdge> &edges) {
-  std::array<uint32_t, numPairs> used{};
+  std::array<uint32_t, kNumPairs> used{};
   for (const SyncEdge &edge : edges)
     if (edge.firstId >= 0)
       // An edge with several slots takes as many neighbouring ids.
       used[pairIndex(edge.from, edge.to)] |= ((1u << edge.ids) - 1) << edge.firstId;
-  for (size_t pair = 0; pair < numPairs; ++pair)
+  for (size_t pair = 0; pair < kNumPairs; ++pair)
     statistics.ids[pair] = static_cast<unsigned>(llvm::popcount(used[pair]));
 }
 
@@ -489,10 +489,10 @@ void writeSyncJson(llvm::StringRef function, const SyncResult &result, llvm::raw
       json.attribute("barriers", statistics.barriers);
       json.attribute("fullBarriers", statistics.fullBarriers);
       json.attributeObject("ids", [&] {
-        for (size_t pair = 0; pair < numPairs; ++pair)
+        for (size_t pair = 0; pair < kNumPairs; ++pair)
           if (statistics.ids[pair])
-            json.attribute(std::string(pipeNames[pair / numPipes]) + "->" +
-                               std::string(pipeNames[pair % numPipes]),
+            json.attribute(std::string(pipeNames[pair / kNumPipes]) + "->" +
+                               std::string(pipeNames[pair % kNumPipes]),
                            statistics.ids[pair]);
       });
     });

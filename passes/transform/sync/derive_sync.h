@@ -22,7 +22,7 @@ struct SyncStatistics {
   unsigned dependences = 0; ///< between different pipes, or that need a barrier
   unsigned implied = 0;     ///< of these, in order because of others
   unsigned events = 0, barriers = 0, fullBarriers = 0;
-  std::array<unsigned, numPairs> ids{}; ///< by pair of pipes: how many ids are in use
+  std::array<unsigned, kNumPairs> ids{}; ///< by pair of pipes: how many ids are in use
 };
 
 struct SyncResult {
@@ -67,7 +67,7 @@ public:
 
 private:
   enum class Outcome { Done, Again, MoreEffort };
-  using Masks = std::array<uint32_t, numPairs>;
+  using Masks = std::array<uint32_t, kNumPairs>;
 
   void build();
   bool build(Body &body);

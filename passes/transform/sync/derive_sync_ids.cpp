@@ -74,9 +74,9 @@ ItemEffect FunctionOrder::effectOf(Item &item) {
       item.bodies.size() == 1 && item.bodies.front()->loop && hoists(*item.bodies.front());
   // A `while` may leave in the middle, so nothing is known at its end.
   bool runsThrough = !isa<scf::WhileOp>(item.op);
-  for (size_t from = 0; from < numPipes; ++from)
-    for (size_t to = 0; to < numPipes; ++to)
-      effect.knows[from * numPipes + to] =
+  for (size_t from = 0; from < kNumPipes; ++from)
+    for (size_t to = 0; to < kNumPipes; ++to)
+      effect.knows[from * kNumPipes + to] =
           // All ways through the item have to know it.
           runsThrough && llvm::all_of(item.bodies, [&](auto &body) {
             return of(*body).knowsAllAtEnd(static_cast<Pipe>(to), static_cast<Pipe>(from));
@@ -255,17 +255,17 @@ private:
   bool makeRoom(size_t pair, Step step, const Event *event);
   Outcome giveId(Event &event);
   Outcome giveIds(Item &item, int index);
-  static Pipe fromOf(size_t pair) { return static_cast<Pipe>(pair / numPipes); }
-  static Pipe toOf(size_t pair) { return static_cast<Pipe>(pair % numPipes); }
+  static Pipe fromOf(size_t pair) { return static_cast<Pipe>(pair / kNumPipes); }
+  static Pipe toOf(size_t pair) { return static_cast<Pipe>(pair % kNumPipes); }
 
   FunctionOrder &function_;
   BodyOrder &order_;
   Body &body_;
   Masks allowed_;
   Masks used_{};
-  std::array<std::array<Step, 16>, numPairs> lastWait_;
-  std::array<Step, numPairs> assumed_; ///< what new needs will let the setter know
-  std::array<std::array<const Event *, 16>, numPairs> holder_{};
+  std::array<std::array<Step, 16>, kNumPairs> lastWait_;
+  std::array<Step, kNumPairs> assumed_; ///< what new needs will let the setter know
+  std::array<std::array<const Event *, 16>, kNumPairs> holder_{};
   bool changed_ = false;
 };
 
@@ -340,11 +340,11 @@ StraightAllocator::Outcome StraightAllocator::giveIds(Item &item, int index) {
   Step start = stepOf(index, FirstSet);
   Masks free, used{};
   llvm::SmallVector<size_t> pairs;
-  for (size_t pair = 0; pair < numPairs; ++pair)
+  for (size_t pair = 0; pair < kNumPairs; ++pair)
     free[pair] = freeAt(pair, start);
   Outcome outcome = Outcome::Done;
   if (isLoop(item)) {
-    std::array<int64_t, numPairs> wanted{};
+    std::array<int64_t, kNumPairs> wanted{};
     std::set<IdsOfTurns> ofTurns;
     // The ids that the loop takes in all are needed at once, since its events live as long as the
     // loop.
@@ -352,7 +352,7 @@ StraightAllocator::Outcome StraightAllocator::giveIds(Item &item, int index) {
       if (e.resource < 0 || ofTurns.insert(idsOfTurns(e)).second)
         wanted[pairIndex(e.src, e.dst)] += e.shared < 0 ? e.slots : 0;
     });
-    for (size_t pair = 0; pair < numPairs; ++pair)
+    for (size_t pair = 0; pair < kNumPairs; ++pair)
       if (wanted[pair] > __builtin_popcount(free[pair]) && makeRoom(pair, start, nullptr))
         free[pair] = freeAt(pair, start);
     outcome = function_.allocateLoop(item, free, used);
@@ -363,11 +363,11 @@ StraightAllocator::Outcome StraightAllocator::giveIds(Item &item, int index) {
       Outcome inner = function_.allocate(*body, free, inBody);
       if (inner != Outcome::Done)
         outcome = outcome == Outcome::MoreEffort ? outcome : inner;
-      for (size_t pair = 0; pair < numPairs; ++pair)
+      for (size_t pair = 0; pair < kNumPairs; ++pair)
         used[pair] |= inBody[pair];
     }
   }
-  for (size_t pair = 0; pair < numPairs; ++pair)
+  for (size_t pair = 0; pair < kNumPairs; ++pair)
     for (unsigned id = 0; id < 16; ++id)
       if (used[pair] >> id & 1) {
         used_[pair] |= 1u << id;
@@ -437,7 +437,7 @@ void FunctionOrder::solve() {
   };
   for (const InsideInstruction *inside : program_.inside())
     // The library uses these ids inside its instructions, so they are not free.
-    all[number(inside->from) * numPipes + number(inside->to)] &= ~(1u << inside->id);
+    all[number(inside->from) * kNumPipes + number(inside->to)] &= ~(1u << inside->id);
   constexpr int mostRounds = 40;
   for (int round = 0;; ++round) {
     if (round == mostRounds) // the last resort, which uses no events

@@ -8,7 +8,7 @@ namespace ptl::pto {
 
 static void merge(Clock &into, const Clock &from) {
   // The join of two clocks is their maximum in each component.
-  for (size_t i = 0; i < numPipes; ++i) {
+  for (size_t i = 0; i < kNumPipes; ++i) {
     into.done[i] = std::max(into.done[i], from.done[i]);
     into.over[i] = std::max(into.over[i], from.over[i]);
   }
@@ -128,7 +128,7 @@ void Knowledge::learn(const Event &event) {
 }
 
 void Knowledge::applyBarrier(const BarrierPoint &barrier) {
-  for (size_t pipe = 0; pipe < numPipes; ++pipe) {
+  for (size_t pipe = 0; pipe < kNumPipes; ++pipe) {
     if (!barrier.all && pipeAt(pipe) != Pipe::V)
       continue;
     if (barrier.all)
@@ -145,10 +145,10 @@ void BodyOrder::applyItem(int item) {
   const Item &what = body_.items[static_cast<size_t>(item)];
   if (what.pipe)
     return;
-  for (size_t of = 0; of < numPipes; ++of)
-    for (size_t who = 0; who < numPipes; ++who) {
+  for (size_t of = 0; of < kNumPipes; ++of)
+    for (size_t who = 0; who < kNumPipes; ++who) {
       // Nothing is learned from an item that has no instruction of the pipe.
-      if (!what.instructions[of] || !effect.knows[of * numPipes + who])
+      if (!what.instructions[of] || !effect.knows[of * kNumPipes + who])
         continue;
       Step before = lastBefore(pipeAt(of), item);
       // A clock is a prefix, so the item only counts for a pipe that knows all that came before it.
@@ -215,7 +215,7 @@ void BodyOrder::forwardGroup(llvm::ArrayRef<const Need *> group) {
     return;
   }
   // Of needs from one pipe, the latest implies the others, since the pipe is in order.
-  std::array<const Need *, numPipes> latest{};
+  std::array<const Need *, kNumPipes> latest{};
   for (const Need *need : group)
     if (const Need *&mine = latest[pipeIndex(need->src)];
         open(need) && (!mine || need->srcStep > mine->srcStep))
@@ -263,7 +263,7 @@ void BodyOrder::runForward() {
   events_.clear();
   barriers_.clear();
   // At its start a pipe knows nothing of the others.
-  for (size_t pipe = 0; pipe < numPipes; ++pipe) {
+  for (size_t pipe = 0; pipe < kNumPipes; ++pipe) {
     known_.now[pipe].fill(kNever);
     known_.clocks[pipe].assign(1, {kNever, known_.now[pipe]});
   }
@@ -332,7 +332,7 @@ void BodyOrder::mergeRuns(llvm::ArrayRef<const Event *> events,
 // Events of pairs whose ids run short: the latest producer before the earliest consumer, for as
 // many as that is possible for.
 bool BodyOrder::mergeForward() {
-  std::array<std::vector<const Event *>, numPairs> byPair;
+  std::array<std::vector<const Event *>, kNumPairs> byPair;
   for (const Event &event : events_)
     if (!event.carried && event.resource < 0 && policy_.of(event.src, event.dst) >= Effort::Merged)
       byPair[pairIndex(event.src, event.dst)].push_back(&event);
@@ -377,10 +377,10 @@ void BodyOrder::learnPast(const Event &event) {
 }
 
 void BodyOrder::applyBarrierPast(const BarrierPoint &barrier) {
-  for (size_t pipe = 0; pipe < numPipes; ++pipe) {
+  for (size_t pipe = 0; pipe < kNumPipes; ++pipe) {
     if (!barrier.all && pipeAt(pipe) != Pipe::V)
       continue;
-    for (size_t of = 0; of < numPipes; ++of)
+    for (size_t of = 0; of < kNumPipes; ++of)
       if (barrier.all || of == pipe)
         learnAll(known_.past[pipe], pipeAt(of));
     known_.notePast(pipeAt(pipe), barrier.step);
@@ -437,7 +437,7 @@ void BodyOrder::carriedGroup(llvm::ArrayRef<const Need *> group) {
 }
 
 void BodyOrder::runCarried() {
-  for (size_t pipe = 0; pipe < numPipes; ++pipe) {
+  for (size_t pipe = 0; pipe < kNumPipes; ++pipe) {
     // What a pipe knows at the end of an iteration is what it knows of the previous one in the
     // next.
     known_.past[pipe].previous = known_.now[pipe];
@@ -531,7 +531,7 @@ bool BodyOrder::solve() {
   for (auto &items : itemsOf_)
     items.clear();
   for (int item = 0; item < numItems(); ++item)
-    for (size_t pipe = 0; pipe < numPipes; ++pipe)
+    for (size_t pipe = 0; pipe < kNumPipes; ++pipe)
       if (body_.items[static_cast<size_t>(item)].instructions[pipe])
         itemsOf_[pipe].push_back(item);
   constexpr int mostRounds = 64;

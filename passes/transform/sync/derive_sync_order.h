@@ -30,7 +30,7 @@ inline constexpr int gapOf(Step step) { return step / 8; }
 /// What one pipe knows of each: up to where its instructions are done; and up to where its waits
 /// are over, too. An item with bodies that did not run tells the first alone.
 struct Clock {
-  std::array<Step, numPipes> done, over;
+  std::array<Step, kNumPipes> done, over;
 
   void fill(Step step) {
     done.fill(step);
@@ -44,8 +44,8 @@ struct Clock {
 };
 inline constexpr Pipe pipeAt(size_t index) { return static_cast<Pipe>(index); }
 inline size_t pipeIndex(Pipe pipe) { return static_cast<size_t>(pipe); }
-inline size_t pairIndex(Pipe from, Pipe to) { return pipeIndex(from) * numPipes + pipeIndex(to); }
-inline constexpr size_t numPairs = numPipes * numPipes;
+inline size_t pairIndex(Pipe from, Pipe to) { return pipeIndex(from) * kNumPipes + pipeIndex(to); }
+inline constexpr size_t kNumPairs = kNumPipes * kNumPipes;
 
 /// Why something waits. `reuse`: for the sake of an event that is used again; then there is no
 /// hazard.
@@ -103,7 +103,7 @@ struct BarrierPoint {
 struct ItemEffect {
   /// By pair (of whom, who): at the end of the item the second pipe knows all that the first did in
   /// it.
-  std::array<bool, numPairs> knows{};
+  std::array<bool, kNumPairs> knows{};
   /// Events whose first sets stand before the item and last waits after it. `covers`: these follow
   /// all that the source pipe does in the item.
   struct Drain {
@@ -126,7 +126,7 @@ struct ItemEffect {
 enum class Effort : uint8_t { Precise, Merged, Plain, Shared, Unrotated, Barriers };
 
 struct SyncPolicy {
-  std::array<Effort, numPairs> effort{};
+  std::array<Effort, kNumPairs> effort{};
   bool vectorBarrier = true;
   int64_t eventIds = 8;
 
@@ -151,7 +151,7 @@ public:
     Clock previous;
     llvm::SmallVector<Clock, 2> frames;
   };
-  template <typename T> using Log = std::array<std::vector<std::pair<Step, T>>, numPipes>;
+  template <typename T> using Log = std::array<std::vector<std::pair<Step, T>>, kNumPipes>;
 
   /// Before a step.
   const Clock &clockAt(Pipe pipe, Step step) const;
@@ -164,8 +164,8 @@ public:
   void learn(const Event &event);
   void applyBarrier(const BarrierPoint &barrier);
 
-  std::array<Clock, numPipes> now;
-  std::array<Past, numPipes> past;
+  std::array<Clock, kNumPipes> now;
+  std::array<Past, kNumPipes> past;
   Log<Clock> clocks;
   Log<Past> pasts;
 };
@@ -245,7 +245,7 @@ private:
   std::vector<Event> events_;
   std::vector<BarrierPoint> barriers_;
   Knowledge known_;
-  std::array<std::vector<int>, numPipes> itemsOf_;
+  std::array<std::vector<int>, kNumPipes> itemsOf_;
 };
 
 } // namespace ptl::pto

@@ -126,7 +126,7 @@ public:
 private:
   /// What an item does to the parts.
   struct Summary {
-    std::array<const Touch *, numPipes> touches{}, writes{};
+    std::array<const Touch *, kNumPipes> touches{}, writes{};
     unsigned pipes = 0;
   };
   /// The slot that the current turn uses.
@@ -253,7 +253,7 @@ bool PhaseScan::note(Phase &phase, const Body &body, int index, const Summary &s
   const Item &item = body.items[static_cast<size_t>(index)];
   size_t filler = pipeIndex(found_.filler);
   phase.last = index;
-  for (size_t pipe = 0; pipe < numPipes; ++pipe) {
+  for (size_t pipe = 0; pipe < kNumPipes; ++pipe) {
     // The filler's own accesses are in order by themselves.
     if (pipe == filler || !summary.touches[pipe])
       continue;
@@ -354,14 +354,14 @@ bool PhaseScan::agree() {
   if (found_.phases.empty() || llvm::none_of(found_.users, [](bool uses) { return uses; }))
     return false;
   for (auto &[body, phase] : found_.phases)
-    for (size_t pipe = 0; pipe < numPipes; ++pipe)
+    for (size_t pipe = 0; pipe < kNumPipes; ++pipe)
       // A turn without one of the users would leave that user's event without its partner.
       if (found_.users[pipe] != (phase.uses[pipe].first >= 0))
         return false;
   // A user that another one has waited for does not have to tell the filler itself.
   found_.ends = found_.users;
-  for (size_t user = 0; user < numPipes; ++user)
-    for (size_t other = 0; other < numPipes && found_.ends[user]; ++other)
+  for (size_t user = 0; user < kNumPipes; ++user)
+    for (size_t other = 0; other < kNumPipes && found_.ends[user]; ++other)
       if (other != user && found_.ends[other] && llvm::all_of(found_.phases, [&](auto &entry) {
             return knows(entry.second, *entry.first, user, other);
           }))
@@ -413,7 +413,7 @@ static bool goTogether(const Resource &a, const Resource &b) {
     if (body != other.first ||
         !isAdjacent(*body, first.first, second.first, a.filler, {first.first, second.first}))
       return false;
-    for (size_t pipe = 0; pipe < numPipes; ++pipe) {
+    for (size_t pipe = 0; pipe < kNumPipes; ++pipe) {
       int last = first.uses[pipe].last, end = second.uses[pipe].last;
       if (a.ends[pipe] && !isAdjacent(*body, last, end, pipeAt(pipe), {last, end}))
         return false;
@@ -511,7 +511,7 @@ bool PhasePlan::isCovered(const Resource &inner, const Resource &outer) const {
       const Phase &around = other.second;
       if (other.first != body || around.first > own.first || !isSameSlot(own.slot, around.slot))
         return false;
-      for (size_t pipe = 0; pipe < numPipes; ++pipe)
+      for (size_t pipe = 0; pipe < kNumPipes; ++pipe)
         if (inner.ends[pipe] && (!outer.ends[pipe] || around.uses[pipe].last < own.uses[pipe].last))
           return false;
       return taken.insert(&around).second;

@@ -20,7 +20,7 @@ struct Phase {
     int first = -1, last = -1;
     const Touch *firstTouch = nullptr, *lastTouch = nullptr;
   };
-  std::array<Use, numPipes> uses;
+  std::array<Use, kNumPipes> uses;
   const Touch *firstTouch = nullptr;
 };
 
@@ -29,9 +29,9 @@ struct Resource {
   const Item *outer;
   llvm::SmallVector<int> parts; ///< in `PhasePlan::parts_`
   Pipe filler;
-  std::array<bool, numPipes> users{};
-  std::array<bool, numPipes> ends{};  ///< users that know when all are done
-  std::array<bool, numPipes> tells{}; ///< users that say so, where nothing else does
+  std::array<bool, kNumPipes> users{};
+  std::array<bool, kNumPipes> ends{};  ///< users that know when all are done
+  std::array<bool, kNumPipes> tells{}; ///< users that say so, where nothing else does
   int64_t slots = 1;
   std::vector<std::pair<const Body *, Phase>> phases;
   std::set<const Body *> bodies; ///< that have turns, directly or further in

@@ -64,7 +64,7 @@ bool BodyOrder::reuseItems() {
       settle(drain.src, drain.dst, stepOf(item + 1, PreWait), drain.reason);
     if (!effect.selfOrdered)
       for (auto &[pair, reason] : effect.pending)
-        settle(pipeAt(pair / numPipes), pipeAt(pair % numPipes), stepOf(item, Execute), reason);
+        settle(pipeAt(pair / kNumPipes), pipeAt(pair % kNumPipes), stepOf(item, Execute), reason);
   }
   return added;
 }
@@ -131,7 +131,7 @@ void BodyOrder::setPhases(llvm::ArrayRef<Phase> phases, llvm::ArrayRef<Resource>
   resources_ = resources;
   for (const Phase &phase : phases) {
     const Resource &resource = resources[static_cast<size_t>(phase.resource)];
-    for (size_t pipe = 0; pipe < numPipes; ++pipe) {
+    for (size_t pipe = 0; pipe < kNumPipes; ++pipe) {
       if (!resource.users[pipe])
         continue;
       const Phase::Use &use = phase.uses[pipe];
@@ -178,7 +178,7 @@ bool BodyOrder::isFreeBy(const Event &event, const Phase &phase) const {
           : known_.clockAt(event.src, event.setStep).over[pipeIndex(resource.filler)] > begin;
   if (!begun)
     return false;
-  for (size_t pipe = 0; pipe < numPipes; ++pipe) {
+  for (size_t pipe = 0; pipe < kNumPipes; ++pipe) {
     if (!resource.tells[pipe])
       continue;
     // Some user must tell the end of the turn only after the event's wait.

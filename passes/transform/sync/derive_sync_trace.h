@@ -9,7 +9,7 @@
 
 namespace ptl::pto {
 
-using Counts = std::array<int64_t, numPipes>;
+using Counts = std::array<int64_t, kNumPipes>;
 
 struct Range {
   unsigned space;
@@ -68,7 +68,7 @@ private:
 
   bool vectorBarrier_;
   llvm::DenseMap<mlir::Value, int64_t> values_;
-  std::array<Counts, numPipes> clocks_; ///< what has been done for sure, by pipe that knows
+  std::array<Counts, kNumPipes> clocks_; ///< what has been done for sure, by pipe that knows
   Counts done_{};
   std::vector<Access> accesses_;
   std::map<std::tuple<PipeKind, PipeKind, int64_t>, Flag> flags_;

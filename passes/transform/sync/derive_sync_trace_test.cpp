@@ -103,7 +103,7 @@ void Trace::waitFlag(PipeKind from, PipeKind to, int64_t id) {
   size_t waiter = static_cast<size_t>(to);
   if (!flag.set)
     fault("a wait for an event that nobody sets");
-  for (size_t i = 0; i < numPipes; ++i)
+  for (size_t i = 0; i < kNumPipes; ++i)
     clocks_[waiter][i] = std::max(clocks_[waiter][i], flag.payload[i]);
   flag.set = false;
   flag.lastWait = done_[waiter]++;

@@ -56,9 +56,9 @@ TEST(SimElement, HalvesAndBfloatsRoundAsTheReferenceDoes) {
 }
 
 TEST(SimElement, PoisonIsNotANumberInEveryFloat) {
-  EXPECT_TRUE(std::isnan(halfToFloat(poisonPattern)));
-  EXPECT_TRUE(std::isnan(bfloatToFloat(poisonPattern)));
-  EXPECT_TRUE(std::isnan(std::bit_cast<float>(uint32_t(poisonPattern) << 16 | poisonPattern)));
+  EXPECT_TRUE(std::isnan(halfToFloat(kPoisonPattern)));
+  EXPECT_TRUE(std::isnan(bfloatToFloat(kPoisonPattern)));
+  EXPECT_TRUE(std::isnan(std::bit_cast<float>(uint32_t(kPoisonPattern) << 16 | kPoisonPattern)));
 }
 
 TEST(SimLayout, OffsetsAgreeWithTheDialect) {

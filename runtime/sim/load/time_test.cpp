@@ -127,7 +127,7 @@ TEST(SimTime, FalseDependenceIsNamed) {
   ASSERT_TRUE(gap);
   EXPECT_EQ(gap->cause, Cause::Event);
   EXPECT_EQ(report.timeline.sites[gap->next].name, "tload");
-  ASSERT_NE(gap->blocker, noRecord);
+  ASSERT_NE(gap->blocker, kNoRecord);
   EXPECT_EQ(report.timeline.sites[gap->blocker].name, "tstore");
   EXPECT_EQ(report.timeline.sites[gap->wait].why, "planted");
   EXPECT_GT(gap->critical, 0);
@@ -140,7 +140,7 @@ TEST(SimTime, FalseDependenceIsNamed) {
   });
   bool found = false;
   for (const Gain &gain : report.analysis.gains)
-    if (gain.gap != noRecord && &report.analysis.groups[gain.gap] == gap) {
+    if (gain.gap != kNoRecord && &report.analysis.groups[gain.gap] == gap) {
       found = true;
       EXPECT_DOUBLE_EQ(gain.end, 20 * 164 + 24 + 24 + 114); // as without the plant
     }
@@ -163,7 +163,7 @@ TEST(SimTime, SerialisedPipesAreNamed) {
   const GapGroup *gap = longestOn(report.analysis, Pipe::MTE2);
   ASSERT_TRUE(gap);
   EXPECT_EQ(gap->cause, Cause::Scalar);
-  ASSERT_NE(gap->blocker, noRecord);
+  ASSERT_NE(gap->blocker, kNoRecord);
   EXPECT_EQ(report.timeline.sites[gap->blocker].name, "tstore");
 }
 

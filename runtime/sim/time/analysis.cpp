@@ -15,7 +15,7 @@ public:
     for (uint32_t i = 0; i < workAt_.size(); ++i) {
       // Instructions are found from any record of their lane in one step.
       uint32_t before = t_.records[i].before;
-      workAt_[i] = isWork(i) ? i : before == noRecord ? noRecord : workAt_[before];
+      workAt_[i] = isWork(i) ? i : before == kNoRecord ? kNoRecord : workAt_[before];
     }
   }
 
@@ -53,9 +53,9 @@ uint32_t Analyser::blockerOf(uint32_t wait) const {
   uint32_t other = t_.records[wait].waitedFor;
   // The scalar unit was held up by something itself.
   // The limit ends cycles of scalar units that wait for each other.
-  for (int depth = 0; other != noRecord && onScalar(other) && depth < 8; ++depth)
+  for (int depth = 0; other != kNoRecord && onScalar(other) && depth < 8; ++depth)
     other = t_.records[other].waitedFor;
-  return other == noRecord ? noRecord : workAt_[other];
+  return other == kNoRecord ? kNoRecord : workAt_[other];
 }
 
 /// The gap that ends with an instruction: of the operations in it, the one that waited longest is
@@ -67,7 +67,7 @@ Gap Analyser::gapBefore(uint32_t record, Cycles since) const {
   gap.end = t_.records[record].start;
   gap.next = gap.wait = record;
   Cycles longest = -1;
-  for (uint32_t each = record; each != noRecord; each = t_.records[each].before) {
+  for (uint32_t each = record; each != kNoRecord; each = t_.records[each].before) {
     const Record &r = t_.records[each];
     // Behind the instruction before, the operations belong to another gap.
     if (each != record && (isWork(each) || r.window > 0))
@@ -82,7 +82,7 @@ Gap Analyser::gapBefore(uint32_t record, Cycles since) const {
   }
   gap.blocker = blockerOf(gap.wait);
   if (uint32_t other = t_.records[gap.wait].waitedFor;
-      gap.cause == Cause::Scalar && other != noRecord &&
+      gap.cause == Cause::Scalar && other != kNoRecord &&
       t_.records[other].cause == Cause::Signals) // the scalar unit stood still itself
     gap.cause = Cause::Signals;
   return gap;
@@ -163,19 +163,19 @@ void Analyser::weighRepeats() {
 void Analyser::addAlike() {
   for (auto [task, cycles] : alike_) {
     const LaunchSpan &span = t_.launches[task];
-    if (span.lastBlock == noTask || span.end <= span.begun)
+    if (span.lastBlock == kNoTask || span.end <= span.begun)
       continue;
     std::vector<PathPiece> path;
     // The path so far is put aside, since `stepBack` writes to the result's path.
     std::swap(path, result_.path);
     const BlockSpan &block = t_.blocks[span.lastBlock];
-    if (block.last != noRecord)
+    if (block.last != kNoRecord)
       endPiece(block.last, span.end);
-    for (uint32_t record = block.last; record != noRecord;)
+    for (uint32_t record = block.last; record != kNoRecord;)
       record = stepBack(record);
     std::reverse(result_.path.begin(), result_.path.end());
     weighRepeats();
-    piece(PathPiece::Kind::Dispatch, noRecord, span.begun, block.begun);
+    piece(PathPiece::Kind::Dispatch, kNoRecord, span.begun, block.begun);
     for (PathPiece &piece : result_.path) {
       // The way stands for the time of all tasks like it.
       piece.weight *= cycles / (span.end - span.begun);
@@ -208,7 +208,7 @@ uint32_t Analyser::stepBack(uint32_t index) {
   if (record.window > 0) {
     piece(Kind::Repeat, index, record.start, record.end);
     Cycles ended =
-        record.before == noRecord ? t_.blocks[record.block].begun : t_.records[record.before].end;
+        record.before == kNoRecord ? t_.blocks[record.block].begun : t_.records[record.before].end;
     piece(Kind::Scalar, index, ended, record.start);
     return record.before;
   }
@@ -217,12 +217,12 @@ uint32_t Analyser::stepBack(uint32_t index) {
   piece(isWork(index) ? Kind::Work : Kind::Events, index, record.start, record.end - record.stall);
   // The path follows what the operation waited for last, else its own lane.
   bool waited =
-      record.cause != Cause::None && record.cause != Cause::Start && record.waitedFor != noRecord;
+      record.cause != Cause::None && record.cause != Cause::Start && record.waitedFor != kNoRecord;
   uint32_t before = waited ? record.waitedFor : record.before;
-  Cycles ended = before == noRecord ? t_.blocks[record.block].begun : t_.records[before].end;
-  if (before != noRecord && record.cause == Cause::Barrier)
+  Cycles ended = before == kNoRecord ? t_.blocks[record.block].begun : t_.records[before].end;
+  if (before != kNoRecord && record.cause == Cause::Barrier)
     piece(Kind::Barrier, index, ended, record.start);
-  else if (before != noRecord && record.cause == Cause::Latency)
+  else if (before != kNoRecord && record.cause == Cause::Latency)
     piece(Kind::Latency, before, ended, record.start);
   else if (record.cause == Cause::Tile || record.cause == Cause::Slot ||
            record.cause == Cause::Signals || t_.sites[record.site].kind == StepKind::WaitCores) {
@@ -236,20 +236,20 @@ uint32_t Analyser::stepBack(uint32_t index) {
 }
 
 void Analyser::path() {
-  uint32_t last = noRecord;
+  uint32_t last = kNoRecord;
   for (uint32_t i = 0; i < t_.records.size(); ++i)
     // The path ends with the result that is there last, which may come after its operation's end.
-    if (last == noRecord ||
+    if (last == kNoRecord ||
         t_.records[i].end + t_.records[i].tail > t_.records[last].end + t_.records[last].tail)
       last = i;
-  if (last == noRecord)
+  if (last == kNoRecord)
     return;
   endPiece(last, t_.end);
   noteTask(t_.blocks[t_.records[last].block].launch);
-  while (last != noRecord) {
+  while (last != kNoRecord) {
     uint32_t before = stepBack(last);
     // The first operation of a block leads on to what its block waited for.
-    last = before != noRecord ? before : beforeBlock(t_.records[last].block);
+    last = before != kNoRecord ? before : beforeBlock(t_.records[last].block);
   }
   std::reverse(result_.path.begin(), result_.path.end());
   std::reverse(result_.tasks.path.begin(), result_.tasks.path.end());
@@ -269,15 +269,15 @@ void Analyser::noteTask(uint32_t task) {
 /// there is one.
 uint32_t Analyser::beforeBlock(uint32_t number) {
   const BlockSpan &block = t_.blocks[number];
-  if (!block.waited || block.before == noTask)
+  if (!block.waited || block.before == kNoTask)
     return beforeTask(block.launch, block.begun);
-  piece(PathPiece::Kind::Launch, noRecord, block.start, block.begun);
+  piece(PathPiece::Kind::Launch, kNoRecord, block.start, block.begun);
   return endOfBlock(block.before, block.start);
 }
 
 uint32_t Analyser::endOfBlock(uint32_t number, Cycles until) {
   const BlockSpan *block = &t_.blocks[number];
-  if (t_.launches[block->launch].like != noTask)
+  if (t_.launches[block->launch].like != kNoTask)
     return endAlike(block->launch, until);
   noteTask(block->launch);
   // For a block that did not run itself: the block that ran in its place.
@@ -286,11 +286,11 @@ uint32_t Analyser::endOfBlock(uint32_t number, Cycles until) {
     if (t_.blocks[other].launch == block->launch && !t_.blocks[other].isRepresented &&
         t_.blocks[other].end <= until)
       block = &t_.blocks[other];
-  if (block->last != noRecord) {
+  if (block->last != kNoRecord) {
     endPiece(block->last, until);
     return block->last;
   }
-  piece(PathPiece::Kind::Scalar, noRecord, block->begun, until);
+  piece(PathPiece::Kind::Scalar, kNoRecord, block->begun, until);
   return beforeBlock(static_cast<uint32_t>(block - t_.blocks.data()));
 }
 
@@ -298,37 +298,37 @@ uint32_t Analyser::beforeTask(uint32_t task, Cycles until) {
   using Kind = PathPiece::Kind;
   const LaunchSpan &span = t_.launches[task];
   if (span.cause == TaskCause::Start) {
-    piece(Kind::Launch, noRecord, 0, until);
-    return noRecord;
+    piece(Kind::Launch, kNoRecord, 0, until);
+    return kNoRecord;
   }
-  piece(Kind::Dispatch, noRecord, span.ready, until);
+  piece(Kind::Dispatch, kNoRecord, span.ready, until);
   if (span.cause == TaskCause::Dependence)
     return endOfTask(span.waitedFor, span.ready);
   // The orchestrator may have waited for a task before it submitted this one.
   Cycles since = std::max(span.awaited, t_.programBegun);
-  piece(Kind::Submit, noRecord, since, span.ready);
-  if (span.awaitedTask != noTask)
+  piece(Kind::Submit, kNoRecord, since, span.ready);
+  if (span.awaitedTask != kNoTask)
     return endOfTask(span.awaitedTask, since);
-  piece(Kind::Launch, noRecord, 0, since);
-  return noRecord;
+  piece(Kind::Launch, kNoRecord, 0, since);
+  return kNoRecord;
 }
 
 uint32_t Analyser::endAlike(uint32_t task, Cycles until) {
   const LaunchSpan &span = t_.launches[task];
   noteTask(task);
-  piece(PathPiece::Kind::Alike, noRecord, span.begun, until);
+  piece(PathPiece::Kind::Alike, kNoRecord, span.begun, until);
   alike_[span.like] += until - span.begun;
   return beforeTask(task, span.begun);
 }
 
 uint32_t Analyser::endOfTask(uint32_t task, Cycles until) {
   const LaunchSpan &span = t_.launches[task];
-  if (span.like != noTask)
+  if (span.like != kNoTask)
     return endAlike(task, until);
-  if (span.lastBlock != noTask)
+  if (span.lastBlock != kNoTask)
     return endOfBlock(span.lastBlock, until);
   noteTask(task);
-  piece(PathPiece::Kind::Scalar, noRecord, span.begun, until);
+  piece(PathPiece::Kind::Scalar, kNoRecord, span.begun, until);
   return beforeTask(task, span.begun);
 }
 
@@ -336,7 +336,7 @@ void Analyser::group() {
   std::map<std::tuple<Pipe, bool, Cause, uint32_t, uint32_t, uint32_t>, GapGroup> groups;
   auto groupOf = [&](const Gap &gap) -> GapGroup & {
     uint32_t next = t_.records[gap.next].site, wait = t_.records[gap.wait].site;
-    uint32_t blocker = gap.blocker == noRecord ? noRecord : t_.records[gap.blocker].site;
+    uint32_t blocker = gap.blocker == kNoRecord ? kNoRecord : t_.records[gap.blocker].site;
     const Lane &lane = t_.lanes[gap.lane];
     GapGroup &group = groups[{lane.pipe, lane.cube, gap.cause, next, wait, blocker}];
     group.pipe = lane.pipe;
@@ -350,7 +350,7 @@ void Analyser::group() {
   // A gap is critical if one of its operations is on the path.
   std::vector<bool> critical(t_.records.size());
   for (const PathPiece &piece : result_.path)
-    if (piece.record != noRecord)
+    if (piece.record != kNoRecord)
       critical[piece.record] = true;
   for (const Gap &gap : result_.gaps) {
     GapGroup &group = groupOf(gap);
@@ -390,13 +390,13 @@ CoresAtWork coresAtWork(const Timeline &t) {
   CoresAtWork result;
   std::set<uint32_t> cores;
   for (const LaunchSpan &launch : t.launches)
-    result.isPart |= launch.standing > 0 || launch.like != noTask;
+    result.isPart |= launch.standing > 0 || launch.like != kNoTask;
   for (const BlockSpan &block : t.blocks)
     if (block.works)
       // The lanes of a core follow each other, so its first lane gives the core.
       cores.insert(block.cores.begin(), block.cores.end());
   for (uint32_t core : cores)
-    ++result.count[t.lanes[core * numPipes].cube];
+    ++result.count[t.lanes[core * kNumPipes].cube];
   return result;
 }
 
@@ -440,7 +440,7 @@ void balance(const Timeline &t, Analysis &result, int64_t groupsOfChip) {
   bool cube =
       std::any_of(t.launches.begin(), t.launches.end(), [](const auto &l) { return l.cube; });
   uint32_t cubes = 0, vectors = 0;
-  for (size_t lane = 0; lane < t.lanes.size(); lane += numPipes)
+  for (size_t lane = 0; lane < t.lanes.size(); lane += kNumPipes)
     ++(t.lanes[lane].cube ? cubes : vectors);
   std::set<uint32_t> groups;
   Cycles sum = 0;
@@ -518,7 +518,7 @@ static std::string pipeOfSite(const Site &site) {
 
 std::string describeGap(const Timeline &timeline, const GapGroup &group) {
   const Site &next = timeline.sites[group.next], &wait = timeline.sites[group.wait];
-  const Site *blocker = group.blocker == noRecord ? nullptr : &timeline.sites[group.blocker];
+  const Site *blocker = group.blocker == kNoRecord ? nullptr : &timeline.sites[group.blocker];
   std::string text = describeSite(next) + " waits for ";
   std::string other = blocker ? describeSite(*blocker) + " on " + pipeOfSite(*blocker) : "";
   switch (group.cause) {
@@ -581,8 +581,8 @@ std::string describeBound(const Analysis &analysis) {
   const PipeUse &use = analysis.pipes.front();
   if (analysis.signalUse > use.share)
     return "signal-bound " + percent(analysis.signalUse);
-  static constexpr std::string_view names[numPipes] = {"scalar", "vector", "cube", "move",
-                                                       "load",   "store",  "store"};
+  static constexpr std::string_view names[kNumPipes] = {"scalar", "vector", "cube", "move",
+                                                        "load",   "store",  "store"};
   return std::string(names[static_cast<size_t>(use.pipe)]) + "-bound " + percent(use.share);
 }
 

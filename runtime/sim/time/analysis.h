@@ -14,9 +14,9 @@ struct Gap {
   uint16_t lane = 0;
   Cycles start = 0, end = 0;
   Cause cause = Cause::None;
-  uint32_t next = noRecord;    ///< the instruction that it kept back
-  uint32_t wait = noRecord;    ///< the operation that waited: that instruction, or one on an event
-  uint32_t blocker = noRecord; ///< the instruction that was waited for, on whatever lane
+  uint32_t next = kNoRecord;    ///< the instruction that it kept back
+  uint32_t wait = kNoRecord;    ///< the operation that waited: that instruction, or one on an event
+  uint32_t blocker = kNoRecord; ///< the instruction that was waited for, on whatever lane
 };
 
 /// Gaps with the same cause between the same instructions, on all lanes of a kind.
@@ -24,8 +24,8 @@ struct GapGroup {
   Pipe pipe = Pipe::S;
   bool cube = false;
   Cause cause = Cause::None;
-  uint32_t next = 0, wait = 0; ///< sites
-  uint32_t blocker = noRecord; ///< a site
+  uint32_t next = 0, wait = 0;  ///< sites
+  uint32_t blocker = kNoRecord; ///< a site
   uint64_t count = 0;
   Cycles total = 0;
   Cycles critical = 0; ///< of it on the critical path
@@ -49,7 +49,7 @@ struct PathPiece {
     Alike, ///< a task that is taken to have run like another one
   };
   Kind kind = Kind::Work;
-  uint32_t record = noRecord;
+  uint32_t record = kNoRecord;
   Cycles start = 0, end = 0;
   double weight = 1; ///< how often it counts: more than once where it stands for others, 0 where
                      ///< others stand for it
@@ -83,10 +83,10 @@ struct PipeUse {
 };
 
 struct Gain {
-  std::string what;        ///< `if mte2 of the cube cores cost nothing`
-  Cycles end = 0;          ///< of the run then
-  uint32_t gap = noRecord; ///< the number of the group of gaps that it is about
-  uint32_t task = noTask;  ///< that did not wait where memory alone makes it
+  std::string what;         ///< `if mte2 of the cube cores cost nothing`
+  Cycles end = 0;           ///< of the run then
+  uint32_t gap = kNoRecord; ///< the number of the group of gaps that it is about
+  uint32_t task = kNoTask;  ///< that did not wait where memory alone makes it
 };
 
 /// A stretch in which a core of a kind that the program uses had no task.
@@ -94,14 +94,14 @@ struct CoreGap {
   uint32_t core = 0;
   Cycles start = 0, end = 0;
   TaskCause cause = TaskCause::End;
-  uint32_t next = noTask;    ///< the task that it ran then, or the next one that anybody began
-  uint32_t blocker = noTask; ///< of a dependence: the task that was waited for
+  uint32_t next = kNoTask;    ///< the task that it ran then, or the next one that anybody began
+  uint32_t blocker = kNoTask; ///< of a dependence: the task that was waited for
 };
 
 /// Gaps with the same cause before the same task, of all cores.
 struct CoreGapGroup {
   TaskCause cause = TaskCause::End;
-  uint32_t next = noTask, blocker = noTask;
+  uint32_t next = kNoTask, blocker = kNoTask;
   uint32_t cores = 0;
   Cycles total = 0;
 };

@@ -45,10 +45,10 @@ void TaskAnalyser::cores() {
     std::stable_sort(tasks.begin(), tasks.end(), [&](uint32_t a, uint32_t b) {
       return t_.launches[a].begun < t_.launches[b].begun;
     });
-  std::vector<size_t> place(t_.lanes.size() / numPipes, SIZE_MAX);
+  std::vector<size_t> place(t_.lanes.size() / kNumPipes, SIZE_MAX);
   for (uint32_t core = 0; core < place.size(); ++core)
     // Only kinds of cores that some task uses are part of the time.
-    if (uses[t_.lanes[core * numPipes].cube]) {
+    if (uses[t_.lanes[core * kNumPipes].cube]) {
       place[core] = result_.cores.size();
       result_.cores.push_back({core, {}, 0});
     }
@@ -92,14 +92,14 @@ uint32_t TaskAnalyser::nextBegun(bool cube, Cycles after) const {
       // Very short stretches are no gaps, so what begins within one counts as begun.
       std::upper_bound(tasks.begin(), tasks.end(), after + shortest,
                        [&](Cycles time, uint32_t task) { return time < t_.launches[task].begun; });
-  return next == tasks.end() ? noTask : *next;
+  return next == tasks.end() ? kNoTask : *next;
 }
 
 /// The cause of most of the time in which a core waited for a task: the orchestrator had not come
 /// to it, a task that it depends on had not ended, or no scheduler was free.
 CoreGap TaskAnalyser::gapBetween(uint32_t core, Cycles start, Cycles end, uint32_t next) const {
-  CoreGap gap{core, start, end, TaskCause::End, next, noTask};
-  if (next == noTask)
+  CoreGap gap{core, start, end, TaskCause::End, next, kNoTask};
+  if (next == kNoTask)
     return gap;
   const LaunchSpan &launch = t_.launches[next];
   Cycles from = start;
@@ -119,7 +119,7 @@ CoreGap TaskAnalyser::gapBetween(uint32_t core, Cycles start, Cycles end, uint32
   }
   // Before the orchestrator goes on, it waits for a task itself.
   // The waits come in the order in which they happen.
-  if (launch.awaitedTask != noTask && launch.awaited > from)
+  if (launch.awaitedTask != kNoTask && launch.awaited > from)
     consider(launch.awaited, TaskCause::Dependence);
   consider(launch.submitted, TaskCause::Submit);
   if (launch.cause == TaskCause::Dependence)
@@ -136,13 +136,13 @@ CoreGap TaskAnalyser::gapBetween(uint32_t core, Cycles start, Cycles end, uint32
 
 void TaskAnalyser::gaps() {
   for (const CoreUse &use : result_.cores) {
-    bool cube = t_.lanes[use.core * numPipes].cube;
+    bool cube = t_.lanes[use.core * kNumPipes].cube;
     Cycles from = 0;
     auto add = [&](Cycles until, uint32_t next) {
       // While it waits for its next task, others may have begun and ended without it.
       while (until - from > shortest) {
         uint32_t other = nextBegun(cube, from);
-        bool isBefore = other != noTask && t_.launches[other].begun < until - shortest;
+        bool isBefore = other != kNoTask && t_.launches[other].begun < until - shortest;
         Cycles end = isBefore ? t_.launches[other].begun : until;
         result_.gaps.push_back(gapBetween(use.core, from, end, isBefore ? other : next));
         from = end;
@@ -153,7 +153,7 @@ void TaskAnalyser::gaps() {
       from = std::max(from, t_.blocks[number].end);
     }
     // Behind its last block the core has nothing left to do.
-    add(t_.end, noTask);
+    add(t_.end, kNoTask);
   }
   std::map<std::tuple<TaskCause, uint32_t, uint32_t>, std::pair<CoreGapGroup, std::set<uint32_t>>>
       groups;
@@ -175,7 +175,7 @@ void TaskAnalyser::gaps() {
 
 void TaskAnalyser::storage() {
   struct Life {
-    uint32_t first = noTask, last = noTask;
+    uint32_t first = kNoTask, last = kNoTask;
     Cycles start = 0, end = 0;
   };
   std::map<uint32_t, Life> lives;
@@ -251,7 +251,7 @@ std::string describeWait(const Timeline &timeline, uint32_t task) {
   case TaskCause::Start:
     return "the start of the program";
   case TaskCause::Submit:
-    if (launch.awaitedTask != noTask)
+    if (launch.awaitedTask != kNoTask)
       return "the orchestrator, which waited for " + numberOf(launch.awaitedTask);
     return "the orchestrator";
   default:
@@ -266,7 +266,7 @@ std::string describeWait(const Timeline &timeline, uint32_t task) {
 }
 
 std::string describeGap(const Timeline &timeline, const CoreGapGroup &group) {
-  if (group.cause == TaskCause::End || group.next == noTask)
+  if (group.cause == TaskCause::End || group.next == kNoTask)
     return "nothing is left for them";
   std::string text = numberOf(group.next);
   switch (group.cause) {

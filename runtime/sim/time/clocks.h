@@ -27,7 +27,7 @@ struct PipeClock {
   uint32_t site = 0;
   Cycles started = 0;
   Cycles wakeAt = -1; ///< an event will look at it then
-  uint32_t record = noRecord, last = noRecord;
+  uint32_t record = kNoRecord, last = kNoRecord;
   int64_t bytes = 0, missed = 0; ///< that the operation which runs moves
 
   /// The times at which the rounds of the running loops began; `first` is the number of entries of
@@ -53,23 +53,23 @@ struct CoreClock {
   uint32_t number = 0;    ///< in the list of the engine
   uint32_t firstLane = 0; ///< of its pipes
   uint32_t firstSite = 0; ///< of its function
-  PipeClock pipes[numPipes];
+  PipeClock pipes[kNumPipes];
   Cycles scalar = 0;
   bool begun = false;
   bool scalarWaits = false;
-  uint32_t scalarRecord = noRecord;
+  uint32_t scalarRecord = kNoRecord;
   Cycles scalarBusy = 0;                        ///< of its time, that it did not wait
   std::vector<std::vector<Cycles>> scalarLoops; ///< of it, before each round
   /// Pipes that have reached a place where rounds are left out, while others have not.
   struct Standing {
-    uint32_t open = 0;   ///< bits of those
-    Cycles window = 0;   ///< the longest
-    Cycles at[numPipes]; ///< they came
-    bool isLate[numPipes];
+    uint32_t open = 0;    ///< bits of those
+    Cycles window = 0;    ///< the longest
+    Cycles at[kNumPipes]; ///< they came
+    bool isLate[kNumPipes];
   };
   std::map<int64_t, Standing> standing; ///< by run of a loop
-  Cycles flagTime[numPipes][numPipes][16] = {};
-  uint32_t flagRecord[numPipes][numPipes][16];
+  Cycles flagTime[kNumPipes][kNumPipes][16] = {};
+  uint32_t flagRecord[kNumPipes][kNumPipes][16];
 };
 
 /// A task from when it is submitted.
@@ -114,7 +114,7 @@ struct GroupClock {
   struct Arrival {
     Cycles time = 0;
     Cycles queued = 0; ///< before it was handed on
-    uint32_t record = noRecord;
+    uint32_t record = kNoRecord;
   };
   std::vector<Arrival> tiles, slots; ///< the last of each queue
   std::vector<Arrival> events;       ///< the last signal of each event between cores

@@ -2,7 +2,7 @@
 
 namespace ptl::rt::sim {
 
-static constexpr size_t numElemKinds = 0
+static constexpr size_t kNumElemKinds = 0
 #define ELEM(NAME, SPELLING, CLASS, BITS, BYTES, ACC, MANTISSA, EXPONENT) +1
 #include "frontend/base/elem_types.def"
     ;
@@ -11,7 +11,7 @@ static int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 CostModel::CostModel(const Machine &machine, MachineCosts costs)
     : costs_(std::move(costs)), clockMhz_(static_cast<double>(machine.clockMhz)),
-      cyclesOfStep_(numElemKinds) {
+      cyclesOfStep_(kNumElemKinds) {
   if (machine.limits.vectorBytes)
     repeatBytes_ = machine.limits.vectorBytes;
   for (const InstructionInfo &info : instructions)
@@ -20,7 +20,7 @@ CostModel::CostModel(const Machine &machine, MachineCosts costs)
   for (size_t from = 0; from < numWays; ++from)
     for (size_t to = 0; to < numWays; ++to)
       byPath_[from][to] = costs_.path(nameOfPlace(from), nameOfPlace(to));
-  for (size_t kind = 0; kind < numElemKinds; ++kind)
+  for (size_t kind = 0; kind < kNumElemKinds; ++kind)
     cyclesOfStep_[kind] = costs_.product.cyclesOf(elemName(static_cast<ElemKind>(kind)));
 }
 

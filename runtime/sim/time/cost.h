@@ -38,8 +38,8 @@ public:
   void leaveOutPadding() { padding_ = false; }
 
 private:
-  static constexpr size_t numWays = numPlaces + 1; ///< `gm` is the last
-  static constexpr size_t gm = numPlaces;
+  static constexpr size_t numWays = kNumPlaces + 1; ///< `gm` is the last
+  static constexpr size_t gm = kNumPlaces;
 
   OperationCost product(const Issued &issued) const;
   OperationCost vector(const Issued &issued) const;

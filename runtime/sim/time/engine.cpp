@@ -18,7 +18,7 @@ static void makeLanes(Engine &e) {
         std::max(0.0, control.launch - control.submit - control.dispatch);
   e.schedulers.assign(static_cast<size_t>(std::max(1.0, control.schedulers)), 0);
   uint32_t cubes = 0, vectors = 0;
-  for (size_t lane = 0; lane < e.timeline.lanes.size(); lane += numPipes)
+  for (size_t lane = 0; lane < e.timeline.lanes.size(); lane += kNumPipes)
     ++(e.timeline.lanes[lane].cube ? cubes : vectors);
   auto perCube = static_cast<uint32_t>(std::max<int64_t>(e.chip.vectorPerCube, 0));
   Topology topology;
@@ -32,7 +32,7 @@ static void makeLanes(Engine &e) {
       e.coresOfLane.push_back({cubes + next});
     }
   }
-  e.lastOnCore.assign(cubes + vectors, noTask);
+  e.lastOnCore.assign(cubes + vectors, kNoTask);
   SchedulePolicy policy;
   policy.levels = e.options.levels;
   policy.oldestFirst = e.options.seed == 0;
@@ -53,9 +53,9 @@ Engine::Engine(const Machine &machine, const MachineCosts &costs, TimeOptions gi
   for (const char *kind : {"aic", "aiv"}) {
     const MachineCore *cores = machine.core(kind);
     int64_t count = cores && cores->count ? cores->count : kind[2] == 'c' ? 1 : 2;
-    for (int64_t i = 0; i < count * static_cast<int64_t>(numPipes); ++i)
-      timeline.lanes.push_back({kind[2] == 'c', static_cast<int32_t>(i / int64_t(numPipes)),
-                                static_cast<Pipe>(i % int64_t(numPipes))});
+    for (int64_t i = 0; i < count * static_cast<int64_t>(kNumPipes); ++i)
+      timeline.lanes.push_back({kind[2] == 'c', static_cast<int32_t>(i / int64_t(kNumPipes)),
+                                static_cast<Pipe>(i % int64_t(kNumPipes))});
   }
   timeline.used.assign(timeline.lanes.size(), false);
   makeLanes(*this);
@@ -88,7 +88,7 @@ bool Engine::fail(const GroupClock &clock) {
 
 uint32_t Engine::addRecord(const CoreClock &clock, const Record &record) {
   if (!options.record || timeline.records.size() >= options.mostRecords)
-    return noRecord;
+    return kNoRecord;
   timeline.records.push_back(record);
   timeline.records.back().block = clock.group->span;
   return static_cast<uint32_t>(timeline.records.size() - 1);

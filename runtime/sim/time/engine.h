@@ -22,7 +22,7 @@ struct Event {
   QueueSignal signal{};
   uint32_t core = 0; ///< or the task, or the span of a block
   int32_t queue = 0;
-  uint32_t record = noRecord;
+  uint32_t record = kNoRecord;
   Cycles queued = 0; ///< of a signal, before it was handed on
   int64_t times = 1; ///< slots that a signal is about
   bool operator>(const Event &other) const {
@@ -83,7 +83,7 @@ struct Engine {
   std::vector<Access> accesses; ///< of one task, as the history wants them
   std::vector<Axis> axes;       ///< of these
   Cycles orchestrator = 0;      ///< its time
-  uint32_t awaited = noTask;    ///< the task that it went on after last
+  uint32_t awaited = kNoTask;   ///< the task that it went on after last
   Cycles awaitedAt = 0;
   std::vector<Cycles> schedulers; ///< when each is free
   std::optional<VirtualLanes> lanes;
@@ -98,7 +98,7 @@ struct Engine {
   bool failed = false;
   std::map<uint32_t, std::unique_ptr<GroupClock>> groups; ///< by span of its block
   std::vector<CoreClock *> cores;                         ///< by number; null: has ended
-  uint32_t actor = noRecord;                              ///< the record of who signals at present
+  uint32_t actor = kNoRecord;                             ///< the record of who signals at present
   uint64_t order = 0;                                     ///< of the next event
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events;
 };

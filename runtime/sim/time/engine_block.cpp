@@ -101,9 +101,9 @@ static void makeCore(Engine &e, GroupClock &clock, Core &core) {
   bool withCube = clock.launch->request.kernel->cube.has_value();
   // Lanes are those of the cube core first, then of the vector cores.
   size_t place = core.isCube() ? 0 : static_cast<size_t>(core.subBlock()) + withCube;
-  made->firstLane = cores[std::min(place, cores.size() - 1)] * static_cast<uint32_t>(numPipes);
+  made->firstLane = cores[std::min(place, cores.size() - 1)] * static_cast<uint32_t>(kNumPipes);
   made->firstSite = e.firstSite[{clock.launch->request.kernel, core.isCube()}];
-  std::fill_n(&made->flagRecord[0][0][0], numPipes * numPipes * 16, noRecord);
+  std::fill_n(&made->flagRecord[0][0][0], kNumPipes * kNumPipes * 16, kNoRecord);
   e.cores.push_back(made.get());
   clock.cores.push_back(std::move(made));
 }
@@ -151,7 +151,7 @@ void beginBlock(Engine &e, LaunchClock &launch, uint32_t span) {
   clock->group = std::make_unique<Group>(*launch.state, e.timeline.blocks[span].block);
   clock->tiles.resize(kernel.queues.size());
   clock->slots.resize(kernel.queues.size());
-  clock->events.resize(maxCrossFlags);
+  clock->events.resize(kMaxCrossFlags);
   if (e.options.sample)
     clock->hub = SignalHub::shareOf(e.hub.each(), groupsInTurn(e, launch, span));
   GroupClock *self = clock.get();
@@ -200,7 +200,7 @@ bool endGroup(Engine &e, GroupClock &clock) {
       end = std::max({end, pipe.free, pipe.settled});
       block.works |= pipe.works;
       // The last operation is where the critical path begins.
-      if (pipe.last != noRecord && std::max(pipe.free, pipe.settled) > last) {
+      if (pipe.last != kNoRecord && std::max(pipe.free, pipe.settled) > last) {
         last = std::max(pipe.free, pipe.settled);
         block.last = pipe.last;
       }

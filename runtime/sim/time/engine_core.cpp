@@ -128,7 +128,7 @@ bool progress(Engine &e, CoreClock &clock) {
   while (any) {
     any = progressScalar(e, clock);
     // Pipe 0 is the scalar unit.
-    for (size_t i = 1; i < numPipes && !e.failed; ++i)
+    for (size_t i = 1; i < kNumPipes && !e.failed; ++i)
       any |= progressPipe(e, clock, static_cast<Pipe>(i));
     if (e.failed)
       return false;

@@ -45,9 +45,9 @@ bool mayBegin(Engine &e, uint32_t task, Cycles time) {
     return true;
   LaunchSpan &span = e.timeline.launches[task];
   // The cause is what came last.
-  span.cause = span.waitedFor != noTask && span.ready > span.submitted ? TaskCause::Dependence
-               : task == 0                                             ? TaskCause::Start
-                                                                       : TaskCause::Submit;
+  span.cause = span.waitedFor != kNoTask && span.ready > span.submitted ? TaskCause::Dependence
+               : task == 0                                              ? TaskCause::Start
+                                                                        : TaskCause::Submit;
   span.ready = span.start = span.begun = span.end = time;
   if (task == 0)
     span.start = 0;
@@ -121,8 +121,8 @@ static bool beginBlocks(Engine &e) {
         uint32_t &last = e.lastOnCore[core];
         // Of the blocks that had the cores before, the one that ended last is the cause.
         bool isLater =
-            last != noTask && (span.before == noTask ||
-                               e.timeline.blocks[last].end > e.timeline.blocks[span.before].end);
+            last != kNoTask && (span.before == kNoTask ||
+                                e.timeline.blocks[last].end > e.timeline.blocks[span.before].end);
         if (isLater)
           span.before = last;
         last = number;
@@ -168,7 +168,7 @@ bool handOut(Engine &e, LaunchClock &launch) {
     return complete(e, launch);
   int level = levelOf(launch.costToEnd, e.longest, e.options.levels);
   TaskId id = e.lanes->add(kindOf(*request.kernel), request.blocks, 1, level);
-  e.launchOfLanes.resize(std::max<size_t>(e.launchOfLanes.size(), id + 1), noTask);
+  e.launchOfLanes.resize(std::max<size_t>(e.launchOfLanes.size(), id + 1), kNoTask);
   e.launchOfLanes[id] = launch.number;
   return beginBlocks(e);
 }

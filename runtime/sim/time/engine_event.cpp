@@ -12,15 +12,15 @@ namespace ptl::rt::sim {
 static void leaveShared(Engine &e, SharedRate &rate) {
   Cycles time = rate.next();
   uint32_t id = rate.leave();
-  CoreClock &clock = *e.cores[id / numPipes];
-  PipeClock &pipe = clock.pipes[id % numPipes];
+  CoreClock &clock = *e.cores[id / kNumPipes];
+  PipeClock &pipe = clock.pipes[id % kNumPipes];
   // An operation may transfer from the cache and from memory at the same time. The later transfer
   // ends it, but not before the pipe itself has done its part.
   if (--pipe.pending > 0)
     return;
   Event event{std::max(time, pipe.ownEnd), 0, EventKind::End};
   event.core = clock.number;
-  event.pipe = static_cast<uint8_t>(id % numPipes);
+  event.pipe = static_cast<uint8_t>(id % kNumPipes);
   e.push(event);
 }
 

@@ -93,7 +93,7 @@ static void explain(const Engine &e, const CoreClock &clock, Pipe pipe, const Is
     consider(state.settled, kind == StepKind::Barrier ? Cause::Barrier : Cause::Latency,
              state.last);
   }
-  if (record.cause == Cause::None && state.last == noRecord)
+  if (record.cause == Cause::None && state.last == kNoRecord)
     record.cause = Cause::Start;
 }
 
@@ -167,7 +167,7 @@ static void joinShared(Engine &e, CoreClock &clock, Pipe pipe, const OperationCo
   if (e.options.whatIf.shared)
     return;
   // Each pipe of each core has a number of its own in what they share.
-  uint32_t id = clock.number * static_cast<uint32_t>(numPipes) + static_cast<uint32_t>(at(pipe));
+  uint32_t id = clock.number * static_cast<uint32_t>(kNumPipes) + static_cast<uint32_t>(at(pipe));
   if (missed > 0)
     // A miss adds the latency of the memory to the transfer's own time.
     state.ownEnd += part * memory.missLatency;
@@ -215,7 +215,7 @@ static bool beginOperation(Engine &e, CoreClock &clock, Pipe pipe) {
   state.record = e.addRecord(clock, record);
   // Buffers are only drawn for the first core, since the others use theirs alike.
   bool isFirst = e.timeline.lanes[clock.firstLane].number == 0 && clock.core->subBlock() == 0;
-  if (state.record != noRecord && isFirst)
+  if (state.record != kNoRecord && isFirst)
     noteBuffers(e, clock, head, state.ownEnd);
   // Only what moves bytes through the shared memory joins it.
   if (cost.bytes > 0 && cost.rate > 0)
@@ -241,7 +241,7 @@ bool endOperation(Engine &e, CoreClock &clock, Pipe pipe) {
   state.last = e.actor = state.record;
   // What goes beyond the operation's own end was spent waiting for shared bandwidth.
   Cycles stall = e.now - state.ownEnd;
-  if (state.record != noRecord) {
+  if (state.record != kNoRecord) {
     Record &record = e.timeline.records[state.record];
     record.end = e.now;
     record.stall = stall;

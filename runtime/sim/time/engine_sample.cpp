@@ -103,7 +103,7 @@ static bool stand(Engine &e, CoreClock &clock, Pipe pipe) {
   clock.standing.erase(place);
   // All go at the pace of the slowest, but not slower than what was found before.
   Cycles window = mark.cycles > 0 ? std::min(done.window, mark.cycles) : done.window;
-  for (size_t i = 0; i < numPipes; ++i) {
+  for (size_t i = 0; i < kNumPipes; ++i) {
     if (!(pipes >> i & 1))
       continue;
     clock.pipes[i].busy = false;

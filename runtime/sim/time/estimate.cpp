@@ -39,7 +39,7 @@ static TimeOptions whole(uint64_t mostOperations) {
 static bool isWhole(const Timeline &timeline) {
   return std::all_of(timeline.launches.begin(), timeline.launches.end(),
                      [](const LaunchSpan &launch) {
-                       return launch.skipped == 0 && launch.standing == 0 && launch.like == noTask;
+                       return launch.skipped == 0 && launch.standing == 0 && launch.like == kNoTask;
                      });
 }
 

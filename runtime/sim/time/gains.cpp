@@ -11,7 +11,7 @@ namespace ptl::rt::sim {
 static std::vector<uint32_t> pairsOf(const Timeline &timeline, uint32_t wait) {
   std::set<std::pair<uint32_t, uint32_t>> pairs;
   for (const Record &record : timeline.records)
-    if (timeline.sites[record.site].kind == StepKind::WaitFlag && record.setter != noRecord)
+    if (timeline.sites[record.site].kind == StepKind::WaitFlag && record.setter != kNoRecord)
       pairs.insert({record.site, timeline.records[record.setter].site});
   std::set<uint32_t> members{wait};
   for (bool grows = true; grows;) {
@@ -26,8 +26,8 @@ static std::vector<uint32_t> pairsOf(const Timeline &timeline, uint32_t wait) {
 }
 
 static void ask(Analysis &analysis, const Rerun &rerun, const WhatIf &what, std::string name,
-                uint32_t gap = noRecord) {
-  analysis.gains.push_back({std::move(name), rerun(what), gap, noTask});
+                uint32_t gap = kNoRecord) {
+  analysis.gains.push_back({std::move(name), rerun(what), gap, kNoTask});
 }
 
 /// Tasks of the critical path that wait for one whose results they do not read.
@@ -48,8 +48,8 @@ static void askAboutMemory(const Timeline &timeline, Analysis &analysis, const R
     if (!isWaitedFor)
       continue;
     --left;
-    analysis.gains.push_back(
-        {"#" + std::to_string(task) + " had " + name + " for itself", rerun(what), noRecord, task});
+    analysis.gains.push_back({"#" + std::to_string(task) + " had " + name + " for itself",
+                              rerun(what), kNoRecord, task});
   }
 }
 

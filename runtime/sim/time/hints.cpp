@@ -72,7 +72,7 @@ void Hinter::cores() {
 void Hinter::tasks() {
   for (const Gain &gain : a_.gains) {
     // Below half a percent a hint would only distract.
-    if (gain.task == noTask || t_.end - gain.end < 0.005 * t_.end)
+    if (gain.task == kNoTask || t_.end - gain.end < 0.005 * t_.end)
       continue;
     std::string text =
         "task #" + std::to_string(gain.task) + " reads no results of the tasks that it waits for";
@@ -188,7 +188,7 @@ void Hinter::overlap() {
       continue;
     double gain = 0;
     for (const Gain &each : a_.gains)
-      if (each.gap != noRecord && &a_.groups[each.gap] == &group)
+      if (each.gap != kNoRecord && &a_.groups[each.gap] == &group)
         gain = (t_.end - each.end) / t_.end;
     add("pipes work one after the other, the busiest " + rounded(a_.pipes.front().share * 100, 0) +
             " % of the time: " + describeGap(t_, group),

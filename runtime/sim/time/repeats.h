@@ -11,7 +11,7 @@ namespace ptl::rt::sim {
 
 /// The sums of a launch; core groups that others represented are included.
 struct LaunchResult {
-  uint32_t task = noTask;
+  uint32_t task = kNoTask;
   struct Block {
     Cycles took = 0; ///< from when it had its cores
     bool works = false;

@@ -164,7 +164,7 @@ std::vector<LineCost> lineCosts(const Report &report) {
       line.names += (line.names.empty() ? "" : " ") + site.name;
   }
   for (const PathPiece &piece : report.analysis.path)
-    if (piece.record != noRecord && piece.kind != PathPiece::Kind::Launch && piece.weight > 0)
+    if (piece.record != kNoRecord && piece.kind != PathPiece::Kind::Launch && piece.weight > 0)
       lineOf(t.sites[t.records[piece.record].site]).path += piece.length();
   std::vector<LineCost> result;
   for (auto &[key, line] : lines)

@@ -10,7 +10,7 @@
 
 namespace ptl::rt::sim {
 
-inline constexpr uint32_t noRecord = ~0u;
+inline constexpr uint32_t kNoRecord = ~0u;
 
 /// Why an operation did not begin as soon as its pipe had reached it.
 enum class Cause : uint8_t {
@@ -67,10 +67,10 @@ struct Record {
   Cycles queued = 0; ///< of what it waited, that the signal it waited for did so for others
   Cycles window = 0; ///< before it, whose rounds it stands for; 0: it is an operation
   uint32_t site = 0;
-  uint32_t before = noRecord;    ///< the last one on its lane
-  uint32_t waitedFor = noRecord; ///< what ended that it waited for
-  uint32_t setter = noRecord;    ///< of a wait for an event: who set it
-  uint32_t block = 0;            ///< span of a block
+  uint32_t before = kNoRecord;    ///< the last one on its lane
+  uint32_t waitedFor = kNoRecord; ///< what ended that it waited for
+  uint32_t setter = kNoRecord;    ///< of a wait for an event: who set it
+  uint32_t block = 0;             ///< span of a block
   uint16_t lane = 0;
   Cause cause = Cause::None;
 };
@@ -81,7 +81,7 @@ struct SiteTotal {
   Cycles busy = 0, stall = 0;
 };
 
-inline constexpr uint32_t noTask = ~0u;
+inline constexpr uint32_t kNoTask = ~0u;
 
 /// Why a task, or a block of one, did not begin earlier.
 enum class TaskCause : uint8_t {
@@ -102,7 +102,7 @@ inline constexpr std::string_view hazardNames[] = {"read after write", "write af
 
 /// An edge to a task that another one waits for, and the array because of which it waits.
 struct TaskEdge {
-  uint32_t before = noTask;
+  uint32_t before = kNoTask;
   Hazard hazard = Hazard::ReadAfterWrite;
   std::string array;
 };
@@ -115,18 +115,18 @@ struct LaunchSpan {
   SourceLocation location = {};
   bool cube = false, vector = false; ///< the cores that it needs
   Cycles awaited = 0;                ///< the orchestrator went on
-  uint32_t awaitedTask = noTask;     ///< after this task
+  uint32_t awaitedTask = kNoTask;    ///< after this task
   Cycles submitted = 0, ready = 0;   ///< ready: submitted, and those that it waits for have ended
   Cycles start = 0, begun = 0, end = 0; ///< begun: its cores are at work
   TaskCause cause = TaskCause::Start;   ///< of `ready`
-  uint32_t waitedFor = noTask;          ///< of those that it waits for the one that ended last
+  uint32_t waitedFor = kNoTask;         ///< of those that it waits for the one that ended last
   std::vector<TaskEdge> waitsFor = {};
   std::vector<uint32_t> arrays = {}; ///< that it touches, by number
   int64_t blocks = 0;
-  int64_t standing = 0;        ///< core groups that ran for all; 0: all did
-  int64_t skipped = 0;         ///< rounds of loops that were left out, of the core with the most
-  uint32_t like = noTask;      ///< an earlier task like which it is taken to have run
-  uint32_t lastBlock = noTask; ///< number of the span of the block that ended last
+  int64_t standing = 0;         ///< core groups that ran for all; 0: all did
+  int64_t skipped = 0;          ///< rounds of loops that were left out, of the core with the most
+  uint32_t like = kNoTask;      ///< an earlier task like which it is taken to have run
+  uint32_t lastBlock = kNoTask; ///< number of the span of the block that ended last
 };
 
 /// An array of global memory.
@@ -145,8 +145,8 @@ struct BlockSpan {
   bool works = false;                   ///< it has had instructions
   bool isRepresented = false;           ///< another block ran in its place
   bool waited = false;                  ///< for a core, until `before` had ended
-  uint32_t before = noTask;             ///< the block that had one of its cores last
-  uint32_t last = noRecord;             ///< of its operations the last to end
+  uint32_t before = kNoTask;            ///< the block that had one of its cores last
+  uint32_t last = kNoRecord;            ///< of its operations the last to end
 };
 
 /// The traffic from one moment on, for counters.
@@ -192,7 +192,7 @@ struct Timeline {
     return launches[blocks[record.block].launch];
   }
   /// The name of a core by its number: `aic3`.
-  std::string coreName(uint32_t core) const { return lanes[core * numPipes].core(); }
+  std::string coreName(uint32_t core) const { return lanes[core * kNumPipes].core(); }
 };
 
 } // namespace ptl::rt::sim

@@ -12,7 +12,7 @@ namespace ptl::rt::sim {
 
 /// What costs nothing in a run that asks how much would be gained.
 struct WhatIf {
-  bool pipe[numPipes] = {};
+  bool pipe[kNumPipes] = {};
   bool shared = false;    ///< transfers do not share a rate, and everything is in the second level
   bool crossCore = false; ///< cores of a group hear of each other at once
   bool signals = false;   ///< signals between cores do not wait for each other

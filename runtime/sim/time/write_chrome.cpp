@@ -74,10 +74,10 @@ void Trace::blocks() {
                        trace::ChromeEvents::quoted(describeWait(t_, block.launch)));
     }
   for (const LaunchSpan &launch : t_.launches) {
-    if (launch.cause != TaskCause::Dependence || launch.lastBlock == noTask)
+    if (launch.cause != TaskCause::Dependence || launch.lastBlock == kNoTask)
       continue;
     uint32_t from = t_.launches[launch.waitedFor].lastBlock;
-    if (from == noTask)
+    if (from == kNoTask)
       continue;
     uint32_t to = t_.blocks[launch.lastBlock].cores.front();
     events_.arrow(trackOfCore(t_.blocks[from].cores.front()), us(t_.blocks[from].end - 1),
@@ -102,7 +102,7 @@ void Trace::task(uint32_t index) {
 /// From what ended to what waited for it.
 void Trace::arrows() {
   for (const Gap &gap : a_.gaps) {
-    if (gap.blocker == noRecord)
+    if (gap.blocker == kNoRecord)
       continue;
     const Record &from = t_.records[gap.blocker], &to = t_.records[gap.next];
     events_.arrow(trackOf(t_.lanes[from.lane]), us(std::max(from.start, from.end - 1)),

@@ -149,7 +149,7 @@ void Data::gaps() {
   for (const Gap &gap : a_.gaps) {
     if (shown_[gap.next] < 0)
       continue;
-    int64_t blocker = gap.blocker == noRecord ? -1 : shown_[gap.blocker];
+    int64_t blocker = gap.blocker == kNoRecord ? -1 : shown_[gap.blocker];
     text_ += (first ? "[" : ",[") + std::to_string(shown_[gap.next]) + "," +
              std::to_string(blocker) + "," + us(gap.start) + "," +
              std::to_string(static_cast<int>(gap.cause)) + "," +
@@ -171,7 +171,7 @@ void Data::path() {
   text_ += ",\"path\":[";
   bool first = true;
   for (const PathPiece &piece : a_.path)
-    if (piece.record != noRecord && shown_[piece.record] >= 0 &&
+    if (piece.record != kNoRecord && shown_[piece.record] >= 0 &&
         (piece.kind == PathPiece::Kind::Work || piece.kind == PathPiece::Kind::Stall)) {
       text_ += (first ? "" : ",") + std::to_string(shown_[piece.record]);
       first = false;

@@ -52,7 +52,7 @@ void Writer::waits() {
     json_.field("cause", causeNames[static_cast<size_t>(group.cause)]);
     json_.field("text", describeGap(t_, group));
     site(t_.sites[group.next]);
-    if (group.blocker != noRecord) {
+    if (group.blocker != kNoRecord) {
       json_.key("waits_for").beginObject();
       site(t_.sites[group.blocker]);
       json_.field("pipe", pipeName(t_.sites[group.blocker].pipe)).endObject();
@@ -168,7 +168,7 @@ trace::LaneText Writer::lane(const LaneUse &use) {
     out.end = us(gap->end);
     out.cause = causeNames[static_cast<size_t>(gap->cause)];
     out.before = t_.sites[t_.records[gap->next].site].location.line;
-    if (gap->blocker == noRecord)
+    if (gap->blocker == kNoRecord)
       continue;
     const Record &blocker = t_.records[gap->blocker];
     out.waitsFor = t_.sites[blocker.site].name;

@@ -118,9 +118,9 @@ void writeTasks(JsonWriter &json, const Report &report) {
     const CoreGapGroup &group = tasks.groups[i];
     json.beginObject().field("cause", taskCauseNames[static_cast<size_t>(group.cause)]);
     json.field("text", describeGap(t, group));
-    if (group.next != noTask)
+    if (group.next != kNoTask)
       json.field("task", int64_t(group.next));
-    if (group.blocker != noTask)
+    if (group.blocker != kNoTask)
       json.field("waits_for", int64_t(group.blocker));
     json.field("cores", int64_t(group.cores));
     json.key("us").raw(fixed(t.microseconds(group.total))).endObject();
@@ -159,14 +159,14 @@ void writeCoreLanes(JsonWriter &json, const Report &report) {
       out.start = us(gap->start);
       out.end = us(gap->end);
       out.cause = taskCauseNames[static_cast<size_t>(gap->cause)];
-      if (gap->next != noTask)
+      if (gap->next != kNoTask)
         out.before = t.launches[gap->next].location.line;
-      if (gap->blocker == noTask)
+      if (gap->blocker == kNoTask)
         continue;
       const LaunchSpan &blocker = t.launches[gap->blocker];
       out.waitsFor = names[gap->blocker];
       out.line = blocker.location.line;
-      if (blocker.lastBlock != noTask)
+      if (blocker.lastBlock != kNoTask)
         out.lane = t.coreName(t.blocks[blocker.lastBlock].cores.front());
     }
     for (auto [cause, cycles] : idle)
