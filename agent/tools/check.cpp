@@ -1,6 +1,7 @@
 #include "agent/tools/handlers.h"
 #include "agent/tools/source.h"
 #include "compile/chip/feasibility.h"
+#include "frontend/base/fixes.h"
 #include "frontend/base/render.h"
 #include "frontend/format/format.h"
 #include "frontend/parse/parse.h"
@@ -81,18 +82,9 @@ void runFormat(Call &call, Answer &answer) {
     answer.summary = source->path + " is formatted";
     return;
   }
-  // One edit, from the first byte that differs to the last.
-  std::string_view before = file.text(), after = result.text;
-  size_t least = std::min(before.size(), after.size()), head = 0, tail = 0;
-  while (head < least && before[head] == after[head])
-    ++head;
-  while (tail < least - head && before[before.size() - 1 - tail] == after[after.size() - 1 - tail])
-    ++tail;
-  TextEdit edit{
-      {source->file, static_cast<uint32_t>(head), static_cast<uint32_t>(before.size() - tail)},
-      std::string(after.substr(head, after.size() - tail - head))};
   Json again = {{"tool", "check"}, {"arguments", argumentsFor(call, of(ArgumentId::File))}};
-  std::string id = answer.fix(call, source->sources, "format " + source->path, {edit}, again);
+  std::string id = answer.fix(call, source->sources, "format " + source->path,
+                              {editTo(file, result.text)}, again);
   answer.body["id"] = id;
   answer.keep("formatted.ptl", "the formatted text", result.text, "text/x-ptl");
   answer.summary = source->path + " is not formatted";

@@ -13,9 +13,6 @@
 namespace ptl::agent {
 
 namespace {
-constexpr ArgumentSet kSame = of(ArgumentId::File) | of(ArgumentId::Text) | of(ArgumentId::Entry) |
-                              of(ArgumentId::Target) | of(ArgumentId::Values);
-
 /// An entry at the block level of a chip, with all that questions about its cost need.
 using OnEntry = std::function<void(const BoundEntry &entry, const ChipProgram &program)>;
 } // namespace
@@ -89,7 +86,7 @@ static Json costAnswer(const Call &call, const Source &source, const Cost &cost,
   json["advice"] = Json::array();
   json["hints"] = Json::array();
   Json again = {{"tool", "cost"},
-                {"arguments", argumentsFor(call, kSame | of(ArgumentId::Seconds))}};
+                {"arguments", argumentsFor(call, kSubject | of(ArgumentId::Seconds))}};
   for (const CostAdvice &advice : cost.advice) {
     std::string id = answer.fix(call, source.sources, advice.text, advice.edits, again);
     json["advice"].push_back({{"id", id},
@@ -114,7 +111,7 @@ static bool hasChoice(const CallableDecl &decl) {
 
 /// What is worth trying where no advice is left.
 static void addFurtherSteps(const Call &call, const CallableDecl &decl, Answer &answer) {
-  Json arguments = argumentsFor(call, kSame);
+  Json arguments = argumentsFor(call, kSubject);
   arguments["entry"] = decl.name;
   if (hasChoice(decl))
     answer.next("tune", arguments, "searches all values of the tunables of `" + decl.name + "`",
@@ -125,12 +122,9 @@ static void addFurtherSteps(const Call &call, const CallableDecl &decl, Answer &
 
 void runCost(Call &call, Answer &answer) {
   std::unique_ptr<Source> source = checkSource(call, answer, true);
-  std::optional<Chip> chip = source ? chipOf(call, *source, answer) : std::nullopt;
+  std::optional<Chip> chip = source ? timedChipOf(call, *source, answer) : std::nullopt;
   if (!chip)
     return;
-  if (!chip->costs.known())
-    return answer.refuse("the file of " + chip->machine.name +
-                         " has no costs, so there are no times");
   std::vector<const CallableDecl *> chosen = chipEntries(call, *source, chip->machine, answer);
   if (chosen.empty())
     return;
@@ -228,7 +222,7 @@ void runLedger(Call &call, Answer &answer) {
               "every buffer with its address, bytes and life (docs/schemas/ledger.json)", document);
   answer.keep("ledger.txt", "the same as tables", statementsText(statements) + ledgerText(ledger),
               "text/plain");
-  answer.next("cost", argumentsFor(call, kSame), "says what that takes, and tries changes",
+  answer.next("cost", argumentsFor(call, kSubject), "says what that takes, and tries changes",
               {"known when they are tried"});
 }
 
@@ -253,13 +247,10 @@ static void fillSim(const Json &summary, Answer &answer) {
 void runSim(Call &call, Answer &answer) {
   namespace sim = rt::sim;
   std::unique_ptr<Source> source = checkSource(call, answer, true);
-  std::optional<Chip> chip = source ? chipOf(call, *source, answer) : std::nullopt;
+  std::optional<Chip> chip = source ? timedChipOf(call, *source, answer) : std::nullopt;
   if (!chip)
     return;
-  if (!chip->costs.known())
-    return answer.refuse("the file of " + chip->machine.name +
-                         " has no costs, so there are no times");
-  const CallableDecl *decl = oneEntry(call, *source, answer, true, &chip->machine);
+  const CallableDecl *decl = oneEntry(call, *source, answer, &chip->machine);
   if (!decl)
     return;
   constexpr uint64_t mostOperations = 150000;
@@ -297,7 +288,7 @@ void runSim(Call &call, Answer &answer) {
     return refuseNotLowered(call, *source, answer);
   if (!isKnown)
     return answer.refuse("no time is known: " + problem);
-  answer.next("cost", argumentsFor(call, kSame), "tries changes that take these waits away",
+  answer.next("cost", argumentsFor(call, kSubject), "tries changes that take these waits away",
               {"known when they are tried"});
 }
 

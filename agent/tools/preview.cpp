@@ -65,7 +65,7 @@ void runPreview(Call &call, Answer &answer) {
     chip = "a3";
   if (stageInfo(*id).machine == StageMachine::Cpu && !chip.empty() && chip != "cpu")
     return answer.refuse("`" + stage + "` is a stage of this processor: leave out `target`");
-  const CallableDecl *decl = oneEntry(call, *source, answer, false, nullptr);
+  const CallableDecl *decl = oneEntry(call, *source, answer);
   if (!decl)
     return;
   Json bindings = Json::object();

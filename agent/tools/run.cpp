@@ -1,6 +1,7 @@
 #include "agent/tools/handlers.h"
 #include "agent/tools/source.h"
 #include "compile/call/arguments.h"
+#include "compile/call/call_views.h"
 #include "compile/call/compiled_handler.h"
 #include "frontend/base/elem_convert.h"
 #include "runtime/elem.h"
@@ -140,16 +141,8 @@ static bool runOnReference(const CheckedProgram &program, Source &source, const 
 static bool runNative(const Call &call, const CallableDecl &decl, const rt::Entry &entry,
                       CompiledExecutor &executor, RunInputs &inputs, RunResults &results,
                       std::string &stop) {
-  std::vector<PtlArray> views;
-  for (const rt::OwnedArray &array : inputs.arrays)
-    views.push_back(array.view());
-  std::vector<const PtlArray *> arrays;
-  for (const PtlArray &view : views)
-    arrays.push_back(&view);
-  std::vector<PtlDim> dims;
-  for (const auto &[name, value] : inputs.dims)
-    dims.push_back({name.c_str(), value});
-  CallResult result = executor.call(decl, {arrays, inputs.scalars, dims}, tunablesOf(call, decl));
+  CallViews views(inputs);
+  CallResult result = executor.call(decl, views.arguments(), tunablesOf(call, decl));
   if (result.failure) {
     stop = result.failure.file.empty()
                ? result.failure.message
@@ -172,7 +165,7 @@ static bool runNative(const Call &call, const CallableDecl &decl, const rt::Entr
 
 void runRun(Call &call, Answer &answer) {
   std::unique_ptr<Source> source = checkSource(call, answer, true);
-  const CallableDecl *decl = source ? oneEntry(call, *source, answer, false, nullptr) : nullptr;
+  const CallableDecl *decl = source ? oneEntry(call, *source, answer) : nullptr;
   if (!decl)
     return;
   std::string target = call.arguments.text(ArgumentId::Target, "cpu");

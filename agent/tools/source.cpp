@@ -1,6 +1,7 @@
 #include "agent/tools/source.h"
 
 #include "compile/chip/feasibility.h"
+#include "compile/entry/choose_entry.h"
 #include "compile/entry/manifest.h"
 #include "frontend/base/install.h"
 #include "frontend/parse/parse.h"
@@ -133,6 +134,14 @@ std::optional<Chip> chipOf(const Call &call, const Source &source, Answer &answe
   return Chip{*machine, costs.value_or(MachineCosts())};
 }
 
+std::optional<Chip> timedChipOf(const Call &call, const Source &source, Answer &answer) {
+  std::optional<Chip> chip = chipOf(call, source, answer);
+  if (!chip || chip->costs.known())
+    return chip;
+  answer.refuse("the file of " + chip->machine.name + " has no costs, so there are no times");
+  return std::nullopt;
+}
+
 CompilerOptions optionsFor(const Source &source, const std::optional<Machine> &chip) {
   CompilerOptions options;
   options.chip = chip;
@@ -153,13 +162,6 @@ ExampleSizes sizesFor(const Call &call, const CallableDecl &decl) {
   return sizes;
 }
 
-static std::string listOf(const std::vector<const CallableDecl *> &decls) {
-  std::string text;
-  for (const CallableDecl *decl : decls)
-    text += (text.empty() ? "`" : ", `") + decl->name + "`";
-  return text.empty() ? "nothing" : text;
-}
-
 std::vector<const CallableDecl *> chipEntries(const Call &call, const Source &source,
                                               const Machine &machine, Answer &answer) {
   std::vector<const CallableDecl *> all, chosen;
@@ -173,50 +175,23 @@ std::vector<const CallableDecl *> chipEntries(const Call &call, const Source &so
   }
   if (chosen.empty() && !name.empty())
     answer.refuse("there is no kernel or program `" + name + "` for " + machine.name +
-                  "; there is " + listOf(all));
+                  "; there is " + listedNames(all));
   else if (chosen.empty())
     answer.refuse("the file has no kernel or program for " + machine.name);
   return chosen;
 }
 
-static bool mayBeCalled(const CallableDecl &decl) {
-  switch (decl.kind) {
-  case DeclKind::Fn:
-  case DeclKind::Kernel:
-  case DeclKind::ManualKernel:
-  case DeclKind::ExternKernel:
-  case DeclKind::Program:
-    return true;
-  default:
-    return false;
-  }
-}
-
-const CallableDecl *oneEntry(const Call &call, const Source &source, Answer &answer, bool forChip,
-                             const Machine *machine) {
-  std::string name = call.arguments.text(ArgumentId::Entry);
-  std::vector<const CallableDecl *> all, exported, named;
-  for (const CallableDecl *decl : source.program->modules.front()->callables) {
-    if (!mayBeCalled(*decl) || (forChip && (!isForChips(*decl) || !decl->isFor(machine->name))))
-      continue;
-    all.push_back(decl);
-    if (decl->isPub && decl->kind != DeclKind::Fn)
-      exported.push_back(decl);
-    if (decl->name == name)
-      named.push_back(decl);
-  }
-  std::vector<const CallableDecl *> &chosen = !name.empty()          ? named
-                                              : exported.size() == 1 ? exported
-                                                                     : all;
-  std::string problem;
-  if (chosen.size() != 1)
-    problem = name.empty() ? "say with `entry` which is meant: the file has " + listOf(all)
-                           : "there is no `" + name + "`; the file has " + listOf(all);
-  else
-    problem = entryProblem(*chosen.front());
-  if (problem.empty())
-    return chosen.front();
-  answer.refuse(problem);
+const CallableDecl *oneEntry(const Call &call, const Source &source, Answer &answer,
+                             const Machine *chip) {
+  EntryChoice choice = chooseEntry(*source.program, call.arguments.text(ArgumentId::Entry),
+                                   "`entry`", [&](const CallableDecl &decl) {
+                                     return !chip || (isForChips(decl) && decl.isFor(chip->name));
+                                   });
+  if (choice.decl)
+    choice.problem = entryProblem(*choice.decl);
+  if (choice.problem.empty())
+    return choice.decl;
+  answer.refuse(choice.problem);
   return nullptr;
 }
 

@@ -37,6 +37,13 @@ struct Chip {
   MachineCosts costs;
 };
 std::optional<Chip> chipOf(const Call &call, const Source &source, Answer &answer);
+/// The same for answers about time: a chip without costs refuses the call.
+std::optional<Chip> timedChipOf(const Call &call, const Source &source, Answer &answer);
+
+/// The arguments that say what a call is about, for another call about the same.
+inline constexpr ArgumentSet kSubject = of(ArgumentId::File) | of(ArgumentId::Text) |
+                                        of(ArgumentId::Entry) | of(ArgumentId::Target) |
+                                        of(ArgumentId::Values);
 
 /// How entries are compiled for agents: nothing is written to disk.
 CompilerOptions optionsFor(const Source &source, const std::optional<Machine> &chip);
@@ -47,9 +54,10 @@ Wanted wantedOf(const Call &call);
 /// The kernels and programs for a chip that the call names: one, or all. Empty after refusing it.
 std::vector<const CallableDecl *> chipEntries(const Call &call, const Source &source,
                                               const Machine &machine, Answer &answer);
-/// The one entry of a call that needs one; null after refusing it.
-const CallableDecl *oneEntry(const Call &call, const Source &source, Answer &answer, bool forChip,
-                             const Machine *machine);
+/// The one entry of a call that needs one, of those for `chip` where there is one; null after
+/// refusing it.
+const CallableDecl *oneEntry(const Call &call, const Source &source, Answer &answer,
+                             const Machine *chip = nullptr);
 
 /// Fills in the diagnostics of the source with the fixes that can be applied, and keeps all of them as a
 /// document.

@@ -2,6 +2,7 @@
 #include "agent/tools/source.h"
 #include "compile/chip/feasibility.h"
 #include "compile/tune/tune_report.h"
+#include "frontend/base/fixes.h"
 #include "frontend/base/printed.h"
 
 #include <chrono>
@@ -57,13 +58,10 @@ static TuneResult searchWithProgress(const Call &call, EntryTuning &tuning, std:
 
 void runTune(Call &call, Answer &answer) {
   std::unique_ptr<Source> source = checkSource(call, answer, true);
-  std::optional<Chip> chip = source ? chipOf(call, *source, answer) : std::nullopt;
+  std::optional<Chip> chip = source ? timedChipOf(call, *source, answer) : std::nullopt;
   if (!chip)
     return;
-  if (!chip->costs.known())
-    return answer.refuse("the file of " + chip->machine.name +
-                         " has no costs, so there are no times");
-  const CallableDecl *decl = oneEntry(call, *source, answer, true, &chip->machine);
+  const CallableDecl *decl = oneEntry(call, *source, answer, &chip->machine);
   if (!decl)
     return;
   std::vector<Wanted> variants = wantedVariants(*decl, wantedOf(call));
@@ -73,10 +71,8 @@ void runTune(Call &call, Answer &answer) {
   auto start = std::chrono::steady_clock::now();
   EntryTuning tuning({*source->program, source->sources, *decl, optionsFor(*source, chip->machine),
                       chip->costs, wantedBy(*decl, variants.front()), sizesFor(call, *decl)});
-  constexpr ArgumentSet same = of(ArgumentId::File) | of(ArgumentId::Text) | of(ArgumentId::Entry) |
-                               of(ArgumentId::Target) | of(ArgumentId::Values);
   if (std::string why = whyNoChoice(*decl, tuning); !why.empty()) {
-    answer.next("cost", argumentsFor(call, same), "tries other sizes of tiles and other forms",
+    answer.next("cost", argumentsFor(call, kSubject), "tries other sizes of tiles and other forms",
                 {"known when they are tried"});
     return answer.refuse(why);
   }
@@ -104,7 +100,7 @@ void runTune(Call &call, Answer &answer) {
       document.dump(2) + "\n");
   answer.summary = tuneText(report);
   if (&today == &best) {
-    answer.next("cost", argumentsFor(call, same), "tries changes of another form",
+    answer.next("cost", argumentsFor(call, kSubject), "tries changes of another form",
                 {"known when they are tried"});
     return;
   }
@@ -112,17 +108,8 @@ void runTune(Call &call, Answer &answer) {
   const SourceFile &file = source->sources.file(source->file);
   std::string after = withSchedule(*source->program, source->sources, *decl, chip->machine.name,
                                    tuning, best.point);
-  std::string_view before = file.text();
-  size_t head = 0, tail = 0, least = std::min(before.size(), after.size());
-  while (head < least && before[head] == after[head])
-    ++head;
-  while (tail < least - head && before[before.size() - 1 - tail] == after[after.size() - 1 - tail])
-    ++tail;
-  TextEdit edit{
-      {source->file, static_cast<uint32_t>(head), static_cast<uint32_t>(before.size() - tail)},
-      after.substr(head, after.size() - tail - head)};
-  std::string id = answer.fix(call, source->sources, report.schedule(), {edit},
-                              {{"tool", "cost"}, {"arguments", argumentsFor(call, same)}});
+  std::string id = answer.fix(call, source->sources, report.schedule(), {editTo(file, after)},
+                              {{"tool", "cost"}, {"arguments", argumentsFor(call, kSubject)}});
   answer.body["id"] = id;
   double gained = today.outcome.us ? *today.outcome.us - *best.outcome.us : 0;
   answer.next("apply_fix", {{"id", id}}, report.schedule(),

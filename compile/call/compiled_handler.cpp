@@ -1,5 +1,6 @@
 #include "compile/call/compiled_handler.h"
 
+#include "compile/call/call_views.h"
 #include "compile/entry/manifest.h"
 
 namespace ptl {
@@ -48,16 +49,10 @@ CompiledCall::CompiledCall(const reference::CallRequest &request) : request_(req
 }
 
 template <typename Use> auto CompiledCall::withArguments(Use use) const {
-  std::vector<PtlArray> views;
-  for (const rt::OwnedArray &array : arrays_)
-    views.push_back(array.view());
-  std::vector<const PtlArray *> arrays;
-  for (const PtlArray &view : views)
-    arrays.push_back(&view);
-  std::vector<PtlDim> dims;
+  CallViews views(arrays_, scalars_);
   for (size_t i = 0; i < request_.callee->dims.size(); ++i)
-    dims.push_back({request_.callee->dims[i].name.c_str(), request_.dims[i]});
-  return use(rt::CallArguments{arrays, scalars_, dims});
+    views.addDim(request_.callee->dims[i].name, request_.dims[i]);
+  return use(views.arguments());
 }
 
 CallResult CompiledCall::call(CompiledExecutor &executor, std::vector<rt::OwnedArray> again) {

@@ -1,6 +1,7 @@
 #include "compile/call/drawn_call.h"
 
 #include "compile/call/arguments.h"
+#include "compile/call/call_views.h"
 
 #include <algorithm>
 
@@ -43,16 +44,8 @@ bool callDrawn(CompiledExecutor &executor, const CallableDecl &decl, const Manif
                              /*convert=*/false, inputs)
              .empty())
       continue;
-    std::vector<PtlArray> views;
-    for (const rt::OwnedArray &array : inputs.arrays)
-      views.push_back(array.view());
-    std::vector<const PtlArray *> arrays;
-    for (const PtlArray &view : views)
-      arrays.push_back(&view);
-    std::vector<PtlDim> dims;
-    for (const auto &[name, value] : inputs.dims)
-      dims.push_back({name.c_str(), value});
-    CallResult result = executor.call(decl, {arrays, inputs.scalars, dims}, tunables);
+    CallViews views(inputs);
+    CallResult result = executor.call(decl, views.arguments(), tunables);
     if (!result.compiled || !result.failure)
       return true;
   }

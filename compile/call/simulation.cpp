@@ -1,5 +1,7 @@
 #include "compile/call/simulation.h"
 
+#include "compile/call/call_views.h"
+
 namespace ptl {
 
 namespace sim = rt::sim;
@@ -29,19 +31,11 @@ bool Simulation::once(sim::TimeOptions how, sim::Timeline &timeline) {
   executor_.simulation.examples = options_.examples;
   executor_.simulation.assumedScalars = inputs_.assumedScalars;
   executor_.simulation.decisions = assumes_ ? &decisions_ : nullptr;
-  std::vector<PtlArray> views;
-  for (size_t i = 0; i < inputs_.arrays.size(); ++i) {
-    views.push_back(inputs_.arrays[i].view());
+  CallViews views(inputs_);
+  for (size_t i = 0; i < inputs_.arrays.size(); ++i)
     if (inputs_.hasValues[i])
-      executor_.simulation.known.push_back(views.back().data);
-  }
-  std::vector<const PtlArray *> arrays;
-  for (const PtlArray &view : views)
-    arrays.push_back(&view);
-  std::vector<PtlDim> dims;
-  for (const auto &[name, value] : inputs_.dims)
-    dims.push_back({name.c_str(), value});
-  CallResult result = executor_.call(decl_, {arrays, inputs_.scalars, dims}, options_.tunables);
+      executor_.simulation.known.push_back(views.views()[i].data);
+  CallResult result = executor_.call(decl_, views.arguments(), options_.tunables);
   timeline = timer.take();
   failure_ = result.failure;
   return result.compiled && !failure_;

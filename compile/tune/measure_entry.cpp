@@ -1,5 +1,6 @@
 #include "compile/tune/measure_entry.h"
 
+#include "compile/call/call_views.h"
 #include "compile/call/compiled_executor.h"
 #include "compile/entry/manifest.h"
 
@@ -53,19 +54,10 @@ TuneOutcome EntryClock::measure(const MeasuredForm &form, const ExampleSizes &si
   CompiledExecutor executor(form.program, form.sources, form.options, quiet);
   if (!inputs_ && !draw(form, sizes, executor))
     return {std::nullopt, problem_};
-  std::vector<PtlArray> views;
-  for (const rt::OwnedArray &array : inputs_->arrays)
-    views.push_back(array.view());
-  std::vector<const PtlArray *> arrays;
-  for (const PtlArray &view : views)
-    arrays.push_back(&view);
-  std::vector<PtlDim> dims;
-  for (const auto &[name, value] : inputs_->dims)
-    dims.push_back({name.c_str(), value});
-  rt::CallArguments arguments{arrays, inputs_->scalars, dims};
+  CallViews views(*inputs_);
   const ir::EntryBinding &binding = form.bound.binding;
   auto call = [&](std::vector<rt::OwnedArray> again) {
-    return executor.call(*binding.decl, arguments, binding.tunables, binding.elems,
+    return executor.call(*binding.decl, views.arguments(), binding.tunables, binding.elems,
                          std::move(again));
   };
   // The first call compiles, and touches the results' memory for the first time.

@@ -18,9 +18,6 @@ ExitCode runLower(const Options &options);
 ExitCode runSim(const Options &options);
 ExitCode runTune(const Options &options);
 
-/// Whether a declaration is a `fn`, `kernel` or `program`, and so can be an entry.
-bool isCallable(const CallableDecl &decl);
-
 /// The entry that `--entry` names, or the only one that could be meant. Null after reporting why
 /// there is none.
 const CallableDecl *chooseEntry(Session &session, const CheckedProgram &program);

@@ -1,65 +1,21 @@
+#include "compile/entry/choose_entry.h"
 #include "compile/entry/manifest.h"
 #include "driver/ir/commands.h"
 #include "frontend/base/explain.h"
 
 namespace ptl {
 
-bool isCallable(const CallableDecl &decl) {
-  switch (decl.kind) {
-  case DeclKind::Fn:
-  case DeclKind::Kernel:
-  case DeclKind::ManualKernel:
-  case DeclKind::ExternKernel:
-  case DeclKind::Program:
-    return true;
-  default:
-    return false;
-  }
-}
-
-static std::string listOf(const std::vector<const CallableDecl *> &decls) {
-  std::string text;
-  for (const CallableDecl *decl : decls)
-    text += (text.empty() ? "`" : ", `") + decl->name + "`";
-  return text;
-}
-
 const CallableDecl *chooseEntry(Session &session, const CheckedProgram &program) {
-  std::string name(session.options().value(OptionId::Entry));
-  std::vector<const CallableDecl *> all, exported;
-  const CallableDecl *entry = nullptr;
-  for (const CallableDecl *decl : program.modules.front()->callables) {
-    if (!isCallable(*decl))
-      continue;
-    all.push_back(decl);
-    // A function that is exported is there for other modules; kernels and programs are what one
-    // runs.
-    if (decl->isPub && decl->kind != DeclKind::Fn)
-      exported.push_back(decl);
-    if (decl->name == name)
-      entry = decl;
-  }
-  std::string problem;
-  if (!name.empty() && !entry)
-    problem = "there is no `" + name + "`; the file has " +
-              (all.empty() ? "nothing to call" : listOf(all));
-  else if (name.empty() && exported.size() == 1)
-    entry = exported.front();
-  else if (name.empty() && all.size() == 1)
-    entry = all.front();
-  else if (name.empty())
-    problem = all.empty()
-                  ? "the file has nothing to call"
-                  : "say with --entry which to run: " + listOf(exported.empty() ? all : exported);
-  if (!problem.empty()) {
-    session.sink().report(DiagId::NoEntry, kNoSpan, {problem});
+  EntryChoice choice = chooseEntry(program, session.options().value(OptionId::Entry), "--entry");
+  if (!choice.decl) {
+    session.sink().report(DiagId::NoEntry, kNoSpan, {choice.problem});
     return nullptr;
   }
-  if (std::string why = entryProblem(*entry); !why.empty()) {
-    session.sink().report(DiagId::NotAnEntry, entry->nameSpan, {entry->name, why});
+  if (std::string why = entryProblem(*choice.decl); !why.empty()) {
+    session.sink().report(DiagId::NotAnEntry, choice.decl->nameSpan, {choice.decl->name, why});
     return nullptr;
   }
-  return entry;
+  return choice.decl;
 }
 
 void reportStop(Session &session, const rt::Failure &failure) {

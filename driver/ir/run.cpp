@@ -1,4 +1,5 @@
 #include "compile/call/arguments.h"
+#include "compile/call/call_views.h"
 #include "compile/call/compiled_handler.h"
 #include "driver/defines.h"
 #include "driver/ir/command_options.h"
@@ -139,22 +140,13 @@ bool Timelines::write(Run &run) const {
 }
 
 ExitCode runCompiled(Run &run, CompiledExecutor &executor) {
-  std::vector<PtlArray> views;
-  for (const rt::OwnedArray &array : run.inputs.arrays)
-    views.push_back(array.view());
-  std::vector<const PtlArray *> arrays;
-  for (const PtlArray &view : views)
-    arrays.push_back(&view);
-  std::vector<PtlDim> dims;
-  for (const auto &[name, value] : run.inputs.dims)
-    dims.push_back({name.c_str(), value});
+  CallViews views(run.inputs);
   Timelines timelines(run.session.options());
   std::map<std::string, int64_t> tunables = tunablesGiven(run.session, run.decl);
   if (run.session.failed())
     return ExitCode::SourceErrors;
-  CallResult result = run.session.timed("compile and run", [&] {
-    return executor.call(run.decl, {arrays, run.inputs.scalars, dims}, tunables);
-  });
+  CallResult result = run.session.timed(
+      "compile and run", [&] { return executor.call(run.decl, views.arguments(), tunables); });
   if (!result.compiled)
     return executor.hadInternalError() ? ExitCode::Internal : ExitCode::SourceErrors;
   if (executor.hadInternalError())

@@ -1,5 +1,6 @@
 // `ptlc tune`: what a schedule can set, so that an entry takes least time on a chip or on this processor.
 #include "compile/chip/chip_fixes.h"
+#include "compile/entry/choose_entry.h"
 #include "compile/tune/tune_report.h"
 #include "driver/ir/command_options.h"
 #include "driver/ir/commands.h"

@@ -1,6 +1,7 @@
 #include "driver/ir/variants.h"
 
 #include "compile/entry/binding.h"
+#include "compile/entry/choose_entry.h"
 #include "driver/ir/commands.h"
 
 #include <algorithm>

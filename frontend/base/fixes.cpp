@@ -1,5 +1,7 @@
 #include "frontend/base/fixes.h"
 
+#include "frontend/base/changed_part.h"
+
 #include <algorithm>
 
 namespace ptl {
@@ -39,6 +41,12 @@ FixedText applyFixes(std::string_view text, FileId file, const std::vector<Fix> 
   return result;
 }
 
+TextEdit editTo(const SourceFile &file, std::string_view after) {
+  ChangedPart part = changedPart(file.text(), after);
+  return {{file.id(), static_cast<uint32_t>(part.begin), static_cast<uint32_t>(part.oldEnd)},
+          std::string(after.substr(part.begin, part.newEnd - part.begin))};
+}
+
 /// Each line with a mark before it.
 static void addLines(std::string &out, char mark, std::string_view lines) {
   while (!lines.empty()) {
@@ -54,13 +62,10 @@ static void addLines(std::string &out, char mark, std::string_view lines) {
 
 /// The lines that differ: from the first to the last of them.
 static void addChange(std::string &out, std::string_view before, std::string_view after) {
-  size_t most = std::min(before.size(), after.size()), same = 0, tail = 0;
-  while (same < most && before[same] == after[same])
-    ++same;
+  ChangedPart part = changedPart(before, after);
+  size_t same = part.begin, tail = before.size() - part.oldEnd;
   while (same > 0 && before[same - 1] != '\n')
     --same;
-  while (tail < most - same && before[before.size() - 1 - tail] == after[after.size() - 1 - tail])
-    ++tail;
   while (tail > 0 && before[before.size() - tail - 1] != '\n')
     --tail;
   addLines(out, '-', before.substr(same, before.size() - tail - same));

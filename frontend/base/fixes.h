@@ -20,6 +20,9 @@ struct FixedText {
 /// all; of two that overlap the first wins. Two insertions at one place are both made, in order.
 FixedText applyFixes(std::string_view text, FileId file, const std::vector<Fix> &fixes);
 
+/// The one edit, from the first byte that differs to the last, that makes `after` of a file's text.
+TextEdit editTo(const SourceFile &file, std::string_view after);
+
 /// Every fix of the diagnostics: place, safety and title, and the lines before and after.
 std::string shownFixes(const SourceManager &sources, const std::vector<Diagnostic> &diagnostics);
 

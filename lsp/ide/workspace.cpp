@@ -1,5 +1,6 @@
 #include "lsp/ide/workspace.h"
 
+#include "frontend/base/changed_part.h"
 #include "frontend/parse/parse.h"
 
 #include <algorithm>
@@ -99,18 +100,12 @@ std::vector<File *> Workspace::openFiles() {
 /// Replaces what lies between the common beginning and end of two texts.
 void Workspace::setText(File &file, std::string_view text) {
   std::string old = file.document.text();
-  size_t begin = 0, shorter = std::min(old.size(), text.size());
-  while (begin < shorter && old[begin] == text[begin])
-    ++begin;
-  // The common end must not overlap the common beginning.
-  size_t tail = 0;
-  while (tail < shorter - begin && old[old.size() - 1 - tail] == text[text.size() - 1 - tail])
-    ++tail;
-  // Equal texts are no change.
-  if (begin == old.size() && begin == text.size() && !old.empty())
+  ChangedPart part = changedPart(old, text);
+  // Equal texts are no change, but a file begins with one.
+  if (part.isEmpty() && !old.empty())
     return;
-  Range range{static_cast<uint32_t>(begin), static_cast<uint32_t>(old.size() - tail)};
-  edit(file, range, text.substr(begin, text.size() - tail - begin));
+  Range range{static_cast<uint32_t>(part.begin), static_cast<uint32_t>(part.oldEnd)};
+  edit(file, range, text.substr(part.begin, part.newEnd - part.begin));
 }
 
 File &Workspace::open(const std::string &path, std::string text, int64_t version) {

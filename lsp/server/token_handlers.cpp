@@ -1,4 +1,5 @@
 // Semantic tokens: full, delta, range. Answers are put together from what is kept per chunk.
+#include "frontend/base/changed_part.h"
 #include "lsp/server/handlers.h"
 #include "lsp/server/token_state.h"
 
@@ -149,20 +150,14 @@ json semanticTokensDelta(Session &session, const json &params) {
     return semanticTokensFull(session, params);
   Parts all = allParts(session, file);
   std::span<const TokenPart> before = state.last, after = all.parts;
-  size_t head = 0, shorter = std::min(before.size(), after.size());
-  while (head < shorter && before[head] == after[head])
-    ++head;
-  size_t tail = 0;
-  while (tail < shorter - head &&
-         before[before.size() - 1 - tail] == after[after.size() - 1 - tail])
-    ++tail;
-  size_t oldEnd = before.size() - tail, newEnd = after.size() - tail;
+  ChangedPart changed = changedPart(before, after);
   RawText text = beginAnswer(state);
   add(text, "\"edits\":[");
-  if (head < oldEnd || head < newEnd) {
-    add(text, "{\"start\":" + std::to_string(numbersIn(before.first(head))) + ",\"deleteCount\":" +
-                  std::to_string(numbersIn(before.subspan(head, oldEnd - head))) + ",\"data\":");
-    addData(text, all, head, newEnd);
+  if (!changed.isEmpty()) {
+    auto replaced = before.subspan(changed.begin, changed.oldEnd - changed.begin);
+    add(text, "{\"start\":" + std::to_string(numbersIn(before.first(changed.begin))) +
+                  ",\"deleteCount\":" + std::to_string(numbersIn(replaced)) + ",\"data\":");
+    addData(text, all, changed.begin, changed.newEnd);
     add(text, "}");
   }
   add(text, "]}");

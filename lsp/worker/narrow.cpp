@@ -1,5 +1,6 @@
 #include "lsp/worker/narrow.h"
 
+#include "frontend/base/changed_part.h"
 #include "frontend/lex/literal.h"
 
 #include <algorithm>
@@ -153,17 +154,10 @@ const ide::Document &Narrower::documentOf(const std::string &path, const std::st
   if (found == seen_.end())
     found = seen_.emplace(path, Seen{"", ide::Document(path, [this] { return nextId_++; })}).first;
   std::string &before = found->second.text;
-  size_t shorter = std::min(before.size(), text.size()), begin = 0, tail = 0;
-  begin = static_cast<size_t>(
-      std::mismatch(before.begin(), before.begin() + static_cast<ptrdiff_t>(shorter), text.begin())
-          .first -
-      before.begin());
-  while (tail < shorter - begin && before[before.size() - 1 - tail] == text[text.size() - 1 - tail])
-    ++tail;
-  if (begin < before.size() || begin < text.size()) {
-    ide::Range range{static_cast<uint32_t>(begin), static_cast<uint32_t>(before.size() - tail)};
+  if (ChangedPart part = changedPart(before, text); !part.isEmpty()) {
+    ide::Range range{static_cast<uint32_t>(part.begin), static_cast<uint32_t>(part.oldEnd)};
     found->second.document.replace(
-        range, std::string_view(text).substr(begin, text.size() - tail - begin));
+        range, std::string_view(text).substr(part.begin, part.newEnd - part.begin));
     before = text;
   }
   return found->second.document;
