@@ -77,7 +77,7 @@ void runFormat(Call &call, Answer &answer) {
   answer.body["untouched"] = Json::array();
   for (const UntouchedRegion &region : result.untouched)
     answer.body["untouched"].push_back(
-        {{"at", source->at(region.span)}, {"reason", region.reason}});
+        {{"at", source->sources.place(region.span)}, {"reason", region.reason}});
   if (result.text == file.text()) {
     answer.summary = source->path + " is formatted";
     return;

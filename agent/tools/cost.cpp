@@ -64,7 +64,7 @@ static Json dearest(const Source &source, const Cost &cost) {
                    [](const auto *a, const auto *b) { return a->us > b->us; });
   Json json = Json::array();
   for (size_t i = 0; i < std::min<size_t>(3, leaves.size()); ++i)
-    json.push_back({{"at", source.at(leaves[i]->span)},
+    json.push_back({{"at", source.sources.place(leaves[i]->span)},
                     {"us", leaves[i]->us},
                     {"share", cost.share(leaves[i]->us)}});
   return json;
@@ -92,7 +92,7 @@ static Json costAnswer(const Call &call, const Source &source, const Cost &cost,
     json["advice"].push_back({{"id", id},
                               {"kind", advice.kind},
                               {"text", advice.text},
-                              {"at", source.at(advice.span)},
+                              {"at", source.sources.place(advice.span)},
                               {"us", advice.us}});
     answer.next("apply_fix", {{"id", id}}, advice.text,
                 {cost.entry + ": " + timeText(cost.us) + " -> " + timeText(advice.us),
@@ -100,7 +100,7 @@ static Json costAnswer(const Call &call, const Source &source, const Cost &cost,
   }
   for (const CostHint &hint : cost.hints)
     json["hints"].push_back(
-        {{"text", hint.text}, {"at", source.at(hint.span)}, {"share", hint.gain}});
+        {{"text", hint.text}, {"at", source.sources.place(hint.span)}, {"share", hint.gain}});
   return json;
 }
 

@@ -125,7 +125,7 @@ static bool runOnReference(const CheckedProgram &program, Source &source, const 
   reference::RunResult result =
       reference::runEntry(program, source.sources, decl, std::move(args), options);
   if (!result.ok()) {
-    std::string place = source.at(result.span);
+    std::string place = source.sources.place(result.span);
     stop = (place.empty() ? "" : place + ": ") + result.message;
     return false;
   }

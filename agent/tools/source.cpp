@@ -16,18 +16,10 @@ namespace ptl::agent {
 
 namespace fs = std::filesystem;
 
-std::string Source::at(Span span) const {
-  if (span.file == kNoFile || span.file >= sources.size())
-    return "";
-  const SourceFile &in = sources.file(span.file);
-  LineColumn begin = in.lineColumn(span.begin);
-  return in.path() + ":" + std::to_string(begin.line) + ":" + std::to_string(begin.column);
-}
-
 std::string Source::errors() const {
   for (const Diagnostic &each : sink.all())
     if (each.severity == Severity::Error) {
-      std::string place = at(each.span), more;
+      std::string place = sources.place(each.span), more;
       if (sink.errorCount() > 1)
         more = " (and " + std::to_string(sink.errorCount() - 1) + " more)";
       return (place.empty() ? "" : place + ": ") + diagInfo(each.id).code + ": " + each.message +
@@ -240,7 +232,7 @@ static Json diagnosticJson(const Call &call, const Source &source, const Diagnos
                                                                        : "note"},
                {"message", diagnostic.message},
                {"fixes", std::move(fixes)}};
-  if (std::string at = source.at(diagnostic.span); !at.empty())
+  if (std::string at = source.sources.place(diagnostic.span); !at.empty())
     json["at"] = at;
   if (!diagnostic.primaryLabel.empty())
     json["label"] = diagnostic.primaryLabel;

@@ -19,8 +19,6 @@ struct Source {
   FileId file = 0;
   std::unique_ptr<CheckedProgram> program;
 
-  /// `FILE:LINE:COLUMN`; empty where there is no place.
-  std::string at(Span span) const;
   /// The first error in a line, and how many there are.
   std::string errors() const;
 };

@@ -6,14 +6,6 @@ namespace ptl::agent {
 
 using nlohmann::json;
 
-static std::string placeOf(const SourceManager &sources, Span span) {
-  if (span.file >= sources.size())
-    return "";
-  const SourceFile &file = sources.file(span.file);
-  LineColumn at = file.lineColumn(span.begin);
-  return file.path() + ":" + std::to_string(at.line) + ":" + std::to_string(at.column);
-}
-
 static json shapeJson(const reference::DimValues &dims) {
   json shape = json::object();
   for (const auto &[name, value] : dims)
@@ -27,15 +19,14 @@ json testJson(const SourceManager &sources, const TestReport &report) {
   for (const reference::TestFailure &failure : outcome.failures) {
     json calls = json::array();
     for (Span call : failure.calls)
-      calls.push_back(placeOf(sources, call));
+      calls.push_back(sources.place(call));
     Span span = failure.span.file == kNoFile ? outcome.decl->nameSpan : failure.span;
-    failures.push_back({{"message", failure.message},
-                        {"at", placeOf(sources, span)},
-                        {"calls", std::move(calls)}});
+    failures.push_back(
+        {{"message", failure.message}, {"at", sources.place(span)}, {"calls", std::move(calls)}});
   }
   json block = {
       {"name", outcome.decl->name},     {"executor", report.executor},
-      {"passed", outcome.passed()},     {"at", placeOf(sources, outcome.decl->nameSpan)},
+      {"passed", outcome.passed()},     {"at", sources.place(outcome.decl->nameSpan)},
       {"samples", outcome.samples},     {"seconds", std::round(outcome.seconds * 1000) / 1000},
       {"failures", std::move(failures)}};
   if (!outcome.passed() && !outcome.dims.empty()) {

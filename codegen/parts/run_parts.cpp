@@ -150,19 +150,6 @@ private:
   uint64_t moves_ = 0;
 };
 
-Value constantOf(const ConstExpr &expr, ElemKind elem) {
-  Scalar value{expr.floatValue, expr.intValue};
-  // A literal of a generic type is one number, whichever field holds it.
-  if (expr.type->elem.param) {
-    if (isFloat(elem) && value.f == 0)
-      value.f = static_cast<double>(expr.intValue);
-    if (!isFloat(elem) && value.i == 0)
-      value.i = static_cast<int64_t>(expr.floatValue);
-    value = roundScalar(value, elem);
-  }
-  return Value::scalar(elem, isFloat(elem) ? Scalar::real(value.f) : Scalar::integer(value.i));
-}
-
 Value PartsRun::onPart(const PlacedValue &value, uint32_t part, const std::vector<Value> &args) {
   switch (value.kind) {
   case PlacedKind::Argument: {
@@ -173,7 +160,7 @@ Value PartsRun::onPart(const PlacedValue &value, uint32_t part, const std::vecto
     return value.placement.isCut() ? boxOf(whole, boxAt(value, part)) : whole;
   }
   case PlacedKind::Constant:
-    return constantOf(cast<ConstExpr>(*value.expr), value.elem);
+    return reference::valueOfConst(cast<ConstExpr>(*value.expr), value.elem);
   case PlacedKind::Dimension:
     return Value::integer(number(value.dim, value));
   case PlacedKind::Apply:

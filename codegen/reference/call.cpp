@@ -33,9 +33,7 @@ static void requireSupported(const CallableDecl &decl, Span span) {
 /// twice.
 Frame Machine::bindCall(const CallExpr &expr) {
   const CallableDecl &callee = *expr.callee;
-  Frame frame;
-  frame.decl = &callee;
-  frame.locals.resize(callee.locals.size());
+  Frame frame(callee);
   for (const Elem &elem : expr.elemArgs)
     frame.elems.push_back(elemOf(elem));
   // A prefix of the caller is passed on as a whole.
@@ -268,9 +266,7 @@ RunResult Machine::finish(const std::function<void(RunResult &)> &body) {
 RunResult Machine::run(const CallableDecl &decl, std::vector<Value> args) {
   return finish([&](RunResult &result) {
     requireSupported(decl, kNoSpan);
-    Frame frame;
-    frame.decl = &decl;
-    frame.locals.resize(decl.locals.size());
+    Frame frame(decl);
     frame_ = &frame;
     bindEntry(decl, args);
     // The caller's copies are released, so that arrays that change in place are not shared.
@@ -285,9 +281,7 @@ RunResult Machine::run(const CallableDecl &decl, std::vector<Value> args) {
 RunResult Machine::runTestBody(const CallableDecl &decl) {
   return finish([&](RunResult &) {
     requireSupported(decl, kNoSpan);
-    Frame frame;
-    frame.decl = &decl;
-    frame.locals.resize(decl.locals.size());
+    Frame frame(decl);
     frame_ = &frame;
     inTestBody_ = true;
     std::vector<Value> none;
@@ -301,9 +295,7 @@ RunResult Machine::bindSizes(const CallableDecl &decl, std::vector<Value> args,
                              std::map<SymbolId, int64_t> &sizes) {
   return finish([&](RunResult &) {
     requireSupported(decl, kNoSpan);
-    Frame frame;
-    frame.decl = &decl;
-    frame.locals.resize(decl.locals.size());
+    Frame frame(decl);
     frame_ = &frame;
     bindEntry(decl, args);
     checkShapes(decl);

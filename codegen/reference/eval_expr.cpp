@@ -7,7 +7,7 @@ namespace ptl::reference {
 Value Machine::eval(const Expr &expr) {
   switch (expr.kind) {
   case ExprKind::Const:
-    return evalConst(cast<ConstExpr>(expr));
+    return valueOfConst(cast<ConstExpr>(expr), elemOf(expr.type->elem));
   case ExprKind::LocalRef:
     return evalLocal(cast<LocalRefExpr>(expr));
   case ExprKind::Dim:
@@ -57,11 +57,10 @@ Value Machine::eval(const Expr &expr) {
   stop(RunStatus::Fault, "an expression that has no value", expr.span);
 }
 
-Value Machine::evalConst(const ConstExpr &expr) {
-  ElemKind elem = elemOf(expr.type->elem);
+Value valueOfConst(const ConstExpr &expr, ElemKind elem) {
   Scalar value{expr.floatValue, expr.intValue};
-  if (expr.type->elem
-          .param) { // A literal of a generic type is one number, whichever field holds it.
+  // A literal of a generic type is one number, whichever field holds it.
+  if (expr.type->elem.param) {
     if (isFloat(elem) && value.f == 0)
       value.f = static_cast<double>(expr.intValue);
     if (!isFloat(elem) && value.i == 0)

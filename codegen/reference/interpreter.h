@@ -79,4 +79,7 @@ std::string unsupportedReason(const CallableDecl &decl);
 /// where it is.
 bool isImplemented(OpId op, std::string *reason = nullptr);
 
+/// The value of a literal or a constant, as an element of that type.
+Value valueOfConst(const ConstExpr &expr, ElemKind elem);
+
 } // namespace ptl::reference

@@ -9,7 +9,9 @@ namespace ptl::reference {
 
 /// One declaration being executed. There is no recursion, so symbols of dimensions need no frame.
 struct Frame {
-  const CallableDecl *decl = nullptr;
+  explicit Frame(const CallableDecl &callee) : decl(&callee), locals(callee.locals.size()) {}
+
+  const CallableDecl *decl;
   std::vector<Value> locals;   ///< by `Local::index`
   std::vector<ElemKind> elems; ///< of `decl->typeParams`
   std::vector<int64_t> prefix; ///< what `..` stands for
@@ -72,7 +74,6 @@ private:
 
   // eval_expr.cpp
   Value eval(const Expr &expr);
-  Value evalConst(const ConstExpr &expr);
   Value evalLocal(const LocalRefExpr &expr);
   Value evalConvert(const ConvertExpr &expr);
   Value evalIf(const IfExpr &expr);

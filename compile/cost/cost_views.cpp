@@ -171,14 +171,6 @@ std::string costDocument(const std::vector<Cost> &costs, const SourceManager &so
 
 // ---- For people ---------------------------------------------------------------------------------
 
-static std::string placeOf(const SourceManager &sources, Span span) {
-  if (span.file >= sources.size())
-    return "";
-  const SourceFile &file = sources.file(span.file);
-  LineColumn at = file.lineColumn(span.begin);
-  return file.path() + ":" + std::to_string(at.line) + ":" + std::to_string(at.column);
-}
-
 static std::string amountText(double amount, const char *unit) {
   static constexpr const char *kPrefixes[] = {"", "K", "M", "G", "T"};
   size_t prefix = 0;
@@ -250,7 +242,7 @@ std::string costText(const Cost &cost, const SourceManager &sources) {
   for (const StatementCost &each : cost.statements) {
     bool dominant = &each == cost.dominantStatement() || &each == cost.dominantLoop();
     text += printed("  %10.2f us %5.1f %%  ", each.us, 100 * cost.share(each.us));
-    text += placeOf(sources, each.span) + "  " + each.kind;
+    text += sources.place(each.span) + "  " + each.kind;
     if (each.rounds.value)
       text += printed(", %lld rounds", static_cast<long long>(*each.rounds.value));
     if (each.parts)
@@ -260,10 +252,10 @@ std::string costText(const Cost &cost, const SourceManager &sources) {
     text += dominant ? "  <--\n" : "\n";
   }
   for (const CostAdvice &advice : cost.advice)
-    text += "  advice: " + placeOf(sources, advice.span) + ": " + advice.text +
+    text += "  advice: " + sources.place(advice.span) + ": " + advice.text +
             printed(": %.2f us -> %.2f us\n", cost.us, advice.us);
   for (const CostHint &hint : cost.hints) {
-    std::string place = placeOf(sources, hint.span);
+    std::string place = sources.place(hint.span);
     text += "  hint: " + (place.empty() ? "" : place + ": ") + hint.text;
     text += hint.gain > 0 ? printed(" (%.1f %%)\n", -100 * hint.gain) : "\n";
   }

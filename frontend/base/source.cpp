@@ -51,6 +51,14 @@ static bool readFile(std::FILE *in, std::string &text) {
   return !std::ferror(in);
 }
 
+std::string SourceManager::place(Span span) const {
+  if (span.file >= size())
+    return "";
+  LineColumn begin = file(span.file).lineColumn(span.begin);
+  return file(span.file).path() + ":" + std::to_string(begin.line) + ":" +
+         std::to_string(begin.column);
+}
+
 std::optional<FileId> SourceManager::load(const std::string &path, std::string *error) {
   std::FILE *in = std::fopen(path.c_str(), "rb");
   std::string text;

@@ -52,6 +52,8 @@ public:
   std::string_view text(Span span) const {
     return file(span.file).text().substr(span.begin, span.end - span.begin);
   }
+  /// Where a span begins, as `FILE:LINE:COLUMN`; empty where it is in no file.
+  std::string place(Span span) const;
   size_t size() const { return files_.size(); }
 
 private:

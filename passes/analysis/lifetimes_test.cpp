@@ -1,6 +1,7 @@
 // What is read later, and what may be written over: on small functions at tile level.
 #include "passes/analysis/core_dependence.h"
 #include "passes/analysis/shared_buffers.h"
+#include "passes/analysis/test_operations.h"
 #include "passes/analysis/value_liveness.h"
 
 #include "ir/dialect/ptl_dialect.h"
@@ -36,15 +37,7 @@ protected:
         &context_);
     ASSERT_TRUE(module_);
   }
-  Operation *at(llvm::StringRef name) {
-    Operation *found = nullptr;
-    module_->walk([&](Operation *op) {
-      if (auto own = op->getAttrOfType<StringAttr>("n"); own && own == name)
-        found = op;
-    });
-    EXPECT_TRUE(found) << name.str();
-    return found;
-  }
+  Operation *at(llvm::StringRef name) { return operationNamed(*module_, name); }
   Value result(llvm::StringRef name) { return at(name)->getResult(0); }
   Value argument(unsigned number) {
     return (*module_->getOps<func::FuncOp>().begin()).getArgument(number);

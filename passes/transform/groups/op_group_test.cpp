@@ -1,6 +1,8 @@
 // What joins a group, on a CPU and on a chip: the rules are the same, and the limits differ.
 #include "passes/transform/groups/op_group.h"
 
+#include "passes/analysis/test_operations.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -23,15 +25,7 @@ protected:
         "func.func @f(" + arguments + ") {\n" + body + "\nreturn\n}", &context_);
     ASSERT_TRUE(module_);
   }
-  Operation *at(llvm::StringRef name) {
-    Operation *found = nullptr;
-    module_->walk([&](Operation *op) {
-      if (auto own = op->getAttrOfType<StringAttr>("n"); own && own == name)
-        found = op;
-    });
-    EXPECT_TRUE(found) << name.str();
-    return found;
-  }
+  Operation *at(llvm::StringRef name) { return operationNamed(*module_, name); }
   /// The names of the lengths along which tiles are independent.
   static std::string parallelOf(const OpGroup &group) {
     std::string names;
