@@ -301,7 +301,7 @@ static int add_outputs(Entry *self, Call *call, PyObject **values, PyObject **re
     return 0;
   for (int i = 0; i < self->output_count; ++i) {
     const Parameter *param = &self->params[self->input_count + i];
-    int is_new_tensor = !values[i] && (call->tensor || self->is_operator);
+    int is_new_tensor = !values[i] && (call->tensor_count || self->is_operator);
     results[i] = values[i]       ? Py_NewRef(values[i])
                  : is_new_tensor ? ptl_new_tensor(call, &shapes[i])
                                  : allocate(self, &shapes[i]);
@@ -339,7 +339,7 @@ static int has_few_elements(const PtlArray *array) {
 }
 
 static int32_t call_code(const Entry *self, const Call *call) {
-  int32_t threads = call->tensor || self->is_operator ? ptl_torch_threads() : 0;
+  int32_t threads = call->tensor_count || self->is_operator ? ptl_torch_threads() : 0;
   /* Others may run meanwhile, unless letting them takes longer than the call. */
   int is_small = 1;
   for (int i = 0; i < call->array_count; ++i)
@@ -366,10 +366,12 @@ static PyObject *run(Entry *self, Call *call, PyObject **values, PyObject **resu
       return Py_NewRef(Py_NotImplemented);
   }
   /* Operators without tensors are asked, too: others may trace what makes one. */
-  if ((call->tensor || self->is_operator) && !ptl_may_pass(call, self->is_operator))
+  int inputs = call->tensor_count;
+  if ((inputs || self->is_operator) && !ptl_may_pass(call, 0, self->is_operator))
     return Py_NewRef(Py_NotImplemented);
   int added = add_outputs(self, call, values + self->input_count, results);
-  if (added > 0 && call->asks_gradient && !ptl_may_pass(call, 0))
+  /* Outputs that are given may ask for a gradient, too. */
+  if (added > 0 && inputs < call->tensor_count && !ptl_may_pass(call, inputs, 0))
     added = 0;
   if (added <= 0)
     return added < 0 ? NULL : Py_NewRef(Py_NotImplemented);
@@ -384,8 +386,7 @@ static PyObject *short_way(Caller *object, PyObject *args, PyObject *named, int3
   PyObject *values[kMaxParams], *results[kMaxParams] = {NULL};
   Call call;
   call.array_count = call.buffer_count = call.scalar_count = call.dim_count = 0;
-  call.written_count = call.asks_gradient = call.tensor_view = 0;
-  call.tensor = NULL;
+  call.written_count = call.tensor_count = call.tensor_view = 0;
   *status = 0;
   if (!self || !sort_arguments(self, &call, args, named, values))
     return Py_NewRef(Py_NotImplemented);

@@ -23,10 +23,9 @@ typedef struct {
   PtlScalar scalars[kMaxParams];
   PtlDim dims[kMaxDims];
   PyObject *written[kMaxParams]; /* tensors: borrowed */
-  PyObject *tensor;              /* the first tensor, or NULL: borrowed */
-  int tensor_view;               /* the number of its view */
-  int array_count, buffer_count, scalar_count, dim_count, written_count;
-  int asks_gradient; /* a tensor requires one */
+  PyObject *tensors[kMaxParams]; /* those that are passed: borrowed */
+  int tensor_view;               /* the number of the view of the first one */
+  int array_count, buffer_count, scalar_count, dim_count, written_count, tensor_count;
 } Call;
 
 /* Takes `view` number `array_count`, whose extents and strides (in elements) are filled, as the next array. 1, or 0: it is declined,
@@ -41,9 +40,9 @@ PyObject *ptl_use_torch(PyObject *module, PyObject *table);
 int ptl_is_tensor(PyObject *value);
 /* 1: the view describes the tensor, whose data stay where they are; 0: declined. */
 int ptl_add_tensor(Call *call, const Parameter *param, PyObject *tensor);
-/* Whether calls on tensors may go past PyTorch's dispatcher: no gradient is asked for, and, for operators, nothing traces or
- * replaces operations. */
-int ptl_may_pass(const Call *call, int is_operator);
+/* Whether a call may go past PyTorch's dispatcher: no tensor from number `first` on asks for a gradient, and, for operators, nothing
+ * traces or replaces operations. */
+int ptl_may_pass(const Call *call, int first, int is_operator);
 /* A new tensor for an output, which is the call's next array; NotImplemented: PyTorch has no such type. */
 PyObject *ptl_new_tensor(Call *call, const PtlView *shape);
 /* The threads that PyTorch may use from here; 0: it was never seen. */

@@ -85,10 +85,17 @@ static int attribute(PyObject *tensor, PyObject *name) {
 
 /* -1: PTL has no such type. */
 static int32_t elem_of_tensor(PyObject *tensor) {
+  /* PyTorch has one object for each type, which lives as long as the process. */
+  static PyObject *last;
+  static int32_t last_elem;
   PyObject *dtype = PyObject_GetAttr(tensor, names.dtype);
-  PyObject *code = dtype ? PyDict_GetItemWithError(torch.elems, dtype) : NULL;
+  if (dtype && dtype != last) {
+    PyObject *code = PyDict_GetItemWithError(torch.elems, dtype);
+    last = code ? dtype : NULL;
+    last_elem = code ? (int32_t)PyLong_AsLong(code) : -1;
+  }
   Py_XDECREF(dtype);
-  return code ? (int32_t)PyLong_AsLong(code) : -1;
+  return dtype ? last_elem : -1;
 }
 
 /* The numbers of a tuple; -1: it is none, or has too many. */
@@ -138,19 +145,19 @@ int ptl_add_tensor(Call *call, const Parameter *param, PyObject *tensor) {
     PyErr_Clear();
     return 0;
   }
-  if (!call->tensor) {
-    call->tensor = tensor;
+  if (call->tensor_count == 0)
     call->tensor_view = call->array_count;
-  }
-  call->asks_gradient = call->asks_gradient || attribute(tensor, names.requires_grad);
+  call->tensors[call->tensor_count++] = tensor;
   if (is_written)
     call->written[call->written_count++] = tensor;
   return ptl_add_view(call, param, data, elem, rank);
 }
 
-int ptl_may_pass(const Call *call, int is_operator) {
-  if (call->asks_gradient && is_true(PyObject_CallNoArgs(torch.is_grad_enabled)))
-    return 0;
+int ptl_may_pass(const Call *call, int first, int is_operator) {
+  if (first < call->tensor_count && is_true(PyObject_CallNoArgs(torch.is_grad_enabled)))
+    for (int i = first; i < call->tensor_count; ++i)
+      if (attribute(call->tensors[i], names.requires_grad))
+        return 0;
   Py_ssize_t count = is_operator ? PyTuple_Size(torch.states) : 0;
   for (Py_ssize_t i = 0; i < count; ++i)
     if (is_true(PyObject_CallNoArgs(PyTuple_GetItem(torch.states, i))))
@@ -169,10 +176,11 @@ static int is_like(const PtlView *view, const PtlView *shape) {
 }
 
 static PyObject *make_tensor(const Call *call, const PtlView *shape) {
-  const PtlView *view = call->tensor ? &call->views[call->tensor_view] : NULL;
+  PyObject *tensor = call->tensor_count ? call->tensors[0] : NULL;
+  const PtlView *view = tensor ? &call->views[call->tensor_view] : NULL;
   /* The ways to make a tensor differ in what they cost by half a microsecond. */
   if (view && is_like(view, shape))
-    return PyObject_CallFunctionObjArgs(torch.empty_like, call->tensor, NULL);
+    return PyObject_CallFunctionObjArgs(torch.empty_like, tensor, NULL);
   PyObject *dtype = PyList_GetItem(torch.dtypes, shape->array.elem);
   if (!dtype || dtype == Py_None)
     return dtype ? Py_NewRef(Py_NotImplemented) : NULL;
@@ -183,7 +191,7 @@ static PyObject *make_tensor(const Call *call, const PtlView *shape) {
     PyTuple_SetItem(extents, (Py_ssize_t)axis, PyLong_FromLongLong(shape->extents[axis]));
   PyObject *made = NULL;
   if (view && view->array.elem == shape->array.elem) {
-    made = PyObject_CallFunctionObjArgs(methods.new_empty, call->tensor, extents, NULL);
+    made = PyObject_CallFunctionObjArgs(methods.new_empty, tensor, extents, NULL);
   } else {
     PyObject *args = PyTuple_Pack(1, extents), *named = PyDict_New();
     if (args && named && PyDict_SetItem(named, names.dtype, dtype) == 0)
