@@ -24,12 +24,18 @@ function(ptl_use_precompiled target name)
   target_precompile_headers(${target} REUSE_FROM ${name})
 endfunction()
 
-# What nearly every file of the passes and of code generation includes, and what those that make native code include besides.
+# MLIR's part of what nearly every file of the passes and of code generation includes; the dialects themselves are read before ours are made.
 set(ptl_dialect_headers <mlir/Dialect/Arith/IR/Arith.h> <mlir/Dialect/Func/IR/FuncOps.h> <mlir/Dialect/SCF/IR/SCF.h>
   <mlir/IR/Builders.h> <mlir/IR/BuiltinOps.h> <mlir/IR/Matchers.h> <mlir/Pass/PassManager.h>)
 ptl_precompiled_set(ptl_dialect_headers ${ptl_dialect_headers})
-ptl_precompiled_set(ptl_native_headers ${ptl_dialect_headers} <mlir/Dialect/LLVMIR/LLVMDialect.h>
-  <llvm/Target/TargetMachine.h>)
+# With our dialects, whose classes take as long to read as MLIR's; and with what the compiler, its commands and its servers include besides.
+set(ptl_pass_headers ${ptl_dialect_headers} ${PROJECT_SOURCE_DIR}/ir/dialect/attributes.h ${PROJECT_SOURCE_DIR}/ir/dialect/instruction_op.h)
+ptl_precompiled_set(ptl_pass_headers ${ptl_pass_headers})
+ptl_precompiled_set(ptl_native_headers ${ptl_pass_headers} <mlir/Dialect/LLVMIR/LLVMDialect.h> <llvm/Target/TargetMachine.h>
+  <nlohmann/json.hpp> ${PROJECT_SOURCE_DIR}/frontend/sema/checked_tree.h ${PROJECT_SOURCE_DIR}/machines/machine.h)
+foreach(name ptl_pass_headers ptl_native_headers)
+  add_dependencies(${name} ptl_dialect_inc ptl_instruction_tables ptl_op_table)
+endforeach()
 
 # ptl_compile_alone(FILES...): files that no group of sources may hold (`PTL_UNITY`), since they open a namespace (`llvm`, `mlir`) whose names
 # others have, too.
