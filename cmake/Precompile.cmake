@@ -32,7 +32,7 @@ ptl_precompiled_set(ptl_dialect_headers ${ptl_dialect_headers})
 set(ptl_pass_headers ${ptl_dialect_headers} ${PROJECT_SOURCE_DIR}/ir/dialect/attributes.h ${PROJECT_SOURCE_DIR}/ir/dialect/instruction_op.h)
 ptl_precompiled_set(ptl_pass_headers ${ptl_pass_headers})
 ptl_precompiled_set(ptl_native_headers ${ptl_pass_headers} <mlir/Dialect/LLVMIR/LLVMDialect.h> <llvm/Target/TargetMachine.h>
-  <nlohmann/json.hpp> ${PROJECT_SOURCE_DIR}/frontend/sema/checked_tree.h ${PROJECT_SOURCE_DIR}/machines/machine.h)
+  <nlohmann/json.hpp>)
 foreach(name ptl_pass_headers ptl_native_headers)
   add_dependencies(${name} ptl_dialect_inc ptl_instruction_tables ptl_op_table)
 endforeach()

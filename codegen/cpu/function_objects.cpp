@@ -22,7 +22,7 @@ static bool refersToData(const Constant &constant) {
 }
 
 static bool refersToData(const Function &function) {
-  for (const Instruction &instruction : instructions(function))
+  for (const Instruction &instruction : llvm::instructions(function))
     for (const Value *operand : instruction.operands())
       if (const auto *constant = dyn_cast<Constant>(operand); constant && refersToData(*constant))
         return true;
@@ -31,7 +31,7 @@ static bool refersToData(const Function &function) {
 
 /// Whether the function calls one of the module's own that stays there.
 static bool callsOthers(const Function &function, const SmallPtrSetImpl<Function *> &taken) {
-  for (const Instruction &instruction : instructions(function))
+  for (const Instruction &instruction : llvm::instructions(function))
     for (const Value *operand : instruction.operands())
       if (const auto *callee = dyn_cast<Function>(operand);
           callee && callee->hasLocalLinkage() && !taken.contains(callee))

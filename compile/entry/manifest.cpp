@@ -13,14 +13,14 @@ namespace ptl {
 
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string jsonString(std::string_view text) {
   std::string out;
   appendJsonString(out, text);
   return out;
 }
 
 std::string form(std::string_view key, const std::vector<std::string> &operands) {
-  std::string out = "{" + quoted(key) + ": [";
+  std::string out = "{" + jsonString(key) + ": [";
   for (size_t i = 0; i < operands.size(); ++i)
     out += (i ? ", " : "") + operands[i];
   return out + "]}";
@@ -62,7 +62,7 @@ private:
 
 std::string Expressions::atom(const DimAtom &atom) const {
   if (atom.kind == DimAtomKind::Symbol)
-    return quoted(dims_.symbol(atom.symbol).name);
+    return jsonString(dims_.symbol(atom.symbol).name);
   std::vector<std::string> operands;
   for (Dim operand : atom.operands)
     operands.push_back(dim(operand));
@@ -110,7 +110,7 @@ std::optional<std::string> Expressions::dataFact(const OpExpr &op) const {
   const auto *array = dynamic_cast<const LocalRefExpr *>(op.args.front());
   if (op.op->id != OpId::ReduceAll)
     return array
-               ? std::optional("{" + quoted(op.op->name) + ": " + quoted(array->local->name) + "}")
+               ? std::optional("{" + jsonString(op.op->name) + ": " + jsonString(array->local->name) + "}")
                : std::nullopt;
   // The condition speaks of one array, whose elements it is checked for.
   const auto *condition = dynamic_cast<const OpExpr *>(op.args.front());
@@ -122,7 +122,7 @@ std::optional<std::string> Expressions::dataFact(const OpExpr &op) const {
   std::optional<std::string> holds = subject ? expr(condition) : std::nullopt;
   if (!holds)
     return std::nullopt;
-  return "{\"all\": {\"array\": " + quoted(subject->local->name) + ", \"holds\": " + *holds + "}}";
+  return "{\"all\": {\"array\": " + jsonString(subject->local->name) + ", \"holds\": " + *holds + "}}";
 }
 
 std::optional<std::string> Expressions::op(const OpExpr &op) const {
@@ -155,7 +155,7 @@ std::optional<std::string> Expressions::op(const OpExpr &op) const {
       bool unary = op.op->id == OpId::Not || op.op->id == OpId::Neg;
       if (text && unary)
         // A single operand is no list.
-        return "{" + quoted(spelling.key) + ": " + *expr(args.front()) + "}";
+        return "{" + jsonString(spelling.key) + ": " + *expr(args.front()) + "}";
       return text;
     }
   return std::nullopt;
@@ -172,8 +172,8 @@ std::optional<std::string> Expressions::expr(const Expr *expr) const {
                                               : std::to_string(constant->intValue);
   }
   if (const auto *ref = dynamic_cast<const LocalRefExpr *>(expr))
-    return ref->type->isArray() ? "{\"elem\": " + quoted(ref->local->name) + "}"
-                                : quoted(ref->local->name);
+    return ref->type->isArray() ? "{\"elem\": " + jsonString(ref->local->name) + "}"
+                                : jsonString(ref->local->name);
   if (const auto *convert = dynamic_cast<const ConvertExpr *>(expr))
     return this->expr(convert->arg);
   if (const auto *logical = dynamic_cast<const LogicalExpr *>(expr))

@@ -3,6 +3,7 @@
 #include "passes/lower_block/buffers.h"
 #include "passes/lower_block/elements.h"
 #include "passes/lower_block/lower_boxes.h"
+#include "passes/lower_block/lower_elementwise.h"
 #include "passes/lower_block/lower_moves.h"
 #include "passes/lower_block/scalars.h"
 #include "passes/lower_block/tiles.h"
