@@ -109,9 +109,9 @@ std::optional<std::string> Expressions::dataFact(const OpExpr &op) const {
   // The fact speaks of an array by its name, so it must be one.
   const auto *array = dynamic_cast<const LocalRefExpr *>(op.args.front());
   if (op.op->id != OpId::ReduceAll)
-    return array
-               ? std::optional("{" + jsonString(op.op->name) + ": " + jsonString(array->local->name) + "}")
-               : std::nullopt;
+    return array ? std::optional("{" + jsonString(op.op->name) + ": " +
+                                 jsonString(array->local->name) + "}")
+                 : std::nullopt;
   // The condition speaks of one array, whose elements it is checked for.
   const auto *condition = dynamic_cast<const OpExpr *>(op.args.front());
   const LocalRefExpr *subject = nullptr;
@@ -122,7 +122,8 @@ std::optional<std::string> Expressions::dataFact(const OpExpr &op) const {
   std::optional<std::string> holds = subject ? expr(condition) : std::nullopt;
   if (!holds)
     return std::nullopt;
-  return "{\"all\": {\"array\": " + jsonString(subject->local->name) + ", \"holds\": " + *holds + "}}";
+  return "{\"all\": {\"array\": " + jsonString(subject->local->name) + ", \"holds\": " + *holds +
+         "}}";
 }
 
 std::optional<std::string> Expressions::op(const OpExpr &op) const {
