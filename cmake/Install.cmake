@@ -40,7 +40,7 @@ install(DIRECTORY docs/ DESTINATION ${doc_folder}/docs COMPONENT documentation)
 install(DIRECTORY examples DESTINATION share/ptl COMPONENT documentation)
 
 # All that is installed.
-add_custom_target(ptl_installed DEPENDS ptlc ptlc-ir ptl_rt ptl-lsp ptl-lsp-worker ptl_command_files)
+add_custom_target(ptl_installed DEPENDS ptlc ptlc-ir ptl_rt ptl-lsp ptl-lsp-worker ptl_command_files $<TARGET_NAME_IF_EXISTS:ptl_torch_access>)
 
 # Packages: `.deb` and `.tar.gz` of all that is installed.
 set(CPACK_GENERATOR DEB TGZ)

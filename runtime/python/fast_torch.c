@@ -1,5 +1,8 @@
-/* Tensors of PyTorch in calls of `_fast_call`: described by their address and strides, made by `torch.empty`. */
+/* Tensors of PyTorch in calls of `_fast_call`: described by their address and strides, made by `torch.empty`; by PyTorch's interface in
+ * C++ where the module that was built for this PyTorch is there, else by the one in Python. */
 #include "runtime/python/fast_call.h"
+
+#include "runtime/python/torch_access.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -13,7 +16,8 @@ static struct {
   PyObject *is_grad_enabled, *get_num_threads;
   PyObject
       *states; /* functions that give something false while nothing traces or replaces operations */
-  PyObject *dual; /* the dictionary of torch.autograd.forward_ad */
+  PyObject *dual;               /* the dictionary of torch.autograd.forward_ad */
+  const PtlTorchAccess *access; /* NULL: none was built for this PyTorch */
 } torch;
 static struct {
   PyObject *data_ptr, *is_contiguous, *stride, *is_neg, *transpose, *new_empty;
@@ -58,6 +62,10 @@ PyObject *ptl_use_torch(PyObject *module, PyObject *table) {
       !take(table, "get_num_threads", &torch.get_num_threads) ||
       !take(table, "states", &torch.states) || !take(table, "dual", &torch.dual) ||
       !take(table, "Tensor", &torch.tensor_type))
+    return NULL;
+  PyObject *access = PyDict_GetItemString(table, "access");
+  if (access && access != Py_None &&
+      !(torch.access = PyCapsule_GetPointer(access, PTL_TORCH_ACCESS)))
     return NULL;
   for (size_t i = 0; i < sizeof functions / sizeof *functions; ++i)
     if (!*functions[i].into &&
@@ -129,34 +137,54 @@ static int read_layout(PyObject *tensor, PtlView *view) {
   return count == rank ? rank : -1;
 }
 
-int ptl_add_tensor(Call *call, const Parameter *param, PyObject *tensor) {
-  PtlView *view = &call->views[call->array_count];
-  int is_written = param->kind != PTL_PARAM_ARRAY;
-  int32_t elem = elem_of_tensor(tensor);
-  int rank = elem >= 0 ? read_layout(tensor, view) : -1;
+/* What `PtlTorchAccess` has as `describe`, by the interface in Python. */
+static int describe(PyObject *tensor, PtlView *view) {
+  view->array.elem = elem_of_tensor(tensor);
+  int rank = view->array.elem >= 0 ? read_layout(tensor, view) : -1;
   /* A negated view holds other numbers than it shows. */
   PyObject *address = rank >= 0 && attribute(tensor, names.is_cpu) &&
                               !is_true(PyObject_CallFunctionObjArgs(methods.is_neg, tensor, NULL))
                           ? PyObject_CallFunctionObjArgs(methods.data_ptr, tensor, NULL)
                           : NULL;
-  void *data = address ? PyLong_AsVoidPtr(address) : NULL;
+  view->array.data = address ? PyLong_AsVoidPtr(address) : NULL;
   Py_XDECREF(address);
-  if (!address || PyErr_Occurred()) {
-    PyErr_Clear();
+  int is_fine = address && !PyErr_Occurred();
+  PyErr_Clear();
+  /* Storage that is only shown, and holds nothing yet. */
+  for (int axis = 0; is_fine && axis < rank && !view->array.data; ++axis)
+    if (view->extents[axis] == 0)
+      return rank;
+  return is_fine && view->array.data ? rank : -1;
+}
+
+int ptl_add_tensor(Call *call, const Parameter *param, PyObject *tensor) {
+  PtlView *view = &call->views[call->array_count];
+  int is_written = param->kind != PTL_PARAM_ARRAY;
+  int rank = torch.access ? torch.access->describe(tensor, view) : describe(tensor, view);
+  if (rank < 0)
     return 0;
-  }
   if (call->tensor_count == 0)
     call->tensor_view = call->array_count;
   call->tensors[call->tensor_count++] = tensor;
   if (is_written)
     call->written[call->written_count++] = tensor;
-  return ptl_add_view(call, param, data, elem, rank);
+  return ptl_add_view(call, param, view->array.data, view->array.elem, rank);
+}
+
+static int is_grad_enabled(void) {
+  return torch.access ? torch.access->is_grad_enabled()
+                      : is_true(PyObject_CallNoArgs(torch.is_grad_enabled));
+}
+
+static int requires_grad(PyObject *tensor) {
+  return torch.access ? torch.access->requires_grad(tensor)
+                      : attribute(tensor, names.requires_grad);
 }
 
 int ptl_may_pass(const Call *call, int first, int is_operator) {
-  if (first < call->tensor_count && is_true(PyObject_CallNoArgs(torch.is_grad_enabled)))
+  if (first < call->tensor_count && is_grad_enabled())
     for (int i = first; i < call->tensor_count; ++i)
-      if (attribute(call->tensors[i], names.requires_grad))
+      if (requires_grad(call->tensors[i]))
         return 0;
   Py_ssize_t count = is_operator ? PyTuple_Size(torch.states) : 0;
   for (Py_ssize_t i = 0; i < count; ++i)
@@ -175,10 +203,10 @@ static int is_like(const PtlView *view, const PtlView *shape) {
   return 1;
 }
 
-static PyObject *make_tensor(const Call *call, const PtlView *shape) {
+/* By the interface in Python, whose ways to make a tensor differ in what they cost by half a microsecond. */
+static PyObject *make_by_python(const Call *call, const PtlView *shape) {
   PyObject *tensor = call->tensor_count ? call->tensors[0] : NULL;
   const PtlView *view = tensor ? &call->views[call->tensor_view] : NULL;
-  /* The ways to make a tensor differ in what they cost by half a microsecond. */
   if (view && is_like(view, shape))
     return PyObject_CallFunctionObjArgs(torch.empty_like, tensor, NULL);
   PyObject *dtype = PyList_GetItem(torch.dtypes, shape->array.elem);
@@ -203,28 +231,42 @@ static PyObject *make_tensor(const Call *call, const PtlView *shape) {
   return made;
 }
 
+/* A tensor of that shape and its address; NotImplemented: PyTorch has no such type; NULL: an error is set. */
+static PyObject *make_tensor(const Call *call, const PtlView *shape, void **data) {
+  if (torch.access)
+    return torch.access->make(shape, data);
+  PyObject *made = make_by_python(call, shape);
+  if (!made || made == Py_NotImplemented)
+    return made;
+  PyObject *address = PyObject_CallFunctionObjArgs(methods.data_ptr, made, NULL);
+  if (!address) {
+    Py_DECREF(made);
+    return NULL;
+  }
+  *data = PyLong_AsVoidPtr(address);
+  Py_DECREF(address);
+  return made;
+}
+
 PyObject *ptl_new_tensor(Call *call, const PtlView *shape) {
-  PyObject *made = make_tensor(call, shape);
-  PyObject *address = made && made != Py_NotImplemented
-                          ? PyObject_CallFunctionObjArgs(methods.data_ptr, made, NULL)
-                          : NULL;
-  if (!address)
-    return made == Py_NotImplemented ? made : (Py_XDECREF(made), NULL);
   PtlView *view = &call->views[call->array_count];
+  PyObject *made = make_tensor(call, shape, &view->array.data);
+  if (!made || made == Py_NotImplemented)
+    return made;
   int rank = (int)shape->array.rank;
   memcpy(view->extents, shape->extents, (size_t)rank * sizeof *view->extents);
   memcpy(view->strides, shape->strides, (size_t)rank * sizeof *view->strides);
-  view->array.data = PyLong_AsVoidPtr(address);
   view->array.rank = rank;
   view->array.extents = view->extents;
   view->array.strides = view->strides;
   view->array.elem = shape->array.elem;
   call->arrays[call->array_count++] = &view->array;
-  Py_DECREF(address);
   return made;
 }
 
 int32_t ptl_torch_threads(void) {
+  if (torch.access)
+    return torch.access->threads();
   PyObject *count = torch.get_num_threads ? PyObject_CallNoArgs(torch.get_num_threads) : NULL;
   long threads = count ? PyLong_AsLong(count) : 0;
   Py_XDECREF(count);
@@ -235,6 +277,10 @@ int32_t ptl_torch_threads(void) {
 /* An operation in place that changes nothing, and counts as a change: gradients that need the old values are refused then. */
 int ptl_note_written(const Call *call) {
   for (int i = 0; i < call->written_count; ++i) {
+    if (torch.access) {
+      torch.access->note_written(call->written[i]);
+      continue;
+    }
     PyObject *done = PyObject_CallFunctionObjArgs(methods.transpose, call->written[i], names.zero,
                                                   names.zero, NULL);
     if (!done)

@@ -12,9 +12,8 @@ import numpy as np
 from . import _abi
 
 
-def _load():
-    if sys.version_info < (3, 11) or os.environ.get("PTL_FAST_CALLS") == "off":
-        return None
+def load_built(name, file):
+    """The module of that name in a file that was built for it; None where it was not."""
     package = pathlib.Path(__file__).resolve().parent
     folders = [package]
     # A checkout: the package lies in runtime/python/ptl, and what is built in a folder of its own.
@@ -22,13 +21,19 @@ def _load():
         folders.append(pathlib.Path(os.environ["PTLC"]).resolve().parent.parent / "lib" / "python")
     folders.append(package.parents[2] / "build" / "lib" / "python")
     for folder in folders:
-        path = folder / "_fast_call.abi3.so"
+        path = folder / file
         if path.exists():
-            loader = importlib.machinery.ExtensionFileLoader("ptl._fast_call", str(path))
-            module = importlib.util.module_from_spec(importlib.util.spec_from_loader("ptl._fast_call", loader))
+            loader = importlib.machinery.ExtensionFileLoader(name, str(path))
+            module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
             loader.exec_module(module)
             return module
     return None
+
+
+def _load():
+    if sys.version_info < (3, 11) or os.environ.get("PTL_FAST_CALLS") == "off":
+        return None
+    return load_built("ptl._fast_call", "_fast_call.abi3.so")
 
 
 class _SlowCaller:

@@ -1,6 +1,11 @@
 """What calls know of PyTorch. Imported only where PyTorch is."""
 
+import os
+import sysconfig
+
 import torch
+
+from . import _fast
 
 # PyTorch's names of element types where they are not those of PTL with another letter.
 _NAMES = {"bool": "bool", "bf16": "bfloat16", "int": "int64"}
@@ -39,6 +44,16 @@ def is_traced():
     return getattr(torch.autograd.forward_ad, "_current_level", -1) >= 0
 
 
+def _access(by_code):
+    """PyTorch's interface in C++, as a module that was built for this PyTorch gives it; None where there is none. PTL_FAST_CALLS=python is
+    for tests without it."""
+    version = f"torch-{torch.__version__}-{torch.version.git_version}"
+    if os.environ.get("PTL_FAST_CALLS") == "python":
+        return None
+    module = _fast.load_built("ptl._torch_access", f"_torch_access.{version}.{sysconfig.get_config_var('SOABI')}.so")
+    return module.access(by_code) if module else None
+
+
 def table(elems):
     """For `_fast_call.use_torch`."""
     by_code, codes = dtypes(elems), {}
@@ -56,6 +71,7 @@ def table(elems):
         "get_num_threads": torch.get_num_threads,
         "states": STATES,
         "dual": vars(torch.autograd.forward_ad),
+        "access": _access(by_code),
     }
 
 
