@@ -50,7 +50,7 @@ private:
   bool mayHalveOnceMore() const { return mayHalve_ && tilings_ < kMaxHalvings; }
   SearchStep orGiveUp(bool isFound, size_t kernel);
 
-  static constexpr int64_t kMaxHalvings = 4;
+  static constexpr int64_t kMaxHalvings = 5;
   bool mayHalve_, mayCut_, maySlice_;
   int64_t tilings_ = 0; ///< how often tiles were made anew
   std::vector<int64_t> byGroup_;

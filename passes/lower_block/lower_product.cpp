@@ -212,7 +212,7 @@ static void multiplyIntoRing(KernelContext &c, Operation *op, const Tile &a, con
   if (!whole)
     return;
   RingProduct way = ringProduct(whole->rows, whole->cols, c.cores.numProducts, c.machine);
-  Value number = numberOfRound(c);
+  Value number = numberOfRound(c, result);
   Tile out;
   out.form = Form::Acc;
   out.extents = *whole;

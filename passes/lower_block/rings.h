@@ -25,9 +25,13 @@ struct RingProduct {
 };
 RingProduct ringProduct(int64_t rows, int64_t cols, int64_t products, const Machine &machine);
 
+/// The round in which a value crosses, which says its slot: that of the loop around it, or that of
+/// the points of the grid which follow each other on a core group.
+mlir::Value numberOfRound(KernelContext &c, mlir::Value value);
+/// Whether a value crosses once for each point of the grid.
+bool crossesByPoint(mlir::Value value);
 /// What the producer does with a slot: it waits until it is free, stores some columns of it, and
 /// says that it is full.
-mlir::Value numberOfRound(KernelContext &c);
 void awaitSlot(KernelContext &c, const Ring &ring, mlir::Value number, Location loc);
 void storeToSlot(KernelContext &c, const Ring &ring, mlir::Value number, const Tile &tile,
                  mlir::Value row, mlir::Value col, Location loc);
@@ -46,5 +50,7 @@ void giveSlotsBack(KernelContext &c, mlir::Operation *after);
 
 /// Behind a loop: everything that was stored in its rounds has been loaded.
 void drainRings(KernelContext &c, mlir::scf::ForOp loop);
+/// Behind the points of the grid, of which this core group has done so many.
+void drainRings(KernelContext &c, ir::ParallelOp grid, mlir::Value rounds);
 
 } // namespace ptl::block

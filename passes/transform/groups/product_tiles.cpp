@@ -45,14 +45,16 @@ namespace {
 /// What a product takes with tiles of one size.
 class TileTime {
 public:
-  TileTime(MatmulOp product, int64_t storedBytes, const Machine &machine, const MachineCosts &costs)
+  TileTime(MatmulOp product, int64_t storedBytes, const Machine &machine, const MachineCosts &costs,
+           std::optional<int64_t> contracted = std::nullopt)
       : machine_(machine), costs_(costs), storedBytes_(storedBytes) {
     Type element = elementTypeOf(product->getOperand(0).getType());
     element_ = spelled(element);
     bytes_ = element.getIntOrFloatBitWidth() / 8;
     llvm::ArrayRef<Extent> left = ir::extentsOf(product->getOperand(0).getType());
     constexpr int64_t longest = 4096; // a contraction without a bound is long
-    contracted_ = left.back().isConstant() ? std::max<int64_t>(1, left.back().length) : longest;
+    int64_t own = left.back().isConstant() ? left.back().length : longest;
+    contracted_ = std::max<int64_t>(1, contracted.value_or(own));
   }
 
   /// Cycles for an element of the result; nothing if there is no room.
@@ -104,6 +106,14 @@ std::optional<double> TileTime::perElement(ProductTile tile) const {
   auto elements = static_cast<double>(tile.rows * tile.cols);
   double store = moving("acc", "gm", elements * static_cast<double>(storedBytes_), 1);
   return (isAlone ? product + store : std::max(product, store)) / elements;
+}
+
+std::optional<double> cyclesOfTile(MatmulOp product, ProductTile tile, int64_t contracted,
+                                   const Machine &machine, const MachineCosts &costs) {
+  constexpr int64_t accumulatorBytes = 4;
+  std::optional<double> each =
+      TileTime(product, accumulatorBytes, machine, costs, contracted).perElement(tile);
+  return each ? std::optional(*each * static_cast<double>(tile.rows * tile.cols)) : std::nullopt;
 }
 
 ProductTile largestTile(MatmulOp product, int64_t storedBytes, ProductTile own,
