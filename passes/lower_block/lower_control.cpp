@@ -378,8 +378,11 @@ Value iterationOf(KernelContext &c, scf::ForOp loop) {
 static Tile carriedTile(KernelContext &c, scf::ForOp loop, unsigned index) {
   Value init = loop.getInitArgs()[index], argument = loop.getRegionIterArg(index);
   Tile tile;
-  if (c.cores.isAccumulator(argument))
-    return accumulatorTile(c, loop, argument);
+  if (c.cores.isAccumulator(argument)) {
+    // A loop inside goes on with the accumulator of the one around it.
+    const Tile *outer = isa<BlockArgument>(init) ? tileOf(c, init) : nullptr;
+    return outer ? *outer : accumulatorTile(c, loop, argument);
+  }
   const Tile *first = tileOf(c, init);
   if (!first) {
     fail(c, loop, "a variable that begins with what another core computes");
