@@ -233,7 +233,8 @@ static void multiplyIntoRing(KernelContext &c, Operation *op, const Tile &a, con
   std::optional<Extents2> whole = extentsOf(c, op, result.getType());
   if (!whole)
     return;
-  RingProduct way = ringProduct(whole->rows, whole->cols, c.cores.numProducts, c.machine);
+  RingProduct way =
+      ringProduct(whole->rows, whole->cols, productsAtOnce(c.cores, c.options), c.machine);
   Value number = numberOfRound(c, result);
   Tile out;
   out.form = Form::Acc;
@@ -362,8 +363,12 @@ static void multiplyStep(KernelContext &c, const Tile &a, const Tile &b, const T
                          Value begins, Value at, Value length, int64_t step, Location loc) {
   Extents2 leftExtents{out.extents.rows, step, out.extents.validRows, length};
   Extents2 rightExtents{step, out.extents.cols, length, out.extents.validCols};
-  ProductShape shape{out.extents.rows,  out.extents.cols,   step, pto::elementBytes(a.element),
-                     nameOf(a.element), c.cores.numProducts};
+  ProductShape shape{out.extents.rows,
+                     out.extents.cols,
+                     step,
+                     pto::elementBytes(a.element),
+                     nameOf(a.element),
+                     productsAtOnce(c.cores, c.options)};
   // With two buffers the next step is moved while this one is multiplied.
   bool rotates = (begins || !c.rotations.empty()) && fitsTwice(shape, step, c.machine);
   if (a.operand && !c.rotations.empty()) { // the right operand alone is moved

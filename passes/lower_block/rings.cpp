@@ -60,6 +60,15 @@ void openRing(KernelContext &c, size_t number, Value group) {
   c.rings[value] = ring;
 }
 
+int64_t productsAtOnce(const CoreAssignment &cores, const LowerOptions &options) {
+  bool follow = options.slices > 1 && cores.toCube.empty() &&
+                llvm::all_of(cores.toVector, crossesByPoint) &&
+                llvm::all_of(cores.cube, [](Operation *op) {
+                  return !isa<ir::MatmulOp>(op) || isa<ir::ParallelOp>(op->getParentOp());
+                });
+  return follow ? 1 : cores.numProducts;
+}
+
 RingProduct ringProduct(int64_t rows, int64_t cols, int64_t products, const Machine &machine) {
   const MemorySpace *acc = machine.space("acc");
   int64_t share = (acc ? acc->usableBytes() : 0) / std::max<int64_t>(1, products);

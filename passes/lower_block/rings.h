@@ -17,6 +17,10 @@ void openRing(KernelContext &c, size_t number, mlir::Value group);
 /// The ring that a value crosses by; null if it is none.
 const Ring *ringOf(KernelContext &c, mlir::Value value);
 
+/// How many products have their accumulators and operands beside each other: one where they follow
+/// each other at a point and hand over what they have made by rings, else all.
+int64_t productsAtOnce(const CoreAssignment &cores, const LowerOptions &options);
+
 /// How the cube core makes a product that goes through a ring: so many columns at a time, in
 /// accumulators that are used in turn or in one.
 struct RingProduct {

@@ -201,9 +201,9 @@ MatmulOp ChunkEmitter::storedProduct() const {
              : MatmulOp();
 }
 
-/// The only product of a group that the vector cores go on with, element by element: they take
-/// slices of its rows while the cube core makes the next tile, so that tiles need not fit their
-/// memory. Null if there is none.
+/// A product of a group that the vector cores go on with, element by element: they take slices of its
+/// rows while the cube core makes the next tile, so that tiles need not fit their memory. If there
+/// are several, they have the same rows and columns. Null if there is none.
 MatmulOp ChunkEmitter::slicedProduct() const {
   // Slices are of what stands in global memory.
   if (!machine_ || groups_.size() > 1 || machine_->exchange.throughBuffer)
@@ -211,12 +211,13 @@ MatmulOp ChunkEmitter::slicedProduct() const {
   MatmulOp product;
   for (Operation *op : group_->members()) {
     auto own = dyn_cast<MatmulOp>(op);
-    if (own ? static_cast<bool>(product) : !isElementwise(op))
+    bool isAlike = !own || (isProductOf(own, *machine_) &&
+                            (!product || group_->mapOf(own) == group_->mapOf(product)));
+    if (!isAlike || (!own && !isElementwise(op)))
       return {};
     product = own ? own : product;
   }
-  return product && product != group_->root() && isProductOf(product, *machine_) ? product
-                                                                                 : MatmulOp();
+  return product && product != group_->root() ? product : MatmulOp();
 }
 
 /// Whether steps may be computed from this length: a dimension of the entry or a product of such.
