@@ -269,7 +269,7 @@ void buildFor(BuildContext &c, const ForStmt &stmt) {
     // The loop stands in its place before its body is built, because loops inside ask what is around
     // them.
     OpBuilder::InsertionGuard guard(c.b);
-    Block *body = loop.getBody();
+    mlir::Block *body = loop.getBody();
     if (!body->empty()) // without variables the builder has ended the body
       body->back().erase();
     c.b.setInsertionPointToStart(body);

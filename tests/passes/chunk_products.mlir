@@ -8,7 +8,7 @@ func.func @rounded(%a: !ptl.array<f16[M, K], gm>, %b: !ptl.array<f16[K, N], gm>,
   return
 }
 
-// Known lengths: so are the steps.
+// Known lengths: so are the steps, of four parts of the contracted axis, whose products are added.
 func.func @known(%a: !ptl.array<f16[512, 8192], gm>, %b: !ptl.array<f16[8192, 512], gm>, %y: !ptl.ref<f32[512, 512], gm>) {
   %p = ptl.matmul %a, %b {precision = "full"} : (!ptl.array<f16[512, 8192], gm>, !ptl.array<f16[8192, 512], gm>) -> !ptl.array<f32[512, 512]>
   %c0 = arith.constant 0 : index
