@@ -150,7 +150,15 @@ public:
   Value times(Value a, Value b) { return b_.createOrFold<arith::MulIOp>(loc_, a, b); }
   Value plus(Value a, int64_t b) { return b_.createOrFold<arith::AddIOp>(loc_, a, number(b)); }
   Value over(Value a, Value b) { return b_.createOrFold<arith::DivSIOp>(loc_, a, b); }
-  Value covering(Value a, int64_t b) { return over(plus(a, b - 1), number(b)); }
+  /// Of a covering one is made, as in the lengths of what is written out as source.
+  Value covering(Value a, int64_t b) {
+    if (auto of = a.getDefiningOp<arith::DivSIOp>())
+      if (std::optional<int64_t> each = getConstantIntValue(of.getRhs()))
+        if (auto sum = of.getLhs().getDefiningOp<arith::AddIOp>();
+            sum && getConstantIntValue(sum.getRhs()) == *each - 1)
+          return covering(sum.getLhs(), *each * b);
+    return over(plus(a, b - 1), number(b));
+  }
   Value atLeast(Value a, int64_t least) {
     return b_.createOrFold<arith::MaxSIOp>(loc_, a, number(least));
   }
