@@ -6,6 +6,7 @@
 #include "passes/lower_block/lower_choices.h"
 
 #include <deque>
+#include <utility>
 
 namespace ptl {
 
@@ -18,9 +19,10 @@ public:
   /// `mayHalve`: the tiles are of tensor-level code, so the compiler chose them and may halve them.
   /// `mayCut`: tiles may be done in parts; tiles that may be halved only when they are as small as
   /// possible.
-  /// `maySlice`: vector cores may take slices of what stands in a queue.
-  ChipSearch(bool mayHalve, bool mayCut, bool maySlice = true)
-      : mayHalve_(mayHalve), mayCut_(mayCut), maySlice_(maySlice) {}
+  /// `maySlice`: vector cores may take slices of what stands in a queue. `halvings`: with which it
+  /// begins.
+  ChipSearch(bool mayHalve, bool mayCut, bool maySlice = true, std::vector<int64_t> halvings = {})
+      : mayHalve_(mayHalve), mayCut_(mayCut), maySlice_(maySlice), byGroup_(std::move(halvings)) {}
 
   /// How often each group's tiles are halved (`ir::PipelineOptions::halvings`).
   const std::vector<int64_t> &halvings() const { return byGroup_; }
@@ -50,7 +52,7 @@ private:
   bool mayHalveOnceMore() const { return mayHalve_ && tilings_ < kMaxHalvings; }
   SearchStep orGiveUp(bool isFound, size_t kernel);
 
-  static constexpr int64_t kMaxHalvings = 4;
+  static constexpr int64_t kMaxHalvings = 5;
   bool mayHalve_, mayCut_, maySlice_;
   int64_t tilings_ = 0; ///< how often tiles were made anew
   std::vector<int64_t> byGroup_;

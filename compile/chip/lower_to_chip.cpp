@@ -115,6 +115,26 @@ static bool tilesAreChosen(const TensorModule &tensor) {
   return !kind || (kind.getValue() != "kernel" && kind.getValue() != "manual");
 }
 
+/// The kernels as they are written at block level, which has pipes in the place of rings. The tiles
+/// are those of the kernels that have rings, if these tiles fit without.
+static std::optional<LoweredKernels> searchInPipes(const CompileContext &context,
+                                                   const TensorModule &tensor, ChipSearch &search,
+                                                   StageRecord *record, const OnPhase &onPhase) {
+  if (!tilesAreChosen(tensor))
+    return searchForRoom(context, tensor, search, record, onPhase);
+  ChipSearch usual(/*mayHalve=*/true, /*mayCut=*/true);
+  std::optional<LoweredKernels> lowered = searchForRoom(context, tensor, usual, nullptr, {});
+  if (!lowered)
+    return std::nullopt;
+  if (lowered->next != SearchStep::GiveUp) {
+    ChipSearch same(/*mayHalve=*/false, /*mayCut=*/true, /*maySlice=*/false, usual.halvings());
+    lowered = searchForRoom(context, tensor, same, record, onPhase);
+    if (!lowered || lowered->next != SearchStep::GiveUp)
+      return lowered;
+  }
+  return searchForRoom(context, tensor, search, record, onPhase);
+}
+
 ChipResult lowerToChip(const CompileContext &context, const BuiltEntry &entry,
                        const OnPhase &onPhase, bool inPipes) {
   ChipResult result;
@@ -125,8 +145,8 @@ ChipResult lowerToChip(const CompileContext &context, const BuiltEntry &entry,
   }
   ChipSearch search(/*mayHalve=*/tilesAreChosen(entry.tensor), /*mayCut=*/true,
                     /*maySlice=*/!inPipes);
-  std::optional<LoweredKernels> lowered =
-      searchForRoom(context, entry.tensor, search, record.get(), onPhase);
+  std::optional<LoweredKernels> lowered = (inPipes ? searchInPipes : searchForRoom)(
+      context, entry.tensor, search, record.get(), onPhase);
   if (!lowered)
     return result;
   if (lowered->next == SearchStep::GiveUp) {

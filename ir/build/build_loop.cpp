@@ -264,13 +264,20 @@ void buildFor(BuildContext &c, const ForStmt &stmt) {
   Slots slots = assignedSlots(c, {stmt.body});
   llvm::SmallVector<mlir::Value> init = slotValues(slots);
   llvm::SmallVector<mlir::Type> types(ValueRange(init).getTypes());
-  auto body = [&](OpBuilder &, Location, mlir::Value position, ValueRange args) {
-    setSlots(slots, args);
-    bindLoopVar(c, stmt.head, bounds, position);
+  auto loop = c.b.create<scf::ForOp>(loc, bounds.lower, bounds.upper, bounds.step, init);
+  {
+    // The loop stands in its place before its body is built, because loops inside ask what is around
+    // them.
+    OpBuilder::InsertionGuard guard(c.b);
+    mlir::Block *body = loop.getBody();
+    if (!body->empty()) // without variables the builder has ended the body
+      body->back().erase();
+    c.b.setInsertionPointToStart(body);
+    setSlots(slots, loop.getRegionIterArgs());
+    bindLoopVar(c, stmt.head, bounds, loop.getInductionVar());
     buildBlock(c, *stmt.body);
     c.make<scf::YieldOp>(loc, slotValuesAs(c, slots, types, loc));
-  };
-  auto loop = c.b.create<scf::ForOp>(loc, bounds.lower, bounds.upper, bounds.step, init, body);
+  }
   setModifiers(c, loop, stmt.modifiers);
   nameArgument(cast<BlockArgument>(loop.getInductionVar()), stmt.head.var->name);
   nameArguments(c, slots, loop.getRegionIterArgs());

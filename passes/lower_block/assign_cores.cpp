@@ -103,15 +103,14 @@ private:
   // `acc = acc + a @ b` on a variable that a loop carries, that begins with zeros and that nobody
   // else reads in the loop.
   void takeCarried(scf::ForOp loop) {
-    auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
-    for (auto [argument, init, result, next] :
-         llvm::zip(loop.getRegionIterArgs(), loop.getInitArgs(), loop.getResults(),
-                   yield.getOperands())) {
+    for (auto [i, init] : llvm::enumerate(loop.getInitArgs())) {
       // The first product of a loop overwrites the accumulator, which is right only if it began
       // with zeros.
-      if (!isTile(argument.getType()) || !isZero(init))
+      if (!isTile(init.getType()) || !isZero(init))
         continue;
-      llvm::SmallVector<AddOp> additions = additionsTo(argument, {});
+      llvm::SmallVector<Carried> nest = nestOf({loop, static_cast<unsigned>(i)});
+      Value next = nest.back().next();
+      llvm::SmallVector<AddOp> additions = additionsTo(nest.back().argument(), {});
       // Every operation between the variable and what is yielded has to be one that the cube core
       // does.
       if (additions.empty() || additions.back()->getResult(0) != next || !next.hasOneUse())
@@ -120,8 +119,42 @@ private:
         result_.cube.insert(add);
         result_.accumulators.insert(add->getResult(0));
       }
-      result_.accumulators.insert(argument);
-      result_.accumulators.insert(result);
+      for (Carried each : nest) {
+        result_.accumulators.insert(each.argument());
+        result_.accumulators.insert(each.result());
+      }
+    }
+  }
+
+  /// A variable that a loop carries.
+  struct Carried {
+    scf::ForOp loop;
+    unsigned number;
+    Value argument() { return loop.getRegionIterArg(number); }
+    Value result() { return loop.getResult(number); }
+    Value next() { return loop.getBody()->getTerminator()->getOperand(number); }
+  };
+
+  // The loops that a variable goes through, from the outermost one in: each hands it to the one in
+  // its body and takes back what that made of it. The bounds of those inside are the same in all
+  // rounds around them, so that the first product is that of the first round of all.
+  static llvm::SmallVector<Carried> nestOf(Carried outermost) {
+    llvm::SmallVector<Carried> nest{outermost};
+    while (true) {
+      Carried last = nest.back();
+      Value argument = last.argument();
+      auto inner =
+          argument.hasOneUse() ? dyn_cast<scf::ForOp>(*argument.getUsers().begin()) : scf::ForOp();
+      if (!inner || inner->getBlock() != last.loop.getBody())
+        return nest;
+      unsigned operand = argument.getUses().begin()->getOperandNumber();
+      Carried own{inner, operand - inner.getNumControlOperands()};
+      bool isSame = llvm::all_of(
+          llvm::ArrayRef<Value>{inner.getLowerBound(), inner.getUpperBound(), inner.getStep()},
+          [&](Value bound) { return outermost.loop.isDefinedOutsideOfLoop(bound); });
+      if (!isSame || !own.result().hasOneUse() || own.result() != last.next())
+        return nest;
+      nest.push_back(own);
     }
   }
 

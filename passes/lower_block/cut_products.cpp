@@ -121,13 +121,14 @@ bool markProducts(ir::ParallelOp grid, const Machine &machine, const Report &rep
   CoreAssignment cores = markedCores(grid);
   llvm::DenseMap<StringAttr, int64_t> capacities = capacitiesOf(grid);
   Builder b(grid.getContext());
+  int64_t atOnce = productsAtOnce(cores, choicesOf(grid));
   WalkResult result = grid.walk([&](ir::MatmulOp product) {
-    std::optional<ProductShape> shape = shapeOf(product, capacities, cores.numProducts);
+    std::optional<ProductShape> shape = shapeOf(product, capacities, atOnce);
     if (!shape)
       return WalkResult::advance();
     // Of a product that is handed over in slices only one slice is computed at a time.
     if (choicesOf(grid).slices > 1 && llvm::is_contained(cores.toVector, product->getResult(0)))
-      shape->cols = ringProduct(shape->rows, shape->cols, cores.numProducts, machine).cols;
+      shape->cols = ringProduct(shape->rows, shape->cols, atOnce, machine).cols;
     std::optional<int64_t> pinned = pinnedStep(product, *shape, machine, report);
     if (!pinned)
       return WalkResult::interrupt();

@@ -2,6 +2,7 @@
 
 #include "ir/dialect/attributes.h"
 #include "passes/lower_block/check_places.h"
+#include "passes/lower_block/collapse_loops.h"
 #include "passes/lower_block/core_marks.h"
 #include "passes/lower_block/cross_operands.h"
 #include "passes/lower_block/cut_choice.h"
@@ -106,7 +107,10 @@ static bool checkPlaces(ir::ParallelOp grid, size_t, GridContext &context) {
 }
 
 static bool unroll(ir::ParallelOp grid, size_t, GridContext &context) {
-  return !choicesOf(grid).unrolls || unrollLoops(grid, context.report);
+  if (choicesOf(grid).unrolls && !unrollLoops(grid, context.report))
+    return false;
+  collapseLoops(grid);
+  return true;
 }
 
 static bool rotate(ir::ParallelOp grid, size_t, GridContext &) {

@@ -91,6 +91,7 @@ struct KernelContext {
   mlir::Operation *keptBefore = nullptr;
   int64_t keptCount = 2;
   mlir::Operation *gridLoop = nullptr; ///< what does not depend on the point stands before it
+  mlir::Value gridRound; ///< how many points the core group has done before; null: nothing asks
   llvm::SmallVector<Rotation> rotations;
   PartOf part;                                        ///< of the product that is lowered
   ProductCut cut;                                     ///< of that product

@@ -43,59 +43,6 @@ static bool hasOpenLengths(ir::ParallelOp grid) {
   return open;
 }
 
-/// The bound of a length, as far as its value has one.
-static int64_t boundOf(Value length) {
-  IntegerAttr number;
-  if (matchPattern(length, m_Constant(&number)))
-    return number.getInt();
-  auto least = length.getDefiningOp<arith::MinSIOp>();
-  if (!least)
-    return ir::Extent::kUnknown;
-  int64_t a = boundOf(least.getLhs()), b = boundOf(least.getRhs());
-  return a == ir::Extent::kUnknown || (b != ir::Extent::kUnknown && b < a) ? b : a;
-}
-
-/// The bounds of the lengths of a box, for types that name a length without one.
-template <typename OpT>
-static void addBounds(OpT box, llvm::DenseMap<StringAttr, int64_t> &capacities) {
-  size_t kept = 0;
-  llvm::ArrayRef<ir::Extent> extents = ir::extentsOf(box.getResult().getType());
-  for (auto [axis, length] : llvm::enumerate(box.getLengths())) {
-    if (llvm::is_contained(box.getDropped(), static_cast<int64_t>(axis)))
-      continue;
-    const ir::Extent &extent = extents[kept++];
-    int64_t bound = boundOf(length);
-    if (extent.symbol && bound != ir::Extent::kUnknown)
-      // What a type says comes first; it may be tighter.
-      capacities.try_emplace(extent.symbol, std::min(bound, kMostCapacity));
-  }
-}
-
-llvm::DenseMap<StringAttr, int64_t> capacitiesOf(ir::ParallelOp grid) {
-  llvm::DenseMap<StringAttr, int64_t> capacities;
-  grid.walk([&](Operation *op) {
-    for (Value value : op->getResults())
-      for (const ir::Extent &extent : ir::extentsOf(value.getType()))
-        if (extent.symbol && extent.capacity != ir::Extent::kUnknown)
-          capacities[extent.symbol] = std::min(extent.capacity, kMostCapacity);
-  });
-  grid.walk([&](Operation *op) {
-    if (auto slice = dyn_cast<ir::SliceOp>(op))
-      addBounds(slice, capacities);
-    else if (auto load = dyn_cast<ir::LoadOp>(op))
-      addBounds(load, capacities);
-  });
-  return capacities;
-}
-
-int64_t capacityIn(const ir::Extent &extent,
-                   const llvm::DenseMap<StringAttr, int64_t> &capacities) {
-  if (extent.capacity != ir::Extent::kUnknown || !extent.symbol)
-    return std::min(extent.capacity, kMostCapacity);
-  auto found = capacities.find(extent.symbol);
-  return found == capacities.end() ? ir::Extent::kUnknown : found->second;
-}
-
 /// The names of lengths of at most 1 that are 1, as one of the values that bear a name shows. It is
 /// asked of names, so that all values of a name have one form.
 static llvm::DenseSet<StringAttr>
@@ -202,15 +149,24 @@ static void lowerPoints(KernelContext &c, ir::ParallelOp grid) {
     c.scalars[grid.getBody().getArgument(static_cast<unsigned>(i))] = at;
     c.rangeEnds[at] = scalarOf(c, grid.getUpper()[i]);
   }
-  if (c.options.gridBuffers > 1) {
+  bool hasRings =
+      llvm::any_of(c.rings, [](const auto &ring) { return crossesByPoint(ring.first); });
+  if (c.options.gridBuffers > 1 || hasRings) {
     Value done = c.b.create<arith::SubIOp>(c.loc, loop.getInductionVar(), group);
-    // The number of the round chooses the buffer, so that the next point can load early.
-    c.rotations.push_back(
-        {loop, c.b.create<arith::DivUIOp>(c.loc, done, groups), c.options.gridBuffers});
+    c.gridRound = c.b.create<arith::DivUIOp>(c.loc, done, groups);
   }
+  // The number of the round chooses the buffer, so that the next point can load early.
+  if (c.options.gridBuffers > 1)
+    c.rotations.push_back({loop, c.gridRound, c.options.gridBuffers});
   lowerBlock(c, grid.getBody().front());
   if (c.options.gridBuffers > 1)
     c.rotations.pop_back();
+  if (!hasRings || c.failed)
+    return;
+  c.b.setInsertionPointAfter(loop);
+  Value left = c.b.create<arith::SubIOp>(c.loc, total, first);
+  left = c.b.create<arith::MaxSIOp>(c.loc, left, constant(c, 0));
+  drainRings(c, grid, c.b.create<arith::CeilDivSIOp>(c.loc, left, groups));
 }
 
 void lowerBlock(KernelContext &c, Block &block) {
@@ -422,8 +378,11 @@ Value iterationOf(KernelContext &c, scf::ForOp loop) {
 static Tile carriedTile(KernelContext &c, scf::ForOp loop, unsigned index) {
   Value init = loop.getInitArgs()[index], argument = loop.getRegionIterArg(index);
   Tile tile;
-  if (c.cores.isAccumulator(argument))
-    return accumulatorTile(c, loop, argument);
+  if (c.cores.isAccumulator(argument)) {
+    // A loop inside goes on with the accumulator of the one around it.
+    const Tile *outer = isa<BlockArgument>(init) ? tileOf(c, init) : nullptr;
+    return outer ? *outer : accumulatorTile(c, loop, argument);
+  }
   const Tile *first = tileOf(c, init);
   if (!first) {
     fail(c, loop, "a variable that begins with what another core computes");

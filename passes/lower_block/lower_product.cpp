@@ -122,9 +122,31 @@ Tile accumulatorTile(KernelContext &c, scf::ForOp loop, Value argument) {
   Type operand;
   loop.walk(
       [&](ir::MatmulOp product) { operand = ir::elementTypeOf(product->getOperand(0).getType()); });
-  zeroIfEmpty(c, scalarOf(c, loop.getLowerBound()), scalarOf(c, loop.getUpperBound()), tile,
-              operand);
+  // Where any of the loops that the variable goes through has no rounds, there is no product.
+  for (Value inside = argument; loop;) {
+    zeroIfEmpty(c, scalarOf(c, loop.getLowerBound()), scalarOf(c, loop.getUpperBound()), tile,
+                operand);
+    OpOperand &use = *inside.getUses().begin();
+    loop = dyn_cast<scf::ForOp>(use.getOwner());
+    if (loop)
+      inside = loop.getTiedLoopRegionIterArg(&use);
+  }
   return tile;
+}
+
+/// Whether nothing has been added yet to a variable of a loop, an i1: the loop is in its first
+/// round, and so are those around it that hand the variable on.
+static Value isFirstRound(KernelContext &c, BlockArgument argument, Location loc) {
+  Value first;
+  while (argument) {
+    auto loop = cast<scf::ForOp>(argument.getOwner()->getParentOp());
+    Value own = c.b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq,
+                                          scalarOf(c, loop.getInductionVar()),
+                                          scalarOf(c, loop.getLowerBound()));
+    first = first ? c.b.create<arith::AndIOp>(loc, own, first).getResult() : own;
+    argument = dyn_cast<BlockArgument>(loop.getTiedLoopInit(argument)->get());
+  }
+  return first;
 }
 
 /// Zeros in an accumulator whose loop may not run: the product of zeros, since nothing else writes
@@ -211,8 +233,9 @@ static void multiplyIntoRing(KernelContext &c, Operation *op, const Tile &a, con
   std::optional<Extents2> whole = extentsOf(c, op, result.getType());
   if (!whole)
     return;
-  RingProduct way = ringProduct(whole->rows, whole->cols, c.cores.numProducts, c.machine);
-  Value number = numberOfRound(c);
+  RingProduct way =
+      ringProduct(whole->rows, whole->cols, productsAtOnce(c.cores, c.options), c.machine);
+  Value number = numberOfRound(c, result);
   Tile out;
   out.form = Form::Acc;
   out.extents = *whole;
@@ -269,12 +292,9 @@ static void lowerMatmul(KernelContext &c, Operation *op) {
   Value first; // an i1: nothing has been accumulated yet
   if (sum && tileOf(c, sum)) {
     out = *tileOf(c, sum);
-    auto loop = dyn_cast<scf::ForOp>(sum.getParentBlock()->getParentOp());
-    first = isa<BlockArgument>(sum) ? c.b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq,
-                                                                scalarOf(c, loop.getInductionVar()),
-                                                                scalarOf(c, loop.getLowerBound()))
-                                          .getResult()
-                                    : c.b.create<arith::ConstantIntOp>(loc, 0, 1).getResult();
+    auto carried = dyn_cast<BlockArgument>(sum);
+    first = carried ? isFirstRound(c, carried, loc)
+                    : c.b.create<arith::ConstantIntOp>(loc, 0, 1).getResult();
   } else if (!ringOf(c, result)) {
     out.form = Form::Acc;
     std::optional<Extents2> extents = extentsOf(c, op, result.getType());
@@ -343,8 +363,12 @@ static void multiplyStep(KernelContext &c, const Tile &a, const Tile &b, const T
                          Value begins, Value at, Value length, int64_t step, Location loc) {
   Extents2 leftExtents{out.extents.rows, step, out.extents.validRows, length};
   Extents2 rightExtents{step, out.extents.cols, length, out.extents.validCols};
-  ProductShape shape{out.extents.rows,  out.extents.cols,   step, pto::elementBytes(a.element),
-                     nameOf(a.element), c.cores.numProducts};
+  ProductShape shape{out.extents.rows,
+                     out.extents.cols,
+                     step,
+                     pto::elementBytes(a.element),
+                     nameOf(a.element),
+                     productsAtOnce(c.cores, c.options)};
   // With two buffers the next step is moved while this one is multiplied.
   bool rotates = (begins || !c.rotations.empty()) && fitsTwice(shape, step, c.machine);
   if (a.operand && !c.rotations.empty()) { // the right operand alone is moved

@@ -60,6 +60,15 @@ void openRing(KernelContext &c, size_t number, Value group) {
   c.rings[value] = ring;
 }
 
+int64_t productsAtOnce(const CoreAssignment &cores, const LowerOptions &options) {
+  bool follow = options.slices > 1 && cores.toCube.empty() &&
+                llvm::all_of(cores.toVector, crossesByPoint) &&
+                llvm::all_of(cores.cube, [](Operation *op) {
+                  return !isa<ir::MatmulOp>(op) || isa<ir::ParallelOp>(op->getParentOp());
+                });
+  return follow ? 1 : cores.numProducts;
+}
+
 RingProduct ringProduct(int64_t rows, int64_t cols, int64_t products, const Machine &machine) {
   const MemorySpace *acc = machine.space("acc");
   int64_t share = (acc ? acc->usableBytes() : 0) / std::max<int64_t>(1, products);
@@ -73,7 +82,13 @@ RingProduct ringProduct(int64_t rows, int64_t cols, int64_t products, const Mach
   return {part, true};
 }
 
-Value numberOfRound(KernelContext &c) { return c.rotations.back().slot; }
+bool crossesByPoint(Value value) {
+  return isa<ir::ParallelOp>(value.getParentBlock()->getParentOp());
+}
+
+Value numberOfRound(KernelContext &c, Value value) {
+  return crossesByPoint(value) ? c.gridRound : c.rotations.back().slot;
+}
 
 // ---- slots --------------------------------------------------------------------------------------
 
@@ -130,7 +145,7 @@ void fillSlot(KernelContext &c, const Ring &ring, Location loc) {
 void pushSlices(KernelContext &c, Operation *join) {
   const Ring ring = *ringOf(c, join->getResult(0));
   Location loc = named(c, join->getResult(0));
-  Value number = numberOfRound(c);
+  Value number = numberOfRound(c, join->getResult(0));
   // The wait stands as late as possible, in front of the first store.
   awaitSlot(c, ring, number, loc);
   int64_t before = 0;
@@ -156,7 +171,7 @@ void pushAccumulator(KernelContext &c, Value value) {
   const Ring ring = *ringOf(c, value);
   const Tile *tile = tileOf(c, value);
   Location loc = named(c, value);
-  Value number = numberOfRound(c);
+  Value number = numberOfRound(c, value);
   awaitSlot(c, ring, number, loc);
   storeToSlot(c, ring, number, *tile, {}, {}, loc);
   fillSlot(c, ring, loc);
@@ -188,7 +203,7 @@ void takeSlot(KernelContext &c, Value value) {
   std::optional<Extents2> extents = extentsOf(c, value.getDefiningOp(), value.getType());
   if (!extents)
     return;
-  Value number = numberOfRound(c);
+  Value number = numberOfRound(c, value);
   signalCores(c, /*isSet=*/false, pto::PipeKind::PIPE_MTE2, ring.flag, loc);
   Tile slot;
   slot.form = Form::Memory;
@@ -254,12 +269,37 @@ void giveSlotsBack(KernelContext &c, Operation *after) {
 
 // ---- behind a loop ------------------------------------------------------------------------------
 
-void drainRings(KernelContext &c, scf::ForOp loop) {
+static void drain(KernelContext &c, Value value, Value rounds, Location loc) {
+  const Ring ring = *ringOf(c, value);
+  bool isConsumer = ring.toVector == (c.core == CoreKind::Vector);
+  Value period = constant(c, ring.period);
+  if (isConsumer && ring.period > 1) { // those of the last period, if it is not full
+    Value rest = c.b.createOrFold<arith::RemUIOp>(loc, rounds, period);
+    Value some = c.b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ne, rest, constant(c, 0));
+    when(c, some, loc,
+         [&] { signalCores(c, /*isSet=*/true, pto::PipeKind::PIPE_MTE2, ring.flag + 1, loc); });
+  } else if (!isConsumer) { // what no round has waited for
+    Value signals = c.b.createOrFold<arith::CeilDivSIOp>(loc, rounds, period);
+    Value left = minimum(c, signals, constant(c, ring.slots / ring.period));
+    auto drain = c.b.create<scf::ForOp>(loc, constant(c, 0), left, constant(c, 1));
+    OpBuilder::InsertionGuard guard(c.b);
+    c.b.setInsertionPointToStart(drain.getBody());
+    signalCores(c, /*isSet=*/false, storePipe(c), ring.flag + 1, loc);
+  }
+}
+
+/// The values of a block that cross by rings.
+static llvm::SmallVector<Value> ringsOf(const KernelContext &c, Block *block) {
   llvm::SmallVector<Value> own;
   for (const Queue &queue : c.plan.queues)
     for (Value value : queue.values)
-      if (queue.isRing && value.getParentBlock() == loop.getBody())
+      if (queue.isRing && value.getParentBlock() == block)
         own.push_back(value);
+  return own;
+}
+
+void drainRings(KernelContext &c, scf::ForOp loop) {
+  llvm::SmallVector<Value> own = ringsOf(c, loop.getBody());
   if (own.empty())
     return;
   Location loc = loop.getLoc();
@@ -268,24 +308,13 @@ void drainRings(KernelContext &c, scf::ForOp loop) {
                                                  bound(loop.getLowerBound()));
   length = c.b.createOrFold<arith::MaxSIOp>(loc, length, constant(c, 0));
   Value rounds = c.b.createOrFold<arith::CeilDivSIOp>(loc, length, bound(loop.getStep()));
-  for (Value value : own) {
-    const Ring ring = *ringOf(c, value);
-    bool isConsumer = ring.toVector == (c.core == CoreKind::Vector);
-    Value period = constant(c, ring.period);
-    if (isConsumer && ring.period > 1) { // those of the last period, if it is not full
-      Value rest = c.b.createOrFold<arith::RemUIOp>(loc, rounds, period);
-      Value some = c.b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::ne, rest, constant(c, 0));
-      when(c, some, loc,
-           [&] { signalCores(c, /*isSet=*/true, pto::PipeKind::PIPE_MTE2, ring.flag + 1, loc); });
-    } else if (!isConsumer) { // what no round has waited for
-      Value signals = c.b.createOrFold<arith::CeilDivSIOp>(loc, rounds, period);
-      Value left = minimum(c, signals, constant(c, ring.slots / ring.period));
-      auto drain = c.b.create<scf::ForOp>(loc, constant(c, 0), left, constant(c, 1));
-      OpBuilder::InsertionGuard guard(c.b);
-      c.b.setInsertionPointToStart(drain.getBody());
-      signalCores(c, /*isSet=*/false, storePipe(c), ring.flag + 1, loc);
-    }
-  }
+  for (Value value : own)
+    drain(c, value, rounds, loc);
+}
+
+void drainRings(KernelContext &c, ir::ParallelOp grid, Value rounds) {
+  for (Value value : ringsOf(c, &grid.getBody().front()))
+    drain(c, value, rounds, grid.getLoc());
 }
 
 } // namespace ptl::block

@@ -17,6 +17,10 @@ void openRing(KernelContext &c, size_t number, mlir::Value group);
 /// The ring that a value crosses by; null if it is none.
 const Ring *ringOf(KernelContext &c, mlir::Value value);
 
+/// How many products have their accumulators and operands beside each other: one where they follow
+/// each other at a point and hand over what they have made by rings, else all.
+int64_t productsAtOnce(const CoreAssignment &cores, const LowerOptions &options);
+
 /// How the cube core makes a product that goes through a ring: so many columns at a time, in
 /// accumulators that are used in turn or in one.
 struct RingProduct {
@@ -25,9 +29,13 @@ struct RingProduct {
 };
 RingProduct ringProduct(int64_t rows, int64_t cols, int64_t products, const Machine &machine);
 
+/// The round in which a value crosses, which says its slot: that of the loop around it, or that of
+/// the points of the grid which follow each other on a core group.
+mlir::Value numberOfRound(KernelContext &c, mlir::Value value);
+/// Whether a value crosses once for each point of the grid.
+bool crossesByPoint(mlir::Value value);
 /// What the producer does with a slot: it waits until it is free, stores some columns of it, and
 /// says that it is full.
-mlir::Value numberOfRound(KernelContext &c);
 void awaitSlot(KernelContext &c, const Ring &ring, mlir::Value number, Location loc);
 void storeToSlot(KernelContext &c, const Ring &ring, mlir::Value number, const Tile &tile,
                  mlir::Value row, mlir::Value col, Location loc);
@@ -46,5 +54,7 @@ void giveSlotsBack(KernelContext &c, mlir::Operation *after);
 
 /// Behind a loop: everything that was stored in its rounds has been loaded.
 void drainRings(KernelContext &c, mlir::scf::ForOp loop);
+/// Behind the points of the grid, of which this core group has done so many.
+void drainRings(KernelContext &c, ir::ParallelOp grid, mlir::Value rounds);
 
 } // namespace ptl::block

@@ -32,6 +32,7 @@ public:
   TileAxis axis() const { return {rows_, capacities_.lookup(rows_)}; }
 
 private:
+  bool isInRounds(Value value) const;
   bool suits(Value value) const;
   void sliceUses(Value value);
   void joinUses(Value value);
@@ -48,19 +49,29 @@ private:
 };
 } // namespace
 
-/// Whether a value that crosses does so once in each round of a loop whose rounds overlap, as a
-/// matrix whose rows are dealt.
-bool Slicer::suits(Value value) const {
-  auto loop = dyn_cast<scf::ForOp>(value.getParentBlock()->getParentOp());
+/// Whether a value crosses once in each round of what overlaps: of a loop that says so, or of the
+/// points of the grid, which a core group does one behind the other. What the cube core reads is
+/// handed over in loops alone: at a point several products may read it.
+bool Slicer::isInRounds(Value value) const {
+  Operation *around = value.getParentBlock()->getParentOp();
+  if (around == grid_)
+    return !cores_.crossesToCube(value);
+  auto loop = dyn_cast<scf::ForOp>(around);
   auto pipeline = loop ? attrs::pipeline.of(loop) : nullptr;
+  return pipeline && pipeline.getInt() >= 2;
+}
+
+/// Whether a value that crosses does so once in each round, as a matrix whose rows are dealt.
+bool Slicer::suits(Value value) const {
   Operation *maker = value.getDefiningOp();
   llvm::ArrayRef<Extent> extents = extentsOf(value.getType());
-  if (!pipeline || pipeline.getInt() < 2 || !maker || extents.size() != 2 ||
-      partOf(value).isPart() || extents[0].symbol != rows_ || extents[1].symbol == rows_)
+  if (!isInRounds(value) || !maker || extents.size() != 2 || partOf(value).isPart() ||
+      extents[0].symbol != rows_ || extents[1].symbol == rows_)
     return false;
   Type element = elementTypeOf(value.getType());
   // Only these types go through rings.
-  bool isMoved = element.isF16() || element.isBF16() || element.isF32();
+  bool isMoved = element.isF16() || element.isBF16() || element.isF32() ||
+                 (element.isInteger(32) && !cores_.crossesToCube(value));
   int64_t cols = capacityIn(extents[1], capacities_);
   if (!isMoved || cols == Extent::kUnknown || cols < 16)
     return false;

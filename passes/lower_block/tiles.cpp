@@ -153,4 +153,59 @@ bool isNeeded(const KernelContext &c, mlir::Value scalar) {
   return c.core == CoreKind::Vector || !c.cores.isMixed() || c.cubeNeeds.scalars.contains(scalar);
 }
 
+// ---- bounds of lengths --------------------------------------------------------------------------
+
+/// The bound of a length, as far as its value has one.
+static int64_t boundOf(Value length) {
+  IntegerAttr number;
+  if (matchPattern(length, m_Constant(&number)))
+    return number.getInt();
+  auto least = length.getDefiningOp<arith::MinSIOp>();
+  if (!least)
+    return ir::Extent::kUnknown;
+  int64_t a = boundOf(least.getLhs()), b = boundOf(least.getRhs());
+  return a == ir::Extent::kUnknown || (b != ir::Extent::kUnknown && b < a) ? b : a;
+}
+
+/// The bounds of the lengths of a box, for types that name a length without one.
+template <typename OpT>
+static void addBounds(OpT box, llvm::DenseMap<StringAttr, int64_t> &capacities) {
+  size_t kept = 0;
+  llvm::ArrayRef<ir::Extent> extents = ir::extentsOf(box.getResult().getType());
+  for (auto [axis, length] : llvm::enumerate(box.getLengths())) {
+    if (llvm::is_contained(box.getDropped(), static_cast<int64_t>(axis)))
+      continue;
+    const ir::Extent &extent = extents[kept++];
+    int64_t bound = boundOf(length);
+    if (extent.symbol && bound != ir::Extent::kUnknown)
+      // What a type says comes first; it may be tighter.
+      capacities.try_emplace(extent.symbol, std::min(bound, kMostCapacity));
+  }
+}
+
+llvm::DenseMap<StringAttr, int64_t> capacitiesOf(ir::ParallelOp grid) {
+  llvm::DenseMap<StringAttr, int64_t> capacities;
+  grid.walk([&](Operation *op) {
+    for (Value value : op->getResults())
+      for (const ir::Extent &extent : ir::extentsOf(value.getType()))
+        if (extent.symbol && extent.capacity != ir::Extent::kUnknown)
+          capacities[extent.symbol] = std::min(extent.capacity, kMostCapacity);
+  });
+  grid.walk([&](Operation *op) {
+    if (auto slice = dyn_cast<ir::SliceOp>(op))
+      addBounds(slice, capacities);
+    else if (auto load = dyn_cast<ir::LoadOp>(op))
+      addBounds(load, capacities);
+  });
+  return capacities;
+}
+
+int64_t capacityIn(const ir::Extent &extent,
+                   const llvm::DenseMap<StringAttr, int64_t> &capacities) {
+  if (extent.capacity != ir::Extent::kUnknown || !extent.symbol)
+    return std::min(extent.capacity, kMostCapacity);
+  auto found = capacities.find(extent.symbol);
+  return found == capacities.end() ? ir::Extent::kUnknown : found->second;
+}
+
 } // namespace ptl::block

@@ -64,6 +64,8 @@ public:
   /// The number of rounds of outermost loops that the core has reached, whether they were executed
   /// or left out.
   int64_t outermostRounds() const { return sampler_ ? sampler_->outermost() : 0; }
+  /// The round of its outermost loop in which it is, counted from 0.
+  int64_t outermostRound() const { return sampler_ ? sampler_->outermostRound() : 0; }
   /// What a round of each loop takes, by the loop's step; null if loops are not sampled.
   const std::map<size_t, double> *rounds() const {
     return sampler_ ? &sampler_->rounds() : nullptr;

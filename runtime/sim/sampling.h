@@ -133,6 +133,10 @@ public:
   double times() const;
   /// The round of the outermost loop that runs, counted from 0.
   int64_t outerRound() const { return active_.empty() ? 0 : active_.front()->run->round; }
+  /// The same, with those that have been left out.
+  int64_t outermostRound() const {
+    return active_.empty() ? 0 : active_.front()->trips - active_.front()->run->left;
+  }
 
 private:
   struct State {

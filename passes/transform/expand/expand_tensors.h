@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ir/dialect/ptl_dialect.h"
+#include "machines/machine.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -34,6 +35,10 @@ mlir::Value asPosition(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value
 
 /// Products in index notation and those with vectors become products of matrices.
 void expandProducts(mlir::func::FuncOp function);
+
+/// Products of known lengths that have fewer tiles than the machine has core groups, and a long
+/// contracted axis, become sums of products of its parts where that is predicted to take less time.
+void splitContractions(mlir::func::FuncOp function, const Machine &machine);
 
 /// Operands of products whose elements lie apart in memory become arrays of their own.
 void storeScatteredOperands(mlir::func::FuncOp function);

@@ -66,6 +66,8 @@ struct ChunkPass : impl::ChunkBase<ChunkPass> {
       return signalPassFailure();
     }
     ScheduleEffects effects(getOperation());
+    if (found)
+      splitContractions(getOperation(), *found);
     serialiseAtomics(getOperation());
     forwardStorage(getOperation());
     storeCarried(getOperation());
@@ -78,10 +80,7 @@ struct ChunkPass : impl::ChunkBase<ChunkPass> {
     bringIntoGrids(getOperation());
     forwardLengths(getOperation());
     makeGrids(getOperation(), kChipLimits, [&](llvm::ArrayRef<OpGroup *> groups, unsigned number) {
-      // What did not fit once gets the usual tiles, halved.
-      int64_t times = halvingsOf(number + 1);
-      ChunkEmitter(groups, sizes.halved(times), number, found && times == 0 ? &*found : nullptr)
-          .emit();
+      ChunkEmitter(groups, sizes, number, found ? &*found : nullptr, halvingsOf(number + 1)).emit();
     });
     forwardLengths(getOperation());
     effects.check();

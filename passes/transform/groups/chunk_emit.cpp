@@ -19,6 +19,14 @@ bool ChunkEmitter::hasEqualTiles(int64_t id) const {
   return step == 1 || (whole.isConstant() && whole.length % step == 0);
 }
 
+/// The rows of what a cube core hands to its vector cores are dealt to these by their name, in whole
+/// boxes for each of the two.
+bool ChunkEmitter::isNamed(int64_t id) const {
+  constexpr int64_t boxes = 32;
+  return machine_ && group_->hasProduct() && axis(id).role == TileAxis::Row &&
+         axis(id).step % boxes == 0 && !storedProduct();
+}
+
 /// Each loop has names of its own, so that a name is one length wherever it is seen.
 std::string ChunkEmitter::tileName(int64_t) {
   return "t" + std::to_string(number_) + "." + std::to_string(names_++);

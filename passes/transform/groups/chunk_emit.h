@@ -15,10 +15,11 @@ void chooseChunks(llvm::ArrayRef<OpGroup *> groups, OpGroup &group, const TileSi
 class ChunkEmitter : public GridEmitter {
 public:
   /// `machine`: whose costs and cores decide about the tiles of products that its cube cores store
-  /// themselves; null: `sizes` do.
+  /// themselves, or hand to the vector cores in slices; null: `sizes` do. `halvings`: how often the
+  /// tiles are halved, because larger ones did not fit.
   ChunkEmitter(llvm::ArrayRef<OpGroup *> groups, const TileSizes &sizes, unsigned number,
-               const Machine *machine)
-      : GridEmitter(groups, sizes, number), machine_(machine) {}
+               const Machine *machine, int64_t halvings)
+      : GridEmitter(groups, sizes, number), machine_(machine), halvings_(halvings) {}
 
 private:
   using Loops = llvm::SmallVector<int64_t>;
@@ -28,6 +29,7 @@ private:
   void mark(ParallelOp grid) override;
   llvm::SmallVector<int64_t> gridAxes() const override { return chunked(group_->parallel()); }
   bool hasEqualTiles(int64_t id) const override;
+  bool isNamed(int64_t id) const override;
   std::string tileName(int64_t id) override;
   void inLoops(llvm::ArrayRef<int64_t> ids, mlir::ValueRange carried,
                llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange)> body,
@@ -44,7 +46,8 @@ private:
   // sizes: chunk_sizes.cpp
   void chooseSizes(bool isFirst) override;
   MatmulOp storedProduct() const;
-  void fitTiles();
+  MatmulOp slicedProduct() const;
+  void fitTiles(MatmulOp product, int64_t storedBytes);
 
   // tiles: chunk_tiles.cpp
   mlir::Value tileOf(mlir::Operation *member);
@@ -75,6 +78,7 @@ private:
   llvm::SmallVector<mlir::Value> lengthsOf(const AxisMap &map) const;
   ArrayType typeOf(mlir::Type elem, const AxisMap &map) const;
   const Machine *machine_;
+  int64_t halvings_;
   unsigned names_ = 0; ///< of lengths of tiles, so far
   /// What has been computed, innermost loop last: tiles of members, and of operands from elsewhere.
   std::vector<llvm::DenseMap<mlir::Operation *, mlir::Value>> members_;

@@ -4,6 +4,7 @@
 
 #include "ir/dialect/attributes.h"
 #include "passes/analysis/lengths.h"
+#include "passes/analysis/op_info.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -200,6 +201,25 @@ MatmulOp ChunkEmitter::storedProduct() const {
              : MatmulOp();
 }
 
+/// A product of a group that the vector cores go on with, element by element: they take slices of its
+/// rows while the cube core makes the next tile, so that tiles need not fit their memory. If there
+/// are several, they have the same rows and columns. Null if there is none.
+MatmulOp ChunkEmitter::slicedProduct() const {
+  // Slices are of what stands in global memory.
+  if (!machine_ || groups_.size() > 1 || machine_->exchange.throughBuffer)
+    return {};
+  MatmulOp product;
+  for (Operation *op : group_->members()) {
+    auto own = dyn_cast<MatmulOp>(op);
+    bool isAlike = !own || (isProductOf(own, *machine_) &&
+                            (!product || group_->mapOf(own) == group_->mapOf(product)));
+    if (!isAlike || (!own && !isElementwise(op)))
+      return {};
+    product = own ? own : product;
+  }
+  return product && product != group_->root() ? product : MatmulOp();
+}
+
 /// Whether steps may be computed from this length: a dimension of the entry or a product of such.
 /// Others make formulas that nobody can read where tiles are written out as source.
 static bool isPlainLength(Value length) {
@@ -212,8 +232,7 @@ static bool isPlainLength(Value length) {
 
 /// Takes larger tiles than usual for a product where they take less time, and has the tiles deal
 /// its result evenly to the cores where its lengths are not known to fit one tile.
-void ChunkEmitter::fitTiles() {
-  MatmulOp product = storedProduct();
+void ChunkEmitter::fitTiles(MatmulOp product, int64_t storedBytes) {
   int64_t groups = machine_ ? coreGroupsOf(*machine_) : 0;
   if (auto cores = attrs::cores.of(group_->root()))
     groups = std::min(groups, cores.getInt());
@@ -234,8 +253,6 @@ void ChunkEmitter::fitTiles() {
       (*others != 1 && !(rows && cols)))
     return;
   bool isScheduled = scheduledStep(*group_, row) || scheduledStep(*group_, col);
-  int64_t storedBytes =
-      elementTypeOf(group_->root()->getResult(0).getType()).getIntOrFloatBitWidth() / 8;
   ProductTile most{axis(row).step, axis(col).step};
   if (!isScheduled)
     most = largestTile(product, storedBytes, most, *machine_);
@@ -246,6 +263,7 @@ void ChunkEmitter::fitTiles() {
     bool fits = space.extent.capacity != Extent::kUnknown && space.extent.capacity <= axis(id).step;
     return group_->isParallel(id) && !space.isWhole && !fits && !scheduledStep(*group_, id);
   };
+  bool isStored = static_cast<bool>(storedProduct());
   grid.mayCutRows = mayCut(row);
   grid.mayCutCols = mayCut(col);
   if (!grid.mayCutRows && !grid.mayCutCols)
@@ -254,7 +272,9 @@ void ChunkEmitter::fitTiles() {
   auto take = [&](int64_t id, Value step, bool isCut) {
     if (!isCut)
       return;
-    if (std::optional<int64_t> known = getConstantIntValue(step))
+    // Rows that are cut into slices have the bound of the largest tile, which slices divide.
+    std::optional<int64_t> known = getConstantIntValue(step);
+    if (known && (isStored || id != row || *known == axis(id).step))
       axis(id).step = *known;
     else
       axis(id).stepValue = step;
@@ -266,7 +286,11 @@ void ChunkEmitter::fitTiles() {
 /// Also the lengths of all axes, before the grid.
 void ChunkEmitter::chooseSizes(bool) {
   axes_.assign(group_->numAxes(), {});
-  chooseChunks(groups_, *group_, sizes_, axes_);
+  MatmulOp stored = storedProduct(), product = stored ? stored : slicedProduct();
+  // What did not fit once gets the usual tiles, halved; slices begin with larger ones.
+  int64_t times = stored || !product ? halvings_ : std::max<int64_t>(0, halvings_ - 1);
+  TileSizes sizes = sizes_.halved(times);
+  chooseChunks(groups_, *group_, sizes, axes_);
   // Only the axis that stands for a class has a size.
   llvm::SmallVector<int64_t> ids;
   for (size_t i = 0; i < axes_.size(); ++i)
@@ -274,7 +298,10 @@ void ChunkEmitter::chooseSizes(bool) {
       ids.push_back(id);
   for (int64_t id : ids)
     axis(id).length = lengthOf(b_, group_->axis(id).like, group_->axis(id).axis);
-  fitTiles();
+  // An accumulator is handed over as it is, and stored as the result.
+  Value result = stored ? group_->root()->getResult(0) : product ? product.getResult() : Value();
+  if (result && halvings_ == 0)
+    fitTiles(product, elementTypeOf(result.getType()).getIntOrFloatBitWidth() / 8);
   for (int64_t id : ids) {
     const SpaceAxis &space = group_->axis(id);
     TileAxis &own = axis(id);
@@ -291,7 +318,7 @@ void ChunkEmitter::chooseSizes(bool) {
     own.tile = own.length;
     own.extent = space.extent;
     // A new name, since a tile's length is not the length of the array.
-    if (!space.isWhole && !space.extent.isConstant())
+    if (!space.isWhole && (isNamed(id) || !space.extent.isConstant()))
       own.extent = Extent::named(b_.getStringAttr(tileName(id)), space.extent.capacity);
   }
 }

@@ -79,7 +79,8 @@ void GridEmitter::place(int64_t id, Value position) {
   // Equal tiles need no minimum at the edge.
   if (hasEqualTiles(id)) {
     own.tile = constant(own.step);
-    own.extent = Extent::constant(own.step);
+    own.extent = isNamed(id) ? Extent::named(b_.getStringAttr(tileName(id)), own.step)
+                             : Extent::constant(own.step);
     return;
   }
   Value rest = b_.createOrFold<arith::SubIOp>(loc_, own.length, position);

@@ -42,6 +42,8 @@ protected:
   virtual void mark(ParallelOp) {}
   /// Whether all tiles along an axis have as many positions as its step.
   virtual bool hasEqualTiles(int64_t id) const = 0;
+  /// Whether the length of tiles along an axis has a name even where it is always the same number.
+  virtual bool isNamed(int64_t) const { return false; }
   /// The name of the length of tiles along an axis, and the place of positions in the source.
   virtual std::string tileName(int64_t id) = 0;
   virtual mlir::Location positionLoc() const { return loc_; }

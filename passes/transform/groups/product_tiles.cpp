@@ -45,14 +45,16 @@ namespace {
 /// What a product takes with tiles of one size.
 class TileTime {
 public:
-  TileTime(MatmulOp product, int64_t storedBytes, const Machine &machine, const MachineCosts &costs)
+  TileTime(MatmulOp product, int64_t storedBytes, const Machine &machine, const MachineCosts &costs,
+           std::optional<int64_t> contracted = std::nullopt)
       : machine_(machine), costs_(costs), storedBytes_(storedBytes) {
     Type element = elementTypeOf(product->getOperand(0).getType());
     element_ = spelled(element);
     bytes_ = element.getIntOrFloatBitWidth() / 8;
     llvm::ArrayRef<Extent> left = ir::extentsOf(product->getOperand(0).getType());
     constexpr int64_t longest = 4096; // a contraction without a bound is long
-    contracted_ = left.back().isConstant() ? std::max<int64_t>(1, left.back().length) : longest;
+    int64_t own = left.back().isConstant() ? left.back().length : longest;
+    contracted_ = std::max<int64_t>(1, contracted.value_or(own));
   }
 
   /// Cycles for an element of the result; nothing if there is no room.
@@ -106,6 +108,14 @@ std::optional<double> TileTime::perElement(ProductTile tile) const {
   return (isAlone ? product + store : std::max(product, store)) / elements;
 }
 
+std::optional<double> cyclesOfTile(MatmulOp product, ProductTile tile, int64_t contracted,
+                                   const Machine &machine, const MachineCosts &costs) {
+  constexpr int64_t accumulatorBytes = 4;
+  std::optional<double> each =
+      TileTime(product, accumulatorBytes, machine, costs, contracted).perElement(tile);
+  return each ? std::optional(*each * static_cast<double>(tile.rows * tile.cols)) : std::nullopt;
+}
+
 ProductTile largestTile(MatmulOp product, int64_t storedBytes, ProductTile own,
                         const Machine &machine) {
   std::optional<MachineCosts> costs = findCosts(machine.name);
@@ -140,7 +150,15 @@ public:
   Value times(Value a, Value b) { return b_.createOrFold<arith::MulIOp>(loc_, a, b); }
   Value plus(Value a, int64_t b) { return b_.createOrFold<arith::AddIOp>(loc_, a, number(b)); }
   Value over(Value a, Value b) { return b_.createOrFold<arith::DivSIOp>(loc_, a, b); }
-  Value covering(Value a, int64_t b) { return over(plus(a, b - 1), number(b)); }
+  /// Of a covering one is made, as in the lengths of what is written out as source.
+  Value covering(Value a, int64_t b) {
+    if (auto of = a.getDefiningOp<arith::DivSIOp>())
+      if (std::optional<int64_t> each = getConstantIntValue(of.getRhs()))
+        if (auto sum = of.getLhs().getDefiningOp<arith::AddIOp>();
+            sum && getConstantIntValue(sum.getRhs()) == *each - 1)
+          return covering(sum.getLhs(), *each * b);
+    return over(plus(a, b - 1), number(b));
+  }
   Value atLeast(Value a, int64_t least) {
     return b_.createOrFold<arith::MaxSIOp>(loc_, a, number(least));
   }

@@ -2,11 +2,13 @@
 // passing the vector cores.
 #pragma once
 
+#include "machines/costs.h"
 #include "machines/machine.h"
 
 #include "ir/dialect/ptl_dialect.h"
 #include "mlir/IR/Builders.h"
 
+#include <optional>
 #include <utility>
 
 namespace ptl::ir {
@@ -25,6 +27,12 @@ bool isProductOf(MatmulOp product, const Machine &machine);
 /// What is stored has `storedBytes` per element.
 ProductTile largestTile(MatmulOp product, int64_t storedBytes, ProductTile own,
                         const Machine &machine);
+
+/// Cycles that a core takes for a tile of a product along so many contracted positions, with its
+/// accumulator stored as it is; nothing where there is no room for the tile. `costs` are the
+/// machine's, which are known.
+std::optional<double> cyclesOfTile(MatmulOp product, ProductTile tile, int64_t contracted,
+                                   const Machine &machine, const MachineCosts &costs);
 
 /// The core groups that share the points of a grid; 0 if the machine does not say.
 int64_t coreGroupsOf(const Machine &machine);

@@ -75,11 +75,16 @@ TEST(SimSignals, HubTakesOneAfterAnother) {
   SignalHub none(0);
   EXPECT_EQ(none.pass(100), 0);
   EXPECT_EQ(none.pass(100), 0);
-  SignalHub share = SignalHub::shareOf(10, 3);
+  SignalHub share;
+  share.shareWith(10, 3);
   EXPECT_EQ(share.pass(100), 0);
   EXPECT_EQ(share.pass(100), 0); // the others are silent
   EXPECT_EQ(share.pass(100), 30);
   EXPECT_EQ(share.pass(190), 0);
+  share.shareWith(10, 1); // the others have ended
+  EXPECT_EQ(share.pass(300), 0);
+  EXPECT_EQ(share.pass(300), 0);
+  EXPECT_EQ(share.pass(300), 10);
 }
 
 TEST(SimSignals, OneGroupWaitsForItself) {

@@ -86,6 +86,7 @@ struct LaunchClock {
   Options options;
   std::optional<LaunchState> state;
   std::optional<Sharing> sharing; ///< where some core groups stand for all
+  int64_t working = 0;            ///< core groups that move anything; 0: all may
   std::vector<std::unique_ptr<uint8_t[]>> storage;
   bool begun = false;     ///< it has cores
   int64_t open = 0;       ///< blocks that have not ended
@@ -119,6 +120,7 @@ struct GroupClock {
   std::vector<Arrival> tiles, slots; ///< the last of each queue
   std::vector<Arrival> events;       ///< the last signal of each event between cores
   SignalHub hub;                     ///< as it sees it, where rounds are left out
+  int64_t round = 0;                 ///< of its outermost loop, for which that is
 };
 
 } // namespace ptl::rt::sim

@@ -51,6 +51,7 @@ void chooseGroups(Engine &e, LaunchClock &launch) {
     launch.sharing.emplace(*request.kernel, e.chip, request.pointers, request.scalars,
                            request.blocks, e.options.mostGroups, e.model, e.second.empty());
   // Without a full glance the blocks cannot be compared.
+  launch.working = launch.sharing ? launch.sharing->numWorking() : 0;
   if (launch.sharing && !launch.sharing->isKnown())
     launch.sharing.reset();
   if (launch.sharing)
@@ -108,6 +109,18 @@ static void makeCore(Engine &e, GroupClock &clock, Core &core) {
   clock.cores.push_back(std::move(made));
 }
 
+/// The number of core groups that signal at the same time as this one, which is in a round of its
+/// outermost loop.
+static double groupsInTurn(const Engine &e, const LaunchClock &launch, uint32_t span,
+                           int64_t round) {
+  if (launch.sharing)
+    return launch.sharing->groupsInTurn(e.timeline.blocks[span].block, round);
+  const TaskRequest &request = launch.request;
+  int64_t groups = std::min(request.blocks, e.groupsFor(*request.kernel));
+  // A group without points of the grid has nothing to signal.
+  return static_cast<double>(launch.working ? std::min(groups, launch.working) : groups);
+}
+
 /// Sends a signal from a core to the others of its group.
 static void send(Engine &e, GroupClock &clock, QueueSignal signal, int32_t queue, int32_t core) {
   if (signal == QueueSignal::Popped) // nobody waits for it
@@ -123,6 +136,11 @@ static void send(Engine &e, GroupClock &clock, QueueSignal signal, int32_t queue
   }
   ++clock.signals;
   // In a sample each group has a hub that stands for its share of the real one.
+  if (int64_t round = clock.cores[static_cast<size_t>(core)]->core->outermostRound();
+      e.options.sample && round > clock.round) {
+    clock.round = round;
+    clock.hub.shareWith(e.hub.each(), groupsInTurn(e, *clock.launch, clock.span, round));
+  }
   Cycles queued = (e.options.sample ? clock.hub : e.hub).pass(e.now);
   Cycles later = e.options.whatIf.crossCore ? 0 : e.model.costs().control.crossCore;
   Event event{e.now + queued + later, 0, EventKind::Signal};
@@ -135,14 +153,6 @@ static void send(Engine &e, GroupClock &clock, QueueSignal signal, int32_t queue
   e.push(event);
 }
 
-/// The number of core groups that signal at the same time as this one.
-static double groupsInTurn(const Engine &e, const LaunchClock &launch, uint32_t span) {
-  if (launch.sharing)
-    return launch.sharing->groupsInTurn(e.timeline.blocks[span].block);
-  const TaskRequest &request = launch.request;
-  return static_cast<double>(std::min(request.blocks, e.groupsFor(*request.kernel)));
-}
-
 void beginBlock(Engine &e, LaunchClock &launch, uint32_t span) {
   auto clock = std::make_unique<GroupClock>();
   const Kernel &kernel = *launch.request.kernel;
@@ -153,7 +163,7 @@ void beginBlock(Engine &e, LaunchClock &launch, uint32_t span) {
   clock->slots.resize(kernel.queues.size());
   clock->events.resize(kMaxCrossFlags);
   if (e.options.sample)
-    clock->hub = SignalHub::shareOf(e.hub.each(), groupsInTurn(e, launch, span));
+    clock->hub.shareWith(e.hub.each(), groupsInTurn(e, launch, span, 0));
   GroupClock *self = clock.get();
   clock->group->onSignal = [&e, self](QueueSignal signal, int32_t queue, int32_t core) {
     send(e, *self, signal, queue, core);

@@ -56,10 +56,11 @@ class SignalHub {
 public:
   /// `inAdvance` is how much unfinished work the hub accepts before a signal has to wait.
   explicit SignalHub(Cycles each = 0, Cycles inAdvance = 0) : each_(each), inAdvance_(inAdvance) {}
-  /// The hub as one of `groups` core groups sees it that all signal alike: it gets a part of the
-  /// hub's time, but not always when it needs it.
-  static SignalHub shareOf(Cycles each, double groups) {
-    return SignalHub(each * groups, kInAdvance * each * groups);
+  /// From now on it is the hub as one of `groups` core groups sees it that all signal alike: it gets
+  /// a part of the hub's time, but not always when it needs it. `each` is what the hub itself takes.
+  void shareWith(Cycles each, double groups) {
+    each_ = each * groups;
+    inAdvance_ = kInAdvance * each_;
   }
 
   /// How long a signal that is sent now waits for those before it.

@@ -41,6 +41,8 @@ Sharing::Sharing(const Kernel &kernel, const Chip &chip, std::span<const GlobalA
       }
   };
   Result result = runKernel(kernel, chip, pointers, scalars, blocks, options);
+  if (result.ok)
+    numWorking_ = static_cast<int64_t>(working_.size());
   // With few blocks all of them run.
   if (!result.ok || working_.size() <= static_cast<size_t>(most))
     return;
@@ -92,9 +94,22 @@ void Sharing::choose(int64_t most, std::map<int64_t, Cycles> &longest,
     ofChosen += longest[block];
   // The weight says how much more work all blocks have than those that run.
   workWeight_ = ofChosen > 0 ? all / ofChosen : weight();
-  for (int64_t block : chosen_)
-    inTurn_[block] = std::min(static_cast<double>(working.size()),
-                              longest[block] > 0 ? all / longest[block] : INFINITY);
+  for (int64_t block : working) {
+    int64_t own = std::max<int64_t>(1, rounds[block]);
+    turns_[block] = {own, longest[block] / static_cast<double>(own)};
+  }
+}
+
+double Sharing::groupsInTurn(int64_t block, int64_t round) const {
+  const Turns &own = turns_.at(block);
+  double groups = 0, work = 0;
+  for (const auto &[other, turns] : turns_)
+    if (turns.rounds > round) {
+      ++groups;
+      work += turns.each;
+    }
+  // Those with less to do in a round are silent for a part of it.
+  return std::max(1.0, own.each > 0 ? std::min(groups, work / own.each) : groups);
 }
 
 void Sharing::compare(SecondLevel ofAll, SecondLevel ofChosen) {

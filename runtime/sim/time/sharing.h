@@ -31,9 +31,11 @@ public:
   }
   /// The ratio of the work of all groups to the work of the chosen ones.
   double workWeight() const { return workWeight_; }
-  /// The average number of groups that run at the same time as that of a chosen block, and so take
-  /// turns in signalling; the others may end before it.
-  double groupsInTurn(int64_t block) const { return inTurn_.at(block); }
+  /// The number of groups that run at the same time as that of a chosen block, and so take turns in
+  /// signalling, while it is in a round of its outermost loop; those with fewer rounds have ended.
+  double groupsInTurn(int64_t block, int64_t round) const;
+  /// The number of groups that move anything, also where all of them run; 0 if it is not known.
+  int64_t numWorking() const { return numWorking_; }
   /// Of the bytes that the chosen blocks alone miss in the cache at a step, the part that all
   /// blocks together would miss, too. `round` is that of the outermost loop.
   double missing(bool cube, const Step *step, int64_t round) const;
@@ -52,7 +54,12 @@ private:
   std::set<int64_t> working_;
   std::vector<int64_t> chosen_;
   double workWeight_ = 1;
-  std::map<int64_t, double> inTurn_;
+  struct Turns {
+    int64_t rounds = 1; ///< of the outermost loop
+    Cycles each = 0;    ///< that the busiest pipe works in one of them
+  };
+  std::map<int64_t, Turns> turns_; ///< of the blocks that work
+  int64_t numWorking_ = 0;
   bool known_ = false;
 };
 
