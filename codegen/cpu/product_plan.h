@@ -3,6 +3,8 @@
 
 #include "codegen/cpu/microkernel.h"
 
+#include <functional>
+
 namespace ptl::cpu {
 
 /// What one lane of a packed operand holds, and how two lanes are multiplied.
@@ -77,5 +79,35 @@ mlir::func::FuncOp dotsFunction(const Emit &e, const ProductPlan &p, mlir::Type 
 /// `count`: a vector times rows.
 mlir::func::FuncOp combinationFunction(const Emit &e, const ProductPlan &p, mlir::Type matrix,
                                        mlir::Type vector);
+
+/// x * y onto `sum`, lane by lane, as the plan's unit multiplies.
+mlir::Value multiplyAdd(const Emit &e, const ProductPlan &p, mlir::Value x, mlir::Value y,
+                        mlir::Value sum);
+
+/// Parts of equal size, multiples of `unit`, as few as there may be if none is larger than `most`, a multiple of it.
+mlir::Value evenParts(const Emit &e, mlir::Value whole, int64_t most, int64_t unit);
+void forParts(const Emit &e, mlir::Value whole, mlir::Value part,
+              llvm::function_ref<void(const Emit &, mlir::Value start, mlir::Value length)> body);
+
+/// The arguments of a product's function.
+struct Operands {
+  mlir::Value context, a, aRow, aColumn, b, bRow, bColumn, c, cRow, m, n, k, fresh;
+
+  explicit Operands(mlir::ValueRange v)
+      : context(v[0]), a(v[1]), aRow(v[2]), aColumn(v[3]), b(v[4]), bRow(v[5]), bColumn(v[6]),
+        c(v[7]), cRow(v[8]), m(v[9]), n(v[10]), k(v[11]), fresh(v[12]) {}
+};
+
+/// A way to compute a product, and when it may be taken.
+struct Way {
+  mlir::Value condition;
+  std::function<void(const Emit &)> emit;
+};
+
+/// Whether there is code that reads operands of such types where they lie.
+bool mayGoDirectly(const Emit &e, const ProductPlan &p);
+/// Blocks that read A, and B if its rows are near each other, where they lie: for few columns, or few rows. `p` and `o` must outlive
+/// what is returned.
+Way directWay(const Emit &e, const ProductPlan &p, const Operands &o);
 
 } // namespace ptl::cpu
