@@ -101,7 +101,7 @@ void Blocking::tiles(const Emit &e, Value jc, Value ic, Value width, Value heigh
   forEach(e, width, p.columns(), [&](const Emit &e, Value j) {
     Value left = minimum(e, e.index(p.columns()), e.sub(width, j));
     // Panels are spaced for the full depth of the plan, as `Target::address` packs them.
-    Value panelB = elementPointer(e, packedB, p.packed, e.mul(j, e.index(p.depth)));
+    Value panelB = elementPointer(e, packedB, p.packed, e.mul(j, e.index(p.panelRows())));
     Value target = elementPointer(e, o.c, p.c, e.add(e.mul(ic, o.cRow), e.add(jc, j)));
     Value arguments[] = {packedA, panelB, target, o.cRow, steps, {}, left, fresh};
     e.branch(
@@ -130,7 +130,7 @@ void Blocking::emit(const Emit &e) {
   // Packing writes whole vectors of rows and columns: room for them beyond the matrix.
   Value room = e.add(rows, e.index(p.lanes));
   packedA = emitScratch(e, o.context, e.mul(room, e.index(p.pitch() * bytes)));
-  packedB = emitScratch(e, o.context, e.mul(columns, e.index(p.depth * bytes)));
+  packedB = emitScratch(e, o.context, e.mul(columns, e.index(p.panelRows() * bytes)));
   // If memory has run out, the runtime has recorded the failure, and the caller finds it there.
   Value null = e.b.create<LLVM::ZeroOp>(e.loc, pointerType(e.b.getContext()));
   Value haveA = e.b.create<LLVM::ICmpOp>(e.loc, LLVM::ICmpPredicate::ne, packedA, null);

@@ -249,11 +249,12 @@ void Direct::emit(const Emit &e) const {
   Value inPlace = readsB(e), mark = emitScratchMark(e, o.context);
   Value columns = roundUpTo(e, o.n, p.columns());
   Value packedB = emitScratch(
-      e, o.context, e.select(inPlace, e.index(p.lanes), e.mul(columns, e.index(p.depth * bytes))));
+      e, o.context,
+      e.select(inPlace, e.index(p.lanes), e.mul(columns, e.index(p.panelRows() * bytes))));
   Value null = e.b.create<LLVM::ZeroOp>(e.loc, pointerType(e.b.getContext()));
   Value haveB = e.b.create<LLVM::ICmpOp>(e.loc, LLVM::ICmpPredicate::ne, packedB, null);
   Value step = e.select(inPlace, o.bRow, e.index(p.columns()));
-  Value perColumn = e.select(inPlace, e.index(1), e.index(p.depth));
+  Value perColumn = e.select(inPlace, e.index(1), e.index(p.panelRows()));
   Value depth = evenParts(e, o.k, p.depth * p.perLane(), p.lanes * p.perLane());
   // If memory has run out, the runtime has recorded the failure, and the caller finds it there.
   e.branch(haveB, {}, [&](const Emit &e) -> SmallVector<Value> {

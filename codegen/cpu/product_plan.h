@@ -38,6 +38,9 @@ struct ProductPlan {
   int64_t rows() const { return blocks.front().rows; }
   int64_t vectors() const { return blocks.front().vectors; }
   int64_t columns() const { return lanes * vectors(); }
+  /// Panels of packed B have room for so many rows: one more than are used, since the same row of all panels is written at a time,
+  /// and lines that are a power of two apart share few places of a cache.
+  int64_t panelRows() const { return depth + 1; }
   /// Rows of packed A are this far apart; odd in cache lines, so that rows do not collide.
   int64_t pitch() const { return depth + lanes; }
 };
@@ -64,7 +67,7 @@ mlir::Value loadAs(const Emit &e, mlir::Type logical, mlir::Type to, mlir::Value
 /// dst[r * pitch + c]. Lanes up to the next multiple of the vector are written too, and so may be rows.
 mlir::func::FuncOp packRowsFunction(const Emit &e, const ProductPlan &p);
 /// (dst, src, rowStride, columnStride, rows, columns): packs a part of B in panels of `columns()` lanes: panel n is at
-/// dst[n * columns() * depth], row after row of it.
+/// dst[n * columns() * panelRows()], row after row of it.
 mlir::func::FuncOp packPanelsFunction(const Emit &e, const ProductPlan &p);
 
 /// (a, b, c, rowStride, depth, rows, columns, fresh): C = or += A * B for at most `block.rows` rows and at most the columns of the
