@@ -126,6 +126,55 @@ def fused(ptl, peers):
                       lambda o=o, d=causal: (o, d().numpy(), 1e-3))  # fmt: skip
 
 
+def models(ptl, peers):
+    """Whole networks, and convolutions."""
+    if not peers.torch:
+        return
+    torch, f = peers.torch, peers.torch.nn.functional
+    for channels, side in ((64, 56), (256, 14)):
+        x, w = floats(channels, side, side), floats(channels, channels, 3, 3)
+        y, tx, tw = np.empty_like(x), peers.tensor(x[None]), peers.tensor(w)
+        ours = np.ascontiguousarray(w.transpose(2, 3, 0, 1))
+        work = 18 * channels * channels * side * side
+
+        def theirs(tx=tx, tw=tw):
+            return f.conv2d(tx, tw, padding=1)
+
+        yield Row(f"convolution 3x3, {channels} channels, {side}^2", 1.3, "fma", work,
+                  {"ptl": lambda x=x, w=ours, y=y: ptl.convolution(x, w, y=y), "torch": theirs},
+                  lambda y=y, t=theirs: (y, t()[0].numpy(), 1e-3))  # fmt: skip
+        # The same with channels last, which PyTorch is given in that order, too.
+        last, taps = np.pad(x.transpose(1, 2, 0), ((1, 1), (1, 1), (0, 0))), np.ascontiguousarray(w.transpose(2, 3, 1, 0))
+        z, tl = np.empty((side, side, channels), np.float32), tx.to(memory_format=torch.channels_last)
+
+        def theirs_last(tx=tl, tw=tw.to(memory_format=torch.channels_last)):
+            return f.conv2d(tx, tw, padding=1)
+
+        yield Row(f"convolution 3x3, {channels} channels last, {side}^2", 1.3, "fma", work,
+                  {"ptl": lambda x=last, w=taps, y=z: ptl.convolution_tile(x, w, y=y), "torch": theirs_last},
+                  lambda y=z, t=theirs_last: (y, t()[0].permute(1, 2, 0).numpy(), 1e-3))  # fmt: skip
+    layers, s, d, h, hidden = 2, 512, 512, 8, 2048
+    x, y, gamma, beta = floats(s, d), np.empty((s, d), np.float32), floats(layers, 2, d), floats(layers, 2, d)
+    weights = [floats(layers, *shape) * np.float32(0.02) for shape in ((d, 3 * d), (d, d), (d, hidden), (hidden, d))]
+    tx, tg, tb = (peers.tensor(v) for v in (x, gamma, beta))
+    transposed = [peers.tensor(w.transpose(0, 2, 1)) for w in weights]
+
+    def network():
+        v = tx
+        for layer in range(layers):
+            qkv, wo, up, down = (w[layer] for w in transposed)
+            parts = f.linear(f.layer_norm(v, (d,), tg[layer, 0], tb[layer, 0]), qkv).view(s, 3, h, d // h).permute(1, 2, 0, 3)
+            o = torch.softmax(parts[0] @ parts[1].transpose(1, 2) * (d // h) ** -0.5, -1) @ parts[2]
+            middle = v + f.linear(o.transpose(0, 1).reshape(s, d), wo)
+            v = middle + f.linear(f.gelu(f.linear(f.layer_norm(middle, (d,), tg[layer, 1], tb[layer, 1]), up)), down)
+        return v
+
+    work = layers * 2 * (s * d * (4 * d + 2 * hidden) + 2 * s * s * d)
+    yield Row("transformer, two layers, 512 x 512", 1.3, "fma", work,
+              {"ptl": lambda: ptl.transformer(x, gamma, beta, *weights, E=d // h, H=h, y=y), "torch": network},
+              lambda: (y, network().numpy(), 1e-2))  # fmt: skip
+
+
 def rows_of(ptl, peers):
     """Row by row."""
     n = 4096
@@ -274,4 +323,4 @@ def calls_from_c(library, a, b, c, count):
 
 
 GROUPS = {group.__name__: group for group in
-          (products, short_products, vectors, fused, rows_of, elements, columns, orders, calls)}  # fmt: skip
+          (products, short_products, vectors, fused, models, rows_of, elements, columns, orders, calls)}  # fmt: skip

@@ -1,6 +1,6 @@
 """Products, streams, reductions and orderings on this processor, beside the best that is installed.
 
-    run.py BUILD_FOLDER [--threads 1,2] [--rounds 15] [--least] [--json FILE] [GROUP or part of a row's name ...]
+    run.py BUILD_FOLDER [--threads 1,2] [--rounds 15] [--least] [--busy] [--json FILE] [GROUP or part of a row's name ...]
 
 Everything of a row runs in one process, turn by turn, and medians are printed: seconds, the ratio to the fastest peer, and the
 share of the machine's limit (multiply-adds of floats, reading, or copying past the caches), which takes its turns with them.
@@ -27,28 +27,29 @@ def read_options():
     parser.add_argument("--threads", default="1,2", help="numbers of threads, one run each")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--least", action="store_true", help="the least of all rounds instead of the median: where others use the machine, too")
+    parser.add_argument("--busy", action="store_true", help="count processor time instead of what passes: for one thread, where others use its core, too")
     parser.add_argument("--json", help="write what was measured to this file, too")
     parser.add_argument("--install", action="store_true", help="install the peers that are missing")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     return parser.parse_intermixed_args()
 
 
-def interleaved(calls, rounds, middle=statistics.median):
+def interleaved(calls, rounds, middle=statistics.median, clock=time.perf_counter):
     """Median seconds of each call, or what `middle` makes of those of all rounds; they take turns, so that the machine's moods hit all alike. Short calls are repeated."""
     repeats = {}
     for name, call in calls.items():
         call()
-        start = time.perf_counter()
+        start = clock()
         call()
-        repeats[name] = max(1, min(1000, int(2e-3 / max(1e-9, time.perf_counter() - start))))
+        repeats[name] = max(1, min(1000, int(2e-3 / max(1e-9, clock() - start))))
     seconds = {name: [] for name in calls}
     for _ in range(rounds):
         for name, call in calls.items():
             count = range(repeats[name])
-            start = time.perf_counter()
+            start = clock()
             for _ in count:
                 call()
-            seconds[name].append((time.perf_counter() - start) / len(count))
+            seconds[name].append((clock() - start) / len(count))
     return {name: middle(times) for name, times in seconds.items()}
 
 
@@ -83,8 +84,9 @@ def measure(options, threads, folder):
         print(f"absent: {name} (package {Peers.PACKAGES[name]}; --install installs it)")
     library = ptl.load(os.path.join(HERE, "programs.ptl"))
     limits, middle = Limits(folder, threads), min if options.least else statistics.median
+    clock = time.process_time if options.busy else time.perf_counter
     limit_calls = {"fma": limits.fma, "read": limits.read, "copy": limits.copy}
-    times = interleaved(limit_calls, options.rounds, middle)
+    times = interleaved(limit_calls, options.rounds, middle, clock)
     rates = {name: rate_of(limits, name, times[name]) / 1e9 for name in times}
     print(f"{threads} threads: {rates['fma']:.0f} GFLOP/s, reading {rates['read']:.1f} GB/s, copying {rates['copy']:.1f} GB/s")
     print(f"{'work':44} {'PTL':>11} {'best peer':>11}  {'':12} {'ratio':>6} {'goal':>5} {'limit':>6}")
@@ -95,7 +97,7 @@ def measure(options, threads, folder):
             if not wanted and not any(name in row.name for name in options.names):
                 continue
             # The limit takes its turns, too: what memory gives changes from minute to minute where others use it.
-            times = interleaved({**row.calls, **({"limit": limit_calls[row.limit]} if row.limit else {})}, options.rounds, middle)
+            times = interleaved({**row.calls, **({"limit": limit_calls[row.limit]} if row.limit else {})}, options.rounds, middle, clock)
             ours, limit = times.pop("ptl"), times.pop("limit", None)
             best = min(times, key=times.get)
             share = row.amount / ours / rate_of(limits, row.limit, limit) if row.limit else None
@@ -116,6 +118,8 @@ def main():
         if packages:
             subprocess.run(["apt-get", "install", "-y", "--no-install-recommends", *packages], check=True)
     counts = [int(count) for count in options.threads.split(",")]
+    if options.busy and counts != [1]:
+        sys.exit("--busy counts the work of one thread: it needs --threads 1")
     if not options.child and len(counts) > 1:
         # The number of threads is settled when a process starts.
         arguments = [word for word in sys.argv[1:] if word != "--install"]

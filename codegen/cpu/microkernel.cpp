@@ -15,15 +15,6 @@ static constexpr int64_t NarrowPanels = 4, NarrowBlocks = 2;
 // --- blocking ------------------------------------------------------------------------------------
 
 namespace {
-/// The arguments of a product's function.
-struct Operands {
-  Value context, a, aRow, aColumn, b, bRow, bColumn, c, cRow, m, n, k, fresh;
-
-  explicit Operands(ValueRange v)
-      : context(v[0]), a(v[1]), aRow(v[2]), aColumn(v[3]), b(v[4]), bRow(v[5]), bColumn(v[6]),
-        c(v[7]), cRow(v[8]), m(v[9]), n(v[10]), k(v[11]), fresh(v[12]) {}
-};
-
 /// One instance of the blocked product while it is emitted.
 struct Blocking {
   const ProductPlan &p;
@@ -42,23 +33,6 @@ struct Blocking {
   Value rowsAt(const Emit &e, Value i) const { return e.mul(i, e.index(p.pitch())); }
 };
 } // namespace
-
-// Parts of equal size, multiples of `unit`, as few as there may be if none is larger than `most`, a multiple of it.
-static Value evenParts(const Emit &e, Value whole, int64_t most, int64_t unit) {
-  Value one = e.index(1);
-  // Equal parts avoid a last one that is so small that packing it does not pay.
-  Value parts = e.b.createOrFold<arith::MaxSIOp>(e.loc, countOf(e, whole, most), one);
-  Value part = e.b.createOrFold<arith::DivUIOp>(e.loc, e.add(whole, e.sub(parts, one)), parts);
-  return roundUpTo(e, e.b.createOrFold<arith::MaxSIOp>(e.loc, part, one), unit);
-}
-
-static void forParts(const Emit &e, Value whole, Value part,
-                     llvm::function_ref<void(const Emit &, Value start, Value length)> body) {
-  e.loop(e.index(0), whole, part, {}, [&](const Emit &e, Value i, ValueRange) {
-    body(e, i, minimum(e, part, e.sub(whole, i)));
-    return SmallVector<Value>();
-  });
-}
 
 void Blocking::depths(const Emit &e, Value jc, Value pc, Value width) const {
   Value numbers = minimum(e, depth, e.sub(o.k, pc));
@@ -127,7 +101,7 @@ void Blocking::tiles(const Emit &e, Value jc, Value ic, Value width, Value heigh
   forEach(e, width, p.columns(), [&](const Emit &e, Value j) {
     Value left = minimum(e, e.index(p.columns()), e.sub(width, j));
     // Panels are spaced for the full depth of the plan, as `Target::address` packs them.
-    Value panelB = elementPointer(e, packedB, p.packed, e.mul(j, e.index(p.depth)));
+    Value panelB = elementPointer(e, packedB, p.packed, e.mul(j, e.index(p.panelRows())));
     Value target = elementPointer(e, o.c, p.c, e.add(e.mul(ic, o.cRow), e.add(jc, j)));
     Value arguments[] = {packedA, panelB, target, o.cRow, steps, {}, left, fresh};
     e.branch(
@@ -156,7 +130,7 @@ void Blocking::emit(const Emit &e) {
   // Packing writes whole vectors of rows and columns: room for them beyond the matrix.
   Value room = e.add(rows, e.index(p.lanes));
   packedA = emitScratch(e, o.context, e.mul(room, e.index(p.pitch() * bytes)));
-  packedB = emitScratch(e, o.context, e.mul(columns, e.index(p.depth * bytes)));
+  packedB = emitScratch(e, o.context, e.mul(columns, e.index(p.panelRows() * bytes)));
   // If memory has run out, the runtime has recorded the failure, and the caller finds it there.
   Value null = e.b.create<LLVM::ZeroOp>(e.loc, pointerType(e.b.getContext()));
   Value haveA = e.b.create<LLVM::ICmpOp>(e.loc, LLVM::ICmpPredicate::ne, packedA, null);
@@ -181,14 +155,6 @@ static void zeroFill(const Emit &e, const ProductPlan &p, const Operands &o) {
     });
   });
 }
-
-namespace {
-/// A way to compute a product, and when it may be taken.
-struct Way {
-  Value condition;
-  std::function<void(const Emit &)> emit;
-};
-} // namespace
 
 // One row or one column: as a stream over the matrix, if its rows or columns lie in memory as the stream reads them.
 static SmallVector<Way> vectorWays(const Emit &e, const ProductPlan &p, const Operands &o) {
@@ -260,6 +226,8 @@ static func::FuncOp productFunction(const Emit &outer, const ProductPlan &p) {
     SmallVector<Way> ways = {{empty, [&](const Emit &e) { zeroFill(e, p, o); }}};
     // Strides and lengths are known only when the code runs, so every way is emitted.
     ways.append(vectorWays(e, p, o));
+    if (mayGoDirectly(e, p))
+      ways.push_back(directWay(e, p, o));
     firstWay(e, ways, [&](const Emit &e) { Blocking{p, packRows, packPanels, blocks, o}.emit(e); });
   });
 }

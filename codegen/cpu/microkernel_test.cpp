@@ -41,7 +41,12 @@ const Shape shapes[] = {
     {20, 16, 40},
     {34, 9, 21},
     {6, 8, 513},
-    {226, 1026, 5}};
+    {226, 1026, 5},
+    // Read in place: parts of the depth, each block of columns, B that is packed since it has many rows or wide ones.
+    {300, 40, 530},
+    {64, 64, 64},
+    {17, 520, 130},
+    {9, 256, 300}};
 
 /// A bf16 by its bits.
 struct BFloat {
@@ -136,6 +141,17 @@ TEST(Microkernel, NarrowerVectors) {
   checkAll<int8_t, int32_t>(IntegerType::get(&testContext(), 8), 0, processor);
   checkAll<uint8_t, int32_t>(IntegerType::get(&testContext(), 8, IntegerType::Unsigned), 0,
                              processor);
+  checkAll<int32_t, int32_t>(IntegerType::get(&testContext(), 32), 0, processor);
+}
+
+// The blocks of the widest registers, on two registers each where the processor has narrower ones.
+TEST(Microkernel, WidestVectors) {
+  Processor processor = Processor::named("x86-64-v3");
+  processor.vectors.bytes = 64;
+  checkAll<float, float>(Float32Type::get(&testContext()), 1e-5, processor);
+  checkAll<double, double>(Float64Type::get(&testContext()), 1e-14, processor);
+  checkAll<_Float16, float>(Float16Type::get(&testContext()), 1e-5, processor);
+  checkAll<int8_t, int32_t>(IntegerType::get(&testContext(), 8), 0, processor);
   checkAll<int32_t, int32_t>(IntegerType::get(&testContext(), 32), 0, processor);
 }
 

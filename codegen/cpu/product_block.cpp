@@ -5,7 +5,7 @@ using namespace mlir;
 
 namespace ptl::cpu {
 
-static Value multiplyAdd(const Emit &e, const ProductPlan &p, Value x, Value y, Value sum) {
+Value multiplyAdd(const Emit &e, const ProductPlan &p, Value x, Value y, Value sum) {
   switch (p.unit) {
   case ProductUnit::Number:
     return isa<FloatType>(p.sum) ? e.fma(x, y, sum) : e.add(sum, e.mul(x, y));

@@ -27,6 +27,10 @@ struct Source {
   Value maskFrom(const Emit &e, Axis axis, Value start) const;
   Value loadVector(const Emit &e, Value r, Value c, Axis along, Value mask) const;
   Value loadLane(const Emit &e, Value r, Value c) const { return numbersAcross(e, r, c, 0, {}); }
+  /// Fetches a lane that is packed later: rows of an operand lie too far apart for a processor to see which comes next.
+  void fetch(const Emit &e, Value r, Value c) const {
+    e.b.create<LLVM::Prefetch>(e.loc, address(e, r, c), /*rw=*/0, /*hint=*/3, /*cache=*/1);
+  }
 
 private:
   Value raw(const Emit &e, Value pointer, int64_t lanes, Value mask) const;
@@ -96,7 +100,7 @@ struct Target {
     Value start = e.sub(c, inside);
     // Within a panel the lanes of one row are together, as the register block reads them.
     Value row = e.add(e.mul(r, e.index(panel)), inside);
-    return elementPointer(e, data, p.packed, e.add(e.mul(start, e.index(p.depth)), row));
+    return elementPointer(e, data, p.packed, e.add(e.mul(start, e.index(p.panelRows())), row));
   }
 };
 
@@ -110,6 +114,9 @@ struct Packing {
   void emit(const Emit &e) const;
 };
 } // namespace
+
+// How far ahead of what is packed memory is asked for.
+static constexpr int64_t kRowsAhead = 4, kWrittenAhead = 2, kSquaresAhead = 2;
 
 // Rows lie in memory as they are: whole vectors, two at a time, and what is left.
 void Packing::byRows(const Emit &e) const {
@@ -126,6 +133,10 @@ void Packing::byRows(const Emit &e) const {
   Value mask = from.maskFrom(e, Columns, whole);
   forEach(e, from.lanesAlong(e, Rows), 1, [&](const Emit &e, Value r) {
     auto copy = [&](const Emit &e, Value c, Value mask) {
+      // Each panel is a place of its own to write to, more than a processor follows.
+      e.b.create<LLVM::Prefetch>(e.loc, to.address(e, e.add(r, e.index(kWrittenAhead)), c),
+                                 /*rw=*/1, /*hint=*/3, /*cache=*/1);
+      from.fetch(e, e.add(r, e.index(kRowsAhead)), c);
       storeRaw(e, to.address(e, r, c), from.loadVector(e, r, c, Columns, mask));
     };
     forEach(e, pairs, lanes * together, [&](const Emit &e, Value c) {
@@ -154,6 +165,7 @@ void Packing::byColumns(const Emit &e) const {
       for (int64_t j = 0; j < lanes; ++j) {
         // Beyond the last column the last one is read again; what it gives is written to padding.
         Value column = minimum(e, e.add(c, e.index(j)), last);
+        from.fetch(e, r, e.add(column, e.index(kSquaresAhead * lanes)));
         block.push_back(from.loadVector(e, r, column, Rows, mask));
       }
       transposeRegisters(e, block);

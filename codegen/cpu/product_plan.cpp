@@ -102,6 +102,22 @@ Value roundUpTo(const Emit &e, Value x, int64_t unit) {
   return e.mul(countOf(e, x, unit), e.index(unit));
 }
 
+Value evenParts(const Emit &e, Value whole, int64_t most, int64_t unit) {
+  Value one = e.index(1);
+  // Equal parts avoid a last one that is so small that packing it does not pay.
+  Value parts = e.b.createOrFold<arith::MaxSIOp>(e.loc, countOf(e, whole, most), one);
+  Value part = e.b.createOrFold<arith::DivUIOp>(e.loc, e.add(whole, e.sub(parts, one)), parts);
+  return roundUpTo(e, e.b.createOrFold<arith::MaxSIOp>(e.loc, part, one), unit);
+}
+
+void forParts(const Emit &e, Value whole, Value part,
+              llvm::function_ref<void(const Emit &, Value start, Value length)> body) {
+  e.loop(e.index(0), whole, part, {}, [&](const Emit &e, Value i, ValueRange) {
+    body(e, i, minimum(e, part, e.sub(whole, i)));
+    return SmallVector<Value>();
+  });
+}
+
 Value loadAs(const Emit &e, Type logical, Type to, Value pointer, int64_t lanes, Value mask) {
   Value value = fromStorage(e, loadRaw(e, pointer, storageType(logical), lanes, mask), logical);
   return registerType(logical) == to ? value : convertElem(e, value, logical, to);

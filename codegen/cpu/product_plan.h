@@ -3,6 +3,8 @@
 
 #include "codegen/cpu/microkernel.h"
 
+#include <functional>
+
 namespace ptl::cpu {
 
 /// What one lane of a packed operand holds, and how two lanes are multiplied.
@@ -36,6 +38,9 @@ struct ProductPlan {
   int64_t rows() const { return blocks.front().rows; }
   int64_t vectors() const { return blocks.front().vectors; }
   int64_t columns() const { return lanes * vectors(); }
+  /// Panels of packed B have room for so many rows: one more than are used, since the same row of all panels is written at a time,
+  /// and lines that are a power of two apart share few places of a cache.
+  int64_t panelRows() const { return depth + 1; }
   /// Rows of packed A are this far apart; odd in cache lines, so that rows do not collide.
   int64_t pitch() const { return depth + lanes; }
 };
@@ -62,7 +67,7 @@ mlir::Value loadAs(const Emit &e, mlir::Type logical, mlir::Type to, mlir::Value
 /// dst[r * pitch + c]. Lanes up to the next multiple of the vector are written too, and so may be rows.
 mlir::func::FuncOp packRowsFunction(const Emit &e, const ProductPlan &p);
 /// (dst, src, rowStride, columnStride, rows, columns): packs a part of B in panels of `columns()` lanes: panel n is at
-/// dst[n * columns() * depth], row after row of it.
+/// dst[n * columns() * panelRows()], row after row of it.
 mlir::func::FuncOp packPanelsFunction(const Emit &e, const ProductPlan &p);
 
 /// (a, b, c, rowStride, depth, rows, columns, fresh): C = or += A * B for at most `block.rows` rows and at most the columns of the
@@ -77,5 +82,35 @@ mlir::func::FuncOp dotsFunction(const Emit &e, const ProductPlan &p, mlir::Type 
 /// `count`: a vector times rows.
 mlir::func::FuncOp combinationFunction(const Emit &e, const ProductPlan &p, mlir::Type matrix,
                                        mlir::Type vector);
+
+/// x * y onto `sum`, lane by lane, as the plan's unit multiplies.
+mlir::Value multiplyAdd(const Emit &e, const ProductPlan &p, mlir::Value x, mlir::Value y,
+                        mlir::Value sum);
+
+/// Parts of equal size, multiples of `unit`, as few as there may be if none is larger than `most`, a multiple of it.
+mlir::Value evenParts(const Emit &e, mlir::Value whole, int64_t most, int64_t unit);
+void forParts(const Emit &e, mlir::Value whole, mlir::Value part,
+              llvm::function_ref<void(const Emit &, mlir::Value start, mlir::Value length)> body);
+
+/// The arguments of a product's function.
+struct Operands {
+  mlir::Value context, a, aRow, aColumn, b, bRow, bColumn, c, cRow, m, n, k, fresh;
+
+  explicit Operands(mlir::ValueRange v)
+      : context(v[0]), a(v[1]), aRow(v[2]), aColumn(v[3]), b(v[4]), bRow(v[5]), bColumn(v[6]),
+        c(v[7]), cRow(v[8]), m(v[9]), n(v[10]), k(v[11]), fresh(v[12]) {}
+};
+
+/// A way to compute a product, and when it may be taken.
+struct Way {
+  mlir::Value condition;
+  std::function<void(const Emit &)> emit;
+};
+
+/// Whether there is code that reads operands of such types where they lie.
+bool mayGoDirectly(const Emit &e, const ProductPlan &p);
+/// Blocks that read A, and B if its rows are near each other, where they lie: for few columns, or few rows. `p` and `o` must outlive
+/// what is returned.
+Way directWay(const Emit &e, const ProductPlan &p, const Operands &o);
 
 } // namespace ptl::cpu

@@ -10,9 +10,10 @@ using namespace mlir;
 
 namespace ptl::cpu {
 
-// A tile whose elements are computed from sums goes by way of memory, which should stay in a cache of the second level.
+// A tile whose elements are computed from sums goes by way of memory, which should stay in a cache. The last one will do: passes over
+// sums are few, and larger tiles pack less of their operands again.
 static constexpr int64_t kMostRows = 4096, kMostColumns = 4096;
-static constexpr int64_t kMostRowsInBuffer = 480, kMostColumnsInBuffer = 512;
+static constexpr int64_t kMostRowsInBuffer = 560, kMostColumnsInBuffer = 1024;
 
 arith::MinSIOp tileLengthOf(ir::ParallelOp op, size_t axis) {
   arith::MinSIOp found;

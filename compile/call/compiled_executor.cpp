@@ -57,17 +57,22 @@ bool CompiledExecutor::compileForCpu(const ir::EntryBinding &concrete, Variant &
       program_, sources_,
       {{concrete.decl, {{symbol, concrete.statics, concrete.elems, concrete.prefixRank}}}},
       !concrete.checked);
-  load(variant);
-  return true;
+  return load(variant);
 }
 
-/// Finds the entry in the code.
-void CompiledExecutor::load(Variant &variant) {
+/// Finds the entry in the code, which is dropped where it lacks what the manifest names: a call would find no function in it.
+bool CompiledExecutor::load(Variant &variant) {
   PtlLookup lookup = [](void *code, const char *name) {
     return static_cast<cpu::JitCode *>(code)->lookup(name);
   };
   variant.opened.entries.clear();
-  rt::openManifest(variant.manifest.c_str(), lookup, &*variant.code, variant.opened);
+  rt::Failure failure =
+      rt::openManifest(variant.manifest.c_str(), lookup, &*variant.code, variant.opened);
+  if (!failure)
+    return true;
+  context_.log().reportFault("native code", failure.message);
+  variant.code.reset();
+  return false;
 }
 
 void CompiledExecutor::useLevel(int level, cpu::CodeQuality quality) {

@@ -75,7 +75,7 @@ private:
   };
 
   bool compileForCpu(const ir::EntryBinding &concrete, Variant &variant);
-  void load(Variant &variant);
+  bool load(Variant &variant);
   bool compileForChip(const ir::EntryBinding &concrete, Variant &variant);
   /// Returns nothing where a pass has changed what the program means, which is reported.
   std::optional<rt::Failure> runOnChip(const Variant &variant, const rt::CallArguments &inputs,

@@ -1,0 +1,288 @@
+// Products that read A, and often B, where they lie: packing a number takes as long as many multiply-adds, and in a narrow or small
+// product each number has few.
+#include "codegen/cpu/product_plan.h"
+
+using namespace mlir;
+using arith::CmpIPredicate;
+
+namespace ptl::cpu {
+
+// Packing A pays where each of its numbers serves more columns than this, and packing B where it serves more rows.
+static constexpr int64_t kMostDirectColumns = 256, kMostDirectRows = 256;
+// Rows of B that are farther apart share few places of the caches, and a page each.
+static constexpr int64_t kMostBytesOfRow = 2048;
+
+// Lanes of A in a row, up to which a block fetches nothing ahead.
+static constexpr int64_t kShortRow = 128;
+
+namespace {
+/// A block, and whether it may have fewer columns than its vectors.
+struct DirectSize : RegisterBlock {
+  bool isMasked;
+};
+} // namespace
+
+// Six rows of A, even a power of two apart, leave room for B in the sets of a first cache. Sums, B and A take 29 registers of 32, or 15
+// of 16. Masks cost nothing with AVX-512, so one block serves whole and partial columns; with AVX2 they would take more registers.
+static constexpr DirectSize kWideSizes[] = {{{6, 4}, true}, {{6, 2}, true}, {{6, 1}, true}};
+static constexpr DirectSize kHalfSizes[] = {{{6, 2}, false}, {{6, 2}, true}, {{6, 1}, true}};
+
+static ArrayRef<DirectSize> sizesFor(const VectorUnit &unit) {
+  return unit.bytes >= 64 ? ArrayRef(kWideSizes) : ArrayRef(kHalfSizes);
+}
+
+static bool readsInPlace(const ProductPlan &p, Type operand) {
+  return p.unit == ProductUnit::Number && storageType(operand) == p.packed && p.sum == p.c;
+}
+
+bool mayGoDirectly(const Emit &e, const ProductPlan &p) {
+  // Narrower registers have no loads under masks. Pairs of A lie in memory as they are packed.
+  return e.unit.bytes >= 32 && (readsInPlace(p, p.a) || p.unit == ProductUnit::Bf16Pair);
+}
+
+static Value atMost(const Emit &e, Value x, int64_t most) {
+  return e.cmpi(CmpIPredicate::ule, x, most);
+}
+
+// --- a block -------------------------------------------------------------------------------------
+
+namespace {
+/// The arguments of a block's function, and the block.
+struct DirectBlock {
+  const ProductPlan &p;
+  DirectSize size;
+  Value a, aRow, b, bStep, bNext, c, cRow, depth, rows, columns, fresh;
+  SmallVector<Value> masks; ///< of the vectors side by side; null: all lanes
+
+  DirectBlock(const Emit &e, const ProductPlan &p, DirectSize size, ValueRange v)
+      : p(p), size(size), a(v[0]), aRow(v[1]), b(v[2]), bStep(v[3]), bNext(v[4]), c(v[5]),
+        cRow(v[6]), depth(v[7]), rows(v[8]), columns(v[9]), fresh(v[10]) {
+    for (int64_t j = 0; j < size.vectors; ++j)
+      masks.push_back(!size.isMasked ? Value()
+                                     : laneMask(e, e.sub(columns, e.index(j * p.lanes)), p.lanes));
+  }
+
+  SmallVector<Value> rowsOf(const Emit &e, Value data, Type element, Value stride) const;
+  SmallVector<Value> step(const Emit &e, ArrayRef<Value> left, Value next, Value k,
+                          ValueRange sums) const;
+  SmallVector<Value> sums(const Emit &e) const;
+  void store(const Emit &e, ValueRange sums) const;
+};
+} // namespace
+
+// The addresses of the block's rows. The last row that exists stands for those that do not: it is computed again, to the same values.
+SmallVector<Value> DirectBlock::rowsOf(const Emit &e, Value data, Type element,
+                                       Value stride) const {
+  SmallVector<Value> pointers;
+  Value last = e.sub(rows, e.index(1));
+  for (int64_t i = 0; i < size.rows; ++i)
+    pointers.push_back(
+        elementPointer(e, data, element, e.mul(minimum(e, e.index(i), last), stride)));
+  return pointers;
+}
+
+// One step along the contracted axis.
+SmallVector<Value> DirectBlock::step(const Emit &e, ArrayRef<Value> left, Value next, Value k,
+                                     ValueRange sums) const {
+  SmallVector<Value> right, results;
+  Value rowB = e.mul(k, bStep);
+  for (int64_t j = 0; j < size.vectors; ++j) {
+    // Packed panels are as wide as two vectors, and lie one behind the other.
+    Value base = j < p.vectors() ? b : next;
+    Value at = e.add(rowB, e.index(j % p.vectors() * p.lanes));
+    right.push_back(loadRaw(e, elementPointer(e, base, p.packed, at), p.packed, p.lanes, masks[j]));
+  }
+  for (Value row : left) {
+    Value number = loadRaw(e, elementPointer(e, row, p.packed, k), p.packed, 0);
+    Value factor = e.splat(number, right.front().getType());
+    for (Value vector : right)
+      results.push_back(multiplyAdd(e, p, factor, vector, sums[results.size()]));
+  }
+  return results;
+}
+
+SmallVector<Value> DirectBlock::sums(const Emit &e) const {
+  SmallVector<Value> left = rowsOf(e, a, storageType(p.a), aRow), ahead;
+  for (int64_t i = 0; i < size.rows; ++i)
+    ahead.push_back(elementPointer(e, a, storageType(p.a), e.mul(e.index(size.rows + i), aRow)));
+  Value next = elementPointer(e, b, p.packed, bNext);
+  SmallVector<Value> zeros(size.rows * size.vectors, e.zero(VectorType::get({p.lanes}, p.sum)));
+  Value line = e.index(64 * 8 / p.packed.getIntOrFloatBitWidth());
+  // Short rows are a few lines each, which come by themselves.
+  line = e.select(atMost(e, depth, kShortRow), depth, line);
+  return e.loop(e.index(0), depth, line, zeros, [&](const Emit &e, Value k, ValueRange sums) {
+    // The rows that the next block reads lie too far apart for a processor to see what comes. They go to the second level, since rows
+    // of two blocks that are a power of two apart do not fit the sets of the first one.
+    for (Value row : ahead)
+      e.b.create<LLVM::Prefetch>(e.loc, elementPointer(e, row, p.packed, k), /*rw=*/0, /*hint=*/2,
+                                 /*cache=*/1);
+    return e.loop(
+        k, minimum(e, e.add(k, line), depth), e.index(1), sums,
+        [&](const Emit &e, Value k, ValueRange sums) { return step(e, left, next, k, sums); });
+  });
+}
+
+void DirectBlock::store(const Emit &e, ValueRange sums) const {
+  SmallVector<Value> lines = rowsOf(e, c, p.c, cRow), at;
+  for (Value line : lines)
+    for (int64_t j = 0; j < size.vectors; ++j)
+      at.push_back(elementPointer(e, line, p.c, e.index(j * p.lanes)));
+  // All of C is read before any of it is written, since a row may stand for several.
+  SmallVector<Value> results = e.branch(
+      fresh, sums.getTypes(),
+      [&](const Emit &) { return SmallVector<Value>(sums.begin(), sums.end()); },
+      [&](const Emit &e) {
+        SmallVector<Value> added;
+        for (auto [i, sum] : llvm::enumerate(sums))
+          added.push_back(e.add(loadRaw(e, at[i], p.c, p.lanes, masks[i % masks.size()]), sum));
+        return added;
+      });
+  for (auto [i, result] : llvm::enumerate(results))
+    storeRaw(e, at[i], result, masks[i % masks.size()]);
+}
+
+// (a, aRow, b, bStep, bNext, c, cRow, depth, rows, columns, fresh): C = or += A * B for at most the block's rows and columns. Rows of
+// B are `bStep` lanes apart, and what follows its first vectors, as many as a packed panel has, is `bNext` lanes from there.
+static func::FuncOp directBlockFunction(const Emit &outer, const ProductPlan &p, DirectSize size) {
+  Type pointer = pointerType(outer.b.getContext()), index = outer.b.getIndexType();
+  SmallVector<Type> types = {pointer,
+                             index,
+                             pointer,
+                             index,
+                             index,
+                             pointer,
+                             index,
+                             index,
+                             index,
+                             index,
+                             outer.b.getI1Type()};
+  std::string name = "ptl_direct" + std::to_string(size.rows) + "x" + std::to_string(size.vectors) +
+                     (size.isMasked ? "_" : "_whole_") + p.suffix;
+  return defineFunction(outer, name, types, [&](const Emit &e, ValueRange v) {
+    DirectBlock block(e, p, size, v);
+    block.store(e, block.sums(e));
+  });
+}
+
+// --- the product ---------------------------------------------------------------------------------
+
+namespace {
+/// A product while it is emitted.
+struct Direct {
+  const ProductPlan &p;
+  const Operands &o;
+  ArrayRef<DirectSize> sizes;
+  func::FuncOp packPanels;
+  SmallVector<func::FuncOp> blocks;
+
+  Value readsB(const Emit &e) const;
+  Value condition(const Emit &e) const;
+  void emit(const Emit &e) const;
+  void rows(const Emit &e, Value a, Value b, Value bStep, Value perColumn, Value steps,
+            Value fresh) const;
+  void block(const Emit &e, size_t number, ArrayRef<Value> arguments) const;
+};
+} // namespace
+
+// Whether rows of B can be read where they lie.
+Value Direct::readsB(const Emit &e) const {
+  if (!readsInPlace(p, p.b))
+    return e.integer(e.b.getI1Type(), 0);
+  int64_t bytes = p.packed.getIntOrFloatBitWidth() / 8;
+  Value isNear =
+      e.bitAnd(e.cmpi(CmpIPredicate::eq, o.bColumn, 1), atMost(e, o.bRow, kMostBytesOfRow / bytes));
+  return e.bitAnd(isNear, atMost(e, o.m, kMostDirectRows));
+}
+
+Value Direct::condition(const Emit &e) const {
+  Value readsA = e.cmpi(CmpIPredicate::eq, o.aColumn, 1);
+  if (p.perLane() == 2)
+    // The second number of the last lane of a row would be the first one of another row.
+    readsA = e.bitAnd(readsA, e.cmpi(CmpIPredicate::eq, e.bitAnd(o.k, 1), 0));
+  return e.bitAnd(readsA, e.bitOr(atMost(e, o.n, kMostDirectColumns), readsB(e)));
+}
+
+// The smallest block that has the columns that are left.
+void Direct::block(const Emit &e, size_t number, ArrayRef<Value> arguments) const {
+  auto here = [&](const Emit &e) -> SmallVector<Value> {
+    callFunction(e, blocks[number], arguments);
+    return {};
+  };
+  if (number + 1 == blocks.size()) {
+    here(e);
+    return;
+  }
+  int64_t most = sizes[number + 1].vectors * p.lanes;
+  // A block of the same size is for columns that are not whole.
+  if (sizes[number + 1].vectors == sizes[number].vectors)
+    --most;
+  Value fits = atMost(e, arguments[9], most);
+  e.branch(
+      fits, {},
+      [&](const Emit &e) -> SmallVector<Value> {
+        block(e, number + 1, arguments);
+        return {};
+      },
+      here);
+}
+
+// Rows are the outer loop: each part of A is read once, and B, which is small, stays in a cache.
+void Direct::rows(const Emit &e, Value a, Value b, Value bStep, Value perColumn, Value steps,
+                  Value fresh) const {
+  RegisterBlock largest = sizes.front();
+  Value next = e.mul(perColumn, e.index(p.columns()));
+  forEach(e, o.m, largest.rows, [&](const Emit &e, Value i) {
+    Value height = minimum(e, e.index(largest.rows), e.sub(o.m, i));
+    Value left = elementPointer(e, a, storageType(p.a), e.mul(i, o.aRow));
+    Value line = e.mul(i, o.cRow);
+    forEach(e, o.n, largest.vectors * p.lanes, [&](const Emit &e, Value j) {
+      Value width = minimum(e, e.index(largest.vectors * p.lanes), e.sub(o.n, j));
+      block(e, 0,
+            {left, o.aRow, elementPointer(e, b, p.packed, e.mul(j, perColumn)), bStep, next,
+             elementPointer(e, o.c, p.c, e.add(line, j)), o.cRow, steps, height, width, fresh});
+    });
+  });
+}
+
+void Direct::emit(const Emit &e) const {
+  int64_t bytes = p.packed.getIntOrFloatBitWidth() / 8;
+  Value inPlace = readsB(e), mark = emitScratchMark(e, o.context);
+  Value columns = roundUpTo(e, o.n, p.columns());
+  Value packedB = emitScratch(
+      e, o.context,
+      e.select(inPlace, e.index(p.lanes), e.mul(columns, e.index(p.panelRows() * bytes))));
+  Value null = e.b.create<LLVM::ZeroOp>(e.loc, pointerType(e.b.getContext()));
+  Value haveB = e.b.create<LLVM::ICmpOp>(e.loc, LLVM::ICmpPredicate::ne, packedB, null);
+  Value step = e.select(inPlace, o.bRow, e.index(p.columns()));
+  Value perColumn = e.select(inPlace, e.index(1), e.index(p.panelRows()));
+  Value depth = evenParts(e, o.k, p.depth * p.perLane(), p.lanes * p.perLane());
+  // If memory has run out, the runtime has recorded the failure, and the caller finds it there.
+  e.branch(haveB, {}, [&](const Emit &e) -> SmallVector<Value> {
+    forParts(e, o.k, depth, [&](const Emit &e, Value pc, Value numbers) {
+      Value source = elementPointer(e, o.b, storageType(p.b), e.mul(pc, o.bRow));
+      SmallVector<Value> right = e.branch(
+          inPlace, source.getType(), [&](const Emit &) { return SmallVector<Value>{source}; },
+          [&](const Emit &e) {
+            callFunction(e, packPanels, {packedB, source, o.bRow, o.bColumn, numbers, o.n});
+            return SmallVector<Value>{packedB};
+          });
+      // Only the first part along the contracted axis may overwrite C; the others add to it.
+      Value fresh = e.bitAnd(o.fresh, e.cmpi(CmpIPredicate::eq, pc, 0));
+      rows(e, elementPointer(e, o.a, storageType(p.a), pc), right[0], step, perColumn,
+           countOf(e, numbers, p.perLane()), fresh);
+    });
+    return {};
+  });
+  emitScratchRelease(e, o.context, mark);
+}
+
+Way directWay(const Emit &e, const ProductPlan &p, const Operands &o) {
+  SmallVector<func::FuncOp> blocks;
+  ArrayRef<DirectSize> sizes = sizesFor(e.unit);
+  for (DirectSize size : sizes)
+    blocks.push_back(directBlockFunction(e, p, size));
+  Direct direct{p, o, sizes, packPanelsFunction(e, p), blocks};
+  return {direct.condition(e), [direct](const Emit &e) { direct.emit(e); }};
+}
+
+} // namespace ptl::cpu
