@@ -416,7 +416,7 @@ program p[M, N](a: f32[M, N] over chip by M) -> (s: f32[1, N], y: f32[M, N]) at 
 }
 )");
   ASSERT_TRUE(checked.ok()) << checked.errors();
-  for (std::vector<int64_t> shape :
+  for (const std::vector<int64_t> &shape :
        std::vector<std::vector<int64_t>>{{0, 3}, {3, 0}, {0, 0}, {1, 1}})
     EXPECT_EQ(compareOnParts(checked, *checked.find("p"), {numbers(shape, 1)}, 3, 0), "");
 }

@@ -339,7 +339,7 @@ private:
     if (extentsEqual(ctx_, extent, wanted) == Proof::True)
       return;
     failed_ = true;
-    std::string text = toString(ctx_.dims, extent), needed = toString(ctx_.dims, wanted);
+    std::string needed = toString(ctx_.dims, wanted);
     auto report =
         ctx_.sink.report(DiagId::OperandShape, operand.span,
                          {name_, toString(ctx_, operand.type), needed, std::string(axis)});
