@@ -160,8 +160,14 @@ static void reduceInto(Lowering &l, Operation *op,
   if (auto array = dyn_cast<ir::ArrayType>(resultType))
     resultType = array.getElementType();
   int64_t inner = innerAxis(extents);
-  Reduction r{
-      l, c, operand, extents, {}, inner, llvm::is_contained(reduced, inner), costOf(l, operand)};
+  Reduction r{l,
+              c,
+              operand,
+              extents,
+              {},
+              inner,
+              llvm::is_contained(reduced, inner),
+              settledCost(l, operand)};
   SmallVector<int64_t> kept;
   Value count = l.index(1);
   for (int64_t axis = 0; axis < type.getRank(); ++axis) {
@@ -174,7 +180,7 @@ static void reduceInto(Lowering &l, Operation *op,
     }
   }
   // Partial results of a row are vectors, several in turn where an element costs little.
-  int64_t several = r.horizontal && r.cost <= 6 ? 4 : 1;
+  int64_t several = r.horizontal && r.cost <= kCheap ? 4 : 1;
   Type shape = r.horizontal ? Type(VectorType::get({l.maxLanes}, c.acc)) : c.acc;
   auto finished = [&](const Coords &at, Value sum) {
     Coords to = at;
@@ -252,6 +258,9 @@ struct Search {
   void take(Candidates &found, size_t which, Value x, Value position, Value mask) const;
   void merge(Candidates &found, size_t which, Value best, Value position) const;
   Value lanesMerged(const Candidates &found) const;
+  void searchRows(Coords &at, int64_t axis, Value first, int64_t count, const View &best,
+                  const View &positions) const;
+  void searchColumns(Coords &at, int64_t axis, const View &best, const View &positions) const;
   Candidates loopOver(ArrayRef<int64_t> rest, Coords &at, Candidates found, Value start,
                       Value mask) const;
   Candidates innerLoop(Coords &at, Candidates found) const;
@@ -374,6 +383,59 @@ Search::Candidates Search::loopOver(ArrayRef<int64_t> rest, Coords &at, Candidat
   return unpacked(results);
 }
 
+// Rows that are searched at the same time, for the reasons that several are added.
+static constexpr int64_t kRowsSearchedAtOnce = 8;
+
+// Compares rows with the candidates of all columns, which are in memory.
+void Search::searchRows(Coords &at, int64_t axis, Value first, int64_t count, const View &best,
+                        const View &positions) const {
+  const Emit &e = l.e;
+  at[inner] = Coord();
+  Values rows;
+  for (int64_t n = 0; n < count; ++n) {
+    rows.push_back(e.add(first, l.index(n)));
+    at[axis] = Coord{rows[n]};
+    hoist(l, operand, at);
+  }
+  loopOfVectors(l, extents[inner], 1, {}, [&](ArrayRef<Value> starts, Value mask, Values) {
+    Scope scope(l);
+    at[inner] = Coord{starts[0], 1, {}};
+    withLanes(l, l.maxLanes, mask, [&] {
+      Coords column = {at[inner]};
+      Candidates found{{loadAt(l, best, column)}, {loadAt(l, positions, column)}, {}};
+      for (Value row : rows) {
+        at[axis] = Coord{row};
+        Value x = toLanes(l, elementAt(l, operand, at));
+        // Lanes beyond the end are not stored, so what they find does not matter.
+        take(found, 0, x, e.indexCast(row, e.b.getI32Type()), {});
+      }
+      storeAt(l, best, column, found.best[0]);
+      storeAt(l, positions, column, found.positions[0]);
+    });
+    return Values();
+  });
+}
+
+// Rows are read from end to end, as memory gives them fastest; `axis` is the one that is searched.
+void Search::searchColumns(Coords &at, int64_t axis, const View &best,
+                           const View &positions) const {
+  const Emit &e = l.e;
+  auto loop = [&](Value from, Value to, int64_t step) {
+    e.loop(from, to, l.index(step), {}, [&](const Emit &, Value i, ValueRange) {
+      Scope scope(l);
+      searchRows(at, axis, i, step, best, positions);
+      return SmallVector<Value>();
+    });
+  };
+  Value rows = extents[axis], done = l.index(0);
+  if (settledCost(l, operand) <= kCheap) {
+    Value rest = e.b.createOrFold<arith::RemUIOp>(e.loc, rows, l.index(kRowsSearchedAtOnce));
+    done = e.sub(rows, rest);
+    loop(l.index(0), done, kRowsSearchedAtOnce);
+  }
+  loop(done, rows, 1);
+}
+
 static void searchInto(Lowering &l, Operation *op, bool larger,
                        llvm::function_ref<void(const Coords &, Value)> store) {
   const Emit &e = l.e;
@@ -399,7 +461,7 @@ static void searchInto(Lowering &l, Operation *op, bool larger,
   Search search{l, elem, larger, operand, extents, inner, horizontal};
   Combiner order = combinerOf(op, elem);
   Type shape = inner < 0 ? order.acc : Type(VectorType::get({l.maxLanes}, order.acc));
-  int64_t several = horizontal && costOf(l, operand) <= 6 ? 4 : 1;
+  int64_t several = horizontal && settledCost(l, operand) <= kCheap ? 4 : 1;
   // Where nothing is better than the least value, all elements are that value: the first one is it.
   Value unmet = e.select(e.cmpi(CmpIPredicate::sgt, count, 0), e.i32(0), e.i32(-1));
   auto finished = [&](const Coords &at, Value position) {
@@ -413,9 +475,29 @@ static void searchInto(Lowering &l, Operation *op, bool larger,
   };
   Search::Candidates start{Values(several, order.identity(e, shape)),
                            Values(several, e.integer(search.positionType(shape), -1)), e.i32(0)};
+  // Columns that do not fit one vector have their candidates in memory.
+  auto width = inner < 0 ? std::nullopt : constantOf(extents[inner]);
+  bool isColumns =
+      inner >= 0 && !horizontal && !searched.empty() && !(width && *width <= l.maxLanes);
+  View best, positions;
+  if (isColumns) {
+    best = allocate(l, storedAs(order), {extents[inner]});
+    positions = allocate(l, e.b.getI32Type(), {extents[inner]});
+  }
+  auto columns = [&](Coords &at) {
+    forAll(l, best.extents, 1, {}, [&](Coords &to) {
+      storeAt(l, best, to, toLanes(l, order.identity(e, order.acc)));
+      storeAt(l, positions, to, toLanes(l, e.i32(-1)));
+    });
+    search.searchColumns(at, searched.front(), best, positions);
+    forLanes(l, extents, inner, at, 1,
+             [&](Coords &at) { finished(at, loadAt(l, positions, {at[inner]})); });
+  };
   Coords at(type.getRank());
   Scope scope(l);
   forAxes(l, extents, kept, at, [&](Coords &at) {
+    if (isColumns)
+      return columns(at);
     if (inner < 0 || horizontal) {
       auto found = search.loopOver(searched, at, start, {}, {});
       return finished(at, horizontal ? search.lanesMerged(found) : found.positions[0]);

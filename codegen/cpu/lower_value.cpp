@@ -44,6 +44,21 @@ int64_t costOf(Lowering &l, Value value) {
   return found == l.costs.end() ? 1 : found->second;
 }
 
+// Deeper values are costly anyway, and operands may be shared again and again.
+static constexpr int kDeepestSettled = 6;
+
+static int64_t settledCost(Lowering &l, Value value, int depth) {
+  Operation *op = value.getDefiningOp();
+  if (isScalar(value) || !op || depth > kDeepestSettled || l.views.count(value))
+    return costOf(l, value);
+  int64_t total = costOfOp(op);
+  for (Value operand : op->getOperands())
+    total += settledCost(l, operand, depth + 1);
+  return std::min(total, costOf(l, value));
+}
+
+int64_t settledCost(Lowering &l, Value array) { return settledCost(l, array, 0); }
+
 // Whether storage that a load reads may change before the last use of what was loaded.
 static bool isOverwritten(ir::LoadOp load) {
   Value storage = ir::storageUnder(load.getRef());

@@ -18,6 +18,8 @@ View requireView(Lowering &l, mlir::Value array);
 
 /// About how many operations one element of the value takes.
 int64_t costOf(Lowering &l, mlir::Value value);
+/// The same once the value is prepared: what is in memory by now takes a load, however it was made.
+int64_t settledCost(Lowering &l, mlir::Value array);
 /// Makes sure that `elementAt` of the value needs no producer, by materialising the values inside
 /// it that have one. `repeated`: each element is read several times.
 void prepare(Lowering &l, mlir::Value array, bool repeated = false);
