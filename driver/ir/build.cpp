@@ -1,10 +1,12 @@
 #include "compile/call/drawn_call.h"
 #include "compile/chip/lower_to_chip.h"
+#include "compile/graph/graph_text.h"
 #include "compile/native_code.h"
 #include "compile/stage_table.h"
 #include "driver/defines.h"
 #include "driver/ir/command_options.h"
 #include "driver/ir/commands.h"
+#include "driver/ir/emit_graph.h"
 #include "driver/ir/variants.h"
 #include "driver/ir/verify_emitted.h"
 #include "frontend/lex/lexer.h"
@@ -49,6 +51,10 @@ private:
   ExitCode compile(const CheckedProgram &program, const std::vector<ManifestEntry> &entries,
                    const std::string &manifest);
   std::string printed(mlir::ModuleOp module);
+  bool wantsGraph() const {
+    return wants(StageId::Graph) || wants(StageId::GraphSvg) || wants(StageId::GraphHtml);
+  }
+  bool emitGraphs(const CompileContext &context, const std::vector<ManifestEntry> &entries);
   void emitPhases(const CompileContext &context, TensorModule tensor);
   ExitCode emitBlocks(const CompileContext &context, const std::vector<ManifestEntry> &entries);
   bool runStages(const CheckedProgram &program, const std::vector<ManifestEntry> &entries);
@@ -190,6 +196,21 @@ std::string Builder::printed(mlir::ModuleOp module) {
   flags.enableDebugInfo(session_.options().has(OptionId::DebugInfo));
   module.print(out, flags);
   return text;
+}
+
+/// False after an error.
+bool Builder::emitGraphs(const CompileContext &context, const std::vector<ManifestEntry> &entries) {
+  auto graphs = graphsOf(session_, context, target_, entries);
+  if (!graphs)
+    return false;
+  const SourceManager &sources = session_.sources();
+  if (wants(StageId::Graph))
+    emit(StageId::Graph, graphDocument(*graphs, sources));
+  if (wants(StageId::GraphSvg))
+    emit(StageId::GraphSvg, graphSvg(*graphs, sources).text);
+  if (wants(StageId::GraphHtml))
+    emit(StageId::GraphHtml, graphHtml(*graphs, sources).text);
+  return true;
 }
 
 void Builder::emitPhases(const CompileContext &context, TensorModule tensor) {
@@ -368,7 +389,10 @@ ExitCode Builder::compile(const CheckedProgram &program, const std::vector<Manif
   CompilerOptions options = compilerOptions(session_.options(), target_);
   options.reportsParts = wants(StageId::Ledger) || wants(StageId::Memory);
   options.recheck = std::make_shared<CheckOptions>(session_.checkOptions());
+  options.ranges = wantsGraph(); // its boxes lead to the source
   const CompileContext context(program, session_.sources(), std::move(options), session_.sink());
+  if (wantsGraph() && !emitGraphs(context, entries))
+    return context.log().hadInternalError() ? ExitCode::Internal : ExitCode::Fine;
   if (context.options().chip && lastLevel() >= StageLevel::Block) {
     ExitCode code = emitBlocks(context, entries);
     if (context.options().keepsStages && !session_.failed() && !runStages(program, entries))

@@ -229,13 +229,14 @@ static bool hasSchedules(const Document &document) {
 
 void Workspace::changed(File &file, const DocumentChange &change) {
   auto added = file.document.places().subspan(change.first, change.added);
+  std::vector<const ChunkDecl *> before = declsOf(change.removed), after = declsOf(added);
   // Both the new and the removed chunks matter: an import may have gone.
   bool imports = std::any_of(added.begin(), added.end(),
                              [](const Place &place) { return place.chunk->hasImports; });
   for (const Place &place : change.removed)
     imports |= place.chunk->hasImports;
   bool signatures = false;
-  bool isSimple = replaceSites(file, declsOf(change.removed), declsOf(added), signatures);
+  bool isSimple = replaceSites(file, before, after, signatures);
   if (!isSimple)
     rebuildIndex(file);
   file.firstStale = std::min(file.firstStale, change.first);
@@ -246,27 +247,42 @@ void Workspace::changed(File &file, const DocumentChange &change) {
       file.callsOf.erase(place.chunk->id());
   if (imports)
     resolveImports(file);
+  Touched touched{{}, !isSimple, !isSimple || signatures};
+  for (const auto *decls : {&before, &after})
+    for (const ChunkDecl *each : *decls)
+      touched.names.insert(each->decl.name);
   // Schedules speak of labels inside bodies, which no signature shows.
-  if (!isSimple || signatures || hasSchedules(file.document))
-    invalidate(file, !isSimple);
+  if (touched.signatures || hasSchedules(file.document))
+    invalidate(file, touched);
+}
+
+/// Whether a check still says what a new one would. Only what was touched can have changed under it.
+static bool stillHolds(const ChunkCheck &check, const ModuleIndex &index,
+                       const Workspace::Touched &touched) {
+  // A message that lists names, such as for a misspelling, depends on all of them.
+  if (touched.areOthers && check.readsAllNames)
+    return false;
+  return std::none_of(check.dependencies.begin(), check.dependencies.end(),
+                      [&](const Dependency &each) {
+                        return each.module == &index && (each.onText || touched.signatures) &&
+                               touched.names.contains(each.name) && !each.holds();
+                      });
 }
 
 /// Marks every check stale that depends on something that is not as it was.
-void Workspace::invalidate(File &file, bool namesChanged) {
+void Workspace::invalidate(File &file, const Touched &touched) {
   for (auto &[path, other] : files_) {
     bool imports =
         std::find(other->imports.begin(), other->imports.end(), &file) != other->imports.end();
     // The index of an importer holds sites of this file, which may have changed.
-    if (imports)
+    if (imports && touched.signatures)
       resolveImports(*other);
     if (!imports && other.get() != &file)
       continue;
     auto places = other->document.places();
     for (size_t i = 0; i < places.size(); ++i) {
       const ChunkCheck *check = places[i].check.get();
-      // A check stays valid while all declarations that it has read are the same. A message that
-      // lists names, such as for a misspelling, depends on all of them.
-      if (!check || (check->holds() && !(namesChanged && check->readsAllNames)))
+      if (!check || stillHolds(*check, file.index, touched))
         continue;
       other->document.markStale(i);
       other->firstStale = std::min(other->firstStale, i);

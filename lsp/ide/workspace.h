@@ -8,7 +8,9 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ptl::ide {
@@ -96,6 +98,13 @@ public:
   /// changes.
   std::vector<FileDiagnostic> diagnostics(File &file);
 
+  /// What an edit changed of the declarations of a file.
+  struct Touched {
+    std::set<std::string_view> names; ///< of those that were written anew, before and after
+    bool areOthers = false;           ///< other names than before
+    bool signatures = false;          ///< not bodies alone
+  };
+
 private:
   File &add(const std::string &path);
   void setText(File &file, std::string_view text);
@@ -103,7 +112,7 @@ private:
   void changed(File &file, const DocumentChange &change);
   void resolveImports(File &file);
   void resolveImport(File &file, const Tree &tree, NodeId node);
-  void invalidate(File &file, bool namesChanged);
+  void invalidate(File &file, const Touched &touched);
   void findRecursion(File &file);
 
   CheckOptions options_;

@@ -52,6 +52,8 @@ size_t Code::bytes() const {
   size_t total = isSettled() ? 0 : size_t(8) << 20;
   for (const auto &text : texts_)
     total += text ? text->bytes() : 0;
+  for (const auto &[sizes, text] : graphs_)
+    total += text.bytes();
   return total;
 }
 
@@ -77,7 +79,7 @@ const StageText *Code::stage(StageId id, const Watch &watch, Timings &timings) {
 }
 
 bool Code::make(StageId id) {
-  if (!context_)
+  if (!context_ || id == StageId::GraphSvg) // that one is asked for with sizes
     return false;
   if (id == StageId::Checked) {
     makeChecked();

@@ -74,6 +74,8 @@ public:
   /// The least time on this processor. Null when this is settled, or when there are several entries.
   /// Precondition: not made for a chip.
   const Cost *processorCost(const ExampleSizes &sizes, Timings &timings);
+  /// The picture of what became tasks, with times for these sizes. Null as for `stage`.
+  const StageText *graph(const ExampleSizes &sizes, const Watch &watch, Timings &timings);
   /// A simulated run; nothing as for `cost`, or with a `problem`.
   std::optional<rt::sim::Report> timeline(const ExampleSizes &sizes, uint64_t mostOperations,
                                           bool &isPart, std::string &problem, Timings &timings);
@@ -142,7 +144,8 @@ private:
   std::optional<VectorModule> vectors_;
   std::vector<ChipProgram> programs_; ///< one per entry
   std::unique_ptr<ChipOutcome> outcome_;
-  std::map<std::string, Cost> costs_; ///< by what was asked
+  std::map<std::string, Cost> costs_;       ///< by what was asked
+  std::map<std::string, StageText> graphs_; ///< by sizes
   FunctionCache &functions_;
   std::vector<FunctionKey> keys_; ///< of the functions with a body, in order
 };

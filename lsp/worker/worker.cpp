@@ -217,9 +217,11 @@ Worker::OpenStage Worker::openStage(const Json &request) {
     result.failure = openFailure(std::move(view.failure));
     return result;
   }
-  result.wasMade = view.code->has(wish->id);
+  result.wasMade = view.code->has(wish->id); // graphs depend on sizes, too
   Watch watch = [this](const std::string &name) { return step(name); };
-  result.text = view.code->stage(wish->id, watch, view.timings);
+  result.text = wish->id == StageId::GraphSvg
+                    ? view.code->graph(sizesOf(request), watch, view.timings)
+                    : view.code->stage(wish->id, watch, view.timings);
   if (!result.text && view.isKnown && !view.code->wasStopped()) {
     // Its later stages, or what is wrong, are made from the present text; nothing of it is lost.
     cache_.remove(view.code);

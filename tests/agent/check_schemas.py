@@ -39,6 +39,8 @@ def main(tools):
         check("cost", *form)
     for source in (good, program):
         check("ledger", "build", source, "--target", "a3", "--emit=ledger", "-o", "-", "-D", "C=256")
+        for target in ("a3", "cpu"):
+            check("graph", "build", source, "--target", target, "--emit=graph", "-o", "-", "-D", "R=512", "-D", "C=256")
         check("sim", "sim", source, "--json", "R=512", "C=256")
         check("lanes", "sim", source, "--lanes", tools.folder / "lanes.json", "R=512", "C=256", file=tools.folder / "lanes.json")
         check("lanes", "run", source, "--lanes", tools.folder / "lanes.json", "R=512", "C=256", "x=random", file=tools.folder / "lanes.json")

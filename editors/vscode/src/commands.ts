@@ -6,7 +6,7 @@ import { InlayHintRequest, InlayHintResolveRequest, LanguageClient } from "vscod
 import { blockAt } from "./blocks";
 import { Choices } from "./choices";
 import { config } from "./config";
-import { isPicture, MemoryView } from "./memory_view";
+import { isPicture, PictureView } from "./picture_view";
 import { parsePreviewName } from "./preview_uri";
 import { isPreview, Previews, sourceOf } from "./previews";
 import * as protocol from "./protocol";
@@ -24,7 +24,7 @@ export class Commands {
   constructor(
     private readonly server: Server,
     private readonly previews: Previews,
-    private readonly memory: MemoryView,
+    private readonly pictures: PictureView,
     private readonly timelines: TimelineView,
     private readonly choices: Choices,
   ) {}
@@ -35,6 +35,7 @@ export class Commands {
       "ptl.showPreview": (uri?: unknown, entry?: unknown, stage?: unknown) => this.showPreview(uri, entry, stage),
       "ptl.showPreviewAt": (uri?: unknown, entry?: unknown) => this.showPreviewAt(uri, entry),
       "ptl.showMemory": (uri?: unknown, entry?: unknown, target?: unknown) => this.showMemory(uri, entry, target),
+      "ptl.showGraph": (uri?: unknown, entry?: unknown, target?: unknown) => this.showGraph(uri, entry, target),
       "ptl.showTimeline": (uri?: unknown, entry?: unknown, target?: unknown) => this.showTimeline(uri, entry, target),
       "ptl.switchStage": () => this.switchStage(),
       "ptl.compareStages": (uri?: unknown, entry?: unknown) => this.compareStages(uri, entry),
@@ -71,6 +72,13 @@ export class Commands {
     const subject = findSubject(uri, entry);
     const chip = subject && (typeof target === "string" ? target : await this.pickTarget());
     if (chip) await this.open(subject, `memory:svg@${chip}`);
+  }
+
+  /** The tensor graph, what of it became which kernel, and the arrays between them. */
+  private async showGraph(uri: unknown, entry: unknown, target: unknown): Promise<void> {
+    const subject = findSubject(uri, entry);
+    const machine = subject && (typeof target === "string" ? target : ((await this.pickTarget()) ?? "cpu"));
+    if (machine) await this.open(subject, `graph:svg@${machine}`);
   }
 
   /** When everything of a kernel happens on a chip. */
@@ -177,7 +185,7 @@ export class Commands {
   private async open(subject: Subject, stage: string): Promise<void> {
     const uri = await this.previews.request(subject.source, stage, subject);
     if (isPicture(stage)) {
-      this.memory.show(uri);
+      this.pictures.show(uri);
       return;
     }
     await vscode.window.showTextDocument(uri, {

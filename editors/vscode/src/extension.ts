@@ -5,7 +5,7 @@ import { Commands } from "./commands";
 import { useProgramsOf } from "./config";
 import { HoverIr } from "./hover_ir";
 import { LinkedHighlight } from "./linked_highlight";
-import { MemoryView } from "./memory_view";
+import { PictureView } from "./picture_view";
 import { Previews } from "./previews";
 import { Server } from "./server";
 import { taskProvider } from "./tasks";
@@ -18,17 +18,17 @@ export function activate(context: vscode.ExtensionContext): void {
   useProgramsOf(context.extensionPath);
   const server = new Server();
   const previews = new Previews(server);
-  const memory = new MemoryView(previews);
+  const pictures = new PictureView(previews);
   const timelines = new TimelineView(server);
   context.subscriptions.push(
     server,
     previews,
-    memory,
+    pictures,
     timelines,
     new LinkedHighlight(previews),
     new HoverIr(server).register(),
     new TestView(),
-    ...new Commands(server, previews, memory, timelines, new Choices(server)).register(),
+    ...new Commands(server, previews, pictures, timelines, new Choices(server)).register(),
     vscode.tasks.registerTaskProvider("ptlc", taskProvider),
     vscode.workspace.onDidChangeConfiguration((event) => {
       // The running server is told of the change first.

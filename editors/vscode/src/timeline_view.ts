@@ -24,6 +24,7 @@ export class TimelineView implements vscode.Disposable {
   constructor(private readonly server: Server) {
     this.subscriptions = [
       vscode.workspace.onDidChangeTextDocument(({ document }) => this.edited(document.uri)),
+      vscode.window.onDidChangeTextEditorSelection(({ textEditor }) => this.follow(textEditor)),
       vscode.workspace.onDidChangeConfiguration((event) => {
         if (event.affectsConfiguration("ptl.sizes")) for (const each of this.shown.values()) void this.update(each);
       }),
@@ -61,6 +62,13 @@ export class TimelineView implements vscode.Disposable {
       shown = fresh;
     }
     shown.panel.webview.html = timelinePage(answer.page);
+  }
+
+  /** The tasks of the cursor's line stand out, in whatever file it is: a callee has tasks, too. */
+  private follow({ document, selection }: vscode.TextEditor): void {
+    if (document.uri.scheme !== "file" && document.uri.scheme !== "vscode-remote") return;
+    const line = `${document.uri.fsPath}:${selection.active.line + 1}`;
+    for (const { panel } of this.shown.values()) void panel.webview.postMessage({ line });
   }
 
   private edited(uri: vscode.Uri): void {

@@ -371,6 +371,26 @@ const steps = {
     );
   },
 
+  async graph(w) {
+    await w.goToText("pub kernel softmax_rows");
+    await w.command("PTL: Show Graph of Tasks and Data");
+    const inside = w.page.frameLocator("iframe.webview").last().frameLocator("iframe");
+    await until("a picture shows the operations of the kernel", async () =>
+      (await inside.locator("svg.ptl-graph .op").count()) > 2 && /softmax_rows on a3: /.test(await inside.locator("svg.ptl-graph .title").first().innerHTML()),
+    );
+    const paper = inside.locator("svg.ptl-graph > rect").first();
+    assert.notEqual(await paper.evaluate((rect) => getComputedStyle(rect).fill), "rgb(255, 255, 255)", "paper in a dark theme");
+    await w.page.keyboard.press("Control+1");
+    await w.goToText("softmax(rows)");
+    await until("the operations of the cursor's line light up", async () => (await inside.locator(".here > .op").count()) > 0);
+    await w.shoot("graphShown");
+    const line = await inside.locator("g[data-line]:has(.output)").first().getAttribute("data-line");
+    await inside.locator("g[data-line]:has(.output)").first().click({ force: true });
+    await until("a click on a box goes to its line", async () =>
+      new RegExp(`Ln ${line}, `).test(await w.page.locator(".statusbar").innerText()),
+    );
+  },
+
   async timeline(w) {
     await w.goToText("pub kernel softmax_rows");
     const lens = w.page.locator(".codelens-decoration a", { hasText: /^a3 ✓ ~?[\d.]+ [µm]s · \w+ \d+ %/ });
@@ -382,7 +402,7 @@ const steps = {
     );
     await w.shoot("timelineShown");
     // The first lane of the first core is right below the ruler.
-    const canvas = await inside.locator("canvas").boundingBox();
+    const canvas = await inside.locator("#c").boundingBox();
     let found = false;
     for (let x = 120; x < canvas.width && !found; x += 6) {
       await w.page.mouse.click(canvas.x + x, canvas.y + 33);
@@ -392,7 +412,11 @@ const steps = {
     await until("and goes to its line", async () =>
       (await w.page.locator('.monaco-editor[data-uri$="/kernels.ptl"] .current-line').count()) > 0,
     );
+    await until("whose tasks stand out", async () => Number(await inside.locator("body").getAttribute("data-lit")) > 0);
     await w.shoot("timelineTask");
+    await inside.locator('nav [data-page="report"]').click();
+    await until("the report is a page of the panel", async () => /us|µs/.test(await inside.locator("#text").innerText()));
+    await w.shoot("timelineReport");
   },
 
   async testView(w) {

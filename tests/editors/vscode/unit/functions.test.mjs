@@ -10,7 +10,7 @@ const { formatPreviewUri, parsePreviewName } = await load("preview_uri");
 const { findTool } = await load("find_tool");
 const { statusText } = await load("show_status");
 const { blockAt } = await load("blocks");
-const { memoryPage } = await load("memory_page");
+const { picturePage, withLines } = await load("picture_page");
 const { readSizes, sizesText, withSizes } = await load("sizes");
 const { readOutcome, testBlocks } = await load("test_results");
 const { parsePlace, timelinePage } = await load("timeline_page");
@@ -165,14 +165,20 @@ test("the block at a line", () => {
 
 test("the page of a memory map holds the picture, and runs no script but its own", () => {
   const svg = '<svg><g data-line="3"></g></svg>';
-  const page = memoryPage(svg, "", false);
+  const page = picturePage(svg, "", false);
   assert.ok(page.includes(svg));
   const nonce = /script-src 'nonce-(\w+)'/.exec(page)[1];
   assert.ok(nonce.length >= 20 && page.includes(`<script nonce="${nonce}">`));
   assert.ok(!page.includes("the last that did"));
-  assert.ok(memoryPage(svg, "", true).includes("the last that did"));
-  const none = memoryPage(undefined, "// E0421: <b> & more", true);
+  assert.ok(picturePage(svg, "", true).includes("the last that did"));
+  const none = picturePage(undefined, "// E0421: <b> & more", true);
   assert.ok(none.includes("E0421: &lt;b&gt; &amp; more") && !none.includes("<svg>"));
+});
+
+test("a picture leads to the lines where its source is now", () => {
+  const svg = '<svg>\n<g data-line="3"><title>a</title></g>\n<g data-line="9"></g>\n<path/></svg>';
+  const moved = withLines(svg, (row) => (row === 1 ? 5 : undefined));
+  assert.equal(moved, svg.replace('data-line="3"', 'data-line="5"'));
 });
 
 test("the page of a timeline is that of the compiler, allowed to run its own script and nothing else", () => {

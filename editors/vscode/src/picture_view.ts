@@ -1,17 +1,22 @@
-// The memory map of a kernel on a chip: the picture of a preview in a webview, drawn anew as one types.
+// Pictures of previews, drawn anew as one types: the memory map of a kernel on a chip, the graph of a program.
 
 import * as vscode from "vscode";
 
-import { memoryPage } from "./memory_page";
+import { picturePage, withLines } from "./picture_page";
 import { parsePreviewName } from "./preview_uri";
 import { Preview, Previews } from "./previews";
 
-/** Stages whose text is a picture. */
-export function isPicture(stage: string): boolean {
-  return stage === "memory:svg" || stage.startsWith("memory:svg@");
+/** What a picture is called in titles. */
+function kindOf(stage: string): string | undefined {
+  return { "memory:svg": "memory", "graph:svg": "graph" }[stage.split("@")[0]];
 }
 
-export class MemoryView implements vscode.Disposable {
+/** Stages whose text is a picture. */
+export function isPicture(stage: string): boolean {
+  return kindOf(stage) !== undefined;
+}
+
+export class PictureView implements vscode.Disposable {
   private readonly panels = new Map<string, vscode.WebviewPanel>();
   private readonly subscriptions: vscode.Disposable[];
   /** Of the cursor in the source of a panel, from one. */
@@ -38,9 +43,9 @@ export class MemoryView implements vscode.Disposable {
       return;
     }
     const name = parsePreviewName(uri.path, uri.query);
-    const title = name ? `${name.entry}: memory of ${name.stage.split("@")[1] ?? "the chip"}` : "PTL: memory";
+    const title = name ? `${name.entry}: ${kindOf(name.stage) ?? "picture"} on ${name.stage.split("@")[1] ?? "cpu"}` : "PTL: picture";
     const where = { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true };
-    const panel = vscode.window.createWebviewPanel("ptl.memory", title, where, { enableScripts: true });
+    const panel = vscode.window.createWebviewPanel("ptl.picture", title, where, { enableScripts: true });
     this.panels.set(key, panel);
     this.previews.watch(uri);
     panel.webview.onDidReceiveMessage((message: unknown) => void this.goTo(uri, message));
@@ -55,10 +60,10 @@ export class MemoryView implements vscode.Disposable {
   private update(uri: vscode.Uri): void {
     const panel = this.panels.get(uri.toString());
     const preview = this.previews.get(uri);
-    if (panel && preview) panel.webview.html = pageOf(preview, this.lines.get(uri.toString()) ?? 0);
+    if (panel && preview) panel.webview.html = pageOf(uri, preview, this.lines.get(uri.toString()) ?? 0);
   }
 
-  /** The buffers that the line of the cursor makes light up. */
+  /** What the line of the cursor makes lights up. */
   private follow({ document, selection }: vscode.TextEditor): void {
     for (const [key, panel] of this.panels) {
       const { path, query } = vscode.Uri.parse(key);
@@ -68,7 +73,7 @@ export class MemoryView implements vscode.Disposable {
     }
   }
 
-  /** A click on a buffer goes to the line that makes it. */
+  /** A click on a box goes to the line that makes it. */
   private async goTo(uri: vscode.Uri, message: unknown): Promise<void> {
     const line = (message as { line?: unknown } | undefined)?.line;
     const name = parsePreviewName(uri.path, uri.query);
@@ -81,6 +86,11 @@ export class MemoryView implements vscode.Disposable {
   }
 }
 
-function pageOf({ result, text }: Preview, line: number): string {
-  return memoryPage(result.text === "" ? undefined : result.text, text, result.stale, line);
+function pageOf(uri: vscode.Uri, { result, text, map }: Preview, line: number): string {
+  const source = parsePreviewName(uri.path, uri.query)?.uri;
+  const lineOf = (row: number) => {
+    const place = map.sourcesOf(row).find((each) => each.uri === (source && vscode.Uri.parse(source).toString()));
+    return place && place.range.start.line + 1;
+  };
+  return picturePage(result.text === "" ? undefined : withLines(result.text, lineOf), text, result.stale, line);
 }
