@@ -1,5 +1,6 @@
 #include "codegen/parts/run_parts.h"
 
+#include "codegen/parts/elements.h"
 #include "codegen/reference/builtin.h"
 #include "codegen/reference/entry_sizes.h"
 #include "codegen/reference/scalar_ops.h"
@@ -21,62 +22,37 @@ namespace {
 /// Ends the run: the reason is in the result.
 struct Stopped {};
 
-std::vector<int64_t> shapeOfBox(const Box &box) {
-  std::vector<int64_t> shape;
-  for (const movement::Interval &interval : box)
-    shape.push_back(interval.length());
-  return shape;
-}
-
-/// The elements of an array or a scalar.
-std::vector<Scalar> elementsOf(const Value &value) {
-  if (value.isScalar())
-    return {value.asScalar().scalar};
-  std::vector<Scalar> elements;
-  const RefArray &array = value.asArray();
-  for (int64_t i = 0; i < array.count(); ++i)
-    elements.push_back(array.at(i));
-  return elements;
-}
-
-Value valueOfElements(ElemKind elem, std::vector<int64_t> shape,
-                      const std::vector<Scalar> &elements) {
-  if (shape.empty())
-    return Value::scalar(elem, elements[0]);
-  RefArray array = reference::zeroArray(elem, std::move(shape));
-  for (size_t i = 0; i < elements.size(); ++i)
-    array.set(static_cast<int64_t>(i), elements[i]);
-  return Value::array(std::move(array));
-}
-
-/// A part of an array, `box` in coordinates of the array.
-Value boxOf(const Value &whole, const Box &box) {
-  const RefArray &array = whole.asArray();
-  std::vector<Scalar> elements;
-  movement::forEachRow(movement::wholeBox(array.shape), box, [&](int64_t offset, int64_t length) {
-    for (int64_t i = 0; i < length; ++i)
-      elements.push_back(array.at(offset + i));
-  });
-  return valueOfElements(array.elem, shapeOfBox(box), elements);
-}
-
 bool sameBits(Scalar a, Scalar b) {
   return std::bit_cast<uint64_t>(a.f) == std::bit_cast<uint64_t>(b.f) && a.i == b.i;
 }
 
+OpId foldOp(Fold fold) {
+  return fold == Fold::Sum   ? OpId::ReduceSum
+         : fold == Fold::Max ? OpId::ReduceMax
+                             : OpId::ReduceMin;
+}
+
+Scalar folded(Fold fold, ElemKind elem, Scalar left, Scalar right) {
+  return roundScalar(reference::foldStep(foldOp(fold), elem, left, right), elem);
+}
+
 class PartsRun {
 public:
-  PartsRun(const PlacedProgram &placed, const PartsOptions &options,
+  PartsRun(const PlacedProgram &placed, const PartsOptions &options, const Grid &grid,
            const std::map<SymbolId, int64_t> &sizes, RunResult &result)
-      : placed_(placed), options_(options), sizes_(sizes), result_(result),
-        values_(placed.values.size()) {}
+      : placed_(placed), options_(options), grid_(grid), sizes_(sizes), result_(result),
+        values_(placed.values.size()) {
+    for (uint32_t part = 0; part < grid.count(); ++part)
+      if (!options.own || options.own->part == part)
+        here_.push_back(part);
+  }
 
   void run(const std::vector<Value> &args) {
     try {
       for (ValueId id = 0; id < placed_.values.size(); ++id)
         make(id, args);
       for (ValueId output : placed_.outputs)
-        result_.outputs.push_back(assembled(output));
+        result_.outputs.push_back(options_.own ? gathered(output) : assembled(output));
     } catch (Stopped) {
       result_.outputs.clear();
     }
@@ -89,7 +65,6 @@ private:
     result_.span = value.expr ? value.expr->span : kNoSpan;
     throw Stopped();
   }
-  std::string partName(uint32_t part) const { return placed_.level + " " + std::to_string(part); }
 
   int64_t number(Dim dim, const PlacedValue &value) {
     auto found = evaluate(dim, [&](SymbolId symbol) -> std::optional<int64_t> {
@@ -108,57 +83,82 @@ private:
   }
   /// What a part has of a value, in coordinates of the whole.
   Box boxAt(const PlacedValue &value, uint32_t part) {
-    std::vector<int64_t> shape = wholeShape(value);
-    return value.placement.isCut()
-               ? movement::partBox(shape, axisFromFront(value), options_.parts, part)
-               : movement::wholeBox(shape);
-  }
-  static size_t axisFromFront(const PlacedValue &value) {
-    return value.shape.size() - static_cast<size_t>(-value.placement.axis);
+    return grid_.boxOf(value.placement, wholeShape(value), part);
   }
   const Value &at(ValueId id, uint32_t part) const { return values_[id][part]; }
 
-  void make(ValueId id, const std::vector<Value> &args) {
-    const PlacedValue &value = placed_.values[id];
-    values_[id].resize(options_.parts);
-    if (value.kind == PlacedKind::Move)
-      return move(id);
-    for (uint32_t part = 0; part < options_.parts; ++part) {
-      Value made = onPart(value, part, args);
-      if (std::vector<int64_t> shape = shapeOfBox(boxAt(value, part));
-          !std::equal(shape.begin(), shape.end(), made.shape().begin(), made.shape().end()))
-        stop(RunStatus::Fault,
-             partName(part) + " has " + reference::shapeText(made.shape()) + ", not " +
-                 reference::shapeText(shape),
-             value);
-      values_[id][part] = std::move(made);
-    }
-  }
-
+  void checkParts(const PlacedValue &value);
+  void make(ValueId id, const std::vector<Value> &args);
   Value onPart(const PlacedValue &value, uint32_t part, const std::vector<Value> &args);
+  Value argument(const PlacedValue &value, uint32_t part, const std::vector<Value> &args);
   Value applied(const PlacedValue &value, uint32_t part);
   Value converted(const PlacedValue &value, uint32_t part);
   Value evaluated(reference::BuiltinCall call, const PlacedValue &value, uint32_t part);
   void move(ValueId id);
+  void moveGroup(const GroupMove &group, const PlacedValue &value, ValueId from,
+                 std::vector<Value> &to);
+  Value movedByRank(const GroupMove &group, const PlacedValue &value, Fold fold, const Value &have);
+  Value gathered(ValueId id);
+  std::vector<Value> foldedParts(const PlacedValue &value, std::vector<Value> parts);
   Value assembled(ValueId id);
 
   const PlacedProgram &placed_;
   const PartsOptions &options_;
+  const Grid &grid_;
   const std::map<SymbolId, int64_t> &sizes_;
   RunResult &result_;
-  std::vector<std::vector<Value>> values_; ///< per value, per part
+  std::vector<std::vector<Value>> values_; ///< per value, per part; none where a part has nothing
+  std::vector<uint32_t> here_;             ///< the parts that this process computes
   uint64_t moves_ = 0;
 };
 
+/// Part numbers of the source stand on a machine that is known now.
+void PartsRun::checkParts(const PlacedValue &value) {
+  for (size_t level = 0; level < placed_.levels.size(); ++level)
+    if (const LevelPlacement &at = value.placement[level];
+        at.isSingle() && at.part >= grid_.count(level))
+      stop(RunStatus::Arguments,
+           "there is no " + placed_.levels[level].name + " " + std::to_string(at.part) + " of " +
+               std::to_string(grid_.count(level)),
+           value);
+}
+
+void PartsRun::make(ValueId id, const std::vector<Value> &args) {
+  const PlacedValue &value = placed_.values[id];
+  checkParts(value);
+  values_[id].resize(grid_.count());
+  if (value.kind == PlacedKind::Move)
+    return move(id);
+  for (uint32_t part : here_) {
+    if (!grid_.holds(value.placement, part))
+      continue;
+    Value made = onPart(value, part, args);
+    if (std::vector<int64_t> shape = shapeOfBox(boxAt(value, part));
+        !std::equal(shape.begin(), shape.end(), made.shape().begin(), made.shape().end()))
+      stop(RunStatus::Fault,
+           grid_.name(part) + " has " + reference::shapeText(made.shape()) + ", not " +
+               reference::shapeText(shape),
+           value);
+    values_[id][part] = std::move(made);
+  }
+}
+
+/// Of what is owed, the first part of a level has all, and the others a summand that changes nothing.
+Value PartsRun::argument(const PlacedValue &value, uint32_t part, const std::vector<Value> &args) {
+  const std::vector<Local *> &params = placed_.decl->params;
+  size_t index =
+      static_cast<size_t>(std::find(params.begin(), params.end(), value.param) - params.begin());
+  for (size_t level = 0; level < placed_.levels.size(); ++level)
+    if (const LevelPlacement &at = value.placement[level];
+        at.isPartial() && at.fold == Fold::Sum && grid_.coordinate(part, level) > 0)
+      return Value::array(reference::zeroArray(value.elem, shapeOfBox(boxAt(value, part))));
+  return sliceOf(args[index], movement::wholeBox(wholeShape(value)), boxAt(value, part));
+}
+
 Value PartsRun::onPart(const PlacedValue &value, uint32_t part, const std::vector<Value> &args) {
   switch (value.kind) {
-  case PlacedKind::Argument: {
-    const std::vector<Local *> &params = placed_.decl->params;
-    size_t index =
-        static_cast<size_t>(std::find(params.begin(), params.end(), value.param) - params.begin());
-    const Value &whole = args[index];
-    return value.placement.isCut() ? boxOf(whole, boxAt(value, part)) : whole;
-  }
+  case PlacedKind::Argument:
+    return argument(value, part, args);
   case PlacedKind::Constant:
     return reference::valueOfConst(cast<ConstExpr>(*value.expr), value.elem);
   case PlacedKind::Dimension:
@@ -172,7 +172,8 @@ Value PartsRun::onPart(const PlacedValue &value, uint32_t part, const std::vecto
     return valueOfElements(from.elem(), shapeOfBox(boxAt(value, part)), elementsOf(from));
   }
   case PlacedKind::Slice:
-    return boxOf(at(*value.operands[0], part), boxAt(value, part));
+    return sliceOf(at(*value.operands[0], part), boxAt(placed_.values[*value.operands[0]], part),
+                   boxAt(value, part));
   case PlacedKind::Move:
     break;
   }
@@ -184,7 +185,7 @@ Value PartsRun::evaluated(reference::BuiltinCall call, const PlacedValue &value,
   std::string why;
   std::optional<Value> made = reference::evalBuiltin(call, status, why);
   if (!made)
-    stop(status, why + " (" + partName(part) + ")", value);
+    stop(status, why + " (" + grid_.name(part) + ")", value);
   return std::move(*made);
 }
 
@@ -243,79 +244,163 @@ Value PartsRun::converted(const PlacedValue &value, uint32_t part) {
 
 // ---- Movements ---------------------------------------------------------------------------------
 
-movement::Kind kindOf(MovementId id) {
-  switch (id) {
-  case MovementId::AllReduce:
-    return movement::Kind::AllReduce;
-  case MovementId::ReduceScatter:
-    return movement::Kind::ReduceScatter;
-  case MovementId::AllGather:
-    return movement::Kind::AllGather;
-  case MovementId::AllToAll:
-    return movement::Kind::AllToAll;
-  }
-  __builtin_unreachable();
-}
-
-OpId foldOp(Fold fold) {
-  return fold == Fold::Sum   ? OpId::ReduceSum
-         : fold == Fold::Max ? OpId::ReduceMax
-                             : OpId::ReduceMin;
-}
-
-void PartsRun::move(ValueId id) {
-  const PlacedValue &value = placed_.values[id];
-  const PlacedValue &before = placed_.values[*value.operands[0]];
-  movement::Request request;
-  request.kind = kindOf(value.movement->id);
-  request.shape = wholeShape(value);
-  request.ranks = options_.parts;
-  if (before.placement.isCut())
-    request.fromAxis = axisFromFront(before);
-  if (value.placement.isCut())
-    request.toAxis = axisFromFront(value);
-  movement::StepList list =
-      movement::chooseSteps(request, elemInfo(value.elem).storageBytes, movement::Cost());
+void PartsRun::moveGroup(const GroupMove &group, const PlacedValue &value, ValueId from,
+                         std::vector<Value> &to) {
   std::vector<std::vector<Scalar>> sources;
-  for (uint32_t part = 0; part < options_.parts; ++part)
-    sources.push_back(elementsOf(at(*value.operands[0], part)));
-  OpId fold = foldOp(before.placement.fold);
-  movement::Execution<Scalar> execution(list, sources, [&](Scalar left, Scalar right) {
-    return roundScalar(reference::foldStep(fold, value.elem, left, right), value.elem);
+  for (uint32_t part : group.parts) {
+    const Value &have = at(from, part);
+    sources.push_back(have.isNone() ? std::vector<Scalar>() : elementsOf(have));
+  }
+  Fold fold = placed_.values[from].placement[value.level].fold;
+  movement::Execution<Scalar> execution(group.list, sources, [&](Scalar left, Scalar right) {
+    return folded(fold, value.elem, left, right);
   });
   if (std::string why = execution.run(options_.seed + 0x9e3779b97f4a7c15 * ++moves_); !why.empty())
     stop(RunStatus::Fault, "the steps of `" + std::string(value.movement->name) + "`: " + why,
          value);
-  for (uint32_t part = 0; part < options_.parts; ++part)
-    values_[id][part] =
-        valueOfElements(value.elem, shapeOfBox(boxAt(value, part)), execution.result(part));
+  for (size_t rank = 0; rank < group.parts.size(); ++rank)
+    if (uint32_t part = group.parts[rank]; grid_.holds(value.placement, part))
+      to[part] =
+          valueOfElements(value.elem, shapeOfBox(boxAt(value, part)), execution.result(rank));
+}
+
+void PartsRun::move(ValueId id) {
+  const PlacedValue &value = placed_.values[id];
+  ValueId from = *value.operands[0];
+  const Placement &before = placed_.values[from].placement;
+  Fold fold = before[value.level].fold;
+  for (const GroupMove &group : groupsOf(grid_, value, before, wholeShape(value))) {
+    if (!options_.own)
+      moveGroup(group, value, from, values_[id]);
+    else if (uint32_t me = options_.own->part;
+             std::ranges::find(group.parts, me) != group.parts.end())
+      values_[id][me] = movedByRank(group, value, fold, at(from, me));
+  }
+}
+
+/// Ranks of a group as the parts that they are.
+class GroupPort : public movement::Port {
+public:
+  GroupPort(const GroupMove &group, movement::Port &port) : group_(group), port_(port) {}
+  void send(uint32_t rank, std::span<const uint8_t> bytes) override {
+    port_.send(group_.parts[rank], bytes);
+  }
+  bool receive(uint32_t rank, std::span<uint8_t> bytes) override {
+    return port_.receive(group_.parts[rank], bytes);
+  }
+
+private:
+  const GroupMove &group_;
+  movement::Port &port_;
+};
+
+/// The steps of this part; none if it has nothing afterwards.
+Value PartsRun::movedByRank(const GroupMove &group, const PlacedValue &value, Fold fold,
+                            const Value &have) {
+  uint32_t me = options_.own->part;
+  auto rank = static_cast<uint32_t>(std::ranges::find(group.parts, me) - group.parts.begin());
+  auto size = static_cast<size_t>(elemInfo(value.elem).storageBytes);
+  std::vector<uint8_t> source = have.isNone() ? std::vector<uint8_t>() : bytesOf(have);
+  const Box &after = group.list.ranks[rank].buffers[movement::resultBuffer];
+  std::vector<uint8_t> result(static_cast<size_t>(movement::elementCount(after)) * size);
+  auto combine = [&](uint8_t *to, const uint8_t *from, int64_t count, bool fromFirst) {
+    for (; count > 0; --count, to += size, from += size) {
+      Scalar mine = loadElem(to, value.elem), theirs = loadElem(from, value.elem);
+      storeElem(to, value.elem,
+                fromFirst ? folded(fold, value.elem, theirs, mine)
+                          : folded(fold, value.elem, mine, theirs));
+    }
+  };
+  GroupPort port(group, options_.own->port);
+  if (auto silent = movement::runRank(group.list, rank, size, source, result, combine, port))
+    stop(RunStatus::Silent,
+         grid_.name(me) + " waits for " + grid_.name(group.parts[*silent]) +
+             ", which sends nothing",
+         value);
+  if (!grid_.holds(value.placement, me))
+    return Value();
+  return valueOfBytes(value.elem, shapeOfBox(boxAt(value, me)), result.data());
 }
 
 // ---- Results -----------------------------------------------------------------------------------
 
+/// Adds what parts owe: over each level in the order of movements, so that the first parts have sums.
+std::vector<Value> PartsRun::foldedParts(const PlacedValue &value, std::vector<Value> parts) {
+  for (size_t level = placed_.levels.size(); level-- > 0;) {
+    const LevelPlacement &at = value.placement[level];
+    if (!at.isPartial())
+      continue;
+    for (uint32_t distance = 1; distance < grid_.count(level); distance *= 2)
+      for (uint32_t part = 0; part < grid_.count(); ++part) {
+        uint32_t left = grid_.coordinate(part, level);
+        if (left % (2 * distance) != 0 || left + distance >= grid_.count(level))
+          continue;
+        Value &other = parts[grid_.withCoordinate(part, level, left + distance)];
+        if (other.isNone())
+          continue;
+        std::vector<Scalar> sum = elementsOf(parts[part]), summand = elementsOf(other);
+        for (size_t i = 0; i < sum.size(); ++i)
+          sum[i] = folded(at.fold, value.elem, sum[i], summand[i]);
+        parts[part] = valueOfElements(value.elem, shapeOfBox(boxAt(value, part)), sum);
+      }
+    for (uint32_t part = 0; part < grid_.count(); ++part)
+      if (grid_.coordinate(part, level) > 0)
+        parts[part] = Value();
+  }
+  return parts;
+}
+
 Value PartsRun::assembled(ValueId id) {
   const PlacedValue &value = placed_.values[id];
-  if (value.placement.isWhole()) {
-    std::vector<Scalar> first = elementsOf(at(id, 0));
-    for (uint32_t part = 1; part < options_.parts; ++part) {
-      std::vector<Scalar> other = elementsOf(at(id, part));
-      if (!std::equal(first.begin(), first.end(), other.begin(), other.end(), sameBits))
-        stop(RunStatus::Fault, partName(part) + " has another result than " + partName(0), value);
-    }
-    return at(id, 0);
-  }
   std::vector<int64_t> shape = wholeShape(value);
-  RefArray whole = reference::zeroArray(value.elem, shape);
-  for (uint32_t part = 0; part < options_.parts; ++part) {
-    std::vector<Scalar> elements = elementsOf(at(id, part));
+  Box whole = movement::wholeBox(shape);
+  std::vector<Value> parts = foldedParts(value, values_[id]);
+  std::vector<Scalar> elements(static_cast<size_t>(movement::elementCount(whole)));
+  std::vector<uint32_t> writers(elements.size(), grid_.count());
+  for (uint32_t part = 0; part < grid_.count(); ++part) {
+    if (parts[part].isNone())
+      continue;
+    std::vector<Scalar> have = elementsOf(parts[part]);
     size_t next = 0;
-    movement::forEachRow(movement::wholeBox(shape), boxAt(value, part),
-                         [&](int64_t offset, int64_t length) {
-                           for (int64_t i = 0; i < length; ++i)
-                             whole.set(offset + i, elements[next++]);
-                         });
+    movement::forEachRow(whole, boxAt(value, part), [&](int64_t offset, int64_t length) {
+      for (auto i = static_cast<size_t>(offset); length-- > 0; ++i, ++next) {
+        if (writers[i] == grid_.count()) {
+          writers[i] = part;
+          elements[i] = have[next];
+        } else if (!sameBits(elements[i], have[next])) {
+          stop(RunStatus::Fault,
+               grid_.name(part) + " has another result than " + grid_.name(writers[i]), value);
+        }
+      }
+    });
   }
-  return Value::array(std::move(whole));
+  if (std::find(writers.begin(), writers.end(), grid_.count()) != writers.end())
+    stop(RunStatus::Fault, "no part has an element of a result", value);
+  return valueOfElements(value.elem, std::move(shape), elements);
+}
+
+/// The whole of an output on the first part, empty values on others.
+Value PartsRun::gathered(ValueId id) {
+  PlacedValue value = placed_.values[id];
+  uint32_t me = options_.own->part;
+  Value have = at(id, me);
+  std::vector<int64_t> shape = wholeShape(value);
+  for (size_t level = placed_.levels.size(); level-- > 0;) {
+    Placement before = value.placement;
+    if (!before[level].isPartial())
+      continue;
+    value.level = level;
+    value.movement = &movementRecord(MovementId::AllReduce);
+    value.placement[level] = {};
+    for (const GroupMove &group : groupsOf(grid_, value, before, shape))
+      if (std::ranges::find(group.parts, me) != group.parts.end())
+        have = movedByRank(group, value, before[level].fold, have);
+  }
+  Placement before = value.placement;
+  value.movement = &movementRecord(MovementId::Reshard);
+  for (LevelPlacement &at : value.placement)
+    at = {PlacementKind::Single};
+  return movedByRank(groupsOf(grid_, value, before, shape)[0], value, Fold::Sum, have);
 }
 
 } // namespace
@@ -332,8 +417,15 @@ RunResult runOnParts(const CheckedProgram &program, const SourceManager &sources
       result.message = "`" + placed.decl->params[i]->name + "` has no value";
       result.span = placed.decl->nameSpan;
     }
+  std::string why;
+  Grid grid(placed.levels, countsOn(placed.levels, options.shape, why));
+  if (result.ok() && !why.empty()) {
+    result.status = RunStatus::Arguments;
+    result.message = why;
+    result.span = placed.decl->nameSpan;
+  }
   if (result.ok())
-    PartsRun(placed, options, sizes, result).run(args);
+    PartsRun(placed, options, grid, sizes, result).run(args);
   return result;
 }
 

@@ -1,96 +1,17 @@
 // Placed programs on 1 to 16 parts beside the reference, which ignores placement: on whole numbers
 // bit for bit. Programs are enumerated: every way to cut the operands of an expression, with every
 // movement behind it that may be right; what the checker accepts must agree.
-#include "codegen/parts/run_parts.h"
-#include "frontend/sema/check.h"
-
-#include <gtest/gtest.h>
+#include "codegen/parts/parts_test_util.h"
 
 #include <cctype>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
-#include <map>
 #include <random>
 #include <sstream>
 
 namespace ptl::parts {
 namespace {
-
-using reference::RefArray;
-using reference::RunResult;
-using reference::Value;
-
-struct CheckedText {
-  SourceManager sources;
-  DiagnosticSink sink;
-  std::unique_ptr<CheckedProgram> program;
-
-  explicit CheckedText(std::string text) {
-    FileId root = sources.add("test.ptl", std::move(text));
-    CheckOptions options;
-    options.stdPath = PTL_SOURCE_DIR "/std";
-    program = checkFile(sources, root, options, sink);
-  }
-  bool ok() const { return !sink.hasErrors(); }
-  std::string errors() const {
-    std::string text;
-    for (const Diagnostic &each : sink.all())
-      text += std::string(diagInfo(each.id).code) + " " + each.message + "\n";
-    return text;
-  }
-  const CallableDecl *find(const std::string &name) const {
-    for (const CallableDecl *decl : program->modules[0]->callables)
-      if (decl->name == name)
-        return decl;
-    return nullptr;
-  }
-};
-
-/// Whole numbers from -3 to 3 in an order that has no period of a shape.
-Value numbers(std::vector<int64_t> shape, int64_t salt, ElemKind elem = ElemKind::F32) {
-  RefArray array = reference::zeroArray(elem, std::move(shape));
-  for (int64_t i = 0; i < array.count(); ++i) {
-    int64_t number = (i * 5 + salt * 11 + i / 7 * 3) % 7 - 3;
-    array.set(i,
-              array.isReal() ? Scalar::real(static_cast<double>(number)) : Scalar::integer(number));
-  }
-  return Value::array(std::move(array));
-}
-
-std::string difference(const Value &a, const Value &b) {
-  if (!std::equal(a.shape().begin(), a.shape().end(), b.shape().begin(), b.shape().end()))
-    return "other shapes";
-  std::string textA = reference::valueText(a), textB = reference::valueText(b);
-  if (a.isScalar())
-    return textA == textB ? "" : textA + " is not " + textB;
-  for (int64_t i = 0; i < a.asArray().count(); ++i) {
-    Scalar x = a.asArray().at(i), y = b.asArray().at(i);
-    bool bothNan = x.f != x.f && y.f != y.f;
-    if (!bothNan && (x.f != y.f || x.i != y.i))
-      return textA + " is not " + textB;
-  }
-  return {};
-}
-
-/// Runs an entry on the reference and on parts; the first difference.
-std::string compareOnParts(const CheckedText &checked, const CallableDecl &decl,
-                           const std::vector<Value> &args, uint32_t parts, uint64_t seed) {
-  DiagnosticSink sink;
-  auto placed = placeProgram(*checked.program, *decl.module->tree, decl, sink);
-  if (!placed)
-    return "not placed";
-  RunResult expected = reference::runEntry(*checked.program, checked.sources, decl, args);
-  PartsOptions options;
-  options.parts = parts;
-  options.seed = seed;
-  RunResult result = runOnParts(*checked.program, checked.sources, *placed, args, options);
-  if (!expected.ok() || !result.ok())
-    return expected.message + " / " + result.message;
-  for (size_t i = 0; i < expected.outputs.size(); ++i)
-    if (std::string why = difference(result.outputs[i], expected.outputs[i]); !why.empty())
-      return why;
-  return {};
-}
 
 // ---- Every rule --------------------------------------------------------------------------------
 
@@ -143,23 +64,6 @@ std::vector<std::string> namesIn(const std::string &shape) {
   return names;
 }
 
-std::string placed(const std::string &shape, const std::string &by) {
-  return "f32[" + shape + "]" + (by.empty() ? "" : " over chip by " + by);
-}
-
-std::vector<int64_t> sizesOf(const std::string &shape, const std::map<char, int64_t> &sizes) {
-  std::vector<int64_t> result;
-  std::stringstream parts(shape);
-  for (std::string part; std::getline(parts, part, ',');) {
-    int64_t product = 1;
-    for (char c : part)
-      if (auto found = sizes.find(c); found != sizes.end())
-        product *= found->second;
-    result.push_back(product);
-  }
-  return result;
-}
-
 TEST(Parts, EveryWayToCutEveryForm) {
   size_t accepted = 0, refused = 0;
   for (const Form &form : forms)
@@ -210,149 +114,58 @@ TEST(Parts, EveryWayToCutEveryForm) {
   EXPECT_GT(refused, 1000u);
 }
 
-// ---- Random programs ---------------------------------------------------------------------------
+// ---- Two levels --------------------------------------------------------------------------------
 
-/// Grows programs statement by statement: a random statement stays if the checker accepts it. Values
-/// stay whole numbers that `f32` holds exactly.
-class RandomProgram {
-public:
-  explicit RandomProgram(uint64_t seed) : random_(seed) {
-    for (const char *name : {"a", "b", "c"}) {
-      std::string shape = pick(std::vector<std::string>{"M, N", "N, K", "M, K", "K, N", "N"});
-      std::string by =
-          random_() % 4 ? std::string(1, shape[3 * (random_() % ((shape.size() + 2) / 3))]) : "";
-      header_ += std::string(header_.empty() ? "" : ", ") + name + ": " + placed(shape, by);
-      values_.push_back({name, shape, 3});
-    }
-  }
-
-  void grow(size_t statements) {
-    for (size_t tries = 0; tries < 12 * statements && lets_.size() < statements; ++tries) {
-      std::string name = "v" + std::to_string(lets_.size());
-      RandomValue made = statement();
-      if (made.text.empty() || made.bound >= 1 << 22)
-        continue;
-      lets_.push_back("    let " + name + " = " + made.text + "\n");
-      made.text = name;
-      values_.push_back(made);
-      // The last value is tried as a result at once, wherever it lies.
-      if (!finish()) {
-        lets_.pop_back();
-        values_.pop_back();
-        ++refused;
-      }
-    }
-  }
-
-  /// Whether the program is accepted with its last value as result, in some placement.
-  bool finish() {
-    const RandomValue &last = values_.back();
-    std::vector<std::string> ways = {""};
-    for (char dim : last.shape)
-      if (std::isalpha(dim))
-        ways.push_back(std::string(1, dim));
-    for (const std::string &by : ways)
-      for (const char *around : {"", "all_reduce", "all_gather"}) {
-        std::string value =
-            *around ? std::string(around) + "(" + last.text + ", over: chip)" : last.text;
-        text = "program p[M, N, K](" + header_ +
-               ", sizes: f32[M, N, K] over chip by M) -> (y: " + placed(last.shape, by) +
-               ") at host {\n    let _s = sizes\n";
-        for (const std::string &let : lets_)
-          text += let;
-        text += "    y = " + value + "\n}\n";
-        if (CheckedText(text).ok())
-          return true;
-      }
-    return false;
-  }
-
-  std::string text;
-  size_t refused = 0;
-  std::vector<std::string> shapes() const {
-    return {values_[0].shape, values_[1].shape, values_[2].shape};
-  }
-
-private:
-  struct RandomValue {
-    std::string text, shape;
-    int64_t bound = 0;
-  };
-  template <typename T> const T &pick(const std::vector<T> &from) {
-    return from[random_() % from.size()];
-  }
-  RandomValue statement() {
-    const RandomValue &a = pick(values_), &b = pick(values_);
-    bool isMatrix = a.shape.size() == 4 && b.shape.size() == 4;
-    switch (random_() % 8) {
-    case 0:
-      return a.shape == b.shape ? RandomValue{a.text + " + " + b.text, a.shape, a.bound + b.bound}
-                                : RandomValue();
-    case 1:
-      return a.shape == b.shape ? RandomValue{a.text + " * " + b.text, a.shape, a.bound * b.bound}
-                                : RandomValue();
-    case 2:
-      return isMatrix && a.shape[3] == b.shape[0]
-                 ? RandomValue{a.text + " @ " + b.text,
-                               std::string(1, a.shape[0]) + ", " + b.shape[3],
-                               a.bound * b.bound * 7}
-                 : RandomValue();
-    case 3:
-      return isMatrix ? RandomValue{a.text + ".T", std::string(1, a.shape[3]) + ", " + a.shape[0],
-                                    a.bound}
-                      : RandomValue();
-    case 4:
-      return {"max(" + a.text + ", 0.0)", a.shape, a.bound};
-    case 5:
-      return {a.text + " * 2.0", a.shape, 2 * a.bound};
-    case 6:
-      return {pick(std::vector<std::string>{"all_reduce", "all_gather"}) + "(" + a.text +
-                  ", over: chip)",
-              a.shape, 7 * a.bound};
-    default:
-      return {pick(std::vector<std::string>{"reduce_scatter", "all_to_all"}) + "(" + a.text +
-                  ", over: chip, by: " + a.shape[3 * (random_() % ((a.shape.size() + 2) / 3))] +
-                  ")",
-              a.shape, 7 * a.bound};
-    }
-  }
-
-  std::mt19937_64 random_;
-  std::string header_;
-  std::vector<RandomValue> values_;
-  std::vector<std::string> lets_;
-};
-
-/// `PTL_RANDOM_PROGRAMS` says how many.
-TEST(Parts, RandomPrograms) {
-  size_t statements = 0, refused = 0, programs = 0;
+/// Ways to lie over two levels, drawn: for every form, with movements over both levels behind it.
+TEST(Parts, FormsOverTwoLevels) {
+  std::mt19937_64 random(7);
+  auto pick = [&](const std::vector<std::string> &from) { return from[random() % from.size()]; };
+  size_t accepted = 0, refused = 0;
   const char *more = std::getenv("PTL_RANDOM_PROGRAMS");
-  uint64_t seeds = more ? std::strtoull(more, nullptr, 10) : 200;
-  for (uint64_t seed = 0; seed < seeds; ++seed) {
-    RandomProgram program(seed);
-    program.grow(1 + seed % 7);
-    refused += program.refused;
-    if (!program.finish())
+  size_t rounds = more ? std::strtoull(more, nullptr, 10) : 4000;
+  for (size_t round = 0; round < rounds; ++round) {
+    const Form &form = forms[round % std::size(forms)];
+    std::string value = form.text;
+    for (const char *level : {"chip", "host"}) {
+      std::string move = pick({"", "", "all_reduce", "all_gather", "all_reduce", "all_gather",
+                               "reduce_scatter", "all_to_all"});
+      std::string by = pick(namesIn(form.result));
+      bool takesBy = move == "reduce_scatter" || move == "all_to_all";
+      if (!move.empty() && !(takesBy && by.empty()))
+        value = move + "(" + value + ", over: " + level + (takesBy ? ", by: " + by : "") + ")";
+    }
+    auto drawn = [&](const char *shape) {
+      return placedOver(shape, pick(namesIn(shape)), pick(namesIn(shape)));
+    };
+    std::string text =
+        "fn scaled[M, N](x: f32[M, N], y: f32[M, N]) -> f32[M, N] { let z = x * y\n return z + y "
+        "}\n"
+        "fn contracted[M, K, N](x: f32[M, K], y: f32[K, N]) -> f32[M, N] { return x @ y }\n"
+        "program p[B, M, N, K](a: " +
+        drawn(form.a) + ", b: " + drawn(form.b) +
+        ", sizes: f32[B, M, N, K] over host by B, chip by M) -> (y: " + drawn(form.result) +
+        ") at pod {\n    let _s = sizes\n    y = " + value + "\n}\n";
+    CheckedText checked(text);
+    if (!checked.ok()) {
+      ++refused;
+      for (const Diagnostic &each : checked.sink.all())
+        EXPECT_TRUE(std::string_view(diagInfo(each.id).code).starts_with("E10") ||
+                    each.severity != Severity::Error)
+            << text << checked.errors();
       continue;
-    CheckedText checked(program.text);
-    ASSERT_TRUE(checked.ok());
-    const CallableDecl &decl = *checked.find("p");
-    ++programs;
-    statements += seed % 7 + 1;
-    std::map<char, int64_t> sizes = {{'M', 1 + static_cast<int64_t>(seed % 6)},
-                                     {'N', 7},
-                                     {'K', static_cast<int64_t>(seed % 4) + 2}};
-    std::vector<Value> args;
-    for (const std::string &shape : program.shapes())
-      args.push_back(numbers(sizesOf(shape, sizes), static_cast<int64_t>(args.size())));
-    args.push_back(numbers({sizes['M'], sizes['N'], sizes['K']}, 3));
-    for (uint32_t parts : {1u, 2u, 3u, 5u, 8u, 16u})
-      EXPECT_EQ(compareOnParts(checked, decl, args, parts, seed), "")
-          << program.text << "on " << parts << " parts";
+    }
+    ++accepted;
+    std::map<char, int64_t> sizes = {{'B', 3}, {'M', 5}, {'N', 7}, {'K', 4}};
+    std::vector<Value> args = {numbers(sizesOf(form.a, sizes), 1),
+                               numbers(sizesOf(form.b, sizes), 2), numbers({3, 5, 7, 4}, 3)};
+    for (auto [hosts, chips] : {std::pair(1u, 3u), {2u, 2u}, {3u, 2u}, {2u, 4u}})
+      EXPECT_EQ(compareOnShape(checked, *checked.find("p"), args,
+                               {{"host", hosts}, {"chip", chips}}, round),
+                "")
+          << text << "on " << hosts << " hosts, " << chips << " chips";
   }
-  EXPECT_GT(programs, seeds / 2);
-  EXPECT_GT(statements, 2 * seeds);
-  EXPECT_GT(refused, seeds / 2);
+  EXPECT_GT(accepted, rounds / 50);
+  EXPECT_GT(refused, rounds / 4);
 }
 
 // ---- The examples ------------------------------------------------------------------------------
@@ -381,7 +194,7 @@ TEST(Parts, ExampleOnManyParts) {
     RunResult expected = reference::runEntry(*checked.program, checked.sources, decl, layer);
     for (uint32_t parts : {1u, 2u, 3u, 4u, 5u, 8u, 16u}) {
       PartsOptions options;
-      options.parts = parts;
+      options.shape = {{"chip", parts}};
       RunResult result = runOnParts(*checked.program, checked.sources, *placed, layer, options);
       ASSERT_TRUE(result.ok()) << result.message;
       for (int64_t i = 0; i < expected.outputs[0].asArray().count(); ++i)
@@ -435,7 +248,7 @@ where M < 6
   auto placed = placeProgram(*checked.program, *decl.module->tree, decl, sink);
   ASSERT_TRUE(placed);
   PartsOptions options;
-  options.parts = 4;
+  options.shape = {{"chip", 4}};
   RefArray zeros = reference::zeroArray(ElemKind::I32, {4});
   zeros.set(0, Scalar::integer(1));
   zeros.set(1, Scalar::integer(1));

@@ -26,6 +26,8 @@ std::string_view runStatusName(RunStatus status) {
     return "memory";
   case RunStatus::Compile:
     return "compile";
+  case RunStatus::Silent:
+    return "silent";
   }
   return "";
 }

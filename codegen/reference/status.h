@@ -22,6 +22,7 @@ enum class RunStatus : uint8_t {
   Fault,         ///< the checked tree contradicts itself: a fault of the compiler
   Memory,        ///< an array does not fit
   Compile,       ///< another executor could not compile the callee
+  Silent,        ///< another part sent nothing for too long
 };
 
 /// `assert`, `where` …

@@ -192,6 +192,12 @@ ExitCode runOnReference(Run &run, const std::optional<RunShape> &shape) {
     return reference::runEntry(run.program, run.session.sources(), run.decl, std::move(args),
                                options);
   });
+  bool isShared = result.status == reference::RunStatus::Arguments ||
+                  result.status == reference::RunStatus::Where;
+  if (shape && !shape->hasResults() && isShared)
+    return ExitCode::ProgramStopped; // The first rank says it.
+  if (shape && !shape->hasResults() && result.ok())
+    return ExitCode::Fine;
   // This is a fault of the interpreter, not of the program.
   if (result.status == reference::RunStatus::Fault) {
     run.session.sink().report(DiagId::CompilerFault, result.span, {"reference", result.message});
@@ -269,7 +275,10 @@ ExitCode runRun(const Options &options) {
   if (!decl)
     return session.finish();
   std::vector<std::string> words = callWords(options, *decl);
-  return session.finish(runEntryOn(session, *target, *program, *decl, words, shape));
+  ExitCode code = session.finish(runEntryOn(session, *target, *program, *decl, words, shape));
+  if (shape && shape->ranks)
+    shape->ranks->end(code, session.sink().all().empty());
+  return code;
 }
 
 } // namespace ptl

@@ -1,24 +1,33 @@
-// `ptlc run --shape chip=4 --in-process`: programs whose arrays lie over the parts of a level.
+// `ptlc run --shape host=2,chip=4`: programs whose arrays lie over the parts of levels.
 #pragma once
 
+#include "codegen/parts/grid.h"
 #include "codegen/reference/interpreter.h"
+#include "driver/ir/run_ranks.h"
 #include "driver/session.h"
 
+#include <memory>
 #include <optional>
 #include <string>
 
 namespace ptl {
 
-/// How many parts of which level a program runs on; the level may be left out.
+/// What `--shape` and what belongs to it say.
 struct RunShape {
-  std::string level;
-  uint32_t parts = 1;
+  parts::MachineShape shape; ///< the name of the only level may be left out, and is empty
+  std::shared_ptr<Ranks>
+      ranks; ///< of which this process is one; null before, and with `--in-process`
+  bool inProcess = false;
+
+  /// Of ranks one has the results.
+  bool hasResults() const { return !ranks || ranks->rank() == 0; }
 };
 
 /// What `--shape` says; reports what cannot be run so. Nothing if it is not given, or was reported.
 std::optional<RunShape> shapeOfRun(Session &session);
 
-/// Runs a program on its parts as if they were one machine.
+/// Runs a program on its parts as if they were one machine. Before there are ranks, becomes what
+/// starts them.
 reference::RunResult runOnShape(Session &session, const CheckedProgram &program,
                                 const CallableDecl &decl, std::vector<reference::Value> args,
                                 const reference::RunOptions &options, const RunShape &shape);

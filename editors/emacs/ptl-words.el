@@ -13,8 +13,8 @@
 
 (defconst ptl-words-contextual
   '("acc" "after" "as" "at" "by" "cores" "depth" "from" "fuse" "id" "in" "inout" "l0"
-    "order" "over" "pipeline" "place" "split" "step" "strides" "tile" "tune" "unroll"
-    "when")
+    "mesh" "order" "over" "partial" "pipeline" "place" "split" "step" "strides" "tile"
+    "tune" "unroll" "when")
   "Words of PTL: contextual.")
 
 (defconst ptl-words-literals

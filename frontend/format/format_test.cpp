@@ -91,6 +91,15 @@ TEST(Format, DropsTrailingCommasOnOneLine) {
                    longName + ",\n    )\n}\n");
 }
 
+TEST(Format, KeepsDistributionsOnALine) {
+  expectFormat(
+      "program p[M,N](a:f32[M,N] over host by M,chip by N,b:f32[M] partial( + ) over host,chip,"
+      "c:f32[M] at host 0)->(y:f32[M]) at pod mesh chip as rows,columns:4 {\n    y = b\n}\n",
+      "program p[M, N](\n    a: f32[M, N] over host by M, chip by N,\n    b: f32[M] partial(+) "
+      "over host, chip,\n    c: f32[M] at host 0\n) -> (y: f32[M]) at pod mesh chip as rows, "
+      "columns: 4 {\n    y = b\n}\n");
+}
+
 TEST(Format, WorksAroundSyntaxErrors) {
   expectFormat(
       "fn f(x: f32) -> f32 {\n let a=1\n  let   = ) 3\n let b=2\n return a\n}\n",

@@ -21,7 +21,13 @@ struct OutputLine {
 
 /// The spacing between a token and its neighbours; bits.
 /// A trailing comma stands only where its list is broken one item per line.
-enum TokenRole : uint8_t { kTightBefore = 1, kTightAfter = 2, kSliceColon = 4, kTrailingComma = 8 };
+enum TokenRole : uint8_t {
+  kTightBefore = 1,
+  kTightAfter = 2,
+  kSliceColon = 4,
+  kTrailingComma = 8,
+  kInnerComma = 16, ///< no line ends behind it
+};
 
 /// A list of items between braces, or the file.
 struct Container {

@@ -212,7 +212,7 @@ bool Formatter::splitAtOperators(TokenIndex a, TokenIndex b, unsigned indent) {
     depth += isOpener(kind) - isCloser(kind);
     if (depth != 0 || i + 1 == b || i == a)
       continue;
-    commas |= kind == TokenKind::Comma;
+    commas |= kind == TokenKind::Comma && !(roles_[i] & kInnerComma);
     if (!(roles_[i] & kTightAfter))
       loosest = std::max(loosest, looseness(kind));
   }
@@ -222,7 +222,7 @@ bool Formatter::splitAtOperators(TokenIndex a, TokenIndex b, unsigned indent) {
   for (TokenIndex i = a; i < b; ++i) {
     TokenKind kind = tree_.tokenKind(i);
     depth += isOpener(kind) - isCloser(kind);
-    bool breaks = commas ? kind == TokenKind::Comma
+    bool breaks = commas ? kind == TokenKind::Comma && !(roles_[i] & kInnerComma)
                          : looseness(kind) == loosest && !(roles_[i] & kTightAfter) && i > a;
     if (depth == 0 && breaks && i + 1 < b)
       ends.push_back(i + 1);
@@ -277,7 +277,7 @@ void Formatter::splitAtCommas(TokenIndex a, TokenIndex b, unsigned indent) {
   for (TokenIndex i = a; i < b; ++i) {
     TokenKind kind = tree_.tokenKind(i);
     depth += isOpener(kind) - isCloser(kind);
-    if (depth != 0 || kind != TokenKind::Comma)
+    if (depth != 0 || kind != TokenKind::Comma || (roles_[i] & kInnerComma))
       continue;
     part(start, i + 1);
     start = i + 1;

@@ -89,6 +89,16 @@ void Formatter::assignRole(NodeId id) {
   case NodeKind::Place:
     roles_[n.firstToken] |= kTightAfter;
     break;
+  case NodeKind::Distribution: // `over host by B, chip by F` is one word of a list
+  case NodeKind::MeshClause:
+    for (TokenIndex i = n.firstToken; i < n.endToken; ++i)
+      if (tree_.tokenKind(i) == TokenKind::Comma)
+        roles_[i] |= kInnerComma;
+    break;
+  case NodeKind::OwedItem: // `partial(+)`
+    roles_[n.firstToken + 1] |= kTightBefore | kTightAfter;
+    roles_[n.mainToken] |= kTightAfter;
+    break;
   default:
     break;
   }

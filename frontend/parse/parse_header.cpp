@@ -119,7 +119,23 @@ NodeId Parser::parseAtClause() {
   advance();
   NodeId level = parseName("a level of the machine");
   NodeId role = acceptWord("as") ? parseName("a role") : kNoNode;
-  return make(NodeKind::AtClause, first, {level, role});
+  NodeId mesh = atWord("mesh") ? parseMesh() : kNoNode;
+  return make(NodeKind::AtClause, first, {level, role, mesh});
+}
+
+NodeId Parser::parseMesh() {
+  TokenIndex first = at_;
+  size_t start = mark();
+  advance();
+  push(parseName("a level of the machine"));
+  expectWord("as");
+  commaList([&] {
+    TokenIndex axisFirst = at_;
+    NodeId name = parseName("an axis of the mesh");
+    NodeId count = accept(TokenKind::Colon) ? parseBinary(Precedence::Or) : kNoNode;
+    return make(NodeKind::MeshAxis, axisFirst, {name, count});
+  });
+  return finish(NodeKind::MeshClause, first, start);
 }
 
 NodeId Parser::parseWhere() {

@@ -1,4 +1,4 @@
-// Types: `f16[M, K] @mat dn strides [S, 1] over host by M`.
+// Types: `f16[M, K] @mat dn strides [S, 1] over host by M, chip by K`.
 #include "frontend/parse/parser.h"
 
 namespace ptl {
@@ -59,7 +59,7 @@ NodeId Parser::parseType() {
         strides = parseShape();
       else
         expect(TokenKind::LBracket);
-    } else if (atWord("over") && distribution == kNoNode) {
+    } else if (atDistribution() && distribution == kNoNode) {
       distribution = parseDistribution();
     } else {
       break;
@@ -89,12 +89,71 @@ NodeId Parser::parsePlace() {
   return make(NodeKind::Place, first, {name, layout});
 }
 
+/// `at chip 0` is where an array lies; `at host` behind the results is who orchestrates.
+bool Parser::atDistribution() const {
+  return atWord("over") || (atWord("partial") && kind(1) == TokenKind::LParen) ||
+         (atWord("at") && kind(1) == TokenKind::Identifier && kind(2) == TokenKind::IntLiteral);
+}
+
 NodeId Parser::parseDistribution() {
+  TokenIndex first = at_;
+  size_t start = mark();
+  while (continues() && atDistribution()) {
+    if (atWord("partial")) {
+      push(parseOwedItem());
+    } else if (atWord("at")) {
+      push(parsePartItem());
+    } else {
+      push(parseCutItem());
+      // `, chip by F` goes on; `, w: f32[F]` is the next parameter.
+      while (at(TokenKind::Comma) && kind(1) == TokenKind::Identifier &&
+             (atWord("by", 2) || kind(2) == TokenKind::Comma))
+        push(parseCutItem());
+    }
+  }
+  return finish(NodeKind::Distribution, first, start);
+}
+
+/// Behind `over`, or the comma behind another item.
+NodeId Parser::parseCutItem() {
+  TokenIndex first = at_;
+  advance();
+  TokenIndex listFirst = at_;
+  size_t start = mark();
+  do
+    push(parseName("a level of the machine"));
+  while (accept(TokenKind::Comma));
+  NodeId levels = finish(NodeKind::NameList, listFirst, start);
+  NodeId axis = expectWord("by") ? parseBinary(Precedence::Or) : missing();
+  return make(NodeKind::CutItem, first, {levels, axis});
+}
+
+NodeId Parser::parseOwedItem() {
+  TokenIndex first = at_, fold = at_ + 2;
+  advance();
+  advance();
+  if (at(TokenKind::Plus) || atWord("max") || atWord("min"))
+    advance();
+  else
+    errorExpected("`+`, `max` or `min`");
+  expect(TokenKind::RParen);
+  expectWord("over");
+  TokenIndex listFirst = at_;
+  size_t start = mark();
+  push(parseName("a level of the machine"));
+  while (at(TokenKind::Comma) && kind(1) == TokenKind::Identifier && kind(2) != TokenKind::Colon) {
+    advance();
+    push(parseName("a level of the machine"));
+  }
+  NodeId levels = finish(NodeKind::NameList, listFirst, start);
+  return make(NodeKind::OwedItem, first, fold, {levels});
+}
+
+NodeId Parser::parsePartItem() {
   TokenIndex first = at_;
   advance();
   NodeId level = parseName("a level of the machine");
-  NodeId axis = expectWord("by") ? parseBinary(Precedence::Or) : missing();
-  return make(NodeKind::Distribution, first, {level, axis});
+  return make(NodeKind::PartItem, first, {level, leaf(NodeKind::IntLiteral)});
 }
 
 } // namespace ptl

@@ -149,6 +149,7 @@ private:
   NodeId parseResult();
   NodeId parseOnClause();
   NodeId parseAtClause();
+  NodeId parseMesh();
   NodeId parseWhere();
   NodeId parseTune();
   NodeId parseTuneParam();
@@ -172,7 +173,11 @@ private:
   NodeId parseShape();
   NodeId parseShapeItem();
   NodeId parsePlace();
+  bool atDistribution() const;
   NodeId parseDistribution();
+  NodeId parseCutItem();
+  NodeId parseOwedItem();
+  NodeId parsePartItem();
   bool atLayout() const;
   // parse_stmt.cpp
   NodeId parseBlock();

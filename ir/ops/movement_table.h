@@ -13,10 +13,21 @@ enum class PlacementKind : uint8_t {
   Whole,   ///< the same on every part
   Cut,     ///< every part has a block of one dimension
   Partial, ///< every part has a summand
+  Single,  ///< one part has it
+  Any,     ///< of a movement: whatever the placement is
+};
+
+/// What a call of a movement names beside what is moved and the level.
+enum class MovementTakes : uint8_t {
+  Nothing,
+  Axis,     ///< `by: D`, the dimension that is cut afterwards
+  Distance, ///< `by: 1`, how many parts further
+  Part,     ///< `to: 2`
+  Axes,     ///< `over: [host, chip], by: [B, D]`, one dimension per level
 };
 
 enum class MovementId : uint8_t {
-#define MOVEMENT(ID, NAME, FROM, TO, BY, SHARE, DOC) ID,
+#define MOVEMENT(ID, NAME, FROM, TO, TAKES, SHARE, DOC) ID,
 #include "ir/ops/movements.def"
 };
 
@@ -24,14 +35,14 @@ struct MovementRecord {
   MovementId id;
   std::string_view name;
   PlacementKind from, to;
-  bool takesBy;
+  MovementTakes takes;
   std::string_view share; ///< of the array's bytes, that each of `n` parts sends
   std::string_view doc;   ///< one line
 };
 
 inline constexpr MovementRecord allMovements[] = {
-#define MOVEMENT(ID, NAME, FROM, TO, BY, SHARE, DOC)                                               \
-  {MovementId::ID, NAME, PlacementKind::FROM, PlacementKind::TO, BY, SHARE, DOC},
+#define MOVEMENT(ID, NAME, FROM, TO, TAKES, SHARE, DOC)                                            \
+  {MovementId::ID, NAME, PlacementKind::FROM, PlacementKind::TO, MovementTakes::TAKES, SHARE, DOC},
 #include "ir/ops/movements.def"
 };
 

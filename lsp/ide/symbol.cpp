@@ -485,7 +485,11 @@ static SymbolType typeOfWord(const Tree &tree, NodeId node) {
     return SymbolType::Machine;
   case NodeKind::AtClause:
     return tree.child(parent, 0) == node ? SymbolType::Level : SymbolType::Word;
-  case NodeKind::Distribution:
+  case NodeKind::CutItem:
+  case NodeKind::OwedItem:
+  case NodeKind::PartItem:
+  case NodeKind::MeshClause:
+  case NodeKind::MeshAxis:
     return SymbolType::Level;
   case NodeKind::Place:
     return tree.child(parent, 0) == node ? SymbolType::Place : SymbolType::Layout;

@@ -2,6 +2,7 @@
 // and mutated.
 #include "runtime/movement/execute.h"
 #include "runtime/movement/prove.h"
+#include "runtime/movement/run_rank.h"
 
 #include <gtest/gtest.h>
 
@@ -16,6 +17,44 @@ constexpr Kind allKinds[] = {Kind::AllReduce, Kind::ReduceScatter, Kind::AllGath
 constexpr uint32_t rankCounts[] = {1, 2, 3, 4, 5, 7, 8, 16};
 
 bool hasTwoAxes(Kind kind) { return kind == Kind::AllToAll; }
+
+/// From blocks of some axes on a grid of ranks to blocks of others; an axis that is not cut is on all
+/// ranks of the grid's row or column.
+std::vector<Request> boxRequests(uint32_t ranks) {
+  std::vector<Request> requests;
+  uint32_t columns = ranks % 3 == 0 ? 3 : ranks % 2 == 0 ? 2 : 1, rows = ranks / columns;
+  auto boxAt = [&](const std::vector<int64_t> &shape, uint32_t way, uint32_t rank) {
+    Box box = wholeBox(shape);
+    Interval &first = box[way % 2], &second = box[way / 2 % 2];
+    auto cut = [](Interval &axis, uint32_t count, uint32_t part) {
+      Interval block = blockOf(axis.length(), count, part);
+      axis = {axis.begin + block.begin, axis.begin + block.end};
+    };
+    if (way / 4 % 2)
+      cut(first, rows, rank / columns);
+    if (way / 8 % 2)
+      cut(second, columns, rank % columns);
+    return box;
+  };
+  for (std::vector<int64_t> shape : std::vector<std::vector<int64_t>>{{7, 5}, {4, 0}, {2, 9}})
+    for (uint32_t from = 0; from < 16; ++from)
+      for (uint32_t to = from % 3; to < 16; to += 3) {
+        Request request{Kind::Boxes, shape, ranks};
+        for (uint32_t rank = 0; rank < ranks; ++rank) {
+          request.sources.push_back(boxAt(shape, from, rank));
+          request.results.push_back(boxAt(shape, to, rank));
+        }
+        requests.push_back(request);
+      }
+  // One rank has all, another gets a piece of it.
+  Request send{Kind::Boxes, {6, 5}, ranks};
+  send.sources.assign(ranks, Box(2));
+  send.results.assign(ranks, Box(2));
+  send.sources[ranks - 1] = wholeBox(send.shape);
+  send.results[ranks / 2] = {{1, 4}, {0, 5}};
+  requests.push_back(send);
+  return requests;
+}
 
 /// Requests on shapes with parts that are uneven, empty, or all of an array.
 std::vector<Request> someRequests(uint32_t ranks) {
@@ -33,6 +72,8 @@ std::vector<Request> someRequests(uint32_t ranks) {
           requests.push_back(request);
         }
     }
+  std::vector<Request> boxes = boxRequests(ranks);
+  requests.insert(requests.end(), boxes.begin(), boxes.end());
   if (ranks > 2)
     requests.push_back({Kind::Broadcast, {3, 2}, ranks, 0, 0, ranks - 1});
   return requests;
@@ -111,6 +152,70 @@ TEST(Movement, EveryAlgorithmMovesWhatItShould) {
         EXPECT_EQ(findMistake(list), "");
         for (uint64_t seed = 0; seed < 5; ++seed)
           EXPECT_EQ(mistakeOf(list, seed), "");
+      }
+}
+
+/// What `runRank` does of one step list, its messages kept by sender and receiver. Ranks are run in
+/// turn, and again from the beginning where one got nothing: what was sent is there then.
+class Letters : public Port {
+public:
+  explicit Letters(uint32_t ranks) : letters_(ranks * ranks), next_(ranks * ranks), ranks_(ranks) {}
+  void begin(uint32_t me) {
+    me_ = me;
+    for (uint32_t rank = 0; rank < ranks_; ++rank) {
+      letters_[me * ranks_ + rank].clear();
+      next_[rank * ranks_ + me] = 0;
+    }
+  }
+  void send(uint32_t rank, std::span<const uint8_t> bytes) override {
+    letters_[me_ * ranks_ + rank].emplace_back(bytes.begin(), bytes.end());
+  }
+  bool receive(uint32_t rank, std::span<uint8_t> bytes) override {
+    size_t &next = next_[rank * ranks_ + me_];
+    const auto &from = letters_[rank * ranks_ + me_];
+    if (next == from.size())
+      return false;
+    std::copy(from[next].begin(), from[next].end(), bytes.begin());
+    ++next;
+    return true;
+  }
+
+private:
+  std::vector<std::vector<std::vector<uint8_t>>> letters_;
+  std::vector<size_t> next_;
+  uint32_t ranks_, me_ = 0;
+};
+
+TEST(Movement, EachRankByItself) {
+  auto add = [](uint8_t *to, const uint8_t *from, int64_t count, bool fromFirst) {
+    auto *sums = reinterpret_cast<int64_t *>(to);
+    for (int64_t i = 0; i < count; ++i)
+      sums[i] += reinterpret_cast<const int64_t *>(from)[i];
+  };
+  for (uint32_t ranks : {1u, 2u, 3u, 4u, 6u, 8u})
+    for (const Request &request : someRequests(ranks))
+      for (Algorithm algorithm : algorithmsFor(request)) {
+        StepList list = makeSteps(request, algorithm);
+        std::vector<std::vector<int64_t>> sources = sourcesOf(request);
+        Letters letters(ranks);
+        size_t done = 0;
+        // Without a mistake at least one more rank gets all that it waits for in each round.
+        for (uint32_t round = 0; round < 4 * ranks + 4 && done < ranks; ++round) {
+          done = 0;
+          for (uint32_t rank = 0; rank < ranks; ++rank) {
+            std::vector<int64_t> result(
+                static_cast<size_t>(elementCount(resultBoxOf(request, rank))));
+            auto bytes = [](auto &from) {
+              return std::span(reinterpret_cast<uint8_t *>(from.data()), from.size() * 8);
+            };
+            letters.begin(rank);
+            if (runRank(list, rank, 8, bytes(sources[rank]), bytes(result), add, letters))
+              continue;
+            ++done;
+            EXPECT_EQ(result, expectedOf(request, rank)) << algorithmName(algorithm);
+          }
+        }
+        EXPECT_EQ(done, ranks) << algorithmName(algorithm);
       }
 }
 

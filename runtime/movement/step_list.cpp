@@ -208,6 +208,34 @@ void allToAll(Writer &w) {
   }
 }
 
+/// Who gives a rank the elements of a box that some ranks have: itself if it can, else one of them,
+/// not the same for all.
+uint32_t giverOf(const Request &request, const Box &box, uint32_t to) {
+  if (request.sources[to] == box)
+    return to;
+  std::vector<uint32_t> owners;
+  for (uint32_t rank = 0; rank < request.ranks; ++rank)
+    if (request.sources[rank] == box)
+      owners.push_back(rank);
+  return owners[to % owners.size()];
+}
+
+void moveBoxes(Writer &w) {
+  const Request &request = w.request();
+  uint32_t n = w.ranks(), me = w.rank();
+  auto between = [&](uint32_t from, uint32_t to) {
+    const Box &box = request.sources[from];
+    bool gives = elementCount(box) > 0 && giverOf(request, box, to) == from;
+    return gives ? intersection(box, request.results[to]) : Box{{0, 0}};
+  };
+  w.copy(resultBuffer, sourceBuffer, between(me, me));
+  for (uint32_t round = 1; round < n; ++round) {
+    uint32_t to = (me + round) % n, from = (me + n - round) % n;
+    w.send(sourceBuffer, to, between(me, to));
+    w.receive(resultBuffer, from, between(from, me));
+  }
+}
+
 void broadcast(Writer &w) {
   if (w.rank() == w.request().root)
     w.copy(kResultBuffer, kSourceBuffer, w.result());
@@ -229,6 +257,8 @@ Box sourceBoxOf(const Request &request, uint32_t rank) {
       for (Interval &interval : whole)
         interval.end = 0;
     return whole;
+  case Kind::Boxes:
+    return request.sources[rank];
   case Kind::AllReduce:
   case Kind::ReduceScatter:
     return whole;
@@ -237,6 +267,8 @@ Box sourceBoxOf(const Request &request, uint32_t rank) {
 }
 
 Box resultBoxOf(const Request &request, uint32_t rank) {
+  if (request.kind == Kind::Boxes)
+    return request.results[rank];
   bool isCut = request.kind == Kind::ReduceScatter || request.kind == Kind::AllToAll;
   return isCut ? partBox(request.shape, request.toAxis, request.ranks, rank)
                : wholeBox(request.shape);
@@ -263,6 +295,7 @@ std::vector<Algorithm> algorithmsFor(const Request &request) {
     return {Algorithm::Tree};
   case Kind::ReduceScatter:
   case Kind::AllToAll:
+  case Kind::Boxes:
     return {Algorithm::Pairwise};
   }
   __builtin_unreachable();
@@ -287,6 +320,9 @@ StepList makeSteps(const Request &request, Algorithm algorithm) {
       break;
     case Kind::Broadcast:
       broadcast(w);
+      break;
+    case Kind::Boxes:
+      moveBoxes(w);
       break;
     }
   }

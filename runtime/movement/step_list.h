@@ -56,7 +56,14 @@ struct RankSteps {
   std::vector<Step> steps;
 };
 
-enum class Kind : uint8_t { AllReduce, ReduceScatter, AllGather, AllToAll, Broadcast };
+enum class Kind : uint8_t {
+  AllReduce,
+  ReduceScatter,
+  AllGather,
+  AllToAll,
+  Broadcast,
+  Boxes, ///< from any boxes to any others
+};
 
 /// What is to be moved.
 struct Request {
@@ -66,6 +73,8 @@ struct Request {
   size_t fromAxis = 0; ///< the axis that is cut before: of `AllGather`, `AllToAll`
   size_t toAxis = 0;   ///< the axis that is cut afterwards: of `ReduceScatter`, `AllToAll`
   uint32_t root = 0;   ///< of `Broadcast`: who has it
+  /// Of `Boxes`, per rank: two ranks have the same box before, or boxes without common elements.
+  std::vector<Box> sources = {}, results = {};
 };
 
 /// What a rank has before, and afterwards. The rank that is not the root of a broadcast has nothing.

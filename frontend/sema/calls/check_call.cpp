@@ -227,10 +227,10 @@ static Expr *callByName(Context &ctx, NodeId node, std::string_view name, const 
         .help("give what it replaces a name: `let old = " + std::string(name) + "(inout y[i], v)`");
     return errorExpr(ctx, node);
   }
-  if (!findOps(name).empty())
-    return checkOpCall(ctx, node, name, args, expected);
   if (Expr *moved = checkMovementCall(ctx, node, name, args))
     return moved;
+  if (!findOps(name).empty())
+    return checkOpCall(ctx, node, name, args, expected);
   if (name.empty()) {
     checkLooseArguments(ctx, args);
     return errorExpr(ctx, node);

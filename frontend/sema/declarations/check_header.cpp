@@ -3,6 +3,7 @@
 
 #include "frontend/sema/names/declare_local.h"
 #include "frontend/sema/names/unknown_names.h"
+#include "frontend/sema/placement/distribution.h"
 #include "frontend/sema/types/const_eval.h"
 #include "frontend/sema/types/make_type.h"
 #include "frontend/sema/types/resolve_type.h"
@@ -378,7 +379,8 @@ static void checkKnown(Context &ctx, NodeId node, DiagId id,
 void checkLevelName(Context &ctx, NodeId node) {
   static const std::vector<std::string> levels = {"core", "aic", "aiv",      "die",     "chip",
                                                   "host", "pod", "superpod", "cluster", "global"};
-  checkKnown(ctx, node, DiagId::UnknownLevel, levels);
+  if (!ctx.decl || !isMeshAxis(ctx.tree, ctx.decl->syntax, ctx.text(node)))
+    checkKnown(ctx, node, DiagId::UnknownLevel, levels);
 }
 
 void checkCoreName(Context &ctx, NodeId node) {
@@ -413,6 +415,8 @@ void checkClause(Context &ctx, NodeId node) {
     ctx.decl->level = ctx.text(view.level());
     if (view.role() != kNoNode)
       ctx.decl->role = ctx.text(view.role());
+    if (view.mesh() != kNoNode)
+      checkLevelName(ctx, MeshClauseView(ctx.tree, view.mesh()).level());
     if (!ctx.inProgram())
       ctx.sink.report(DiagId::HeaderPartNotHere, ctx.span(node), {kindText(*ctx.decl), "at"});
   }

@@ -1,20 +1,16 @@
-// `over chip by D` in the headers of programs.
+// `over host by B, chip by D` in the headers of programs, and the levels that they speak of.
 #pragma once
 
 #include "frontend/base/diagnostic.h"
 #include "frontend/sema/checked_tree.h"
+#include "frontend/sema/placement/placement.h"
 #include "frontend/syntax/typed_nodes.h"
 
-#include <algorithm>
 #include <optional>
-#include <string>
 #include <string_view>
+#include <vector>
 
 namespace ptl {
-
-/// The levels of the machine, from the ground up.
-inline constexpr std::string_view levelNames[] = {"core", "die",      "chip",    "host",
-                                                  "pod",  "superpod", "cluster", "global"};
 
 /// No node if the type has none.
 inline NodeId distributionOf(const Tree &tree, NodeId type) {
@@ -23,7 +19,7 @@ inline NodeId distributionOf(const Tree &tree, NodeId type) {
              : kNoNode;
 }
 
-/// Calls `visit` with each `over … by …` of a header.
+/// Calls `visit` with each distribution of a header.
 template <typename Visit> void forEachDistribution(const Tree &tree, NodeId decl, Visit visit) {
   for (uint32_t slot : {2u, 3u}) {
     NodeId list = tree.child(decl, slot);
@@ -41,38 +37,28 @@ template <typename Visit> void forEachDistribution(const Tree &tree, NodeId decl
   }
 }
 
-/// The one level that the header speaks of, below that of the program; reports otherwise.
-inline std::optional<std::string> levelOf(const Tree &tree, const CallableDecl &decl,
-                                          DiagnosticSink &sink) {
-  std::optional<std::string> level;
-  bool isRight = true;
-  auto rank = [](std::string_view name) {
-    return std::ranges::find(levelNames, name) - std::ranges::begin(levelNames);
-  };
-  std::string own = decl.level.empty() ? "chip" : decl.level;
-  forEachDistribution(tree, decl.syntax, [&](NodeId node) {
-    NodeId word = DistributionView(tree, node).level();
-    std::string name(tree.text(word));
-    if (!isRight)
-      return;
-    isRight =
-        rank(name) < rank(own) && name != "core" && name != "die" && (!level || *level == name);
-    if (!isRight) {
-      auto report =
-          sink.report(DiagId::BadDistribution, tree.span(word),
-                      {"over " + name, level && *level != name
-                                           ? "other arrays of `" + decl.name + "` lie over `" +
-                                                 *level + "`, and a program has one level"
-                                           : "`" + decl.name + "` is a program of one " + own +
-                                                 ", which has no `" + name + "`s to lie over"});
-      if (!level && rank(name) >= rank(own) && rank(name) + 1 < std::ssize(levelNames))
-        report.help("say who orchestrates them: `at " +
-                    std::string(levelNames[static_cast<size_t>(rank(name)) + 1]) +
-                    "` behind the results");
-    }
-    level = name;
-  });
-  return isRight ? level : std::nullopt;
+/// Calls `visit` with the name of each level that a distribution speaks of, in order.
+template <typename Visit>
+void forEachLevelName(const Tree &tree, NodeId distribution, Visit visit) {
+  for (NodeId item : tree.children(distribution)) {
+    NodeId levels = tree.child(item, 0);
+    if (tree.is(levels, NodeKind::NameList))
+      for (NodeId name : tree.children(levels))
+        visit(name);
+    else
+      visit(levels);
+  }
 }
+
+/// The `mesh` of a callable; no node if it has none.
+NodeId meshOf(const Tree &tree, NodeId decl);
+
+/// Whether the `mesh` of a callable has an axis of that name.
+bool isMeshAxis(const Tree &tree, NodeId decl, std::string_view name);
+
+/// The levels that the header speaks of, outermost first, all below that of the program; reports
+/// otherwise. The axes of a mesh stand for their level.
+std::optional<std::vector<PlacedLevel>> levelsOf(const Tree &tree, const CallableDecl &decl,
+                                                 DiagnosticSink &sink);
 
 } // namespace ptl

@@ -7,6 +7,9 @@
 #include "frontend/sema/types/resolve_dim.h"
 #include "frontend/syntax/typed_nodes.h"
 
+#include <algorithm>
+#include <charconv>
+
 namespace ptl {
 
 static NodeId namedArgument(const Tree &tree, NodeId call, std::string_view name) {
@@ -20,25 +23,59 @@ static NodeId namedArgument(const Tree &tree, NodeId call, std::string_view name
   return kNoNode;
 }
 
+/// A `broadcast` without a level repeats an array, and moves nothing.
+static const MovementRecord *findMovementCall(std::string_view name, bool namesLevel) {
+  const MovementRecord *record = findMovement(name);
+  bool isOperation = record && record->id == MovementId::Broadcast && !namesLevel;
+  return isOperation ? nullptr : record;
+}
+
 const MovementRecord *movementOf(const Tree &tree, const Expr &expr) {
   const auto *convert = dyn_cast<ConvertExpr>(&expr);
   if (!convert || convert->syntax == kNoNode || convert->type != convert->arg->type ||
       !tree.is(convert->syntax, NodeKind::CallExpr))
     return nullptr;
-  return findMovement(tree.text(CallExprView(tree, convert->syntax).callee()));
+  return findMovementCall(tree.text(CallExprView(tree, convert->syntax).callee()),
+                          namedArgument(tree, convert->syntax, "over") != kNoNode);
 }
 
-NodeId movementAxis(const Tree &tree, const Expr &expr) {
-  return namedArgument(tree, expr.syntax, "by");
+/// `[host, chip]` is two of what `chip` is one.
+static std::vector<NodeId> listed(const Tree &tree, NodeId node) {
+  if (node == kNoNode)
+    return {};
+  if (!tree.is(node, NodeKind::ListExpr))
+    return {node};
+  auto elements = tree.children(node);
+  return std::vector<NodeId>(elements.begin(), elements.end());
 }
 
-std::string_view movementLevel(const Tree &tree, const Expr &expr) {
-  NodeId level = namedArgument(tree, expr.syntax, "over");
-  return level == kNoNode ? std::string_view() : tree.text(level);
+std::vector<NodeId> movementLevels(const Tree &tree, const Expr &expr) {
+  return listed(tree, namedArgument(tree, expr.syntax, "over"));
+}
+
+std::vector<NodeId> movementAxes(const Tree &tree, const Expr &expr) {
+  return listed(tree, namedArgument(tree, expr.syntax, "by"));
+}
+
+static std::optional<int64_t> numberAt(const Tree &tree, NodeId node) {
+  if (node == kNoNode)
+    return std::nullopt;
+  std::string_view text = tree.text(node);
+  int64_t number = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(number)
+                                                                  : std::nullopt;
+}
+
+std::optional<int64_t> movementNumber(const Tree &tree, const Expr &expr) {
+  NodeId to = namedArgument(tree, expr.syntax, "to");
+  return numberAt(tree, to == kNoNode ? namedArgument(tree, expr.syntax, "by") : to);
 }
 
 static std::string usageOf(const MovementRecord &record) {
-  return std::string(record.name) + "(x, over: chip" + (record.takesBy ? ", by: D)" : ")");
+  constexpr std::string_view behind[] = {"over: chip)", "over: chip, by: D)", "over: chip, by: 1)",
+                                         "over: chip, to: 1)", "over: [host, chip], by: [B, D])"};
+  return std::string(record.name) + "(x, " + std::string(behind[static_cast<size_t>(record.takes)]);
 }
 
 /// Why a movement cannot stand here; empty if it can.
@@ -50,6 +87,34 @@ static std::string whyNotHere(Context &ctx) {
   return {};
 }
 
+/// What a call names, by the names of the arguments.
+struct MovementArguments {
+  NodeId value = kNoNode, over = kNoNode, by = kNoNode, to = kNoNode;
+};
+
+/// What is missing or wrong of what a call names beside the level; empty if nothing is.
+static std::string wrongTarget(Context &ctx, const MovementRecord &record,
+                               const MovementArguments &args) {
+  switch (record.takes) {
+  case MovementTakes::Nothing:
+    return {};
+  case MovementTakes::Axis:
+    return args.by == kNoNode ? "it needs the dimension to cut, `by:`" : "";
+  case MovementTakes::Distance:
+    return numberAt(ctx.tree, args.by) ? "" : "it needs how many parts further, a number, `by:`";
+  case MovementTakes::Part: {
+    std::optional<int64_t> part = numberAt(ctx.tree, args.to);
+    return part && *part >= 0 && *part < INT32_MAX ? ""
+                                                   : "it needs which part gets it, a number, `to:`";
+  }
+  case MovementTakes::Axes:
+    return listed(ctx.tree, args.by).size() == listed(ctx.tree, args.over).size()
+               ? ""
+               : "it needs one dimension for each level, `by:`";
+  }
+  __builtin_unreachable();
+}
+
 /// Whether the arguments are those of the record; reports otherwise.
 static bool checkArguments(Context &ctx, NodeId node, const MovementRecord &record,
                            const std::vector<CallArgument> &args, NodeId &value) {
@@ -58,30 +123,43 @@ static bool checkArguments(Context &ctx, NodeId node, const MovementRecord &reco
         .help("it is written `" + usageOf(record) + "`");
     return false;
   };
-  NodeId level = kNoNode, axis = kNoNode;
+  bool takesBy = record.takes != MovementTakes::Nothing && record.takes != MovementTakes::Part;
+  MovementArguments named;
   for (const CallArgument &arg : args) {
-    NodeId *slot = arg.name.empty()                     ? &value
-                   : arg.name == "over"                 ? &level
-                   : arg.name == "by" && record.takesBy ? &axis
-                                                        : nullptr;
+    NodeId *slot = arg.name.empty()                                          ? &named.value
+                   : arg.name == "over"                                      ? &named.over
+                   : arg.name == "by" && takesBy                             ? &named.by
+                   : arg.name == "to" && record.takes == MovementTakes::Part ? &named.to
+                                                                             : nullptr;
     if (!slot || *slot != kNoNode || arg.isInout)
       return fails(arg.span, "`" + std::string(ctx.text(arg.node)) + "` is no argument of it");
     *slot = arg.value;
   }
-  if (value == kNoNode || level == kNoNode || (record.takesBy && axis == kNoNode))
-    return fails(ctx.span(node), value == kNoNode   ? "it needs what is to be moved"
-                                 : level == kNoNode ? "it needs the level whose parts move, `over:`"
-                                                    : "it needs the dimension to cut, `by:`");
-  if (!ctx.tree.is(level, NodeKind::NameExpr))
-    return fails(ctx.span(level), "`over:` takes the name of a level");
-  checkLevelName(ctx, level);
+  value = named.value;
+  if (value == kNoNode || named.over == kNoNode)
+    return fails(ctx.span(node), value == kNoNode ? "it needs what is to be moved"
+                                                  : "it needs the level whose parts move, `over:`");
+  if (std::string why = wrongTarget(ctx, record, named); !why.empty())
+    return fails(ctx.span(node), why);
+  bool isOne = record.takes != MovementTakes::Axes;
+  for (NodeId level : isOne ? std::vector{named.over} : listed(ctx.tree, named.over)) {
+    if (!ctx.tree.is(level, NodeKind::NameExpr))
+      return fails(ctx.span(level), "`over:` takes the name of a level");
+    checkLevelName(ctx, level);
+  }
+  if (record.takes != MovementTakes::Axis && isOne)
+    return true;
   // Looked up for its own sake: what it names is used.
-  return axis == kNoNode || resolveDim(ctx, axis).isKnown();
+  bool isRight = true;
+  for (NodeId axis : isOne ? std::vector{named.by} : listed(ctx.tree, named.by))
+    isRight &= resolveDim(ctx, axis).isKnown();
+  return isRight;
 }
 
 Expr *checkMovementCall(Context &ctx, NodeId node, std::string_view name,
                         const std::vector<CallArgument> &args) {
-  const MovementRecord *record = findMovement(name);
+  const MovementRecord *record = findMovementCall(
+      name, std::ranges::any_of(args, [](const CallArgument &arg) { return arg.name == "over"; }));
   if (!record)
     return nullptr;
   NodeId value = kNoNode;

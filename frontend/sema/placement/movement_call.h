@@ -4,6 +4,9 @@
 #include "frontend/sema/calls/check_call.h"
 #include "ir/ops/movement_table.h"
 
+#include <optional>
+#include <vector>
+
 namespace ptl {
 
 /// A movement changes where an array lies and not what it is: in the checked tree it is a conversion
@@ -14,9 +17,10 @@ Expr *checkMovementCall(Context &ctx, NodeId node, std::string_view name,
 
 /// The movement that an expression of the checked tree is; null for any other.
 const MovementRecord *movementOf(const Tree &tree, const Expr &expr);
-/// The dimension that a movement names with `by:`; no node when it names none.
-NodeId movementAxis(const Tree &tree, const Expr &expr);
-/// The level that it names with `over:`.
-std::string_view movementLevel(const Tree &tree, const Expr &expr);
+/// What is named with `over:` and with `by:`, in order: levels, and dimensions or a number.
+std::vector<NodeId> movementLevels(const Tree &tree, const Expr &expr);
+std::vector<NodeId> movementAxes(const Tree &tree, const Expr &expr);
+/// The number that a movement names with `by:` or `to:`; nothing when it is no whole number.
+std::optional<int64_t> movementNumber(const Tree &tree, const Expr &expr);
 
 } // namespace ptl

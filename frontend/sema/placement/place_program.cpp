@@ -1,6 +1,8 @@
 // The walk over the body of a program.
 #include "frontend/sema/placement/distribution.h"
 #include "frontend/sema/placement/movement_call.h"
+#include "frontend/sema/placement/place_header.h"
+#include "frontend/sema/placement/place_movement.h"
 #include "frontend/sema/placement/placement_report.h"
 #include "frontend/sema/placement/placement_rules.h"
 #include "frontend/syntax/typed_nodes.h"
@@ -30,10 +32,11 @@ struct PlacedFrame {
 class Placer {
 public:
   Placer(const CheckedProgram &program, const Tree &tree, const CallableDecl &decl,
-         std::string level, DiagnosticSink &sink)
-      : dims_(*program.dims), tree_(tree), decl_(decl), reports_(dims_, level, sink), sink_(sink) {
+         std::vector<PlacedLevel> levels, DiagnosticSink &sink)
+      : dims_(*program.dims), tree_(tree), decl_(decl), reports_(dims_, placed_.levels, sink),
+        sink_(sink) {
     placed_.decl = &decl;
-    placed_.level = std::move(level);
+    placed_.levels = std::move(levels);
   }
 
   std::optional<PlacedProgram> run() {
@@ -68,12 +71,14 @@ private:
   // Values.
   ValueId add(PlacedValue value);
   ValueId number(Dim dim);
-  ValueId slice(ValueId of, int64_t axis);
+  ValueId slice(ValueId of, Placement to);
+  Placement operandPlacements(const OpExpr &expr, PlacedValue &made,
+                              const std::vector<const Expr *> &args);
+  LevelPlacement overLevel(size_t level, const OpExpr &expr, const PlacedValue &made,
+                           const std::vector<const Expr *> &args, std::vector<Placement> &operands);
   ElemKind elemOf(const Elem &elem) const;
   std::vector<Dim> shapeOf(const Type &type) const;
   Dim inProgram(Dim dim) const { return dim ? dims_.substitute(dim, frame_->dims) : dim; }
-  Dim axisDim(NodeId node) const;
-  std::optional<int64_t> axisOf(const std::vector<Dim> &shape, Dim dim) const;
   // Reports.
   ReportedValue reported(const Expr &expr, ValueId id) const;
   [[noreturn]] void refuseHeader(const Local &local, std::string why) {
@@ -93,9 +98,9 @@ private:
   DimContext &dims_;
   const Tree &tree_;
   const CallableDecl &decl_;
+  PlacedProgram placed_;
   PlacementReports reports_;
   DiagnosticSink &sink_;
-  PlacedProgram placed_;
   PlacedFrame *frame_ = nullptr;
   const CallExpr *outermost_ = nullptr; ///< the call that stands in the program
   std::map<const Local *, Placement> wanted_;
@@ -105,6 +110,7 @@ private:
 // ---- Values ------------------------------------------------------------------------------------
 
 ValueId Placer::add(PlacedValue value) {
+  value.placement.resize(placed_.levels.size());
   placed_.values.push_back(std::move(value));
   return static_cast<ValueId>(placed_.values.size() - 1);
 }
@@ -118,11 +124,13 @@ ValueId Placer::number(Dim dim) {
   return add(std::move(value));
 }
 
-/// Each part takes its block of what is the same everywhere.
-ValueId Placer::slice(ValueId of, int64_t axis) {
+/// Each part takes its block of what it has.
+ValueId Placer::slice(ValueId of, Placement to) {
+  if (placed_.values[of].placement == to)
+    return of;
   PlacedValue value = placed_.values[of];
   value.kind = PlacedKind::Slice;
-  value.placement = {PlacementKind::Cut, axis};
+  value.placement = std::move(to);
   value.operands = {of};
   return add(std::move(value));
 }
@@ -146,22 +154,6 @@ std::vector<Dim> Placer::shapeOf(const Type &type) const {
   return shape;
 }
 
-/// The dimension of the program that a node names.
-Dim Placer::axisDim(NodeId node) const {
-  if (tree_.is(node, NodeKind::NameExpr))
-    for (const DimParam &dim : decl_.dims)
-      if (dim.name == tree_.text(node))
-        return dims_.symbolDim(dim.symbol);
-  return {};
-}
-
-/// The one axis of that length, counted from the end.
-std::optional<int64_t> Placer::axisOf(const std::vector<Dim> &shape, Dim dim) const {
-  if (!dim || std::ranges::count(shape, dim) != 1)
-    return std::nullopt;
-  return (std::ranges::find(shape, dim) - shape.begin()) - static_cast<int64_t>(shape.size());
-}
-
 // ---- Reports -----------------------------------------------------------------------------------
 
 ReportedValue Placer::reported(const Expr &expr, ValueId id) const {
@@ -180,21 +172,11 @@ ReportedValue Placer::reported(const Expr &expr, ValueId id) const {
 // ---- The header --------------------------------------------------------------------------------
 
 Placement Placer::written(NodeId type, const Local &local) {
-  NodeId node = distributionOf(tree_, type);
-  if (node == kNoNode)
-    return {};
-  DistributionView view(tree_, node);
-  std::vector<Dim> shape = shapeOf(*local.type);
-  std::optional<int64_t> axis = axisOf(shape, axisDim(view.axis()));
-  if (!axis) {
-    sink_
-        .report(DiagId::BadDistribution, tree_.span(view.axis()),
-                {local.name, "`" + std::string(tree_.text(view.axis())) +
-                                 "` is not the length of exactly one of its axes"})
-        .help("name a dimension of the program that occurs once in the type");
+  std::optional<Placement> placement =
+      writtenPlacement(dims_, tree_, decl_, placed_.levels, type, local, sink_);
+  if (!placement)
     throw Refused();
-  }
-  return {PlacementKind::Cut, *axis};
+  return std::move(*placement);
 }
 
 void Placer::header() {
@@ -273,14 +255,19 @@ void Placer::assign(const AssignStmt &stmt) {
   std::vector<Dim> shape = shapeOf(*stmt.target->type);
   if (placed_.values[id].shape.size() != shape.size())
     refuse(*stmt.value, "this assignment", "the value would be repeated; say `broadcast`");
-  Placement wanted = wanted_[stmt.target];
+  const Placement &wanted = wanted_[stmt.target];
   Placement have = placed_.values[id].placement;
-  if (have.isWhole() && wanted.isCut()) {
-    id = slice(id, wanted.axis);
-  } else if (have != wanted) {
-    reports_.result(stmt.value->span, stmt.target->name, wanted, shape, reported(*stmt.value, id));
-    throw Refused();
+  for (size_t level = 0; level < have.size(); ++level) {
+    bool isFree = have[level].isWhole() && wanted[level].isCut() &&
+                  !cutInside(have, level, wanted[level].axis);
+    if (have[level] != wanted[level] && !isFree) {
+      reports_.result(level, stmt.value->span, stmt.target->name, wanted, shape,
+                      reported(*stmt.value, id));
+      throw Refused();
+    }
+    have[level] = wanted[level];
   }
+  id = slice(id, wanted);
   placed_.outputs[output->second] = id;
   frame_->locals[stmt.target] = id;
 }
@@ -322,31 +309,9 @@ ValueId Placer::local(const LocalRefExpr &expr) {
   return number(dim);
 }
 
-/// Whether executors of parts have what a built-in needs besides its operands.
-bool canApply(const OpExpr &expr) {
-  switch (expr.op->opClass) {
-  case OpClass::Elementwise:
-  case OpClass::Comparison:
-  case OpClass::Select:
-  case OpClass::Conversion:
-  case OpClass::Reduction:
-  case OpClass::Scan:
-    return expr.op->id != OpId::Scan && expr.op->id != OpId::Reduce;
-  case OpClass::Product:
-    return true;
-  case OpClass::Shape:
-    return expr.op->id == OpId::Transpose || expr.op->id == OpId::Reshape ||
-           expr.op->id == OpId::Broadcast;
-  case OpClass::Creation:
-    return expr.op->id == OpId::Zeros || expr.op->id == OpId::Ones || expr.op->id == OpId::Full;
-  default:
-    return false;
-  }
-}
-
 ValueId Placer::apply(const OpExpr &expr) {
   std::string name = "`" + std::string(expr.op->name) + "`";
-  if (!canApply(expr) || !(expr.type->isArray() || expr.type->isScalar()))
+  if (!hasPlacementRule(*expr.op) || !(expr.type->isArray() || expr.type->isScalar()))
     refuse(expr, name, "there is no rule for it");
   PlacedValue made;
   made.kind = PlacedKind::Apply;
@@ -364,34 +329,70 @@ ValueId Placer::apply(const OpExpr &expr) {
   }
   for (const Expr *arg : args)
     made.operands.push_back(arg ? std::optional(value(*arg)) : std::nullopt);
-  std::vector<PlacedOperand> operands;
+  made.placement = operandPlacements(expr, made, args);
+  return add(std::move(made));
+}
+
+/// Judges the operands of `made` level by level and slices them; where the result lies.
+Placement Placer::operandPlacements(const OpExpr &expr, PlacedValue &made,
+                                    const std::vector<const Expr *> &args) {
+  std::vector<Placement> operands;
   for (std::optional<ValueId> id : made.operands)
-    operands.push_back(id ? PlacedOperand{placed_.values[*id].shape, placed_.values[*id].placement}
-                          : PlacedOperand{});
-  PlacementVerdict verdict = placeOp(dims_, expr, operands, made.shape, made.elem);
+    operands.push_back(id ? placed_.values[*id].placement : Placement(placed_.levels.size()));
+  Placement result;
+  for (size_t level = 0; level < placed_.levels.size(); ++level)
+    result.push_back(overLevel(level, expr, made, args, operands));
+  for (size_t i = 0; i < operands.size(); ++i)
+    if (made.operands[i])
+      made.operands[i] = slice(*made.operands[i], operands[i]);
+  return result;
+}
+
+/// One level: where the result lies over its parts. `operands` are as far as the levels outside have
+/// sliced them.
+LevelPlacement Placer::overLevel(size_t level, const OpExpr &expr, const PlacedValue &made,
+                                 const std::vector<const Expr *> &args,
+                                 std::vector<Placement> &operands) {
+  std::vector<PlacedOperand> here;
+  for (size_t i = 0; i < operands.size(); ++i)
+    here.push_back(made.operands[i]
+                       ? PlacedOperand{placed_.values[*made.operands[i]].shape, operands[i][level]}
+                       : PlacedOperand{});
+  PlacementVerdict verdict = placeOp(dims_, expr, here, made.shape, made.elem);
+  std::string name = "`" + std::string(expr.op->name) + "`";
   auto at = [&](size_t i) { return reported(*args[i], *made.operands[i]); };
   switch (verdict.kind) {
   case PlacementVerdict::Kind::OwedValue:
-    reports_.owed(spanOf(expr), at(verdict.operand), name);
+    reports_.owed(level, spanOf(expr), at(verdict.operand), name);
     throw Refused();
   case PlacementVerdict::Kind::Conflict:
-    reports_.conflict(spanOf(expr), std::string(expr.op->name), at(verdict.operand),
+    reports_.conflict(level, spanOf(expr), std::string(expr.op->name), at(verdict.operand),
                       at(verdict.other));
     throw Refused();
   case PlacementVerdict::Kind::NeedsWhole:
-    reports_.needsWhole(spanOf(expr), name,
-                        "its operand is " + reports_.describe(*at(verdict.operand).value) +
+    reports_.needsWhole(level, spanOf(expr), name,
+                        "its operand is " + reports_.describe(level, *at(verdict.operand).value) +
                             ", and blocks alone do not give the result",
                         at(verdict.operand));
     throw Refused();
   case PlacementVerdict::Kind::Fine:
     break;
   }
-  for (size_t i = 0; i < verdict.slices.size(); ++i)
-    if (verdict.slices[i])
-      made.operands[i] = slice(*made.operands[i], *verdict.slices[i]);
-  made.placement = verdict.result;
-  return add(std::move(made));
+  for (size_t i = 0; i < verdict.slices.size(); ++i) {
+    if (!verdict.slices[i])
+      continue;
+    if (std::optional<size_t> inside = cutInside(operands[i], level, *verdict.slices[i])) {
+      // Blocks of blocks are needed, and the operand has blocks of the whole.
+      reports_.needsWhole(*inside, spanOf(expr), name,
+                          "an operand that is " + reports_.describe(*inside, *at(i).value) +
+                              " meets one that the " + placed_.levels[level].name +
+                              "s outside cut, too",
+                          at(i));
+      throw Refused();
+    }
+    operands[i][level] = {PlacementKind::Cut, *verdict.slices[i], Fold::Sum, verdict.turn};
+  }
+  return verdict.result;
 }
 
 ValueId Placer::convert(const ConvertExpr &expr) {
@@ -399,10 +400,11 @@ ValueId Placer::convert(const ConvertExpr &expr) {
     if (const MovementRecord *movement = movementOf(tree_, expr))
       return move(expr, *movement);
   ValueId id = value(*expr.arg);
-  if (placed_.values[id].placement.isPartial() && expr.type != expr.arg->type) {
-    reports_.owed(spanOf(expr), reported(*expr.arg, id), "a conversion, which rounds,");
-    throw Refused();
-  }
+  for (size_t level = 0; level < placed_.levels.size(); ++level)
+    if (placed_.values[id].placement[level].isPartial() && expr.type != expr.arg->type) {
+      reports_.owed(level, spanOf(expr), reported(*expr.arg, id), "a conversion, which rounds,");
+      throw Refused();
+    }
   PlacedValue made = placed_.values[id];
   made.kind = PlacedKind::Convert;
   made.expr = &expr;
@@ -412,34 +414,18 @@ ValueId Placer::convert(const ConvertExpr &expr) {
 }
 
 ValueId Placer::move(const ConvertExpr &expr, const MovementRecord &movement) {
-  if (movementLevel(tree_, expr) != placed_.level)
-    refuse(expr, "`" + std::string(movement.name) + "`",
-           "the arrays of this program lie over `" + placed_.level + "`");
   ValueId id = value(*expr.arg);
-  PlacedValue made = placed_.values[id];
-  if (made.placement.kind != movement.from) {
-    reports_.source(expr.span, movement, reported(*expr.arg, id));
+  std::optional<MovedTo> to = placeMovement(dims_, tree_, placed_, expr, movement,
+                                            reported(*expr.arg, id), reports_, sink_);
+  if (!to)
     throw Refused();
-  }
+  PlacedValue made = placed_.values[id];
   made.kind = PlacedKind::Move;
   made.expr = &expr;
   made.movement = &movement;
+  made.level = to->level;
   made.operands = {id};
-  Placement before = made.placement;
-  made.placement = {movement.to, 0};
-  if (movement.takesBy) {
-    NodeId by = movementAxis(tree_, expr);
-    std::optional<int64_t> axis = axisOf(made.shape, axisDim(by));
-    if (!axis || (before.isCut() && before.axis == *axis)) {
-      sink_.report(DiagId::BadMovement, tree_.span(by),
-                   {std::string(movement.name),
-                    axis ? "it is cut along `" + std::string(tree_.text(by)) + "` already"
-                         : "`" + std::string(tree_.text(by)) +
-                               "` is not the length of exactly one axis of what is moved"});
-      throw Refused();
-    }
-    made.placement.axis = *axis;
-  }
+  made.placement = std::move(to->placement);
   return add(std::move(made));
 }
 
@@ -466,20 +452,22 @@ ValueId Placer::index(const IndexExpr &expr) {
       keep(1);
     } else if (item.kind == IndexItemKind::Rest) {
       keep(item.restCount + (item.restHasPrefix ? frame_->prefix.size() : 0));
-    } else if (isOne && !(made.placement.isCut() &&
-                          static_cast<int64_t>(next) ==
-                              made.placement.axis + static_cast<int64_t>(made.shape.size()))) {
+    } else if (isOne && std::ranges::none_of(made.placement, [&](const LevelPlacement &at) {
+                 return at.cuts(static_cast<int64_t>(next) -
+                                static_cast<int64_t>(made.shape.size()));
+               })) {
       ++next;
     } else {
       refuse(expr, "an index", "parts have whole axes and `new` ones only");
     }
   }
   keep(made.shape.size() - next);
-  if (made.placement.isCut()) {
-    size_t cut = made.shape.size() - static_cast<size_t>(-made.placement.axis);
-    auto place = std::ranges::find(axes, std::optional(cut));
-    made.placement.axis = (place - axes.begin()) - static_cast<int64_t>(axes.size());
-  }
+  for (LevelPlacement &at : made.placement)
+    if (at.isCut()) {
+      size_t cut = made.shape.size() - static_cast<size_t>(-at.axis);
+      auto place = std::ranges::find(axes, std::optional(cut));
+      at.axis = (place - axes.begin()) - static_cast<int64_t>(axes.size());
+    }
   made.kind = PlacedKind::Reshape;
   made.expr = &expr;
   made.operands = {id};
@@ -548,10 +536,10 @@ std::optional<PlacedProgram> placeProgram(const CheckedProgram &program, const T
                                           const CallableDecl &decl, DiagnosticSink &sink) {
   if (decl.hasErrors || !decl.body)
     return std::nullopt;
-  std::optional<std::string> level = levelOf(tree, decl, sink);
-  if (!level)
+  std::optional<std::vector<PlacedLevel>> levels = levelsOf(tree, decl, sink);
+  if (!levels)
     return std::nullopt;
-  return Placer(program, tree, decl, std::move(*level), sink).run();
+  return Placer(program, tree, decl, std::move(*levels), sink).run();
 }
 
 } // namespace ptl

@@ -1,4 +1,4 @@
-// Where the arrays of a program lie, over the parts of one level of the machine: inferred from its
+// Where the arrays of a program lie, over the parts of the levels of the machine: inferred from its
 // header by a rule per operation, and judged. What comes out is a list of values in program order,
 // which executors carry out part by part.
 #pragma once
@@ -16,15 +16,31 @@ namespace ptl {
 /// What owed summands are folded with.
 enum class Fold : uint8_t { Sum, Max, Min };
 
-struct Placement {
+/// How a value lies over the parts of one level.
+struct LevelPlacement {
   PlacementKind kind = PlacementKind::Whole;
   int64_t axis = 0; ///< of `Cut`, counted from the end: -1 is the last
   Fold fold = Fold::Sum;
+  int64_t turn = 0;  ///< of `Cut`: block `i` lies on part `i + turn`, round the end
+  uint32_t part = 0; ///< of `Single`
 
   bool isWhole() const { return kind == PlacementKind::Whole; }
   bool isCut() const { return kind == PlacementKind::Cut; }
   bool isPartial() const { return kind == PlacementKind::Partial; }
-  bool operator==(const Placement &) const = default;
+  bool isSingle() const { return kind == PlacementKind::Single; }
+  bool cuts(int64_t which) const { return isCut() && axis == which; }
+  bool operator==(const LevelPlacement &) const = default;
+};
+
+/// Per level of the program, outermost first. A dimension that several levels cut is cut into
+/// blocks by the outermost, and those into blocks by the next.
+using Placement = std::vector<LevelPlacement>;
+
+/// A level whose parts hold the arrays of a program: one of the machine, or an axis of a mesh.
+struct PlacedLevel {
+  std::string name;
+  std::string machineLevel;      ///< `chip`: the level itself, or that of which the mesh is made
+  std::optional<uint32_t> count; ///< of an axis of a mesh that says how many parts it has
 };
 
 using ValueId = uint32_t;
@@ -36,7 +52,7 @@ enum class PlacedKind : uint8_t {
   Apply,     ///< the built-in of `expr`, an `OpExpr`, on `operands`
   Convert,   ///< to `elem`, as `expr` says
   Reshape,   ///< the operand in row-major order with the shape of the result
-  Slice,     ///< each part takes its block of what is the same everywhere
+  Slice,     ///< each part takes its block of what it has
   Move,      ///< `movement`
 };
 
@@ -50,12 +66,13 @@ struct PlacedValue {
   std::vector<std::optional<ValueId>> operands; ///< nothing for an operand that is left out
   const Local *param = nullptr;
   const MovementRecord *movement = nullptr;
+  size_t level = 0; ///< of a movement over one level
   Dim dim;
 };
 
 struct PlacedProgram {
   const CallableDecl *decl = nullptr;
-  std::string level;               ///< whose parts hold the arrays: `chip`
+  std::vector<PlacedLevel> levels; ///< whose parts hold the arrays, outermost first
   std::vector<PlacedValue> values; ///< operands before what uses them
   std::vector<ValueId> outputs;    ///< one per output, placed as declared
 };

@@ -2,27 +2,36 @@
 
 namespace ptl {
 
-std::string PlacementReports::describe(const Placement &placement,
+std::string PlacementReports::describe(size_t level, const Placement &all,
                                        const std::vector<Dim> &shape) const {
   constexpr std::string_view folds[] = {"sum", "maximum", "minimum"};
+  const LevelPlacement &placement = all[level];
   if (placement.isWhole())
-    return "the same on all " + level_ + "s";
+    return "the same on all " + plural(level);
   if (placement.isPartial())
-    return "a " + std::string(folds[static_cast<size_t>(placement.fold)]) + " over the " + level_ +
-           "s that is still owed";
+    return "a " + std::string(folds[static_cast<size_t>(placement.fold)]) + " over the " +
+           plural(level) + " that is still owed";
+  if (placement.isSingle())
+    return "on " + levels_[level].name + " " + std::to_string(placement.part) + " only";
   Dim length = shape[shape.size() - static_cast<size_t>(-placement.axis)];
-  return "cut along `" + dims_.toString(length) + "` over the " + level_ + "s";
+  std::string turned =
+      placement.turn ? ", moved round by " + std::to_string(placement.turn) : std::string();
+  return "cut along `" + dims_.toString(length) + "` over the " + plural(level) + turned;
 }
 
-const MovementRecord *PlacementReports::between(const Placement &from, const Placement &to) const {
+const MovementRecord *PlacementReports::between(const LevelPlacement &from,
+                                                const LevelPlacement &to) const {
+  if (from.isCut() && to.isCut() && from.axis == to.axis)
+    return &movementRecord(MovementId::Shift);
   for (const MovementRecord &record : allMovements)
     if (record.from == from.kind && record.to == to.kind)
       return &record;
   return nullptr;
 }
 
-/// What each part sends, as a share of the bytes of the whole array.
-std::string PlacementReports::bytesText(const PlacedValue &value,
+/// What each part sends, as a share of the bytes of the array, of which the parts of other levels
+/// have blocks.
+std::string PlacementReports::bytesText(size_t level, const PlacedValue &value,
                                         const MovementRecord &movement) const {
   std::string bytes = std::to_string(elemInfo(value.elem).storageBytes);
   for (Dim dim : value.shape) {
@@ -30,15 +39,18 @@ std::string PlacementReports::bytesText(const PlacedValue &value,
     bool isSum = text.find(" + ") != text.npos || text.find(" - ") != text.npos;
     bytes += " * " + (isSum ? "(" + text + ")" : text);
   }
-  return "each of n " + level_ + "s sends " + std::string(movement.share) + " of " + bytes +
+  for (size_t other = 0; other < levels_.size(); ++other)
+    if (other != level && value.placement[other].isCut())
+      bytes += " / " + plural(other);
+  return "each of n " + plural(level) + " sends " + std::string(movement.share) + " of " + bytes +
          " bytes";
 }
 
-void PlacementReports::offer(DiagnosticBuilder report, const ReportedValue &value,
-                             const MovementRecord &movement, const std::string &by) {
+void PlacementReports::offer(size_t level, DiagnosticBuilder report, const ReportedValue &value,
+                             const MovementRecord &movement, const std::string &target) {
   std::string name(movement.name);
-  std::string behind = ", over: " + level_ + (by.empty() ? ")" : ", by: " + by + ")");
-  std::string bytes = bytesText(*value.value, movement);
+  std::string behind = ", over: " + levels_[level].name + target + ")";
+  std::string bytes = bytesText(level, *value.value, movement);
   if (!value.written) {
     report.help("`" + name + "(…" + behind + "` moves it: " + bytes);
     return;
@@ -48,50 +60,63 @@ void PlacementReports::offer(DiagnosticBuilder report, const ReportedValue &valu
              {{{at.file, at.begin, at.begin}, name + "("}, {{at.file, at.end, at.end}, behind}});
 }
 
-void PlacementReports::owed(Span span, const ReportedValue &value, const std::string &user) {
+void PlacementReports::owed(size_t level, Span span, const ReportedValue &value,
+                            const std::string &user) {
   constexpr std::string_view folds[] = {"sum", "maximum", "minimum"};
-  auto report = sink_.report(DiagId::PartialUsedWhole, span,
-                             {value.name,
-                              std::string(folds[static_cast<size_t>(value.value->placement.fold)]),
-                              level_ + "s", user});
-  offer(report, value, movementRecord(MovementId::AllReduce), {});
+  Fold fold = value.value->placement[level].fold;
+  auto report = sink_.report(
+      DiagId::PartialUsedWhole, span,
+      {value.name, std::string(folds[static_cast<size_t>(fold)]), plural(level), user});
+  offer(level, report, value, movementRecord(MovementId::AllReduce), {});
 }
 
-void PlacementReports::conflict(Span span, const std::string &op, const ReportedValue &a,
-                                const ReportedValue &b) {
-  auto report = sink_.report(DiagId::PlacementsDiffer, span,
-                             {op, a.name, describe(*a.value), b.name, describe(*b.value)});
+void PlacementReports::conflict(size_t level, Span span, const std::string &op,
+                                const ReportedValue &a, const ReportedValue &b) {
+  auto report =
+      sink_.report(DiagId::PlacementsDiffer, span,
+                   {op, a.name, describe(level, *a.value), b.name, describe(level, *b.value)});
   for (const ReportedValue *each : {&a, &b})
-    offer(report, *each, movementRecord(MovementId::AllGather), {});
+    if (const MovementRecord *movement = between(each->value->placement[level], LevelPlacement()))
+      offer(level, report, *each, *movement, {});
 }
 
-void PlacementReports::needsWhole(Span span, const std::string &what, const std::string &why,
-                                  const ReportedValue &value) {
+void PlacementReports::needsWhole(size_t level, Span span, const std::string &what,
+                                  const std::string &why, const ReportedValue &value) {
   auto report = sink_.report(DiagId::NoPlacementRule, span, {what, why});
-  if (const MovementRecord *movement = between(value.value->placement, Placement()))
-    offer(report, value, *movement, {});
+  if (const MovementRecord *movement = between(value.value->placement[level], LevelPlacement()))
+    offer(level, report, value, *movement, {});
 }
 
-void PlacementReports::result(Span span, const std::string &name, const Placement &wanted,
-                              const std::vector<Dim> &shape, const ReportedValue &value) {
+void PlacementReports::result(size_t level, Span span, const std::string &name,
+                              const Placement &wanted, const std::vector<Dim> &shape,
+                              const ReportedValue &value) {
   auto report = sink_.report(DiagId::ResultPlacement, span,
-                             {name, describe(wanted, shape), describe(*value.value)});
-  const MovementRecord *movement = between(value.value->placement, wanted);
+                             {name, describe(level, wanted, shape), describe(level, *value.value)});
+  const LevelPlacement &from = value.value->placement[level], &to = wanted[level];
+  const MovementRecord *movement = between(from, to);
   if (!movement)
     return;
-  std::string by;
-  if (movement->takesBy)
-    by = dims_.toString(shape[shape.size() - static_cast<size_t>(-wanted.axis)]);
-  offer(report, value, *movement, by);
+  std::string target;
+  if (movement->takes == MovementTakes::Axis)
+    target = ", by: " + dims_.toString(shape[shape.size() - static_cast<size_t>(-to.axis)]);
+  else if (movement->takes == MovementTakes::Distance)
+    target = ", by: " + std::to_string(to.turn - from.turn);
+  else if (movement->takes == MovementTakes::Part)
+    target = ", to: " + std::to_string(to.part);
+  offer(level, report, value, *movement, target);
 }
 
-void PlacementReports::source(Span span, const MovementRecord &movement,
+void PlacementReports::source(size_t level, Span span, const MovementRecord &movement,
                               const ReportedValue &value) {
-  std::string_view from = movement.from == PlacementKind::Cut ? "cut" : "a sum that is still owed";
-  auto report = sink_.report(
-      DiagId::MovementSource, span,
-      {std::string(movement.name), std::string(from), value.name, describe(*value.value)});
-  if (value.value->placement.isWhole())
+  constexpr std::string_view kinds[] = {"the same everywhere", "cut", "a sum that is still owed",
+                                        "on one part only", "anything but a sum that is owed"};
+  auto report = sink_.report(DiagId::MovementSource, span,
+                             {std::string(movement.name),
+                              std::string(kinds[static_cast<size_t>(movement.from)]), value.name,
+                              describe(level, *value.value)});
+  if (value.value->placement[level].isPartial())
+    offer(level, std::move(report), value, movementRecord(MovementId::AllReduce), {});
+  else if (value.value->placement[level].isWhole())
     report.help("nothing has to move: every part has it, and a block of it is taken for nothing");
 }
 

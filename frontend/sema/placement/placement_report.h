@@ -13,36 +13,41 @@ struct ReportedValue {
   std::optional<Span> written; ///< where a movement can be put round it
 };
 
-/// Says things about one program.
+/// Says things about one program. What lies wrong does so over one level, which comes first.
 class PlacementReports {
 public:
-  PlacementReports(const DimContext &dims, std::string level, DiagnosticSink &sink)
-      : dims_(dims), level_(std::move(level)), sink_(sink) {}
+  PlacementReports(const DimContext &dims, const std::vector<PlacedLevel> &levels,
+                   DiagnosticSink &sink)
+      : dims_(dims), levels_(levels), sink_(sink) {}
 
   /// `cut along D over the chips`
-  std::string describe(const PlacedValue &value) const {
-    return describe(value.placement, value.shape);
+  std::string describe(size_t level, const PlacedValue &value) const {
+    return describe(level, value.placement, value.shape);
   }
-  std::string describe(const Placement &placement, const std::vector<Dim> &shape) const;
+  std::string describe(size_t level, const Placement &placement,
+                       const std::vector<Dim> &shape) const;
 
-  void owed(Span span, const ReportedValue &value, const std::string &user);
-  void conflict(Span span, const std::string &op, const ReportedValue &a, const ReportedValue &b);
-  void needsWhole(Span span, const std::string &what, const std::string &why,
+  void owed(size_t level, Span span, const ReportedValue &value, const std::string &user);
+  void conflict(size_t level, Span span, const std::string &op, const ReportedValue &a,
+                const ReportedValue &b);
+  void needsWhole(size_t level, Span span, const std::string &what, const std::string &why,
                   const ReportedValue &value);
-  void result(Span span, const std::string &name, const Placement &wanted,
+  void result(size_t level, Span span, const std::string &name, const Placement &wanted,
               const std::vector<Dim> &shape, const ReportedValue &value);
-  void source(Span span, const MovementRecord &movement, const ReportedValue &value);
+  void source(size_t level, Span span, const MovementRecord &movement, const ReportedValue &value);
   void noRule(Span span, const std::string &what, const std::string &why);
 
 private:
   /// The movement from one placement to another; null when it takes more than one, or none.
-  const MovementRecord *between(const Placement &from, const Placement &to) const;
-  void offer(DiagnosticBuilder report, const ReportedValue &value, const MovementRecord &movement,
-             const std::string &by);
-  std::string bytesText(const PlacedValue &value, const MovementRecord &movement) const;
+  const MovementRecord *between(const LevelPlacement &from, const LevelPlacement &to) const;
+  void offer(size_t level, DiagnosticBuilder report, const ReportedValue &value,
+             const MovementRecord &movement, const std::string &target);
+  std::string bytesText(size_t level, const PlacedValue &value,
+                        const MovementRecord &movement) const;
+  std::string plural(size_t level) const { return levels_[level].name + "s"; }
 
   const DimContext &dims_;
-  std::string level_;
+  const std::vector<PlacedLevel> &levels_;
   DiagnosticSink &sink_;
 };
 

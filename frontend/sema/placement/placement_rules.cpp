@@ -238,6 +238,7 @@ PlacementVerdict placeCut(const OpExpr &expr, std::span<const PlacedOperand> ope
   PlacementVerdict verdict;
   verdict.slices.resize(operands.size());
   verdict.operand = cut;
+  verdict.turn = operands[cut].placement.turn;
   auto labelAt = [&](size_t operand, int64_t axis) {
     const Labels &labels = rule.operands[operand];
     return labels[labels.size() - static_cast<size_t>(-axis)];
@@ -252,7 +253,8 @@ PlacementVerdict placeCut(const OpExpr &expr, std::span<const PlacedOperand> ope
   }
   for (size_t i = 0; i < operands.size(); ++i) {
     if (operands[i].placement.isCut()) {
-      if (labelAt(i, operands[i].placement.axis) != label) {
+      if (labelAt(i, operands[i].placement.axis) != label ||
+          operands[i].placement.turn != operands[cut].placement.turn) {
         verdict.kind = PlacementVerdict::Kind::Conflict;
         verdict.other = i;
         return verdict;
@@ -265,13 +267,48 @@ PlacementVerdict placeCut(const OpExpr &expr, std::span<const PlacedOperand> ope
   }
   if (isKept)
     verdict.result = {PlacementKind::Cut,
-                      (place - rule.result.begin()) - static_cast<int64_t>(rule.result.size())};
+                      (place - rule.result.begin()) - static_cast<int64_t>(rule.result.size()),
+                      Fold::Sum, operands[cut].placement.turn};
   else
     verdict.result = {PlacementKind::Partial, 0, *foldOf(expr.op->id)};
   return verdict;
 }
 
+/// With an operand that one part has. Others that are the same everywhere are there too.
+PlacementVerdict placeSingle(std::span<const PlacedOperand> operands, size_t single) {
+  PlacementVerdict verdict;
+  verdict.slices.resize(operands.size());
+  verdict.operand = single;
+  verdict.result = operands[single].placement;
+  for (size_t i = 0; i < operands.size(); ++i)
+    if (!operands[i].placement.isWhole() && operands[i].placement != verdict.result) {
+      verdict.kind = PlacementVerdict::Kind::Conflict;
+      verdict.other = i;
+    }
+  return verdict;
+}
+
 } // namespace
+
+bool hasPlacementRule(const OpRecord &op) {
+  switch (op.opClass) {
+  case OpClass::Elementwise:
+  case OpClass::Comparison:
+  case OpClass::Select:
+  case OpClass::Conversion:
+  case OpClass::Reduction:
+  case OpClass::Scan:
+    return op.id != OpId::Scan && op.id != OpId::Reduce;
+  case OpClass::Product:
+    return true;
+  case OpClass::Shape:
+    return op.id == OpId::Transpose || op.id == OpId::Reshape || op.id == OpId::Broadcast;
+  case OpClass::Creation:
+    return op.id == OpId::Zeros || op.id == OpId::Ones || op.id == OpId::Full;
+  default:
+    return false;
+  }
+}
 
 std::optional<int64_t> axisAfterReshape(DimContext &dims, std::span<const Dim> from, int64_t axis,
                                         std::span<const Dim> to) {
@@ -295,6 +332,9 @@ PlacementVerdict placeOp(DimContext &dims, const OpExpr &expr,
   PlacementVerdict verdict;
   verdict.slices.resize(operands.size());
   size_t cut = operands.size();
+  for (size_t i = 0; i < operands.size(); ++i)
+    if (operands[i].placement.isSingle())
+      return placeSingle(operands, i);
   for (size_t i = 0; i < operands.size(); ++i) {
     if (operands[i].placement.isPartial())
       return placeOwed(expr, operands, i, elem);
@@ -307,7 +347,8 @@ PlacementVerdict placeOp(DimContext &dims, const OpExpr &expr,
     std::optional<int64_t> axis =
         axisAfterReshape(dims, operands[0].shape, operands[0].placement.axis, shape);
     verdict.kind = axis ? PlacementVerdict::Kind::Fine : PlacementVerdict::Kind::NeedsWhole;
-    verdict.result = {PlacementKind::Cut, axis.value_or(0)};
+    verdict.result = operands[0].placement;
+    verdict.result.axis = axis.value_or(0);
     return verdict;
   }
   if (std::optional<AxisRule> rule = axisRule(expr, operands, shape))

@@ -8,29 +8,34 @@
 
 namespace ptl {
 
-/// An operand: its whole shape and where it lies. A scalar has no axes.
+/// An operand: its whole shape and where it lies over one level. A scalar has no axes.
 struct PlacedOperand {
   std::span<const Dim> shape;
-  Placement placement;
+  LevelPlacement placement;
 };
 
-/// What an operation makes of its operands.
+/// What an operation makes of its operands, over one level.
 struct PlacementVerdict {
   enum class Kind : uint8_t {
     Fine,
     OwedValue, ///< `operand` is owed, and the operation is not linear
-    Conflict,  ///< `operand` and `other` are cut differently
+    Conflict,  ///< `operand` and `other` are cut differently, or on different parts
     NeedsWhole ///< `operand` must be the same everywhere
   };
   Kind kind = Kind::Fine;
   size_t operand = 0, other = 0;
-  Placement result;
+  LevelPlacement result;
   /// Per operand that is the same everywhere and of which each part takes its block: the axis,
   /// counted from the end.
   std::vector<std::optional<int64_t>> slices;
+  int64_t turn = 0; ///< of the blocks of slices
 };
 
-/// `shape`: of the result, as a whole.
+/// Whether there is a rule for a built-in, and executors of parts have what it needs besides operands.
+bool hasPlacementRule(const OpRecord &op);
+
+/// `shape`: of the result, as a whole. Levels are judged one by one: what is cut by another level is cut
+/// before or afterwards, whatever this one does.
 PlacementVerdict placeOp(DimContext &dims, const OpExpr &expr,
                          std::span<const PlacedOperand> operands, std::span<const Dim> shape,
                          ElemKind elem);

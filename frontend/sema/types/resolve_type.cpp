@@ -5,6 +5,7 @@
 #include "frontend/sema/declarations/declare_module.h"
 #include "frontend/sema/names/lookup.h"
 #include "frontend/sema/names/unknown_names.h"
+#include "frontend/sema/placement/distribution.h"
 #include "frontend/sema/types/capacity.h"
 #include "frontend/sema/types/make_type.h"
 #include "frontend/sema/types/resolve_dim.h"
@@ -344,7 +345,8 @@ static const Type *withSuffixes(Context &ctx, NodeId node, const Type *type) {
     }
   }
   if (view.distribution() != kNoNode) {
-    checkLevelName(ctx, DistributionView(ctx.tree, view.distribution()).level());
+    forEachLevelName(ctx.tree, view.distribution(),
+                     [&](NodeId name) { checkLevelName(ctx, name); });
     // Tunables are not allowed in the types of a header.
     if (!ctx.inProgram() || ctx.tunablesAllowed)
       ctx.sink.report(DiagId::BadDistribution, ctx.span(view.distribution()),

@@ -1,0 +1,26 @@
+// The elements of values, as movements see them: dense and in row-major order.
+#pragma once
+
+#include "codegen/reference/value.h"
+#include "runtime/movement/step_list.h"
+
+#include <vector>
+
+namespace ptl::parts {
+
+std::vector<int64_t> shapeOfBox(const movement::Box &box);
+
+/// The elements of an array or a scalar.
+std::vector<Scalar> elementsOf(const reference::Value &value);
+reference::Value valueOfElements(ElemKind elem, std::vector<int64_t> shape,
+                                 const std::vector<Scalar> &elements);
+
+/// What lies in `box` of a value that holds the elements of `within`.
+reference::Value sliceOf(const reference::Value &value, const movement::Box &within,
+                         const movement::Box &box);
+
+/// The elements in memory, as files and messages have them.
+std::vector<uint8_t> bytesOf(const reference::Value &value);
+reference::Value valueOfBytes(ElemKind elem, std::vector<int64_t> shape, const uint8_t *bytes);
+
+} // namespace ptl::parts

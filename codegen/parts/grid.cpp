@@ -1,0 +1,227 @@
+#include "codegen/parts/grid.h"
+
+#include <algorithm>
+
+namespace ptl::parts {
+
+using movement::Box;
+using movement::Interval;
+
+// ---- Parts -------------------------------------------------------------------------------------
+
+uint32_t Grid::stride(size_t level) const {
+  uint32_t stride = 1;
+  for (size_t inside = level + 1; inside < counts_.size(); ++inside)
+    stride *= counts_[inside];
+  return stride;
+}
+
+uint32_t Grid::count() const { return counts_.empty() ? 1 : stride(0) * counts_[0]; }
+
+uint32_t Grid::coordinate(uint32_t part, size_t level) const {
+  return part / stride(level) % counts_[level];
+}
+
+uint32_t Grid::withCoordinate(uint32_t part, size_t level, uint32_t coordinate) const {
+  return part + (coordinate - this->coordinate(part, level)) * stride(level);
+}
+
+std::string Grid::name(uint32_t part) const {
+  std::string name;
+  for (size_t level = 0; level < counts_.size(); ++level)
+    name +=
+        (level ? ", " : "") + levels_[level].name + " " + std::to_string(coordinate(part, level));
+  return name;
+}
+
+bool Grid::holds(const Placement &placement, uint32_t part) const {
+  for (size_t level = 0; level < counts_.size(); ++level)
+    if (placement[level].isSingle() && placement[level].part != coordinate(part, level))
+      return false;
+  return true;
+}
+
+/// The block that a coordinate has of an axis that was moved round.
+static int64_t blockNumber(const LevelPlacement &at, uint32_t count, uint32_t coordinate) {
+  int64_t block = (static_cast<int64_t>(coordinate) - at.turn) % count;
+  return block < 0 ? block + count : block;
+}
+
+Box Grid::boxOf(const Placement &placement, std::vector<int64_t> shape, uint32_t part) const {
+  Box box = movement::wholeBox(shape);
+  for (size_t level = 0; level < counts_.size(); ++level) {
+    const LevelPlacement &at = placement[level];
+    if (!at.isCut())
+      continue;
+    Interval &axis = box[box.size() - static_cast<size_t>(-at.axis)];
+    Interval block = movement::blockOf(axis.length(), counts_[level],
+                                       blockNumber(at, counts_[level], coordinate(part, level)));
+    axis = {axis.begin + block.begin, axis.begin + block.end};
+  }
+  return box;
+}
+
+// ---- Machines ----------------------------------------------------------------------------------
+
+/// How many parts the axes of one level of the machine have, of which one may be open.
+static std::string fillCounts(const std::vector<PlacedLevel> &levels, const std::string &machine,
+                              uint32_t total, std::vector<uint32_t> &counts) {
+  uint64_t fixed = 1;
+  bool isOpen = false;
+  for (const PlacedLevel &level : levels)
+    if (level.machineLevel == machine) {
+      fixed *= level.count.value_or(1);
+      isOpen |= !level.count;
+    }
+  if (total % fixed != 0 || (!isOpen && total != fixed))
+    return "a mesh of " + std::to_string(fixed) + (isOpen ? " times something" : "") + " is not " +
+           std::to_string(total) + " " + machine + "s";
+  for (size_t i = 0; i < levels.size(); ++i)
+    if (levels[i].machineLevel == machine)
+      counts[i] = levels[i].count.value_or(static_cast<uint32_t>(total / fixed));
+  return {};
+}
+
+std::vector<uint32_t> countsOn(const std::vector<PlacedLevel> &levels, const MachineShape &shape,
+                               std::string &why) {
+  std::vector<uint32_t> counts(levels.size(), 1);
+  for (const PlacedLevel &level : levels) {
+    auto found = shape.find(level.machineLevel);
+    if (found == shape.end())
+      why = "the arrays lie over `" + level.name + "`, and the shape does not say how many " +
+            level.machineLevel + "s there are";
+    else if (why.empty())
+      why = fillCounts(levels, level.machineLevel, found->second, counts);
+  }
+  for (const auto &[name, count] : shape)
+    if (std::ranges::find(levels, name, &PlacedLevel::machineLevel) == levels.end()) {
+      std::string all;
+      for (const PlacedLevel &level : levels)
+        all += (all.empty() ? "`" : ", `") + level.name + "`";
+      why = "the arrays lie over " + all + ", not over `" + name + "`";
+    }
+  return counts;
+}
+
+// ---- Groups ------------------------------------------------------------------------------------
+
+namespace {
+
+movement::Kind kindOf(MovementId id) {
+  switch (id) {
+  case MovementId::AllReduce:
+    return movement::Kind::AllReduce;
+  case MovementId::ReduceScatter:
+    return movement::Kind::ReduceScatter;
+  case MovementId::AllGather:
+    return movement::Kind::AllGather;
+  case MovementId::AllToAll:
+    return movement::Kind::AllToAll;
+  case MovementId::Broadcast:
+    return movement::Kind::Broadcast;
+  case MovementId::Shift:
+  case MovementId::Send:
+  case MovementId::Reshard:
+    return movement::Kind::Boxes;
+  }
+  __builtin_unreachable();
+}
+
+/// Makes the groups of one movement.
+class GroupMaker {
+public:
+  GroupMaker(const Grid &grid, const PlacedValue &move, const Placement &from,
+             std::vector<int64_t> shape)
+      : grid_(grid), move_(move), from_(from), shape_(std::move(shape)) {
+    // An array without axes has one element on who holds it, which a box without axes cannot leave out.
+    if (shape_.empty())
+      shape_ = {1};
+  }
+
+  std::vector<GroupMove> run() {
+    std::vector<GroupMove> groups;
+    if (move_.movement->takes == MovementTakes::Axes) {
+      std::vector<uint32_t> all;
+      for (uint32_t part = 0; part < grid_.count(); ++part)
+        all.push_back(part);
+      groups.push_back(boxes(all));
+      return groups;
+    }
+    for (uint32_t part = 0; part < grid_.count(); ++part)
+      if (grid_.coordinate(part, move_.level) == 0 && isHeld(part))
+        groups.push_back(group(part));
+    return groups;
+  }
+
+private:
+  /// Whether the group of a part has what is moved.
+  bool isHeld(uint32_t part) const {
+    Placement elsewhere = from_;
+    elsewhere[move_.level] = {};
+    return grid_.holds(elsewhere, part);
+  }
+
+  GroupMove group(uint32_t first) {
+    uint32_t count = grid_.count(move_.level);
+    std::vector<uint32_t> parts;
+    // Blocks that were moved round keep their numbers as ranks.
+    int64_t turn = from_[move_.level].turn % count;
+    for (uint32_t rank = 0; rank < count; ++rank)
+      parts.push_back(grid_.withCoordinate(first, move_.level,
+                                           static_cast<uint32_t>((rank + turn + count) % count)));
+    if (kindOf(move_.movement->id) == movement::Kind::Boxes)
+      return boxes(parts);
+    movement::Request request;
+    request.kind = kindOf(move_.movement->id);
+    request.ranks = count;
+    Placement whole = from_;
+    whole[move_.level] = {};
+    for (const Interval &axis : grid_.boxOf(whole, shape_, first))
+      request.shape.push_back(axis.length());
+    const LevelPlacement &before = from_[move_.level], &after = move_.placement[move_.level];
+    if (before.isCut())
+      request.fromAxis = shape_.size() - static_cast<size_t>(-before.axis);
+    if (after.isCut())
+      request.toAxis = shape_.size() - static_cast<size_t>(-after.axis);
+    if (before.isSingle())
+      request.root = before.part;
+    return {std::move(parts), steps(request)};
+  }
+
+  /// What each has before and afterwards is all that counts.
+  GroupMove boxes(std::vector<uint32_t> parts) {
+    movement::Request request;
+    request.kind = movement::Kind::Boxes;
+    request.shape = shape_;
+    request.ranks = static_cast<uint32_t>(parts.size());
+    for (uint32_t part : parts) {
+      request.sources.push_back(heldBox(from_, part));
+      request.results.push_back(heldBox(move_.placement, part));
+    }
+    return {std::move(parts), steps(request)};
+  }
+
+  Box heldBox(const Placement &placement, uint32_t part) const {
+    if (grid_.holds(placement, part))
+      return grid_.boxOf(placement, shape_, part);
+    return Box(shape_.size(), Interval{0, 0});
+  }
+
+  movement::StepList steps(const movement::Request &request) const {
+    return movement::chooseSteps(request, elemInfo(move_.elem).storageBytes, movement::Cost());
+  }
+
+  const Grid &grid_;
+  const PlacedValue &move_;
+  const Placement &from_;
+  std::vector<int64_t> shape_;
+};
+
+} // namespace
+
+std::vector<GroupMove> groupsOf(const Grid &grid, const PlacedValue &move, const Placement &from,
+                                const std::vector<int64_t> &shape) {
+  return GroupMaker(grid, move, from, shape).run();
+}
+
+} // namespace ptl::parts

@@ -1,0 +1,127 @@
+// What the tests of programs on parts share.
+#pragma once
+
+#include "codegen/parts/run_parts.h"
+#include "frontend/sema/check.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <sstream>
+
+namespace ptl::parts {
+
+using reference::RefArray;
+using reference::RunResult;
+using reference::Value;
+
+struct CheckedText {
+  SourceManager sources;
+  DiagnosticSink sink;
+  std::unique_ptr<CheckedProgram> program;
+
+  explicit CheckedText(std::string text) {
+    FileId root = sources.add("test.ptl", std::move(text));
+    CheckOptions options;
+    options.stdPath = PTL_SOURCE_DIR "/std";
+    program = checkFile(sources, root, options, sink);
+  }
+  bool ok() const { return !sink.hasErrors(); }
+  std::string errors() const {
+    std::string text;
+    for (const Diagnostic &each : sink.all())
+      text += std::string(diagInfo(each.id).code) + " " + each.message + "\n";
+    return text;
+  }
+  const CallableDecl *find(const std::string &name) const {
+    for (const CallableDecl *decl : program->modules[0]->callables)
+      if (decl->name == name)
+        return decl;
+    return nullptr;
+  }
+};
+
+/// Whole numbers from -3 to 3 in an order that has no period of a shape.
+inline Value numbers(std::vector<int64_t> shape, int64_t salt, ElemKind elem = ElemKind::F32) {
+  RefArray array = reference::zeroArray(elem, std::move(shape));
+  for (int64_t i = 0; i < array.count(); ++i) {
+    int64_t number = (i * 5 + salt * 11 + i / 7 * 3) % 7 - 3;
+    array.set(i,
+              array.isReal() ? Scalar::real(static_cast<double>(number)) : Scalar::integer(number));
+  }
+  return Value::array(std::move(array));
+}
+
+inline std::string difference(const Value &a, const Value &b) {
+  if (!std::equal(a.shape().begin(), a.shape().end(), b.shape().begin(), b.shape().end()))
+    return "other shapes";
+  std::string textA = reference::valueText(a), textB = reference::valueText(b);
+  if (a.isScalar())
+    return textA == textB ? "" : textA + " is not " + textB;
+  for (int64_t i = 0; i < a.asArray().count(); ++i) {
+    Scalar x = a.asArray().at(i), y = b.asArray().at(i);
+    bool bothNan = x.f != x.f && y.f != y.f;
+    if (!bothNan && (x.f != y.f || x.i != y.i))
+      return textA + " is not " + textB;
+  }
+  return {};
+}
+
+/// Runs an entry on the reference and on parts; the first difference.
+inline std::string compareOnShape(const CheckedText &checked, const CallableDecl &decl,
+                                  const std::vector<Value> &args, const MachineShape &shape,
+                                  uint64_t seed) {
+  DiagnosticSink sink;
+  auto placed = placeProgram(*checked.program, *decl.module->tree, decl, sink);
+  if (!placed)
+    return "not placed";
+  RunResult expected = reference::runEntry(*checked.program, checked.sources, decl, args);
+  PartsOptions options;
+  options.shape = shape;
+  options.seed = seed;
+  RunResult result = runOnParts(*checked.program, checked.sources, *placed, args, options);
+  if (!expected.ok() || !result.ok())
+    return expected.message + " / " + result.message;
+  for (size_t i = 0; i < expected.outputs.size(); ++i)
+    if (std::string why = difference(result.outputs[i], expected.outputs[i]); !why.empty())
+      return why;
+  return {};
+}
+
+inline std::string compareOnParts(const CheckedText &checked, const CallableDecl &decl,
+                                  const std::vector<Value> &args, uint32_t parts, uint64_t seed) {
+  return compareOnShape(checked, decl, args, {{"chip", parts}}, seed);
+}
+
+inline std::string placed(const std::string &shape, const std::string &by) {
+  return "f32[" + shape + "]" + (by.empty() ? "" : " over chip by " + by);
+}
+
+inline std::vector<int64_t> sizesOf(const std::string &shape,
+                                    const std::map<char, int64_t> &sizes) {
+  std::vector<int64_t> result;
+  std::stringstream parts(shape);
+  for (std::string part; std::getline(parts, part, ',');) {
+    int64_t product = 1;
+    for (char c : part)
+      if (auto found = sizes.find(c); found != sizes.end())
+        product *= found->second;
+    result.push_back(product);
+  }
+  return result;
+}
+
+/// ` over host by M, chip by N`; an empty name leaves a level out.
+inline std::string placedOver(const std::string &shape, const std::string &host,
+                              const std::string &chip) {
+  std::string text = "f32[" + shape + "]";
+  if (!host.empty() && host == chip)
+    return text + " over host, chip by " + host;
+  if (!host.empty())
+    text += " over host by " + host + (chip.empty() ? "" : ", chip by " + chip);
+  else if (!chip.empty())
+    text += " over chip by " + chip;
+  return text;
+}
+
+} // namespace ptl::parts

@@ -1,0 +1,195 @@
+// Programs whose parts are ranks, each with what it computes alone: here, threads with mailboxes between them.
+#include "codegen/parts/parts_test_util.h"
+
+#include <condition_variable>
+#include <deque>
+#include <fstream>
+#include <mutex>
+#include <thread>
+
+namespace ptl::parts {
+namespace {
+
+/// The messages of all ranks. One rank runs at a time, and gives way where it waits: the checked program
+/// is one for all.
+class Mailboxes {
+public:
+  explicit Mailboxes(uint32_t count) : boxes_(count * count), count_(count) {}
+
+  class RankPort : public movement::Port {
+  public:
+    RankPort(Mailboxes &all, uint32_t me) : all_(all), me_(me) {}
+    void send(uint32_t rank, std::span<const uint8_t> bytes) override {
+      all_.boxes_[me_ * all_.count_ + rank].emplace_back(bytes.begin(), bytes.end());
+      all_.changed_.notify_all();
+    }
+    bool receive(uint32_t rank, std::span<uint8_t> bytes) override {
+      std::deque<std::vector<uint8_t>> &box = all_.boxes_[rank * all_.count_ + me_];
+      std::unique_lock held(all_.turn_, std::adopt_lock);
+      all_.changed_.wait(held, [&] { return !box.empty() || all_.hasEnded_[rank]; });
+      held.release();
+      if (box.empty() || box.front().size() != bytes.size())
+        return false;
+      std::copy(box.front().begin(), box.front().end(), bytes.begin());
+      box.pop_front();
+      return true;
+    }
+
+  private:
+    Mailboxes &all_;
+    uint32_t me_;
+  };
+
+  /// Runs a program on all ranks; the results by rank.
+  std::vector<RunResult> run(const CheckedText &checked, const PlacedProgram &placed,
+                             const std::vector<Value> &args, const MachineShape &shape) {
+    std::vector<RunResult> results(count_);
+    hasEnded_.assign(count_, false);
+    std::vector<std::thread> threads;
+    for (uint32_t rank = 0; rank < count_; ++rank)
+      threads.emplace_back([&, rank] {
+        std::lock_guard turn(turn_);
+        RankPort port(*this, rank);
+        OwnPart own{rank, port};
+        PartsOptions options;
+        options.shape = shape;
+        options.own = &own;
+        results[rank] = runOnParts(*checked.program, checked.sources, placed, args, options);
+        hasEnded_[rank] = true;
+        changed_.notify_all();
+      });
+    for (std::thread &thread : threads)
+      thread.join();
+    return results;
+  }
+
+  bool isEmpty() const {
+    return std::ranges::all_of(boxes_, [](const auto &box) { return box.empty(); });
+  }
+
+private:
+  std::vector<std::deque<std::vector<uint8_t>>> boxes_; ///< from a rank to a rank
+  uint32_t count_;
+  std::mutex turn_;
+  std::condition_variable changed_;
+  std::vector<bool> hasEnded_;
+};
+
+/// The first difference between the first rank's results and what the program means.
+std::string compareOnRanks(const CheckedText &checked, const CallableDecl &decl,
+                           const std::vector<Value> &args, uint32_t hosts, uint32_t chips,
+                           const MachineShape &shape) {
+  DiagnosticSink sink;
+  auto placed = placeProgram(*checked.program, *decl.module->tree, decl, sink);
+  if (!placed)
+    return "not placed";
+  Mailboxes mail(hosts * chips);
+  std::vector<RunResult> results = mail.run(checked, *placed, args, shape);
+  RunResult expected = reference::runEntry(*checked.program, checked.sources, decl, args);
+  for (const RunResult &result : results)
+    if (!result.ok())
+      return result.message;
+  for (size_t i = 0; i < expected.outputs.size(); ++i)
+    if (std::string why = difference(results[0].outputs[i], expected.outputs[i]); !why.empty())
+      return why;
+  return mail.isEmpty() ? "" : "a message was never received";
+}
+
+TEST(Ranks, EveryMovement) {
+  CheckedText checked(R"(
+program p[M, N](a: f32[M, N] over host by M, chip by N, b: f32[M, N] partial(+) over chip, c: f32[M, N] at host 0 at chip 0)
+    -> (whole: f32[M, N], rows: f32[M, N] over host, chip by M, owed: f32[1, N] partial(+) over host, chip, low: f32[1, N] partial(min) over chip, there: f32[M, N] at chip 0)
+    at pod
+{
+    let all = all_gather(all_gather(a, over: chip), over: host)
+    whole = all + all_reduce(b, over: chip) + broadcast(broadcast(c, over: host), over: chip)
+    rows = reshard(shift(a, over: chip, by: 2), over: [host, chip], by: [M, M])
+    owed = sum(rows, axis: 0)
+    low = min(all_to_all(all_gather(a, over: host), over: chip, by: M), axis: 0)
+    there = send(broadcast(send(c, over: chip, to: 0), over: host), over: chip, to: 0)
+}
+)");
+  ASSERT_TRUE(checked.ok()) << checked.errors();
+  std::vector<Value> args = {numbers({5, 7}, 1), numbers({5, 7}, 2), numbers({5, 7}, 3)};
+  for (auto [hosts, chips] :
+       {std::pair(1u, 1u), {1u, 3u}, {2u, 1u}, {2u, 2u}, {3u, 4u}, {2u, 8u}}) {
+    EXPECT_EQ(compareOnRanks(checked, *checked.find("p"), args, hosts, chips,
+                             {{"host", hosts}, {"chip", chips}}),
+              "")
+        << hosts << " hosts, " << chips << " chips";
+    EXPECT_EQ(
+        compareOnShape(checked, *checked.find("p"), args, {{"host", hosts}, {"chip", chips}}, 5),
+        "")
+        << hosts << " hosts, " << chips << " chips";
+  }
+}
+
+TEST(Ranks, OneStopsAndTheOthersSayForWhomTheyWait) {
+  CheckedText checked(R"(
+program p[M](a: i32[M] over chip by M, b: i32[M] over chip by M) -> (y: i32[M]) at host {
+    y = all_gather(a / b, over: chip)
+}
+)");
+  ASSERT_TRUE(checked.ok()) << checked.errors();
+  const CallableDecl &decl = *checked.find("p");
+  DiagnosticSink sink;
+  auto placed = placeProgram(*checked.program, *decl.module->tree, decl, sink);
+  ASSERT_TRUE(placed);
+  RefArray divisors = reference::zeroArray(ElemKind::I32, {4});
+  for (int64_t i : {0, 1, 3})
+    divisors.set(i, Scalar::integer(1));
+  Mailboxes mail(4);
+  std::vector<RunResult> results = mail.run(
+      checked, *placed, {numbers({4}, 1, ElemKind::I32), Value::array(divisors)}, {{"chip", 4}});
+  EXPECT_EQ(results[2].status, reference::RunStatus::Arithmetic);
+  EXPECT_NE(results[2].message.find("chip 2"), std::string::npos) << results[2].message;
+  size_t waiting = 0;
+  for (const RunResult &result : results)
+    waiting += result.status == reference::RunStatus::Silent;
+  EXPECT_GE(waiting, 1u);
+}
+
+TEST(Ranks, MeshesOfOneLevel) {
+  CheckedText checked(R"(
+program p[B, D, F](x: f32[B, D] over rows by B, w: f32[D, F] over columns by D) -> (y: f32[B, F] over rows by B, s: f32[1, F])
+    at host mesh chip as rows, columns: 2
+{
+    y = all_reduce(x @ w, over: columns)
+    s = all_reduce(sum(y, axis: 0), over: rows)
+}
+)");
+  ASSERT_TRUE(checked.ok()) << checked.errors();
+  std::vector<Value> args = {numbers({5, 7}, 1), numbers({7, 3}, 2)};
+  for (uint32_t chips : {2u, 4u, 6u, 16u}) {
+    EXPECT_EQ(compareOnParts(checked, *checked.find("p"), args, chips, 3), "");
+    EXPECT_EQ(compareOnRanks(checked, *checked.find("p"), args, 1, chips, {{"chip", chips}}), "");
+  }
+  EXPECT_NE(compareOnParts(checked, *checked.find("p"), args, 3, 3).find("a mesh of 2"),
+            std::string::npos);
+}
+
+/// Every program of the examples on every number of parts, split into hosts in every way.
+TEST(Ranks, ExamplesOverTwoLevels) {
+  std::ifstream file(PTL_SOURCE_DIR "/codegen/parts/testdata/two_levels.ptl");
+  std::stringstream text;
+  text << file.rdbuf();
+  CheckedText checked(text.str());
+  ASSERT_TRUE(checked.ok()) << checked.errors();
+  std::vector<Value> step = {numbers({6, 5}, 1), numbers({6, 3}, 2), numbers({5, 4}, 3),
+                             numbers({4, 3}, 4), Value::scalar(ElemKind::F32, Scalar::real(0.5))};
+  for (auto [hosts, chips] :
+       {std::pair(1u, 1u), {2u, 1u}, {1u, 3u}, {2u, 2u}, {5u, 1u}, {2u, 4u}, {4u, 4u}}) {
+    MachineShape shape = {{"host", hosts}, {"chip", chips}};
+    for (uint64_t seed = 0; seed < 5; ++seed) {
+      EXPECT_EQ(compareOnShape(checked, *checked.find("training_step"), step, shape, seed), "");
+      for (const char *name : {"serving_layout", "load"})
+        EXPECT_EQ(compareOnShape(checked, *checked.find(name), {numbers({7, 10}, 1)}, shape, seed),
+                  "");
+    }
+    EXPECT_EQ(compareOnRanks(checked, *checked.find("training_step"), step, hosts, chips, shape),
+              "");
+  }
+}
+
+} // namespace
+} // namespace ptl::parts

@@ -1,0 +1,126 @@
+#include "frontend/sema/placement/place_header.h"
+
+#include "frontend/sema/placement/distribution.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace ptl {
+
+namespace {
+
+class HeaderReader {
+public:
+  HeaderReader(DimContext &dims, const Tree &tree, const CallableDecl &decl,
+               std::span<const PlacedLevel> levels, const Local &local, DiagnosticSink &sink)
+      : dims_(dims), tree_(tree), decl_(decl), levels_(levels), local_(local), sink_(sink),
+        placement_(levels.size()), isSet_(levels.size()) {
+    for (const Extent &extent : local.type->extents)
+      shape_.push_back(extent.length);
+  }
+
+  std::optional<Placement> run(NodeId distribution) {
+    for (NodeId item : tree_.children(distribution))
+      if (!read(item))
+        return std::nullopt;
+    // A sum of maxima is not a maximum of sums: what is owed over several levels is folded alike.
+    for (const LevelPlacement &a : placement_)
+      for (const LevelPlacement &b : placement_)
+        if (a.isPartial() && b.isPartial() && a.fold != b.fold) {
+          refuse(tree_.span(distribution), "it is owed in two ways");
+          return std::nullopt;
+        }
+    return placement_;
+  }
+
+private:
+  DiagnosticBuilder refuse(Span span, std::string why) {
+    return sink_.report(DiagId::BadDistribution, span, {local_.name, std::move(why)});
+  }
+
+  bool read(NodeId item) {
+    LevelPlacement at;
+    if (tree_.is(item, NodeKind::CutItem)) {
+      NodeId node = CutItemView(tree_, item).axis();
+      std::optional<int64_t> axis = axisOfLength(shape_, namedDim(dims_, tree_, decl_, node));
+      if (!axis) {
+        refuse(tree_.span(node), "`" + std::string(tree_.text(node)) +
+                                     "` is not the length of exactly one of its axes")
+            .help("name a dimension of the program that occurs once in the type");
+        return false;
+      }
+      at = {PlacementKind::Cut, *axis};
+      return setAll(CutItemView(tree_, item).levels(), at);
+    }
+    if (tree_.is(item, NodeKind::OwedItem)) {
+      std::string_view fold = tree_.mainText(item);
+      at.kind = PlacementKind::Partial;
+      at.fold = fold == "max" ? Fold::Max : fold == "min" ? Fold::Min : Fold::Sum;
+      return setAll(OwedItemView(tree_, item).levels(), at);
+    }
+    std::string_view text = tree_.text(PartItemView(tree_, item).part());
+    at.kind = PlacementKind::Single;
+    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), at.part);
+    if (error != std::errc() || end != text.data() + text.size()) {
+      refuse(tree_.span(item), "`" + std::string(text) + "` is no number of a part");
+      return false;
+    }
+    return set(PartItemView(tree_, item).level(), at);
+  }
+
+  bool setAll(NodeId names, const LevelPlacement &at) {
+    return std::ranges::all_of(tree_.children(names), [&](NodeId name) { return set(name, at); });
+  }
+
+  bool set(NodeId name, const LevelPlacement &at) {
+    auto level = static_cast<size_t>(
+        std::ranges::find(levels_, tree_.text(name), &PlacedLevel::name) - levels_.begin());
+    if (level == levels_.size())
+      return false; // Reported with the levels.
+    if (isSet_[level]) {
+      refuse(tree_.span(name), "it says twice how it lies over the " + levels_[level].name + "s");
+      return false;
+    }
+    placement_[level] = at;
+    isSet_[level] = true;
+    return true;
+  }
+
+  DimContext &dims_;
+  const Tree &tree_;
+  const CallableDecl &decl_;
+  std::span<const PlacedLevel> levels_;
+  const Local &local_;
+  DiagnosticSink &sink_;
+  Placement placement_;
+  std::vector<bool> isSet_;
+  std::vector<Dim> shape_;
+};
+
+} // namespace
+
+std::optional<int64_t> axisOfLength(std::span<const Dim> shape, Dim length) {
+  if (!length || std::ranges::count(shape, length) != 1)
+    return std::nullopt;
+  return (std::ranges::find(shape, length) - shape.begin()) - static_cast<int64_t>(shape.size());
+}
+
+Dim namedDim(DimContext &dims, const Tree &tree, const CallableDecl &decl, NodeId node) {
+  if (tree.is(node, NodeKind::NameExpr))
+    for (const DimParam &dim : decl.dims)
+      if (dim.name == tree.text(node))
+        return dims.symbolDim(dim.symbol);
+  return {};
+}
+
+std::optional<Placement> writtenPlacement(DimContext &dims, const Tree &tree,
+                                          const CallableDecl &decl,
+                                          std::span<const PlacedLevel> levels, NodeId type,
+                                          const Local &local, DiagnosticSink &sink) {
+  NodeId node = distributionOf(tree, type);
+  if (node == kNoNode)
+    return Placement(levels.size());
+  return HeaderReader(dims, tree, decl, levels, local, sink).run(node);
+}
+
+} // namespace ptl

@@ -1,0 +1,24 @@
+// Where the header of a program says that an array lies.
+#pragma once
+
+#include "frontend/base/diagnostic.h"
+#include "frontend/sema/placement/placement.h"
+
+#include <optional>
+#include <span>
+
+namespace ptl {
+
+/// The one axis of that length, counted from the end.
+std::optional<int64_t> axisOfLength(std::span<const Dim> shape, Dim length);
+
+/// The dimension of the program that a node names; none for another node.
+Dim namedDim(DimContext &dims, const Tree &tree, const CallableDecl &decl, NodeId node);
+
+/// What the type of a parameter or result says, per level. Reports what cannot be; nothing then.
+std::optional<Placement> writtenPlacement(DimContext &dims, const Tree &tree,
+                                          const CallableDecl &decl,
+                                          std::span<const PlacedLevel> levels, NodeId type,
+                                          const Local &local, DiagnosticSink &sink);
+
+} // namespace ptl

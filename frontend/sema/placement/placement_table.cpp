@@ -1,0 +1,213 @@
+#include "frontend/sema/placement/placement_table.h"
+
+#include "frontend/dim/dim.h"
+#include "frontend/sema/placement/placement_rules.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+namespace ptl {
+
+namespace {
+
+/// One call of an operation on arrays whose axes have names.
+struct Sample {
+  std::vector<std::vector<std::string>> operands;
+  std::vector<std::string> result;
+  std::vector<int64_t> axes;
+};
+
+using Names = std::vector<std::string>;
+
+/// The axes of a pattern; nothing if it is of another kind. `..` is one axis, `B`.
+std::optional<Names> axesOf(const Signature &signature, const ShapePattern &pattern) {
+  switch (pattern.kind) {
+  case ShapePatternKind::Broadcast:
+    return Names{"M", "N"};
+  case ShapePatternKind::Scalar:
+    return Names{};
+  case ShapePatternKind::Dims: {
+    Names names;
+    if (pattern.hasRest)
+      names.push_back("B");
+    for (uint8_t dim : pattern.dims)
+      names.emplace_back(signature.dimVars[dim]);
+    return names;
+  }
+  default:
+    return std::nullopt;
+  }
+}
+
+std::optional<Sample> sampleOf(const OpRecord &op) {
+  if (op.id == OpId::Transpose)
+    return Sample{{{"M", "N"}}, {"N", "M"}, {}};
+  if (op.id == OpId::Broadcast)
+    return Sample{{{"M", "1"}}, {"M", "N"}, {}};
+  if (op.id == OpId::Reshape)
+    return Sample{{{"M", "N"}}, {"1", "M", "N"}, {}};
+  if (op.signatures.empty() || op.signatures[0].results.size() != 1)
+    return std::nullopt;
+  const Signature &signature = op.signatures[0];
+  Sample sample;
+  for (const TypePattern &operand : signature.operands) {
+    std::optional<Names> axes = axesOf(signature, operand.shape);
+    if (!axes)
+      return std::nullopt;
+    sample.operands.push_back(std::move(*axes));
+  }
+  if (sample.operands.empty())
+    return std::nullopt;
+  if (signature.results[0].shape.kind == ShapePatternKind::Reduced) {
+    sample.operands.assign(sample.operands.size(), {"M", "N"});
+    sample.result = {"M", "1"};
+    sample.axes = {-1};
+    return sample;
+  }
+  std::optional<Names> result = axesOf(signature, signature.results[0].shape);
+  if (!result)
+    return std::nullopt;
+  sample.result = std::move(*result);
+  if (op.opClass == OpClass::Scan)
+    sample.axes = {-1};
+  return sample;
+}
+
+/// Asks the rules about one operation.
+class Row {
+public:
+  Row(const OpRecord &op, Sample sample) : sample_(std::move(sample)) {
+    expr_.op = &op;
+    expr_.axes = sample_.axes;
+    for (const Names &names : sample_.operands)
+      shapes_.push_back(shapeOf(names));
+    shape_ = shapeOf(sample_.result);
+  }
+
+  std::string text() {
+    std::string row = "| `" + std::string(expr_.op->name) + "` | ";
+    for (size_t i = 0; i < sample_.operands.size(); ++i)
+      row += (i ? ", `" : "`") + listed(sample_.operands[i]) + "`";
+    return row + " → `" + listed(sample_.result) + "` | " + cuts() + " | " + owed() + " |\n";
+  }
+
+private:
+  static std::string listed(const Names &names) {
+    std::string text = "[";
+    for (const std::string &name : names)
+      text += (text.size() > 1 ? ", " : "") + name;
+    return text + "]";
+  }
+
+  std::vector<Dim> shapeOf(const Names &names) {
+    std::vector<Dim> shape;
+    for (const std::string &name : names) {
+      if (name == "1") {
+        shape.push_back(dims_.constant(1));
+        continue;
+      }
+      auto [found, isNew] = symbols_.try_emplace(name);
+      if (isNew)
+        found->second = dims_.symbolDim(dims_.addSymbol(name, SymbolKind::DimensionParam));
+      shape.push_back(found->second);
+    }
+    return shape;
+  }
+
+  PlacementVerdict judge(const std::vector<LevelPlacement> &placements) {
+    std::vector<PlacedOperand> operands;
+    for (size_t i = 0; i < shapes_.size(); ++i)
+      operands.push_back({shapes_[i], placements[i]});
+    return placeOp(dims_, expr_, operands, shape_, ElemKind::F32);
+  }
+
+  /// What becomes of a cut of each axis, each operand that has it cut alike.
+  std::string cuts() {
+    std::string text;
+    for (const auto &[name, dim] : symbols_) {
+      std::vector<LevelPlacement> placements(shapes_.size());
+      bool isUsed = false;
+      for (size_t i = 0; i < shapes_.size(); ++i)
+        if (auto axis = std::ranges::find(shapes_[i], dim); axis != shapes_[i].end()) {
+          placements[i] = {PlacementKind::Cut,
+                           (axis - shapes_[i].begin()) - static_cast<int64_t>(shapes_[i].size())};
+          isUsed = true;
+        }
+      if (isUsed)
+        text += (text.empty() ? "`" : "; `") + name + "`: " + outcome(judge(placements));
+    }
+    return text.empty() ? "–" : text;
+  }
+
+  std::string outcome(const PlacementVerdict &verdict) {
+    constexpr std::string_view folds[] = {"+", "max", "min"};
+    if (verdict.kind != PlacementVerdict::Kind::Fine)
+      return "whole only";
+    if (verdict.result.isPartial())
+      return "owed (" + std::string(folds[static_cast<size_t>(verdict.result.fold)]) + ")";
+    if (verdict.result.isCut())
+      return "cut";
+    return "the same everywhere";
+  }
+
+  /// Which operands may be owed, the others being the same everywhere, or owed as well.
+  std::string owed() {
+    constexpr std::string_view folds[] = {"+", "max", "min"};
+    std::string text;
+    auto tries = [&](Fold fold, const std::string &who, std::vector<bool> which) {
+      std::vector<LevelPlacement> placements(shapes_.size());
+      for (size_t i = 0; i < shapes_.size(); ++i)
+        if (which[i])
+          placements[i] = {PlacementKind::Partial, 0, fold};
+      PlacementVerdict verdict = judge(placements);
+      if (verdict.kind == PlacementVerdict::Kind::Fine && verdict.result.isPartial())
+        text += (text.empty() ? "" : ", ") + who + " (" +
+                std::string(folds[static_cast<size_t>(fold)]) + ")";
+    };
+    for (Fold fold : {Fold::Sum, Fold::Max, Fold::Min}) {
+      if (shapes_.size() > 1)
+        tries(fold, "all", std::vector<bool>(shapes_.size(), true));
+      for (size_t i = 0; i < shapes_.size(); ++i) {
+        std::vector<bool> which(shapes_.size());
+        which[i] = true;
+        tries(fold, shapes_.size() == 1 ? "it" : "operand " + std::to_string(i + 1), which);
+      }
+    }
+    return text.empty() ? "none" : text;
+  }
+
+  Sample sample_;
+  OpExpr expr_;
+  DimContext dims_;
+  std::map<std::string, Dim> symbols_;
+  std::vector<std::vector<Dim>> shapes_;
+  std::vector<Dim> shape_;
+};
+
+} // namespace
+
+std::string placementTable() {
+  std::string page =
+      "# Where results lie\n\n"
+      "What becomes of arrays that are cut over the parts of a level, per operation "
+      "([placement](language.md#8-the-machine-hierarchy)). "
+      "Made by asking the rules, which come from the records of the operations; "
+      "`PTL_UPDATE_DOCS=1` and the test `parts` renew it.\n\n"
+      "- *An axis that is cut* has the result cut alike, or owed: every part has a summand, a "
+      "maximum or a minimum. *Whole only*: the operand is gathered "
+      "first. All operands that have the axis are cut along it; one that is the same everywhere is "
+      "as good, since each part takes its block.\n"
+      "- *May be owed* says for which operands a sum, maximum or minimum may wait until "
+      "afterwards, the others being the same everywhere.\n"
+      "- `B` stands for any leading axes. Of scans and reductions the last axis is scanned or "
+      "reduced.\n\n"
+      "| Operation | operands → result | an axis that is cut | may be owed |\n|---|---|---|---|\n";
+  for (const OpRecord &op : allOps())
+    if (hasPlacementRule(op))
+      if (std::optional<Sample> sample = sampleOf(op))
+        page += Row(op, std::move(*sample)).text();
+  return page;
+}
+
+} // namespace ptl

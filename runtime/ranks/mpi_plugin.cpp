@@ -1,0 +1,107 @@
+// libptl-mpi.so: ranks of MPI 3.1. Whoever waits sleeps between two looks, so that many ranks on few
+// cores make progress.
+#include "runtime/ranks/ranks.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <list>
+#include <memory>
+#include <mpi.h>
+#include <thread>
+
+namespace {
+
+constexpr int tag = 1;
+/// MPI counts in `int`.
+constexpr size_t mostBytes = size_t(1) << 30;
+
+struct Sending {
+  std::unique_ptr<char[]> bytes;
+  MPI_Request request;
+};
+std::list<Sending> underway;
+
+/// Sleeps longer and longer while nothing comes, up to a millisecond.
+class Patience {
+public:
+  void wait() {
+    if (++looks_ < 64)
+      std::this_thread::yield();
+    else
+      std::this_thread::sleep_for(std::chrono::microseconds(std::min(1000, 10 * (looks_ - 63))));
+  }
+
+private:
+  int looks_ = 0;
+};
+
+void forgetSent() {
+  for (auto it = underway.begin(); it != underway.end();) {
+    int isDone = 0;
+    MPI_Test(&it->request, &isDone, MPI_STATUS_IGNORE);
+    it = isDone ? underway.erase(it) : std::next(it);
+  }
+}
+
+void sendTo(int32_t peer, const void *bytes, size_t size) {
+  forgetSent();
+  for (size_t at = 0; at < size; at += mostBytes) {
+    size_t part = std::min(mostBytes, size - at);
+    Sending &sending = underway.emplace_back();
+    sending.bytes = std::make_unique_for_overwrite<char[]>(part);
+    std::memcpy(sending.bytes.get(), static_cast<const char *>(bytes) + at, part);
+    MPI_Isend(sending.bytes.get(), static_cast<int>(part), MPI_BYTE, peer, tag, MPI_COMM_WORLD,
+              &sending.request);
+  }
+}
+
+int receiveFrom(int32_t peer, void *bytes, size_t size, double seconds) {
+  auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+  for (size_t at = 0; at < size; at += mostBytes) {
+    MPI_Request request;
+    MPI_Irecv(static_cast<char *>(bytes) + at, static_cast<int>(std::min(mostBytes, size - at)),
+              MPI_BYTE, peer, tag, MPI_COMM_WORLD, &request);
+    Patience patience;
+    for (int isDone = 0; !isDone; patience.wait()) {
+      MPI_Test(&request, &isDone, MPI_STATUS_IGNORE);
+      if (isDone)
+        break;
+      forgetSent();
+      if (std::chrono::steady_clock::now() > end)
+        return 1;
+    }
+  }
+  return 0;
+}
+
+void finishAll() {
+  Patience patience;
+  for (forgetSent(); !underway.empty(); forgetSent())
+    patience.wait();
+  MPI_Request request;
+  MPI_Ibarrier(MPI_COMM_WORLD, &request);
+  int isDone = 0;
+  for (MPI_Test(&request, &isDone, MPI_STATUS_IGNORE); !isDone;
+       MPI_Test(&request, &isDone, MPI_STATUS_IGNORE))
+    patience.wait();
+  MPI_Finalize();
+}
+
+void abortAll(int code) {
+  MPI_Abort(MPI_COMM_WORLD, code);
+  std::_Exit(code);
+}
+
+} // namespace
+
+extern "C" __attribute__((visibility("default"))) const PtlRanks *ptlRanksOpen() {
+  int provided = 0;
+  if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS)
+    return nullptr;
+  static PtlRanks ranks = {kPtlRanksVersion, 0, 1, sendTo, receiveFrom, finishAll, abortAll};
+  MPI_Comm_rank(MPI_COMM_WORLD, &ranks.rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks.count);
+  return &ranks;
+}

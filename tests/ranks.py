@@ -1,0 +1,134 @@
+"""Programs on ranks of MPI: results beside NumPy, `mpirun` by hand, and ranks that stop or are killed. `ranks.py BUILD`.
+Skipped, with the reason, where there is no MPI."""
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+
+from harness import ENVIRONMENT, ROOT, Tools, in_folders, run_cases
+
+MLP = ROOT / "examples/cluster/mlp.ptl"
+TWO_LEVELS = ROOT / "codegen/parts/testdata/two_levels.ptl"
+QUOTIENT = """pub program quotient[N](a: i32[N] over chip by N, b: i32[N] over chip by N) -> (y: i32[N] over chip by N) at host {
+    y = a / b
+}
+pub program long[N](a: f32[N, N] over chip by N) -> (y: f32[N, N]) at host {
+    y = all_gather(a, over: chip)
+}
+"""
+MPIRUN = ["mpirun", "--oversubscribe", *(["--allow-run-as-root"] if os.geteuid() == 0 else [])]
+
+
+def expect(condition, *shown):
+    if not condition:
+        raise AssertionError("\n".join(map(str, shown)))
+
+
+def numbers(folder, **shapes):
+    """Whole numbers, whose sums are exact; saved as NAME.npy."""
+    arrays = {}
+    for name, shape in shapes.items():
+        arrays[name] = np.random.default_rng(len(arrays)).integers(-3, 4, shape).astype(np.float32)
+        np.save(folder / f"{name}.npy", arrays[name])
+    return arrays
+
+
+def arguments(names):
+    return [f"{name}=@{name}.npy" for name in names]
+
+
+def training_step(x, t, up, down, rate):
+    hidden = np.maximum(x @ up, 0)
+    error = hidden @ down - t
+    return up - x.T @ np.where(hidden > 0, error @ down.T, 0) * rate, down - hidden.T @ error * rate
+
+
+def agrees_with_numpy(tools, folder):
+    arrays = numbers(folder, x=(5, 4), t=(5, 3), up=(4, 6), down=(6, 3))
+    expected = training_step(**arrays, rate=np.float32(0.5))
+    for shape in ("host=1,chip=1", "host=2,chip=1", "host=1,chip=3", "host=2,chip=2", "host=2,chip=4"):
+        done = tools.run("run", TWO_LEVELS, "--entry", "training_step", "--shape", shape, *arguments(arrays), "rate=0.5",
+                         "-o", "new_up=up1.npy", "-o", "new_down=down1.npy", cwd=folder)
+        expect(done.code == 0, shape, done)
+        for name, array in zip(("up1", "down1"), expected):
+            expect(np.array_equal(np.load(folder / f"{name}.npy"), array), shape, name)
+            os.remove(folder / f"{name}.npy")
+
+
+def mpirun_by_hand(tools, folder):
+    arrays = numbers(folder, x=(7, 10))
+    command = ["run", str(TWO_LEVELS), "--entry", "serving_layout", "--shape", "host=2,chip=2", "w=@x.npy", "-o", "v=v.npy"]
+    run = lambda count: subprocess.run([*MPIRUN, "-n", str(count), str(tools.path("ptlc")), *command], cwd=folder,
+                                       env=ENVIRONMENT, capture_output=True, text=True, timeout=100)
+    done = run(4)
+    expect(done.returncode == 0, done)
+    expect(np.array_equal(np.load(folder / "v.npy"), arrays["x"]))
+    done = run(3)
+    expect(done.returncode != 0 and "the shape has 4 parts, and there are 3 ranks" in done.stderr, done)
+
+
+def printed_once(tools, folder):
+    done = tools.run("run", MLP, "--entry", "training_step", "--shape", "4", "x=ones", "t=ones", "w=ones", "rate=0.5",
+                     "B=6", "D=3", "F=2", cwd=folder)
+    alone = tools.run("run", MLP, "--entry", "training_step", "--shape", "4", "--in-process", "x=ones", "t=ones", "w=ones",
+                      "rate=0.5", "B=6", "D=3", "F=2", cwd=folder)
+    expect(done.code == 0 and done.stdout == alone.stdout, done, alone)
+
+
+def one_stops(tools, folder):
+    """All end, with the part and the line, and nothing is written."""
+    (folder / "quotient.ptl").write_text(QUOTIENT)
+    np.save(folder / "a.npy", np.arange(8, dtype=np.int32))
+    np.save(folder / "b.npy", np.array([1, 1, 1, 1, 0, 1, 1, 1], np.int32))
+    done = tools.run("run", "quotient.ptl", "--entry", "quotient", "--shape", "chip=4", "a=@a.npy", "b=@b.npy", "-o", "y=y.npy",
+                     cwd=folder)
+    expect(done.code == 5 and "chip 2" in done.stderr and "quotient.ptl:2:" in done.stderr, done)
+    expect(not (folder / "y.npy").exists())
+
+
+def ranks_of(parent):
+    """The processes of ptlc that `mpirun` has started."""
+    found = []
+    for status in pathlib.Path("/proc").glob("[0-9]*/status"):
+        try:
+            text = status.read_text()
+        except OSError:
+            continue
+        if re.search(rf"^PPid:\s+{parent}$", text, re.M) and re.search(r"^Name:\s+ptlc$", text, re.M):
+            found.append(int(status.parent.name))
+    return found
+
+
+def one_is_killed(tools, folder):
+    """Whenever that happens, all end and nothing is written."""
+    (folder / "long.ptl").write_text(QUOTIENT)
+    np.save(folder / "a.npy", np.ones((1500, 1500), np.float32))
+    run = subprocess.Popen([str(tools.path("ptlc")), "run", "long.ptl", "--entry", "long", "--shape", "chip=4", "a=@a.npy",
+                            "-o", "y=y.npy"], cwd=folder, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    while len(ranks := ranks_of(run.pid)) < 4 and run.poll() is None:
+        time.sleep(0.01)
+    expect(len(ranks) == 4, run.communicate())
+    os.kill(ranks[2], signal.SIGKILL)
+    run.communicate(timeout=60)
+    expect(run.returncode != 0 and not (folder / "y.npy").exists(), run.returncode)
+    expect(not any(pathlib.Path(f"/proc/{rank}").exists() for rank in ranks))
+
+
+def main():
+    build = pathlib.Path(sys.argv[1])
+    if not shutil.which("mpirun") or not (build / "lib/libptl-mpi.so").exists():
+        print("skipped: there is no MPI (libopenmpi-dev, openmpi-bin), or ptlc was built without it")
+        return 77
+    tools = Tools(build)
+    tests = [agrees_with_numpy, mpirun_by_hand, printed_once, one_stops, one_is_killed]
+    return run_cases("ranks", in_folders("ranks", tests, lambda test, folder: test(tools, folder)))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
