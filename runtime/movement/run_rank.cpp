@@ -17,7 +17,7 @@ public:
         result_(result) {
     for (const Box &box : steps.buffers)
       scratch_.emplace_back(
-          scratch_.size() > resultBuffer ? static_cast<size_t>(elementCount(box)) * bytes_ : 0);
+          scratch_.size() > kResultBuffer ? static_cast<size_t>(elementCount(box)) * bytes_ : 0);
   }
 
   std::optional<uint32_t> run() {
@@ -40,12 +40,12 @@ public:
 
 private:
   const uint8_t *readable(uint32_t buffer) const {
-    return buffer == sourceBuffer   ? source_.data()
-           : buffer == resultBuffer ? result_.data()
+    return buffer == kSourceBuffer   ? source_.data()
+           : buffer == kResultBuffer ? result_.data()
                                     : scratch_[buffer].data();
   }
   uint8_t *writable(uint32_t buffer) {
-    return buffer == resultBuffer ? result_.data() : scratch_[buffer].data();
+    return buffer == kResultBuffer ? result_.data() : scratch_[buffer].data();
   }
 
   void gather(const Step &step, std::span<uint8_t> message) const {

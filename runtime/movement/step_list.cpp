@@ -228,11 +228,11 @@ void moveBoxes(Writer &w) {
     bool gives = elementCount(box) > 0 && giverOf(request, box, to) == from;
     return gives ? intersection(box, request.results[to]) : Box{{0, 0}};
   };
-  w.copy(resultBuffer, sourceBuffer, between(me, me));
+  w.copy(kResultBuffer, kSourceBuffer, between(me, me));
   for (uint32_t round = 1; round < n; ++round) {
     uint32_t to = (me + round) % n, from = (me + n - round) % n;
-    w.send(sourceBuffer, to, between(me, to));
-    w.receive(resultBuffer, from, between(from, me));
+    w.send(kSourceBuffer, to, between(me, to));
+    w.receive(kResultBuffer, from, between(from, me));
   }
 }
 

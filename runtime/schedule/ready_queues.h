@@ -26,7 +26,7 @@ public:
 
   /// Called by the lane itself, or by any thread while no lane runs.
   void push(LaneId lane, TaskId task, TaskKind kind, int level);
-  /// Takes a ready task that the lane accepts; noTask if it finds none. Called by the lane itself.
+  /// Takes a ready task that the lane accepts; `kNoTask` if it finds none. Called by the lane itself.
   TaskId take(LaneId lane);
   /// The same, of one kind only.
   TaskId take(LaneId lane, TaskKind kind);

@@ -31,7 +31,7 @@ public:
     bottom_.store(bottom + 1, alone_ ? std::memory_order_relaxed : std::memory_order_seq_cst);
   }
 
-  /// Takes the newest task, or noTask. Called by the owner.
+  /// Takes the newest task, or `kNoTask`. Called by the owner.
   TaskId pop() {
     int64_t bottom = bottom_.load(std::memory_order_relaxed) - 1;
     int64_t top = top_.load(std::memory_order_relaxed);
@@ -55,7 +55,7 @@ public:
     return task;
   }
 
-  /// Takes the oldest task, or noTask, also if another thread was faster. Any thread may call it.
+  /// Takes the oldest task, or `kNoTask`, also if another thread was faster. Any thread may call it.
   TaskId steal() {
     int64_t top = top_.load(std::memory_order_seq_cst);
     if (top >= bottom_.load(std::memory_order_seq_cst))
