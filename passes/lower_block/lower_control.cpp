@@ -60,6 +60,8 @@ neverEmptyIn(ir::ParallelOp grid, const llvm::DenseMap<StringAttr, int64_t> &cap
 }
 
 static void lowerPoints(KernelContext &c, ir::ParallelOp grid);
+static void lowerRounds(KernelContext &c, ir::ParallelOp grid, mlir::scf::ForOp loop,
+                        mlir::Value group);
 static void lowerFor(KernelContext &c, mlir::scf::ForOp loop);
 static void lowerIf(KernelContext &c, mlir::scf::IfOp branch);
 static bool lowerScalarOp(KernelContext &c, mlir::Operation *op);
@@ -149,6 +151,12 @@ static void lowerPoints(KernelContext &c, ir::ParallelOp grid) {
     c.scalars[grid.getBody().getArgument(static_cast<unsigned>(i))] = at;
     c.rangeEnds[at] = scalarOf(c, grid.getUpper()[i]);
   }
+  lowerRounds(c, grid, loop, group);
+}
+
+/// What each round of the loop over the points of a core group does, and what is left behind it.
+static void lowerRounds(KernelContext &c, ir::ParallelOp grid, scf::ForOp loop, Value group) {
+  Value groups = loop.getStep();
   bool hasRings =
       llvm::any_of(c.rings, [](const auto &ring) { return crossesByPoint(ring.first); });
   if (c.options.gridBuffers > 1 || hasRings) {
@@ -164,7 +172,7 @@ static void lowerPoints(KernelContext &c, ir::ParallelOp grid) {
   if (!hasRings || c.failed)
     return;
   c.b.setInsertionPointAfter(loop);
-  Value left = c.b.create<arith::SubIOp>(c.loc, total, first);
+  Value left = c.b.create<arith::SubIOp>(c.loc, loop.getUpperBound(), loop.getLowerBound());
   left = c.b.create<arith::MaxSIOp>(c.loc, left, constant(c, 0));
   drainRings(c, grid, c.b.create<arith::CeilDivSIOp>(c.loc, left, groups));
 }

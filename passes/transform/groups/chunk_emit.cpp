@@ -23,8 +23,7 @@ bool ChunkEmitter::hasEqualTiles(int64_t id) const {
 /// boxes for each of the two.
 bool ChunkEmitter::isNamed(int64_t id) const {
   constexpr int64_t boxes = 32;
-  return machine_ && group_->hasProduct() && axis(id).role == TileAxis::Row &&
-         axis(id).step % boxes == 0 && !storedProduct();
+  return dealsRows_ && axis(id).role == TileAxis::Row && axis(id).step % boxes == 0;
 }
 
 /// Each loop has names of its own, so that a name is one length wherever it is seen.

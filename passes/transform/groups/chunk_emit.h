@@ -45,9 +45,7 @@ private:
 
   // sizes: chunk_sizes.cpp
   void chooseSizes(bool isFirst) override;
-  MatmulOp storedProduct() const;
-  MatmulOp slicedProduct() const;
-  void fitTiles(MatmulOp product, int64_t storedBytes);
+  void fitTiles(MatmulOp product, bool isStored);
 
   // tiles: chunk_tiles.cpp
   mlir::Value tileOf(mlir::Operation *member);
@@ -79,7 +77,8 @@ private:
   ArrayType typeOf(mlir::Type elem, const AxisMap &map) const;
   const Machine *machine_;
   int64_t halvings_;
-  unsigned names_ = 0; ///< of lengths of tiles, so far
+  bool dealsRows_ = false; ///< the vector cores go on with products of the present group
+  unsigned names_ = 0;     ///< of lengths of tiles, so far
   /// What has been computed, innermost loop last: tiles of members, and of operands from elsewhere.
   std::vector<llvm::DenseMap<mlir::Operation *, mlir::Value>> members_;
   std::vector<llvm::DenseMap<std::pair<mlir::Operation *, unsigned>, mlir::Value>> operands_;

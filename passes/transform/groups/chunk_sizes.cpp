@@ -181,22 +181,23 @@ void chooseChunks(llvm::ArrayRef<OpGroup *> groups, OpGroup &group, const TileSi
 
 /// The product that alone decides about the tiles of the grid and whose result the cube core stores
 /// itself, as it is or in a narrower type; null if there is none.
-MatmulOp ChunkEmitter::storedProduct() const {
-  Operation *root = group_->root();
-  if (!machine_ || groups_.size() > 1)
+static MatmulOp storedProduct(llvm::ArrayRef<OpGroup *> groups, const OpGroup &group,
+                              const Machine *machine) {
+  Operation *root = group.root();
+  if (!machine || groups.size() > 1)
     return {};
   auto product = dyn_cast<MatmulOp>(root);
   if (auto convert = dyn_cast<ConvertOp>(root)) {
     product = convert->getOperand(0).getDefiningOp<MatmulOp>();
-    const Move *store = machine_->move("acc", "gm");
+    const Move *store = machine->move("acc", "gm");
     Type to = elementTypeOf(convert->getResult(0).getType());
     if (!product || !store || !(to.isF16() || to.isBF16()) ||
         !store->carries("f32", to.isF16() ? "f16" : "bf16"))
       return {};
   }
   size_t count = product == root ? 1 : 2;
-  return product && group_->members().size() == count && group_->contains(product) &&
-                 isProductOf(product, *machine_)
+  return product && group.members().size() == count && group.contains(product) &&
+                 isProductOf(product, *machine)
              ? product
              : MatmulOp();
 }
@@ -204,20 +205,21 @@ MatmulOp ChunkEmitter::storedProduct() const {
 /// A product of a group that the vector cores go on with, element by element: they take slices of its
 /// rows while the cube core makes the next tile, so that tiles need not fit their memory. If there
 /// are several, they have the same rows and columns. Null if there is none.
-MatmulOp ChunkEmitter::slicedProduct() const {
+static MatmulOp slicedProduct(llvm::ArrayRef<OpGroup *> groups, const OpGroup &group,
+                              const Machine *machine) {
   // Slices are of what stands in global memory.
-  if (!machine_ || groups_.size() > 1 || machine_->exchange.throughBuffer)
+  if (!machine || groups.size() > 1 || machine->exchange.throughBuffer)
     return {};
   MatmulOp product;
-  for (Operation *op : group_->members()) {
+  for (Operation *op : group.members()) {
     auto own = dyn_cast<MatmulOp>(op);
-    bool isAlike = !own || (isProductOf(own, *machine_) &&
-                            (!product || group_->mapOf(own) == group_->mapOf(product)));
+    bool isAlike = !own || (isProductOf(own, *machine) &&
+                            (!product || group.mapOf(own) == group.mapOf(product)));
     if (!isAlike || (!own && !isElementwise(op)))
       return {};
     product = own ? own : product;
   }
-  return product && product != group_->root() ? product : MatmulOp();
+  return product && product != group.root() ? product : MatmulOp();
 }
 
 /// Whether steps may be computed from this length: a dimension of the entry or a product of such.
@@ -232,7 +234,7 @@ static bool isPlainLength(Value length) {
 
 /// Takes larger tiles than usual for a product where they take less time, and has the tiles deal
 /// its result evenly to the cores where its lengths are not known to fit one tile.
-void ChunkEmitter::fitTiles(MatmulOp product, int64_t storedBytes) {
+void ChunkEmitter::fitTiles(MatmulOp product, bool isStored) {
   int64_t groups = machine_ ? coreGroupsOf(*machine_) : 0;
   if (auto cores = attrs::cores.of(group_->root()))
     groups = std::min(groups, cores.getInt());
@@ -253,6 +255,9 @@ void ChunkEmitter::fitTiles(MatmulOp product, int64_t storedBytes) {
       (*others != 1 && !(rows && cols)))
     return;
   bool isScheduled = scheduledStep(*group_, row) || scheduledStep(*group_, col);
+  // An accumulator is handed over as it is, and stored as the result.
+  Operation *made = isStored ? group_->root() : product;
+  int64_t storedBytes = elementTypeOf(made->getResult(0).getType()).getIntOrFloatBitWidth() / 8;
   ProductTile most{axis(row).step, axis(col).step};
   if (!isScheduled)
     most = largestTile(product, storedBytes, most, *machine_);
@@ -263,7 +268,6 @@ void ChunkEmitter::fitTiles(MatmulOp product, int64_t storedBytes) {
     bool fits = space.extent.capacity != Extent::kUnknown && space.extent.capacity <= axis(id).step;
     return group_->isParallel(id) && !space.isWhole && !fits && !scheduledStep(*group_, id);
   };
-  bool isStored = static_cast<bool>(storedProduct());
   grid.mayCutRows = mayCut(row);
   grid.mayCutCols = mayCut(col);
   if (!grid.mayCutRows && !grid.mayCutCols)
@@ -286,7 +290,9 @@ void ChunkEmitter::fitTiles(MatmulOp product, int64_t storedBytes) {
 /// Also the lengths of all axes, before the grid.
 void ChunkEmitter::chooseSizes(bool) {
   axes_.assign(group_->numAxes(), {});
-  MatmulOp stored = storedProduct(), product = stored ? stored : slicedProduct();
+  MatmulOp stored = storedProduct(groups_, *group_, machine_),
+           product = stored ? stored : slicedProduct(groups_, *group_, machine_);
+  dealsRows_ = machine_ && group_->hasProduct() && !stored;
   // What did not fit once gets the usual tiles, halved; slices begin with larger ones.
   int64_t times = stored || !product ? halvings_ : std::max<int64_t>(0, halvings_ - 1);
   TileSizes sizes = sizes_.halved(times);
@@ -298,10 +304,8 @@ void ChunkEmitter::chooseSizes(bool) {
       ids.push_back(id);
   for (int64_t id : ids)
     axis(id).length = lengthOf(b_, group_->axis(id).like, group_->axis(id).axis);
-  // An accumulator is handed over as it is, and stored as the result.
-  Value result = stored ? group_->root()->getResult(0) : product ? product.getResult() : Value();
-  if (result && halvings_ == 0)
-    fitTiles(product, elementTypeOf(result.getType()).getIntOrFloatBitWidth() / 8);
+  if (product && halvings_ == 0)
+    fitTiles(product, static_cast<bool>(stored));
   for (int64_t id : ids) {
     const SpaceAxis &space = group_->axis(id);
     TileAxis &own = axis(id);
