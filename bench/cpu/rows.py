@@ -237,6 +237,7 @@ def columns(ptl, peers):
         "sum of columns": (lambda: ptl.sum_columns(x, y=y), lambda: t.sum(0), lambda: x.sum(0)),
         "max of columns": (lambda: ptl.max_columns(x, y=y), lambda: t.amax(0), lambda: x.max(0)),
         "argmax of rows": (lambda: ptl.argmax_rows(x, y=where), lambda: t.argmax(1), lambda: x.argmax(1)),
+        "argmax of columns": (lambda: ptl.argmax_columns(x, y=where), lambda: t.argmax(0), lambda: x.argmax(0)),
     }
     for name, (ours, torch_call, numpy_call) in table.items():
         calls = {"ptl": ours, "numpy": numpy_call, **({"torch": torch_call} if torch else {})}
