@@ -23,9 +23,14 @@ struct DirectSize : RegisterBlock {
 } // namespace
 
 // Six rows of A, even a power of two apart, leave room for B in the sets of a first cache. Sums, B and A take 29 registers of 32, or 15
-// of 16. Masks cost nothing with AVX-512, so one block serves whole and partial columns; with AVX2 they would take more registers.
-static constexpr DirectSize kWideSizes[] = {{{6, 4}, true}, {{6, 2}, true}, {{6, 1}, true}};
-static constexpr DirectSize kHalfSizes[] = {{{6, 2}, false}, {{6, 2}, true}, {{6, 1}, true}};
+// of 16. Blocks of four rows end a product whose rows are no multiple of six. Masks cost nothing with AVX-512, so one block serves whole
+// and partial columns; with AVX2 they would take more registers.
+static constexpr DirectSize kWideSizes[] = {
+    {{6, 4}, true}, {{4, 4}, true}, {{6, 2}, true}, {{6, 1}, true}};
+static constexpr DirectSize kHalfSizes[] = {
+    {{6, 2}, false}, {{4, 2}, false}, {{6, 2}, true}, {{6, 1}, true}};
+// Where the blocks begin that are for all rows, and few columns.
+static constexpr size_t kNarrowSizes = 2;
 
 static ArrayRef<DirectSize> sizesFor(const VectorUnit &unit) {
   return unit.bytes >= 64 ? ArrayRef(kWideSizes) : ArrayRef(kHalfSizes);
@@ -177,6 +182,7 @@ struct Direct {
 
   Value readsB(const Emit &e) const;
   Value condition(const Emit &e) const;
+  Value rowsOfFirst(const Emit &e) const;
   void emit(const Emit &e) const;
   void rows(const Emit &e, Value a, Value b, Value bStep, Value perColumn, Value steps,
             Value fresh) const;
@@ -202,46 +208,65 @@ Value Direct::condition(const Emit &e) const {
   return e.bitAnd(readsA, e.bitOr(atMost(e, o.n, kMostDirectColumns), readsB(e)));
 }
 
-// The smallest block that has the columns that are left.
+// The smallest block that has the columns that are left, none of which is wider than the first.
 void Direct::block(const Emit &e, size_t number, ArrayRef<Value> arguments) const {
   auto here = [&](const Emit &e) -> SmallVector<Value> {
     callFunction(e, blocks[number], arguments);
     return {};
   };
-  if (number + 1 == blocks.size()) {
+  size_t next = std::max(number + 1, kNarrowSizes);
+  if (next == blocks.size()) {
     here(e);
     return;
   }
-  int64_t most = sizes[number + 1].vectors * p.lanes;
-  // A block of the same size is for columns that are not whole.
-  if (sizes[number + 1].vectors == sizes[number].vectors)
+  int64_t most = sizes[next].vectors * p.lanes;
+  // A block as wide is for columns that are not whole.
+  if (sizes[next].vectors == sizes[number].vectors)
     --most;
   Value fits = atMost(e, arguments[9], most);
   e.branch(
       fits, {},
       [&](const Emit &e) -> SmallVector<Value> {
-        block(e, number + 1, arguments);
+        block(e, next, arguments);
         return {};
       },
       here);
 }
 
+// How many rows blocks of the first size take, so that those of the second have the rest and few rows are computed that do not exist.
+Value Direct::rowsOfFirst(const Emit &e) const {
+  int64_t tall = sizes[0].rows, low = sizes[1].rows;
+  Value left = e.b.create<arith::RemUIOp>(e.loc, o.m, e.index(tall));
+  Value whole = e.sub(o.m, left);
+  // Two low blocks serve one or two rows and a tall block's better than a tall one and a low one.
+  Value isShort =
+      e.bitAnd(e.bitAnd(e.cmpi(CmpIPredicate::ne, left, 0), atMost(e, left, 2 * low - tall)),
+               e.cmpi(CmpIPredicate::ne, whole, 0));
+  Value fewer = e.select(isShort, e.sub(whole, e.index(tall)), whole);
+  return e.select(atMost(e, left, low), fewer, o.m);
+}
+
 // Rows are the outer loop: each part of A is read once, and B, which is small, stays in a cache.
 void Direct::rows(const Emit &e, Value a, Value b, Value bStep, Value perColumn, Value steps,
                   Value fresh) const {
-  RegisterBlock largest = sizes.front();
-  Value next = e.mul(perColumn, e.index(p.columns()));
-  forEach(e, o.m, largest.rows, [&](const Emit &e, Value i) {
-    Value height = minimum(e, e.index(largest.rows), e.sub(o.m, i));
-    Value left = elementPointer(e, a, storageType(p.a), e.mul(i, o.aRow));
-    Value line = e.mul(i, o.cRow);
-    forEach(e, o.n, largest.vectors * p.lanes, [&](const Emit &e, Value j) {
-      Value width = minimum(e, e.index(largest.vectors * p.lanes), e.sub(o.n, j));
-      block(e, 0,
-            {left, o.aRow, elementPointer(e, b, p.packed, e.mul(j, perColumn)), bStep, next,
-             elementPointer(e, o.c, p.c, e.add(line, j)), o.cRow, steps, height, width, fresh});
-    });
-  });
+  int64_t most = sizes.front().vectors * p.lanes;
+  Value next = e.mul(perColumn, e.index(p.columns())), end = rowsOfFirst(e);
+  for (size_t first : {0, 1}) {
+    int64_t tall = sizes[first].rows;
+    e.loop(first ? end : e.index(0), first ? o.m : end, e.index(tall), {},
+           [&](const Emit &e, Value i, ValueRange) {
+             Value height = minimum(e, e.index(tall), e.sub(o.m, i));
+             Value left = elementPointer(e, a, storageType(p.a), e.mul(i, o.aRow));
+             Value line = e.mul(i, o.cRow);
+             forEach(e, o.n, most, [&](const Emit &e, Value j) {
+               block(e, first,
+                     {left, o.aRow, elementPointer(e, b, p.packed, e.mul(j, perColumn)), bStep,
+                      next, elementPointer(e, o.c, p.c, e.add(line, j)), o.cRow, steps, height,
+                      minimum(e, e.index(most), e.sub(o.n, j)), fresh});
+             });
+             return SmallVector<Value>();
+           });
+  }
 }
 
 void Direct::emit(const Emit &e) const {
