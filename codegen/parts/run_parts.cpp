@@ -301,7 +301,7 @@ Value PartsRun::movedByRank(const GroupMove &group, const PlacedValue &value, Fo
   auto rank = static_cast<uint32_t>(std::ranges::find(group.parts, me) - group.parts.begin());
   auto size = static_cast<size_t>(elemInfo(value.elem).storageBytes);
   std::vector<uint8_t> source = have.isNone() ? std::vector<uint8_t>() : bytesOf(have);
-  const Box &after = group.list.ranks[rank].buffers[movement::resultBuffer];
+  const Box &after = group.list.ranks[rank].buffers[movement::kResultBuffer];
   std::vector<uint8_t> result(static_cast<size_t>(movement::elementCount(after)) * size);
   auto combine = [&](uint8_t *to, const uint8_t *from, int64_t count, bool fromFirst) {
     for (; count > 0; --count, to += size, from += size) {

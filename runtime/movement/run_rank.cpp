@@ -42,7 +42,7 @@ private:
   const uint8_t *readable(uint32_t buffer) const {
     return buffer == kSourceBuffer   ? source_.data()
            : buffer == kResultBuffer ? result_.data()
-                                    : scratch_[buffer].data();
+                                     : scratch_[buffer].data();
   }
   uint8_t *writable(uint32_t buffer) {
     return buffer == kResultBuffer ? result_.data() : scratch_[buffer].data();
