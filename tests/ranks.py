@@ -18,7 +18,7 @@ TWO_LEVELS = ROOT / "codegen/parts/testdata/two_levels.ptl"
 QUOTIENT = """pub program quotient[N](a: i32[N] over chip by N, b: i32[N] over chip by N) -> (y: i32[N] over chip by N) at host {
     y = a / b
 }
-pub program long[N](a: f32[N, N] over chip by N) -> (y: f32[N, N]) at host {
+pub program long[N, M](a: f32[N, M] over chip by N) -> (y: f32[N, M]) at host {
     y = all_gather(a, over: chip)
 }
 """
@@ -105,19 +105,37 @@ def ranks_of(parent):
     return found
 
 
-def one_is_killed(tools, folder):
-    """Whenever that happens, all end and nothing is written."""
-    (folder / "long.ptl").write_text(QUOTIENT)
-    np.save(folder / "a.npy", np.ones((1500, 1500), np.float32))
+def killed_while_running(tools, folder):
+    """A run one of whose ranks was killed, with its ranks; nothing if the run was over before."""
     run = subprocess.Popen([str(tools.path("ptlc")), "run", "long.ptl", "--entry", "long", "--shape", "chip=4", "a=@a.npy",
                             "-o", "y=y.npy"], cwd=folder, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     while len(ranks := ranks_of(run.pid)) < 4 and run.poll() is None:
         time.sleep(0.01)
-    expect(len(ranks) == 4, run.communicate())
-    os.kill(ranks[2], signal.SIGKILL)
+    try:
+        os.kill(ranks[2], signal.SIGKILL)
+    except (IndexError, ProcessLookupError):
+        run.communicate(timeout=60)
+        return None
     run.communicate(timeout=60)
+    return run, ranks
+
+
+def one_is_killed(tools, folder):
+    """Whenever that happens, all end and nothing is written."""
+    (folder / "long.ptl").write_text(QUOTIENT)
+    np.save(folder / "a.npy", np.ones((3000, 3000), np.float32))
+    for _ in range(10):
+        (folder / "y.npy").unlink(missing_ok=True)
+        if killed := killed_while_running(tools, folder):
+            break
+    expect(killed, "no run was long enough to be killed")
+    run, ranks = killed
     expect(run.returncode != 0 and not (folder / "y.npy").exists(), run.returncode)
-    expect(not any(pathlib.Path(f"/proc/{rank}").exists() for rank in ranks))
+    # Those that were told to end may need a moment for it.
+    deadline = time.monotonic() + 30
+    while left := [rank for rank in ranks if pathlib.Path(f"/proc/{rank}").exists()]:
+        expect(time.monotonic() < deadline, "still there:", *left)
+        time.sleep(0.05)
 
 
 def main():
