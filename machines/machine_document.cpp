@@ -168,12 +168,13 @@ public:
   std::string check(const Json &value) const { return check(root_, value, ""); }
 
 private:
-  const Json &resolve(const Json &schema) const {
-    auto reference = schema.find("$ref");
-    if (reference == schema.end())
+  /// The schema itself, or the one that it refers to.
+  const Json *resolve(const Json *schema) const {
+    auto reference = schema->find("$ref");
+    if (reference == schema->end())
       return schema;
     std::string path = *reference;
-    return root_.at("$defs").at(path.substr(path.rfind('/') + 1));
+    return &root_.at("$defs").at(path.substr(path.rfind('/') + 1));
   }
 
   static bool hasType(const Json &value, const std::string &type) {
@@ -203,7 +204,7 @@ private:
 
 std::string Validator::check(const Json &unresolved, const Json &value,
                              const std::string &path) const {
-  const Json &schema = resolve(unresolved);
+  const Json &schema = *resolve(&unresolved);
   std::string what = path.empty() ? "the document" : "`" + path + "`";
   if (auto choices = schema.find("anyOf"); choices != schema.end()) // a plain value or a list
     return check(choices->at(value.is_array() ? 1 : 0), value, path);

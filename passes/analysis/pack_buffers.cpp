@@ -265,7 +265,7 @@ bool Packer::findNeighbours() {
 
 // Large, long and bulky items are hard to place later, so each order puts one of these kinds first.
 std::vector<Order> Packer::orders() const {
-  auto length = [&](uint32_t item) { return static_cast<int64_t>(end_[item] - begin_[item] + 1); };
+  auto length = [&](uint32_t item) { return int64_t(end_[item]) - begin_[item] + 1; };
   auto sorted = [&](auto key) {
     Order order = byBegin_;
     std::stable_sort(order.begin(), order.end(),
