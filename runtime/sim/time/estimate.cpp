@@ -43,6 +43,15 @@ static bool isWhole(const Timeline &timeline) {
                      });
 }
 
+/// Whether cores signal to others. Where rounds may be left out, a group sees its share of the hub, and
+/// not the hub itself: times are then not exact although nothing was left out.
+static bool hasSignals(const Timeline &timeline) {
+  for (size_t site = 0; site < timeline.sites.size(); ++site)
+    if (timeline.sites[site].signals > 0 && timeline.totals[site].count > 0)
+      return true;
+  return false;
+}
+
 /// The number of operations, those that others represented included.
 static uint64_t operationsOf(const Timeline &timeline) {
   uint64_t sum = 0;
@@ -54,20 +63,21 @@ static uint64_t operationsOf(const Timeline &timeline) {
 std::optional<Estimate> estimate(const RunInTime &run) {
   Estimate result;
   Timeline &timeline = result.timeline;
-  bool isKnown = run(partly(), timeline);
-  if (!isKnown || (!isWhole(timeline) && operationsOf(timeline) <= kFewOperations)) {
+  bool isKnown = run(partly(), timeline), isExact = false;
+  auto isOnlyPart = [&] { return !isWhole(timeline) || hasSignals(timeline); };
+  if (!isKnown || (isOnlyPart() && operationsOf(timeline) <= kFewOperations)) {
     Timeline exact;
     if (run(whole(kFewOperations), exact)) {
       timeline = std::move(exact);
-      isKnown = true;
+      isKnown = isExact = true;
     }
   }
   // The cores of a group may not have left out the same rounds.
   if (!isKnown)
     isKnown = result.isApart = run(partlyApart(), timeline);
-  if (!isKnown && !run(whole(kMostOperations), timeline))
+  if (!isKnown && !(isExact = run(whole(kMostOperations), timeline)))
     return std::nullopt;
-  result.exact = isWhole(timeline);
+  result.exact = isExact || !isOnlyPart();
   result.groupsOfChip = groupsOfChip(timeline);
   result.analysis = analyse(timeline, result.groupsOfChip);
   return result;
