@@ -143,6 +143,13 @@ void PartsRun::make(ValueId id, const std::vector<Value> &args) {
   }
 }
 
+/// Zeros that change no summand: of floats those with a sign, since -0.0 + 0.0 is 0.0.
+reference::RefArray identityOfSums(ElemKind elem, std::vector<int64_t> shape) {
+  reference::RefArray zeros = reference::zeroArray(elem, std::move(shape));
+  std::fill(zeros.floats.begin(), zeros.floats.end(), -0.0);
+  return zeros;
+}
+
 /// Of what is owed, the first part of a level has all, and the others a summand that changes nothing.
 Value PartsRun::argument(const PlacedValue &value, uint32_t part, const std::vector<Value> &args) {
   const std::vector<Local *> &params = placed_.decl->params;
@@ -151,7 +158,7 @@ Value PartsRun::argument(const PlacedValue &value, uint32_t part, const std::vec
   for (size_t level = 0; level < placed_.levels.size(); ++level)
     if (const LevelPlacement &at = value.placement[level];
         at.isPartial() && at.fold == Fold::Sum && grid_.coordinate(part, level) > 0)
-      return Value::array(reference::zeroArray(value.elem, shapeOfBox(boxAt(value, part))));
+      return Value::array(identityOfSums(value.elem, shapeOfBox(boxAt(value, part))));
   return sliceOf(args[index], movement::wholeBox(wholeShape(value)), boxAt(value, part));
 }
 

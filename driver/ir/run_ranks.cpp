@@ -80,9 +80,12 @@ bool Ranks::receive(uint32_t rank, std::span<uint8_t> bytes) {
 
 void Ranks::end(ExitCode code, bool isShared) {
   std::fflush(nullptr);
-  if (code == ExitCode::Fine) {
-    ranks_->finish();
+  if (code == ExitCode::Fine && ranks_->finish(patience_) == 0)
     return;
+  if (code == ExitCode::Fine) {
+    std::fprintf(stderr, "ptlc: rank %u is done, and others are not after %g seconds more\n",
+                 rank(), patience_);
+    code = ExitCode::ProgramStopped;
   }
   if (isShared && rank() > 0)
     std::this_thread::sleep_for(std::chrono::seconds(5));

@@ -10,12 +10,13 @@
 #include <memory>
 #include <mpi.h>
 #include <thread>
+#include <utility>
 
 namespace {
 
-constexpr int tag = 1;
+constexpr int kTag = 1;
 /// MPI counts in `int`.
-constexpr size_t mostBytes = size_t(1) << 30;
+constexpr size_t kMostBytes = size_t(1) << 30;
 
 struct Sending {
   std::unique_ptr<char[]> bytes;
@@ -47,22 +48,22 @@ void forgetSent() {
 
 void sendTo(int32_t peer, const void *bytes, size_t size) {
   forgetSent();
-  for (size_t at = 0; at < size; at += mostBytes) {
-    size_t part = std::min(mostBytes, size - at);
+  for (size_t at = 0; at < size; at += kMostBytes) {
+    size_t part = std::min(kMostBytes, size - at);
     Sending &sending = underway.emplace_back();
     sending.bytes = std::make_unique_for_overwrite<char[]>(part);
     std::memcpy(sending.bytes.get(), static_cast<const char *>(bytes) + at, part);
-    MPI_Isend(sending.bytes.get(), static_cast<int>(part), MPI_BYTE, peer, tag, MPI_COMM_WORLD,
+    MPI_Isend(sending.bytes.get(), static_cast<int>(part), MPI_BYTE, peer, kTag, MPI_COMM_WORLD,
               &sending.request);
   }
 }
 
 int receiveFrom(int32_t peer, void *bytes, size_t size, double seconds) {
   auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
-  for (size_t at = 0; at < size; at += mostBytes) {
+  for (size_t at = 0; at < size; at += kMostBytes) {
     MPI_Request request;
-    MPI_Irecv(static_cast<char *>(bytes) + at, static_cast<int>(std::min(mostBytes, size - at)),
-              MPI_BYTE, peer, tag, MPI_COMM_WORLD, &request);
+    MPI_Irecv(static_cast<char *>(bytes) + at, static_cast<int>(std::min(kMostBytes, size - at)),
+              MPI_BYTE, peer, kTag, MPI_COMM_WORLD, &request);
     Patience patience;
     for (int isDone = 0; !isDone; patience.wait()) {
       MPI_Test(&request, &isDone, MPI_STATUS_IGNORE);
@@ -76,17 +77,24 @@ int receiveFrom(int32_t peer, void *bytes, size_t size, double seconds) {
   return 0;
 }
 
-void finishAll() {
+int finishAll(double seconds) {
+  auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
   Patience patience;
-  for (forgetSent(); !underway.empty(); forgetSent())
-    patience.wait();
-  MPI_Request request;
-  MPI_Ibarrier(MPI_COMM_WORLD, &request);
-  int isDone = 0;
-  for (MPI_Test(&request, &isDone, MPI_STATUS_IGNORE); !isDone;
-       MPI_Test(&request, &isDone, MPI_STATUS_IGNORE))
-    patience.wait();
+  MPI_Request barrier = MPI_REQUEST_NULL;
+  bool isEntered = false;
+  for (int isDone = 0; !isDone; patience.wait()) {
+    forgetSent();
+    if (underway.empty() && !std::exchange(isEntered, true))
+      MPI_Ibarrier(MPI_COMM_WORLD, &barrier);
+    if (isEntered)
+      MPI_Test(&barrier, &isDone, MPI_STATUS_IGNORE);
+    if (isDone)
+      break;
+    if (std::chrono::steady_clock::now() > end)
+      return 1;
+  }
   MPI_Finalize();
+  return 0;
 }
 
 void abortAll(int code) {

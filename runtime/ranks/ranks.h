@@ -18,13 +18,14 @@ typedef struct PtlRanks {
   void (*send)(int32_t peer, const void *bytes, size_t size);
   /// 0: the next message of `peer` is in `bytes`; 1: none came within so many seconds.
   int (*receive)(int32_t peer, void *bytes, size_t size, double seconds);
-  /// Returns when all that was sent has been received.
-  void (*finish)(void);
+  /// Waits until all that was sent has been received and every rank has come here. 0: so it is; 1: it
+  /// was not within so many seconds.
+  int (*finish)(double seconds);
   /// Ends all ranks with this exit code; does not return.
   void (*abort)(int code);
 } PtlRanks;
 
-enum { kPtlRanksVersion = 1 };
+enum { kPtlRanksVersion = 2 };
 
 /// What a plug-in exports; null when it is not one of several ranks.
 typedef const PtlRanks *(*PtlRanksOpen)(void);
