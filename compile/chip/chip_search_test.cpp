@@ -56,7 +56,7 @@ TEST(ChipSearch, otherGroupsAreAllHalvedAlike) {
 
 TEST(ChipSearch, smallestTilesAreCutAndThenItEnds) {
   ChipSearch search(/*mayHalve=*/true, /*mayCut=*/true);
-  for (int tiling = 0; tiling < 4; ++tiling) {
+  for (int tiling = 0; tiling < 5; ++tiling) {
     search.see({1});
     ASSERT_EQ(search.afterOverflow(0, full(), {}), SearchStep::GoOn);
     ASSERT_EQ(search.afterPlacing(), SearchStep::Tile);
@@ -75,7 +75,7 @@ TEST(ChipSearch, smallestTilesAreCutAndThenItEnds) {
       search.refusal().tried,
       (std::vector<std::string>{"what the next point of the grid loads has no buffers of its own",
                                 "stores and folds are computed in parts of 2 KiB at most",
-                                "tiles are 1/16 of the usual size"}));
+                                "tiles are 1/32 of the usual size"}));
   EXPECT_TRUE(search.refusal().wholeTiles);
 }
 
