@@ -28,7 +28,7 @@ class Adviser {
 public:
   Adviser(const CostQuestion &question, const CompilerOptions &options, const Cost &cost,
           const AdviceLimits &limits)
-      : question_(question), cost_(cost), limits_(limits), trials_(question, options, limits) {}
+      : question_(question), cost_(cost), trials_(question, options, limits) {}
 
   void adviseNumbers();
   void adviseMoves(const std::vector<SourceMove> &moves);
@@ -54,7 +54,6 @@ private:
 
   const CostQuestion &question_;
   const Cost &cost_;
-  const AdviceLimits &limits_;
   EditTrials trials_;
   std::vector<SourceNumber> numbers_;
   std::vector<std::map<int64_t, double>> times_; ///< of each number: the least by value
