@@ -6,7 +6,6 @@
 
 #include <charconv>
 #include <cstdio>
-#include <exception>
 #include <optional>
 #include <string>
 #include <unistd.h>
@@ -16,7 +15,7 @@ using namespace ptl::worker;
 
 namespace {
 
-constexpr int kWrongUsage = 2, kFault = 4; ///< exit codes, as those of `ptlc`
+constexpr int kWrongUsage = 2; ///< exit code, as that of `ptlc`
 constexpr const char *kUsage =
     "usage: ptl-lsp-worker [--memory MIB] [--timeout MS] [--cache MIB]\n"
     "         answers requests on standard input, framed as in LSP\n"
@@ -141,7 +140,10 @@ int serve(const Arguments &arguments, WorkerOptions options) {
 
 } // namespace
 
-int main(int argc, char **argv) try {
+// What is thrown and caught nowhere, as when there is no memory, ends the process by way of the
+// handler that answers the request with where it happened.
+// NOLINTNEXTLINE(bugprone-exception-escape)
+int main(int argc, char **argv) {
   Arguments arguments = readArguments(argc, argv);
   if (arguments.isWrong) {
     std::fputs(kUsage, stderr);
@@ -153,8 +155,4 @@ int main(int argc, char **argv) try {
   options.fault = arguments.fault;
   return arguments.isOnce ? runOnce(arguments, std::move(options))
                           : serve(arguments, std::move(options));
-} catch (const std::exception &error) {
-  // The server starts another worker; the request is answered with an error.
-  std::fprintf(stderr, "ptl-lsp-worker: %s\n", error.what());
-  return kFault;
 }
