@@ -8,6 +8,10 @@ set(doc_folder share/doc/ptl)
 # The compiler: what `ptlc` needs, and nothing else.
 install(TARGETS ptlc EXPORT ptlTargets RUNTIME DESTINATION bin COMPONENT compiler)
 install(TARGETS ptlc-ir LIBRARY DESTINATION lib COMPONENT compiler)
+# Loaded where a program runs as ranks of MPI, and only there is MPI needed.
+if(TARGET ptl-mpi)
+  install(TARGETS ptl-mpi LIBRARY DESTINATION lib COMPONENT compiler)
+endif()
 install(DIRECTORY std/ DESTINATION share/ptl/std COMPONENT compiler FILES_MATCHING PATTERN *.ptl)
 # These are in the compiler, too; the files are there to be read and to start own ones from.
 install(DIRECTORY machines/ DESTINATION share/ptl/machines COMPONENT compiler FILES_MATCHING PATTERN *.json)

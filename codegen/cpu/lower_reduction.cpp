@@ -90,18 +90,24 @@ static constexpr int64_t kCheap = 6;
 // places; fewer where an element takes much code.
 static constexpr int64_t kRowsAtOnce = 8, kCostlyRowsAtOnce = 4;
 
+// The positions of `count` rows along an axis. What varies only with the row is emitted once for each row, not for each vector.
+static Values rowsFrom(Lowering &l, Value operand, Coords &at, int64_t axis, Value first,
+                       int64_t count) {
+  Values rows;
+  for (int64_t n = 0; n < count; ++n) {
+    rows.push_back(l.e.add(first, l.index(n)));
+    at[axis] = Coord{rows[n]};
+    hoist(l, operand, at);
+  }
+  return rows;
+}
+
 // Adds rows to partial results in memory: rows are read from end to end, as memory gives them fastest.
 void Reduction::addRows(Coords &at, int64_t axis, Value first, int64_t count,
                         const View &sums) const {
   const Emit &e = l.e;
   at[inner] = Coord();
-  Values rows;
-  for (int64_t n = 0; n < count; ++n) {
-    rows.push_back(e.add(first, l.index(n)));
-    at[axis] = Coord{rows[n]};
-    // What varies only with the row is emitted once for each row, not for each vector.
-    hoist(l, operand, at);
-  }
+  Values rows = rowsFrom(l, operand, at, axis, first, count);
   int64_t several = cost <= kCheap ? 2 : 1;
   loopOfVectors(l, extents[inner], several, {}, [&](ArrayRef<Value> starts, Value mask, Values) {
     for (Value start : starts) {
@@ -391,12 +397,7 @@ void Search::searchRows(Coords &at, int64_t axis, Value first, int64_t count, co
                         const View &positions) const {
   const Emit &e = l.e;
   at[inner] = Coord();
-  Values rows;
-  for (int64_t n = 0; n < count; ++n) {
-    rows.push_back(e.add(first, l.index(n)));
-    at[axis] = Coord{rows[n]};
-    hoist(l, operand, at);
-  }
+  Values rows = rowsFrom(l, operand, at, axis, first, count);
   loopOfVectors(l, extents[inner], 1, {}, [&](ArrayRef<Value> starts, Value mask, Values) {
     Scope scope(l);
     at[inner] = Coord{starts[0], 1, {}};

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <map>
 #include <sstream>
 
@@ -122,6 +123,22 @@ inline std::string placedOver(const std::string &shape, const std::string &host,
   else if (!chip.empty())
     text += " over chip by " + chip;
   return text;
+}
+
+/// The text of a file of the project, by its path from the root.
+inline std::string projectText(const std::string &path) {
+  std::ifstream file(PTL_SOURCE_DIR "/" + path);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+/// What is refused is refused for where its arrays lie.
+inline void expectPlacementErrors(const CheckedText &checked, const std::string &text) {
+  for (const Diagnostic &each : checked.sink.all())
+    EXPECT_TRUE(std::string_view(diagInfo(each.id).code).starts_with("E10") ||
+                each.severity != Severity::Error)
+        << text << checked.errors();
 }
 
 } // namespace ptl::parts

@@ -170,10 +170,7 @@ program p[B, D, F](x: f32[B, D] over rows by B, w: f32[D, F] over columns by D) 
 
 /// Every program of the examples on every number of parts, split into hosts in every way.
 TEST(Ranks, ExamplesOverTwoLevels) {
-  std::ifstream file(PTL_SOURCE_DIR "/codegen/parts/testdata/two_levels.ptl");
-  std::stringstream text;
-  text << file.rdbuf();
-  CheckedText checked(text.str());
+  CheckedText checked(projectText("codegen/parts/testdata/two_levels.ptl"));
   ASSERT_TRUE(checked.ok()) << checked.errors();
   std::vector<Value> step = {numbers({6, 5}, 1), numbers({6, 3}, 2), numbers({5, 4}, 3),
                              numbers({4, 3}, 4), Value::scalar(ElemKind::F32, Scalar::real(0.5))};

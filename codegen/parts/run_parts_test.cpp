@@ -89,10 +89,7 @@ TEST(Parts, EveryWayToCutEveryForm) {
             CheckedText checked(text);
             if (!checked.ok()) {
               ++refused;
-              for (const Diagnostic &each : checked.sink.all())
-                EXPECT_TRUE(std::string_view(diagInfo(each.id).code).starts_with("E10") ||
-                            each.severity != Severity::Error)
-                    << text << checked.errors();
+              expectPlacementErrors(checked, text);
               continue;
             }
             const CallableDecl &decl = *checked.find("p");
@@ -148,10 +145,7 @@ TEST(Parts, FormsOverTwoLevels) {
     CheckedText checked(text);
     if (!checked.ok()) {
       ++refused;
-      for (const Diagnostic &each : checked.sink.all())
-        EXPECT_TRUE(std::string_view(diagInfo(each.id).code).starts_with("E10") ||
-                    each.severity != Severity::Error)
-            << text << checked.errors();
+      expectPlacementErrors(checked, text);
       continue;
     }
     ++accepted;
@@ -171,10 +165,7 @@ TEST(Parts, FormsOverTwoLevels) {
 // ---- The examples ------------------------------------------------------------------------------
 
 TEST(Parts, ExampleOnManyParts) {
-  std::ifstream file(PTL_SOURCE_DIR "/examples/cluster/mlp.ptl");
-  std::stringstream text;
-  text << file.rdbuf();
-  CheckedText checked(text.str());
+  CheckedText checked(projectText("examples/cluster/mlp.ptl"));
   ASSERT_TRUE(checked.ok()) << checked.errors();
   std::vector<Value> step = {numbers({6, 5}, 1), numbers({6, 3}, 2), numbers({5, 3}, 3),
                              Value::scalar(ElemKind::F32, Scalar::real(0.5))};
