@@ -21,6 +21,11 @@ function(ptl_use_precompiled target name)
   if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
     target_compile_options(${target} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
   endif()
+  # Headers that libraries use, too, are compiled as for libraries; so is an executable that takes them.
+  get_target_property(type ${target} TYPE)
+  if(type STREQUAL "EXECUTABLE")
+    target_compile_options(${target} PRIVATE -fPIC)
+  endif()
   target_precompile_headers(${target} REUSE_FROM ${name})
 endfunction()
 

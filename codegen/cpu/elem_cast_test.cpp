@@ -9,7 +9,7 @@ using namespace ptl::cpu;
 using ptl::cpu::testing::MapKernel;
 using ptl::cpu::testing::testContext;
 
-namespace {
+namespace elem_cast_test {
 
 // A small float format, decoded by the definition.
 struct Format {
@@ -216,4 +216,4 @@ TEST(ElemCast, IntegersWrapOrSaturate) {
   EXPECT_EQ(half[2], 0x7c00);
 }
 
-} // namespace
+} // namespace elem_cast_test

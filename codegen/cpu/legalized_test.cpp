@@ -16,7 +16,7 @@
 using namespace ptl::cpu;
 using namespace ptl::cpu::testing;
 
-namespace {
+namespace legalized_test {
 
 constexpr int64_t kCount = 512;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -516,4 +516,4 @@ TEST_P(Legalized, OnlyInstructionsAreLeft) {
   expectInstructions(legalized(text, GetParam()), GetParam());
 }
 
-} // namespace
+} // namespace legalized_test

@@ -6,7 +6,7 @@
 using namespace ptl::cpu;
 using namespace ptl::cpu::testing;
 
-namespace {
+namespace lower_elementwise_test {
 
 struct Elem {
   const char *name;
@@ -125,4 +125,4 @@ TEST(Elementwise, Conversions) {
   batch.run();
 }
 
-} // namespace
+} // namespace lower_elementwise_test

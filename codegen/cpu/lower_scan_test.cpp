@@ -7,7 +7,7 @@
 using namespace ptl::cpu;
 using namespace ptl::cpu::testing;
 
-namespace {
+namespace lower_scan_test {
 
 /// A grid over tiles of columns (`t0.1` wide) or of rows (`t0.0` high) of the array `x`, whose body makes `%r` of the tile `%t`.
 std::string tiles(const std::string &elem, bool ofColumns, const std::string &body,
@@ -193,4 +193,4 @@ TEST(Lowering, RowsThatFollowEachOther) {
         }
 }
 
-} // namespace
+} // namespace lower_scan_test

@@ -8,7 +8,7 @@
 using namespace ptl::cpu;
 using namespace ptl::cpu::testing;
 
-namespace {
+namespace lowering_test {
 
 std::vector<float> ramp(int64_t count, float scale = 0.125f) {
   std::vector<float> result(count);
@@ -307,4 +307,4 @@ TEST(Lowering, NothingBeyondTheArraysIsTouched) {
   }
 }
 
-} // namespace
+} // namespace lowering_test

@@ -9,7 +9,7 @@ using namespace ptl::cpu;
 using ptl::cpu::testing::MapKernel;
 using ptl::cpu::testing::testContext;
 
-namespace {
+namespace math_approx_test {
 
 // Distance in units of the last place of the float nearest to `expected`.
 double ulpError(float got, double expected) {
@@ -124,4 +124,4 @@ TEST(MathApproxPow, IsWithinTwoUlp) {
   EXPECT_LE(worst.error, 2.0) << worst.x << " ** " << worst.y << " got " << worst.got;
 }
 
-} // namespace
+} // namespace math_approx_test

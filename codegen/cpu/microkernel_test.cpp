@@ -10,7 +10,7 @@ using namespace mlir;
 using namespace ptl::cpu;
 using namespace ptl::cpu::testing;
 
-namespace {
+namespace microkernel_test {
 
 struct Shape {
   int64_t m, n, k;
@@ -191,4 +191,4 @@ TEST(Microkernel, SpecialNumbersStayInTheirRowsAndColumns) {
   }
 }
 
-} // namespace
+} // namespace microkernel_test

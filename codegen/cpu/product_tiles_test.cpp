@@ -6,7 +6,7 @@
 using namespace ptl::cpu;
 using namespace ptl::cpu::testing;
 
-namespace {
+namespace product_tiles_test {
 
 /// A grid over tiles of 96 x 256 that stores what `compute` makes `%r` of the tile's product `%p`. Its lengths have these names.
 std::string productGrid(const std::string &rows, const std::string &columns,
@@ -89,4 +89,4 @@ TEST(Lowering, GrownTilesOfProducts) {
   }
 }
 
-} // namespace
+} // namespace product_tiles_test

@@ -6,7 +6,7 @@
 using namespace ptl::cpu;
 using namespace ptl::cpu::testing;
 
-namespace {
+namespace streamed_store_test {
 
 constexpr int64_t Never = int64_t(1) << 60;
 
@@ -105,4 +105,4 @@ TEST(Lowering, StorageThatABodyReadsIsNotStreamed) {
     ASSERT_EQ(value, 3.0f);
 }
 
-} // namespace
+} // namespace streamed_store_test

@@ -17,7 +17,7 @@
 #include <sstream>
 
 namespace ptl::ide {
-namespace {
+namespace actions_test {
 
 /// A source without its marks, and where they were.
 struct Marked {
@@ -264,5 +264,5 @@ TEST(CodeActions, ListingIsQuickInLongFiles) {
   EXPECT_LT(times[times.size() / 2], 20.0); // the goal is 2 ms; other work may be going on here
 }
 
-} // namespace
+} // namespace actions_test
 } // namespace ptl::ide

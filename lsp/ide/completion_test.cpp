@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 namespace ptl::ide {
-namespace {
+namespace completion_test {
 
 /// The first labels offered at `$0`.
 std::string offered(const std::string &text, size_t most = 6) {
@@ -217,5 +217,5 @@ TEST(SemanticTokens, FollowOtherChunks) {
   EXPECT_NE(modifiersOf(5), before);
 }
 
-} // namespace
+} // namespace completion_test
 } // namespace ptl::ide

@@ -15,7 +15,7 @@
 #include <sstream>
 
 namespace ptl::ide {
-namespace {
+namespace formatting_test {
 
 std::string formatted(const std::string &text) {
   SourceFile file(0, "", text);
@@ -148,5 +148,5 @@ TEST(Formatting, Braces) {
   EXPECT_EQ(typed("}$0", '}'), "}");
 }
 
-} // namespace
+} // namespace formatting_test
 } // namespace ptl::ide

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace ptl::ide {
-namespace {
+namespace hover_test {
 
 std::string hoverOf(const std::string &text) {
   MarkedSource source(text);
@@ -110,5 +110,5 @@ TEST(SignatureHelp, Calls) {
             "*P(x: f32, >y: f32<)\n");
 }
 
-} // namespace
+} // namespace hover_test
 } // namespace ptl::ide

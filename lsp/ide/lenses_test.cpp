@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace ptl::ide {
-namespace {
+namespace lenses_test {
 
 std::string all(const std::string &text) {
   Workspace workspace;
@@ -39,5 +39,5 @@ TEST(Lenses, BrokenFiles) {
             all("kernel (x: f32[4]\nfn g(x: f32) -> {\ntest {\nbench \"open\n"));
 }
 
-} // namespace
+} // namespace lenses_test
 } // namespace ptl::ide

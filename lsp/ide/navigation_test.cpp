@@ -8,7 +8,7 @@
 #include <sstream>
 
 namespace ptl::ide {
-namespace {
+namespace navigation_test {
 
 /// What is expected or found, as text.
 std::string rangesText(std::vector<std::pair<std::string, Range>> ranges) {
@@ -297,5 +297,5 @@ TEST(Navigation, RenamingKeepsExamplesCorrect) {
   EXPECT_GT(count, 100u);
 }
 
-} // namespace
+} // namespace navigation_test
 } // namespace ptl::ide

@@ -4,7 +4,7 @@
 #include "lsp/ide/symbols.h"
 
 namespace ptl::ide {
-namespace {
+namespace outline_test {
 
 std::string outline(const std::string &text) {
   Workspace workspace(testOptions());
@@ -107,5 +107,5 @@ TEST(Selection, AlwaysGrows) {
   }
 }
 
-} // namespace
+} // namespace outline_test
 } // namespace ptl::ide

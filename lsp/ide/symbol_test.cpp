@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace ptl::ide {
-namespace {
+namespace symbol_test {
 
 struct Case {
   const char *text;     ///< `$0` is the cursor
@@ -147,5 +147,5 @@ TEST(Symbol, LocalsAreVisibleFromTheirStatementOn) {
   EXPECT_EQ(names(text.size()), "b a x N ");
 }
 
-} // namespace
+} // namespace symbol_test
 } // namespace ptl::ide

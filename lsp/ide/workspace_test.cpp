@@ -10,7 +10,7 @@
 #include <sstream>
 
 namespace ptl::ide {
-namespace {
+namespace workspace_test {
 
 std::string line(const Diagnostic &diagnostic, uint32_t begin, uint32_t end) {
   return std::string(diagInfo(diagnostic.id).code) + " " + std::to_string(begin) + "-" +
@@ -179,5 +179,5 @@ TEST(Workspace, EveryEditGivesTheDiagnosticsOfTheWholeFile) {
     expectSameAfterEdits(path, count ? std::atoi(count) : 60, seed ? std::atoi(seed) : 1);
 }
 
-} // namespace
+} // namespace workspace_test
 } // namespace ptl::ide

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 namespace ptl::lsp {
-namespace {
+namespace action_handlers_test {
 
 const char *const kUri = "file:///actions.ptl";
 
@@ -145,5 +145,5 @@ TEST(ActionHandlers, Formatting) {
   EXPECT_EQ(onTypeFormatting(session, params).at(0).at("newText"), "    ");
 }
 
-} // namespace
+} // namespace action_handlers_test
 } // namespace ptl::lsp

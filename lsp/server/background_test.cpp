@@ -9,7 +9,7 @@
 #include <thread>
 
 namespace ptl::lsp {
-namespace {
+namespace background_test {
 
 /// A loop that is run until nothing is left.
 struct Loop {
@@ -146,5 +146,5 @@ TEST(Project, FilesAreReadBesideTheLoopAndTakenInOneByOne) {
   fs::remove_all(folder);
 }
 
-} // namespace
+} // namespace background_test
 } // namespace ptl::lsp

@@ -9,7 +9,7 @@
 #include <stdexcept>
 
 namespace ptl::lsp {
-namespace {
+namespace callback_test {
 
 struct Loop {
   Loop() { uv_loop_init(&loop); }
@@ -148,5 +148,5 @@ TEST(Reply, WhoDropsItHasAnswered) {
   EXPECT_EQ(said.find(R"("id":3)"), std::string::npos) << said;
 }
 
-} // namespace
+} // namespace callback_test
 } // namespace ptl::lsp

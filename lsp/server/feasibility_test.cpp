@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace ptl::lsp {
-namespace {
+namespace feasibility_test {
 
 const char *const kPath = "/chips.ptl";
 const std::string kText =
@@ -200,5 +200,5 @@ TEST_F(FeasibilityTest, LensesOfChipsAreResolved) {
   EXPECT_EQ(chips[0]["command"]["arguments"], json({Session::uri(kPath), "k", "a3"}));
 }
 
-} // namespace
+} // namespace feasibility_test
 } // namespace ptl::lsp

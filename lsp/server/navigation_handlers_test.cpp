@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace ptl::lsp {
-namespace {
+namespace navigation_handlers_test {
 
 constexpr const char *kUri = "file:///a.ptl";
 
@@ -127,5 +127,5 @@ TEST(NavigationHandlers, SelectionsNest) {
   EXPECT_EQ(selection["parent"]["range"], range(0, 29, 34));
 }
 
-} // namespace
+} // namespace navigation_handlers_test
 } // namespace ptl::lsp

@@ -6,7 +6,7 @@
 #include <random>
 
 namespace ptl::lsp {
-namespace {
+namespace token_handlers_test {
 
 json parsed(const json &answer) {
   const auto &bytes = answer.get_binary();
@@ -46,5 +46,5 @@ TEST(SemanticTokens, DeltasAreTheFullAnswer) {
   }
 }
 
-} // namespace
+} // namespace token_handlers_test
 } // namespace ptl::lsp

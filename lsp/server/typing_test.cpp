@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace ptl::lsp {
-namespace {
+namespace typing_test {
 
 const std::string kKernel =
     "kernel k[N](x: f32[N]) -> (y: f32[N])\n{\n    let a = x\n    y[:] = a\n}\n";
@@ -142,5 +142,5 @@ TEST_F(TypingTest, SaysWhatIsWrongWithAFileThatWasLeft) {
   EXPECT_EQ(shown({diagnostic(2, "E0201"), diagnostic(3, "E0300")}), "E0201 E0300");
 }
 
-} // namespace
+} // namespace typing_test
 } // namespace ptl::lsp

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace ptl::lsp {
-namespace {
+namespace writing_handlers_test {
 
 constexpr std::string_view kText = R"(/// Doubles.
 fn twice[N](x: f32[N], times: f32 = 2.0) -> f32[N] {
@@ -137,5 +137,5 @@ TEST_F(Requests, HintsOfAPartOfADeclaration) {
   }
 }
 
-} // namespace
+} // namespace writing_handlers_test
 } // namespace ptl::lsp

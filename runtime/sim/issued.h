@@ -13,17 +13,18 @@ using Operand = std::variant<Scalar, Tile, View>;
 inline constexpr size_t kMaxOperands = 7;
 
 struct Issued {
+  // What every look at the head of a pipe reads comes first, in one line of the cache.
   const Function *function = nullptr;
   const Step *step = nullptr;
-  std::array<Operand, kMaxOperands> operands;
+  double time = 0; ///< when it was issued, and a note, for drivers that keep time
+  uint32_t note = 0;
   Flag flag;             ///< with the id computed
   int64_t ordinal = 0;   ///< of pushes, pops, frees: counted per queue and core; of instructions,
                          ///< where rounds are left out: the round of the outermost loop
-  SampleAction mark;     ///< of a beginning of a round, and the end of a loop
-  double times = 1;      ///< of a glance: that it would run in a round of the outermost loop
   uint64_t sequence = 0; ///< order of issue on its core
-  double time = 0;       ///< when it was issued, and a note, for drivers that keep time
-  uint32_t note = 0;
+  std::array<Operand, kMaxOperands> operands;
+  SampleAction mark; ///< of a beginning of a round, and the end of a loop
+  double times = 1;  ///< of a glance: that it would run in a round of the outermost loop
   std::array<uint64_t, kNumPipes>
       after{}; ///< of a free: takes effect when the pipes have done so many
 

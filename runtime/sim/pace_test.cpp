@@ -4,7 +4,7 @@
 
 using namespace ptl::rt::sim;
 
-namespace {
+namespace pace_test {
 
 constexpr size_t kLoads = 0, kComputes = 1;
 
@@ -78,4 +78,4 @@ TEST(SimPace, WhoFollowsTheScalarUnitSaysNothing) {
   EXPECT_DOUBLE_EQ(pace->cycles, 20);
 }
 
-} // namespace
+} // namespace pace_test

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <random>
 
-using namespace ptl;
-using namespace ptl::rt::sim;
-using namespace ptl::rt::sim::testing;
+namespace ptl::rt::sim::cube_test {
+
+using namespace testing;
 
 namespace {
 
@@ -135,3 +135,5 @@ TEST(SimQueue, SlotsThatAreNotGivenBackBlockTheProducer) {
   EXPECT_NE(run.result.error.find("the cube core, pipe fix waits"), std::string::npos)
       << run.result.error;
 }
+
+} // namespace ptl::rt::sim::cube_test

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <random>
 
-using namespace ptl;
-using namespace ptl::rt::sim;
-using namespace ptl::rt::sim::testing;
+namespace ptl::rt::sim::instructions_test {
+
+using namespace testing;
 
 namespace {
 
@@ -481,3 +481,5 @@ TEST(SimInstructions, AllButAFewAreSimulated) {
     EXPECT_EQ(isSimulated(info.id), !refused) << info.mnemonic;
   }
 }
+
+} // namespace ptl::rt::sim::instructions_test

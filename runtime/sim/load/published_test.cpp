@@ -3,9 +3,9 @@
 
 #include <cmath>
 
-using namespace ptl;
-using namespace ptl::rt::sim;
-using namespace ptl::rt::sim::testing;
+namespace ptl::rt::sim::published_test {
+
+using namespace testing;
 
 namespace {
 
@@ -72,3 +72,5 @@ TEST_P(Published, FlashAttentionIsAttention) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Variants, Published, ::testing::Values(PTL_SIM_PUBLISHED));
+
+} // namespace ptl::rt::sim::published_test

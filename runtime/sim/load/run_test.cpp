@@ -4,9 +4,9 @@
 #include <cmath>
 #include <random>
 
-using namespace ptl;
-using namespace ptl::rt::sim;
-using namespace ptl::rt::sim::testing;
+namespace ptl::rt::sim::run_test {
+
+using namespace testing;
 
 namespace {
 
@@ -236,3 +236,5 @@ TEST(SimLaunches, WorkspacesAreSharedAndPoisoned) {
   EXPECT_EQ(result.instructions, 9u);
   EXPECT_EQ(events, 9);
 }
+
+} // namespace ptl::rt::sim::run_test

@@ -3,9 +3,9 @@
 #include "runtime/sim/time/estimate.h"
 #include "runtime/sim/time/shared.h"
 
-using namespace ptl;
-using namespace ptl::rt::sim;
-using namespace ptl::rt::sim::testing;
+namespace ptl::rt::sim::signals_test {
+
+using namespace testing;
 
 namespace {
 
@@ -150,3 +150,5 @@ TEST(SimSignals, EstimatesWeighGroupsThatAreNotRun) {
     EXPECT_NEAR(guess->analysis.signalUse, analyse(full, groups).signalUse, 0.1);
   }
 }
+
+} // namespace ptl::rt::sim::signals_test

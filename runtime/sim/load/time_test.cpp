@@ -4,9 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
-using namespace ptl;
-using namespace ptl::rt::sim;
-using namespace ptl::rt::sim::testing;
+namespace ptl::rt::sim::time_test {
+
+using namespace testing;
 
 namespace {
 
@@ -487,3 +487,5 @@ TEST(SimShared, SecondLevelForgetsWhatWasNotTouchedForLong) {
   EXPECT_EQ(level.touch(a, far), 8 * 512);
   EXPECT_EQ(level.touch(a, view), 4 * 512);
 }
+
+} // namespace ptl::rt::sim::time_test

@@ -260,6 +260,10 @@ bool endOperation(Engine &e, CoreClock &clock, Pipe pipe) {
 bool progressPipe(Engine &e, CoreClock &clock, Pipe pipe) {
   bool any = false;
   PipeClock &state = clock.pipes[at(pipe)];
+  // Nothing makes the head's time come earlier than the event that waits for it. Cores are asked far
+  // more often than their pipes move, and the heads of all of them do not fit in a cache.
+  if (state.wakeAt > e.now)
+    return false;
   // Several operations may pass at one time, such as events.
   while (!state.busy && !e.failed) {
     const Issued *head = clock.core->head(pipe);

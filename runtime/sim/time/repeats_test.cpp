@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace ptl::rt::sim {
-namespace {
+namespace repeats_test {
 
 LaunchResult taking(std::initializer_list<Cycles> blocks) {
   LaunchResult result;
@@ -60,5 +60,5 @@ TEST(Repeats, AsManyBlocks) {
   EXPECT_FALSE(repeats.next().like);
 }
 
-} // namespace
+} // namespace repeats_test
 } // namespace ptl::rt::sim
