@@ -164,11 +164,6 @@ void Core::fill(Issued &issued, const Step &step) {
     issued.flag = flagOf(step);
     return;
   }
-  // Only slots that hold a tile or a view are reset, since scalars are what most of them hold
-  // already.
-  for (size_t i = step.operands.size(); i < kMaxOperands; ++i)
-    if (issued.operands[i].index() != 0)
-      issued.operands[i] = Scalar();
   for (size_t i = 0; i < step.operands.size() && i < kMaxOperands; ++i) {
     Register r = step.operands[i];
     if (r.kind == RegisterKind::Scalar)

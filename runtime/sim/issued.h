@@ -4,7 +4,9 @@
 
 #include "runtime/sim/sampling.h"
 
+#include <algorithm>
 #include <array>
+#include <span>
 #include <variant>
 
 namespace ptl::rt::sim {
@@ -22,12 +24,16 @@ struct Issued {
   int64_t ordinal = 0;   ///< of pushes, pops, frees: counted per queue and core; of instructions,
                          ///< where rounds are left out: the round of the outermost loop
   uint64_t sequence = 0; ///< order of issue on its core
-  std::array<Operand, kMaxOperands> operands;
-  SampleAction mark; ///< of a beginning of a round, and the end of a loop
-  double times = 1;  ///< of a glance: that it would run in a round of the outermost loop
+  double times = 1;      ///< of a glance: that it would run in a round of the outermost loop
+  std::array<Operand, kMaxOperands> operands; ///< beyond those of the step, of any operation before
+  SampleAction mark;                          ///< of a beginning of a round, and the end of a loop
   std::array<uint64_t, kNumPipes>
       after{}; ///< of a free: takes effect when the pipes have done so many
 
+  /// The values of the step's operands; none of an event and of a mark.
+  std::span<const Operand> values() const {
+    return std::span(operands).first(std::min(step->operands.size(), kMaxOperands));
+  }
   const SourceLocation &location() const {
     return function->locations[static_cast<size_t>(step->location)];
   }

@@ -16,9 +16,8 @@ inline size_t at(Pipe pipe) { return static_cast<size_t>(pipe); }
 
 /// The state of a pipe of a core.
 struct PipeClock {
-  Cycles free = 0;    ///< the last operation ended
-  Cycles settled = 0; ///< and what waits for it may begin
-  bool busy = false;
+  Cycles free = 0;     ///< the last operation ended
+  Cycles settled = 0;  ///< and what waits for it may begin
   bool filled = false; ///< the last operation was an instruction
   bool works = false;  ///< it has had one
   Cycles ownEnd = 0;   ///< of the operation that runs, if nothing is in its way
@@ -26,7 +25,6 @@ struct PipeClock {
   int pending = 0; ///< transfers that it waits for
   uint32_t site = 0;
   Cycles started = 0;
-  Cycles wakeAt = -1; ///< an event will look at it then
   uint32_t record = kNoRecord, last = kNoRecord;
   int64_t bytes = 0, missed = 0; ///< that the operation which runs moves
 
@@ -54,6 +52,10 @@ struct CoreClock {
   uint32_t firstLane = 0; ///< of its pipes
   uint32_t firstSite = 0; ///< of its function
   PipeClock pipes[kNumPipes];
+  /// By pipe, when its head may begin at the earliest, as far as that is known: an event will look
+  /// at it then. `never` while an operation runs. It is kept apart from the pipes' own states, since
+  /// cores are asked far more often than their pipes move.
+  Cycles notBefore[kNumPipes] = {};
   Cycles scalar = 0;
   bool begun = false;
   bool scalarWaits = false;

@@ -43,7 +43,7 @@ double CostModel::parts(int64_t length, int64_t part) const {
 
 OperationCost CostModel::product(const Issued &issued) const {
   const Tile *left = nullptr, *right = nullptr;
-  for (const Operand &operand : issued.operands)
+  for (const Operand &operand : issued.values())
     if (const Tile *tile = std::get_if<Tile>(&operand)) {
       left = tile->place == Place::Left ? tile : left;
       right = tile->place == Place::Right ? tile : right;
@@ -150,7 +150,7 @@ OperationCost CostModel::costOf(const Issued &issued, const Queue *queue) const 
   if (std::optional<OperationCost> cost = moveOf(issued))
     return *cost;
   OperationCost cost = vector(issued);
-  for (const Operand &operand : issued.operands) // gathers
+  for (const Operand &operand : issued.values()) // gathers
     if (const View *view = std::get_if<View>(&operand)) {
       cost.bytes = view->numElements() * elemBytes(view->elem);
       cost.rate = byPath_[gm][static_cast<size_t>(Place::Vec)]

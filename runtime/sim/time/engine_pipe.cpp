@@ -5,11 +5,12 @@
 
 namespace ptl::rt::sim {
 
-static void wake(Engine &e, CoreClock &clock, PipeClock &pipe, Cycles time) {
+static void wake(Engine &e, CoreClock &clock, Pipe pipe, Cycles time) {
+  Cycles &notBefore = clock.notBefore[at(pipe)];
   // The same event is pending already.
-  if (pipe.wakeAt == time)
+  if (notBefore == time)
     return;
-  pipe.wakeAt = time;
+  notBefore = time;
   Event event{time, 0, EventKind::Wake};
   event.core = clock.number;
   e.push(event);
@@ -40,7 +41,7 @@ static bool ready(Engine &e, CoreClock &clock, Pipe pipe, const Issued &head) {
   // Otherwise an event at its time looks again.
   if (earliest <= e.now)
     return true;
-  wake(e, clock, state, earliest);
+  wake(e, clock, pipe, earliest);
   return false;
 }
 
@@ -211,7 +212,8 @@ static bool beginOperation(Engine &e, CoreClock &clock, Pipe pipe) {
   state.tail = record.tail = cost.tail;
   state.pending = 0;
   state.bytes = state.missed = 0;
-  state.busy = state.works = true;
+  state.works = true;
+  clock.notBefore[at(pipe)] = never;
   state.record = e.addRecord(clock, record);
   // Buffers are only drawn for the first core, since the others use theirs alike.
   bool isFirst = e.timeline.lanes[clock.firstLane].number == 0 && clock.core->subBlock() == 0;
@@ -234,7 +236,7 @@ static bool beginOperation(Engine &e, CoreClock &clock, Pipe pipe) {
 
 bool endOperation(Engine &e, CoreClock &clock, Pipe pipe) {
   PipeClock &state = clock.pipes[at(pipe)];
-  state.busy = false;
+  clock.notBefore[at(pipe)] = 0;
   state.filled = true;
   state.free = e.now;
   state.settled = e.now + state.tail;
@@ -259,13 +261,8 @@ bool endOperation(Engine &e, CoreClock &clock, Pipe pipe) {
 
 bool progressPipe(Engine &e, CoreClock &clock, Pipe pipe) {
   bool any = false;
-  PipeClock &state = clock.pipes[at(pipe)];
-  // Nothing makes the head's time come earlier than the event that waits for it. Cores are asked far
-  // more often than their pipes move, and the heads of all of them do not fit in a cache.
-  if (state.wakeAt > e.now)
-    return false;
   // Several operations may pass at one time, such as events.
-  while (!state.busy && !e.failed) {
+  while (clock.notBefore[at(pipe)] <= e.now && !e.failed) {
     const Issued *head = clock.core->head(pipe);
     if (!head || !ready(e, clock, pipe, *head))
       break;

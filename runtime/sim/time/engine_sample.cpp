@@ -96,7 +96,7 @@ static bool stand(Engine &e, CoreClock &clock, Pipe pipe) {
   all.isLate[number] = e.now > head.time;
   all.open &= ~(1u << number);
   // The pipe stands still until all others are there.
-  state.busy = true;
+  clock.notBefore[number] = never;
   if (all.open)
     return true;
   const CoreClock::Standing done = all;
@@ -106,7 +106,7 @@ static bool stand(Engine &e, CoreClock &clock, Pipe pipe) {
   for (size_t i = 0; i < kNumPipes; ++i) {
     if (!(pipes >> i & 1))
       continue;
-    clock.pipes[i].busy = false;
+    clock.notBefore[i] = 0;
     standFor(e, clock, static_cast<Pipe>(i), mark, done.at[i], window);
     if (!passMark(e, clock, static_cast<Pipe>(i), done.at[i], done.isLate[i]))
       return false;
