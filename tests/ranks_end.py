@@ -28,6 +28,7 @@ HANG = 240
 # What `mpirun` starts in place of each rank, and what that does with the command of the rank.
 UNNOTICED = '"$@" & wait $!; sleep 1000'
 NEVER_BEGINS = 'if [ "$OMPI_COMM_WORLD_RANK" = 2 ]; then sleep 1000; fi; exec "$@"'
+STOPS_AT_ONCE = 'if [ "$OMPI_COMM_WORLD_RANK" = 2 ]; then kill -STOP $$; fi; exec "$@"'
 DIES_AT_ONCE = 'if [ "$OMPI_COMM_WORLD_RANK" = 2 ]; then kill -9 $$; fi; exec "$@"'
 
 
@@ -124,6 +125,24 @@ def killed_before_it_comes(tools, folder):
 
 def never_comes(tools, folder):
     Run(tools, folder, each=NEVER_BEGINS).fails("E0805.*chip 2 is gone before MPI began")
+
+
+def stopped_before_it_comes(tools, folder):
+    Run(tools, folder, each=STOPS_AT_ONCE).fails("E0805.*chip 2 is gone before MPI began")
+    Run(tools, folder, each=STOPS_AT_ONCE, by_hand=True).fails("rank 2 is gone before MPI began")
+
+
+def keeper_is_stopped(tools, folder):
+    """By hand, the process that watches goes on by itself."""
+    run = Run(tools, folder, "begun:2:stop", by_hand=True)
+    deadline, found = time.monotonic() + HANG, []
+    while not found and run.process.poll() is None:
+        expect(time.monotonic() < deadline, "there is no keeper")
+        # The only process of the run without a terminal's streams.
+        found = [each for each in processes_with(run.mark) if os.path.realpath(f"/proc/{each}/fd/2") == "/dev/null"]
+    for keeper in found:
+        os.kill(keeper, signal.SIGSTOP)
+    run.fails("is stopped by a signal")
 
 
 def killed_before_mpi_begins(tools, folder):
@@ -248,7 +267,7 @@ def by_hand_stopped(tools, folder):
 
 if __name__ == "__main__":
     sys.exit(run_tests("ranks_end", pathlib.Path(sys.argv[1]), [
-        goes_well, killed_before_it_comes, never_comes, killed_before_mpi_begins, killed_when_mpi_has_begun, killed_in_a_transfer,
+        goes_well, killed_before_it_comes, never_comes, stopped_before_it_comes, keeper_is_stopped, killed_before_mpi_begins, killed_when_mpi_has_begun, killed_in_a_transfer,
         killed_when_it_is_done, crashes, leaves_silently, nobody_notices, stopped, stopped_before_mpi_begins, mpirun_is_stopped,
         message_is_lost, killed_after_success, killed_at_the_end, results_cannot_be_written, ptlc_is_killed, interrupted, by_hand, by_hand_unnoticed,
         by_hand_stopped]))

@@ -116,7 +116,7 @@ Outcome attend(std::vector<std::string> words, uint32_t count, Limits limits,
                Keeper::NameOf nameOf) {
   auto ticks = std::chrono::steady_clock::now().time_since_epoch().count();
   std::string name = "ptl-run-" + std::to_string(::getpid()) + "-" + std::to_string(ticks);
-  int listener = listenAt(name);
+  int listener = bindTo(name);
   if (listener < 0)
     return {false, kStoppedCode, "no socket for the ranks: " + std::string(std::strerror(errno))};
   ::setenv(kKeeperVariable, name.c_str(), 1);
@@ -173,18 +173,28 @@ Outcome attend(std::vector<std::string> words, uint32_t count, Limits limits,
   ::_exit(0);
 }
 
-void startKeeper(int listener, uint32_t expected, double patience,
-                 const std::vector<std::string> &origin) {
-  pid_t child = ::fork();
-  if (child > 0)
+pid_t startKeeper(int listener, uint32_t expected, double patience,
+                  const std::vector<std::string> &origin) {
+  int report[2];
+  if (::pipe2(report, O_CLOEXEC) != 0)
+    return 0;
+  pid_t child = ::fork(), keeper = 0;
+  if (child != 0) {
+    ::close(report[1]);
+    if (child < 0 || ::read(report[0], &keeper, sizeof keeper) != sizeof keeper)
+      keeper = 0;
+    ::close(report[0]);
     ::waitpid(child, nullptr, 0);
-  if (child != 0)
-    return;
+    return keeper;
+  }
   // In a session of its own, and nobody's child: what ends the rank does not end it.
   ::setsid();
-  if (::fork() != 0)
-    ::_exit(0);
-  keep(listener, expected, patience, origin);
+  keeper = ::fork();
+  if (keeper == 0)
+    keep(listener, expected, patience, origin);
+  if (::write(report[1], &keeper, sizeof keeper) < 0)
+    ::_exit(1);
+  ::_exit(0);
 }
 
 } // namespace ptl::ranks

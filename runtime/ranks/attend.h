@@ -14,8 +14,8 @@ namespace ptl::ranks {
 Outcome attend(std::vector<std::string> words, uint32_t count, Limits limits,
                Keeper::NameOf nameOf);
 
-/// Leaves a process behind that keeps all ranks that come to `listener`.
-void startKeeper(int listener, uint32_t expected, double patience,
-                 const std::vector<std::string> &origin);
+/// Leaves a process behind that keeps all ranks that come to `listener`; its number, 0 if there is none.
+pid_t startKeeper(int listener, uint32_t expected, double patience,
+                  const std::vector<std::string> &origin);
 
 } // namespace ptl::ranks

@@ -19,7 +19,9 @@ static double now() {
 Keeper::Keeper(int listener, uint32_t expected, Limits limits, NameOf nameOf,
                std::vector<std::string> origin)
     : listener_(listener), expected_(expected), limits_(limits), nameOf_(std::move(nameOf)),
-      origin_(std::move(origin)), last_(now()) {}
+      origin_(std::move(origin)), last_(now()) {
+  ::listen(listener_, 4096);
+}
 
 Keeper::~Keeper() {
   for (const Member &member : members_)
@@ -169,6 +171,11 @@ void Keeper::pressOn(double seconds) {
   if (passes(step))
     for (const Member &member : members_)
       member.process.signal(SIGKILL);
+  // Of processes that never came, only ranks are ours.
+  if (passes(step))
+    for (pid_t pid : candidates())
+      if (programOf(pid) == programOf(::getpid()))
+        ::kill(pid, SIGKILL);
   if (members_.empty() || ending_ >= step)
     removeUnfinished();
   if (passes(2 * step)) {
@@ -202,11 +209,11 @@ void Keeper::lookForStopped(double seconds) {
          kStoppedCode);
 }
 
-/// A rank may be killed before it comes here. The others would begin MPI for ever.
-void Keeper::lookForMissing(double seconds) {
-  if (expected_ == 0 || come_ >= expected_ || origin_.empty())
-    return;
-  uint32_t candidates = 0;
+/// The processes of this run that have not come, and may be ranks or become some.
+std::vector<pid_t> Keeper::candidates() const {
+  std::vector<pid_t> found;
+  if (origin_.empty())
+    return found;
   std::string own = programOf(::getpid()), launchers = programOf(launcher_.pid());
   forEachProcess([&](pid_t pid) {
     if (pid == launcher_.pid() || pid == ::getpid() || !beganWith(pid, origin_))
@@ -216,10 +223,20 @@ void Keeper::lookForMissing(double seconds) {
         return;
     // Of those that a launcher of our own has started, what is no rank yet is going to be one.
     std::string program = programOf(pid);
-    candidates += !ownsLauncher_ || program == own || program == launchers;
+    if (!ownsLauncher_ || program == own || program == launchers)
+      found.push_back(pid);
   });
-  sawCandidate_ |= candidates > 0;
-  bool isMissing = hasLaunched() && come_ + candidates < expected_;
+  return found;
+}
+
+/// A rank may be killed or stopped before it comes here. The others would begin MPI for ever.
+void Keeper::lookForMissing(double seconds) {
+  if (expected_ == 0 || come_ >= expected_ || origin_.empty())
+    return;
+  std::vector<pid_t> others = candidates();
+  sawCandidate_ |= !others.empty();
+  std::erase_if(others, [](pid_t pid) { return stateOf(pid).letter == 'T'; });
+  bool isMissing = hasLaunched() && come_ + others.size() < expected_;
   missing_ = isMissing ? missing_ + seconds : 0;
   if (missing_ < limits_.missing)
     return;
@@ -232,7 +249,7 @@ void Keeper::lookForMissing(double seconds) {
       names += (names.empty() ? "" : ", ") + nameOf_(rank);
   isOdd_ = true;
   fail(names + (expected_ - come_ > 1 ? " are" : " is") +
-           " gone before MPI began: killed, or ended at the start",
+           " gone before MPI began: killed, stopped, or ended at the start",
        kStoppedCode);
 }
 

@@ -80,6 +80,7 @@ private:
   bool hear(Member &member);
   void heard(Member &member, const Message &message, const std::string &text);
   void lost(const Member &member);
+  std::vector<pid_t> candidates() const;
   void endAll();
   void lookForStopped(double seconds);
   void lookForMissing(double seconds);

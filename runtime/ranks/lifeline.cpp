@@ -1,6 +1,7 @@
 #include "runtime/ranks/lifeline.h"
 
 #include "runtime/ranks/attend.h"
+#include "runtime/ranks/processes.h"
 
 #include <array>
 #include <cerrno>
@@ -31,12 +32,11 @@ static socklen_t addressOf(const std::string &name, sockaddr_un &address) {
 
 static int newSocket() { return ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0); }
 
-int listenAt(const std::string &name) {
+int bindTo(const std::string &name) {
   sockaddr_un address;
   socklen_t size = addressOf(name, address);
   int socket = newSocket();
-  if (socket >= 0 && ::bind(socket, reinterpret_cast<sockaddr *>(&address), size) == 0 &&
-      ::listen(socket, 4096) == 0)
+  if (socket >= 0 && ::bind(socket, reinterpret_cast<sockaddr *>(&address), size) == 0)
     return socket;
   if (socket >= 0)
     ::close(socket);
@@ -106,15 +106,16 @@ static std::string nameOfKeeper(const std::vector<std::string> &origin) {
   return "ptl-ranks-" + std::to_string(::geteuid()) + "-" + std::to_string(hash);
 }
 
-/// Among ranks whose run has no keeper yet, the first makes one.
-static int connectOrKeep(uint32_t expected, double patience) {
+/// Among ranks whose run has no keeper yet, the first makes one, `made`.
+static int connectOrKeep(uint32_t expected, double patience, pid_t &made) {
   std::vector<std::string> origin = originOfRun();
   std::string name = nameOfKeeper(origin);
   for (int tries = 0; tries < 2000; ++tries) {
     if (int socket = connectTo(name); socket >= 0)
       return socket;
-    if (int listener = listenAt(name); listener >= 0) {
-      startKeeper(listener, expected, patience, origin);
+    if (int listener = bindTo(name); listener >= 0) {
+      ::listen(listener, 4096);
+      made = startKeeper(listener, expected, patience, origin);
       ::close(listener);
     } else {
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -131,7 +132,8 @@ std::unique_ptr<Lifeline> Lifeline::tie(double patience, std::string &why) {
   int64_t rank = firstNumber({"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"});
   auto expected = static_cast<uint32_t>(std::max<int64_t>(local, 0));
   const char *name = std::getenv(kKeeperVariable);
-  int socket = name ? connectTo(name) : connectOrKeep(expected, patience);
+  pid_t keeper = 0;
+  int socket = name ? connectTo(name) : connectOrKeep(expected, patience, keeper);
   if (socket < 0) {
     why = "what watches over its ranks is gone, or cannot be reached: " +
           std::string(std::strerror(errno));
@@ -139,6 +141,7 @@ std::unique_ptr<Lifeline> Lifeline::tie(double patience, std::string &why) {
   }
   std::unique_ptr<Lifeline> line(new Lifeline(socket));
   line->coversAll_ = all > 0 && all == local;
+  line->keeper_ = keeper;
   line->tell({Message::Come, static_cast<int32_t>(rank), expected});
   // Signals are for the thread that works.
   sigset_t every, before;
@@ -191,6 +194,8 @@ void Lifeline::watch() {
     pollfd news{socket_, POLLIN, 0};
     if (::poll(&news, 1, 500) > 0 && !obeys())
       return;
+    if (keeper_ > 0 && stateOf(keeper_).letter == 'T')
+      ::kill(keeper_, SIGCONT); // Nobody else would.
     if (uint64_t progress = progress_.load(std::memory_order_relaxed); progress != told) {
       tell({Message::State, activity_.load(std::memory_order_relaxed), progress});
       told = progress;

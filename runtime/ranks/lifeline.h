@@ -38,8 +38,8 @@ inline constexpr const char *kKeeperVariable = "PTL_RANKS_KEEPER";
 /// The exit code of ranks whose run another one has ended.
 inline constexpr int kStoppedCode = 5;
 
-/// A socket at a name that this machine knows as long as somebody listens; -1 if it cannot be.
-int listenAt(const std::string &name);
+/// A socket at a name that this machine knows as long as it is open; -1 if it cannot be.
+int bindTo(const std::string &name);
 bool sendMessage(int socket, const Message &message, const std::string &text = {});
 struct Received {
   Message message;
@@ -80,6 +80,7 @@ private:
   bool obeys();
 
   int socket_;
+  pid_t keeper_ = 0; ///< if this rank has made it
   bool coversAll_ = false;
   std::atomic<int32_t> activity_ = kBegins;
   std::atomic<uint64_t> progress_ = 0;
