@@ -6,7 +6,7 @@ import sys
 import numpy as np
 
 from harness import ROOT, Tools, in_folders, run_cases
-from ranks import expect
+from ranks import expect, has_mpi
 
 FOLDER = ROOT / "examples/cluster"
 COUNTS = (1, 2, 3, 4, 5, 8, 16)
@@ -35,13 +35,16 @@ def experts(x, scores, up, down, capacity):
     return y
 
 
-def check(tools, folder, file, entry, arrays, expected, shapes, exact=True):
-    """On all shapes and on the executors that ignore them. `expected`: results by name."""
+def check(tools, folder, file, entry, arrays, expected, shapes, exact=True, ranks=None):
+    """On all shapes and on the executors that ignore them; with `ranks`, on that shape as ranks of MPI, where there are any.
+    `expected`: results by name."""
     for name, array in arrays.items():
         np.save(folder / f"{name}.npy", array)
     words = [f"{name}=@{name}.npy" for name in arrays]
     outputs = [word for name in expected for word in ("-o", f"{name}=out_{name}.npy")]
     ways = [["--target", "cpu"], ["--target", "reference"], *[["--shape", shape, "--in-process", "--seed", str(at)] for at, shape in enumerate(shapes)]]
+    if ranks and has_mpi(tools.build):
+        ways.append(["--shape", ranks])
     for way in ways:
         done = tools.run("run", FOLDER / file, "--entry", entry, *way, *words, *outputs, cwd=folder)
         expect(done.code == 0, entry, way, done)
@@ -64,7 +67,7 @@ def attention_where_sequences_are_cut(tools, folder):
         for entry in entries:
             check(tools, folder, "attention.ptl", entry, {"q": q, "k": k, "v": v}, expected, chips(), exact=False)
         # Parts without keys have the least number as the greatest score, and no weights.
-        check(tools, folder, "attention.ptl", "where_keys_lie", {"q": q, "k": k, "v": v}, expected, chips(), exact=False)
+        check(tools, folder, "attention.ptl", "where_keys_lie", {"q": q, "k": k, "v": v}, expected, chips(), exact=False, ranks="chip=2")
 
 
 def mixture_of_experts(tools, folder):
@@ -73,24 +76,24 @@ def mixture_of_experts(tools, folder):
                   "expert": np.arange(count, dtype=np.int32), "slot": np.arange(capacity, dtype=np.float32),
                   "up": whole(3, count, 4, 5), "down": whole(4, count, 5, 4)}
         y = experts(arrays["x"], arrays["scores"], arrays["up"], arrays["down"], capacity)
-        check(tools, folder, "moe.ptl", "expert_parallel", arrays, {"y": y}, chips())
+        check(tools, folder, "moe.ptl", "expert_parallel", arrays, {"y": y}, chips(), ranks="chip=4")
 
 
 def sums_over_two_levels(tools, folder):
     for rows in (1, 16, 21):
         arrays = {"x": whole(1, rows, 5), "t": whole(2, rows, 3)}
         for entry in ("level_by_level", "two_levels"):
-            check(tools, folder, "reduce.ptl", entry, arrays, {"y": arrays["x"].T @ arrays["t"]}, HOSTS)
+            check(tools, folder, "reduce.ptl", entry, arrays, {"y": arrays["x"].T @ arrays["t"]}, HOSTS, ranks="host=2,chip=3")
 
 
 def stages_on_chips(tools, folder):
     x, first, second, third = whole(1, 5, 4), whole(2, 4, 6), whole(3, 6, 6), whole(4, 6, 3)
     relu = lambda array: np.maximum(array, 0)
     check(tools, folder, "stages.ptl", "stages", {"x": x, "first": first, "second": second, "third": third},
-          {"y": relu(relu(x @ first) @ second) @ third}, chips((3, 4, 5, 8, 16)))
+          {"y": relu(relu(x @ first) @ second) @ third}, chips((3, 4, 5, 8, 16)), ranks="chip=3")
     arrays = {"x0": x, "x1": whole(5, 5, 4), "first": first, "second": whole(6, 6, 2)}
     check(tools, folder, "stages.ptl", "two_batches", arrays,
-          {"y0": relu(x @ first) @ arrays["second"], "y1": relu(arrays["x1"] @ first) @ arrays["second"]}, chips((2, 3, 4, 5, 8, 16)))
+          {"y0": relu(x @ first) @ arrays["second"], "y1": relu(arrays["x1"] @ first) @ arrays["second"]}, chips((2, 3, 4, 5, 8, 16)), ranks="chip=2")
 
 
 def layers_cut_in_three_ways(tools, folder):

@@ -86,8 +86,22 @@ def one_stops(tools, folder):
     expect(not (folder / "y.npy").exists())
 
 
+def no_standard_input(tools, folder):
+    numbers(folder, x=(5, 3))
+    done = tools.run("run", "-", "--entry", "stdin", "--shape", "chip=2", "x=@x.npy", cwd=folder, stdin="""
+pub program stdin[N, M](x: f32[N, M] over chip by N) -> (y: f32[N, M] over chip by N) at host {
+    y = x + x
+}
+""")
+    expect(done.code == 2 and "ranks have no standard input" in done.stderr, done)
+
+
+def has_mpi(build):
+    return shutil.which("mpirun") and (build / "lib/libptl-mpi.so").exists()
+
+
 def run_tests(kind, build, tests):
-    if not shutil.which("mpirun") or not (build / "lib/libptl-mpi.so").exists():
+    if not has_mpi(build):
         print("skipped: there is no MPI (libopenmpi-dev, openmpi-bin), or ptlc was built without it")
         return 77
     tools = Tools(build)
@@ -95,4 +109,4 @@ def run_tests(kind, build, tests):
 
 
 if __name__ == "__main__":
-    sys.exit(run_tests("ranks", pathlib.Path(sys.argv[1]), [agrees_with_numpy, mpirun_by_hand, printed_once, one_stops]))
+    sys.exit(run_tests("ranks", pathlib.Path(sys.argv[1]), [agrees_with_numpy, mpirun_by_hand, printed_once, one_stops, no_standard_input]))

@@ -94,6 +94,11 @@ ExitCode startRanks(Session &session, const CheckedProgram &program, const Calla
     session.sink().report(DiagId::ProgramStopped, decl.nameSpan, {why});
     return ExitCode::ProgramStopped;
   }
+  if (session.options().positional().front() == "-") {
+    session.sink().report(DiagId::BadRunArgument, kNoSpan,
+                          {"-", "ranks have no standard input: save the program in a file"});
+    return ExitCode::Usage;
+  }
   parts::Grid grid(on->placed.levels, on->counts);
   ranks::Outcome outcome = Ranks::start(grid.count(), patienceOf(session),
                                         [&](uint32_t rank) { return grid.name(rank); });

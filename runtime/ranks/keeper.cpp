@@ -178,7 +178,7 @@ void Keeper::pressOn(double seconds) {
         ::kill(pid, SIGKILL);
   if (members_.empty() || ending_ >= step)
     removeUnfinished();
-  if (passes(2 * step)) {
+  if (passes(launcherStopped_ > 0 ? step : 2 * step)) {
     launcher_.signal(SIGTERM);
     launcher_.signal(SIGCONT);
   }
