@@ -1,13 +1,10 @@
-"""Programs on ranks of MPI: results beside NumPy, `mpirun` by hand, and ranks that stop or are killed. `ranks.py BUILD`.
+"""Programs on ranks of MPI: results beside NumPy, `mpirun` by hand, and programs that stop. `ranks.py BUILD`.
 Skipped, with the reason, where there is no MPI."""
 import os
 import pathlib
-import re
 import shutil
-import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 
@@ -17,9 +14,6 @@ MLP = ROOT / "examples/cluster/mlp.ptl"
 TWO_LEVELS = ROOT / "codegen/parts/testdata/two_levels.ptl"
 QUOTIENT = """pub program quotient[N](a: i32[N] over chip by N, b: i32[N] over chip by N) -> (y: i32[N] over chip by N) at host {
     y = a / b
-}
-pub program long[N, M](a: f32[N, M] over chip by N) -> (y: f32[N, M]) at host {
-    y = all_gather(a, over: chip)
 }
 """
 MPIRUN = ["mpirun", "--oversubscribe", *(["--allow-run-as-root"] if os.geteuid() == 0 else [])]
@@ -92,61 +86,27 @@ def one_stops(tools, folder):
     expect(not (folder / "y.npy").exists())
 
 
-def ranks_of(parent):
-    """The processes of ptlc that `mpirun` has started."""
-    found = []
-    for status in pathlib.Path("/proc").glob("[0-9]*/status"):
-        try:
-            text = status.read_text()
-        except OSError:
-            continue
-        if re.search(rf"^PPid:\s+{parent}$", text, re.M) and re.search(r"^Name:\s+ptlc$", text, re.M):
-            found.append(int(status.parent.name))
-    return found
+def no_standard_input(tools, folder):
+    numbers(folder, x=(5, 3))
+    done = tools.run("run", "-", "--entry", "stdin", "--shape", "chip=2", "x=@x.npy", cwd=folder, stdin="""
+pub program stdin[N, M](x: f32[N, M] over chip by N) -> (y: f32[N, M] over chip by N) at host {
+    y = x + x
+}
+""")
+    expect(done.code == 2 and "ranks have no standard input" in done.stderr, done)
 
 
-def killed_while_running(tools, folder):
-    """A run one of whose ranks was killed, with its ranks; nothing if the run was over before."""
-    run = subprocess.Popen([str(tools.path("ptlc")), "run", "long.ptl", "--entry", "long", "--shape", "chip=4", "a=@a.npy",
-                            "-o", "y=y.npy"], cwd=folder, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    while len(ranks := ranks_of(run.pid)) < 4 and run.poll() is None:
-        time.sleep(0.01)
-    try:
-        os.kill(ranks[2], signal.SIGKILL)
-    except (IndexError, ProcessLookupError):
-        run.communicate(timeout=60)
-        return None
-    run.communicate(timeout=60)
-    return run, ranks
+def has_mpi(build):
+    return shutil.which("mpirun") and (build / "lib/libptl-mpi.so").exists()
 
 
-def one_is_killed(tools, folder):
-    """Whenever that happens, all end and nothing is written."""
-    (folder / "long.ptl").write_text(QUOTIENT)
-    np.save(folder / "a.npy", np.ones((3000, 3000), np.float32))
-    for _ in range(10):
-        (folder / "y.npy").unlink(missing_ok=True)
-        if killed := killed_while_running(tools, folder):
-            break
-    expect(killed, "no run was long enough to be killed")
-    run, ranks = killed
-    expect(run.returncode != 0 and not (folder / "y.npy").exists(), run.returncode)
-    # Those that were told to end may need a moment for it.
-    deadline = time.monotonic() + 30
-    while left := [rank for rank in ranks if pathlib.Path(f"/proc/{rank}").exists()]:
-        expect(time.monotonic() < deadline, "still there:", *left)
-        time.sleep(0.05)
-
-
-def main():
-    build = pathlib.Path(sys.argv[1])
-    if not shutil.which("mpirun") or not (build / "lib/libptl-mpi.so").exists():
+def run_tests(kind, build, tests):
+    if not has_mpi(build):
         print("skipped: there is no MPI (libopenmpi-dev, openmpi-bin), or ptlc was built without it")
         return 77
     tools = Tools(build)
-    tests = [agrees_with_numpy, mpirun_by_hand, printed_once, one_stops, one_is_killed]
-    return run_cases("ranks", in_folders("ranks", tests, lambda test, folder: test(tools, folder)))
+    return run_cases(kind, in_folders(kind, tests, lambda test, folder: test(tools, folder)))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_tests("ranks", pathlib.Path(sys.argv[1]), [agrees_with_numpy, mpirun_by_hand, printed_once, one_stops, no_standard_input]))

@@ -4,10 +4,10 @@
 #include "driver/defines.h"
 #include "driver/ir/command_options.h"
 #include "driver/ir/commands.h"
+#include "driver/ir/pending_results.h"
 #include "driver/ir/run_parts.h"
 #include "driver/ir/show_array.h"
 #include "driver/ir/variants.h"
-#include "runtime/npy/npy.h"
 #include "runtime/schedule/pool.h"
 #include "runtime/trace/run_trace.h"
 
@@ -40,7 +40,8 @@ std::string pathFor(const Options &options, const std::string &name, bool onlyOn
   return path;
 }
 
-bool deliver(Session &session, std::vector<NamedResult> &results) {
+/// Makes all results ready to be put where they belong.
+bool deliver(Session &session, std::vector<NamedResult> &results, PendingResults &pending) {
   const Options &options = session.options();
   auto outputs = std::count_if(results.begin(), results.end(),
                                [](const NamedResult &result) { return !result.isInout; });
@@ -50,13 +51,11 @@ bool deliver(Session &session, std::vector<NamedResult> &results) {
       // NumPy has no type for some short floats.
       result.array = widened(std::move(result.array));
     if (path.empty()) {
-      std::fputs(showArray(result.name, result.array).c_str(), stdout);
+      pending.print(showArray(result.name, result.array));
       continue;
     }
-    if (rt::Failure failure = rt::saveNpy(path, result.array.view())) {
-      session.sink().report(DiagId::CannotWriteFile, kNoSpan, {path, failure.message});
+    if (!pending.write(session, path, std::move(result.array)))
       return false;
-    }
   }
   return true;
 }
@@ -87,6 +86,7 @@ struct Run {
   const CallableDecl &decl;
   const rt::Entry &entry;
   RunInputs inputs;
+  PendingResults &pending;
 };
 
 /// The results by name, in the order of the entry's parameters. `inouts` are the final values of
@@ -167,7 +167,7 @@ ExitCode runCompiled(Run &run, CompiledExecutor &executor) {
   }
   std::vector<NamedResult> results =
       nameResults(run.entry, std::move(result.outputs), std::move(inouts));
-  return deliver(run.session, results) ? ExitCode::Fine : ExitCode::SourceErrors;
+  return deliver(run.session, results, run.pending) ? ExitCode::Fine : ExitCode::SourceErrors;
 }
 
 ExitCode runOnReference(Run &run, const std::optional<RunShape> &shape) {
@@ -216,17 +216,17 @@ ExitCode runOnReference(Run &run, const std::optional<RunShape> &shape) {
   for (const reference::Value &value : result.inouts)
     inouts.push_back(arrayOf(value));
   std::vector<NamedResult> results = nameResults(run.entry, std::move(outputs), std::move(inouts));
-  return deliver(run.session, results) ? ExitCode::Fine : ExitCode::SourceErrors;
+  return deliver(run.session, results, run.pending) ? ExitCode::Fine : ExitCode::SourceErrors;
 }
 
 ExitCode runEntryOn(Session &session, const Target &target, const CheckedProgram &program,
                     const CallableDecl &decl, const std::vector<std::string> &words,
-                    const std::optional<RunShape> &shape) {
+                    const std::optional<RunShape> &shape, PendingResults &pending) {
   const Options &options = session.options();
   CompiledExecutor executor(program, session.sources(), compilerOptions(options, target),
                             session.sink());
   // The reference executor, too, gets its description from the manifest.
-  Run run{session, program, decl, executor.describe(decl), {}};
+  Run run{session, program, decl, executor.describe(decl), {}, pending};
   uint64_t seed = static_cast<uint64_t>(options.number(OptionId::Seed).value_or(0));
   for (const RunArgumentError &error : resolveRunArguments(
            decl, run.entry, words, seed, options.has(OptionId::Convert), run.inputs))
@@ -234,6 +234,10 @@ ExitCode runEntryOn(Session &session, const Target &target, const CheckedProgram
   // A wrong name is told before a run that may take long.
   if (session.failed() || !checkOutputNames(session, run.entry))
     return ExitCode::SourceErrors;
+  if (shape && shape->isToStart()) {
+    run.inputs = {}; // The ranks have them.
+    return startRanks(session, program, decl, *shape);
+  }
   return target.isReference() || shape ? runOnReference(run, shape) : runCompiled(run, executor);
 }
 
@@ -275,10 +279,16 @@ ExitCode runRun(const Options &options) {
   if (!decl)
     return session.finish();
   std::vector<std::string> words = callWords(options, *decl);
-  ExitCode code = session.finish(runEntryOn(session, *target, *program, *decl, words, shape));
+  PendingResults pending([&](const std::string &path) {
+    if (shape && shape->ranks)
+      shape->ranks->makes(path);
+  });
+  ExitCode code =
+      session.finish(runEntryOn(session, *target, *program, *decl, words, shape, pending));
+  auto commit = [&] { return pending.commit(session) ? ExitCode::Fine : session.finish(); };
   if (shape && shape->ranks)
-    shape->ranks->end(code, session.sink().all().empty());
-  return code;
+    return shape->ranks->end(code, session.sink().all().empty(), commit);
+  return code == ExitCode::Fine ? commit() : code;
 }
 
 } // namespace ptl

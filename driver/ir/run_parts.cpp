@@ -9,6 +9,10 @@ namespace ptl {
 /// More would be a slip of the pen; all of them have memory in this process.
 static constexpr uint32_t kMostParts = 4096;
 
+static double patienceOf(const Session &session) {
+  return static_cast<double>(session.options().number(OptionId::Patience).value_or(60));
+}
+
 std::optional<RunShape> shapeOfRun(Session &session) {
   const Options &options = session.options();
   if (!options.has(OptionId::Shape))
@@ -40,12 +44,68 @@ std::optional<RunShape> shapeOfRun(Session &session) {
   }
   if (!run.inProcess && Ranks::isOne()) {
     std::string why;
-    run.ranks =
-        Ranks::join(static_cast<double>(options.number(OptionId::Patience).value_or(60)), why);
+    run.ranks = Ranks::join(patienceOf(session), why);
     if (!run.ranks)
       return fails(why);
   }
   return run;
+}
+
+namespace {
+
+/// A program with the parts that a shape has for it.
+struct OnShape {
+  PlacedProgram placed;
+  parts::MachineShape shape;
+  std::vector<uint32_t> counts;
+};
+
+} // namespace
+
+/// Nothing, and the reason, if the program cannot be laid out on the shape.
+static std::optional<OnShape> layOut(const CheckedProgram &program, const CallableDecl &decl,
+                                     const RunShape &shape, std::string &why) {
+  const Tree &tree = *decl.module->tree;
+  if (decl.kind != DeclKind::Program || !isPlaced(tree, decl.syntax)) {
+    why = "`" + decl.name + "` is no program whose header says where its arrays lie";
+    return std::nullopt;
+  }
+  DiagnosticSink quiet; // The checker has reported what is wrong.
+  std::optional<PlacedProgram> placed = placeProgram(program, tree, decl, quiet);
+  if (!placed) {
+    why = "`" + decl.name + "` cannot be placed";
+    return std::nullopt;
+  }
+  OnShape on{std::move(*placed), shape.shape, {}};
+  // `--shape 4`: of the only level that there is.
+  if (auto unnamed = on.shape.extract(""); !unnamed.empty()) {
+    unnamed.key() = on.placed.levels.back().machineLevel;
+    on.shape.insert(std::move(unnamed));
+  }
+  on.counts = parts::countsOn(on.placed.levels, on.shape, why);
+  return why.empty() ? std::optional(std::move(on)) : std::nullopt;
+}
+
+ExitCode startRanks(Session &session, const CheckedProgram &program, const CallableDecl &decl,
+                    const RunShape &shape) {
+  std::string why;
+  std::optional<OnShape> on = layOut(program, decl, shape, why);
+  if (!on) {
+    session.sink().report(DiagId::ProgramStopped, decl.nameSpan, {why});
+    return ExitCode::ProgramStopped;
+  }
+  if (session.options().positional().front() == "-") {
+    session.sink().report(DiagId::BadRunArgument, kNoSpan,
+                          {"-", "ranks have no standard input: save the program in a file"});
+    return ExitCode::Usage;
+  }
+  parts::Grid grid(on->placed.levels, on->counts);
+  ranks::Outcome outcome = Ranks::start(grid.count(), patienceOf(session),
+                                        [&](uint32_t rank) { return grid.name(rank); });
+  if (!outcome.why.empty())
+    session.sink().report(DiagId::ProgramStopped, kNoSpan,
+                          {"the run on ranks has failed: " + outcome.why});
+  return static_cast<ExitCode>(outcome.code);
 }
 
 reference::RunResult runOnShape(Session &session, const CheckedProgram &program,
@@ -58,28 +118,15 @@ reference::RunResult runOnShape(Session &session, const CheckedProgram &program,
     result.span = decl.nameSpan;
     return result;
   };
-  const Tree &tree = *decl.module->tree;
-  if (decl.kind != DeclKind::Program || !isPlaced(tree, decl.syntax))
-    return fails("`" + decl.name + "` is no program whose header says where its arrays lie");
-  DiagnosticSink quiet; // The checker has reported what is wrong.
-  std::optional<PlacedProgram> placed = placeProgram(program, tree, decl, quiet);
-  if (!placed)
-    return fails("`" + decl.name + "` cannot be placed");
+  std::string why;
+  std::optional<OnShape> on = layOut(program, decl, shape, why);
+  if (!on)
+    return fails(why);
+  parts::Grid grid(on->placed.levels, on->counts);
   parts::PartsOptions how;
-  how.shape = shape.shape;
-  // `--shape 4`: of the only level that there is.
-  if (auto unnamed = how.shape.extract(""); !unnamed.empty()) {
-    unnamed.key() = placed->levels.back().machineLevel;
-    how.shape.insert(std::move(unnamed));
-  }
+  how.shape = on->shape;
   how.seed = static_cast<uint64_t>(session.options().number(OptionId::Seed).value_or(0));
   how.entry = options;
-  std::string why;
-  parts::Grid grid(placed->levels, parts::countsOn(placed->levels, how.shape, why));
-  if (!why.empty())
-    return fails(why);
-  if (!shape.inProcess && !shape.ranks)
-    return fails(Ranks::start(grid.count()));
   std::optional<parts::OwnPart> own;
   if (shape.ranks) {
     if (shape.ranks->count() != grid.count())
@@ -88,7 +135,7 @@ reference::RunResult runOnShape(Session &session, const CheckedProgram &program,
     own.emplace(parts::OwnPart{shape.ranks->rank(), *shape.ranks});
     how.own = &*own;
   }
-  return parts::runOnParts(program, session.sources(), *placed, std::move(args), how);
+  return parts::runOnParts(program, session.sources(), on->placed, std::move(args), how);
 }
 
 } // namespace ptl

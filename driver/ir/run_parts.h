@@ -19,6 +19,8 @@ struct RunShape {
       ranks; ///< of which this process is one; null before, and with `--in-process`
   bool inProcess = false;
 
+  /// Whether ranks are to be started, of which this process is none.
+  bool isToStart() const { return !inProcess && !ranks; }
   /// Of ranks one has the results.
   bool hasResults() const { return !ranks || ranks->rank() == 0; }
 };
@@ -26,8 +28,11 @@ struct RunShape {
 /// What `--shape` says; reports what cannot be run so. Nothing if it is not given, or was reported.
 std::optional<RunShape> shapeOfRun(Session &session);
 
-/// Runs a program on its parts as if they were one machine. Before there are ranks, becomes what
-/// starts them.
+/// Starts the program on ranks of its own and stays until they are gone. What no rank has said is reported.
+ExitCode startRanks(Session &session, const CheckedProgram &program, const CallableDecl &decl,
+                    const RunShape &shape);
+
+/// Runs a program on its parts as if they were one machine.
 reference::RunResult runOnShape(Session &session, const CheckedProgram &program,
                                 const CallableDecl &decl, std::vector<reference::Value> args,
                                 const reference::RunOptions &options, const RunShape &shape);

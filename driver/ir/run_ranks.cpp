@@ -38,6 +38,9 @@ std::unique_ptr<Ranks> Ranks::join(double patience, std::string &why) {
     why = "libptl-mpi.so is not beside `ptlc`: it is built where MPI is (libopenmpi-dev)";
     return nullptr;
   }
+  std::unique_ptr<ranks::Lifeline> lifeline = ranks::Lifeline::tie(patience, why);
+  if (!lifeline)
+    return nullptr;
   // MPI loads parts of itself, which look for its names.
   void *library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
   auto open = reinterpret_cast<PtlRanksOpen>(library ? ::dlsym(library, PTL_RANKS_OPEN) : nullptr);
@@ -45,14 +48,19 @@ std::unique_ptr<Ranks> Ranks::join(double patience, std::string &why) {
   if (!ranks || ranks->version != kPtlRanksVersion) {
     const char *text = library ? nullptr : ::dlerror();
     why = text ? text : path + " is no plug-in of this version of ptlc";
+    lifeline->ends(static_cast<int>(ExitCode::Missing), false);
+    lifeline->done();
     return nullptr;
   }
-  return std::unique_ptr<Ranks>(new Ranks(ranks, patience));
+  lifeline->does(ranks::kWorks);
+  return std::unique_ptr<Ranks>(new Ranks(std::move(lifeline), ranks, patience));
 }
 
-std::string Ranks::start(uint32_t count) {
+ranks::Outcome Ranks::start(uint32_t count, double patience, ranks::Keeper::NameOf nameOf) {
+  constexpr int missing = static_cast<int>(ExitCode::Missing);
   if (pluginPath().empty())
-    return "libptl-mpi.so is not beside `ptlc`: it is built where MPI is (libopenmpi-dev)";
+    return {false, missing,
+            "libptl-mpi.so is not beside `ptlc`: it is built where MPI is (libopenmpi-dev)"};
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
   std::string line((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   std::vector<std::string> words = {"mpirun", "--quiet", "--oversubscribe", "-n",
@@ -62,12 +70,15 @@ std::string Ranks::start(uint32_t count) {
   words.push_back(std::string(executableFolder()) + "ptlc");
   for (size_t at = line.find('\0'); at + 1 < line.size(); at = line.find('\0', at + 1))
     words.emplace_back(line.c_str() + at + 1);
-  std::vector<char *> arguments;
-  for (std::string &word : words)
-    arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  ::execvp(arguments[0], arguments.data());
-  return "mpirun cannot be started (openmpi-bin): " + std::string(std::strerror(errno));
+  ranks::Limits limits;
+  limits.patience = patience;
+  return ranks::attend(std::move(words), count, limits, std::move(nameOf));
+}
+
+Ranks::~Ranks() {
+  // Whatever has led here, the others do not wait for it.
+  if (!hasEnded_)
+    stop(ExitCode::SourceErrors, false);
 }
 
 void Ranks::send(uint32_t rank, std::span<const uint8_t> bytes) {
@@ -75,21 +86,45 @@ void Ranks::send(uint32_t rank, std::span<const uint8_t> bytes) {
 }
 
 bool Ranks::receive(uint32_t rank, std::span<uint8_t> bytes) {
-  return ranks_->receive(static_cast<int32_t>(rank), bytes.data(), bytes.size(), patience_) == 0;
+  lifeline_->does(static_cast<int32_t>(rank));
+  bool hasCome =
+      ranks_->receive(static_cast<int32_t>(rank), bytes.data(), bytes.size(), patience()) == 0;
+  lifeline_->does(ranks::kWorks);
+  return hasCome;
 }
 
-void Ranks::end(ExitCode code, bool isShared) {
+void Ranks::stop(ExitCode code, bool isShared) {
+  hasEnded_ = true;
   std::fflush(nullptr);
-  if (code == ExitCode::Fine && ranks_->finish(patience_) == 0)
-    return;
-  if (code == ExitCode::Fine) {
+  lifeline_->ends(static_cast<int>(code), isShared);
+  // The first rank is on its way to say it, and what watches over all knows whether it is. Of a rank on
+  // another machine nothing is known.
+  if (isShared && rank() > 0)
+    std::this_thread::sleep_for(std::chrono::seconds(lifeline_->coversAll() ? 3600 : 5));
+  ranks_->abort(static_cast<int>(code));
+  std::abort(); // `abort` does not return.
+}
+
+ExitCode Ranks::end(ExitCode code, bool isShared, const std::function<ExitCode()> &commit) {
+  if (code != ExitCode::Fine)
+    stop(code, isShared);
+  lifeline_->does(ranks::kWaitsForAll);
+  if (ranks_->finish(patience()) != 0) {
     std::fprintf(stderr, "ptlc: rank %u is done, and others are not after %g seconds more\n",
                  rank(), patience_);
-    code = ExitCode::ProgramStopped;
+    stop(ExitCode::ProgramStopped, false);
   }
-  if (isShared && rank() > 0)
-    std::this_thread::sleep_for(std::chrono::seconds(5));
-  ranks_->abort(static_cast<int>(code));
+  if (rank() == 0) {
+    lifeline_->commits();
+    code = commit();
+    if (code != ExitCode::Fine)
+      stop(code, false);
+    lifeline_->committed();
+  }
+  hasEnded_ = true;
+  ranks_->leave();
+  lifeline_->done();
+  return code;
 }
 
 } // namespace ptl

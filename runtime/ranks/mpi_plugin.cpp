@@ -70,7 +70,7 @@ int receiveFrom(int32_t peer, void *bytes, size_t size, double seconds) {
       if (isDone)
         break;
       forgetSent();
-      if (std::chrono::steady_clock::now() > end)
+      if (seconds >= 0 && std::chrono::steady_clock::now() > end)
         return 1;
     }
   }
@@ -90,12 +90,13 @@ int finishAll(double seconds) {
       MPI_Test(&barrier, &isDone, MPI_STATUS_IGNORE);
     if (isDone)
       break;
-    if (std::chrono::steady_clock::now() > end)
+    if (seconds >= 0 && std::chrono::steady_clock::now() > end)
       return 1;
   }
-  MPI_Finalize();
   return 0;
 }
+
+void leave() { MPI_Finalize(); }
 
 void abortAll(int code) {
   MPI_Abort(MPI_COMM_WORLD, code);
@@ -108,7 +109,7 @@ extern "C" __attribute__((visibility("default"))) const PtlRanks *ptlRanksOpen()
   int provided = 0;
   if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS)
     return nullptr;
-  static PtlRanks ranks = {kPtlRanksVersion, 0, 1, sendTo, receiveFrom, finishAll, abortAll};
+  static PtlRanks ranks = {kPtlRanksVersion, 0, 1, sendTo, receiveFrom, finishAll, leave, abortAll};
   MPI_Comm_rank(MPI_COMM_WORLD, &ranks.rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks.count);
   return &ranks;

@@ -16,16 +16,19 @@ typedef struct PtlRanks {
   int32_t rank, count;
   /// The bytes may be changed when it returns; it does not wait for the receiver.
   void (*send)(int32_t peer, const void *bytes, size_t size);
-  /// 0: the next message of `peer` is in `bytes`; 1: none came within so many seconds.
+  /// 0: the next message of `peer` is in `bytes`; 1: none came within so many seconds,
+  /// which have no end if they are less than 0.
   int (*receive)(int32_t peer, void *bytes, size_t size, double seconds);
   /// Waits until all that was sent has been received and every rank has come here. 0: so it is; 1: it
   /// was not within so many seconds.
   int (*finish)(double seconds);
+  /// After `finish`: nothing more is going to be said.
+  void (*leave)(void);
   /// Ends all ranks with this exit code; does not return.
   void (*abort)(int code);
 } PtlRanks;
 
-enum { kPtlRanksVersion = 2 };
+enum { kPtlRanksVersion = 3 };
 
 /// What a plug-in exports; null when it is not one of several ranks.
 typedef const PtlRanks *(*PtlRanksOpen)(void);

@@ -1,0 +1,206 @@
+#include "runtime/ranks/lifeline.h"
+
+#include "runtime/ranks/attend.h"
+#include "runtime/ranks/processes.h"
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <initializer_list>
+#include <poll.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+#include <vector>
+
+namespace ptl::ranks {
+
+// ---- Sockets -----------------------------------------------------------------------------------
+
+/// A name without a file, which is gone with its last user.
+static socklen_t addressOf(const std::string &name, sockaddr_un &address) {
+  std::memset(&address, 0, sizeof address);
+  address.sun_family = AF_UNIX;
+  size_t size = std::min(name.size(), sizeof address.sun_path - 1);
+  std::memcpy(address.sun_path + 1, name.data(), size);
+  return static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + size);
+}
+
+static int newSocket() { return ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0); }
+
+int bindTo(const std::string &name) {
+  sockaddr_un address;
+  socklen_t size = addressOf(name, address);
+  int socket = newSocket();
+  if (socket >= 0 && ::bind(socket, reinterpret_cast<sockaddr *>(&address), size) == 0)
+    return socket;
+  if (socket >= 0)
+    ::close(socket);
+  return -1;
+}
+
+static int connectTo(const std::string &name) {
+  sockaddr_un address;
+  socklen_t size = addressOf(name, address);
+  int socket = newSocket();
+  ucred other{};
+  socklen_t otherSize = sizeof other;
+  if (socket >= 0 && ::connect(socket, reinterpret_cast<sockaddr *>(&address), size) == 0 &&
+      ::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &other, &otherSize) == 0 &&
+      other.uid == ::geteuid())
+    return socket;
+  if (socket >= 0)
+    ::close(socket);
+  return -1;
+}
+
+bool sendMessage(int socket, const Message &message, const std::string &text) {
+  std::string packet(reinterpret_cast<const char *>(&message), sizeof message);
+  packet += text;
+  return ::send(socket, packet.data(), packet.size(), MSG_NOSIGNAL) >= 0;
+}
+
+std::optional<Received> receiveMessage(int socket) {
+  std::array<char, 8192> packet;
+  ssize_t size = ::recv(socket, packet.data(), packet.size(), 0);
+  if (size < static_cast<ssize_t>(sizeof(Message)))
+    return std::nullopt;
+  Received received;
+  std::memcpy(&received.message, packet.data(), sizeof(Message));
+  received.text.assign(packet.data() + sizeof(Message),
+                       static_cast<size_t>(size) - sizeof(Message));
+  return received;
+}
+
+// ---- What the environment says -----------------------------------------------------------------
+
+static int64_t firstNumber(std::initializer_list<const char *> names) {
+  for (const char *name : names)
+    if (const char *value = std::getenv(name))
+      return std::atoll(value);
+  return -1;
+}
+
+/// What only processes of this run have in their environment, whoever started them.
+static std::vector<std::string> originOfRun() {
+  std::vector<std::string> origin;
+  for (const char *name :
+       {"PMIX_NAMESPACE", "OMPI_MCA_orte_hnp_uri", "PMI_JOBID", "SLURM_JOB_ID", "SLURM_STEP_ID"})
+    if (const char *value = std::getenv(name))
+      origin.push_back(std::string(name) + "=" + value);
+  return origin;
+}
+
+static std::string nameOfKeeper(const std::vector<std::string> &origin) {
+  uint64_t hash = 0xcbf29ce484222325; // FNV-1a
+  for (const std::string &variable : origin)
+    for (char letter : variable)
+      hash = (hash ^ static_cast<uint8_t>(letter)) * 0x100000001b3;
+  // Without a name of the run, all ranks of the machine have one parent.
+  if (origin.empty())
+    hash = static_cast<uint64_t>(::getppid());
+  return "ptl-ranks-" + std::to_string(::geteuid()) + "-" + std::to_string(hash);
+}
+
+/// Among ranks whose run has no keeper yet, the first makes one, `made`.
+static int connectOrKeep(uint32_t expected, double patience, pid_t &made) {
+  std::vector<std::string> origin = originOfRun();
+  std::string name = nameOfKeeper(origin);
+  for (int tries = 0; tries < 2000; ++tries) {
+    if (int socket = connectTo(name); socket >= 0)
+      return socket;
+    if (int listener = bindTo(name); listener >= 0) {
+      ::listen(listener, 4096);
+      made = startKeeper(listener, expected, patience, origin);
+      ::close(listener);
+    } else {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  }
+  return -1;
+}
+
+// ---- The life of a rank ------------------------------------------------------------------------
+
+std::unique_ptr<Lifeline> Lifeline::tie(double patience, std::string &why) {
+  int64_t local = firstNumber({"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"});
+  int64_t all = firstNumber({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"});
+  int64_t rank = firstNumber({"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"});
+  auto expected = static_cast<uint32_t>(std::max<int64_t>(local, 0));
+  const char *name = std::getenv(kKeeperVariable);
+  pid_t keeper = 0;
+  int socket = name ? connectTo(name) : connectOrKeep(expected, patience, keeper);
+  if (socket < 0) {
+    why = "what watches over its ranks is gone, or cannot be reached: " +
+          std::string(std::strerror(errno));
+    return nullptr;
+  }
+  std::unique_ptr<Lifeline> line(new Lifeline(socket));
+  line->coversAll_ = all > 0 && all == local;
+  line->keeper_ = keeper;
+  line->tell({Message::Come, static_cast<int32_t>(rank), expected});
+  // Signals are for the thread that works.
+  sigset_t every, before;
+  ::sigfillset(&every);
+  ::pthread_sigmask(SIG_SETMASK, &every, &before);
+  line->watcher_ = std::thread([watched = line.get()] { watched->watch(); });
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return line;
+}
+
+Lifeline::~Lifeline() {
+  isDone_ = true;
+  ::shutdown(socket_, SHUT_RDWR);
+  watcher_.join();
+  ::close(socket_);
+}
+
+void Lifeline::done() {
+  isDone_ = true;
+  tell({Message::Done});
+}
+
+void Lifeline::commits() {
+  tell({Message::Commits});
+  mayCommit_.wait(false);
+}
+
+/// Does what the keeper says; false when there is nothing more to expect.
+bool Lifeline::obeys() {
+  std::optional<Received> order = receiveMessage(socket_);
+  if (!order) {
+    if (isDone_)
+      return false;
+    ::_exit(kStoppedCode); // The keeper is gone.
+  }
+  if (order->message.kind == Message::Go) {
+    mayCommit_ = true;
+    mayCommit_.notify_all();
+  }
+  if (order->message.kind != Message::End)
+    return true;
+  if (!order->text.empty() && ::write(STDERR_FILENO, order->text.data(), order->text.size()) < 0)
+    ::_exit(order->message.number);
+  ::_exit(order->message.number);
+}
+
+void Lifeline::watch() {
+  uint64_t told = 0;
+  for (;;) {
+    pollfd news{socket_, POLLIN, 0};
+    if (::poll(&news, 1, 500) > 0 && !obeys())
+      return;
+    if (keeper_ > 0 && stateOf(keeper_).letter == 'T')
+      ::kill(keeper_, SIGCONT); // Nobody else would.
+    if (uint64_t progress = progress_.load(std::memory_order_relaxed); progress != told) {
+      tell({Message::State, activity_.load(std::memory_order_relaxed), progress});
+      told = progress;
+    }
+  }
+}
+
+} // namespace ptl::ranks
