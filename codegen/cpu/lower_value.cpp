@@ -195,12 +195,14 @@ void prepare(Lowering &l, Value array, bool repeated) {
   Operation *product = nullptr;
   bool shared = repeated || !array.hasOneUse();
   // Where a reshape is no view, the place of one element takes divisions.
-  if (isa<ir::ReshapeOp>(op) || hasProducer(op) || isProductInto(op, base, product) ||
-      (shared && costOf(l, array) >= 4)) {
+  if (isa<ir::ReshapeOp>(op) || hasProducer(op) || isProductInto(op, base, product)) {
     materialise(l, array);
     return;
   }
   prepareOperands(l, op);
+  // What its operands cost is known only now: those that are in memory take a load.
+  if (shared && settledCost(l, array) >= 4)
+    materialise(l, array);
 }
 
 void evaluateInto(Lowering &l, Value array, const View &dest, Value streamed) {
