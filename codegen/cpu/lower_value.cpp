@@ -2,6 +2,7 @@
 #include "codegen/cpu/lower_value.h"
 #include "codegen/cpu/elements.h"
 #include "codegen/cpu/extents.h"
+#include "codegen/cpu/in_place.h"
 #include "codegen/cpu/lower_elementwise.h"
 #include "codegen/cpu/lower_gather.h"
 #include "codegen/cpu/lower_product.h"
@@ -221,9 +222,11 @@ void evaluateInto(Lowering &l, Value array, const View &dest, Value streamed) {
   // The summand is written first, and the product is then accumulated on top of it.
   if (isProductInto(op, base, product) && !viewOf(l, product->getResult(0))) {
     prepare(l, base);
-    forAll(l, dest.extents, costOf(l, base), base, [&](Coords &at) {
-      storeAt(l, dest, at, elementAt(l, base, broadcastCoords(l, base, at)));
-    });
+    // What a loop carries may be there already.
+    if (auto there = viewOf(l, base); !there || !sameView(*there, dest))
+      forAll(l, dest.extents, costOf(l, base), base, [&](Coords &at) {
+        storeAt(l, dest, at, elementAt(l, base, broadcastCoords(l, base, at)));
+      });
     produceProduct(l, product, dest, true);
     return;
   }
