@@ -2,7 +2,7 @@
 #include "codegen/cpu/carried.h"
 #include "codegen/cpu/elements.h"
 #include "codegen/cpu/extents.h"
-#include "codegen/cpu/lower_elementwise.h"
+#include "codegen/cpu/in_place.h"
 #include "codegen/cpu/lower_tasks.h"
 #include "codegen/cpu/lower_value.h"
 #include "codegen/cpu/positions.h"
@@ -19,37 +19,6 @@ View carriedBuffer(Lowering &l, Operation *op, Value initial) {
   recordBytes(buffer.data, type);
   asTask(l, op, [&] { evaluateInto(l, initial, buffer); });
   return buffer;
-}
-
-// The memory from which an address was computed.
-static Value memoryOf(Value pointer) {
-  while (auto step = pointer.getDefiningOp<LLVM::GEPOp>())
-    pointer = step.getBase();
-  return pointer;
-}
-
-static bool sameView(const View &a, const View &b) {
-  auto same = [](auto pair) {
-    auto [x, y] = pair;
-    // Constants are made anew at each use, so equal numbers may be different values.
-    return x == y || (constantOf(x) && constantOf(x) == constantOf(y));
-  };
-  return a.data == b.data && a.rank() == b.rank() &&
-         llvm::all_of(llvm::zip(a.extents, b.extents), same) &&
-         llvm::all_of(llvm::zip(a.strides, b.strides), same);
-}
-
-// Whether each element of the op comes from the element of the operand at the same place.
-static bool staysInPlace(Operation *op, Value operand) {
-  auto from = dyn_cast<ir::ArrayType>(operand.getType());
-  auto to = dyn_cast<ir::ArrayType>(op->getResult(0).getType());
-  if (!from || !to || !(isElementwise(op) || isa<ir::CastOp>(op)))
-    return false;
-  return from.getRank() == to.getRank() &&
-         llvm::all_of(llvm::zip(from.getExtents(), to.getExtents()), [](auto extents) {
-           auto [x, y] = extents;
-           return !x.isOne() || y.isOne();
-         });
 }
 
 namespace {

@@ -119,6 +119,9 @@ void lowerOp(Lowering &l, Operation *op) {
     return;
   }
   if (auto alloc = dyn_cast<ir::AllocOp>(op)) {
+    // A loop has let it stand in a buffer of what it carries.
+    if (l.isMaterialised(alloc.getResult()))
+      return;
     auto type = alloc.getResult().getType();
     Values extents;
     size_t next = 0;

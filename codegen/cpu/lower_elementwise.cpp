@@ -380,17 +380,21 @@ static const Row *rowOf(Operation *op) {
 
 bool isElementwise(Operation *op) { return rowOf(op) != nullptr; }
 
-int64_t costOfOp(Operation *op) {
-  if (isa<ir::LoadOp, ir::SliceOp, ir::NewAxisOp, ir::CastOp, ir::ConstantOp>(op))
-    return 0;
-  const OpLowering *lowering = ir::loweringOf(op);
-  return lowering ? lowering->cpuCost : 4;
-}
-
 static Type elementOf(Value value) {
   if (auto array = dyn_cast<ir::ArrayType>(value.getType()))
     return array.getElementType();
   return value.getType();
+}
+
+int64_t costOfOp(Operation *op) {
+  if (isa<ir::LoadOp, ir::SliceOp, ir::NewAxisOp, ir::CastOp, ir::ConstantOp>(op))
+    return 0;
+  // Such a conversion has nothing to do; functions that are written for all types leave them.
+  if (auto convert = dyn_cast<ir::ConvertOp>(op);
+      convert && elementOf(op->getOperand(0)) == elementOf(op->getResult(0)))
+    return 0;
+  const OpLowering *lowering = ir::loweringOf(op);
+  return lowering ? lowering->cpuCost : 4;
 }
 
 Value emitElementwise(const Emit &e, Operation *op, ValueRange operands) {

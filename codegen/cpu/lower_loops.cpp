@@ -2,6 +2,7 @@
 #include "codegen/cpu/lower_loops.h"
 #include "codegen/cpu/carried.h"
 #include "codegen/cpu/elements.h"
+#include "codegen/cpu/in_place.h"
 #include "codegen/cpu/lower_control.h"
 #include "codegen/cpu/lower_program.h"
 #include "codegen/cpu/lower_value.h"
@@ -18,10 +19,14 @@ struct Carried {
   SmallVector<Value> initial;               ///< of the scalars
 
   Carried(Lowering &l, Operation *loop, ValueRange values) {
-    for (Value value : values) {
+    auto counted = dyn_cast<scf::ForOp>(loop);
+    for (auto [number, value] : llvm::enumerate(values)) {
       if (isScalar(value)) {
         buffers.push_back(std::nullopt);
         initial.push_back(scalarOf(l, value));
+      } else if (counted && continuesCarried(counted, static_cast<unsigned>(number))) {
+        // The buffer of the loop around it serves both.
+        buffers.push_back(requireView(l, value));
       } else {
         asHost(l, [&] { buffers.push_back(carriedBuffer(l, loop, value)); });
       }
@@ -33,6 +38,29 @@ struct Carried {
     for (auto [key, buffer] : llvm::zip(keys, buffers))
       buffer ? l.bindView(key, *buffer) : l.bindScalar(key, scalars[next++]);
   }
+  /// Has the storage that a round makes for next values stand in their buffers, where that may be.
+  void shareStorage(Lowering &l, scf::ForOp loop) {
+    for (auto [number, buffer] : llvm::enumerate(buffers)) {
+      BlockArgument argument = loop.getRegionIterArg(number);
+      ir::AllocOp alloc =
+          buffer ? storageInPlace(argument, loop.getBody()->getTerminator()->getOperand(number))
+                 : ir::AllocOp();
+      if (!alloc)
+        continue;
+      l.bindView(alloc.getResult(), *buffer);
+      // The boxes of that name are not all that is done to the buffer.
+      l.program.refs.erase(buffer->data);
+      inPlace.push_back(number);
+    }
+  }
+  /// Says of next values that have been written to their buffers that they are there.
+  void settleShared(Lowering &l, Operation *yield) const {
+    for (size_t number : inPlace)
+      l.bindView(yield->getOperand(number), *buffers[number]);
+  }
+
+private:
+  SmallVector<size_t> inPlace; ///< the numbers of such values
 };
 } // namespace
 
@@ -45,6 +73,7 @@ void lowerFor(Lowering &l, scf::ForOp op) {
         Scope scope(l);
         l.bindScalar(op.getInductionVar(), i);
         carried.bind(l, op.getRegionIterArgs(), scalars);
+        carried.shareStorage(l, op);
         Values next;
         // Each round releases what it has allocated, or a long loop would hold the memory of all
         // rounds.
@@ -52,6 +81,7 @@ void lowerFor(Lowering &l, scf::ForOp op) {
         withScratchScope(l, [&] {
           lowerBlock(l, *op.getBody());
           Operation *yield = op.getBody()->getTerminator();
+          carried.settleShared(l, yield);
           asHost(l, [&] { yieldInto(l, yield, yield->getOperands(), carried.buffers, next); });
         });
         releaseOwned(l, owned);

@@ -2,6 +2,7 @@
 #include "codegen/cpu/lower_value.h"
 #include "codegen/cpu/elements.h"
 #include "codegen/cpu/extents.h"
+#include "codegen/cpu/in_place.h"
 #include "codegen/cpu/lower_elementwise.h"
 #include "codegen/cpu/lower_gather.h"
 #include "codegen/cpu/lower_product.h"
@@ -195,12 +196,14 @@ void prepare(Lowering &l, Value array, bool repeated) {
   Operation *product = nullptr;
   bool shared = repeated || !array.hasOneUse();
   // Where a reshape is no view, the place of one element takes divisions.
-  if (isa<ir::ReshapeOp>(op) || hasProducer(op) || isProductInto(op, base, product) ||
-      (shared && costOf(l, array) >= 4)) {
+  if (isa<ir::ReshapeOp>(op) || hasProducer(op) || isProductInto(op, base, product)) {
     materialise(l, array);
     return;
   }
   prepareOperands(l, op);
+  // What its operands cost is known only now: those that are in memory take a load.
+  if (shared && settledCost(l, array) >= 4)
+    materialise(l, array);
 }
 
 void evaluateInto(Lowering &l, Value array, const View &dest, Value streamed) {
@@ -219,9 +222,11 @@ void evaluateInto(Lowering &l, Value array, const View &dest, Value streamed) {
   // The summand is written first, and the product is then accumulated on top of it.
   if (isProductInto(op, base, product) && !viewOf(l, product->getResult(0))) {
     prepare(l, base);
-    forAll(l, dest.extents, costOf(l, base), base, [&](Coords &at) {
-      storeAt(l, dest, at, elementAt(l, base, broadcastCoords(l, base, at)));
-    });
+    // What a loop carries may be there already.
+    if (auto there = viewOf(l, base); !there || !sameView(*there, dest))
+      forAll(l, dest.extents, costOf(l, base), base, [&](Coords &at) {
+        storeAt(l, dest, at, elementAt(l, base, broadcastCoords(l, base, at)));
+      });
     produceProduct(l, product, dest, true);
     return;
   }

@@ -12,6 +12,10 @@ static constexpr int64_t kMostDirectColumns = 256, kMostDirectRows = 256;
 // Rows of B that are farther apart share few places of the caches, and a page each.
 static constexpr int64_t kMostBytesOfRow = 2048;
 
+// Rows of B whose distance is a multiple of a large power of two share few sets of a first cache, of that many bytes in all. Where a
+// panel does not fit them, each block reads it from further away, so it is packed if there are more than this number of rows of A.
+static constexpr int64_t kFirstCache = 32768, kMostSharingRows = 32;
+
 // Lanes of A in a row, up to which a block fetches nothing ahead.
 static constexpr int64_t kShortRow = 128;
 
@@ -197,7 +201,12 @@ Value Direct::readsB(const Emit &e) const {
   int64_t bytes = p.packed.getIntOrFloatBitWidth() / 8;
   Value isNear =
       e.bitAnd(e.cmpi(CmpIPredicate::eq, o.bColumn, 1), atMost(e, o.bRow, kMostBytesOfRow / bytes));
-  return e.bitAnd(isNear, atMost(e, o.m, kMostDirectRows));
+  // The largest power of two that divides the distance says how many sets the rows share.
+  Value power = e.mul(e.bitAnd(o.bRow, e.sub(e.index(0), o.bRow)), e.index(bytes));
+  Value depth = minimum(e, o.k, e.index(p.depth));
+  Value fits = atMost(e, e.mul(depth, power), kFirstCache);
+  Value most = e.select(fits, e.index(kMostDirectRows), e.index(kMostSharingRows));
+  return e.bitAnd(isNear, e.cmpi(CmpIPredicate::ule, o.m, most));
 }
 
 Value Direct::condition(const Emit &e) const {

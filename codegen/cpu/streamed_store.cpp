@@ -12,7 +12,10 @@ namespace ptl::cpu {
 // Lines of the caches of all processors that have such stores. Vectors in memory are not longer.
 static constexpr int64_t kLineBytes = 64;
 // Shorter rows are not streamed: a line that is written in part costs more than what the whole lines of a row gain.
-static constexpr int64_t kLeastRowBytes = 2048;
+// Vectors that are whole lines gain less, since fewer instructions store a row.
+static int64_t leastRowBytes(const VectorUnit &unit) {
+  return unit.bytes < kLineBytes ? 1024 : 2048;
+}
 // Longer bodies take so much time for an element that stores do not matter; the code has one more copy of the body.
 static constexpr int64_t kMostCost = 400;
 
@@ -79,6 +82,7 @@ struct StreamedRows {
       rows.push_back(rowOf(l, to, one, inner));
   }
   Value elementsToLine() const;
+  Value remainder(Value count) const;
   void fetchEnds(Value whole) const;
   void put(Value start, Values values) const;
   void store(Value start, Value mask) const;
@@ -96,6 +100,16 @@ Value StreamedRows::elementsToLine() const {
   Value bytes = e.bitAnd(e.neg(address), kLineBytes - 1);
   Value count = e.shrUnsigned(bytes, llvm::Log2_64(bytesOf(to.element)));
   return e.indexCast(e.select(streamed, count, e.i64(0)), e.b.getIndexType());
+}
+
+// How many of the elements from the first whole line on are no whole vectors, or no whole lines where the row is streamed: a line whose
+// rest is not stored past the caches, too, costs more than the row gains.
+Value StreamedRows::remainder(Value count) const {
+  const Emit &e = l.e;
+  int64_t line = std::max(l.maxLanes, kLineBytes / bytesOf(to.element));
+  Value unit = e.select(streamed, l.index(line), l.index(l.maxLanes));
+  // Both are powers of two.
+  return e.bitAnd(count, e.sub(unit, l.index(1)));
 }
 
 // Lines that are written in part are read before. Processors finish stores in order, so without this those past the caches would
@@ -149,8 +163,7 @@ void StreamedRows::emit() const {
   const Emit &e = l.e;
   Value length = to.extents[inner], first = elementsToLine();
   Value count = e.sub(length, first);
-  Value whole = e.add(
-      first, e.sub(count, e.b.createOrFold<arith::RemUIOp>(e.loc, count, l.index(l.maxLanes))));
+  Value whole = e.add(first, e.sub(count, remainder(count)));
   // The lines at both ends are asked for before the long loop, which hides the time that they take.
   fetchEnds(whole);
   e.loop(first, whole, l.index(l.maxLanes), {}, [&](const Emit &, Value i, ValueRange) {
@@ -182,7 +195,7 @@ Values StreamedRows::emitInOrder(Values carried,
   // A short row may end before its first whole line begins.
   Value first = e.b.createOrFold<arith::MinSIOp>(e.loc, elementsToLine(), length);
   Value count = e.sub(length, first);
-  Value whole = e.add(first, e.sub(count, e.b.createOrFold<arith::RemUIOp>(e.loc, count, lanes)));
+  Value whole = e.add(first, e.sub(count, remainder(count)));
   fetchEnds(whole);
   // A running result allows no other order than that of the elements.
   auto stretch = [&](Value from, Value end, bool masked) {
@@ -215,10 +228,10 @@ Value streamedRows(Lowering &l, const View &to, Value streamed, int64_t cost) {
   auto length = inner < 0 ? std::nullopt : constantOf(to.extents[inner]);
   // Only rows whose elements are neighbours fill whole lines.
   if (!streamed || inner < 0 || constantOf(to.strides[inner]) != 1 || cost > kMostCost ||
-      (length && *length * bytesOf(to.element) < kLeastRowBytes))
+      (length && *length * bytesOf(to.element) < leastRowBytes(e.unit)))
     return {};
-  Value isLong =
-      e.cmpi(arith::CmpIPredicate::sge, to.extents[inner], kLeastRowBytes / bytesOf(to.element));
+  Value isLong = e.cmpi(arith::CmpIPredicate::sge, to.extents[inner],
+                        leastRowBytes(e.unit) / bytesOf(to.element));
   return e.bitAnd(streamed, e.bitAnd(isLong, isAligned(e, to)));
 }
 

@@ -1,0 +1,153 @@
+#include "codegen/cpu/in_place.h"
+
+#include "codegen/cpu/lower_elementwise.h"
+
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+
+namespace ptl::cpu {
+
+// --- views ---------------------------------------------------------------------------------------
+
+Value memoryOf(Value pointer) {
+  while (auto step = pointer.getDefiningOp<LLVM::GEPOp>())
+    pointer = step.getBase();
+  return pointer;
+}
+
+// How many operations back two computations are compared. The address of a box takes a product and a sum for each axis.
+static constexpr int kLongestComparison = 8;
+
+// Whether two values are computed alike: the box of a tile is made anew for what is read and for what is written.
+static bool sameNumber(Value a, Value b, int depth = kLongestComparison) {
+  // Constants are made anew at each use, so equal numbers may be different values.
+  if (a == b || (constantOf(a) && constantOf(a) == constantOf(b)))
+    return true;
+  Operation *x = a.getDefiningOp(), *y = b.getDefiningOp();
+  // What reads memory may give another number each time.
+  if (!x || !y || depth == 0 || x->getNumResults() != 1 || !isPure(x) || !isPure(y))
+    return false;
+  return OperationEquivalence::isEquivalentTo(
+      x, y, [&](Value one, Value other) { return success(sameNumber(one, other, depth - 1)); },
+      /*markEquivalent=*/nullptr, OperationEquivalence::IgnoreLocations);
+}
+
+bool sameView(const View &a, const View &b) {
+  auto same = [](auto pair) { return sameNumber(std::get<0>(pair), std::get<1>(pair)); };
+  return a.rank() == b.rank() && sameNumber(a.data, b.data) &&
+         llvm::all_of(llvm::zip(a.extents, b.extents), same) &&
+         llvm::all_of(llvm::zip(a.strides, b.strides), same);
+}
+
+bool staysInPlace(Operation *op, Value operand) {
+  auto from = dyn_cast<ir::ArrayType>(operand.getType());
+  auto to = op->getNumResults() == 1 ? arrayType(op->getResult(0)) : ir::ArrayType();
+  if (!from || !to || !(isElementwise(op) || isa<ir::CastOp>(op)))
+    return false;
+  return from.getRank() == to.getRank() &&
+         llvm::all_of(llvm::zip(from.getExtents(), to.getExtents()), [](auto extents) {
+           auto [x, y] = extents;
+           return !x.isOne() || y.isOne();
+         });
+}
+
+// --- storage of rounds ---------------------------------------------------------------------------
+
+/// The only user of a value beside those that ask for its lengths; null if there are several.
+static Operation *onlyUser(Value value) {
+  Operation *only = nullptr;
+  for (Operation *user : value.getUsers()) {
+    if (isa<ir::DimOp>(user))
+      continue;
+    if (only)
+      return nullptr;
+    only = user;
+  }
+  return only;
+}
+
+// All of the storage, in its own order.
+static bool isWhole(ir::LoadOp load) {
+  auto stored = cast<ir::RefType>(load.getRef().getType());
+  auto loaded = dyn_cast<ir::ArrayType>(load.getResult().getType());
+  return loaded && !load.getOutside() && load.getDropped().empty() && load.getSteps().empty() &&
+         loaded.getExtents() == stored.getExtents() &&
+         llvm::all_of(load.getOffsets(),
+                      [](Value offset) { return getConstantIntValue(offset) == 0; });
+}
+
+// Whether the slice has the elements that the store writes, and they are used for nothing but the elements in their own places.
+static bool isOwnBox(ir::SliceOp slice, ir::StoreOp store) {
+  if (!slice || slice->getBlock() != store->getBlock() || slice.getOutside() ||
+      !slice.getSteps().empty() || slice.getDropped() != store.getDropped() ||
+      slice.getOffsets() != store.getOffsets() || slice.getLengths() != store.getLengths())
+    return false;
+  SmallVector<Value> values = {slice.getResult()};
+  llvm::DenseSet<Value> seen;
+  while (!values.empty()) {
+    Value value = values.pop_back_val();
+    if (!seen.insert(value).second)
+      continue;
+    for (Operation *user : value.getUsers()) {
+      if (isa<ir::DimOp>(user) || (user == store && store.getValue() == value))
+        continue;
+      // A value that is asked for again behind the store would find the new elements.
+      if (user->getBlock() != store->getBlock() || !staysInPlace(user, value))
+        return false;
+      values.push_back(user->getResult(0));
+    }
+  }
+  return true;
+}
+
+// The only store to the storage, where the load is its only other user.
+static ir::StoreOp onlyStore(ir::AllocOp alloc, ir::LoadOp load) {
+  ir::StoreOp only;
+  for (Operation *user : alloc->getUsers()) {
+    if (user == load || isa<ir::DimOp>(user))
+      continue;
+    auto store = dyn_cast<ir::StoreOp>(user);
+    if (!store || only || store.getRef() != alloc.getResult())
+      return {};
+    only = store;
+  }
+  return only;
+}
+
+ir::AllocOp storageInPlace(BlockArgument carried, Value next) {
+  auto load = next.getDefiningOp<ir::LoadOp>();
+  auto alloc = load ? load.getRef().getDefiningOp<ir::AllocOp>() : ir::AllocOp();
+  auto type = arrayType(carried);
+  Block *body = carried.getOwner();
+  if (!alloc || !type || alloc->getBlock() != body || load->getBlock() != body || !isWhole(load) ||
+      onlyUser(next) != body->getTerminator() ||
+      type.getElementType() != alloc.getResult().getType().getElementType() ||
+      type.getExtents() != alloc.getResult().getType().getExtents())
+    return {};
+  ir::StoreOp store = onlyStore(alloc, load);
+  auto grid = store ? dyn_cast<ir::ParallelOp>(store->getParentOp()) : ir::ParallelOp();
+  if (!grid || grid->getBlock() != body || !grid->isBeforeInBlock(load) || store.getAtomic() ||
+      store.getIndex() || !store.getSteps().empty())
+    return {};
+  bool readsOwnBoxes = llvm::all_of(carried.getUsers(), [&](Operation *user) {
+    return isa<ir::DimOp>(user) || isOwnBox(dyn_cast<ir::SliceOp>(user), store);
+  });
+  return readsOwnBoxes ? alloc : ir::AllocOp();
+}
+
+bool continuesCarried(scf::ForOp loop, unsigned number) {
+  auto carried = dyn_cast<BlockArgument>(loop.getInitArgs()[number]);
+  auto around = carried ? dyn_cast<scf::ForOp>(carried.getOwner()->getParentOp()) : scf::ForOp();
+  if (!around || !arrayType(carried) || loop->getParentOp() != around ||
+      carried == around.getInductionVar() || onlyUser(carried) != loop)
+    return false;
+  Value result = loop.getResult(number);
+  Operation *yield = around.getBody()->getTerminator();
+  // The loop may begin with a value twice, and the loop around it may yield one twice.
+  return llvm::count(loop.getInitArgs(), carried) == 1 && onlyUser(result) == yield &&
+         llvm::count(yield->getOperands(), result) == 1 &&
+         yield->getOperand(carried.getArgNumber() - around.getNumInductionVars()) == result;
+}
+
+} // namespace ptl::cpu
