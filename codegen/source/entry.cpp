@@ -23,6 +23,7 @@ void ProgramEntry::run() {
   kernelNamesUsed_ = Names();
   kernelNamesUsed_.reserve(entry_.facts.name);
   written_.clear();
+  choices_.clear();
   launched_.clear();
   for (BlockArgument argument : entry_.function.getArguments())
     // The kinds of names are asked for in this order, and the last one that there is counts.
@@ -86,6 +87,10 @@ bool ProgramEntry::special(Operation *op) {
   }
   if (auto alloc = dyn_cast<ir::AllocOp>(op)) {
     allocate(alloc);
+    return true;
+  }
+  if (auto choice = choices_.find(op); choice != choices_.end()) {
+    choose(cast<scf::IfOp>(op), choice->second);
     return true;
   }
   if (auto each = dyn_cast<ir::StoreOp>(op))
@@ -163,6 +168,46 @@ bool ProgramEntry::isWritten(Value ref, Operation *at) const {
   return found != written_.end() && llvm::any_of(found->second, isBefore);
 }
 
+/// Whether kernels give it all of its contents.
+bool ProgramEntry::fills(Operation *writer, Value ref) {
+  if (auto launch = dyn_cast<ir::LaunchOp>(writer))
+    return llvm::any_of(outlined(launch).outputs,
+                        [&](const auto &output) { return output.first == ref; });
+  auto grid = dyn_cast<ir::ParallelOp>(writer);
+  return grid && covers(ref, groupFrom(grid));
+}
+
+/// The branch each arm of which fills storage that only what follows reads: its value.
+scf::IfOp ProgramEntry::choiceFor(ir::AllocOp alloc) const {
+  llvm::SmallVector<Operation *> writers = writersOf(alloc);
+  auto branch = writers.size() == 2 ? dyn_cast<scf::IfOp>(writers[0]->getParentOp()) : scf::IfOp();
+  if (!branch || branch->getBlock() != alloc->getBlock() || branch->getNumResults() > 0 ||
+      writers[1]->getParentOp() != branch || writers[0]->getBlock() == writers[1]->getBlock() ||
+      choices_.count(branch))
+    return {};
+  auto isRead = [&](Operation *user) {
+    return branch->isAncestor(user) && !isa<ir::DimOp>(user) &&
+           llvm::none_of(writers, [&](Operation *writer) { return writer->isAncestor(user); });
+  };
+  return llvm::any_of(alloc->getUsers(), isRead) ? scf::IfOp() : branch;
+}
+
+void ProgramEntry::choose(scf::IfOp branch, Value ref) {
+  std::string name = names_.fresh(refName(ref));
+  auto arm = [&](mlir::Block &body) {
+    known_.erase(ref);
+    block(body);
+    line(known_[ref].text);
+    closed(body);
+  };
+  line("let " + name + " = if " + value(branch.getCondition()).text + " {");
+  arm(*branch.thenBlock());
+  line("} else {");
+  arm(*branch.elseBlock());
+  line("}");
+  know(ref, name);
+}
+
 /// Storage is named where it is written first; where that is further inside, it begins as zeros.
 void ProgramEntry::allocate(ir::AllocOp alloc) {
   llvm::SmallVector<Operation *> writers = writersOf(alloc);
@@ -171,6 +216,11 @@ void ProgramEntry::allocate(ir::AllocOp alloc) {
   // Storage that is first written in its own block is named there.
   if (!isInside || beginsInside(alloc))
     return;
+  if (scf::IfOp branch = choiceFor(alloc);
+      branch && llvm::all_of(writers, [&](Operation *writer) { return fills(writer, alloc); })) {
+    choices_[branch] = alloc;
+    return;
+  }
   // The first writer decides whether zeros are needed.
   Operation *first = nullptr;
   for (Operation *writer : writers) {
@@ -444,7 +494,8 @@ void ProgramEntry::call(const OutlinedKernel &kernel, const std::string &name, O
   bool isVar = false;
   for (const auto &[ref, type] : kernel.outputs) {
     bool isAlloc = ref.getDefiningOp() != nullptr;
-    isVar |= isAlloc && writersOf(ref).size() > 1;
+    bool isChosen = llvm::any_of(choices_, [&](const auto &each) { return each.second == ref; });
+    isVar |= isAlloc && !isChosen && writersOf(ref).size() > 1;
     if (isAlloc) {
       // Storage of this program is bound by the call; parameters are assigned to.
       names.push_back(known_[ref].text);

@@ -83,6 +83,9 @@ private:
   bool beginsInside(ir::AllocOp alloc);
   bool keepsOrder() const override { return entry_.facts.placeOf != nullptr; }
   bool store(ir::StoreOp store);
+  mlir::scf::IfOp choiceFor(ir::AllocOp alloc) const;
+  bool fills(mlir::Operation *writer, mlir::Value ref);
+  void choose(mlir::scf::IfOp branch, mlir::Value ref);
   std::string refName(mlir::Value ref);
   std::string argumentName(mlir::Value value);
   /// Whether it has contents when an operation begins.
@@ -103,6 +106,8 @@ private:
   Names kernelNamesUsed_;
   /// What has written storage so far; null: it had contents from the begin on.
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Operation *, 2>> written_;
+  /// Branches that are written as values, with the storage that holds them.
+  llvm::DenseMap<mlir::Operation *, mlir::Value> choices_;
   llvm::DenseSet<mlir::Operation *> launched_;
 };
 

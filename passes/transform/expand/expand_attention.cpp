@@ -73,6 +73,7 @@ private:
   Value operandBox(Value value, bool cutsRows, Value offset, Value length, const Extent &extent,
                    const Extent &whole, Value wholeLength);
   Value scoresOf(Value value, llvm::DenseMap<Value, Value> &known);
+  Value positionsOf(Value value);
   llvm::SmallVector<Value> next(ValueRange before);
   Value finish(Value sum, Value product);
 
@@ -169,6 +170,12 @@ bool Attention::chooseTiles() {
                ? extent
                : named(what, extent.capacity == Extent::kUnknown ? kBound : extent.capacity);
   };
+  // A branch for lengths that nothing bounds is for products that leave the cube core waiting, which
+  // those of f32 do not.
+  bool isNarrow = elementTypeOf(first_->getOperand(0).getType()).getIntOrFloatBitWidth() == 16;
+  auto isOpen = [](const Extent &extent) { return extent.capacity == Extent::kUnknown; };
+  if (!isNarrow && (isOpen(contracted) || isOpen(width)))
+    return false;
   depth_ = bounded(contracted, ".depth");
   width_ = bounded(width, ".width");
   int64_t longest = std::max(depth_.capacity, width_.capacity);
@@ -261,6 +268,49 @@ Value Attention::operandBox(Value value, bool cutsRows, Value offset, Value leng
   return b_.create<TransposeOp>(loc_, typeOf(own), part, b_.getDenseI64ArrayAttr({1, 0}));
 }
 
+/// The positions along rows or columns that a value consists of, made anew for this point; null if it
+/// is something else.
+Value Attention::positionsOf(Value value) {
+  size_t rank = numberOfAxes(value);
+  llvm::SmallVector<size_t> axes = llvm::to_vector(llvm::seq<size_t>(0, rank)); // of `value`
+  for (;;) {
+    if (auto turned = value.getDefiningOp<TransposeOp>()) {
+      llvm::SmallVector<size_t> own(axes.size());
+      for (auto [to, from] : llvm::enumerate(turned.getAxes()))
+        own[static_cast<size_t>(from)] = axes[to];
+      axes = own;
+      value = turned.getOperand();
+    } else if (auto added = value.getDefiningOp<NewAxisOp>()) {
+      llvm::SmallVector<size_t> own;
+      for (auto [axis, of] : llvm::enumerate(axes))
+        if (!llvm::is_contained(added.getAxes(), static_cast<int64_t>(axis)))
+          own.push_back(of);
+      axes = own;
+      value = added.getSource();
+    } else {
+      break;
+    }
+  }
+  auto index = value.getDefiningOp<IndexOp>();
+  if (!index || axes.size() != 1 || rank > 2)
+    return {};
+  bool isRow = axes[0] + 2 == rank;
+  OperationState state(loc_, IndexOp::getOperationName());
+  Value start = b_.createOrFold<arith::AddIOp>(loc_, index->getOperand(0), isRow ? row_ : column_);
+  state.addOperands({start, isRow ? rowCount_ : columnCount_});
+  llvm::SmallVector<Extent> extents{isRow ? rows_ : columns_};
+  auto typeOf = [&] {
+    return ArrayType::get(b_.getContext(), elementTypeOf(value.getType()), extents,
+                          Place::Inferred);
+  };
+  state.addTypes(typeOf());
+  Value made = b_.create(state)->getResult(0);
+  if (rank == 1)
+    return made;
+  extents.insert(isRow ? extents.end() : extents.begin(), Extent::constant(1));
+  return b_.create<NewAxisOp>(loc_, typeOf(), made, b_.getDenseI64ArrayAttr({isRow ? 1 : 0}));
+}
+
 /// The tile of a value from which scores are computed; one of one row or column is for all.
 Value Attention::scoresOf(Value value, llvm::DenseMap<Value, Value> &known) {
   size_t rank = numberOfAxes(value);
@@ -297,6 +347,8 @@ Value Attention::scoresOf(Value value, llvm::DenseMap<Value, Value> &known) {
     for (Value operand : op->getOperands())
       operands.push_back(scoresOf(operand, known));
     made = cloneWith(b_, op, operands, type);
+  } else if (Value positions = positionsOf(value)) {
+    made = positions;
   } else {
     made = b_.create<SliceOp>(loc_, type, value, offsets, lengths, ValueRange(), Value(),
                               b_.getDenseI64ArrayAttr(dropped));
