@@ -23,6 +23,7 @@ void ProgramEntry::run() {
   kernelNamesUsed_ = Names();
   kernelNamesUsed_.reserve(entry_.facts.name);
   written_.clear();
+  choices_.clear();
   launched_.clear();
   for (BlockArgument argument : entry_.function.getArguments())
     // The kinds of names are asked for in this order, and the last one that there is counts.
@@ -32,7 +33,7 @@ void ProgramEntry::run() {
         know(argument, name);
         // Storage that is a parameter has contents from the begin on.
         if (kind == attrs::name.key() && isa<ir::RefType>(argument.getType()))
-          written_.insert(argument);
+          written_[argument].push_back(nullptr);
       }
   block(entry_.function.getBody().front());
 }
@@ -86,6 +87,10 @@ bool ProgramEntry::special(Operation *op) {
   }
   if (auto alloc = dyn_cast<ir::AllocOp>(op)) {
     allocate(alloc);
+    return true;
+  }
+  if (auto choice = choices_.find(op); choice != choices_.end()) {
+    choose(cast<scf::IfOp>(op), choice->second);
     return true;
   }
   if (auto each = dyn_cast<ir::StoreOp>(op))
@@ -149,6 +154,60 @@ bool ProgramEntry::beginsInside(ir::AllocOp alloc) {
   return !isRead && covers(alloc, group);
 }
 
+/// What is written in one arm of a branch has not been written in the other.
+bool ProgramEntry::isWritten(Value ref, Operation *at) const {
+  auto found = written_.find(ref);
+  auto isBefore = [&](Operation *writer) {
+    for (Operation *inside = writer; inside; inside = inside->getParentOp())
+      if (auto branch = dyn_cast_or_null<scf::IfOp>(inside->getParentOp());
+          branch && branch->isProperAncestor(at))
+        return branch.getThenRegion().isAncestor(writer->getParentRegion()) ==
+               branch.getThenRegion().isAncestor(at->getParentRegion());
+    return true;
+  };
+  return found != written_.end() && llvm::any_of(found->second, isBefore);
+}
+
+/// Whether kernels give it all of its contents.
+bool ProgramEntry::fills(Operation *writer, Value ref) {
+  if (auto launch = dyn_cast<ir::LaunchOp>(writer))
+    return llvm::any_of(outlined(launch).outputs,
+                        [&](const auto &output) { return output.first == ref; });
+  auto grid = dyn_cast<ir::ParallelOp>(writer);
+  return grid && covers(ref, groupFrom(grid));
+}
+
+/// The branch each arm of which fills storage that only what follows reads: its value.
+scf::IfOp ProgramEntry::choiceFor(ir::AllocOp alloc) const {
+  llvm::SmallVector<Operation *> writers = writersOf(alloc);
+  auto branch = writers.size() == 2 ? dyn_cast<scf::IfOp>(writers[0]->getParentOp()) : scf::IfOp();
+  if (!branch || branch->getBlock() != alloc->getBlock() || branch->getNumResults() > 0 ||
+      writers[1]->getParentOp() != branch || writers[0]->getBlock() == writers[1]->getBlock() ||
+      choices_.count(branch))
+    return {};
+  auto isRead = [&](Operation *user) {
+    return branch->isAncestor(user) && !isa<ir::DimOp>(user) &&
+           llvm::none_of(writers, [&](Operation *writer) { return writer->isAncestor(user); });
+  };
+  return llvm::any_of(alloc->getUsers(), isRead) ? scf::IfOp() : branch;
+}
+
+void ProgramEntry::choose(scf::IfOp branch, Value ref) {
+  std::string name = names_.fresh(refName(ref));
+  auto arm = [&](mlir::Block &body) {
+    known_.erase(ref);
+    block(body);
+    line(known_[ref].text);
+    closed(body);
+  };
+  line("let " + name + " = if " + value(branch.getCondition()).text + " {");
+  arm(*branch.thenBlock());
+  line("} else {");
+  arm(*branch.elseBlock());
+  line("}");
+  know(ref, name);
+}
+
 /// Storage is named where it is written first; where that is further inside, it begins as zeros.
 void ProgramEntry::allocate(ir::AllocOp alloc) {
   llvm::SmallVector<Operation *> writers = writersOf(alloc);
@@ -157,13 +216,18 @@ void ProgramEntry::allocate(ir::AllocOp alloc) {
   // Storage that is first written in its own block is named there.
   if (!isInside || beginsInside(alloc))
     return;
-  // An output that the first grid fills needs no initial zeros.
+  if (scf::IfOp branch = choiceFor(alloc);
+      branch && llvm::all_of(writers, [&](Operation *writer) { return fills(writer, alloc); })) {
+    choices_[branch] = alloc;
+    return;
+  }
   // The first writer decides whether zeros are needed.
   Operation *first = nullptr;
   for (Operation *writer : writers) {
     Operation *here = alloc->getBlock()->findAncestorOpInBlock(*writer);
     first = !first || here->isBeforeInBlock(first) ? here : first;
   }
+  // An output that the first grid fills needs no initial zeros.
   if (auto grid = dyn_cast<ir::ParallelOp>(first); grid && covers(alloc, groupFrom(grid)))
     return;
   auto launch = dyn_cast<ir::LaunchOp>(first);
@@ -171,7 +235,7 @@ void ProgramEntry::allocate(ir::AllocOp alloc) {
                              [&](const auto &output) { return output.first == alloc.getResult(); }))
     return;
   let(alloc, {"zeros(" + typeText(alloc.getType()) + ")"}, refName(alloc), "var");
-  written_.insert(alloc);
+  noteWritten(alloc, alloc);
 }
 
 /// The first store makes the variable.
@@ -179,11 +243,10 @@ bool ProgramEntry::store(ir::StoreOp store) {
   Value ref = store.getRef();
   // Parameters and storage that has a name are stored to as usual.
   auto alloc = ref.getDefiningOp<ir::AllocOp>();
-  if (!alloc || isWritten(ref)) {
-    written_.insert(ref);
+  bool begins = alloc && !isWritten(ref, store);
+  noteWritten(ref, store);
+  if (!begins)
     return false;
-  }
-  written_.insert(ref);
   // Several writes need a variable.
   const char *word = writersOf(ref).size() > 1 ? "var" : "let";
   std::string type = typeText(ref.getType());
@@ -273,7 +336,7 @@ bool ProgramEntry::covers(Value ref, llvm::ArrayRef<ir::ParallelOp> grids) {
 }
 
 bool ProgramEntry::isOutput(Value ref, llvm::ArrayRef<ir::ParallelOp> grids) {
-  if (isWritten(ref))
+  if (isWritten(ref, grids.front()))
     return false;
   // Atomic stores add to what is there.
   bool isAtomic = llvm::any_of(ref.getUsers(), [](Operation *user) {
@@ -335,14 +398,14 @@ void ProgramEntry::launch(ir::ParallelOp first) {
       what = found->second.text;
     wanted = entry_.facts.name + "_" + what;
   }
-  callAs(kernel, wanted);
+  callAs(kernel, wanted, first);
   for (ir::ParallelOp grid : group)
     for (Value ref : storedRefs(grid))
-      written_.insert(ref);
+      noteWritten(ref, first);
 }
 
 /// Kernels that are alike are written once.
-void ProgramEntry::callAs(const OutlinedKernel &kernel, const std::string &wanted) {
+void ProgramEntry::callAs(const OutlinedKernel &kernel, const std::string &wanted, Operation *at) {
   // The key is the text without the name.
   auto [found, isNew] = kernelNames_.try_emplace(kernel.key());
   if (isNew) {
@@ -350,7 +413,7 @@ void ProgramEntry::callAs(const OutlinedKernel &kernel, const std::string &wante
     kernels_ +=
         docLines(found->second == wanted ? kernel.doc : "") + kernel.text(found->second) + "\n";
   }
-  call(kernel, found->second);
+  call(kernel, found->second, at);
 }
 
 const OutlinedKernel &ProgramEntry::outlined(ir::LaunchOp launch) const {
@@ -388,7 +451,7 @@ static void keepWritten(OutlinedKernel &kernel, llvm::function_ref<bool(Value)> 
 
 void ProgramEntry::launch(ir::LaunchOp launch) {
   OutlinedKernel kernel = outlined(launch);
-  keepWritten(kernel, [&](Value ref) { return isWritten(ref); });
+  keepWritten(kernel, [&](Value ref) { return isWritten(ref, launch); });
   for (const auto &[ref, type] : kernel.outputs)
     if (!known_.count(ref))
       know(ref, names_.fresh(refName(ref)));
@@ -403,16 +466,16 @@ void ProgramEntry::launch(ir::LaunchOp launch) {
     if (written)
       wanted += "_" + argumentName(written);
   }
-  callAs(kernel, wanted);
+  callAs(kernel, wanted, launch);
   for (Value ref : writtenBy(launch))
-    written_.insert(ref);
+    noteWritten(ref, launch);
 }
 
-void ProgramEntry::call(const OutlinedKernel &kernel, const std::string &name) {
+void ProgramEntry::call(const OutlinedKernel &kernel, const std::string &name, Operation *at) {
   std::vector<std::string> arguments;
   for (const OutlinedKernel::Argument &argument : kernel.arguments) {
     // An `inout` argument must have a value before the call.
-    if (argument.isInout && !isWritten(argument.value)) {
+    if (argument.isInout && !isWritten(argument.value, at)) {
       bool isAlloc = argument.value.getDefiningOp() != nullptr;
       std::string zeros = "zeros(" + typeText(argument.value.getType()) + ")";
       if (isAlloc)
@@ -431,7 +494,8 @@ void ProgramEntry::call(const OutlinedKernel &kernel, const std::string &name) {
   bool isVar = false;
   for (const auto &[ref, type] : kernel.outputs) {
     bool isAlloc = ref.getDefiningOp() != nullptr;
-    isVar |= isAlloc && writersOf(ref).size() > 1;
+    bool isChosen = llvm::any_of(choices_, [&](const auto &each) { return each.second == ref; });
+    isVar |= isAlloc && !isChosen && writersOf(ref).size() > 1;
     if (isAlloc) {
       // Storage of this program is bound by the call; parameters are assigned to.
       names.push_back(known_[ref].text);

@@ -77,15 +77,20 @@ private:
   }
   void launch(ir::ParallelOp first);
   void launch(ir::LaunchOp launch);
-  void callAs(const OutlinedKernel &kernel, const std::string &wanted);
-  void call(const OutlinedKernel &kernel, const std::string &name);
+  void callAs(const OutlinedKernel &kernel, const std::string &wanted, mlir::Operation *at);
+  void call(const OutlinedKernel &kernel, const std::string &name, mlir::Operation *at);
   void allocate(ir::AllocOp alloc);
   bool beginsInside(ir::AllocOp alloc);
   bool keepsOrder() const override { return entry_.facts.placeOf != nullptr; }
   bool store(ir::StoreOp store);
+  mlir::scf::IfOp choiceFor(ir::AllocOp alloc) const;
+  bool fills(mlir::Operation *writer, mlir::Value ref);
+  void choose(mlir::scf::IfOp branch, mlir::Value ref);
   std::string refName(mlir::Value ref);
   std::string argumentName(mlir::Value value);
-  bool isWritten(mlir::Value ref) const { return written_.count(ref) != 0; }
+  /// Whether it has contents when an operation begins.
+  bool isWritten(mlir::Value ref, mlir::Operation *at) const;
+  void noteWritten(mlir::Value ref, mlir::Operation *writer) { written_[ref].push_back(writer); }
   bool isOutput(mlir::Value ref, llvm::ArrayRef<ir::ParallelOp> grids);
   bool covers(mlir::Value ref, llvm::ArrayRef<ir::ParallelOp> grids);
   std::vector<ir::ParallelOp> groupFrom(ir::ParallelOp first);
@@ -99,7 +104,10 @@ private:
   std::string kernels_;
   std::map<std::string, std::string> kernelNames_; ///< by key
   Names kernelNamesUsed_;
-  llvm::DenseSet<mlir::Value> written_;
+  /// What has written storage so far; null: it had contents from the begin on.
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Operation *, 2>> written_;
+  /// Branches that are written as values, with the storage that holds them.
+  llvm::DenseMap<mlir::Operation *, mlir::Value> choices_;
   llvm::DenseSet<mlir::Operation *> launched_;
 };
 

@@ -115,8 +115,7 @@ static Bound runCallee(BuildContext &c, const CallExpr &expr, Frame frame) {
   }
   bool ownsGrids = callee.kind == DeclKind::Kernel || callee.kind == DeclKind::ManualKernel;
   if (int64_t cores = frame.schedule ? frame.schedule->cores : 0; cores > 0 && !ownsGrids) {
-    if (isa<ParallelOp>(block->getParentOp()) ||
-        block->getParentOp()->getParentOfType<ParallelOp>())
+    if (c.isInKernel())
       refuse(c, frame.schedule->coresSpan, "cores " + std::to_string(cores),
              "`" + callee.name + "` is called within a kernel, which has its cores");
     else

@@ -53,6 +53,9 @@ struct BuildContext {
   /// Whether more has been built than the source allows. It is reported once, where code is
   /// multiplied; static loops and calls then build nothing more.
   bool isTooLarge(Span span, const std::string &what);
+  /// Whether what is built belongs to a kernel. The code itself cannot be asked what is around it,
+  /// since bodies and arms may be built before they stand in their place.
+  bool isInKernel() const { return inGrid || manual; }
 
   // The module that is built, and the place where code is added.
   mlir::MLIRContext &context;

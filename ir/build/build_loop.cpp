@@ -92,7 +92,7 @@ void eraseSymbols(Frame &frame, const LoopHead &head) {
 /// kernels: an `unroll` elsewhere is reported at its place. A `fn` may be called anywhere.
 static void setModifiers(BuildContext &c, Operation *loop, const LoopModifiers &modifiers) {
   // On chips only loops of kernels become instructions.
-  if (c.binding.chip && !loop->getParentOfType<ParallelOp>()) {
+  if (c.binding.chip && !c.isInKernel()) {
     c.frame->whyNot[modifiers.label] = "the loop is not part of a kernel: it submits tasks";
     return;
   }
@@ -266,8 +266,6 @@ void buildFor(BuildContext &c, const ForStmt &stmt) {
   llvm::SmallVector<mlir::Type> types(ValueRange(init).getTypes());
   auto loop = c.b.create<scf::ForOp>(loc, bounds.lower, bounds.upper, bounds.step, init);
   {
-    // The loop stands in its place before its body is built, because loops inside ask what is around
-    // them.
     OpBuilder::InsertionGuard guard(c.b);
     mlir::Block *body = loop.getBody();
     if (!body->empty()) // without variables the builder has ended the body

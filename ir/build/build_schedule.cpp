@@ -101,7 +101,7 @@ static void scheduleValue(BuildContext &c, const ScheduleDirective &directive, c
       // A load is the result of a kernel that a call runs.
       refuse(c, at, tileText(directive, i),
              "a kernel computes `" + local.name + "`, whose tiles are its own");
-    } else if (op->getParentOfType<ParallelOp>()) {
+    } else if (c.isInKernel()) {
       refuse(c, at, tileText(directive, i),
              "it is computed within a kernel, whose tiles are those that it says");
     } else {
@@ -129,7 +129,7 @@ static void fuseValue(BuildContext &c, const Local &local, Operation *op) {
     if (named == labels.names.end())
       continue;
     Span at = labels.spans[static_cast<size_t>(named - labels.names.begin())];
-    if (isa<LoadOp>(op) || op->getParentOfType<ParallelOp>()) {
+    if (isa<LoadOp>(op) || c.isInKernel()) {
       refuse(c, at, listText("fuse", labels),
              isa<LoadOp>(op) ? "`" + local.name + "` comes from a kernel of its own"
                              : "`" + local.name + "` is computed within a kernel");
@@ -241,7 +241,7 @@ mlir::Value applySchedule(BuildContext &c, const Local &local, mlir::Value value
   for (size_t i = 0; i < schedule->splitsAfter.names.size(); ++i)
     if (schedule->splitsAfter.names[i] == local.name) {
       Span at = schedule->splitsAfter.spans[i];
-      if (op->getParentOfType<ParallelOp>())
+      if (c.isInKernel())
         refuse(c, at, "split after " + local.name, "it is computed within a kernel");
       // The item is taken even if it was refused.
       c.frame->taken.insert(at.begin);

@@ -19,6 +19,7 @@
 #include "passes/analysis/source_place.h"
 #include "passes/passes.h"
 #include "passes/transform/narrow_axis.h"
+#include "passes/transform/softmax_parts.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -44,19 +45,13 @@ struct Columns {
 
 size_t numberOfAxes(Value value) { return extentsOf(value.getType()).size(); }
 
-/// Whether the only axis that is folded is the last of two or more.
-bool foldsColumns(Operation *op) {
-  auto rank = static_cast<int64_t>(numberOfAxes(op->getOperand(0)));
-  llvm::SmallVector<int64_t> axes = foldedAxesOf(op);
-  return rank >= 2 && axes.size() == 1 && axes.front() == rank - 1;
-}
-
 /// A product whose left factor is a softmax.
 class SoftmaxProduct {
 public:
   SoftmaxProduct(MatmulOp product, const Columns &columns, unsigned number)
-      : product_(product), sizes_(columns), number_(number), b_(product),
-        loc_(block::withoutName(product.getLoc())) {}
+      : sizes_(columns), number_(number), b_(product), loc_(block::withoutName(product.getLoc())) {
+    at_.product = product;
+  }
 
   bool match();
   void rewrite();
@@ -67,8 +62,6 @@ private:
     Value maximum, sum, product;
   };
 
-  bool matchWeights();
-  bool matchUsers();
   bool matchTypes();
   bool hasBlocks(Value value) const;
   Value filled(Type type, const llvm::APFloat &number, Value like);
@@ -78,21 +71,12 @@ private:
   Running next(const Running &before, Value position, Value length);
   llvm::SmallVector<Value> finish(const Running &end);
   scf::IfOp inBlocks();
-  void moveInto(Block *arm);
 
-  MatmulOp product_;
+  SoftmaxParts at_;
   Columns sizes_;
   unsigned number_;
   OpBuilder b_;
   Location loc_;
-  Value scores_;
-  ReduceMaxOp maximum_;
-  ReduceSumOp sum_;
-  SubOp difference_;
-  Operation *exponential_ = nullptr;
-  Operation *last_ = nullptr;                   ///< the product or the sum
-  DivOp quotient_;                              ///< null: the product is of exponentials
-  llvm::SmallVector<ConvertOp, 2> conversions_; ///< from the exponentials or quotients on
   Value length_;
 };
 
@@ -100,89 +84,22 @@ private:
 
 // ---- what is recognised -------------------------------------------------------------------------
 
-/// From the product back to the scores.
-bool SoftmaxProduct::matchWeights() {
-  Value weights = product_.getOperand(0);
-  // A value that is both factors would be needed whole.
-  if (!isa<ParallelOp>(product_->getParentOp()) || product_.getOperand(1) == weights)
-    return false;
-  // Conversions between the exponentials and the product are done again for each block.
-  while (auto conversion = weights.getDefiningOp<ConvertOp>()) {
-    if (!weights.hasOneUse() || !isa<FloatType>(elementTypeOf(weights.getType())))
-      return false;
-    conversions_.insert(conversions_.begin(), conversion);
-    weights = conversion->getOperand(0);
-  }
-  quotient_ = weights.getDefiningOp<DivOp>();
-  // A quotient that something else uses needs whole rows.
-  if (quotient_ && !weights.hasOneUse())
-    return false;
-  Value exponentials = quotient_ ? quotient_->getOperand(0) : weights;
-  exponential_ = exponentials.getDefiningOp();
-  if (!exponential_ || !isa<ExpOp, Exp2Op>(exponential_))
-    return false;
-  difference_ = exponential_->getOperand(0).getDefiningOp<SubOp>();
-  if (!difference_ || !difference_->hasOneUse())
-    return false;
-  scores_ = difference_->getOperand(0);
-  maximum_ = difference_->getOperand(1).getDefiningOp<ReduceMaxOp>();
-  return maximum_ && maximum_->hasOneUse() && maximum_->getOperand(0) == scores_ &&
-         foldsColumns(maximum_);
-}
-
-/// Nothing else needs whole rows.
-bool SoftmaxProduct::matchUsers() {
-  Value exponentials = exponential_->getResult(0);
-  // Of several sums, the first is taken, and the others make the match fail below.
-  for (Operation *user : exponentials.getUsers())
-    if (auto sum = dyn_cast<ReduceSumOp>(user); sum && !sum_)
-      sum_ = sum;
-  if (!sum_ || !foldsColumns(sum_))
-    return false;
-  // The division has to be by this sum, and nothing else may use it.
-  if (quotient_ && (quotient_->getOperand(1) != sum_->getResult(0) || !sum_->hasOneUse()))
-    return false;
-  Operation *weighed = quotient_              ? quotient_.getOperation()
-                       : conversions_.empty() ? product_.getOperation()
-                                              : conversions_.front().getOperation();
-  auto isKnown = [&](Operation *user) { return user == sum_ || user == weighed; };
-  auto isOfScores = [&](Operation *user) { return user == maximum_ || user == difference_; };
-  if (!llvm::all_of(exponentials.getUsers(), isKnown) ||
-      !llvm::all_of(scores_.getUsers(), isOfScores))
-    return false;
-  llvm::SmallVector<Operation *> chain{maximum_, sum_, difference_, exponential_};
-  if (quotient_)
-    chain.push_back(quotient_);
-  chain.append(conversions_.begin(), conversions_.end());
-  Block *own = product_->getBlock();
-  if (llvm::any_of(chain, [&](Operation *op) { return op->getBlock() != own; }))
-    return false;
-  // What takes their place stands behind both.
-  last_ = product_->isBeforeInBlock(sum_) ? sum_.getOperation() : product_.getOperation();
-  auto isBehind = [&](Operation *user) {
-    Operation *inBlock = own->findAncestorOpInBlock(*user);
-    return inBlock && last_->isBeforeInBlock(inBlock);
-  };
-  return llvm::all_of(product_->getUsers(), isBehind) &&
-         (quotient_ || llvm::all_of(sum_->getUsers(), isBehind));
-}
-
 /// Rows are accumulated in the type in which they are summed, and may be long.
 bool SoftmaxProduct::matchTypes() {
-  Type element = elementTypeOf(scores_.getType());
-  const Extent &columns = extentsOf(scores_.getType()).back();
+  Type element = elementTypeOf(at_.scores.getType());
+  const Extent &columns = extentsOf(at_.scores.getType()).back();
   // Short rows fit into a tile as they are, and gain nothing from blocks.
   bool isShort = columns.isOne() ||
                  (columns.capacity != Extent::kUnknown && columns.capacity <= sizes_.longRow);
-  return (element.isF32() || element.isF64()) && elementTypeOf(sum_.getType()) == element &&
-         elementTypeOf(product_.getType()) == element &&
-         numberOfAxes(product_.getOperand(1)) >= 2 && !isShort && hasBlocks(scores_);
+  return (element.isF32() || element.isF64()) && elementTypeOf(at_.sum.getType()) == element &&
+         elementTypeOf(at_.product.getType()) == element &&
+         numberOfAxes(at_.product.getOperand(1)) >= 2 && !isShort && hasBlocks(at_.scores);
 }
 
 /// Whether a block of the value is computed without the whole of it.
 bool SoftmaxProduct::hasBlocks(Value value) const {
   Operation *op = value.getDefiningOp();
-  if (!op || op->getBlock() != product_->getBlock() || !isa<ArrayType>(value.getType()) ||
+  if (!op || op->getBlock() != at_.product->getBlock() || !isa<ArrayType>(value.getType()) ||
       extentsOf(value.getType()).back().isOne())
     return true;
   if (isElementwise(op))
@@ -195,7 +112,9 @@ bool SoftmaxProduct::hasBlocks(Value value) const {
   return !isCostly(op);
 }
 
-bool SoftmaxProduct::match() { return matchWeights() && matchUsers() && matchTypes(); }
+bool SoftmaxProduct::match() {
+  return isa<ParallelOp>(at_.product->getParentOp()) && at_.find() && matchTypes();
+}
 
 // ---- by blocks ----------------------------------------------------------------------------------
 
@@ -224,35 +143,36 @@ Value SoftmaxProduct::binary(StringRef name, Value a, Value b) {
 SoftmaxProduct::Running SoftmaxProduct::start() {
   // The maximum begins at the lowest finite number rather than at -inf, since -inf minus -inf is
   // NaN.
-  Type element = elementTypeOf(maximum_.getType());
+  Type element = elementTypeOf(at_.maximum.getType());
   auto lowest =
       llvm::APFloat::getLargest(cast<FloatType>(element).getFloatSemantics(), /*Negative=*/true);
-  return {filled(maximum_.getType(), lowest, maximum_), filled(sum_.getType(), 0.0, sum_),
-          filled(product_.getType(), 0.0, product_)};
+  return {filled(at_.maximum.getType(), lowest, at_.maximum),
+          filled(at_.sum.getType(), 0.0, at_.sum), filled(at_.product.getType(), 0.0, at_.product)};
 }
 
 SoftmaxProduct::Running SoftmaxProduct::next(const Running &before, Value position, Value length) {
-  AxisPart part(b_, product_->getBlock(), position, length,
+  AxisPart part(b_, at_.product->getBlock(), position, length,
                 // The name of the extent is unique to this product, since equal names stand for
                 // equal lengths.
                 Extent::named(b_.getStringAttr("block." + std::to_string(number_)), sizes_.block));
-  Value scores = part.of(scores_, numberOfAxes(scores_) - 1);
-  Value largest = cloneWith(b_, maximum_, scores, maximum_.getType());
+  Value scores = part.of(at_.scores, numberOfAxes(at_.scores) - 1);
+  Value largest = cloneWith(b_, at_.maximum, scores, at_.maximum.getType());
   Value maximum = binary(MaxOp::getOperationName(), before.maximum, largest);
   Value difference = binary(SubOp::getOperationName(), scores, maximum);
-  Value weights = cloneWith(b_, exponential_, difference, difference.getType());
+  Value weights = cloneWith(b_, at_.exponential, difference, difference.getType());
   // The factor exp(old maximum - new maximum) brings earlier sums to the new maximum.
   Value shift = binary(SubOp::getOperationName(), before.maximum, maximum);
-  Value factor = cloneWith(b_, exponential_, shift, shift.getType());
-  Value sum = cloneWith(b_, sum_, weights, sum_.getType());
+  Value factor = cloneWith(b_, at_.exponential, shift, shift.getType());
+  Value sum = cloneWith(b_, at_.sum, weights, at_.sum.getType());
   Value kept = binary(MulOp::getOperationName(), before.sum, factor);
   // Weights are converted as the whole matrix was, so that the product has the same operand type.
-  for (ConvertOp conversion : conversions_)
-    weights = cloneWith(b_, conversion, weights,
-                        withExtent(conversion.getType(), numberOfAxes(scores_) - 1, part.extent()));
-  Value right = product_.getOperand(1);
-  Value product = cloneWith(b_, product_, {weights, part.of(right, numberOfAxes(right) - 2)},
-                            product_.getType());
+  for (ConvertOp conversion : at_.conversions)
+    weights =
+        cloneWith(b_, conversion, weights,
+                  withExtent(conversion.getType(), numberOfAxes(at_.scores) - 1, part.extent()));
+  Value right = at_.product.getOperand(1);
+  Value product = cloneWith(b_, at_.product, {weights, part.of(right, numberOfAxes(right) - 2)},
+                            at_.product.getType());
   Value scaled = binary(MulOp::getOperationName(), before.product, factor);
   return {maximum, binary(AddOp::getOperationName(), kept, sum),
           binary(AddOp::getOperationName(), scaled, product)};
@@ -275,7 +195,7 @@ llvm::SmallVector<Value> SoftmaxProduct::finish(const Running &end) {
         ->getResult(0);
   };
   Value result = end.product, sum = end.sum;
-  if (quotient_) {
+  if (at_.quotient) {
     result = binary(DivOp::getOperationName(), end.product, end.sum);
   } else {
     FloatAttr notANumber = b_.getFloatAttr(elementTypeOf(sum.getType()), std::nan(""));
@@ -286,20 +206,20 @@ llvm::SmallVector<Value> SoftmaxProduct::finish(const Running &end) {
   Value shown = where(result, zero);
   Value finite = b_.create<IsFiniteOp>(loc_, TypeRange(truthFor(shown)), shown)->getResult(0);
   Value all = b_.create<ReduceAllOp>(loc_, TypeRange(b_.getI1Type()), finite)->getResult(0);
-  return quotient_ ? llvm::SmallVector<Value>{all, result}
-                   : llvm::SmallVector<Value>{all, result, sum};
+  return at_.quotient ? llvm::SmallVector<Value>{all, result}
+                      : llvm::SmallVector<Value>{all, result, sum};
 }
 
 /// Long rows by blocks; what comes out says first whether it is to be taken.
 scf::IfOp SoftmaxProduct::inBlocks() {
-  length_ = lengthOf(b_, scores_, static_cast<int64_t>(numberOfAxes(scores_)) - 1);
+  length_ = lengthOf(b_, at_.scores, static_cast<int64_t>(numberOfAxes(at_.scores)) - 1);
   auto constant = [&](int64_t number) { return b_.create<arith::ConstantIndexOp>(loc_, number); };
   // The choice between blocks and whole rows is made at run time, since lengths may be unknown.
   Value isLong =
       b_.create<arith::CmpIOp>(loc_, arith::CmpIPredicate::sgt, length_, constant(sizes_.longRow));
-  llvm::SmallVector<Type> types{b_.getI1Type(), product_.getType()};
-  if (!quotient_)
-    types.push_back(sum_.getType());
+  llvm::SmallVector<Type> types{b_.getI1Type(), at_.product.getType()};
+  if (!at_.quotient)
+    types.push_back(at_.sum.getType());
   auto branch = b_.create<scf::IfOp>(loc_, types, isLong, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b_);
   b_.setInsertionPointToStart(branch.elseBlock());
@@ -307,7 +227,7 @@ scf::IfOp SoftmaxProduct::inBlocks() {
   Running none = start();
   llvm::SmallVector<Value> nothing{b_.create<arith::ConstantOp>(loc_, b_.getBoolAttr(false)),
                                    none.product};
-  if (!quotient_)
+  if (!at_.quotient)
     nothing.push_back(none.sum);
   b_.create<scf::YieldOp>(loc_, nothing);
   b_.setInsertionPointToStart(branch.thenBlock());
@@ -329,33 +249,18 @@ scf::IfOp SoftmaxProduct::inBlocks() {
   return branch;
 }
 
-/// The product and what only it needs is computed in the arm.
-void SoftmaxProduct::moveInto(Block *arm) {
-  // Operations are visited backwards, so that users move before what they use.
-  Operation *op = last_;
-  while (op) {
-    Operation *before = op->getPrevNode();
-    bool isNeeded = llvm::any_of(
-        op->getUsers(), [&](Operation *user) { return !arm->findAncestorOpInBlock(*user); });
-    if (op == last_ ||
-        (!op->use_empty() && !isNeeded && op->getNumRegions() == 0 && isMemoryEffectFree(op)))
-      op->moveBefore(arm, arm->begin());
-    op = before;
-  }
-}
-
 void SoftmaxProduct::rewrite() {
   // Both the product and the sum have to be computed from the same rows, so what replaces them
   // stands behind the later one.
-  b_.setInsertionPointAfter(last_);
+  b_.setInsertionPointAfter(at_.last);
   scf::IfOp blocks = inBlocks();
   llvm::SmallVector<Type> types(llvm::drop_begin(blocks.getResultTypes()));
-  auto chosen = b_.create<scf::IfOp>(product_.getLoc(), types, blocks.getResult(0),
+  auto chosen = b_.create<scf::IfOp>(at_.product.getLoc(), types, blocks.getResult(0),
                                      /*withElseRegion=*/true);
-  product_.getResult().replaceAllUsesWith(chosen.getResult(0));
-  llvm::SmallVector<Value> written{product_.getResult()};
-  if (!quotient_) {
-    Value whole = sum_->getResult(0);
+  at_.product.getResult().replaceAllUsesWith(chosen.getResult(0));
+  llvm::SmallVector<Value> written{at_.product.getResult()};
+  if (!at_.quotient) {
+    Value whole = at_.sum->getResult(0);
     whole.replaceAllUsesWith(chosen.getResult(1));
     written.push_back(whole);
   }
@@ -365,7 +270,7 @@ void SoftmaxProduct::rewrite() {
   b_.create<scf::YieldOp>(loc_, written);
   // What is computed for whole rows alone moves into the arm that needs it, and costs nothing
   // elsewhere.
-  moveInto(chosen.elseBlock());
+  moveWhatOnlyItNeeds(at_.last, chosen.elseBlock());
 }
 
 namespace {

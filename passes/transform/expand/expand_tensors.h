@@ -40,6 +40,11 @@ void expandProducts(mlir::func::FuncOp function);
 /// contracted axis, become sums of products of its parts where that is predicted to take less time.
 void splitContractions(mlir::func::FuncOp function, const Machine &machine);
 
+/// `softmax(q @ k.T) @ v` becomes one grid that keeps the scores on chip, where rows of blocks keep
+/// enough core groups busy; where that depends on lengths, a branch decides. `halvings`: how often
+/// blocks are halved for room.
+void makeAttentions(mlir::func::FuncOp function, const Machine &machine, int64_t halvings);
+
 /// Operands of products whose elements lie apart in memory become arrays of their own.
 void storeScatteredOperands(mlir::func::FuncOp function);
 

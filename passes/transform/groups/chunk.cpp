@@ -66,13 +66,15 @@ struct ChunkPass : impl::ChunkBase<ChunkPass> {
       return signalPassFailure();
     }
     ScheduleEffects effects(getOperation());
-    if (found)
+    auto halvingsOf = [&](size_t group) { return group < halvings.size() ? halvings[group] : 0; };
+    if (found) {
+      makeAttentions(getOperation(), *found, halvingsOf(0));
       splitContractions(getOperation(), *found);
+    }
     serialiseAtomics(getOperation());
     forwardStorage(getOperation());
     storeCarried(getOperation());
     forwardStorage(getOperation()); // of what loops carry
-    auto halvingsOf = [&](size_t group) { return group < halvings.size() ? halvings[group] : 0; };
     TileSizes sizes{productM, productN, tileBytes};
     expandTensors(getOperation(), sizes.halved(halvingsOf(0)).bytes);
     forwardStorage(getOperation()); // of what boxes are replaced in

@@ -121,6 +121,15 @@ static double groupsInTurn(const Engine &e, const LaunchClock &launch, uint32_t 
   return static_cast<double>(launch.working ? std::min(groups, launch.working) : groups);
 }
 
+/// The number of core groups of the launch that signal before this one when all of them begin.
+static double groupsBefore(const Engine &e, const LaunchClock &launch, uint32_t span) {
+  int64_t block = e.timeline.blocks[span].block;
+  if (!launch.sharing)
+    return static_cast<double>(block % e.groupsFor(*launch.request.kernel));
+  const std::set<int64_t> &working = launch.sharing->working();
+  return static_cast<double>(std::distance(working.begin(), working.lower_bound(block)));
+}
+
 /// Sends a signal from a core to the others of its group.
 static void send(Engine &e, GroupClock &clock, QueueSignal signal, int32_t queue, int32_t core) {
   if (signal == QueueSignal::Popped) // nobody waits for it
@@ -162,8 +171,10 @@ void beginBlock(Engine &e, LaunchClock &launch, uint32_t span) {
   clock->tiles.resize(kernel.queues.size());
   clock->slots.resize(kernel.queues.size());
   clock->events.resize(kMaxCrossFlags);
-  if (e.options.sample)
+  if (e.options.sample) {
     clock->hub.shareWith(e.hub.each(), groupsInTurn(e, launch, span, 0));
+    clock->hub.comeBehind(e.hub.each(), groupsBefore(e, launch, span));
+  }
   GroupClock *self = clock.get();
   clock->group->onSignal = [&e, self](QueueSignal signal, int32_t queue, int32_t core) {
     send(e, *self, signal, queue, core);

@@ -73,7 +73,7 @@ Cycles SignalHub::pass(Cycles now) {
   Cycles begin = std::max(free_, now);
   free_ = begin + each_;
   // The hub works in advance up to a point, so only longer queues delay a signal.
-  return std::max(begin - now - inAdvance_, 0.0);
+  return std::max(begin - now - inAdvance_, std::exchange(behind_, 0.0));
 }
 
 // ---- the second level ---------------------------------------------------------------------------

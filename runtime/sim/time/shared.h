@@ -62,6 +62,9 @@ public:
     each_ = each * groups;
     inAdvance_ = kInAdvance * each_;
   }
+  /// The first signal comes behind those of so many groups that begin at the same time. What groups
+  /// are apart from then on keeps them from moving the same bytes at the same moment.
+  void comeBehind(Cycles each, double groups) { behind_ = each * groups; }
 
   /// How long a signal that is sent now waits for those before it.
   Cycles pass(Cycles now);
@@ -70,6 +73,7 @@ public:
 private:
   static constexpr double kInAdvance = 1; ///< signals of a group that find the others silent
   Cycles each_, inAdvance_, free_ = 0;
+  Cycles behind_ = 0; ///< how much later the next signal is, for those of other groups
 };
 
 /// Which lines of global memory are in the second-level cache: those that were touched while not
