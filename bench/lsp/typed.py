@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
-"""An hour of typing, replayed: how often something false is shown, and how long a key takes to its diagnostics.
+"""An hour of typing, replayed: how often something false is shown, how long something true is not, and how long a key takes.
 
-    typed.py BUILD [LINES ...] [--hours H] [--seed N] [--rests]
+    typed.py BUILD [LINES ...] [--hours H] [--seed N] [--rests] [--classes] [--hovers N]
 
-The keys are those of `tests/lsp/keys.py`: declarations typed from nothing, names changed by hand, brackets that are missing for a
-while, in a file of that many lines made of the examples. Pauses between keys are left out, unless `--rests` waits for those in
-which everything is said; the hours are those that a person would need. A time begins before the bytes of a key are written and ends when the
-last byte of its diagnostics is read.
+Of the hours that a person would need one fifth is programs typed from nothing (`tests/lsp/keys.py`), the rest all that people do with a
+text that is there (`activities.py`), in a file of that many lines made of the programs of the repository in words that nobody chose
+(`typed_texts.py`). Pauses between keys are left out, unless `--rests` waits for those in which everything is said. A time begins
+before the bytes of a key are written and ends when the last byte of its diagnostics is read; what the server's process computes for a key
+is said, too, since a busy machine does not change it much. `--hovers` then asks, at rest, about so many declarations for the first time.
 """
 import argparse
 import gc
+import importlib.util
 import pathlib
 import random
 import re
@@ -19,72 +21,101 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent.parent / "tests" / "lsp"))
-from keys import Typist, declarations  # noqa: E402  (found by the path above)
-from session import EXAMPLES, Place  # noqa: E402
-from typed import Tally, Typed, signature  # noqa: E402
-
-NAME = re.compile(r"^(?:pub )?(?:manual )?(?:kernel|program|fn|const|type|struct) (\w+)", re.M)
-TEXT = re.compile(r'^(test|property|bench) "', re.M)
-
-
-def document(lines):
-    """The examples, again and again with other names, until there are so many lines."""
-    imports, parts, count = [], [], 0
-    for number in range(10_000):
-        text = EXAMPLES[number % len(EXAMPLES)].read_text()
-        for line in re.findall(r"^import .*\n", text, re.M):
-            if line not in imports:
-                imports.append(line)
-        text = re.sub(r"^import .*\n", "", text, flags=re.M)
-        for name in set(NAME.findall(text)):
-            text = re.sub(rf"\b{name}\b", f"{name}_{number}", text)
-        text = TEXT.sub(rf'\1 "{number} ', text)
-        parts.append(text)
-        count += text.count("\n")
-        if count >= lines:
-            break
-    return "".join(imports) + "\n" + "\n".join(parts)
+# The programs of measuring and of testing have the same names.
+MEASURING = importlib.util.spec_from_file_location("measuring", HERE / "run.py")
+measuring = importlib.util.module_from_spec(MEASURING)
+MEASURING.loader.exec_module(measuring)
+TYPED = importlib.util.spec_from_file_location("typing_tests", HERE.parent.parent / "tests" / "lsp" / "typed.py")
+typed = importlib.util.module_from_spec(TYPED)
+TYPED.loader.exec_module(typed)
+import session  # noqa: E402  (found by the path above)
+from client import Text, encode  # noqa: E402
+from keys import declarations  # noqa: E402
+from typed_texts import document, in_other_words, sources  # noqa: E402
 
 
-def replay(place, lines, hours, seed, rests):
-    text = document(lines)
-    choose, tally, times, typed_for = random.Random(seed), Tally(), [], 0.0
-    number = 0
-    while typed_for < 3600 * hours:
+class Place(session.Place):
+    """Its servers know when a message was read."""
+
+    def server(self, *arguments, **more):
+        return measuring.Timed([self.bin / "ptl-lsp", *arguments], env=self.environment(), cwd=self.folder, **more)
+
+
+class Player(typed.Player):
+    """Notes how long each key takes."""
+    times, processor = [], []
+
+    def press(self, key):
+        typed, client = self.typed, self.typed.client
+        typed.version += 1
+        change = typed.text.edit(key.begin, key.end, key.text)
+        message = encode({"jsonrpc": "2.0", "method": "textDocument/didChange", "params": {
+            "textDocument": {"uri": typed.uri, "version": typed.version}, "contentChanges": [change]}})
+        client.arrived.clear()
+        spent = measuring.processor_time(client.process.pid)
+        began = time.perf_counter()
+        client.send_bytes(message)
+        found = client.wait_for(lambda m: m["method"] == "textDocument/publishDiagnostics" and m["params"].get("version") == typed.version)
+        self.times.append(1000 * (found["at"] - began))
+        self.processor.append(1000 * (measuring.processor_time(client.process.pid) - spent))
+        return [each for each in found["params"]["diagnostics"] if each["severity"] < 3]
+
+
+def load():
+    """How busy the machine is."""
+    with open("/proc/loadavg") as file:
+        return file.read().split()[0]
+
+
+def replay(place, lines, options, known):
+    choose = random.Random(options.seed)
+    tally, seconds, number = typed.Tally(), 3600 * options.hours, 0
+    Player.times, Player.processor, spent = [], [], 0.0
+    while spent < seconds / 5:
         number += 1
-        begin, end = choose.choice(declarations(text))
-        typist = Typist(seed * 10_000 + number, text)
-        start, keys = typist.again(begin, end)
-        with Typed(place, f"{lines}_{number}.ptl", start) as typed:
-            allowed = {signature(each) for each in typed.first}
+        text = choose.choice([text for text in known if text.count("\n") < 80])
+        spent += typed.whole_file(place, number, text, options.seed + number, tally, Player, options.rests).seconds
+    while spent < seconds:
+        number += 1
+        text = document(place, lines, choose, known)
+        some = min(900.0, seconds - spent)
+        spent += typed.edited_file(place, f"{lines}_{number}.ptl", text, options.seed + number, tally, some, Player, options.rests).seconds
+    times, processor = sorted(Player.times), sorted(Player.processor)
+    print(f"{lines:>6} lines, {tally.keys} keys of {spent / 60:.0f} minutes: p50 {measuring.quantile(times, 0.5):.2f} ms, p90 {measuring.quantile(times, 0.9):.2f} ms, "
+          f"p99 {measuring.quantile(times, 0.99):.2f} ms, longest {times[-1]:.1f} ms (load {load()}), processor time "
+          f"p50 {measuring.quantile(processor, 0.5):.2f} ms, p99 {measuring.quantile(processor, 0.99):.2f} ms; false at the cursor {100 * tally.at_cursor / tally.keys:.2f} %, "
+          f"elsewhere {tally.elsewhere}; {tally.slips} slips that stayed, not shown after {tally.late} keys"
+          + (f"; in {tally.in_pauses} of {tally.pauses} pauses something that the finished text has not" if options.rests else ""))
+    if options.classes:
+        tally.classes.update({row: len(found) for row, found in tally.examples.items() if row[1] == "late"})
+        for row, count in tally.classes.most_common(40):
+            print(f"    {count:>4} {' '.join(row)}")
+            for example in tally.examples[row][:3]:
+                print("         ", example)
+    for problem in tally.problems[:10]:
+        print("   ", problem)
 
-            def press_all(keys, renamed=None):
-                nonlocal typed_for
-                for key in keys:
-                    typed_for += key.pause
-                    if rests and key.pause > 0.9:
-                        time.sleep(1.0)
-                        typed.client.status()
-                        typed.client.arrived.clear()
-                    change = typed.text.edit(key.begin, key.end, key.text)
-                    typed.version += 1
-                    began = time.perf_counter()
-                    typed.client.change(typed.uri, typed.version, [change])
-                    shown = typed.client.diagnostics(typed.uri, typed.version)
-                    times.append(1000 * (time.perf_counter() - began))
-                    tally.note([each for each in shown if each["severity"] < 3],
-                               typed.text.text.count("\n", 0, key.cursor), allowed, renamed)
 
-            press_all(keys)
-            press_all(typist.broken(begin, end))
-            old, keys = typist.rename(begin, end)
-            press_all(keys, old)
+def hovers(place, lines, options, known):
+    """Hovers of names in declarations that nobody has asked about, with nothing typed."""
+    choose = random.Random(options.seed)
+    text = document(place, lines, choose, known)
+    ranges = declarations(text)
+    times, cursor = [], Text(text)
+    with typed.Typed(place, f"hovers_{lines}.ptl", text) as each:
+        for begin, end in choose.sample(ranges, min(options.hovers, len(ranges))):
+            time.sleep(0.3)
+            at = begin + choose.choice([found.start() for found in re.finditer(r"\b[A-Za-z]\w*\b", text[begin:end])])
+            client = each.client
+            client.next_id += 1
+            message = encode({"jsonrpc": "2.0", "id": client.next_id, "method": "textDocument/hover",
+                              "params": {"textDocument": {"uri": each.uri}, "position": cursor.position(at)}})
+            began = time.perf_counter()
+            client.send_bytes(message)
+            times.append(1000 * (client.reply(client.next_id)["at"] - began))
     times.sort()
-    at = lambda share: times[min(len(times) - 1, int(share * len(times)))]
-    print(f"{lines:>6} lines, {tally.keys} keys of {typed_for / 60:.0f} minutes: p50 {at(0.5):.2f} ms, p99 {at(0.99):.2f} ms, "
-          f"false at the cursor {100 * tally.at_cursor / tally.keys:.2f} %, elsewhere {tally.elsewhere}")
-    for example in tally.examples[:5]:
-        print("   ", example)
+    print(f"{lines:>6} lines, {len(times)} first hovers at rest: p50 {measuring.quantile(times, 0.5):.2f} ms, p90 {measuring.quantile(times, 0.9):.2f} ms, "
+          f"longest {times[-1]:.2f} ms (load {load()})")
 
 
 def main():
@@ -94,11 +125,19 @@ def main():
     parser.add_argument("--hours", type=float, default=1.0)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--rests", action="store_true", help="wait in the long pauses")
+    parser.add_argument("--classes", action="store_true", help="list what was false, by activity and code")
+    parser.add_argument("--hovers", type=int, default=0, help="so many hovers")
     options = parser.parse_intermixed_args()
     gc.disable()
     with tempfile.TemporaryDirectory(prefix="ptl-typed-") as folder:
+        place = Place(options.build, folder)
+        known = sources(place)
         for lines in options.lines:
-            replay(Place(options.build, folder), lines, options.hours, options.seed, options.rests)
+            others = in_other_words(place, known, random.Random(options.seed))
+            if options.hours > 0:
+                replay(place, lines, options, others)
+            if options.hovers:
+                hovers(place, lines, options, others)
             gc.collect()
 
 

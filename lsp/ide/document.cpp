@@ -6,7 +6,8 @@ namespace ptl::ide {
 
 Document::Document(std::string path, std::function<FileId()> newId)
     : path_(std::move(path)), newId_(std::move(newId)) {
-  places_.push_back({makeChunk(newId_(), path_, "", {true, true}), 0, 0, nullptr, true});
+  FileId id = newId_();
+  places_.push_back({makeChunk(id, path_, "", {true, true}), 0, 0, nullptr, true, id});
 }
 
 void Document::setCheck(size_t place, std::shared_ptr<const ChunkCheck> check) {
@@ -67,10 +68,14 @@ size_t Document::placeAtLine(uint32_t line) const {
 }
 
 const Place *Document::placeOf(FileId id) const {
-  for (const Place &place : places_)
-    if (place.chunk->id() == id)
-      return &place;
-  return nullptr;
+  std::optional<size_t> index = indexOf(id);
+  return index ? &places_[*index] : nullptr;
+}
+
+std::optional<size_t> Document::indexOf(FileId id) const {
+  auto found = std::find_if(places_.begin(), places_.end(),
+                            [&](const Place &place) { return place.id == id; });
+  return found == places_.end() ? std::nullopt : std::optional(size_t(found - places_.begin()));
 }
 
 DocumentChange Document::replace(Range range, std::string_view text) {
@@ -121,7 +126,7 @@ Place Document::identify(Reparse &edit, std::shared_ptr<const Chunk> chunk, std:
   FileId id = i < end ? places_[i].chunk->id() : newId_();
   if (id != chunk->id())
     chunk = makeChunk(id, path_, rest, part);
-  return {std::move(chunk), 0, 0, nullptr, true};
+  return {std::move(chunk), 0, 0, nullptr, true, id};
 }
 
 /// Lines from the beginning of a text, at least `least` bytes of it.
@@ -171,27 +176,44 @@ DocumentChange Document::reparse(Reparse &edit) {
   DocumentChange change;
   change.first = edit.first;
   change.added = added.size();
-  auto from = places_.begin() + static_cast<ptrdiff_t>(edit.first);
-  auto to = places_.begin() + static_cast<ptrdiff_t>(end);
-  change.removed.assign(std::make_move_iterator(from), std::make_move_iterator(to));
-  auto rest = places_.erase(from, to);
-  places_.insert(rest, std::make_move_iterator(added.begin()),
-                 std::make_move_iterator(added.end()));
-  renumber(edit.first);
+  exchange(change, end, std::move(added));
   return change;
 }
 
-void Document::renumber(size_t first) {
+/// Puts the new places where the old ones up to `end` are. Most edits change one for one.
+void Document::exchange(DocumentChange &change, size_t end, std::vector<Place> added) {
+  auto from = places_.begin() + static_cast<ptrdiff_t>(change.first);
+  auto to = places_.begin() + static_cast<ptrdiff_t>(end);
+  change.removed.assign(std::make_move_iterator(from), std::make_move_iterator(to));
+  auto same = static_cast<ptrdiff_t>(std::min(change.removed.size(), added.size()));
+  auto rest = std::move(added.begin(), added.begin() + same, from);
+  rest = places_.erase(rest, to);
+  places_.insert(rest, std::make_move_iterator(added.begin() + same),
+                 std::make_move_iterator(added.end()));
+  renumber(change.first, change.added);
+}
+
+/// Numbers `count` new places; those behind move by as much as the first of them.
+void Document::renumber(size_t first, size_t count) {
   uint32_t begin = 0, line = 0;
   if (first > 0) {
     begin = places_[first - 1].begin + places_[first - 1].chunk->size();
     line = places_[first - 1].line + places_[first - 1].chunk->lines();
   }
-  for (size_t i = first; i < places_.size(); ++i) {
+  size_t i = first;
+  for (; i < first + count; ++i) {
     places_[i].begin = begin;
     places_[i].line = line;
     begin += places_[i].chunk->size();
     line += places_[i].chunk->lines();
+  }
+  if (i == places_.size())
+    return;
+  // Backwards is a difference modulo 2³².
+  uint32_t bytes = begin - places_[i].begin, lines = line - places_[i].line;
+  for (; i < places_.size(); ++i) {
+    places_[i].begin += bytes;
+    places_[i].line += lines;
   }
 }
 

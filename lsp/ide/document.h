@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,6 +28,7 @@ struct Place {
   uint32_t line = 0;                       ///< first line in the document, from 0
   std::shared_ptr<const ChunkCheck> check; ///< of this chunk; null: not checked yet
   bool isStale = true; ///< `check` is missing, or something that it depends on has changed
+  FileId id = 0;       ///< of the chunk
 };
 
 /// A range of bytes of a document.
@@ -72,6 +74,7 @@ public:
   size_t placeAtLine(uint32_t line) const;
   /// The place of a chunk by its file id; nothing if it is no longer there.
   const Place *placeOf(FileId id) const;
+  std::optional<size_t> indexOf(FileId id) const;
 
   /// Replaces a range of bytes, which is cut to the text.
   DocumentChange replace(Range range, std::string_view text);
@@ -90,7 +93,8 @@ private:
   void extend(Reparse &edit) const;
   Place identify(Reparse &edit, std::shared_ptr<const Chunk> chunk, std::string_view rest,
                  TextPart part);
-  void renumber(size_t first);
+  void exchange(DocumentChange &change, size_t end, std::vector<Place> added);
+  void renumber(size_t first, size_t count);
 
   std::string path_;
   std::function<FileId()> newId_;

@@ -60,11 +60,13 @@ static void addOf(const Tree &tree, NodeId item, std::vector<Lens> &all) {
   }
 }
 
-std::vector<Lens> lenses(const Chunk &chunk) {
-  std::vector<Lens> all;
-  for (NodeId item : chunk.tree->children(chunk.tree->root()))
-    addOf(*chunk.tree, item, all);
-  return all;
+const std::vector<Lens> &lenses(const Chunk &chunk) {
+  return chunk.memo.get<std::vector<Lens>>([&] {
+    std::vector<Lens> all;
+    for (NodeId item : chunk.tree->children(chunk.tree->root()))
+      addOf(*chunk.tree, item, all);
+    return all;
+  });
 }
 
 } // namespace ptl::ide

@@ -29,6 +29,6 @@ struct Lens {
 };
 
 /// By position. Looks at the syntax alone.
-std::vector<Lens> lenses(const Chunk &chunk);
+const std::vector<Lens> &lenses(const Chunk &chunk);
 
 } // namespace ptl::ide

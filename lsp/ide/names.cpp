@@ -566,8 +566,11 @@ const std::vector<std::string_view> &wordsOfLanguage() {
 #define KEYWORD(NAME, SPELLING) all.push_back(SPELLING);
 #define ELEMENT(NAME, SPELLING) all.push_back(SPELLING);
 #include "frontend/lex/tokens.def"
-    for (const OpRecord &op : allOps())
+    for (const OpRecord &op : allOps()) {
       all.push_back(op.name);
+      for (const OpParam &param : op.params)
+        all.push_back(param.name);
+    }
     return all;
   }();
   return words;

@@ -80,7 +80,7 @@ bool namesFunction(const Tree &tree, NodeId argument);
 /// The names of the labels of a callable: lets, tasks, loops. In the order written.
 std::vector<NodeId> labelsOf(const Tree &tree, NodeId callable);
 /// Words that mean something anywhere, without a declaration in the text: reserved ones, element types,
-/// built-ins and what stands for numbers.
+/// built-ins with the names of their arguments, and what stands for numbers. Some are there twice.
 const std::vector<std::string_view> &wordsOfLanguage();
 
 } // namespace ptl::ide

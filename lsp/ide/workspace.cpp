@@ -182,7 +182,23 @@ static std::vector<const ChunkDecl *> declsOf(std::span<const Place> places) {
   return decls;
 }
 
+/// Of declarations with one name only the first is checked. Which one that is, no signature shows.
+static void markDuplicatesStale(File &file) {
+  auto mark = [&](Span span) {
+    if (std::optional<size_t> place = file.document.indexOf(span.file)) {
+      file.document.markStale(*place);
+      file.firstStale = std::min(file.firstStale, *place);
+    }
+  };
+  for (const Diagnostic &diagnostic : file.duplicates.all()) {
+    mark(diagnostic.span);
+    for (const Label &label : diagnostic.labels)
+      mark(label.span);
+  }
+}
+
 static void rebuildIndex(File &file) {
+  markDuplicatesStale(file);
   file.namesChanged = true;
   for (auto &space : file.index.spaces)
     space.clear();
@@ -195,6 +211,7 @@ static void rebuildIndex(File &file) {
   }
   file.duplicates = {};
   reportDuplicates(named, file.duplicates);
+  markDuplicatesStale(file);
 }
 
 /// Puts the sites of the new chunks in place of those of the old ones. False when the names are not
@@ -222,9 +239,33 @@ static bool replaceSites(File &file, const std::vector<const ChunkDecl *> &befor
   return true;
 }
 
-static bool hasSchedules(const Document &document) {
-  return std::any_of(document.places().begin(), document.places().end(),
-                     [](const Place &place) { return place.chunk->hasSchedules; });
+/// Takes the names of the old chunks out of the index, and those of the new ones in. False when one
+/// of them is declared twice.
+static bool exchangeSites(File &file, const std::vector<const ChunkDecl *> &before,
+                          const std::vector<const ChunkDecl *> &after) {
+  if (!file.duplicates.all().empty())
+    return false;
+  file.namesChanged = true;
+  for (const ChunkDecl *each : before) {
+    if (each->decl.name.empty())
+      continue;
+    auto &space = file.index.of(each->decl.space);
+    auto found = space.find(each->decl.name);
+    if (found == space.end())
+      return false;
+    space.erase(found);
+  }
+  for (const ChunkDecl *each : after) {
+    std::string name(each->decl.name);
+    if (name.empty())
+      continue;
+    size_t count = 0; // in all spaces: structs clash with callables
+    for (const auto &space : file.index.spaces)
+      count += space.contains(name);
+    if (count > 0 || !file.index.of(each->decl.space).try_emplace(name, each->site).second)
+      return false;
+  }
+  return true;
 }
 
 void Workspace::changed(File &file, const DocumentChange &change) {
@@ -237,7 +278,7 @@ void Workspace::changed(File &file, const DocumentChange &change) {
     imports |= place.chunk->hasImports;
   bool signatures = false;
   bool isSimple = replaceSites(file, before, after, signatures);
-  if (!isSimple)
+  if (!isSimple && !exchangeSites(file, before, after))
     rebuildIndex(file);
   file.firstStale = std::min(file.firstStale, change.first);
   file.callsChanged |= !isSimple;
@@ -251,9 +292,7 @@ void Workspace::changed(File &file, const DocumentChange &change) {
   for (const auto *decls : {&before, &after})
     for (const ChunkDecl *each : *decls)
       touched.names.insert(each->decl.name);
-  // Schedules speak of labels inside bodies, which no signature shows.
-  if (touched.signatures || hasSchedules(file.document))
-    invalidate(file, touched);
+  invalidate(file, touched);
 }
 
 /// Whether a check still says what a new one would. Only what was touched can have changed under it.
@@ -269,7 +308,35 @@ static bool stillHolds(const ChunkCheck &check, const ModuleIndex &index,
                       });
 }
 
-/// Marks every check stale that depends on something that is not as it was.
+/// Marks the checks of `file` stale that depend on something in `index` that is not as it was.
+void Workspace::invalidate(File &file, const ModuleIndex &index, const Touched &touched) {
+  /// Whether the chunk still has a check for which `isMeant`.
+  auto look = [&](FileId chunk, auto isMeant) {
+    std::optional<size_t> i = file.document.indexOf(chunk);
+    const ChunkCheck *check = i ? file.document.places()[*i].check.get() : nullptr;
+    if (!check || !isMeant(*check))
+      return false;
+    if (!stillHolds(*check, index, touched)) {
+      file.document.markStale(*i);
+      file.firstStale = std::min(file.firstStale, *i);
+    }
+    return true;
+  };
+  for (std::string_view name : touched.names) {
+    auto looksFor = [&](const ChunkCheck &check) {
+      return std::any_of(check.dependencies.begin(), check.dependencies.end(),
+                         [&](const Dependency &each) { return each.name == name; });
+    };
+    file.dependents.visit(name, [&](FileId chunk) { return look(chunk, looksFor); });
+  }
+  if (touched.areOthers)
+    file.dependents.visitReaders([&](FileId chunk) {
+      return look(chunk, [](const ChunkCheck &check) { return check.readsAllNames; });
+    });
+}
+
+/// Marks every check stale that depends on something in `file` that is not as it was. Schedules
+/// depend on bodies, too, since they speak of labels.
 void Workspace::invalidate(File &file, const Touched &touched) {
   for (auto &[path, other] : files_) {
     bool imports =
@@ -277,16 +344,8 @@ void Workspace::invalidate(File &file, const Touched &touched) {
     // The index of an importer holds sites of this file, which may have changed.
     if (imports && touched.signatures)
       resolveImports(*other);
-    if (!imports && other.get() != &file)
-      continue;
-    auto places = other->document.places();
-    for (size_t i = 0; i < places.size(); ++i) {
-      const ChunkCheck *check = places[i].check.get();
-      if (!check || stillHolds(*check, file.index, touched))
-        continue;
-      other->document.markStale(i);
-      other->firstStale = std::min(other->firstStale, i);
-    }
+    if (imports || other.get() == &file)
+      invalidate(*other, file.index, touched);
   }
 }
 
@@ -367,6 +426,18 @@ static uint64_t hashOfCalls(const ChunkCheck &check) {
   return hash;
 }
 
+/// Half-written names are looked for once, and never again.
+static void tidyDependents(File &file) {
+  auto places = file.document.places();
+  constexpr size_t few = 4096, mostOfOne = 64;
+  if (file.dependents.size() <= few + mostOfOne * places.size())
+    return;
+  file.dependents.clear();
+  for (const Place &place : places)
+    if (place.check)
+      file.dependents.add(place.id, *place.check);
+}
+
 const ChunkCheck &Workspace::check(File &file, size_t index) {
   const Place &place = file.document.places()[index];
   if (!place.isStale)
@@ -379,7 +450,9 @@ const ChunkCheck &Workspace::check(File &file, size_t index) {
   // moved.
   file.callsChanged |= calls != newCalls || !file.recursion.all().empty();
   calls = newCalls;
+  file.dependents.add(chunk.id(), *check);
   file.document.setCheck(index, std::move(check));
+  tidyDependents(file);
   return *file.document.places()[index].check;
 }
 

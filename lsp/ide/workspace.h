@@ -3,6 +3,7 @@
 // it. It is not safe for several threads.
 #pragma once
 
+#include "lsp/ide/dependents.h"
 #include "lsp/ide/document.h"
 
 #include <map>
@@ -34,6 +35,7 @@ struct File {
   DiagnosticSink unusedImports;
   DiagnosticSink tooMany;   ///< the last of too many syntax errors
   size_t firstStale = 0;    ///< no place before it is stale
+  Dependents dependents;    ///< the chunks of this file
   uint64_t namesHash = 0;   ///< see `meaningOfNames`
   bool namesChanged = true; ///< since that was found
 
@@ -113,6 +115,7 @@ private:
   void resolveImports(File &file);
   void resolveImport(File &file, const Tree &tree, NodeId node);
   void invalidate(File &file, const Touched &touched);
+  void invalidate(File &file, const ModuleIndex &index, const Touched &touched);
   void findRecursion(File &file);
 
   CheckOptions options_;

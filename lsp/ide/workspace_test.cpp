@@ -7,7 +7,9 @@
 #include <filesystem>
 #include <fstream>
 #include <random>
+#include <regex>
 #include <sstream>
+#include <unistd.h>
 
 namespace ptl::ide {
 namespace workspace_test {
@@ -70,6 +72,22 @@ struct Edit {
   Range range;
   std::string text;
 };
+
+bool isOfWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+/// The word at a byte, or the next one.
+Range wordAt(const std::string &text, uint32_t at) {
+  auto size = static_cast<uint32_t>(text.size());
+  while (at < size && !isOfWord(text[at]))
+    ++at;
+  uint32_t begin = at;
+  while (begin > 0 && isOfWord(text[begin - 1]))
+    --begin;
+  while (at < size && isOfWord(text[at]))
+    ++at;
+  return {begin, at};
+}
+
 Edit randomEdit(const std::string &text, std::mt19937 &random) {
   auto below = [&](size_t n) { return static_cast<uint32_t>(random() % std::max<size_t>(n, 1)); };
   uint32_t at = below(text.size() + 1);
@@ -100,7 +118,24 @@ Edit randomEdit(const std::string &text, std::mt19937 &random) {
                                        "é",
                                        "\xff",
                                        "fn softmax(x: f32[N]) -> f32[N] { x }\n"};
-  switch (below(8)) {
+  switch (below(11)) {
+  case 8: { // a word becomes another one of the text
+    Range word = wordAt(text, at), other = wordAt(text, below(text.size() + 1));
+    return {word, text.substr(other.begin, other.end - other.begin)};
+  }
+  case 9: { // a name is written on
+    Range word = wordAt(text, at);
+    return {{word.end, word.end}, "q"};
+  }
+  case 10: { // a declaration is renamed
+    static const std::regex header("\\n(?:pub )?(?:kernel|fn|program|const|struct|schedule) ");
+    auto first = text.begin() + at;
+    std::smatch found;
+    if (!std::regex_search(first, text.end(), found, header))
+      return {{at, at}, ""};
+    auto name = static_cast<uint32_t>(at + found.position() + found.length());
+    return {{name, name}, below(2) ? "q" : "q_"};
+  }
   case 0:
   case 1:
   case 2:
@@ -177,6 +212,44 @@ TEST(Workspace, EveryEditGivesTheDiagnosticsOfTheWholeFile) {
   const char *seed = std::getenv("PTL_SEED");
   for (const std::string &path : examplePaths())
     expectSameAfterEdits(path, count ? std::atoi(count) : 60, seed ? std::atoi(seed) : 1);
+}
+
+/// A file of which another one imports names is edited; what is said of the other follows.
+TEST(Workspace, AnImporterFollowsTheFileThatItImports) {
+  const char *seed = std::getenv("PTL_SEED"), *count = std::getenv("PTL_EDITS");
+  std::mt19937 random(seed ? std::atoi(seed) : 1);
+  std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("ptl_importer_" + std::to_string(::getpid()));
+  std::filesystem::create_directories(folder);
+  std::string path = (folder / "lib.ptl").string();
+  const std::string original =
+      "pub const N = 4\npub struct Pair[K] {\n    a: f32[K]\n    b: f32[K]\n}\n"
+      "pub fn twice(x: f32[..]) -> f32[..] { return x * 2.0 }\n\n"
+      "fn own(x: f32) -> f32 { return x }\n\n"
+      "pub kernel k[R](x: f32[R]) -> (y: f32[R])\n{\n"
+      "    parallel r in tiles(R, 8) { y[r] = twice(x[r]) }\n}\n";
+  const std::string importer = "import \"lib.ptl\"\nimport \"lib.ptl\": twice, N\n\n"
+                               "fn f(x: f32[N]) -> f32[N] { return twice(x) + lib.twice(x) }\n\n"
+                               "program p[R](x: f32[R]) -> (y: f32[R]) { y = lib.k(x) }\n\n"
+                               "fn g[K](p: lib.Pair[K]) -> f32[K] { return p.a + p.b }\n\n"
+                               "schedule lib.k on a3 { r { tile R by 16 } }\n";
+  std::string user = (folder / "user.ptl").string(), text = original;
+  Workspace workspace(testOptions());
+  auto write = [&] { std::ofstream(path, std::ios::binary) << text; };
+  write();
+  File &lib = workspace.open(path, text, 1);
+  File &file = workspace.open(user, importer, 1);
+  for (int i = 0, edits = count ? std::atoi(count) : 60; i < edits; ++i) {
+    Edit edit = randomEdit(text, random);
+    if (i % 8 == 7)
+      edit = {{0, static_cast<uint32_t>(text.size())}, original};
+    text.replace(edit.range.begin, edit.range.end - edit.range.begin, edit.text);
+    write();
+    workspace.edit(lib, edit.range, edit.text);
+    ASSERT_EQ(incremental(workspace, file), fresh(user, importer)) << i << "\n" << text;
+    ASSERT_EQ(incremental(workspace, lib), fresh(path, text)) << i << "\n" << text;
+  }
+  std::filesystem::remove_all(folder);
 }
 
 } // namespace workspace_test

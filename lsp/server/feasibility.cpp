@@ -13,12 +13,17 @@ namespace ptl::lsp {
 
 // ---- Which declarations -------------------------------------------------------------------------
 
+static void addChipEntries(const ide::Document &document, size_t place,
+                           std::vector<ChipEntry> &entries) {
+  for (const ide::Lens &lens : ide::lenses(*document.places()[place].chunk))
+    if (lens.kind == ide::LensKind::Chip)
+      entries.push_back({lens.name, place, lens.range, lens.targets});
+}
+
 std::vector<ChipEntry> chipEntries(const ide::Document &document) {
   std::vector<ChipEntry> entries;
   for (size_t place = 0; place < document.places().size(); ++place)
-    for (const ide::Lens &lens : ide::lenses(*document.places()[place].chunk))
-      if (lens.kind == ide::LensKind::Chip)
-        entries.push_back({lens.name, place, lens.range, lens.targets});
+    addChipEntries(document, place, entries);
   return entries;
 }
 
@@ -514,10 +519,12 @@ static std::string buffersIn(const LedgerView &view, ide::Range range) {
 
 std::string ledgerText(Session &session, const ide::File &file, ide::Range range) {
   std::string text;
-  for (const ChipEntry &entry : chipEntries(file.document)) {
-    const ide::Place &place = file.document.places()[entry.place];
-    if (range.begin < place.begin || range.end > place.begin + place.chunk->size())
-      continue;
+  std::vector<ChipEntry> entries;
+  size_t at = file.document.placeAt(range.begin);
+  const ide::Place &place = file.document.places()[at];
+  if (!session.settings.targets.empty() && range.end <= place.begin + place.chunk->size())
+    addChipEntries(file.document, at, entries);
+  for (const ChipEntry &entry : entries) {
     bool isName = range.begin == place.begin + entry.range.begin;
     for (const std::string &target : session.settings.targets) {
       const ChipVerdict *verdict = verdictOf(session, file.path(), entry.name, target);

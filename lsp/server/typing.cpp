@@ -9,14 +9,6 @@ namespace ptl::lsp {
 
 // ---- Edits --------------------------------------------------------------------------------------
 
-/// Typing, completing and deleting change a line or two; pasting and undoing may change more.
-static bool isTyped(const ide::File &file, ide::Range range, std::string_view text) {
-  constexpr uint32_t mostLines = 2;
-  uint32_t removed =
-      file.document.position(range.end).line - file.document.position(range.begin).line;
-  return removed <= mostLines && std::count(text.begin(), text.end(), '\n') <= mostLines;
-}
-
 static std::shared_ptr<const ide::Chunk> chunkAt(const ide::File &file, uint32_t offset) {
   return file.document.places()[file.document.placeAt(offset)].chunk;
 }
@@ -29,60 +21,96 @@ bool Typing::isInDeclaration(const ide::File &file, uint32_t offset) const {
 }
 
 namespace {
-/// Where the expression begins that a place is a part of, which may go over several lines.
-struct Begun {
-  uint32_t line = 0;
+/// The lines of the expression that a place is a part of.
+struct Lines {
+  uint32_t first = 0, last = 0;
   bool isOpen = false; ///< a bracket waits for its end
+};
+
+/// The brackets before a place that are open there.
+class OpenBrackets {
+public:
+  void add(TokenKind kind, uint32_t begin) {
+    if (kind == TokenKind::LParen || kind == TokenKind::LBracket)
+      open_.emplace_back(false, begin);
+    else if (kind == TokenKind::LBrace)
+      open_.emplace_back(true, begin);
+    else if (kind == TokenKind::RBrace)
+      closeBrace();
+    else if ((kind == TokenKind::RParen || kind == TokenKind::RBracket) && isWithin())
+      open_.pop_back();
+  }
+  /// Whether the innermost one is no brace.
+  bool isWithin() const { return !open_.empty() && !open_.back().first; }
+  /// The outermost bracket of the innermost block.
+  uint32_t outermost() const {
+    uint32_t begin = 0;
+    for (auto each = open_.rbegin(); each != open_.rend() && !each->first; ++each)
+      begin = each->second;
+    return begin;
+  }
+
+private:
+  void closeBrace() {
+    while (!open_.empty() && !open_.back().first)
+      open_.pop_back();
+    if (!open_.empty())
+      open_.pop_back();
+  }
+  std::vector<std::pair<bool, uint32_t>> open_; // whether a brace, and where it stands
 };
 } // namespace
 
-static Begun begunAt(const ide::File &file, uint32_t offset) {
+static Lines linesAt(const ide::File &file, uint32_t offset) {
   const ide::Place &place = file.document.places()[file.document.placeAt(std::max(offset, 1u) - 1)];
   const Tree &tree = *place.chunk->tree;
-  std::vector<std::pair<bool, uint32_t>> open; // whether a brace, and where it stands
-  auto dropTo = [&](bool isBrace) {
-    while (!open.empty() && open.back().first != isBrace)
-      open.pop_back();
-    if (!open.empty())
-      open.pop_back();
-  };
-  for (TokenIndex i = 0; i < tree.tokens().size(); ++i) {
-    uint32_t begin = place.begin + tree.tokenSpan(i).begin;
-    if (begin >= offset)
-      break;
-    TokenKind kind = tree.tokenKind(i);
-    if (kind == TokenKind::LParen || kind == TokenKind::LBracket)
-      open.emplace_back(false, begin);
-    else if (kind == TokenKind::LBrace)
-      open.emplace_back(true, begin);
-    else if (kind == TokenKind::RBrace)
-      dropTo(true);
-    else if ((kind == TokenKind::RParen || kind == TokenKind::RBracket) && !open.empty() &&
-             !open.back().first)
-      open.pop_back();
+  OpenBrackets open;
+  TokenIndex i = 0;
+  auto beginOf = [&](TokenIndex token) { return place.begin + tree.tokenSpan(token).begin; };
+  for (; i < tree.tokens().size() && beginOf(i) < offset; ++i)
+    open.add(tree.tokenKind(i), beginOf(i));
+  uint32_t line = file.document.position(offset).line;
+  Lines lines{line, line, open.isWithin()};
+  if (!lines.isOpen)
+    return lines;
+  lines.first = file.document.position(open.outermost()).line;
+  uint32_t end = offset; // of the outermost bracket, as far as there is one
+  for (; i < tree.tokens().size() && open.isWithin(); ++i) {
+    end = beginOf(i);
+    open.add(tree.tokenKind(i), end);
   }
-  // The outermost bracket of the innermost block.
-  Begun begun{file.document.position(offset).line, !open.empty() && !open.back().first};
-  for (auto each = open.rbegin(); each != open.rend() && !each->first; ++each)
-    begun.line = file.document.position(each->second).line;
-  return begun;
+  lines.last = std::max(line, file.document.position(end).line);
+  return lines;
 }
 
-void Typing::leaveLine() {
+/// What was wrong with the lines that are left is due. What the edits made wrong elsewhere is not:
+/// whoever changes a declaration goes on to its uses.
+void Typing::leaveLine(const ide::File &file) {
   for (const Found &found : found_)
-    if (found.isDone)
+    if (found.isDone && region_.contains(found.line)) {
       released_.insert(found.identity);
+      remember(file, found.diagnostic, found.identity);
+    }
+  isLeft_ = true;
 }
 
-void Typing::leaveDeclaration() {
+/// `line` is where the typing goes on. Whoever goes to an error that was kept back knows of it, and
+/// of those that say the same.
+void Typing::leaveDeclaration(uint32_t line) {
+  const std::unordered_set<size_t> &known = known_[path_];
+  std::unordered_set<size_t> beingMended;
+  for (const Found &found : found_)
+    if (found.line == line && !known.contains(found.identity))
+      beingMended.insert(found.message);
   released_.clear();
   for (const Found &found : found_)
-    released_.insert(found.identity);
+    if (!beingMended.contains(found.message))
+      released_.insert(found.identity);
+  told_.clear();
+  isLeft_ = true;
 }
 
 void Typing::begin(const ide::File &file, ide::Range range, std::string_view text) {
-  if (!isTyped(file, range, text))
-    return forget();
   isResting_ = false;
   if (file.path() != path_) {
     // What is wrong at the place that was left is said from now on.
@@ -93,11 +121,12 @@ void Typing::begin(const ide::File &file, ide::Range range, std::string_view tex
     isResting_ = false;
     path_ = file.path();
   } else if (!isInDeclaration(file, range.begin)) {
-    leaveDeclaration();
+    leaveDeclaration(file.document.position(range.begin).line);
   } else {
-    Begun begun = begunAt(file, range.begin);
-    if (begun.line != first_ || (!begun.isOpen && text.find('\n') != text.npos))
-      leaveLine();
+    Lines lines = linesAt(file, range.begin);
+    if (lines.first != first_ || (!lines.isOpen && text.find('\n') != text.npos))
+      leaveLine(file);
+    moveTold(file, range, text);
   }
 }
 
@@ -105,8 +134,24 @@ void Typing::end(const ide::File &file, ide::Range range, std::string_view text)
   if (path_.empty())
     return;
   cursor_ = range.begin + static_cast<uint32_t>(text.size());
-  line_ = file.document.position(cursor_).line;
-  first_ = begunAt(file, cursor_).line;
+  auto [line, column] = file.document.position(cursor_);
+  Lines lines = linesAt(file, cursor_);
+  uint32_t first = std::min(lines.first, file.document.position(range.begin).line);
+  Region region{first, lines.last, false};
+  // Whole lines were deleted or pasted: the line behind them was not touched.
+  if (column == 0 && (text.empty() || text.back() == '\n')) {
+    region.isEmpty = first == line;
+    region.last = line - 1;
+  }
+  if (!isLeft_ && !region_.isEmpty) {
+    region.first = region.isEmpty ? region_.first : std::min(region.first, region_.first);
+    region.last = region.isEmpty ? std::min(region_.last, line) : region.last;
+    region.isEmpty = region.last < region.first;
+  }
+  region_ = region;
+  isLeft_ = false;
+  line_ = line;
+  first_ = lines.first;
   before_ = chunkAt(file, std::max(cursor_, 1u) - 1);
   behind_ = chunkAt(file, cursor_);
 }
@@ -115,7 +160,10 @@ void Typing::forget() {
   isResting_ = true;
   path_.clear();
   found_.clear();
+  told_.clear();
   released_.clear();
+  region_ = {};
+  isLeft_ = true;
 }
 
 void Typing::closed(const std::string &path) {
@@ -140,11 +188,21 @@ static uint32_t lineOf(const json &diagnostic) {
   return diagnostic.at("range").at("start").at("line").get<uint32_t>();
 }
 
+static std::string textOf(const json &diagnostic) {
+  return diagnostic.value("code", "") + "\n" + diagnostic.value("message", "") + "\n";
+}
+
 /// The same for the same finding at the same text, wherever that has moved to.
-static size_t identityOf(const ide::File &file, const json &diagnostic) {
-  std::string text = diagnostic.value("code", "") + "\n" + diagnostic.value("message", "") + "\n";
-  text += file.document.lineText(lineOf(diagnostic));
-  return std::hash<std::string>()(text);
+static size_t identityOf(const std::string &text, std::string_view line) {
+  return std::hash<std::string>()(text + std::string(line));
+}
+
+/// Moves a diagnostic by lines.
+static void moveBy(json &diagnostic, int64_t lines) {
+  for (const char *end : {"start", "end"}) {
+    json &line = diagnostic["range"][end]["line"];
+    line = line.get<int64_t>() + lines;
+  }
 }
 
 static bool isWordCharacter(char c) {
@@ -160,10 +218,16 @@ std::string Typing::hopelessWord(const ide::File &file) const {
   while (end < text.size() && isWordCharacter(text[end]))
     ++end;
   std::string word(text.substr(begin, end - begin));
-  // What stands behind a dot is looked up in a module or a value, and one letter begins many names.
-  if (word.size() < 2 || (begin > 0 && text[begin - 1] == '.'))
+  // What stands behind a dot is looked up in a module or a value, one letter begins many names, and
+  // what is written in front of a word may be parted from it.
+  if (word.size() < 2 || (begin > 0 && text[begin - 1] == '.') || column < end)
     return "";
-  auto continues = [&](std::string_view name) { return name.starts_with(word) && name != word; };
+  // The first word of an argument may be the name of a parameter, which the callee knows.
+  size_t before = text.find_last_not_of(' ', begin - 1);
+  if (begin == 0 || before == text.npos || text[before] == '(' || text[before] == ',')
+    return "";
+  // A whole name is none of a value as long as its bracket is missing.
+  auto continues = [&](std::string_view name) { return name.starts_with(word); };
   if (std::ranges::any_of(ide::wordsOfLanguage(), continues))
     return "";
   for (const auto &names : file.index.spaces)
@@ -174,11 +238,12 @@ std::string Typing::hopelessWord(const ide::File &file) const {
     for (const auto &each : *names)
       if (continues(each.first))
         return "";
-  // Locals of the declaration are looked for in its words.
+  // Locals of the declaration are looked for in its words, of which this is one.
+  auto isOther = [&](std::string_view name) { return continues(name) && name != word; };
   for (const std::weak_ptr<const ide::Chunk> &weak : {before_, behind_})
     if (std::shared_ptr<const ide::Chunk> chunk = weak.lock())
       for (TokenIndex i = 0; i < chunk->tree->tokens().size(); ++i)
-        if (continues(chunk->tree->tokenText(i)))
+        if (isOther(chunk->tree->tokenText(i)))
           return "";
   return word;
 }
@@ -188,6 +253,49 @@ static bool isUnknown(const json &diagnostic, const std::string &word) {
   std::string code = diagnostic.value("code", "");
   return (code == "E0201" || code == "E0202" || code == "E0203") &&
          diagnostic.value("message", "").find("`" + word + "`") != std::string::npos;
+}
+
+// ---- What a check does not see ------------------------------------------------------------------
+
+void Typing::remember(const ide::File &file, json diagnostic, size_t identity) {
+  for (const Told &told : told_)
+    if (told.identity == identity)
+      return;
+  std::string line(file.document.lineText(lineOf(diagnostic)));
+  told_.push_back({std::move(diagnostic), std::move(line), identity});
+}
+
+/// The change is about to be made: what is told moves with its line, or goes with it.
+void Typing::moveTold(const ide::File &file, ide::Range range, std::string_view text) {
+  if (told_.empty())
+    return;
+  ide::LineByte begin = file.document.position(range.begin),
+                end = file.document.position(range.end);
+  int64_t lines = std::count(text.begin(), text.end(), '\n') - int64_t(end.line - begin.line);
+  bool isBehind = begin.byte >= file.document.lineText(begin.line).size();
+  bool isBefore = end.byte == 0 && (text.empty() || text.back() == '\n');
+  std::erase_if(told_, [&](Told &told) {
+    uint32_t line = lineOf(told.diagnostic);
+    if (line < begin.line || (line == begin.line && isBehind))
+      return false;
+    if (line < end.line || (line == end.line && !isBefore))
+      return true;
+    moveBy(told.diagnostic, lines);
+    return false;
+  });
+}
+
+/// A check says nothing of the other statements of a declaration with an error of syntax. What they
+/// lack is true all the same, as long as their lines are as they were.
+void Typing::addTold(const ide::File &file, const std::unordered_set<size_t> &found,
+                     json &list) const {
+  for (const Told &told : told_) {
+    uint32_t line = lineOf(told.diagnostic);
+    bool isBeingWritten = first_ <= line && line <= std::max(line_, region_.last);
+    if (!isBeingWritten && !found.contains(told.identity) &&
+        file.document.lineText(line) == told.lineText)
+      list.push_back(told.diagnostic);
+  }
 }
 
 json Typing::shown(const ide::File &file, json diagnostics) {
@@ -208,28 +316,46 @@ json Typing::shown(const ide::File &file, json diagnostics) {
   holding_.erase(file.path());
   std::string hopeless = isHere ? hopelessWord(file) : "";
   std::unordered_set<size_t> &known = known_[file.path()];
-  std::unordered_set<size_t> counted;
+  std::unordered_set<size_t> counted, found;
   json list = json::array();
+  std::vector<Told> told;
   for (json &each : diagnostics) {
     constexpr int warning = 2; // what is milder says nothing against the text
     if (each.value("severity", 1) > warning) {
       list.push_back(std::move(each));
       continue;
     }
-    size_t identity = identityOf(file, each);
+    uint32_t line = lineOf(each);
+    std::string text = textOf(each);
+    size_t identity = identityOf(text, file.document.lineText(line));
+    found.insert(identity);
     bool isDone = isHere && !isBroken && !isOfUnfinished(each.value("code", "")) && isNear(each);
     if (isHere)
-      found_.push_back({identity, isDone});
-    bool isAway = isHere && (lineOf(each) < first_ || line_ < lineOf(each));
+      found_.push_back(
+          {identity, std::hash<std::string>()(text), line, isDone, isDone ? each : json()});
+    bool isAway = isHere && (line < first_ || line_ < line);
     bool counts = !isAnywhere || known.contains(identity) ||
                   (isAway && released_.contains(identity)) ||
-                  (!hopeless.empty() && lineOf(each) == line_ && isUnknown(each, hopeless));
+                  (!hopeless.empty() && line == line_ && isUnknown(each, hopeless));
     if (counts)
       counted.insert(identity);
     else if (!isResting_)
       holding_.insert(file.path());
+    if (counts && isHere && isNear(each))
+      told.push_back({each, std::string(file.document.lineText(line)), identity});
     if (counts || isResting_)
       list.push_back(std::move(each));
+  }
+  if (isBroken) {
+    addTold(file, found, list);
+    for (const Told &each : told_)
+      counted.insert(each.identity);
+    for (Told &each : told)
+      remember(file, std::move(each.diagnostic), each.identity);
+  } else if (isHere) {
+    told_ = std::move(told);
+    // What was mended and comes again is new.
+    std::erase_if(released_, [&](size_t identity) { return !found.contains(identity); });
   }
   known = std::move(counted);
   return list;

@@ -50,15 +50,33 @@ public:
 private:
   /// A diagnostic that was found last in the file where somebody types.
   struct Found {
-    size_t identity;
+    size_t identity, message; ///< the latter without its line
+    uint32_t line;
     bool isDone; ///< it counts as soon as its line is left
+    json diagnostic;
+  };
+  /// An error that is told, or due, in the declaration where somebody types. A check says nothing
+  /// of it while another statement there is broken.
+  struct Told {
+    json diagnostic;
+    std::string lineText;
+    size_t identity;
+  };
+  /// What is being written: a statement, or a line of it.
+  struct Region {
+    uint32_t first = 0, last = 0;
+    bool isEmpty = true;
+    bool contains(uint32_t line) const { return !isEmpty && first <= line && line <= last; }
   };
   bool isInDeclaration(const ide::File &file, uint32_t offset) const;
   /// The word that is being written, if no name that is known here goes on like it: whatever is typed
   /// next, it will be unknown. Empty: it may still become a name.
   std::string hopelessWord(const ide::File &file) const;
-  void leaveLine();
-  void leaveDeclaration();
+  void leaveLine(const ide::File &file);
+  void leaveDeclaration(uint32_t line);
+  void moveTold(const ide::File &file, ide::Range range, std::string_view text);
+  void addTold(const ide::File &file, const std::unordered_set<size_t> &found, json &list) const;
+  void remember(const ide::File &file, json diagnostic, size_t identity);
 
   bool isResting_ = true;
   std::string path_; ///< empty: nobody types
@@ -66,7 +84,10 @@ private:
   std::weak_ptr<const ide::Chunk> before_, behind_;
   uint32_t cursor_ = 0;
   uint32_t first_ = 0, line_ = 0; ///< of what is being written, up to the place
+  Region region_;
+  bool isLeft_ = true; ///< nothing has been written since a place was left
   std::vector<Found> found_;
+  std::vector<Told> told_;
   std::unordered_set<size_t> released_;                               ///< of `path_`
   std::unordered_map<std::string, std::unordered_set<size_t>> known_; ///< to the client, by path
   std::unordered_set<std::string> holding_;

@@ -73,6 +73,18 @@ TEST_F(TypingTest, SaysAtOnceThatAWordCannotBecomeAName) {
   type("+ ma", "q");
   EXPECT_EQ(shown({unknown("maq")}), "E0201");
   EXPECT_EQ(shown({diagnostic(2, "E0312")}), "") << "anything else waits";
+  type("+ maq", "\n    let b = exp");
+  json exp = unknown("exp");
+  exp["range"]["start"]["line"] = 3;
+  EXPECT_EQ(shown({exp}), "") << "its bracket may follow";
+  type("let b = exp", "(axq");
+  json argument = unknown("axq");
+  argument["range"]["start"]["line"] = 3;
+  EXPECT_EQ(shown({argument}), "") << "it may be the name of an argument";
+  type("y[:] = ", "exp");
+  json before = unknown("expa");
+  before["range"]["start"]["line"] = 4;
+  EXPECT_EQ(shown({before}), "") << "it may be parted from the word behind it";
 }
 
 TEST_F(TypingTest, SaysWhatIsWrongWithALineThatWasLeft) {
@@ -122,11 +134,58 @@ TEST_F(TypingTest, InformationsAreNotAgainstTheText) {
 TEST_F(TypingTest, SaysEverythingAfterOtherChanges) {
   type("let a = x", " + unk");
   EXPECT_EQ(shown({diagnostic(2, "E0201")}), "");
-  type("let a = x", "\n\n\n\n");
-  EXPECT_EQ(shown({diagnostic(2, "E0201")}), "E0201");
-  type("let a = x", " + 1.0");
   typing_.forget();
   EXPECT_EQ(shown({diagnostic(2, "E0201")}), "E0201");
+}
+
+TEST_F(TypingTest, WhatIsPastedWaitsToo) {
+  type("let a = x", "\n    let b = unk\n    let c = b\n    let d = c");
+  EXPECT_EQ(shown({diagnostic(3, "E0201")}), "");
+  type("let a = x", " ");
+  EXPECT_EQ(shown({diagnostic(3, "E0201")}), "E0201") << "the pasted lines were left";
+}
+
+TEST_F(TypingTest, WhatAnEditMakesWrongElsewhereWaits) {
+  // The declaration of `a` gets another name, and its use is wrong until it gets it, too.
+  type("let a", "_b");
+  EXPECT_EQ(shown({diagnostic(3, "E0201")}), "");
+  type("y[:]", " ");
+  EXPECT_EQ(shown({diagnostic(3, "E0201")}), "");
+  type("let a_b = x", " ");
+  EXPECT_EQ(shown({diagnostic(3, "E0201")}), "E0201") << "its line was left";
+}
+
+TEST_F(TypingTest, WhoGoesToAnErrorKnowsOfIt) {
+  type("kernel k", "_b");
+  EXPECT_EQ(shown({diagnostic(7, "E0202"), diagnostic(8, "E0202"), diagnostic(3, "E0312")}), "");
+  // The use of the old name is mended; others are said to be wrong when something else is done.
+  type("return x", "y");
+  EXPECT_EQ(shown({diagnostic(8, "E0202"), diagnostic(3, "E0312")}), "E0312");
+}
+
+TEST_F(TypingTest, ABrokenStatementHidesNoErrorOfAnother) {
+  type("let a = x", " + unk");
+  EXPECT_EQ(shown({diagnostic(2, "E0201")}), "");
+  type("y[:] = a", " +");
+  // The check stops at the syntax.
+  EXPECT_EQ(shown({diagnostic(3, "E0108")}), "E0201");
+  type("y[:] = a +", " (");
+  EXPECT_EQ(shown({diagnostic(3, "E0108")}), "E0201");
+  type("y[:] = a + (", "a)");
+  EXPECT_EQ(shown({}), "") << "it was mended by the other statement";
+  type("y[:] = a + (a)", " +");
+  EXPECT_EQ(shown({diagnostic(3, "E0108")}), "");
+}
+
+TEST_F(TypingTest, WhatIsHiddenMovesWithItsLine) {
+  type("y[:] = a", " + unk");
+  EXPECT_EQ(shown({diagnostic(3, "E0201")}), "");
+  type("let a = x", "\n    let b");
+  json list = typing_.shown(*file_, json::array({diagnostic(3, "E0105")}));
+  ASSERT_EQ(list.size(), 1u);
+  EXPECT_EQ(list[0]["range"]["start"]["line"], 4);
+  type("y[:] = a + unk", " +");
+  EXPECT_EQ(shown({diagnostic(3, "E0105")}), "E0105") << "its own line is written";
 }
 
 TEST_F(TypingTest, SaysWhatIsWrongWithAFileThatWasLeft) {

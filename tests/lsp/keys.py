@@ -1,5 +1,5 @@
-"""Text as people type it: letter by letter, with brackets that close themselves, completed words, slips that are taken back,
-pauses, renaming by hand, and states that stay broken for a while. The same seed gives the same keys."""
+"""Text as people type it: letter by letter, with brackets that close themselves, completed words, slips that are taken back, pauses.
+What is typed, activity by activity, is in `activities.py`. The same seed gives the same keys."""
 import random
 import re
 
@@ -11,12 +11,9 @@ NEIGHBOURS = {"a": "s", "e": "r", "i": "o", "n": "m", "o": "p", "r": "t", "s": "
 class Key:
     """One edit: what it replaces, the seconds before it, and where the cursor is then."""
 
-    def __init__(self, begin, end, text, pause):
+    def __init__(self, begin, end, text, pause, cursor=None):
         self.begin, self.end, self.text, self.pause = begin, end, text, pause
-
-    @property
-    def cursor(self):
-        return self.begin + len(self.text)
+        self.cursor = begin + len(text) if cursor is None else cursor
 
 
 def declarations(text):
@@ -37,13 +34,13 @@ def declarations(text):
 
 
 class Typist:
-    """Yields keys and keeps the text as the editor has it."""
+    """Makes keys and keeps the text as the editor has it."""
 
     def __init__(self, seed, text):
         self.random, self.text, self.cursor = random.Random(seed), text, 0
 
     def pause(self, letter="a"):
-        # Three keys a second within a word, slower between words; once in a while somebody thinks.
+        # Six keys a second within a word, slower between words; once in a while somebody thinks.
         seconds = self.random.lognormvariate(-1.8, 0.4)
         if not letter.isalnum():
             seconds += 0.1
@@ -52,9 +49,9 @@ class Typist:
         return seconds
 
     def edit(self, begin, end, text, after=None):
-        key = Key(begin, end, text, self.pause(text[-1:] or "x"))
+        key = Key(begin, end, text, self.pause(text[-1:] or "x"), after)
         self.text = self.text[:begin] + text + self.text[end:]
-        self.cursor = begin + len(text) if after is None else after
+        self.cursor = key.cursor
         return key
 
     def insert(self, text, after=None):
@@ -77,17 +74,15 @@ class Typist:
                 continue
             if c == "\n":
                 indent = re.match(r"\n+[ ]*", block[i:]).group()
-                closing = re.match(r"\n[ ]*(?=\})", rest)
-                if closers and closers[-1] == "}" and block[i + len(indent):].startswith("}") and closing:
+                closing = re.match(r"\n[ ]*(?=[})\]])", rest)
+                i += len(indent)
+                if closers and closing and block[i] == closers[-1] and rest[len(closing.group())] == closers[-1]:
                     self.cursor += len(closing.group())
-                    i += len(indent)
-                    continue
-                if closers and closers[-1] == "}" and rest.startswith("}") and block[i - 1] == "{":
+                elif closers and closers[-1] in "})]" and rest.startswith(closers[-1]) and block[i - len(indent) - 1] in "{([":
                     outer = re.match(r"[ ]*", self.text[: self.cursor].rsplit("\n", 1)[-1]).group()
                     yield self.insert(indent + "\n" + outer, self.cursor + len(indent))
                 else:
                     yield self.insert(indent)
-                i += len(indent)
                 continue
             word = re.match(r"[A-Za-z_]\w*", block[i:]) if not block[i - 1 : i].isalnum() else None
             if word and len(word.group()) >= 6 and self.random.random() < 0.35:
@@ -98,12 +93,7 @@ class Typist:
                 i += len(word.group())
                 continue
             if c in NEIGHBOURS and self.random.random() < 0.02:
-                more = block[i + 1 : i + 1 + self.random.randint(0, 2)]
-                more = more if more.isalnum() else ""
-                for letter in NEIGHBOURS[c] + more:
-                    yield self.insert(letter)
-                for _ in range(1 + len(more)):
-                    yield self.backspace()
+                yield from self.slip(c, block[i + 1 : i + 3])
             closes = c in PAIRS and (c != '"' or not (closers and closers[-1] == '"')) and (rest[:1] in ("", "\n", " ") or rest[:1] in closers)
             if closes and "//" not in self.text[: self.cursor].rsplit("\n", 1)[-1]:
                 closers.append(PAIRS[c])
@@ -112,6 +102,31 @@ class Typist:
                 yield self.insert(c)
             i += 1
 
+    def slip(self, letter, following):
+        """The key beside the one that was meant, and up to two more until it is seen and taken back."""
+        more = following[: self.random.randint(0, 2)]
+        more = more if more.isalnum() else ""
+        for wrong in NEIGHBOURS[letter] + more:
+            yield self.insert(wrong)
+        for _ in range(1 + len(more)):
+            yield self.backspace()
+
+    def erase(self, begin, end):
+        """Deletes a text: marked and deleted, by letters from its end, or by words."""
+        way = self.random.random()
+        if way < 0.5 or "\n" in self.text[begin:end]:
+            yield self.edit(begin, end, "")
+        elif way < 0.8 and end - begin < 30:
+            self.cursor = end
+            for _ in range(end - begin):
+                yield self.backspace()
+        else:
+            while end > begin:
+                word = re.search(r"(?:\w+|[^\w\s]+)\s*$", self.text[begin:end])
+                start = begin + word.start() if word else begin
+                yield self.edit(start, end, "")
+                end = start
+
     def again(self, begin, end):
         """A declaration that is not there is typed where it stood: the text has no other difference."""
         block = self.text[begin:end]
@@ -119,38 +134,3 @@ class Typist:
         start = self.text
         self.cursor = begin
         return start, self.write(block)
-
-    def rename(self, begin, end):
-        """A name that is declared in a range by `let` or `var` gets another one, place by place. Nothing if there is none."""
-        body = self.text[begin:end]
-        names = sorted({n for n in re.findall(r"\b(?:let|var) ([a-z]\w*)", body) if f"{n}:" not in body and f".{n}" not in body})
-        if not names:
-            return None, iter(())
-        old = self.random.choice(names)
-
-        def keys():
-            places = [begin + found.start() for found in re.finditer(rf"\b{old}\b", body)]
-            for number, place in enumerate(places):
-                self.cursor = place + len(old) + 2 * number
-                for letter in "_b":
-                    yield self.insert(letter)
-
-        return old, keys()
-
-    def broken(self, begin, end):
-        """A bracket is deleted, something else is done, and the bracket is put back."""
-        places = [begin + found.start() for found in re.finditer(r"[)\]]", self.text[begin:end])]
-        if not places:
-            return
-        place = self.random.choice(places)
-        bracket = self.text[place]
-        yield self.edit(place, place + 1, "")
-        line = self.text.rfind("\n", 0, end - 2)
-        if line > place:
-            self.cursor = line
-            for letter in "  ":
-                yield self.insert(letter)
-            for _ in range(2):
-                yield self.backspace()
-        self.cursor = place
-        yield self.insert(bracket)

@@ -30,7 +30,11 @@ class Place:
     def check(self, path, text: str) -> list[dict]:
         """What `ptlc check` says about a text; the file is written."""
         pathlib.Path(path).write_bytes(text.encode("utf-8"))
-        done = subprocess.run([self.bin / "ptlc", "check", "--diagnostics=json", "--error-limit", "0", path],
+        return self.check_files([path])
+
+    def check_files(self, paths) -> list[dict]:
+        """The same of files, each for itself."""
+        done = subprocess.run([self.bin / "ptlc", "check", "--diagnostics=json", "--error-limit", "0", *paths],
                               capture_output=True, env=self.environment(), timeout=60)
         if done.returncode not in (0, 1):
             raise RuntimeError(f"ptlc check: exit {done.returncode}: {done.stderr.decode(errors='replace')[:300]}")
