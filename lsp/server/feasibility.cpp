@@ -13,12 +13,16 @@ namespace ptl::lsp {
 
 // ---- Which declarations -------------------------------------------------------------------------
 
+static void addEntries(const ide::Document &document, size_t place, std::vector<ChipEntry> &all) {
+  for (const ide::Lens &lens : ide::lenses(*document.places()[place].chunk))
+    if (lens.kind == ide::LensKind::Chip)
+      all.push_back({lens.name, place, lens.range, lens.targets});
+}
+
 std::vector<ChipEntry> chipEntries(const ide::Document &document) {
   std::vector<ChipEntry> entries;
   for (size_t place = 0; place < document.places().size(); ++place)
-    for (const ide::Lens &lens : ide::lenses(*document.places()[place].chunk))
-      if (lens.kind == ide::LensKind::Chip)
-        entries.push_back({lens.name, place, lens.range, lens.targets});
+    addEntries(document, place, entries);
   return entries;
 }
 
@@ -514,10 +518,14 @@ static std::string buffersIn(const LedgerView &view, ide::Range range) {
 
 std::string ledgerText(Session &session, const ide::File &file, ide::Range range) {
   std::string text;
-  for (const ChipEntry &entry : chipEntries(file.document)) {
-    const ide::Place &place = file.document.places()[entry.place];
-    if (range.begin < place.begin || range.end > place.begin + place.chunk->size())
-      continue;
+  // A hover asks for this, so the rest of a long file is not looked at.
+  size_t index = file.document.placeAt(range.begin);
+  const ide::Place &place = file.document.places()[index];
+  if (range.begin < place.begin || range.end > place.begin + place.chunk->size())
+    return text;
+  std::vector<ChipEntry> entries;
+  addEntries(file.document, index, entries);
+  for (const ChipEntry &entry : entries) {
     bool isName = range.begin == place.begin + entry.range.begin;
     for (const std::string &target : session.settings.targets) {
       const ChipVerdict *verdict = verdictOf(session, file.path(), entry.name, target);
