@@ -11,7 +11,7 @@ import { config, environment, findCompiler } from "./config";
 import { addCoverage, CoveredFile, readCoverage } from "./coverage";
 import { coverageOf, detailsOf } from "./coverage_view";
 import { debugTest } from "./debug";
-import { Failure, Place, readOutcome, testBlocks } from "./test_results";
+import { Failure, Outcome, Place, readOutcome, testBlocks } from "./test_results";
 
 export class TestView implements vscode.Disposable {
   private readonly controller = vscode.tests.createTestController("ptl", "PTL");
@@ -173,6 +173,7 @@ export class TestView implements vscode.Disposable {
       json,
       tests.map((test) => test.id),
     );
+    run.appendOutput(summaryOf(outcome, tests).replace(/\r?\n/g, "\r\n"));
     const time = (Date.now() - begin) / tests.length;
     for (const test of tests) {
       const passed = outcome.passed.get(test.id);
@@ -194,6 +195,17 @@ function keyOf(test: vscode.TestItem): string {
 async function saved(uri: vscode.Uri): Promise<void> {
   const document = vscode.workspace.textDocuments.find((open) => open.uri.toString() === uri.toString());
   if (document?.isDirty) await document.save();
+}
+
+/** A line for each test, and what is wrong below those that failed. */
+function summaryOf(outcome: Outcome, tests: vscode.TestItem[]): string {
+  return tests
+    .filter((test) => outcome.passed.has(test.id))
+    .map((test) => {
+      const failures = (outcome.failures.get(test.id) ?? []).map(({ text }) => `    ${text}\n`).join("");
+      return `${outcome.passed.get(test.id) ? "ok      " : "FAILED  "}${test.id}\n${failures}`;
+    })
+    .join("");
 }
 
 function messageOf(failure: Failure): vscode.TestMessage {

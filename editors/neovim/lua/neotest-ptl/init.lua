@@ -40,7 +40,7 @@ end
 --- The blocks of a text: `{ name, range }`, rows from zero.
 function M.blocks(text)
   local blocks, row = {}, 0
-  for line in (text .. '\n'):gmatch('(.-)\r?\n') do
+  for line in (text:sub(-1) == '\n' and text or text .. '\n'):gmatch('(.-)\r?\n') do
     local open = blocks[#blocks]
     if open and not open.range[3] and line:sub(1, 1) == '}' then
       open.range[3], open.range[4] = row, 1
