@@ -14,10 +14,10 @@ const sizes = { wide: { width: 1400, height: 800 }, narrow: { width: 960, height
 const documents = {
   error: "error-dark-wide",
   preview: "preview-dark-wide",
-  memory: "memory-light-wide",
+  memory: "memory-dark-wide",
   timeline: "timeline-dark-wide",
-  graph: "graph-light-wide",
-  tests: "tests-light-wide",
+  graph: "graph-dark-wide",
+  tests: "tests-dark-wide",
   coverage: "coverage-dark-wide",
   debug: "debug-dark-wide",
 };
@@ -89,12 +89,17 @@ const views = {
   },
 };
 
+/** What views leave behind. Commands are there only while there is something for them. */
+const leaving = {
+  tests: ["Test: Clear All Results"],
+  coverage: ["Test: Close Coverage", "Test: Clear All Results"],
+  debug: ["Debug: Stop", "Debug: Remove All Breakpoints", "Test: Clear All Results"],
+};
+
 /** Back to the source alone. */
-async function put(w) {
+async function put(w, view) {
   await w.page.keyboard.press("Escape");
-  if (await w.page.locator(".debug-toolbar").isVisible()) await w.command("Debug: Stop");
-  await w.command("Debug: Remove All Breakpoints");
-  await w.command("Test: Clear All Results");
+  for (const command of leaving[view] ?? []) await w.command(command);
   await w.command("View: Close All Editors");
   await w.command("View: Show Explorer");
   await w.page.keyboard.press("Control+P");
@@ -126,13 +131,22 @@ try {
     fs.writeFileSync(settings, JSON.stringify({ ...JSON.parse(fs.readFileSync(settings, "utf8")), "workbench.colorTheme": title }));
     await until("the theme is taken", async () => (await page.locator(`.monaco-workbench.vs${theme === "dark" ? "-dark" : ""}`).count()) > 0);
     for (const name of wanted) {
-      await views[name](w);
+      try {
+        await views[name](w);
+      } catch (error) {
+        // The others are made all the same.
+        status = 1;
+        console.error(`FAILED ${name}, ${theme}: ${error.message}`);
+        await page.screenshot({ path: path.join(results, `failed-${name}-${theme}.png`) });
+        await put(w, name).catch(() => {});
+        continue;
+      }
       for (const [width, viewport] of Object.entries(sizes)) {
         await page.setViewportSize(viewport);
         await save(page, `${name}-${theme}-${width}`);
       }
       await page.setViewportSize(sizes.wide);
-      await put(w);
+      await put(w, name);
       console.log(`ok ${name}, ${theme}`);
     }
   }
