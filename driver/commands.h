@@ -7,6 +7,7 @@
 namespace ptl {
 
 ExitCode runFmt(const Options &options);
+ExitCode runDebug(const Options &options);
 ExitCode runDoc(const Options &options);
 ExitCode runExplain(const Options &options);
 ExitCode runNew(const Options &options);

@@ -27,6 +27,8 @@ static ExitCode runFront(const CommandInfo &command, const Options &options,
     return runCheck(options, {}, [&] { return runInLibrary(options, arguments); });
   case CommandId::Fmt:
     return runFmt(options);
+  case CommandId::Debug:
+    return runDebug(options);
   case CommandId::Doc:
     return runDoc(options);
   case CommandId::Cache:

@@ -17,7 +17,7 @@ constexpr CommandSet Code = of(CommandId::Build) | of(CommandId::Run) | of(Comma
                             of(CommandId::Bench) | of(CommandId::Sim) | of(CommandId::Lower) |
                             of(CommandId::Tune) | of(CommandId::Reduce);
 constexpr CommandSet Sources =
-    Code | of(CommandId::Check) | of(CommandId::Fmt) | of(CommandId::Doc);
+    Code | of(CommandId::Check) | of(CommandId::Fmt) | of(CommandId::Doc) | of(CommandId::Debug);
 
 /// The values of `--emit=`, from the table of stages: `tokens tree …; chips: host block …`.
 constexpr std::array kEmittedStages = [] {

@@ -4,7 +4,7 @@
 using namespace ptl::cpu;
 using namespace ptl::cpu::testing;
 
-namespace {
+namespace in_place_test {
 
 // a = `next` of a and x @ x, three times from x, by tiles of eight rows.
 struct Loop {
@@ -133,4 +133,4 @@ TEST(Lowering, ValuesThatAreAskedForBehindTheGridAreNotWrittenOver) {
   EXPECT_EQ(arraysOf(loop.text()), 2);
 }
 
-} // namespace
+} // namespace in_place_test

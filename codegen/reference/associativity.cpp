@@ -21,7 +21,7 @@ public:
   Trial(const CheckedProgram &program, const SourceManager &sources, const CallableDecl &decl)
       : program_(program), sources_(sources), decl_(decl), width_(decl.params.size() / 2) {}
 
-  std::vector<TestFailure> run(uint64_t seed);
+  std::vector<TestFailure> run(uint64_t seed, Observer *observer);
 
 private:
   ElemKind elemOf(size_t param) const;
@@ -40,6 +40,7 @@ private:
   size_t width_;
   std::vector<Value> left_, right_; ///< `f(f(a, b), c)` and `f(a, f(b, c))` of the last try
   std::optional<TestFailure> stopped_;
+  Observer *observer_ = nullptr; ///< of what is drawn, not of what makes a failing triple smaller
 };
 
 } // namespace
@@ -87,6 +88,7 @@ std::optional<std::vector<Value>> Trial::call(const std::vector<Value> &left,
   std::vector<Value> args = left;
   args.insert(args.end(), right.begin(), right.end());
   RunOptions options;
+  options.observer = observer_;
   for (const TypeParam *param : decl_.typeParams)
     options.elems[param->name] =
         param->constraint == ElemConstraint::Integer ? ElemKind::I32 : ElemKind::F32;
@@ -165,12 +167,14 @@ std::string Trial::text(const std::vector<Value> &values, int64_t at) const {
   return width_ > 1 ? "(" + all + ")" : all;
 }
 
-std::vector<TestFailure> Trial::run(uint64_t seed) {
+std::vector<TestFailure> Trial::run(uint64_t seed, Observer *observer) {
   std::mt19937_64 generator(seed);
   Columns columns;
   for (size_t i = 0; i < 3 * width_; ++i)
     columns.push_back(draw(i % width_, generator));
+  observer_ = observer;
   auto at = failing(columns);
+  observer_ = nullptr;
   if (stopped_)
     return {*stopped_};
   if (!at)
@@ -195,8 +199,8 @@ std::vector<TestFailure> Trial::run(uint64_t seed) {
 
 std::vector<TestFailure> tryAssociativity(const CheckedProgram &program,
                                           const SourceManager &sources, const CallableDecl &decl,
-                                          uint64_t seed) {
-  return Trial(program, sources, decl).run(seed);
+                                          uint64_t seed, Observer *observer) {
+  return Trial(program, sources, decl).run(seed, observer);
 }
 
 } // namespace ptl::reference

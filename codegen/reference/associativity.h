@@ -10,6 +10,6 @@ namespace ptl::reference {
 /// or as `i32` where only integers are accepted.
 std::vector<TestFailure> tryAssociativity(const CheckedProgram &program,
                                           const SourceManager &sources, const CallableDecl &decl,
-                                          uint64_t seed);
+                                          uint64_t seed, Observer *observer = nullptr);
 
 } // namespace ptl::reference

@@ -34,6 +34,7 @@ static void requireSupported(const CallableDecl &decl, Span span) {
 Frame Machine::bindCall(const CallExpr &expr) {
   const CallableDecl &callee = *expr.callee;
   Frame frame(callee);
+  frame.caller = frame_;
   for (const Elem &elem : expr.elemArgs)
     frame.elems.push_back(elemOf(elem));
   // A prefix of the caller is passed on as a whole.
@@ -139,11 +140,12 @@ Value Machine::collectOutputs(const CallableDecl &decl) {
 Value Machine::runCallee(const CallableDecl &decl, Span span) {
   checkShapes(decl);
   checkWheres(decl, span);
+  noteCall(decl);
   if (decl.kind == DeclKind::Fn) {
     frame_->returned = {};
     // A `fn` ends by `return` or with the value of its body.
     if (exec(*decl.body) != Flow::Return && decl.body->value)
-      return eval(*decl.body->value);
+      return evalBlockValue(*decl.body->value);
     return frame_->returned;
   }
   startOutputs(decl);
@@ -287,6 +289,7 @@ RunResult Machine::runTestBody(const CallableDecl &decl) {
     std::vector<Value> none;
     bindEntry(decl, none);
     checkWheres(decl, kNoSpan);
+    noteCall(decl);
     exec(*decl.body);
   });
 }

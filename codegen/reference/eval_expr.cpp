@@ -125,13 +125,22 @@ Value Machine::evalConvert(const ConvertExpr &expr) {
 }
 
 Value Machine::evalIf(const IfExpr &expr) {
-  const Block *block = evalBool(*expr.condition) ? expr.thenBlock : expr.elseBlock;
+  bool holds = evalBool(*expr.condition);
+  noteArm(&expr, holds ? Arm::Then : Arm::Else);
+  const Block *block = holds ? expr.thenBlock : expr.elseBlock;
   if (!block)
     return {};
   for (const Stmt *stmt : block->stmts)
     if (exec(*stmt) != Flow::Next)
       stop(RunStatus::Unsupported, "a jump out of an `if` that is used as a value", stmt->span);
-  return block->value ? eval(*block->value) : Value();
+  return block->value ? evalBlockValue(*block->value) : Value();
+}
+
+/// The last expression of a block is a step like its statements.
+Value Machine::evalBlockValue(const Expr &value) {
+  if (!options_.observer)
+    return eval(value);
+  return observed(stepOf(value), [&] { return eval(value); });
 }
 
 Value Machine::evalField(const FieldExpr &expr) {
@@ -152,6 +161,7 @@ Value Machine::evalField(const FieldExpr &expr) {
 
 Value Machine::evalLogical(const LogicalExpr &expr) {
   bool lhs = evalBool(*expr.lhs);
+  noteArm(&expr, lhs == expr.isAnd ? Arm::Right : Arm::OnlyLeft);
   return Value::boolean(lhs == expr.isAnd ? evalBool(*expr.rhs) : lhs);
 }
 

@@ -13,6 +13,13 @@ Flow Machine::exec(const Block &block) {
 }
 
 Flow Machine::exec(const Stmt &stmt) {
+  // Blocks alone are no step.
+  if (!options_.observer || stmt.kind == StmtKind::Block)
+    return execStmt(stmt);
+  return observed(stepOf(stmt), [&] { return execStmt(stmt); });
+}
+
+Flow Machine::execStmt(const Stmt &stmt) {
   switch (stmt.kind) {
   case StmtKind::Let:
     execLet(cast<LetStmt>(stmt));
@@ -32,7 +39,9 @@ Flow Machine::exec(const Stmt &stmt) {
     return execWhile(cast<WhileStmt>(stmt));
   case StmtKind::If: {
     const auto &branch = cast<IfStmt>(stmt);
-    const Block *block = evalBool(*branch.condition) ? branch.thenBlock : branch.elseBlock;
+    bool holds = evalBool(*branch.condition);
+    noteArm(&stmt, holds ? Arm::Then : Arm::Else);
+    const Block *block = holds ? branch.thenBlock : branch.elseBlock;
     return block ? exec(*block) : Flow::Next;
   }
   case StmtKind::Break:

@@ -37,10 +37,14 @@ void Machine::forEachOf(const LoopHead &head, const std::function<bool(const Val
     if (size < 1)
       stop(RunStatus::Arithmetic, "the size of a tile is " + std::to_string(size), over.span);
     int64_t count = 0;
-    for (int64_t at = lo; at < hi; at += size, ++count)
+    if (lo >= hi)
+      noteArm(&tiles, Arm::NoTile);
+    for (int64_t at = lo; at < hi; at += size, ++count) {
+      noteArm(&tiles, hi - at < size ? Arm::PartOfTile : Arm::WholeTile);
       // The last tile ends with the domain.
       if (!visit(Value::range({at, std::min(size, hi - at), 1, size, count})))
         return;
+    }
     return;
   }
   // The range is evaluated once, before the first iteration.

@@ -35,7 +35,7 @@ void Machine::evalExpect(const OpExpr &expr) {
   std::string message = tag(expr, 1);
   if (message.empty())
     message = "`" + textOf(expr.args[0]->span) + "` does not hold";
-  failed_.push_back({expr.span, message + comparedText(*expr.args[0])});
+  failExpectation(expr.span, message + comparedText(*expr.args[0]));
 }
 
 namespace {
@@ -105,7 +105,7 @@ void Machine::evalExpectEqual(const OpExpr &expr) {
           "got " + scalarText(elem, a) + ", expected " + scalarText(elem, e) + pair.place(position);
   });
   if (wrong > 0)
-    failed_.push_back({expr.span, first + pair.countText(wrong)});
+    failExpectation(expr.span, first + pair.countText(wrong));
 }
 
 void Machine::evalExpectClose(const OpExpr &expr) {
@@ -131,7 +131,7 @@ void Machine::evalExpectClose(const OpExpr &expr) {
             numberText(allowed);
   });
   if (wrong > 0)
-    failed_.push_back({expr.span, worst + pair.countText(wrong)});
+    failExpectation(expr.span, worst + pair.countText(wrong));
 }
 
 } // namespace ptl::reference

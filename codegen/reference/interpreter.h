@@ -32,6 +32,8 @@ struct RunResult {
   bool ok() const { return status == RunStatus::Ok; }
 };
 
+class Observer; ///< observer.h
+
 /// A call that a test, property or bench body makes.
 struct CallRequest {
   const CallableDecl *callee = nullptr;
@@ -56,7 +58,8 @@ struct RunOptions {
       shuffle;         ///< runs iterations of `parallel` in an order drawn from this seed
   CallHandler handler; ///< for calls of test bodies
   std::function<void(const std::string &)>
-      print; ///< takes lines of `print`; standard output if empty
+      print;                    ///< takes lines of `print`; standard output if empty
+  Observer *observer = nullptr; ///< is told of every step; null: nobody looks on
   /// The most elements that all arrays of the run may have together; more is `RunStatus::Memory`.
   int64_t mostElements = std::numeric_limits<int64_t>::max();
 };

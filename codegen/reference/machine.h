@@ -4,6 +4,7 @@
 #include "codegen/reference/array_ops.h"
 #include "codegen/reference/builtin.h"
 #include "codegen/reference/interpreter.h"
+#include "codegen/reference/observer.h"
 
 namespace ptl::reference {
 
@@ -16,6 +17,8 @@ struct Frame {
   std::vector<ElemKind> elems; ///< of `decl->typeParams`
   std::vector<int64_t> prefix; ///< what `..` stands for
   Value returned;
+  Frame *caller = nullptr;
+  Span at = kNoSpan; ///< the statement that it has come to, where somebody looks on
 };
 
 /// How a statement ends.
@@ -37,7 +40,7 @@ struct Region {
   std::vector<int64_t> shape() const;
 };
 
-class Machine {
+class Machine : RunView {
 public:
   Machine(const CheckedProgram &program, const SourceManager &sources, const RunOptions &options);
 
@@ -48,6 +51,14 @@ public:
                       std::map<SymbolId, int64_t> &sizes);
 
 private:
+  // observer.cpp
+  std::vector<ActiveCall> calls() const override;
+  std::optional<int64_t> valueOf(SymbolId symbol) const override;
+  void noteArm(const void *node, Arm arm);
+  void noteCall(const CallableDecl &decl);
+  void noteStop(Frame &frame, const Step &step, Stop &why);
+  void failExpectation(Span span, std::string message);
+
   // bind.cpp
   void bindEntry(const CallableDecl &decl, std::vector<Value> &args);
   void bindSymbol(SymbolId symbol, int64_t value);
@@ -119,6 +130,20 @@ private:
   // exec.cpp, exec_loop.cpp
   Flow exec(const Block &block);
   Flow exec(const Stmt &stmt);
+  Flow execStmt(const Stmt &stmt);
+  /// Runs a step, of which an observer is told before, and after if it stops the run.
+  template <typename Run> auto observed(const Step &step, Run run) {
+    Frame *here = frame_;
+    here->at = step.span;
+    options_.observer->onStep(step, *this);
+    try {
+      return run();
+    } catch (Stop &why) {
+      noteStop(*here, step, why);
+      throw;
+    }
+  }
+  Value evalBlockValue(const Expr &value);
   void execLet(const LetStmt &stmt);
   void execAssign(const AssignStmt &stmt);
   void execAssert(const AssertStmt &stmt);

@@ -34,6 +34,7 @@ struct Stop {
   std::string message;
   Span span = kNoSpan;
   std::vector<Span> calls = {}; ///< the calls that led there, innermost first
+  bool isObserved = false;      ///< an observer was told of it
 };
 
 [[noreturn]] void stop(RunStatus status, std::string message, Span span = kNoSpan);

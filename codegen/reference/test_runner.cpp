@@ -94,7 +94,7 @@ public:
       : program_(program), sources_(sources), decl_(decl), options_(options) {}
 
   /// The failures on one shape. Shapes that the block's own `where` excludes have none.
-  std::vector<TestFailure> run(const std::vector<int64_t> &shape);
+  std::vector<TestFailure> run(const std::vector<int64_t> &shape, Observer *observer = nullptr);
   void runProperty(TestOutcome &outcome);
 
 private:
@@ -114,8 +114,9 @@ bool isOwnRequirement(const CallableDecl &decl, const RunResult &result) {
                      [&](const WhereClause &clause) { return clause.span == result.span; });
 }
 
-std::vector<TestFailure> Runner::run(const std::vector<int64_t> &shape) {
+std::vector<TestFailure> Runner::run(const std::vector<int64_t> &shape, Observer *observer) {
   RunOptions options;
+  options.observer = observer;
   options.shuffle = options_.shuffle;
   options.handler = options_.handler;
   options.print = options_.print;
@@ -176,7 +177,7 @@ void Runner::runProperty(TestOutcome &outcome) {
   for (const std::vector<int64_t> &shape :
        sampleShapes(decl_.sampleRanges, options_.samples, options_.seed)) {
     ++outcome.samples;
-    outcome.failures = run(shape);
+    outcome.failures = run(shape, options_.observer);
     if (outcome.failures.empty())
       continue;
     outcome.firstDims = named(shape);
@@ -211,10 +212,10 @@ TestOutcome runTest(const CheckedProgram &program, const SourceManager &sources,
     runner.runProperty(outcome);
   } else if (isAssociative(decl) && !decl.hasErrors) {
     outcome.samples = 1;
-    outcome.failures = tryAssociativity(program, sources, decl, options.seed);
+    outcome.failures = tryAssociativity(program, sources, decl, options.seed, options.observer);
   } else {
     outcome.samples = 1;
-    outcome.failures = runner.run({});
+    outcome.failures = runner.run({}, options.observer);
   }
   outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return outcome;

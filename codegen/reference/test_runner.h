@@ -37,6 +37,7 @@ struct TestOptions {
   CallHandler handler;
   std::function<void(const std::string &)> print;
   std::function<void(const CallableDecl &)> onStart;
+  Observer *observer = nullptr; ///< of the samples, not of what makes a failing one smaller
 };
 
 /// The blocks of the root file, and the `fn`s that are declared associative, whose names `filter`

@@ -377,8 +377,11 @@ std::optional<sim::Report> timelineOf(const CostQuestion &question, const ChipPr
   report.isPart = isPart;
   report.entry = question.bound.binding.decl->name;
   report.machine = question.machine.name;
-  for (const ExampleSize &size : call.call()->sizes)
+  for (const ExampleSize &size : call.call()->sizes) {
     report.dims.emplace_back(size.name, size.value);
+    if (size.why == "assumed")
+      report.assumedDims.push_back(size.name);
+  }
   for (const AssumedElements &each : call.call()->elements)
     report.elements.emplace_back(each.name, each.text);
   for (const AssumedDecision &each : call.decisions)

@@ -268,16 +268,16 @@ void Painter::paintArray(const ProgramGraph &graph, const GraphArray &array, con
 
 void Painter::paintTitle(const ProgramGraph &graph) {
   std::string title = graph.entry + " on " + graph.target, about;
-  if (graph.us)
-    title += (graph.isLeast ? ": at least " : ": ") + graphTime(*graph.us) +
-             (graph.bound.empty() ? "" : " · " + graph.bound);
-  bool assumed = false;
+  bool isAssumed = false;
   for (const ExampleSize &size : graph.sizes) {
-    assumed |= size.why == "assumed";
+    bool isExample = size.why == "assumed";
     about += (about.empty() ? "for " : ", ") + size.name + " = " + std::to_string(size.value) +
-             (size.why == "assumed" ? "*" : "");
+             (isExample ? " (assumed)" : "");
+    isAssumed |= isExample;
   }
-  about += assumed ? "   * assumed" : "";
+  if (graph.us)
+    title += (graph.isLeast ? ": at least " : ": ") + std::string(isAssumed ? "~" : "") +
+             graphTime(*graph.us) + (graph.bound.empty() ? "" : " · " + graph.bound);
   line(words(kMargin, y_ + 16, "title", title) + words(kMargin, y_ + 35, "dim", about));
   width_ = std::max({width_, lengthOf(title) * 9.1, lengthOf(about) * kSmallChar});
   y_ += kTitle;

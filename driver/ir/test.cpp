@@ -1,3 +1,4 @@
+#include "agent/tools/coverage_report.h"
 #include "agent/tools/test_report.h"
 #include "codegen/reference/test_runner.h"
 #include "compile/call/compiled_handler.h"
@@ -6,6 +7,7 @@
 
 #include "llvm/ADT/StringExtras.h"
 
+#include <algorithm>
 #include <cstdio>
 
 namespace ptl {
@@ -28,7 +30,8 @@ struct Executor {
   std::unique_ptr<CompiledExecutor> compiled;
 };
 
-reference::TestOptions testOptions(Session &session, const Executor &executor) {
+reference::TestOptions testOptions(Session &session, const Executor &executor,
+                                   reference::Coverage &coverage) {
   const Options &options = session.options();
   reference::TestOptions tests;
   if (executor.compiled) {
@@ -36,6 +39,8 @@ reference::TestOptions testOptions(Session &session, const Executor &executor) {
     tests.shrinkRuns = kCompiledShrinkRuns;
     // Bodies of tests are interpreted; only what they call is compiled.
     tests.handler = compiledHandler(*executor.compiled, session.sources());
+  } else if (options.has(OptionId::Coverage)) {
+    tests.observer = &coverage;
   }
   tests.samples = static_cast<unsigned>(options.number(OptionId::Samples).value_or(tests.samples));
   tests.seed = static_cast<uint64_t>(options.number(OptionId::Seed).value_or(1));
@@ -62,6 +67,7 @@ struct Counts {
   size_t passed = 0, failed = 0;
   bool internalError = false;
   std::vector<agent::TestReport> reports; ///< where `--json` asks for them
+  agent::CoverageReport coverage;         ///< where `--coverage` asks for it
 };
 
 /// Runs the test and property blocks of one file, each on every executor.
@@ -75,11 +81,12 @@ void runFile(Session &session, const CheckedProgram &program, const std::vector<
       executors.back().compiled = std::make_unique<CompiledExecutor>(
           program, session.sources(), compilerOptions(options, target), session.sink());
   }
+  reference::Coverage coverage;
   for (const CallableDecl *decl :
        reference::findTests(program, std::string(options.value(OptionId::Filter))))
     for (const Executor &executor : executors) {
-      reference::TestOutcome outcome =
-          reference::runTest(program, session.sources(), *decl, testOptions(session, executor));
+      reference::TestOutcome outcome = reference::runTest(program, session.sources(), *decl,
+                                                          testOptions(session, executor, coverage));
       report(session.sink(), executor, outcome);
       if (options.has(OptionId::Json))
         counts.reports.push_back({executor.name, outcome});
@@ -88,8 +95,22 @@ void runFile(Session &session, const CheckedProgram &program, const std::vector<
         std::printf("%-6s %-9s %s\n", outcome.passed() ? "ok" : "FAILED", executor.name.c_str(),
                     decl->name.c_str());
     }
+  if (options.has(OptionId::Coverage))
+    counts.coverage.add(session.sources(), program, coverage, standardLibraryFolder());
   for (const Executor &executor : executors)
     counts.internalError |= executor.compiled && executor.compiled->hadInternalError();
+}
+
+/// With a path the document goes there, without one what people read to standard output.
+void writeCoverage(Session &session, const agent::CoverageReport &coverage) {
+  const Options &options = session.options();
+  if (!options.has(OptionId::Coverage))
+    return;
+  std::string path(options.value(OptionId::Coverage));
+  if (!path.empty())
+    session.write(path, coverage.document().dump(2) + "\n");
+  else if (!isSilent(options))
+    std::printf("%s", coverage.text().c_str());
 }
 
 /// The executors of `--executor` and `--target`; without them the CPU and the reference executor.
@@ -109,6 +130,11 @@ std::vector<Target> chosenExecutors(Session &session) {
         return {};
       targets.push_back(std::move(*target));
     }
+  bool isInterpreted = std::any_of(targets.begin(), targets.end(),
+                                   [](const Target &each) { return each.isReference(); });
+  // It is the one that counts.
+  if (options.has(OptionId::Coverage) && !isInterpreted)
+    targets.push_back(*findTarget(session, "reference"));
   return targets;
 }
 
@@ -134,6 +160,7 @@ ExitCode runTest(const Options &options) {
     std::printf("%s\n", agent::testDocument(session.sources(), counts.reports).dump(2).c_str());
   if (!isSilent(options))
     std::printf("%zu passed, %zu failed\n", counts.passed, counts.failed);
+  writeCoverage(session, counts.coverage);
   // Diagnostics go to another stream and are to come behind the results.
   std::fflush(stdout);
   return session.finish(counts.internalError ? ExitCode::Internal

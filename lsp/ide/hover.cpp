@@ -111,6 +111,9 @@ void Writer::typeFacts(const Type &type, const CallableDecl *callable) {
       // A length below its capacity makes the size an upper bound.
       isBound |= extent.capacity && extent.capacity != extent.length;
     std::string used = usedDefaults(dims(), callable, size);
+    // A product of dimensions would be read as emphasis.
+    if (text.find('*') != text.npos)
+      text = code(text);
     if (!text.empty())
       fact((isBound ? "at most " : "") + text + (used.empty() ? "" : " with " + code(used)));
     if (type.place != ptl::Place::Inferred)

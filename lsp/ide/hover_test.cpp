@@ -24,7 +24,7 @@ TEST(Hover, Locals) {
             "\n- live on lines 15–16, read 1 time");
   EXPECT_EQ(hoverOf(attentionWith("(qi @", "($0qi @")),
             "qi | ```ptl\nlet qi: f32[i, D]\n```\n`let` of `attention`\n"
-            "\n- at most 256*D B with `BQ = 64`"
+            "\n- at most `256*D B` with `BQ = 64`"
             "\n- `i`: tile of `BQ = 64` positions, the last may be shorter"
             "\n- live on lines 11–18, read 2 times");
   EXPECT_EQ(hoverOf(attentionWith("tiles(T, BK)", "tiles(T, $0BK)")),

@@ -203,8 +203,19 @@ static void lensRange(const Session &session, const ide::Chunk &chunk, const ide
   out.range(session, chunk, positionOf(lens.range.begin), positionOf(lens.range.end));
 }
 
-/// Two for each chip: what it says, which is found when it is resolved, and its timeline. Of this
-/// processor there is no timeline.
+static void addMachineLens(const Session &session, const std::string &uri, const ide::Chunk &chunk,
+                           const ide::Lens &lens, ide::LensKind kind, const std::string &target,
+                           PlacedText &out) {
+  json command = commandOf(session, uri, {kind, {}, lens.name});
+  command["title"] = target + ": " + command.value("title", "");
+  command["arguments"].push_back(target);
+  out.text += ",{\"range\":";
+  lensRange(session, chunk, lens, out);
+  out.text += ",\"command\":" + dumped(command) + "}";
+}
+
+/// Three for each chip: what it says, which is found when it is resolved, its timeline, and the graph
+/// of tasks and data. Of this processor there is no timeline.
 static void addChipLenses(const Session &session, const std::string &uri, const ide::Chunk &chunk,
                           const ide::Lens &lens, PlacedText &out) {
   for (const std::string &target : session.settings.targets) {
@@ -212,14 +223,9 @@ static void addChipLenses(const Session &session, const std::string &uri, const 
     lensRange(session, chunk, lens, out);
     out.text +=
         ",\"data\":" + dumped({{"uri", uri}, {"entry", lens.name}, {"target", target}}) + "}";
-    if (target == "cpu")
-      continue;
-    json command = commandOf(session, uri, {ide::LensKind::Timeline, {}, lens.name});
-    command["title"] = target + ": " + command.value("title", "");
-    command["arguments"].push_back(target);
-    out.text += ",{\"range\":";
-    lensRange(session, chunk, lens, out);
-    out.text += ",\"command\":" + dumped(command) + "}";
+    if (target != "cpu")
+      addMachineLens(session, uri, chunk, lens, ide::LensKind::Timeline, target, out);
+    addMachineLens(session, uri, chunk, lens, ide::LensKind::Graph, target, out);
   }
 }
 

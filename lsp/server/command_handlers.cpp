@@ -27,6 +27,9 @@ static std::string commandLine(const std::string &command, const json &arguments
   if (command == "showMemory")
     return "ptlc build " + file + " --target " + (stage.empty() ? "a3" : stage) +
            " --emit=memory -o -" + entry;
+  if (command == "showGraph")
+    return "ptlc build " + file + " --target " + (stage.empty() ? "cpu" : stage) +
+           " --emit=graph:html -o graph.html" + entry;
   if (command == "showTimeline")
     return "ptlc sim " + file + " --target " + (stage.empty() ? "a3" : stage) +
            " --html timeline.html" + entry;

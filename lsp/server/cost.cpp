@@ -126,15 +126,15 @@ static std::string amountText(double amount) {
 
 static std::string statementText(const json &cost, const json &item) {
   if (cost.value("least", false))
-    return "at least " + timeText(item.value("us", 0.0)) + " of " +
-           timeText(cost.value("us", 0.0)) + " (" + percent(item.value("share", 0.0)) +
+    return "at least " + timeOf(cost, item.value("us", 0.0)) + " of " +
+           timeOf(cost, cost.value("us", 0.0)) + " (" + percent(item.value("share", 0.0)) +
            ") · bound by " + item.value("by", "") + " · reads " +
            amountText(item.value("reads", 0.0)) + "B, writes " +
            amountText(item.value("writes", 0.0)) + "B · " +
            amountText(item.value("operations", 0.0)) + "operations";
-  return timeText(item.value("us", 0.0)) + " of " + timeText(cost.value("us", 0.0)) + " (" +
+  return timeOf(cost, item.value("us", 0.0)) + " of " + timeOf(cost, cost.value("us", 0.0)) + " (" +
          percent(item.value("share", 0.0)) + ") · its pipes are busy for " +
-         timeText(item.value("busyUs", 0.0)) + " on all cores · " +
+         timeOf(cost, item.value("busyUs", 0.0)) + " on all cores · " +
          std::to_string(item.value("instructions", int64_t(0))) + " instructions";
 }
 
@@ -196,7 +196,7 @@ std::string kernelCostText(const ChipVerdict &verdict) {
   std::string text = "\n\n" + costTitle(verdict) + " for " + sizesText(*cost);
   if (double least = roofline.value("us", 0.0); least > 0)
     text += "\n- " + printed("%.1f", roofline.value("gap", 0.0)) + " × the least time of " +
-            roofline.value("by", "") + ", " + timeText(least);
+            roofline.value("by", "") + ", " + timeOf(*cost, least);
   if (cost->value("least", false))
     return text + "\n- " + cost->value("machine", "");
   if (std::string formula = cost->value("formula", ""); !formula.empty())
@@ -211,7 +211,7 @@ std::string kernelCostText(const ChipVerdict &verdict) {
   }
   for (const json &advice : cost->value("advice", json::array()))
     text += "\n- " + asMarkdown(advice.value("text", "")) + ": " +
-            timeText(cost->value("us", 0.0)) + " → " + timeText(advice.value("us", 0.0));
+            timeOf(*cost, cost->value("us", 0.0)) + " → " + timeOf(*cost, advice.value("us", 0.0));
   return text;
 }
 

@@ -519,6 +519,7 @@ static std::string buffersIn(const LedgerView &view, ide::Range range) {
 
 std::string ledgerText(Session &session, const ide::File &file, ide::Range range) {
   std::string text;
+  // A hover asks for this, so the rest of a long file is not looked at.
   std::vector<ChipEntry> entries;
   size_t at = file.document.placeAt(range.begin);
   const ide::Place &place = file.document.places()[at];

@@ -47,6 +47,8 @@ def main(tools):
     check("tune", "tune", good, "--json", *sizes)
     check("test", "test", good, "--json", "--samples", "4", codes=(5,))
     check("test", "test", tools.write("wide.ptl", ENDLESS_SHAPES), "--json", codes=(5,))
+    counted = tools.folder / "coverage.json"
+    check("coverage", "test", good, "--samples", "4", f"--coverage={counted}", codes=(5,), file=counted)
     for source in (good, program, tools.root / "std" / "nn.ptl", tools.root / "examples" / "02_softmax.ptl", tools.root / "examples" / "11_paged_attention.ptl"):
         check("manifest", "build", source, "--emit=manifest", "-o", "-")
     for code in ("E0312", "E0421"):

@@ -333,6 +333,8 @@ def same_lengths(place: Place):
             if other:
                 if "C = 128 (assumed)" not in lens or "R = " not in lens or "~" not in short:
                     return f"assumed: {lens}, {short}"
+                if problem := assumed_everywhere(talk, lens):
+                    return problem
                 continue
             said = {dim: int(value) for dim, value in re.findall(r"(\w+) = (\d+)", lens)}
             if said != wanted or "assumed" in lens or "~" in short:
@@ -344,10 +346,49 @@ def same_lengths(place: Place):
             cost, timeline = ask("ptl/cost"), ask("ptl/timeline")
             if {size["name"]: size["value"] for size in cost["sizes"]} != wanted or abs(cost["us"] - timeline["timeline"]["us"]) > 0.01:
                 return f"{name}: costs for {cost['sizes']}, timeline of {timeline['timeline']['us']} µs, not {cost['us']}"
+            if problem := said_everywhere(talk, wanted):
+                return f"{name}: {problem}"
             chosen = ask("ptl/preview", stage="memory", bindings={"C": 64})
             if "C = 64" not in chosen["note"]:
                 return f"{name}: asked for 64, and got {chosen['note']}"
     return None
+
+
+def shown_lengths(talk):
+    """What a person reads of lengths in the hover, the graph, the timeline, and in the preview of each stage."""
+    ask = lambda method, **more: talk.client.request(method, {**talk.document, "entry": "scale", "target": "a3", **more})
+    at = talk.text.position(talk.text.text.index("scale"))
+    hover = talk.client.request("textDocument/hover", {**talk.document, "position": at})["contents"]["value"]
+    page = ask("ptl/timeline", form="page")["page"]
+    graph = ask("ptl/preview", stage="graph:svg@a3")["text"]
+    notes = {stage: ask("ptl/preview", stage=stage)["note"] for stage in ("tile", "block@a3", "pto@a3", "cpp@a3", "memory@a3", "memory:svg@a3")}
+    return hover, re.search(r"scale\[([^\]]*)\] on a3", page).group(1), graph, notes
+
+
+def said_everywhere(talk, wanted):
+    """The lengths that the lens says, none of them called assumed."""
+    hover, timeline, graph, notes = shown_lengths(talk)
+    for dim, value in wanted.items():
+        if f"`{dim} = {value}`" not in hover or f"{dim}={value}" not in timeline.split(", ") or not re.search(rf"\b{dim} = {value}\b", graph):
+            return f"{dim} is not {value} in {hover}, {timeline}, {graph[:400]}"
+    if "assumed" in hover + timeline + graph or "~" in hover:
+        return f"assumed: {hover}, {timeline}"
+    wrong = {stage: note for stage, note in notes.items() if f"C = {wanted['C']}" not in note or "assumed" in note}
+    return f"previews are for {wrong}" if wrong else None
+
+
+def assumed_everywhere(talk, lens):
+    """Each length of the lens is called assumed by all who say it, and times that it decides are marked."""
+    hover, timeline, graph, notes = shown_lengths(talk)
+    for dim, value in re.findall(r"(\w+) = (\d+)", lens):
+        if not re.search(rf"`{dim} = {value}` \(assumed\)", hover) or f"{dim}={value} (assumed)" not in timeline.split(", "):
+            return f"{dim} = {value} is not assumed in {hover}, {timeline}"
+        if f"{dim} = {value} (assumed)" not in graph:
+            return f"{dim} = {value} is not assumed in {graph[:600]}"
+    if times := re.findall(r"(?<![~\d.])\b[\d.]+ [µm]s\b", hover + graph.split("</text>")[0]):
+        return f"{times} are not marked: {hover}, {graph[:300]}"
+    wrong = {stage: note for stage, note in notes.items() if "C = 128 (assumed)" not in note}
+    return f"previews do not call it assumed: {wrong}" if wrong else None
 
 
 def lengths_to_choose(place: Place):

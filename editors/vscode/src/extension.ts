@@ -3,6 +3,7 @@ import * as vscode from "vscode";
 import { Choices } from "./choices";
 import { Commands } from "./commands";
 import { useProgramsOf } from "./config";
+import { registerDebugger } from "./debug";
 import { HoverIr } from "./hover_ir";
 import { LinkedHighlight } from "./linked_highlight";
 import { PictureView } from "./picture_view";
@@ -28,6 +29,7 @@ export function activate(context: vscode.ExtensionContext): void {
     new LinkedHighlight(previews),
     new HoverIr(server).register(),
     new TestView(),
+    ...registerDebugger(),
     ...new Commands(server, previews, pictures, timelines, new Choices(server)).register(),
     vscode.tasks.registerTaskProvider("ptlc", taskProvider),
     vscode.workspace.onDidChangeConfiguration((event) => {

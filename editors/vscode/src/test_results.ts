@@ -40,6 +40,8 @@ export interface Failure {
   expected?: string;
   actual?: string;
   place?: Place;
+  /** The shrunk case. */
+  dims?: Record<string, number>;
 }
 
 export interface Outcome {
@@ -86,12 +88,21 @@ export function readOutcome(json: string, asked: string[]): Outcome {
     executors.set(key, { failure, what, on: [executor], notes });
     outcome.failures.set(name, [...(outcome.failures.get(name) ?? []), failure]);
   }
-  for (const { failure, what, on, notes } of executors.values())
+  for (const { failure, what, on, notes } of executors.values()) {
     // In one line: where a failure is shown beside the source there is room for no more.
     failure.text = [`${what} (${on.join(", ")})`, ...notes].join(", ");
+    const dims = dimsOf(notes);
+    if (dims) failure.dims = dims;
+  }
   // Nothing runs where something is wrong with the file itself.
   if (outcome.problems.length === 0) for (const name of asked) outcome.passed.set(name, !outcome.failures.has(name));
   return outcome;
+}
+
+/** The note `with N = 78, C = 2` of the shrunk case. */
+function dimsOf(notes: string[]): Record<string, number> | undefined {
+  const note = notes.find((text) => /^with \w+ = \d+/.test(text));
+  return note === undefined ? undefined : Object.fromEntries([...note.matchAll(/(\w+) = (\d+)/g)].map((match) => [match[1], Number(match[2])]));
 }
 
 function readDiagnostics(json: string): Diagnostic[] | undefined {

@@ -2,14 +2,23 @@
 // shown where it does, with the values and the shrunk case.
 
 import { spawn } from "node:child_process";
+import * as fs from "node:fs";
+import * as os from "node:os";
+import * as path from "node:path";
 import * as vscode from "vscode";
 
 import { config, environment, findCompiler } from "./config";
-import { Failure, Place, readOutcome, testBlocks } from "./test_results";
+import { addCoverage, CoveredFile, readCoverage } from "./coverage";
+import { coverageOf, detailsOf } from "./coverage_view";
+import { debugTest } from "./debug";
+import { Failure, Outcome, Place, readOutcome, testBlocks } from "./test_results";
 
 export class TestView implements vscode.Disposable {
   private readonly controller = vscode.tests.createTestController("ptl", "PTL");
   private readonly subscriptions: vscode.Disposable[];
+  /** The shrunk cases of the last runs, by the path of the file and the name of the test. */
+  private readonly cases = new Map<string, Record<string, number>>();
+  private readonly covered = new WeakMap<vscode.TestRun, Map<string, CoveredFile>>();
 
   constructor() {
     const watcher = vscode.workspace.createFileSystemWatcher("**/*.ptl");
@@ -17,7 +26,14 @@ export class TestView implements vscode.Disposable {
       if (!item) await this.findAll();
     };
     this.controller.refreshHandler = () => this.findAll();
-    this.controller.createRunProfile("Run", vscode.TestRunProfileKind.Run, (request, token) => this.run(request, token), true);
+    const { Run, Debug, Coverage } = vscode.TestRunProfileKind;
+    this.controller.createRunProfile("Run", Run, (request, token) => this.run(request, token), true);
+    this.controller.createRunProfile("Debug", Debug, (request, token) => this.debug(request, token), true);
+    const coverage = this.controller.createRunProfile("Coverage", Coverage, (request, token) => this.run(request, token, true), true);
+    coverage.loadDetailedCoverage = (run, file) => {
+      const counted = this.covered.get(run)?.get(file.uri.fsPath);
+      return Promise.resolve(counted ? detailsOf(counted) : []);
+    };
     this.subscriptions = [
       this.controller,
       watcher,
@@ -79,8 +95,9 @@ export class TestView implements vscode.Disposable {
 
   // ---- A run ----
 
-  private async run(request: vscode.TestRunRequest, token: vscode.CancellationToken): Promise<void> {
+  private async run(request: vscode.TestRunRequest, token: vscode.CancellationToken, counts = false): Promise<void> {
     const run = this.controller.createTestRun(request);
+    if (counts) this.covered.set(run, new Map());
     try {
       for (const [file, tests] of this.chosen(request)) {
         if (token.isCancellationRequested) break;
@@ -90,6 +107,32 @@ export class TestView implements vscode.Disposable {
         if (isWhole) await this.runFile(run, file, tests, undefined, token);
         else for (const test of tests) await this.runFile(run, file, [test], test.id, token);
       }
+      for (const counted of this.covered.get(run)?.values() ?? []) run.addCoverage(coverageOf(counted));
+    } finally {
+      run.end();
+    }
+  }
+
+  /** One after the other, each in the case that made it fail last, else in the smallest that fails. */
+  private async debug(request: vscode.TestRunRequest, token: vscode.CancellationToken): Promise<void> {
+    const run = this.controller.createTestRun(request);
+    try {
+      for (const [file, tests] of this.chosen(request))
+        for (const test of tests) {
+          if (token.isCancellationRequested || !file.uri) return;
+          await saved(file.uri);
+          run.started(test);
+          const stop = token.onCancellationRequested(() => void vscode.debug.stopDebugging());
+          const ending = await debugTest(file.uri, test.id, this.cases.get(keyOf(test)) ?? {});
+          stop.dispose();
+          if (!ending) run.skipped(test);
+          else if (ending.passed) run.passed(test);
+          else
+            run.failed(
+              test,
+              ending.failures.map(({ text, location }) => Object.assign(new vscode.TestMessage(text), { location })),
+            );
+        }
     } finally {
       run.end();
     }
@@ -120,24 +163,49 @@ export class TestView implements vscode.Disposable {
   ): Promise<void> {
     const uri = file.uri;
     if (!uri) return;
-    const document = vscode.workspace.textDocuments.find((open) => open.uri.toString() === uri.toString());
-    if (document?.isDirty) await document.save();
+    await saved(uri);
     const begin = Date.now();
-    const { lines, json, problem } = await runCompiler(uri, filter, token);
+    const counted = this.covered.get(run);
+    const { lines, json, problem, coverage } = await runCompiler(uri, filter, token, counted !== undefined);
+    if (counted) addCoverage(counted, readCoverage(coverage));
     run.appendOutput(lines.replace(/\r?\n/g, "\r\n"), undefined, tests.length === 1 ? tests[0] : undefined);
     const outcome = readOutcome(
       json,
       tests.map((test) => test.id),
     );
+    run.appendOutput(summaryOf(outcome, tests).replace(/\r?\n/g, "\r\n"));
     const time = (Date.now() - begin) / tests.length;
     for (const test of tests) {
       const passed = outcome.passed.get(test.id);
+      const shrunk = outcome.failures.get(test.id)?.find((failure) => failure.dims)?.dims;
+      if (shrunk) this.cases.set(keyOf(test), shrunk);
+      else this.cases.delete(keyOf(test));
       if (token.isCancellationRequested) run.skipped(test);
       else if (passed === true) run.passed(test, time);
       else if (passed === false) run.failed(test, (outcome.failures.get(test.id) ?? []).map(messageOf), time);
       else run.errored(test, outcome.problems.length > 0 ? outcome.problems.map(messageOf) : [new vscode.TestMessage(problem)]);
     }
   }
+}
+
+function keyOf(test: vscode.TestItem): string {
+  return `${test.uri?.fsPath ?? ""}#${test.id}`;
+}
+
+async function saved(uri: vscode.Uri): Promise<void> {
+  const document = vscode.workspace.textDocuments.find((open) => open.uri.toString() === uri.toString());
+  if (document?.isDirty) await document.save();
+}
+
+/** A line for each test, and what is wrong below those that failed. */
+function summaryOf(outcome: Outcome, tests: vscode.TestItem[]): string {
+  return tests
+    .filter((test) => outcome.passed.has(test.id))
+    .map((test) => {
+      const failures = (outcome.failures.get(test.id) ?? []).map(({ text }) => `    ${text}\n`).join("");
+      return `${outcome.passed.get(test.id) ? "ok      " : "FAILED  "}${test.id}\n${failures}`;
+    })
+    .join("");
 }
 
 function messageOf(failure: Failure): vscode.TestMessage {
@@ -159,12 +227,15 @@ async function runCompiler(
   file: vscode.Uri,
   filter: string | undefined,
   token: vscode.CancellationToken,
-): Promise<{ lines: string; json: string; problem: string }> {
+  counts: boolean,
+): Promise<{ lines: string; json: string; problem: string; coverage: string }> {
   const compiler = findCompiler();
-  if (!("path" in compiler)) return { lines: `${compiler.problem}\n`, json: "", problem: compiler.problem };
+  if (!("path" in compiler)) return { lines: `${compiler.problem}\n`, json: "", problem: compiler.problem, coverage: "" };
+  const counted = counts ? path.join(fs.mkdtempSync(path.join(os.tmpdir(), "ptl-coverage-")), "coverage.json") : undefined;
   const executors = config(file).get<string[]>("test.executors", ["cpu", "reference"]);
   const args = ["test", file.fsPath, "--diagnostics=json", "--color=never", `--executor=${executors.join(",")}`];
   if (filter !== undefined) args.push("--filter", filter);
+  if (counted !== undefined) args.push(`--coverage=${counted}`);
   const folder = vscode.workspace.getWorkspaceFolder(file)?.uri.fsPath;
   return new Promise((done) => {
     let lines = "";
@@ -175,9 +246,16 @@ async function runCompiler(
     child.stderr.setEncoding("utf8").on("data", (text: string) => (lines += text));
     const end = (problem: string): void => {
       stop.dispose();
-      done({ lines, json, problem: `${problem}${lines === "" ? "" : `: ${lines}`}` });
+      done({ lines, json, problem: `${problem}${lines === "" ? "" : `: ${lines}`}`, coverage: counted === undefined ? "" : taken(counted) });
     };
     child.on("error", (error) => end(`${compiler.path} does not start: ${error.message}`));
     child.on("close", (code) => end(`ptlc test ended with ${code ?? "a signal"} and said nothing of this test`));
   });
+}
+
+/** The text of a file that goes, and its folder with it; empty if there is none. */
+function taken(file: string): string {
+  const text = fs.existsSync(file) ? fs.readFileSync(file, "utf8") : "";
+  fs.rmSync(path.dirname(file), { recursive: true, force: true });
+  return text;
 }

@@ -1,6 +1,7 @@
 // Callables: signature, conditions, body.
 #include "frontend/sema/declarations/check_decl.h"
 
+#include "frontend/lex/literal.h"
 #include "frontend/sema/analysis/condition_facts.h"
 #include "frontend/sema/analysis/flow.h"
 #include "frontend/sema/block/fuse_sections.h"
@@ -153,7 +154,7 @@ static void nameDecl(Context &ctx, NodeId node) {
   decl.name = ctx.text(name);
   // Tests, properties and benches are named by a string, whose quotes are dropped.
   if (!isCallable(decl.kind) && decl.name.size() >= 2 && decl.name.front() == '"')
-    decl.name = decl.name.substr(1, decl.name.size() - 2);
+    decl.name = stringLiteralValue(decl.name);
   decl.doc = ctx.tree.docComment(node);
   decl.isPub = ctx.tree.has(node, NodeFlag::Pub);
 }

@@ -178,8 +178,11 @@ std::vector<LineCost> lineCosts(const Report &report) {
 std::string describeCall(const Report &report) {
   std::string list;
   auto add = [&](const std::string &text) { list += (list.empty() ? "" : ", ") + text; };
-  for (const auto &[name, value] : report.dims)
-    add(name + "=" + std::to_string(value));
+  for (const auto &[name, value] : report.dims) {
+    const std::vector<std::string> &assumed = report.assumedDims;
+    bool isAssumed = std::find(assumed.begin(), assumed.end(), name) != assumed.end();
+    add(name + "=" + std::to_string(value) + (isAssumed ? " (assumed)" : ""));
+  }
   for (const auto &[name, elements] : report.elements)
     add(name + ": " + elements);
   for (const auto &[place, text] : report.decisions)

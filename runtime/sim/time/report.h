@@ -21,6 +21,7 @@ struct Report {
   bool isPart = false; ///< the first rounds of loops only
   Timeline timeline;
   Analysis analysis;
+  std::vector<std::string> assumedDims = {}; ///< those of `dims` that nobody gave
 };
 
 /// `paged_attention[B=16, length: 4096] on a3`.

@@ -257,7 +257,56 @@ local function run()
   end)
 end
 
+--- The adapter for neotest, whose part is played here: it finds blocks, runs them with the compiler, and reads what came of it.
+local function neotest()
+  local adapter = require('neotest-ptl')
+  local path = vim.fn.getcwd() .. '/checks.ptl'
+  vim.fn.writefile({
+    'kernel twice[N](x: f32[N]) -> (y: f32[N])',
+    '{',
+    '    parallel r in tiles(N, 64) { y[r] = x[r] + x[r] }',
+    '}',
+    'test "a \\"good\\" one" {',
+    '    expect_equal(twice(ones(f32[70])), 2.0)',
+    '}',
+    'property "short"[N: 1..300] {',
+    '    for i in 0..N { assert(i < 77) }',
+    '}',
+    '// test "none" {',
+    'test "in a line" { expect(true) }',
+  }, path)
+  package.loaded['neotest.lib'] = { positions = { parse_tree = function(list) return list end } }
+  local found = {}
+  for _, each in ipairs(adapter.discover_positions(path)) do
+    table.insert(found, ('%s %s %d-%d'):format(each.type, each.name, each.range[1], each.range[3]))
+  end
+  record(vim.deep_equal(found, { 'file checks.ptl 0-12', 'test a "good" one 4-6', 'test short 7-9', 'test in a line 11-11' }),
+    'neotest: blocks are found', found)
+  record(adapter.is_test_file(path) and not adapter.is_test_file(vim.fn.getcwd() .. '/results'), 'neotest: files with tests are known')
+
+  local function run_position(position, strategy)
+    local tree = { data = function() return position end }
+    local spec = adapter.build_spec({ tree = tree, strategy = strategy })
+    local output = vim.fn.system(spec.command)
+    return adapter.results(spec, { code = vim.v.shell_error, output = 'output' }, tree), spec, output
+  end
+  local all, _, output = run_position({ type = 'file', path = path, id = path, name = 'checks.ptl' })
+  local short = all[path .. '::short'] or {}
+  record((all[path .. '::a "good" one'] or {}).status == 'passed' and (all[path .. '::in a line'] or {}).status == 'passed',
+    'neotest: what passed on all executors has passed', { all, output })
+  record(short.status == 'failed' and #short.errors == 2 and short.errors[1].line == 8
+    and short.errors[1].message:find('`i` is 77 %(%w+%), with N = 78$') ~= nil, 'neotest: a failure has its line and the shrunk case', { short, output })
+  local one, spec = run_position({ type = 'test', path = path, id = path .. '::short', name = 'short' }, 'dap')
+  record(vim.tbl_count(one) == 1 and spec.strategy.test == 'short' and spec.strategy.program == path, 'neotest: one block alone, and for a debugger', one)
+  local none = run_position({ type = 'file', path = path .. '.none', id = 'none', name = 'none' })
+  record(none.none and none.none.status == 'failed', 'neotest: what cannot be run has failed', none)
+  record(adapter.build_spec({ tree = { data = function() return { type = 'dir' } end } }) == nil, 'neotest: folders are left to it')
+end
+
 local ok, problem = xpcall(run, debug.traceback)
+if ok then
+  ok, problem = xpcall(neotest, debug.traceback)
+end
 if not ok then
   record(false, 'the test ran to its end', problem)
 end

@@ -1,10 +1,11 @@
-"""The tests of the VS Code extension: run.py package|unit|install|workbench BUILD
+"""The tests of the VS Code extension: run.py package|unit|install|workbench|pictures BUILD
 
 package    checks the types, bundles and packages the extension
 unit       its pure functions, its grammar on samples, and what the package holds; plain node
 install    what the next one needs: node, code-server, playwright
 workbench  the package in a real VS Code workbench (code-server) that a headless chromium shows; screenshots go to
            $PTL_TEST_RESULTS, else BUILD/test-results
+pictures   no test: all views in two themes and widths, in BUILD/pictures; those of the documents go to editors/vscode/media/pictures
 """
 
 import argparse
@@ -43,12 +44,23 @@ def wait_for(port, process, log):
 
 
 def workbench(build):
+    results = Path(os.environ.get("PTL_TEST_RESULTS") or build / "test-results") / "vscode"
+    return show(build, results, "workbench.mjs")
+
+
+def pictures(build):
+    shown = ROOT / "editors" / "vscode" / "media" / "pictures"
+    settings = build / "editors" / "vscode-state" / "user" / "User" / "settings.json"
+    return show(build, build / "pictures", "pictures.mjs", settings, shown)
+
+
+def show(build, results, script, *arguments):
+    """The package in a new workbench, and a script that drives it; its pictures go to `results`."""
     chromium = need("chromium", "chromium")
     server = Path(os.environ.get("PTL_LSP", build / "bin" / "ptl-lsp"))
     if not server.exists():
         raise Missing(f"{server} is not built")
     tools = Tools(build)
-    results = Path(os.environ.get("PTL_TEST_RESULTS") or build / "test-results") / "vscode"
     results.mkdir(parents=True, exist_ok=True)
     for old in results.glob("*.png"):
         old.unlink()
@@ -75,23 +87,23 @@ def workbench(build):
     code = [tools.node, tools.code_server, "--config", config]
     code += ["--user-data-dir", folders["user"], "--extensions-dir", folders["extensions"]]
     call([*code, "--install-extension", Extension(build).package], state, "install the package", env)
-    return drive(tools, code, folders["workspace"], results, chromium, env)
+    return drive(tools, code, folders["workspace"], results, env, script, chromium, *arguments)
 
 
-def drive(tools, code, workspace, results, chromium, env):
+def drive(tools, code, workspace, results, env, script, *arguments):
     port = free_port()
     log = results / "code-server.log"
-    arguments = ["--auth", "none", "--bind-addr", f"127.0.0.1:{port}", "--disable-workspace-trust"]
-    arguments += ["--disable-telemetry", "--disable-update-check", workspace]
+    serve = [*code, "--auth", "none", "--bind-addr", f"127.0.0.1:{port}", "--disable-workspace-trust"]
+    serve += ["--disable-telemetry", "--disable-update-check", workspace]
     with open(log, "w") as output:
         process = subprocess.Popen(
-            [str(part) for part in [*code, *arguments]], env=env, stdout=output, stderr=subprocess.STDOUT
+            [str(part) for part in serve], env=env, stdout=output, stderr=subprocess.STDOUT
         )
         try:
             wait_for(port, process, log)
             env["NODE_PATH"] = str(tools.modules)
-            script = [str(tools.node), str(HERE / "workbench.mjs"), str(port), str(workspace), str(results), chromium]
-            return subprocess.run(script, env=env, cwd=tools.folder).returncode
+            drive = [tools.node, HERE / script, port, workspace, results, *arguments]
+            return subprocess.run([str(part) for part in drive], env=env, cwd=tools.folder).returncode
         finally:
             process.terminate()
             try:
@@ -102,7 +114,7 @@ def drive(tools, code, workspace, results, chromium, env):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("kind", choices=["package", "unit", "install", "workbench"])
+    parser.add_argument("kind", choices=["package", "unit", "install", "workbench", "pictures"])
     parser.add_argument("build", type=Path)
     options = parser.parse_args()
     build = options.build.resolve()
@@ -113,7 +125,7 @@ def main():
         if options.kind == "install":
             Tools(build).install()
             return 0
-        return {"unit": unit, "workbench": workbench}[options.kind](build)
+        return {"unit": unit, "workbench": workbench, "pictures": pictures}[options.kind](build)
     except Missing as problem:
         print(f"error: {problem}", file=sys.stderr)
         return 1

@@ -2,125 +2,16 @@
 // usage: node workbench.mjs PORT WORKSPACE RESULTS CHROMIUM
 import assert from "node:assert/strict";
 import fs from "node:fs";
-import { createRequire } from "node:module";
 import path from "node:path";
 
+import { openBrowser, openFolder, until, Workbench } from "./person.mjs";
+import { testSteps } from "./testing.mjs";
+
 const [port, workspace, results, chromium] = process.argv.slice(2);
-const { chromium: browsers } = createRequire(path.join(process.env.NODE_PATH, "index.js"))("playwright-core");
 const source = path.join(workspace, "kernels.ptl");
-const patience = Number(process.env.PTL_TEST_PATIENCE || 20_000); // A loaded machine is slow.
 
 const begin = Date.now();
 const seconds = () => ((Date.now() - begin) / 1000).toFixed(1);
-
-/** Waits until `look` answers something, or says after a while what was there instead. */
-async function until(what, look, limit = patience) {
-  const end = Date.now() + limit;
-  let last;
-  for (;;) {
-    try {
-      last = await look();
-      if (last) return last;
-    } catch (error) {
-      last = error.message.split("\n")[0];
-    }
-    if (Date.now() > end) throw new Error(`${what}: not seen in ${limit / 1000} s (${JSON.stringify(last)})`);
-    await new Promise((done) => setTimeout(done, 50));
-  }
-}
-
-class Workbench {
-  constructor(page) {
-    this.page = page;
-  }
-
-  /** The text of an editor as the page shows it; non-breaking spaces stand there for spaces. */
-  async text(editor = this.sourceEditor()) {
-    return (await editor.locator(".view-line").allInnerTexts()).join("\n").replaceAll("\u00a0", " ");
-  }
-  sourceEditor() {
-    return this.page.locator('.editor-instance[data-uri$="/kernels.ptl"], .monaco-editor[data-uri$="/kernels.ptl"]').last();
-  }
-  previewEditor() {
-    return this.page.locator('.monaco-editor[data-uri^="ptl-ir:"]').last();
-  }
-
-  async command(title) {
-    await this.page.keyboard.press("F1");
-    const input = this.page.locator(".quick-input-widget input").first();
-    await input.fill(`>${title}`);
-    await this.choose(title);
-  }
-  async choose(label) {
-    const row = this.page.locator(".quick-input-list .monaco-list-row", { hasText: label }).first();
-    await row.click({ timeout: patience });
-  }
-  /** From a list that is longer than what the page holds of it. */
-  async pick(label) {
-    await this.page.locator(".quick-input-widget input").first().fill(label);
-    await this.choose(label);
-  }
-  /** Line and column count from one. */
-  async goTo(line, column) {
-    await this.page.keyboard.press("Control+G");
-    const input = this.page.locator(".quick-input-widget input").first();
-    await input.fill(`:${line}:${column}`);
-    await this.page.keyboard.press("Enter");
-    await until("the cursor is there", async () =>
-      (await this.page.locator(".statusbar-item", { hasText: `Ln ${line}, Col ${column}` }).count()) > 0,
-    );
-  }
-  /** Puts the cursor at the beginning, or the end, of a piece of the source file. */
-  async goToText(piece, after = false) {
-    await this.page.keyboard.press("Control+1");
-    const lines = fs.readFileSync(source, "utf8").split("\n");
-    const line = lines.findIndex((text) => text.includes(piece));
-    await this.goTo(line + 1, lines[line].indexOf(piece) + 1 + (after ? piece.length : 0));
-  }
-  /** The text of the hover at the cursor. Right after an edit a server may leave the IR out, so it is asked again. */
-  async hover(what, pattern) {
-    const shown = this.page.locator(".monaco-hover:not(.hidden)", { hasText: pattern });
-    return until(what, async () => {
-      await this.page.keyboard.press("Escape");
-      await this.command("Show or Focus Hover");
-      await until("it", async () => (await shown.count()) > 0, 3000);
-      return shown.first().innerText();
-    });
-  }
-  /** The editor draws lenses anew when one of them says something new, and a click in that moment is lost: so it is
-   * made again, as a person would, until `look` sees what comes of it. */
-  async clickLens(pattern, what, look) {
-    const lens = this.page.locator(".codelens-decoration a", { hasText: pattern }).first();
-    return until(what, async () => {
-      await lens.click({ timeout: 5000 });
-      return until("it", look, 5000);
-    }, 2 * patience);
-  }
-  /** Near the beginning of a line: a line is as wide as the widest of all, and a click at its middle would scroll. */
-  async clickInPreview(piece) {
-    const line = this.previewEditor().locator(".view-line", { hasText: piece }).first();
-    for (let left = 3; ; --left) {
-      try {
-        return await line.click({ position: { x: 60, y: 8 }, timeout: 7000 });
-      } catch (error) {
-        if (left === 1) throw error;
-        // A hover that is still open lies over the line.
-        await this.page.mouse.move(2, 2);
-        await this.page.keyboard.press("Escape");
-      }
-    }
-  }
-  /** Saves what the last command changed. */
-  async save() {
-    await until("the file is changed", async () => (await this.page.locator(".tab.active.dirty").count()) > 0);
-    await this.page.keyboard.press("Control+S");
-    await until("the file is saved", async () => (await this.page.locator(".tab.active.dirty").count()) === 0);
-  }
-  async shoot(name) {
-    await new Promise((done) => setTimeout(done, 150)); // What appears fades in.
-    await this.page.screenshot({ path: path.join(results, `${name}.png`) });
-  }
-}
 
 /** What must be seen, in order; each step leaves a screenshot. */
 const steps = {
@@ -373,7 +264,7 @@ const steps = {
 
   async graph(w) {
     await w.goToText("pub kernel softmax_rows");
-    await w.command("PTL: Show Graph of Tasks and Data");
+    await w.clickLens(/^a3: graph$/, "a lens shows the graph", async () => (await w.page.locator("iframe.webview").count()) > 0);
     const inside = w.page.frameLocator("iframe.webview").last().frameLocator("iframe");
     await until("a picture shows the operations of the kernel", async () =>
       (await inside.locator("svg.ptl-graph .op").count()) > 2 && /softmax_rows on a3: /.test(await inside.locator("svg.ptl-graph .title").first().innerHTML()),
@@ -420,23 +311,7 @@ const steps = {
     await w.shoot("timelineReport");
   },
 
-  async testView(w) {
-    await w.page.keyboard.press("Control+1"); // The file opens where the cursor is.
-    await w.page.keyboard.press("Control+P");
-    await w.page.locator(".quick-input-widget input").first().fill("checks.ptl");
-    await w.choose("checks.ptl");
-    await w.command("Testing: Focus on Test Explorer View");
-    const tree = w.page.locator(".test-explorer .monaco-list-row");
-    await until("the files with tests are listed", async () => (await tree.allInnerTexts()).some((row) => row.includes("checks.ptl")));
-    await w.page.keyboard.press("Control+1");
-    await w.command("Test: Run Tests in Current File");
-    const inline = w.page.locator('.monaco-editor[data-uri$="/checks.ptl"]').last();
-    await until("a failure stands in its line, with values", async () => /\d\.\d+ != \d\.\d+/.test(await w.text(inline) + (await w.page.locator(".monaco-editor").allInnerTexts()).join(" ").replaceAll("\u00a0", " ")));
-    await until("and the shrunk case", async () => /with N = 78/.test((await w.page.locator(".part.editor, .part.panel").allInnerTexts()).join(" ").replaceAll("\u00a0", " ")));
-    await w.shoot("testFailure");
-    await w.command("View: Show Explorer");
-    await w.command("View: Close Editor");
-  },
+  ...testSteps,
 
   async status(w) {
     await w.command("PTL: Show Server Status");
@@ -455,17 +330,14 @@ const steps = {
   },
 };
 
-const browser = await browsers.launch({ executablePath: chromium, args: ["--no-sandbox", "--disable-gpu"] });
-const page = await (await browser.newContext({ viewport: { width: 1500, height: 950 } })).newPage();
-page.setDefaultTimeout(patience);
+const { browser, page } = await openBrowser(chromium, { width: 1500, height: 950 });
 const messages = [];
 page.on("console", (message) => messages.push(message.text()));
-const payload = JSON.stringify([["openFile", `vscode-remote://127.0.0.1:${port}${source}`]]);
-const workbench = new Workbench(page);
+const workbench = new Workbench(page, workspace, results);
 let step = "start";
 let status = 0;
 try {
-  await page.goto(`http://127.0.0.1:${port}/?folder=${encodeURIComponent(workspace)}&payload=${encodeURIComponent(payload)}`);
+  await openFolder(page, port, workspace, source);
   const wanted = process.env.PTL_STEPS?.split(" ") ?? Object.keys(steps);
   for (const [name, run] of wanted.map((each) => [each, steps[each]])) {
     step = name;

@@ -13,6 +13,8 @@ const { blockAt } = await load("blocks");
 const { picturePage, withLines } = await load("picture_page");
 const { readSizes, sizesText, withSizes } = await load("sizes");
 const { readOutcome, testBlocks } = await load("test_results");
+const coverage = await load("coverage");
+const { namesOfLines } = await load("inline_names");
 const { parsePlace, timelinePage } = await load("timeline_page");
 
 const range = (line, from, endLine, to) => ({ start: { line, character: from }, end: { line: endLine, character: to } });
@@ -235,7 +237,68 @@ test("what a run says is put to its tests", () => {
   assert.equal(wrong.text, `${said} (cpu, reference)`);
   assert.deepEqual([wrong.actual, wrong.expected, wrong.place.line, wrong.place.column], ["1.5", "2.5", 6, 4]);
   assert.equal(outcome.failures.get("p")[0].text, "`i < 77` does not hold: `i` is 77 (cpu), with N = 78");
+  assert.deepEqual(outcome.failures.get("p")[0].dims, { N: 78 });
+  assert.equal(wrong.dims, undefined);
   const broken = readOutcome(JSON.stringify({ diagnostics: [{ ...at(1), code: "E0107", message: "expected `(`" }] }), ["ok"]);
   assert.deepEqual([broken.passed.size, broken.problems[0].text], [0, "expected `(`"]);
   assert.deepEqual(readOutcome("not JSON", ["ok"]), { passed: new Map(), failures: new Map(), problems: [] });
+});
+
+function counted(...counts) {
+  const at = (line, from, to) => ({ begin: { line, column: from }, end: { line, column: to } });
+  const [first, second, then] = counts;
+  const entry = {
+    name: "twice",
+    kind: "kernel",
+    at: at(1, 8, 13),
+    count: first,
+    extents: [{ dims: { N: first }, count: first }],
+    statements: [{ ...at(2, 5, 40), count: first }, { ...at(3, 9, 20), count: second }],
+    branches: [{ ...at(3, 12, 15), arms: [{ name: "then", count: then }, { name: "else", count: 0 }] }],
+  };
+  const skipped = { ...entry, name: "by_hand", skipped: "it is written at block level", count: 0, statements: [], branches: [], extents: [] };
+  return { file: "/a.ptl", entries: [entry, skipped] };
+}
+
+test("coverage of several runs is added, and summed up", () => {
+  const document = (file) => JSON.stringify({ version: 1, executor: "reference", files: [file] });
+  const all = new Map();
+  coverage.addCoverage(all, coverage.readCoverage(document(counted(2, 0, 0))));
+  assert.deepEqual(coverage.sums(all.get("/a.ptl")).statements, { covered: 1, total: 2 });
+  coverage.addCoverage(all, coverage.readCoverage(document(counted(3, 4, 1))));
+  const file = all.get("/a.ptl");
+  assert.deepEqual(coverage.sums(file), {
+    statements: { covered: 2, total: 2 },
+    branches: { covered: 1, total: 2 },
+    entries: { covered: 1, total: 1 },
+  });
+  assert.deepEqual(file.entries[0].statements.map(({ count }) => count), [5, 4]);
+  assert.deepEqual(file.entries[0].extents, [{ dims: { N: 2 }, count: 2 }, { dims: { N: 3 }, count: 3 }]);
+  assert.equal(coverage.titleOf(file.entries[0]), "twice: N = 2, 3");
+  assert.equal(coverage.titleOf(file.entries[1]), "by_hand: not counted, it is written at block level");
+  // A branch belongs to the smallest statement around it.
+  assert.deepEqual(coverage.branchesOf(file.entries[0]).map((own) => own.length), [0, 1]);
+  // A file that was changed is not mixed with what it was.
+  const changed = counted(1, 1, 1);
+  changed.entries[0].statements.pop();
+  coverage.addCoverage(all, [changed]);
+  assert.equal(all.get("/a.ptl").entries[0].count, 1);
+  assert.deepEqual([coverage.readCoverage("not JSON"), coverage.readCoverage('{"version":2}')], [[], []]);
+});
+
+test("many extents are shortened", () => {
+  const entry = counted(1, 1, 1).entries[0];
+  entry.extents = [9, 3, 1, 2, 8, 4, 5, 6, 7, 300].map((N) => ({ dims: { N }, count: 1 }));
+  assert.equal(coverage.titleOf(entry), "twice: N = 1, 2, 3, 4, 5, 6 … 300");
+});
+
+test("names whose values stand at the ends of lines", () => {
+  const text = ["fn f(q: f32) {", "}", "kernel k[N](x: f32[N]) -> (y: f32[N])", "{", "    parallel r in tiles(N, 64) {",
+    '        let part: f32[r] = x[r] // of "x"', "        y[r] = part + 1.0", "        let (a, b) = two(y)", "        expect(a == b.c)"];
+  const names = (line) => namesOfLines((at) => text[at], line).map(({ line, column, name }) => {
+    assert.equal(text[line].slice(column, column + name.length), name);
+    return `${line}:${name}`;
+  });
+  assert.deepEqual(names(8), ["2:kernel", "2:k", "2:N", "2:x", "2:f32", "2:y", "4:r", "5:part", "6:y", "7:a", "7:b", "8:expect", "8:a", "8:b"]);
+  assert.deepEqual(names(0), ["0:fn", "0:f", "0:q", "0:f32"]);
 });

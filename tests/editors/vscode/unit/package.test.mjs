@@ -17,7 +17,7 @@ function packaged() {
 
 test("the package holds what it needs and nothing else", () => {
   const files = packaged().filter((file) => file.startsWith("extension/")).map((file) => file.slice("extension/".length));
-  const known = /^(package\.json|readme\.md|changelog\.md|license\.txt|(language|preview)-configuration\.json|out\/extension\.js|syntaxes\/[\w.-]+\.json|snippets\/ptl\.json|media\/[\w./-]+\.(svg|png|md))$/i;
+  const known = /^(package\.json|readme\.md|changelog\.md|license\.txt|(language|preview)-configuration\.json|out\/extension\.js|syntaxes\/[\w.-]+\.json|snippets\/ptl\.json|media\/[\w./-]+\.(svg|png|webp|md))$/i;
   assert.deepEqual(files.filter((file) => !known.test(file)), []);
   const named = [
     manifest.main,

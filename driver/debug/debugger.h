@@ -1,0 +1,56 @@
+// Decides at each step of a run whether it stands still there. How that is shown, and what a person
+// then says, is for who derives from it.
+#pragma once
+
+#include "driver/debug/breakpoints.h"
+
+namespace ptl::debug {
+
+enum class Resume : uint8_t {
+  Continue,
+  Over, ///< to the next statement of this call, or of one that called it
+  Into, ///< to the next statement of all
+  Out,  ///< to the next statement of a call that called this one
+};
+
+enum class Reason : uint8_t { Entry, Step, Breakpoint, Failure, Pause };
+
+struct Stopped {
+  Reason reason = Reason::Step;
+  std::string
+      text; ///< of a failure: what is wrong; of a breakpoint: why its condition is not known
+  Span at;
+};
+
+/// Ends the run from within; passes through the interpreter.
+struct Quit {};
+
+class Debugger : public reference::Observer {
+public:
+  explicit Debugger(Breakpoints &breakpoints) : breakpoints_(breakpoints) {}
+
+  void onStep(const reference::Step &step, const reference::RunView &view) final;
+  void onFailure(Span at, const std::string &message, const reference::RunView &view) final;
+
+  bool stopsAtEntry = false;
+  bool stopsAtFailures = true;
+
+protected:
+  /// The run stands still until this returns. May throw `Quit`.
+  virtual Resume stopped(const Stopped &why, const reference::RunView &view) = 0;
+  /// Asked every now and then while the run goes on. May throw `Quit`.
+  virtual bool wantsPause() { return false; }
+
+private:
+  std::optional<Stopped> reasonToStop(const reference::Step &step, const reference::RunView &view);
+  std::optional<Stopped> atBreakpoint(const reference::Step &step, const reference::RunView &view);
+  void stop(const Stopped &why, const reference::RunView &view);
+
+  Breakpoints &breakpoints_;
+  Resume resume_ = Resume::Continue;
+  size_t depth_ = 0; ///< of the calls where the run was resumed
+  uint32_t steps_ = 0;
+  bool hasBegun_ = false;
+};
+
+} // namespace ptl::debug
