@@ -14,7 +14,10 @@ namespace ptl {
 struct ExampleSize {
   std::string name; ///< of the dimension or parameter; `..` for a leading axis
   int64_t value = 0;
-  std::string why; ///< `asked for`, `bench "…"`, `assumed`
+  std::string why; ///< `asked for`, `bench "…"`, `assumed`, `default`
+
+  /// Nobody has asked for it, and no bench has it.
+  bool isAssumed() const { return why == "assumed" || why == "default"; }
 };
 
 /// Lengths by name: `S`, or `f.S` for the declaration `f` alone.

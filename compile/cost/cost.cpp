@@ -379,7 +379,7 @@ std::optional<sim::Report> timelineOf(const CostQuestion &question, const ChipPr
   report.machine = question.machine.name;
   for (const ExampleSize &size : call.call()->sizes) {
     report.dims.emplace_back(size.name, size.value);
-    if (size.why == "assumed")
+    if (size.isAssumed())
       report.assumedDims.push_back(size.name);
   }
   for (const AssumedElements &each : call.call()->elements)

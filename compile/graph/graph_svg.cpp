@@ -270,10 +270,9 @@ void Painter::paintTitle(const ProgramGraph &graph) {
   std::string title = graph.entry + " on " + graph.target, about;
   bool isAssumed = false;
   for (const ExampleSize &size : graph.sizes) {
-    bool isExample = size.why == "assumed";
     about += (about.empty() ? "for " : ", ") + size.name + " = " + std::to_string(size.value) +
-             (isExample ? " (assumed)" : "");
-    isAssumed |= isExample;
+             (size.isAssumed() ? " (assumed)" : "");
+    isAssumed |= size.isAssumed();
   }
   if (graph.us)
     title += (graph.isLeast ? ": at least " : ": ") + std::string(isAssumed ? "~" : "") +

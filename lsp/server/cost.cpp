@@ -23,7 +23,7 @@ static const json *costOf(const ChipVerdict &verdict) {
   return isKnown ? &*cost : nullptr;
 }
 
-/// Nobody has asked for the length, and no bench has it.
+/// Nobody has asked for the length, and no bench has it: as `ExampleSize::isAssumed`.
 static bool isAssumed(const json &size) {
   std::string why = size.value("why", "");
   return why == "assumed" || why == "default";

@@ -43,7 +43,8 @@ int bindTo(const std::string &name) {
   return -1;
 }
 
-static int connectTo(const std::string &name) {
+/// `listens`: the process at the other end.
+static int connectTo(const std::string &name, pid_t &listens) {
   sockaddr_un address;
   socklen_t size = addressOf(name, address);
   int socket = newSocket();
@@ -51,8 +52,10 @@ static int connectTo(const std::string &name) {
   socklen_t otherSize = sizeof other;
   if (socket >= 0 && ::connect(socket, reinterpret_cast<sockaddr *>(&address), size) == 0 &&
       ::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &other, &otherSize) == 0 &&
-      other.uid == ::geteuid())
+      other.uid == ::geteuid()) {
+    listens = other.pid;
     return socket;
+  }
   if (socket >= 0)
     ::close(socket);
   return -1;
@@ -106,18 +109,26 @@ static std::string nameOfKeeper(const std::vector<std::string> &origin) {
   return "ptl-ranks-" + std::to_string(::geteuid()) + "-" + std::to_string(hash);
 }
 
-/// Among ranks whose run has no keeper yet, the first makes one, `made`.
-static int connectOrKeep(uint32_t expected, double patience, pid_t &made) {
+/// Nobody else lets a keeper go on that a signal has stopped.
+static void letGoOn(pid_t keeper) {
+  if (keeper > 0 && stateOf(keeper).letter == 'T')
+    ::kill(keeper, SIGCONT);
+}
+
+/// Among ranks whose run has no keeper yet, the first makes one.
+static int connectOrKeep(uint32_t expected, double patience, pid_t &keeper) {
   std::vector<std::string> origin = originOfRun();
   std::string name = nameOfKeeper(origin);
+  pid_t made = 0;
   for (int tries = 0; tries < 2000; ++tries) {
-    if (int socket = connectTo(name); socket >= 0)
+    if (int socket = connectTo(name, keeper); socket >= 0)
       return socket;
     if (int listener = bindTo(name); listener >= 0) {
-      ::listen(listener, 4096);
+      // The keeper is the one who listens, so that every rank sees who it is.
       made = startKeeper(listener, expected, patience, origin);
       ::close(listener);
     } else {
+      letGoOn(made);
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
   }
@@ -133,7 +144,7 @@ std::unique_ptr<Lifeline> Lifeline::tie(double patience, std::string &why) {
   auto expected = static_cast<uint32_t>(std::max<int64_t>(local, 0));
   const char *name = std::getenv(kKeeperVariable);
   pid_t keeper = 0;
-  int socket = name ? connectTo(name) : connectOrKeep(expected, patience, keeper);
+  int socket = name ? connectTo(name, keeper) : connectOrKeep(expected, patience, keeper);
   if (socket < 0) {
     why = "what watches over its ranks is gone, or cannot be reached: " +
           std::string(std::strerror(errno));
@@ -141,7 +152,7 @@ std::unique_ptr<Lifeline> Lifeline::tie(double patience, std::string &why) {
   }
   std::unique_ptr<Lifeline> line(new Lifeline(socket));
   line->coversAll_ = all > 0 && all == local;
-  line->keeper_ = keeper;
+  line->keeper_ = name ? 0 : keeper; // The user may stop `ptlc run`.
   line->tell({Message::Come, static_cast<int32_t>(rank), expected});
   // Signals are for the thread that works.
   sigset_t every, before;
@@ -194,8 +205,7 @@ void Lifeline::watch() {
     pollfd news{socket_, POLLIN, 0};
     if (::poll(&news, 1, 500) > 0 && !obeys())
       return;
-    if (keeper_ > 0 && stateOf(keeper_).letter == 'T')
-      ::kill(keeper_, SIGCONT); // Nobody else would.
+    letGoOn(keeper_);
     if (uint64_t progress = progress_.load(std::memory_order_relaxed); progress != told) {
       tell({Message::State, activity_.load(std::memory_order_relaxed), progress});
       told = progress;

@@ -80,7 +80,7 @@ private:
   bool obeys();
 
   int socket_;
-  pid_t keeper_ = 0; ///< if this rank has made it
+  pid_t keeper_ = 0; ///< if ranks have made it
   bool coversAll_ = false;
   std::atomic<int32_t> activity_ = kBegins;
   std::atomic<uint64_t> progress_ = 0;

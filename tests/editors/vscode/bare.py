@@ -76,7 +76,7 @@ def bare(build):
     code += ["--user-data-dir", folders["user"], "--extensions-dir", folders["extensions"]]
     call([*code, "--install-extension", shared / package.name], build, "install the package", ENVIRONMENT)
     try:
-        return run.drive(tools, code, folders["workspace"], results, chromium, dict(ENVIRONMENT, PTL_STEPS=STEPS))
+        return run.drive(tools, code, folders["workspace"], results, dict(ENVIRONMENT, PTL_STEPS=STEPS), "workbench.mjs", chromium)
     finally:
         shutil.rmtree(root, ignore_errors=True)
         shared.unlink(missing_ok=True)

@@ -42,14 +42,16 @@ export const testSteps = {
     await until("a list says how much of the file", async () => /checks\.ptl/.test(plain(await rows.allInnerTexts())));
     await until("and with which extents", async () => {
       const seen = plain(await rows.allInnerTexts());
-      if (/twice: N = 1, 2/.test(seen)) return true;
+      if (/twice: N = 1, 100/.test(seen)) return true;
       await rows.filter({ hasText: "checks.ptl" }).last().click();
       await w.page.keyboard.press("ArrowRight");
       await new Promise((done) => setTimeout(done, 500));
       throw new Error(seen);
     });
     await w.shoot("coverageView");
-    await w.command("Test: Close Coverage");
+    const header = w.page.locator(".pane-header", { hasText: /test coverage/i }).last();
+    await header.hover();
+    await header.locator('[aria-label="Clear Coverage"]').click();
     await until("the marks go", async () => (await mark("hit").count()) === 0);
     await w.command("View: Show Explorer");
     await w.command("View: Close Editor");
@@ -79,7 +81,7 @@ export const testSteps = {
     await w.command("Debug: Continue");
     await until("and ends", async () => (await w.page.locator(".debug-toolbar").count()) === 0 || !(await w.page.locator(".debug-toolbar").isVisible()));
     assert.ok(!/passed/.test(plain(await w.page.locator(".repl .monaco-list-row").allInnerTexts())), "the test has failed");
-    await w.command("Debug: Remove All Breakpoints");
+    await w.command("Remove All Breakpoints");
     await w.command("View: Show Explorer");
     await w.command("View: Close Editor");
   },

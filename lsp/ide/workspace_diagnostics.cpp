@@ -1,0 +1,111 @@
+// What a file's diagnostics are: those of its chunks and of the file, in order.
+#include "lsp/ide/workspace.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ptl::ide {
+
+namespace {
+
+/// Puts the diagnostics of a file together from those of its chunks.
+struct Assembly {
+  const Workspace &workspace;
+  File &file;
+  std::vector<FileDiagnostic> all;
+  size_t lexical = 0, syntactic = 0; ///< errors so far
+  bool hasErrors = false;
+
+  void add(const Diagnostic &diagnostic, uint32_t begin) {
+    all.push_back({&diagnostic, {begin + diagnostic.span.begin, begin + diagnostic.span.end}});
+  }
+  void addOfChunk(const Diagnostic &diagnostic, uint32_t begin);
+  void addOfFile(const DiagnosticSink &sink);
+  bool isConsequence(const Place &place, Span span) const;
+};
+
+/// A file has so many errors of one kind, however many chunks it has.
+void Assembly::addOfChunk(const Diagnostic &diagnostic, uint32_t begin) {
+  hasErrors |= diagnostic.severity == Severity::Error;
+  if (!isSyntaxError(diagnostic.id))
+    return add(diagnostic, begin);
+  // Lexical errors and others have a limit each.
+  size_t &count = isLexical(diagnostic.id) ? lexical : syntactic;
+  if (++count <= kMaxSyntaxErrors)
+    return add(diagnostic, begin);
+  // The first syntax error beyond the limit says that there are too many; lexical ones just stop.
+  if (&count != &syntactic || count > kMaxSyntaxErrors + 1)
+    return;
+  file.tooMany = {};
+  file.tooMany.report(DiagId::TooManyErrors, diagnostic.span, {std::to_string(kMaxSyntaxErrors)});
+  add(file.tooMany.all().front(), begin);
+}
+
+/// Whether a diagnostic is on the line of a syntax error, and so probably only a consequence of it.
+bool Assembly::isConsequence(const Place &place, Span span) const {
+  auto lineOf = [&](Span each) { return place.chunk->file.lineColumn(each.begin).line; };
+  for (const Diagnostic &syntax : place.chunk->syntax.all())
+    if (isSyntaxError(syntax.id) && lineOf(syntax.span) == lineOf(span))
+      return true;
+  return false;
+}
+
+void Assembly::addOfFile(const DiagnosticSink &sink) {
+  for (const Diagnostic &diagnostic : sink.all()) {
+    const Place *place = file.document.placeOf(diagnostic.span.file);
+    hasErrors |= diagnostic.severity == Severity::Error;
+    if (place && !isConsequence(*place, diagnostic.span))
+      add(diagnostic, place->begin);
+  }
+}
+
+} // namespace
+
+static void addUnusedImports(File &file, DiagnosticSink &sink) {
+  std::vector<std::pair<Span, std::string>> unused;
+  for (const auto *map : {&file.index.modules, &file.index.names})
+    for (const auto &[name, import] : *map) {
+      bool used = false;
+      for (const Place &place : file.document.places())
+        // An unchecked chunk may use any import.
+        used = used || !place.check ||
+               std::find(place.check->usedImports.begin(), place.check->usedImports.end(), name) !=
+                   place.check->usedImports.end();
+      if (!used)
+        unused.push_back({import.span, name});
+    }
+  for (const auto &[span, name] : unused)
+    sink.report(DiagId::UnusedImport, span, {name});
+}
+
+std::vector<FileDiagnostic> Workspace::diagnostics(File &file) {
+  // Recursion is looked for only when all is checked, because partial calls would miss cycles.
+  if (file.callsChanged && !hasStale(file))
+    findRecursion(file);
+  Assembly assembly{*this, file, {}};
+  // A chunk without a check shows its syntax errors at least.
+  for (const Place &place : file.document.places()) {
+    if (place.check)
+      for (const Diagnostic &diagnostic : place.check->diagnostics)
+        assembly.addOfChunk(diagnostic, place.begin);
+    else
+      for (const Diagnostic &diagnostic : place.chunk->syntax.all())
+        assembly.addOfChunk(diagnostic, place.begin);
+  }
+  assembly.addOfFile(file.importErrors);
+  assembly.addOfFile(file.duplicates);
+  assembly.addOfFile(file.recursion);
+  file.unusedImports = {};
+  // Code in error may lack the use of an import.
+  if (!assembly.hasErrors)
+    addUnusedImports(file, file.unusedImports);
+  assembly.addOfFile(file.unusedImports);
+  // Diagnostics of one place stay in the order in which they were added.
+  std::stable_sort(assembly.all.begin(), assembly.all.end(),
+                   [](const FileDiagnostic &a, const FileDiagnostic &b) {
+                     return a.range.begin < b.range.begin;
+                   });
+  return std::move(assembly.all);
+}
+
+} // namespace ptl::ide
