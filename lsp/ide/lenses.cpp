@@ -26,34 +26,52 @@ static std::vector<std::string> targetsOf(const Tree &tree, NodeId item) {
   return targets;
 }
 
+/// A name that is still being typed would be cut off where its quotation mark will be.
+static bool isClosedString(const Tree &tree, NodeId name) {
+  return tree.is(name, NodeKind::StringLiteral) && tree.mainText(name).size() > 1 &&
+         tree.mainText(name).ends_with('"');
+}
+
+/// What is read most comes first: narrow editors cut a row of lenses off.
+static void addOfCallable(const Tree &tree, NodeId item, Range range, std::vector<Lens> &all) {
+  CallableView callable(tree, item);
+  std::string name(tree.text(callable.name()));
+  bool hasBody = callable.body() != kNoNode;
+  bool isEntry = hasBody && !tree.is(item, NodeKind::FnDecl);
+  auto add = [&](LensKind kind) { all.push_back({kind, range, name, {}}); };
+  if (isEntry) {
+    all.push_back({LensKind::Chip, range, name, targetsOf(tree, item)});
+    if (callable.generics() != kNoNode)
+      add(LensKind::Sizes);
+  }
+  if (hasBody)
+    add(LensKind::ShowPreview);
+  if (isEntry) {
+    add(LensKind::Timeline);
+    add(LensKind::Graph);
+  }
+  add(LensKind::References);
+}
+
 static void addOf(const Tree &tree, NodeId item, std::vector<Lens> &all) {
   NodeId name = tree.children(item).empty() ? kNoNode : tree.child(item, 0);
   if (name == kNoNode || tree.text(name).empty())
     return;
   Range range{tree.span(name).begin, tree.span(name).end};
-  auto add = [&](LensKind kind, std::string text) {
-    all.push_back({kind, range, std::move(text), {}});
-  };
   switch (tree.kind(item)) {
   case NodeKind::TestDecl:
   case NodeKind::PropertyDecl:
   case NodeKind::BenchDecl:
-    if (tree.is(name, NodeKind::StringLiteral))
-      add(tree.is(item, NodeKind::BenchDecl) ? LensKind::RunBench : LensKind::RunTest,
-          stringLiteralValue(tree.mainText(name)));
+    if (isClosedString(tree, name))
+      all.push_back({tree.is(item, NodeKind::BenchDecl) ? LensKind::RunBench : LensKind::RunTest,
+                     range,
+                     stringLiteralValue(tree.mainText(name)),
+                     {}});
     return;
   case NodeKind::FnDecl:
   case NodeKind::KernelDecl:
   case NodeKind::ProgramDecl:
-    add(LensKind::References, std::string(tree.text(name)));
-    if (CallableView(tree, item).body() == kNoNode)
-      return;
-    add(LensKind::ShowPreview, std::string(tree.text(name)));
-    if (!tree.is(item, NodeKind::FnDecl)) {
-      all.push_back({LensKind::Chip, range, std::string(tree.text(name)), targetsOf(tree, item)});
-      if (CallableView(tree, item).generics() != kNoNode)
-        add(LensKind::Sizes, std::string(tree.text(name)));
-    }
+    addOfCallable(tree, item, range, all);
     return;
   default:
     return;

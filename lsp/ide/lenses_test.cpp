@@ -25,18 +25,19 @@ TEST(Lenses, OfEachKindOfDeclaration) {
                 "test \"a \\\"b\\\"\" {\n}\n"
                 "property \"p\"[R: 0..3] {\n}\n"
                 "bench \"c\" {\n}\n"),
-            "1 references f\n1 Show IR f\n3 references e\n4 references k\n4 Show IR k\n4 chip k\n"
+            "1 Show IR f\n1 references f\n3 references e\n4 chip k\n4 Show IR k\n4 timeline k\n"
+            "4 graph k\n4 references k\n"
             "7 Run test a \"b\"\n9 Run test p\n11 Run bench c\n");
 }
 
 TEST(Lenses, OfLengths) {
   EXPECT_EQ(all("kernel k[N](x: f32[N]) -> (y: f32[N])\n{\n    y[:] = x\n}\n"),
-            "0 references k\n0 Show IR k\n0 chip k\n0 sizes k\n");
+            "0 chip k\n0 sizes k\n0 Show IR k\n0 timeline k\n0 graph k\n0 references k\n");
 }
 
 TEST(Lenses, BrokenFiles) {
   EXPECT_EQ(all("kernel (x: f32[4]\nfn g(x: f32) -> {\ntest {\nbench \"open\n"),
-            all("kernel (x: f32[4]\nfn g(x: f32) -> {\ntest {\nbench \"open\n"));
+            "1 Show IR g\n1 references g\n");
 }
 
 } // namespace lenses_test

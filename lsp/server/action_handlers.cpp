@@ -203,19 +203,25 @@ static void lensRange(const Session &session, const ide::Chunk &chunk, const ide
   out.range(session, chunk, positionOf(lens.range.begin), positionOf(lens.range.end));
 }
 
-static void addMachineLens(const Session &session, const std::string &uri, const ide::Chunk &chunk,
-                           const ide::Lens &lens, ide::LensKind kind, const std::string &target,
-                           PlacedText &out) {
-  json command = commandOf(session, uri, {kind, {}, lens.name});
-  command["title"] = target + ": " + command.value("title", "");
-  command["arguments"].push_back(target);
-  out.text += ",{\"range\":";
-  lensRange(session, chunk, lens, out);
-  out.text += ",\"command\":" + dumped(command) + "}";
+/// A view of the declaration on each machine of the settings. Of this processor there is no timeline.
+/// The machine is named only where there are several.
+static void addViewLenses(const Session &session, const std::string &uri, const ide::Chunk &chunk,
+                          const ide::Lens &lens, PlacedText &out) {
+  const std::vector<std::string> &targets = session.settings.targets;
+  for (const std::string &target : targets) {
+    if (lens.kind == ide::LensKind::Timeline && target == "cpu")
+      continue;
+    json command = commandOf(session, uri, lens);
+    if (targets.size() > 1)
+      command["title"] = target + ": " + command.value("title", "");
+    command["arguments"].push_back(target);
+    out.text += out.text.empty() ? "{\"range\":" : ",{\"range\":";
+    lensRange(session, chunk, lens, out);
+    out.text += ",\"command\":" + dumped(command) + "}";
+  }
 }
 
-/// Three for each chip: what it says, which is found when it is resolved, its timeline, and the graph
-/// of tasks and data. Of this processor there is no timeline.
+/// What each machine of the settings says, which is found when the lens is resolved.
 static void addChipLenses(const Session &session, const std::string &uri, const ide::Chunk &chunk,
                           const ide::Lens &lens, PlacedText &out) {
   for (const std::string &target : session.settings.targets) {
@@ -223,9 +229,6 @@ static void addChipLenses(const Session &session, const std::string &uri, const 
     lensRange(session, chunk, lens, out);
     out.text +=
         ",\"data\":" + dumped({{"uri", uri}, {"entry", lens.name}, {"target", target}}) + "}";
-    if (target != "cpu")
-      addMachineLens(session, uri, chunk, lens, ide::LensKind::Timeline, target, out);
-    addMachineLens(session, uri, chunk, lens, ide::LensKind::Graph, target, out);
   }
 }
 
@@ -253,27 +256,37 @@ static std::string targetsLens(const Session &session, const ide::File &file) {
   return dumped({{"range", session.range(file, range)}, {"command", std::move(command)}});
 }
 
+/// What is known already, or the number of references, which is counted when the lens is resolved.
+static void addPlainLens(const Session &session, const std::string &uri, const ide::Chunk &chunk,
+                         const ide::Lens &lens, PlacedText &out) {
+  bool isCount = lens.kind == ide::LensKind::References;
+  if (isCount && !session.settings.referenceLenses)
+    return;
+  out.text += out.text.empty() ? "{\"range\":" : ",{\"range\":";
+  lensRange(session, chunk, lens, out);
+  out.text += isCount ? ",\"data\":" + jsonText(uri)
+                      : ",\"command\":" + dumped(commandOf(session, uri, lens));
+  out.text += '}';
+}
+
 static PlacedText lensText(const Session &session, const std::string &uri,
                            const ide::Chunk &chunk) {
   PlacedText out;
-  for (const ide::Lens &lens : ide::lenses(chunk)) {
-    if (lens.kind == ide::LensKind::Chip) {
+  for (const ide::Lens &lens : ide::lenses(chunk))
+    switch (lens.kind) {
+    case ide::LensKind::Chip:
       addChipLenses(session, uri, chunk, lens, out);
-      continue;
-    }
-    if (lens.kind == ide::LensKind::Sizes) {
+      break;
+    case ide::LensKind::Sizes:
       addSizesLens(session, uri, chunk, lens, out);
-      continue;
+      break;
+    case ide::LensKind::Timeline:
+    case ide::LensKind::Graph:
+      addViewLenses(session, uri, chunk, lens, out);
+      break;
+    default:
+      addPlainLens(session, uri, chunk, lens, out);
     }
-    bool isCount = lens.kind == ide::LensKind::References;
-    if (isCount && !session.settings.referenceLenses)
-      continue;
-    out.text += out.text.empty() ? "{\"range\":" : ",{\"range\":";
-    lensRange(session, chunk, lens, out);
-    out.text += isCount ? ",\"data\":" + jsonText(uri)
-                        : ",\"command\":" + dumped(commandOf(session, uri, lens));
-    out.text += '}';
-  }
   return out;
 }
 

@@ -121,9 +121,9 @@ TEST(ActionHandlers, LensesNameCommandsOfTheClientOrTheServer) {
   ASSERT_EQ(lenses.size(), 4u);
   EXPECT_EQ(lenses[3].at("command").at("command"), "ptl.chooseTargets") << "no chip is chosen";
   EXPECT_EQ(lenses[3].at("command").at("arguments"), json::array({kUri}));
-  EXPECT_EQ(resolveCodeLens(session, lenses[0]).at("command").at("title"), "0 references");
-  EXPECT_EQ(lenses[1].at("command").at("command"), "ptl.showPreview");
-  EXPECT_EQ(lenses[1].at("command").at("arguments"), json({kUri, "k", "tile"}));
+  EXPECT_EQ(resolveCodeLens(session, lenses[1]).at("command").at("title"), "0 references");
+  EXPECT_EQ(lenses[0].at("command").at("command"), "ptl.showPreview");
+  EXPECT_EQ(lenses[0].at("command").at("arguments"), json({kUri, "k", "tile"}));
   EXPECT_EQ(lenses[2].at("command").at("command"), "ptl.runTest");
   session.settings.lensCommands = "server";
   session.settings.referenceLenses = false;

@@ -8,10 +8,13 @@ static uint32_t positionsOf(const LedgerFunction &function) {
   return std::max<uint32_t>(1, static_cast<uint32_t>(function.lines.size()));
 }
 
-static std::string titleOf(const LedgerFunction &function, const LedgerSpace &space,
-                           const BufferLedger &ledger) {
-  std::string text = space.place + " of " + function.name + " on " + ledger.machine + ": " +
-                     bytesText(space.peak) + " of " + capacityText(space);
+static std::string placeText(const LedgerFunction &function, const LedgerSpace &space,
+                             const BufferLedger &ledger) {
+  return space.place + " of " + function.name + " on " + ledger.machine;
+}
+
+static std::string useText(const LedgerSpace &space) {
+  std::string text = bytesText(space.peak) + " of " + capacityText(space);
   if (space.lowerBound < space.peak)
     text += ", at least " + bytesText(space.lowerBound);
   return text;
@@ -158,7 +161,8 @@ std::string memoryMapText(const BufferLedger &ledger) {
   std::string out;
   for (const LedgerFunction &function : ledger.functions)
     for (const LedgerSpace &space : function.spaces) {
-      out += (out.empty() ? "" : "\n") + titleOf(function, space, ledger) + "\n";
+      out += (out.empty() ? "" : "\n") + placeText(function, space, ledger) + ": " +
+             useText(space) + "\n";
       out += space.fits ? TextMap(function, space).draw() : "it does not fit\n";
     }
   return out;
@@ -168,8 +172,8 @@ std::string memoryMapText(const BufferLedger &ledger) {
 
 namespace {
 
-// Pixels.
-constexpr int kLeft = 80, kWidth = 1000, kRight = 20, kTop = 40, kHeight = 300, kBelow = 60;
+// Pixels. Half a window is about as wide as this, so that the letters keep their size beside a source.
+constexpr int kLeft = 70, kWidth = 520, kRight = 10, kTop = 60, kHeight = 300, kBelow = 60;
 constexpr int kPanel = kTop + kHeight + kBelow;
 
 /// Draws one memory of one function, from `y` downwards.
@@ -179,7 +183,7 @@ public:
       : function_(function), space_(space), y_(y), positions_(positionsOf(function)),
         // The height has to show both the limit and what goes beyond it.
         top_(std::max<int64_t>({1, space.usable, space.peak})) {}
-  std::string draw(const std::string &title);
+  std::string draw(const std::string &title, const std::string &use);
 
 private:
   int x(uint32_t position) const {
@@ -316,8 +320,9 @@ void SvgMap::fullest() {
   out_ += "</g>\n";
 }
 
-std::string SvgMap::draw(const std::string &title) {
+std::string SvgMap::draw(const std::string &title, const std::string &use) {
   text(kLeft, y_ + 20, " font-weight=\"bold\"", title);
+  text(kLeft, y_ + 38, "", use);
   axes();
   for (size_t i = 0; i < space_.buffers.size(); ++i)
     if (space_.buffers[i].address >= 0)
@@ -333,7 +338,8 @@ std::string memoryMapSvg(const BufferLedger &ledger) {
   int panels = 0;
   for (const LedgerFunction &function : ledger.functions)
     for (const LedgerSpace &space : function.spaces)
-      body += SvgMap(function, space, kPanel * panels++).draw(titleOf(function, space, ledger));
+      body += SvgMap(function, space, kPanel * panels++)
+                  .draw(placeText(function, space, ledger), useText(space));
   int width = kLeft + kWidth + kRight, height = std::max(1, kPanel * panels);
   return "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + std::to_string(width) + " " +
          std::to_string(height) + "\"" + attribute("width", width) + attribute("height", height) +

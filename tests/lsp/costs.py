@@ -150,7 +150,7 @@ def on_this_processor(place: Place):
         if not re.fullmatch(r"cpu: at least [\d.]+ µs · bound by [\w -]+ \d+ %", talk.titles()[0]):
             return f"{talk.titles()}"
         lenses = talk.client.request("textDocument/codeLens", talk.document)
-        if any("cpu: timeline" in lens.get("command", {}).get("title", "") for lens in lenses):
+        if any("timeline" in lens.get("command", {}).get("title", "") for lens in lenses):
             return f"a timeline: {lenses}"
         if "this machine: " not in hover(talk, "loud[") or '(bench "loud")' not in hover(talk, "loud["):
             return hover(talk, "loud[")

@@ -1,13 +1,13 @@
 // Makes the pictures of all views, in a dark and a light theme and in two widths; those that documents show are made small, too.
-// usage: node pictures.mjs PORT WORKSPACE RESULTS CHROMIUM SETTINGS SHOWN
+// usage: node pictures.mjs PORT WORKSPACE RESULTS CHROMIUM SHOWN
 import fs from "node:fs";
 import path from "node:path";
 
 import { openBrowser, openFolder, until, Workbench } from "./person.mjs";
-import { checksEditor, openChecks } from "./testing.mjs";
+import { checksEditor, closeCoverage, openChecks } from "./testing.mjs";
 
-const [port, workspace, results, chromium, settings, shown] = process.argv.slice(2);
-const themes = { dark: "Default Dark Modern", light: "Default Light Modern" };
+const [port, workspace, results, chromium, shown] = process.argv.slice(2);
+const themes = ["dark", "light"];
 const sizes = { wide: { width: 1400, height: 800 }, narrow: { width: 960, height: 800 } };
 
 /** What documents show: the name of the file there, and the view with its theme and width. */
@@ -35,8 +35,7 @@ const views = {
     await until("an error is underlined", async () => (await w.page.locator(".squiggly-error").count()) > 0);
     await until("lenses say how long kernels take", async () => (await w.page.locator(".codelens-decoration a", { hasText: /^a3 ✓/ }).count()) > 1);
     await w.goToText("q @ k");
-    await w.command("Show or Focus Hover");
-    await until("the error is explained", async () => /contracted/.test(await w.page.locator(".monaco-hover:not(.hidden)").first().innerText()));
+    await w.hover("the error is explained", /contracted/);
   },
   async hover(w) {
     await w.goToText("softmax(rows)");
@@ -89,18 +88,25 @@ const views = {
   },
 };
 
-/** What views leave behind. Commands are there only while there is something for them. */
+/** What views leave behind is put away. Commands are there only while there is something for them. */
+const commands = (...names) => async (w) => {
+  for (const name of names) await w.command(name);
+};
 const leaving = {
-  tests: ["Test: Clear All Results"],
-  coverage: ["Test: Close Coverage", "Test: Clear All Results"],
-  debug: ["Debug: Stop", "Debug: Remove All Breakpoints", "Test: Clear All Results"],
+  tests: commands("Test: Clear All Results"),
+  async coverage(w) {
+    await closeCoverage(w);
+    await w.command("Test: Clear All Results");
+  },
+  debug: commands("Debug: Stop", "Remove All Breakpoints", "Test: Clear All Results"),
 };
 
 /** Back to the source alone. */
 async function put(w, view) {
   await w.page.keyboard.press("Escape");
-  for (const command of leaving[view] ?? []) await w.command(command);
+  await leaving[view]?.(w);
   await w.command("View: Close All Editors");
+  if (await w.page.locator(".part.panel.bottom").isVisible()) await w.command("View: Toggle Panel Visibility");
   await w.command("View: Show Explorer");
   await w.page.keyboard.press("Control+P");
   await w.page.locator(".quick-input-widget input").first().fill("kernels.ptl");
@@ -127,9 +133,10 @@ try {
   await openFolder(page, port, workspace, path.join(workspace, "kernels.ptl"));
   await until("the file is open", async () => (await w.text()).includes("pub kernel softmax_rows"), 60_000);
   const wanted = process.env.PTL_STEPS ? process.env.PTL_STEPS.split(" ") : Object.keys(views);
-  for (const [theme, title] of Object.entries(themes)) {
-    fs.writeFileSync(settings, JSON.stringify({ ...JSON.parse(fs.readFileSync(settings, "utf8")), "workbench.colorTheme": title }));
-    await until("the theme is taken", async () => (await page.locator(`.monaco-workbench.vs${theme === "dark" ? "-dark" : ""}`).count()) > 0);
+  for (const theme of themes) {
+    const isTaken = async () => (await page.locator(`.monaco-workbench.vs${theme === "dark" ? "-dark" : ""}`).count()) > 0;
+    if (!(await isTaken())) await w.command("Toggle between Light/Dark Themes");
+    await until("the theme is taken", isTaken);
     for (const name of wanted) {
       try {
         await views[name](w);

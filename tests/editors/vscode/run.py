@@ -50,8 +50,7 @@ def workbench(build):
 
 def pictures(build):
     shown = ROOT / "editors" / "vscode" / "media" / "pictures"
-    settings = build / "editors" / "vscode-state" / "user" / "User" / "settings.json"
-    return show(build, build / "pictures", "pictures.mjs", settings, shown)
+    return show(build, build / "pictures", "pictures.mjs", shown)
 
 
 def show(build, results, script, *arguments):

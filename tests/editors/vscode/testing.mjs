@@ -15,6 +15,14 @@ export async function openChecks(w, piece) {
 }
 export const checksEditor = (w) => w.page.locator('.monaco-editor[data-uri$="/checks.ptl"]').last();
 
+/** Coverage is put away by a button of its view alone: the palette has no command for it. */
+export async function closeCoverage(w) {
+  await w.command("Focus on Test Coverage View");
+  const header = w.page.locator(".pane-header", { hasText: /test coverage/i }).last();
+  await header.hover();
+  await header.locator('[aria-label="Clear Coverage"]').click();
+}
+
 export const testSteps = {
   async testView(w) {
     await openChecks(w);
@@ -49,9 +57,7 @@ export const testSteps = {
       throw new Error(seen);
     });
     await w.shoot("coverageView");
-    const header = w.page.locator(".pane-header", { hasText: /test coverage/i }).last();
-    await header.hover();
-    await header.locator('[aria-label="Clear Coverage"]').click();
+    await closeCoverage(w);
     await until("the marks go", async () => (await mark("hit").count()) === 0);
     await w.command("View: Show Explorer");
     await w.command("View: Close Editor");

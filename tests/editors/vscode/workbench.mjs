@@ -264,7 +264,7 @@ const steps = {
 
   async graph(w) {
     await w.goToText("pub kernel softmax_rows");
-    await w.clickLens(/^a3: graph$/, "a lens shows the graph", async () => (await w.page.locator("iframe.webview").count()) > 0);
+    await w.clickLens(/^graph$/, "a lens shows the graph", async () => (await w.page.locator("iframe.webview").count()) > 0);
     const inside = w.page.frameLocator("iframe.webview").last().frameLocator("iframe");
     await until("a picture shows the operations of the kernel", async () =>
       (await inside.locator("svg.ptl-graph .op").count()) > 2 && /softmax_rows on a3: /.test(await inside.locator("svg.ptl-graph .title").first().innerHTML()),
@@ -289,7 +289,7 @@ const steps = {
     await until("a lens says how long the kernel takes", async () => (await lens.count()) > 0);
     await until("hints say what dominates", async () => /a3: ~?[\d.]+ [µm]s · \d+ %/.test(await w.text()));
     const inside = w.page.frameLocator("iframe.webview").last().frameLocator("iframe");
-    await w.clickLens(/^a3: timeline/, "the page tells of the kernel", async () =>
+    await w.clickLens(/^timeline$/, "the page tells of the kernel", async () =>
       /^\w+\[.*\] on a3/.test(await inside.locator("#title").innerText({ timeout: 5000 })),
     );
     await w.shoot("timelineShown");
