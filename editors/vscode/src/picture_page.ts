@@ -35,6 +35,7 @@ export function picturePage(svg: string | undefined, reason: string, stale: bool
 <style>
   body { padding: 8px; }
   svg { max-width: 100%; height: auto; border-radius: 4px; }
+  svg:not(.ptl-graph) { min-width: 440px; }
   svg [data-line] { cursor: pointer; }
   svg:not(.ptl-graph) > rect { fill: var(--vscode-editor-background); }
   svg:not(.ptl-graph) > text { fill: var(--vscode-editor-foreground); }
@@ -42,7 +43,7 @@ export function picturePage(svg: string | undefined, reason: string, stale: bool
   svg > line[stroke="#555"], svg > g:not([data-line]) > line[stroke="#555"] { stroke: var(--vscode-editor-foreground); }
   svg:not(.ptl-graph) [data-line] text { fill: #1a1a1a; }
   svg:not(.ptl-graph) [data-line].here rect { stroke: var(--vscode-focusBorder); stroke-width: 4; }
-  body svg.ptl-graph { --paper: var(--vscode-editor-background); --here: var(--vscode-focusBorder); max-width: none; display: block; margin: 0 auto; }
+  body svg.ptl-graph { --paper: var(--vscode-editor-background) !important; --here: var(--vscode-focusBorder) !important; max-width: none; display: block; margin: 0 auto; }
   body.stale svg { opacity: 0.5; }
   .zoom { position: fixed; right: 20px; bottom: 16px; display: flex; gap: 4px; }
   .zoom button { width: 30px; height: 26px; border: 1px solid var(--vscode-widget-border, #8886); border-radius: 4px; cursor: pointer;
@@ -99,6 +100,12 @@ ${note}${body}
       event.preventDefault();
       zoom(scale * Math.exp(-event.deltaY / 400));
     }, { passive: false });
+    // What a person chose stays.
+    window.addEventListener("resize", () => {
+      if ((editor.getState() || {}).scale) return;
+      scale = fit();
+      apply();
+    });
     apply();
   }
   light(${Math.trunc(line)});

@@ -34,6 +34,8 @@ const views = {
   async error(w) {
     await until("an error is underlined", async () => (await w.page.locator(".squiggly-error").count()) > 0);
     await until("lenses say how long kernels take", async () => (await w.page.locator(".codelens-decoration a", { hasText: /^a3 ✓/ }).count()) > 1);
+    // Lenses that appear later would move the lines below a hover.
+    await until("lenses say how often things are used", async () => (await w.page.locator(".codelens-decoration a", { hasText: /references?$/ }).count()) > 2);
     await w.goToText("q @ k");
     await w.hover("the error is explained", /contracted/);
   },
@@ -101,6 +103,9 @@ const leaving = {
   debug: commands("Debug: Stop", "Remove All Breakpoints", "Test: Clear All Results"),
 };
 
+/** Where the mouse shows nothing. It stays there while a hover is open, which a movement would close. */
+const restMouse = (page) => page.mouse.move(2, 500);
+
 /** Back to the source alone. */
 async function put(w, view) {
   await w.page.keyboard.press("Escape");
@@ -112,10 +117,11 @@ async function put(w, view) {
   await w.page.locator(".quick-input-widget input").first().fill("kernels.ptl");
   await w.choose("kernels.ptl");
   await until("the source is there", async () => /kernel/.test(await w.text()));
+  await restMouse(w.page);
 }
 
 async function save(page, name) {
-  await page.mouse.move(2, 500);
+  if (!/^(error|hover)-/.test(name)) await restMouse(page);
   await new Promise((done) => setTimeout(done, 600)); // What appears fades in, and layouts follow.
   await page.screenshot({ path: path.join(results, `${name}.png`) });
   for (const [document, view] of Object.entries(documents)) {
@@ -132,11 +138,12 @@ let status = 0;
 try {
   await openFolder(page, port, workspace, path.join(workspace, "kernels.ptl"));
   await until("the file is open", async () => (await w.text()).includes("pub kernel softmax_rows"), 60_000);
+  await restMouse(page);
   const wanted = process.env.PTL_STEPS ? process.env.PTL_STEPS.split(" ") : Object.keys(views);
   for (const theme of themes) {
-    const isTaken = async () => (await page.locator(`.monaco-workbench.vs${theme === "dark" ? "-dark" : ""}`).count()) > 0;
-    if (!(await isTaken())) await w.command("Toggle between Light/Dark Themes");
-    await until("the theme is taken", isTaken);
+    // The window opens dark, by its settings, and shows another theme until it has read them.
+    if (theme === "light") await w.command("Toggle between Light/Dark Themes");
+    await until("the theme is taken", async () => (await page.locator(`.monaco-workbench[class*="${theme}_modern"]`).count()) > 0);
     for (const name of wanted) {
       try {
         await views[name](w);
