@@ -37,7 +37,8 @@ ptl_precompiled_set(ptl_dialect_headers ${ptl_dialect_headers})
 set(ptl_pass_headers ${ptl_dialect_headers} ${PROJECT_SOURCE_DIR}/ir/dialect/attributes.h ${PROJECT_SOURCE_DIR}/ir/dialect/instruction_op.h)
 ptl_precompiled_set(ptl_pass_headers ${ptl_pass_headers})
 ptl_precompiled_set(ptl_native_headers ${ptl_pass_headers} <mlir/Dialect/LLVMIR/LLVMDialect.h> <llvm/Target/TargetMachine.h>
-  <nlohmann/json.hpp>)
+  <nlohmann/json.hpp> ${PROJECT_SOURCE_DIR}/compile/cost/cost.h ${PROJECT_SOURCE_DIR}/compile/call/compiled_handler.h
+  ${PROJECT_SOURCE_DIR}/compile/simulate/chip_runner.h ${PROJECT_SOURCE_DIR}/compile/graph/graph_text.h ${PROJECT_SOURCE_DIR}/frontend/sema/check.h)
 foreach(name ptl_pass_headers ptl_native_headers)
   add_dependencies(${name} ptl_dialect_inc ptl_instruction_tables ptl_op_table)
 endforeach()

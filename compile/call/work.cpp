@@ -61,7 +61,7 @@ private:
   }
   void needTerminators(Operation *op, unsigned number) {
     for (Region &region : op->getRegions())
-      for (Block &block : region) {
+      for (mlir::Block &block : region) {
         Operation *end = block.getTerminator();
         auto condition = dyn_cast<scf::ConditionOp>(end);
         // A `while` hands its values on by the condition, other regions by their yield.
@@ -163,7 +163,7 @@ private:
   }
   Known evaluated(Operation &op);
   Known extent(const ir::Extent &extent) const;
-  std::optional<Extents> extentsOf(Type type) const;
+  std::optional<Extents> extentsOf(mlir::Type type) const;
   void bind(const ir::Extent &extent, Known length) {
     if (extent.symbol && length)
       symbols_[extent.symbol] = *length;
@@ -171,7 +171,7 @@ private:
   void bindResult(Operation &op);
   void bindDerived(Operation &op, llvm::ArrayRef<ir::Extent> result);
 
-  bool run(Block &block);
+  bool run(mlir::Block &block);
   bool run(Operation &op);
   bool runFlops(Operation &op);
   bool countOp(Operation &op);
@@ -208,7 +208,7 @@ Known Counter::extent(const ir::Extent &extent) const {
   return found == symbols_.end() ? Known() : Known(found->second);
 }
 
-std::optional<Extents> Counter::extentsOf(Type type) const {
+std::optional<Extents> Counter::extentsOf(mlir::Type type) const {
   Extents result;
   for (const ir::Extent &each : ir::extentsOf(type)) {
     Known length = extent(each);
@@ -291,7 +291,7 @@ const Counter::Context &Counter::contextOf(Operation &op) {
     return context;
   // Names that are bound inside are no inputs of the loop.
   llvm::DenseSet<StringAttr> bound;
-  auto use = [&](Type type) {
+  auto use = [&](mlir::Type type) {
     for (const ir::Extent &each : ir::extentsOf(type))
       if (each.symbol)
         context.symbols.insert(each.symbol);
@@ -308,10 +308,10 @@ const Counter::Context &Counter::contextOf(Operation &op) {
         context.values.insert(operand);
     }
     if (inner != &op && !lengthOperands(*inner).empty())
-      for (Type type : inner->getResultTypes())
+      for (mlir::Type type : inner->getResultTypes())
         for (const ir::Extent &each : ir::extentsOf(type))
           bound.insert(each.symbol);
-    for (Type type : inner->getResultTypes())
+    for (mlir::Type type : inner->getResultTypes())
       use(type);
   });
   context.symbols.remove_if([&](StringAttr symbol) { return bound.contains(symbol); });
@@ -345,7 +345,7 @@ bool Counter::runFor(scf::ForOp loop) {
   Known lower = valueOf(loop.getLowerBound()), upper = valueOf(loop.getUpperBound()),
         step = valueOf(loop.getStep());
   setAll(loop.getRegionIterArgs(), loop.getInitArgs());
-  Block &body = *loop.getBody();
+  mlir::Block &body = *loop.getBody();
   if (!lower || !upper || !step || *step <= 0) { // Fine only when nothing is computed.
     // How often it runs is unknown, so the count is known only if a turn does nothing.
     std::optional<Tally> once = workOf([&] { return run(body); });
@@ -373,7 +373,7 @@ bool Counter::runFor(scf::ForOp loop) {
 }
 
 bool Counter::runGrid(ir::ParallelOp grid, size_t axis) {
-  Block &body = grid.getBody().front();
+  mlir::Block &body = grid.getBody().front();
   // Each axis is a loop around the next one.
   if (axis == body.getNumArguments())
     return run(body);
@@ -408,7 +408,7 @@ bool Counter::runIf(scf::IfOp branch) {
     condition = 1;
   }
   if (condition) {
-    Block *block = *condition ? branch.thenBlock() : branch.elseBlock();
+    mlir::Block *block = *condition ? branch.thenBlock() : branch.elseBlock();
     if (!block)
       return true;
     if (!run(*block))
@@ -417,7 +417,7 @@ bool Counter::runIf(scf::IfOp branch) {
     return true;
   }
   // Data decides: the count is known if both ways come to the same.
-  auto arm = [&](Block *block) { return workOf([&] { return !block || run(*block); }); };
+  auto arm = [&](mlir::Block *block) { return workOf([&] { return !block || run(*block); }); };
   std::optional<Tally> taken = arm(branch.thenBlock()), other = arm(branch.elseBlock());
   for (Value result : branch.getResults())
     set(result, std::nullopt);
@@ -429,7 +429,7 @@ bool Counter::runIf(scf::IfOp branch) {
 
 bool Counter::runWhile(scf::WhileOp loop) {
   setAll(loop.getBeforeArguments(), loop.getInits());
-  Block &before = *loop.getBeforeBody(), &after = *loop.getAfterBody();
+  mlir::Block &before = *loop.getBeforeBody(), &after = *loop.getAfterBody();
   while (true) {
     // The work before the turn is kept, to see whether the turn does anything.
     Work start = total_.work;
@@ -459,7 +459,7 @@ bool Counter::runWhile(scf::WhileOp loop) {
 bool Counter::runFlops(Operation &op) {
   Known flops;
   if (countsFlops(op)) {
-    flops = flopsOf(op, [&](Type type) { return extentsOf(type); });
+    flops = flopsOf(op, [&](mlir::Type type) { return extentsOf(type); });
   } else if (auto store = dyn_cast<ir::StoreOp>(op);
              store && store.getAtomic() &&
              isa<FloatType>(ir::elementTypeOf(store.getRef().getType()))) {
@@ -475,7 +475,7 @@ bool Counter::runFlops(Operation &op) {
   if (!flops)
     return false;
   // What is done in f64 is also counted by itself.
-  bool isDouble = touchesElement(op, [](Type type) { return type.isF64(); });
+  bool isDouble = touchesElement(op, [](mlir::Type type) { return type.isF64(); });
   total_.work = total_.work + Work{*flops, isDouble ? *flops : 0};
   return true;
 }
@@ -483,7 +483,8 @@ bool Counter::runFlops(Operation &op) {
 /// Counts an operation by itself, and remembers how large the arrays are that it reads or writes.
 bool Counter::countOp(Operation &op) {
   std::optional<OpWork> own = workOfOp(
-      op, [&](Type type) { return extentsOf(type); }, [&](Value value) { return valueOf(value); });
+      op, [&](mlir::Type type) { return extentsOf(type); },
+      [&](Value value) { return valueOf(value); });
   if (!own)
     return false;
   if (own->isNothing())
@@ -550,7 +551,7 @@ bool Counter::run(Operation &op) {
   return byOp_ ? countOp(op) : runFlops(op);
 }
 
-bool Counter::run(Block &block) {
+bool Counter::run(mlir::Block &block) {
   for (Operation &op : block)
     if (!run(op))
       return false;

@@ -92,8 +92,8 @@ std::optional<int64_t> valueOf(StringRef name, Operation &op, const OpRecord &re
 
 } // namespace
 
-bool touchesElement(Operation &op, llvm::function_ref<bool(Type)> isWanted) {
-  auto wanted = [&](Type type) { return isWanted(ir::elementTypeOf(type)); };
+bool touchesElement(Operation &op, llvm::function_ref<bool(mlir::Type)> isWanted) {
+  auto wanted = [&](mlir::Type type) { return isWanted(ir::elementTypeOf(type)); };
   return llvm::any_of(op.getOperandTypes(), wanted) || llvm::any_of(op.getResultTypes(), wanted);
 }
 
@@ -109,13 +109,13 @@ static bool isCountedByProduct(Operation &op) {
 bool countsFlops(Operation &op) {
   const OpRecord *record = ir::recordOf(&op);
   return record && record->flops != "0" && !isCountedByProduct(op) &&
-         touchesElement(op, [](Type type) { return isa<FloatType>(type); });
+         touchesElement(op, [](mlir::Type type) { return isa<FloatType>(type); });
 }
 
 std::optional<int64_t> flopsOf(Operation &op, const ExtentsOf &extentsOf) {
   const OpRecord &record = *ir::recordOf(&op);
   std::vector<Extents> operands;
-  for (Type type : op.getOperandTypes()) {
+  for (mlir::Type type : op.getOperandTypes()) {
     if (isa<IndexType>(type)) // Lengths, not data.
       continue;
     std::optional<Extents> extents = extentsOf(type);

@@ -11,7 +11,7 @@ using namespace mlir;
 
 namespace ptl {
 
-static bool isArray(Type type) { return isa<ir::ArrayType, ir::RefType>(type); }
+static bool isArray(mlir::Type type) { return isa<ir::ArrayType, ir::RefType>(type); }
 
 static bool isInGrid(Operation *op) { return op->getParentOfType<ir::ParallelOp>() != nullptr; }
 
@@ -20,8 +20,8 @@ static bool onlyShows(Operation *op) {
   return !isInGrid(op) && (ir::isView(op) || isa<ir::LoadOp>(op));
 }
 
-int64_t bytesOf(Type type, llvm::ArrayRef<int64_t> extents) {
-  Type element = ir::elementTypeOf(type);
+int64_t bytesOf(mlir::Type type, llvm::ArrayRef<int64_t> extents) {
+  mlir::Type element = ir::elementTypeOf(type);
   int64_t bytes = element.isIndex() ? 8 : (element.getIntOrFloatBitWidth() + 7) / 8;
   for (int64_t extent : extents)
     bytes *= extent;
@@ -54,7 +54,7 @@ llvm::SmallVector<Value> memoriesOf(Operation &op) {
 /// with an element is what joins two results.
 static std::optional<int64_t> operationsOf(Operation &op, const OpRecord &record,
                                            const ExtentsOf &extentsOf) {
-  auto count = [&](Type type) -> std::optional<int64_t> {
+  auto count = [&](mlir::Type type) -> std::optional<int64_t> {
     int64_t elements = 1;
     std::optional<std::vector<int64_t>> extents = extentsOf(type);
     if (!extents)
@@ -115,7 +115,7 @@ std::optional<OpWork> workOfOp(Operation &op, const ExtentsOf &extentsOf, Number
       isa<ir::DimOp, ir::AllocOp>(op))
     return work;
   work.executions = 1;
-  auto bytes = [&](Type type) -> std::optional<int64_t> {
+  auto bytes = [&](mlir::Type type) -> std::optional<int64_t> {
     std::optional<std::vector<int64_t>> extents = extentsOf(type);
     return extents ? std::optional(bytesOf(type, *extents)) : std::nullopt;
   };

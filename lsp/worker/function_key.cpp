@@ -48,7 +48,7 @@ private:
     if (isNew)
       add(text());
   }
-  void addType(Type type) {
+  void addType(mlir::Type type) {
     addOnce(type.getAsOpaquePointer(), [&]() -> llvm::StringRef { return keys_.textOf(type); });
   }
   void addAttribute(Attribute attribute) {
@@ -68,7 +68,7 @@ private:
   std::string bytes_;
   llvm::DenseMap<const void *, uint64_t> seen_;
   llvm::DenseMap<Value, uint64_t> values_;
-  llvm::DenseMap<Block *, uint64_t> blocks_;
+  llvm::DenseMap<mlir::Block *, uint64_t> blocks_;
 };
 
 void FunctionKeys::Writer::addPlace(Location location) {
@@ -85,9 +85,9 @@ static bool isNothing(Operation &op) {
 
 void FunctionKeys::Writer::addRegion(Region &region) {
   add(region.getBlocks().size());
-  for (Block &block : region)
+  for (mlir::Block &block : region)
     blocks_.try_emplace(&block, blocks_.size());
-  for (Block &block : region) {
+  for (mlir::Block &block : region) {
     add(block.getNumArguments());
     for (Value argument : block.getArguments()) {
       addValue(argument);
@@ -112,7 +112,7 @@ void FunctionKeys::Writer::addOperation(Operation &op) {
     addType(result.getType());
   }
   add(op.getNumSuccessors());
-  for (Block *successor : op.getSuccessors())
+  for (mlir::Block *successor : op.getSuccessors())
     add(blocks_.lookup(successor));
   addAttribute(op.getRawDictionaryAttrs());
   addAttribute(op.getPropertiesAsAttribute());
