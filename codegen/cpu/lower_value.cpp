@@ -215,7 +215,7 @@ void prepare(Lowering &l, Value array, bool repeated) {
 void evaluateInto(Lowering &l, Value array, const View &dest, Value streamed) {
   if (auto view = viewOf(l, array)) {
     // Plain loops over a transposed copy would touch a line of the cache for each element.
-    if (copyTransposed(l, *view, dest))
+    if (copyTransposed(l, *view, dest, streamed))
       return;
     storeAll(l, dest, streamed, 1, {}, [&](Coords &at) { return loadAt(l, *view, at); });
     return;
