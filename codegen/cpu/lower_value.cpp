@@ -48,17 +48,23 @@ int64_t costOf(Lowering &l, Value value) {
 // Deeper values are costly anyway, and operands may be shared again and again.
 static constexpr int kDeepestSettled = 6;
 
-static int64_t settledCost(Lowering &l, Value value, int depth) {
+// What several operations of the same element read is computed once.
+static int64_t settledCost(Lowering &l, Value value, int depth, llvm::SmallPtrSetImpl<void *> &met) {
+  if (!met.insert(value.getAsOpaquePointer()).second)
+    return 0;
   Operation *op = value.getDefiningOp();
   if (isScalar(value) || !op || depth > kDeepestSettled || l.views.count(value))
     return costOf(l, value);
   int64_t total = costOfOp(op);
   for (Value operand : op->getOperands())
-    total += settledCost(l, operand, depth + 1);
+    total += settledCost(l, operand, depth + 1, met);
   return std::min(total, costOf(l, value));
 }
 
-int64_t settledCost(Lowering &l, Value array) { return settledCost(l, array, 0); }
+int64_t settledCost(Lowering &l, Value array) {
+  llvm::SmallPtrSet<void *, 16> met;
+  return settledCost(l, array, 0, met);
+}
 
 // Whether storage that a load reads may change before the last use of what was loaded.
 static bool isOverwritten(ir::LoadOp load) {
@@ -209,7 +215,7 @@ void prepare(Lowering &l, Value array, bool repeated) {
 void evaluateInto(Lowering &l, Value array, const View &dest, Value streamed) {
   if (auto view = viewOf(l, array)) {
     // Plain loops over a transposed copy would touch a line of the cache for each element.
-    if (copyTransposed(l, *view, dest))
+    if (copyTransposed(l, *view, dest, streamed))
       return;
     storeAll(l, dest, streamed, 1, {}, [&](Coords &at) { return loadAt(l, *view, at); });
     return;

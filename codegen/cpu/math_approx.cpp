@@ -100,17 +100,6 @@ static Value scaleAtOnce(const Emit &e, Value value, Value exponent) {
                      {value, exponent, value, all, asRounded});
 }
 
-// value * 2^n in two steps, so that subnormal results round once and 2^128 does not
-// overflow.
-static Value scaleByPowerOfTwo(const Emit &e, Value value, const Rounded &n) {
-  Value exponent = n.bits;
-  if (hasTables(e, value))
-    return scaleAtOnce(e, value, n.value);
-  Value half = shiftSigned(e, exponent, 1);
-  Value rest = e.sub(exponent, half);
-  return e.mul(e.mul(value, powerOfTwo(e, half)), powerOfTwo(e, rest));
-}
-
 // Clamps with NaN passing through.
 static Value clamp(const Emit &e, Value x, double low, double high) {
   Value top = e.select(e.cmpf(CmpFPredicate::OGT, x, high), e.real(x.getType(), high), x);
@@ -118,23 +107,77 @@ static Value clamp(const Emit &e, Value x, double low, double high) {
 }
 
 namespace {
+/// A sum in f32 whose lowest nine bits are a whole number n and a bias, so that shifts alone make powers of two of it; `value` is n.
+struct BiasedRounded {
+  Value value, sum;
+};
+
+/// Two powers of two whose product is 2^n, for n in [-252, 257].
+struct PowerInHalves {
+  Value first, second;
+};
+
 /// exp(x) = 2^n * (1 + tail), with n a whole number and |tail| < 0.42.
 struct ReducedExponent {
-  Rounded n;
+  BiasedRounded n;
   Value tail;
 };
 } // namespace
 
-static ReducedExponent reduceExponent(const Emit &e, Value x) {
-  Rounded n = roundToInteger(e, x, Log2E);
+// The bias of the exponent field of f32.
+static constexpr int64_t kBias = 127;
+
+// Rounds x * scale to a whole number as `roundToInteger` does.
+static BiasedRounded roundWithBias(const Emit &e, Value x, double scale, int64_t bias) {
+  Value shifter = e.real(x.getType(), 12582912.0 + static_cast<double>(bias));
+  Value sum = e.fma(x, e.real(x.getType(), scale), shifter);
+  return {e.sub(sum, shifter), e.bitcast(sum, e.b.getI32Type())};
+}
+
+// 2^n for n in [-126, 127], of a sum with the bias of f32.
+static Value powerOfTwo(const Emit &e, const BiasedRounded &n) {
+  return e.bitcast(e.shl(n.sum, 23), e.b.getF32Type());
+}
+
+// Of a sum with twice the bias of f32: subnormal results round once, and 2^128 does not overflow, if they are scaled in two steps.
+static PowerInHalves powerInHalves(const Emit &e, const BiasedRounded &n) {
+  // The sum is halved and moved to the exponent field at once; the mask drops the bit that halving leaves.
+  Value half = e.bitAnd(e.shl(n.sum, 22), -(int64_t(1) << 23));
+  Value rest = e.sub(e.shl(n.sum, 23), half);
+  return {e.bitcast(half, e.b.getF32Type()), e.bitcast(rest, e.b.getF32Type())};
+}
+
+// 2^n * (1 + tail).
+static Value scaleByPower(const Emit &e, Value tail, const BiasedRounded &n) {
+  if (hasTables(e, tail))
+    return scaleAtOnce(e, e.add(e.real(tail.getType(), 1.0), tail), n.value);
+  PowerInHalves power = powerInHalves(e, n);
+  return e.mul(e.fma(tail, power.first, power.first), power.second);
+}
+
+// x + x^2 * P(x), `c` the coefficients of P, constant term first. Pairs of terms are summed beside each other, since vectors wait
+// longer for a chain of steps than for their number.
+static Value tailInPairs(const Emit &e, Value x, Value x2, ArrayRef<double> c) {
+  auto constant = [&](size_t i) { return e.real(x.getType(), c[i]); };
+  Value sum;
+  for (size_t pair = (c.size() + 1) / 2; pair-- > 0;) {
+    Value term = 2 * pair + 1 < c.size() ? e.fma(constant(2 * pair + 1), x, constant(2 * pair))
+                                         : constant(2 * pair);
+    sum = sum ? e.fma(sum, x2, term) : term;
+  }
+  return e.fma(sum, x2, x);
+}
+
+static ReducedExponent reduceExponent(const Emit &e, Value x, int64_t bias) {
+  BiasedRounded n = roundWithBias(e, x, Log2E, bias);
   // The two parts of ln 2 are subtracted one after the other, so that nothing is lost where `x` is
   // close to n * ln 2.
   Value r = e.fma(n.value, e.real(x.getType(), -Ln2High), x);
   r = e.fma(n.value, e.real(x.getType(), -Ln2Low), r);
-  Value p = polynomial(e, r,
-                       {0.5, 0.1666666716337204, 0.041666463017463684, 0.008333204314112663,
-                        0.001393509446643293, 0.00019947653345298022});
-  return {n, e.fma(e.mul(r, r), p, r)};
+  // The polynomial is off by less than a tenth of half a unit in the last place of exp, and a third for the tail alone.
+  return {n, tailInPairs(e, r, e.mul(r, r),
+                         {0.5, 0.16666541993618011, 0.04166628047823906, 0.008366644382476807,
+                          0.0013946554390713573})};
 }
 
 // --- powers of two from a table in registers, for vectors of 16 floats ------------------------------
@@ -230,15 +273,15 @@ Value emitExp(const Emit &e, Value x) {
     // Beyond these limits the result is 0 or infinity in f32, and the exponent would leave its
     // field.
     return expByTable(e, clamp(e, x, -104.0, 89.0));
-  ReducedExponent reduced = reduceExponent(e, clamp(e, x, -104.0, 89.0));
-  return scaleByPowerOfTwo(e, e.add(e.real(x.getType(), 1.0), reduced.tail), reduced.n);
+  ReducedExponent reduced = reduceExponent(e, clamp(e, x, -104.0, 89.0), 2 * kBias);
+  return scaleByPower(e, reduced.tail, reduced.n);
 }
 
 Value emitExp2(const Emit &e, Value x) {
   if (isF64(x))
     return emitLibm(e, "exp2", x);
   x = clamp(e, x, -151.0, 129.0);
-  Rounded n = roundToInteger(e, x, 1.0);
+  BiasedRounded n = roundWithBias(e, x, 1.0, 2 * kBias);
   Value r = e.sub(x, n.value);
   Value p = polynomial(e, r,
                        {0.24022650718688965, 0.05550406128168106, 0.00961808767169714,
@@ -247,7 +290,7 @@ Value emitExp2(const Emit &e, Value x) {
   Value high = e.real(x.getType(), static_cast<float>(Ln2));
   Value low = e.real(x.getType(), Ln2 - static_cast<float>(Ln2));
   Value tail = e.fma(r, high, e.fma(e.mul(r, r), p, e.mul(r, low)));
-  return scaleByPowerOfTwo(e, e.add(e.real(x.getType(), 1.0), tail), n);
+  return scaleByPower(e, tail, n);
 }
 
 // --- double precision inside, for functions where that makes the last bit certain ----------------
@@ -377,8 +420,8 @@ Value emitTanh(const Emit &e, Value x) {
   Type t = x.getType();
   Value magnitude = e.abs(x);
   Value twice = clamp(e, e.add(magnitude, magnitude), 0.0, 20.0);
-  ReducedExponent reduced = reduceExponent(e, twice);
-  Value scale = powerOfTwo(e, reduced.n.bits);
+  ReducedExponent reduced = reduceExponent(e, twice, kBias);
+  Value scale = powerOfTwo(e, reduced.n);
   Value m = e.fma(scale, reduced.tail, e.sub(scale, e.real(t, 1.0)));
   Value two = e.real(t, 2.0);
   Value sum = e.add(m, two), quotient = e.divf(m, sum);

@@ -35,6 +35,7 @@ static VectorUnit vectorUnit(function_ref<bool(StringRef)> has) {
   unit.scalesByPowers = has("avx512f");
   unit.bf16Pairs = has("avx512bf16");
   unit.i16Pairs = has("avx512vnni");
+  unit.i16PairBytes = has("avx512bw") ? 64 : has("avx2") ? 32 : has("sse2") ? 16 : 0;
   return unit;
 }
 

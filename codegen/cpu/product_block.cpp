@@ -5,13 +5,26 @@ using namespace mlir;
 
 namespace ptl::cpu {
 
+// The sums of two neighbouring products of i16 each, added to `sum`. Of all i16, only four times -2^15 at once leaves the range of i32,
+// whose sums wrap anyway.
+static Value addPairs(const Emit &e, const ProductPlan &p, Value x, Value y, Value sum) {
+  if (e.unit.bytes >= 64 && e.unit.i16Pairs)
+    return e.intrinsic("llvm.x86.avx512.vpdpwssd.512", sum.getType(), {sum, x, y});
+  const char *name = p.lanes == 16  ? "llvm.x86.avx512.pmaddw.d.512"
+                     : p.lanes == 8 ? "llvm.x86.avx2.pmadd.wd"
+                                    : "llvm.x86.sse2.pmadd.wd";
+  Type type = VectorType::get({p.lanes * 2}, e.b.getI16Type());
+  x = e.b.create<vector::BitCastOp>(e.loc, type, x);
+  y = e.b.create<vector::BitCastOp>(e.loc, type, y);
+  return e.add(sum, e.intrinsic(name, sum.getType(), {x, y}));
+}
+
 Value multiplyAdd(const Emit &e, const ProductPlan &p, Value x, Value y, Value sum) {
   switch (p.unit) {
   case ProductUnit::Number:
     return isa<FloatType>(p.sum) ? e.fma(x, y, sum) : e.add(sum, e.mul(x, y));
   case ProductUnit::I16Pair:
-    // The instruction multiplies pairs of i16 and adds both products to an i32 sum.
-    return e.intrinsic("llvm.x86.avx512.vpdpwssd.512", sum.getType(), {sum, x, y});
+    return addPairs(e, p, x, y, sum);
   case ProductUnit::Bf16Pair: {
     Type type = VectorType::get({p.lanes * 2}, e.b.getBF16Type());
     x = e.b.create<vector::BitCastOp>(e.loc, type, x);

@@ -27,12 +27,14 @@ static constexpr RegisterBlock kNarrowBlocks[] = {{5, 2}, {2, 2}, {5, 1}};
 ProductPlan makeProductPlan(Type a, Type b, Type c, const VectorUnit &unit) {
   MLIRContext *context = a.getContext();
   ProductPlan p{a, b, c, ProductUnit::Number, c, c, 0, {}, 256, ""};
-  // The instructions on pairs are those of the widest registers.
+  // The instructions that add pairs of products to a sum are those of the widest registers.
   bool wide = unit.bytes >= 64;
+  // Two numbers in one multiplication are half the work even where their sum takes an addition of its own.
+  bool multipliesPairs = (wide && unit.i16Pairs) || unit.i16PairBytes == unit.bytes;
   if (wide && unit.bf16Pairs && a.isBF16() && b.isBF16()) {
     p.unit = ProductUnit::Bf16Pair;
     p.packed = IntegerType::get(context, 32);
-  } else if (wide && unit.i16Pairs && fitsI16(a) && fitsI16(b)) {
+  } else if (multipliesPairs && fitsI16(a) && fitsI16(b)) {
     p.unit = ProductUnit::I16Pair;
   } else if (isByte(a) && isByte(b)) {
     // Products of bytes are exact in f32 while their sum stays below 2^24: a bounded number of steps at a time.

@@ -11,7 +11,7 @@ namespace ptl::cpu {
 enum class ProductUnit : uint8_t {
   Number,   ///< one number of the type that is multiplied and summed
   Bf16Pair, ///< two bf16, one after the other along the contracted axis; f32 += both products
-  I16Pair,  ///< two i16, likewise; i32 += both products
+  I16Pair,  ///< two i16, likewise; i32 += both products, by one instruction or by two
 };
 
 /// How much of C is summed in registers at a time.

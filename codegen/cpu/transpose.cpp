@@ -41,32 +41,114 @@ struct Squares {
   Value from, to;             // of the first elements
   Value fromStride, toStride; // of columns in the source, of rows in the target
   Value rows, columns;
+  Value streamed; // whether lines of the target go past the caches; null: they do not
 
-  void square(Value row, Value column) const;
-  void elements(Value firstRow, Value lastRow, Value firstColumn) const;
+  int64_t bytes() const { return element.getIntOrFloatBitWidth() / 8; }
+  bool fillLines() const;
+  Value haveSameLines() const;
+  void squares(Value row, Value column, int64_t beside, bool past) const;
+  void bands(Value first, Value last, int64_t beside, bool past) const;
+  void bySquares() const;
+  void byElements() const;
   void emit() const;
 };
 } // namespace
 
-void Squares::square(Value row, Value column) const {
+// Lines of the caches of all processors that have stores past them.
+static constexpr int64_t kLineBytes = 64;
+// Squares side by side: two vectors of AVX2 are a line, and no more registers are there to hold a row of squares.
+static constexpr int64_t kBeside = 2;
+
+// Squares that follow each other in the rows of the target, so that these are written line by line.
+void Squares::squares(Value row, Value column, int64_t beside, bool past) const {
   const Emit &e = l.e;
-  SmallVector<Value> block;
-  for (int64_t j = 0; j < lanes; ++j) {
-    Value at = e.add(e.mul(e.add(column, e.index(j)), fromStride), row);
-    block.push_back(loadRaw(e, elementPointer(e, from, element, at), element, lanes));
+  SmallVector<SmallVector<Value>> blocks(beside);
+  for (int64_t n = 0; n < beside; ++n) {
+    for (int64_t j = 0; j < lanes; ++j) {
+      Value at = e.add(e.mul(e.add(column, e.index(n * lanes + j)), fromStride), row);
+      blocks[n].push_back(loadRaw(e, elementPointer(e, from, element, at), element, lanes));
+    }
+    transposeRegisters(e, blocks[n]);
   }
-  transposeRegisters(e, block);
-  for (int64_t i = 0; i < lanes; ++i) {
-    Value at = e.add(e.mul(e.add(row, e.index(i)), toStride), column);
-    storeRaw(e, elementPointer(e, to, element, at), block[i]);
-  }
+  for (int64_t i = 0; i < lanes; ++i)
+    for (int64_t n = 0; n < beside; ++n) {
+      Value at = e.add(e.mul(e.add(row, e.index(i)), toStride), e.add(column, e.index(n * lanes)));
+      Value pointer = elementPointer(e, to, element, at);
+      if (past)
+        e.b.create<LLVM::StoreOp>(e.loc, blocks[n][i], pointer,
+                                  static_cast<unsigned>(lanes * bytes()), /*isVolatile=*/false,
+                                  /*isNonTemporal=*/true);
+      else
+        storeRaw(e, pointer, blocks[n][i]);
+    }
 }
 
-// Rows one by one, from a column on: what is left beside whole squares.
-void Squares::elements(Value firstRow, Value lastRow, Value firstColumn) const {
+// Columns over all rows: the source is read along a few streams, and each line of the target is written once. Where a last square
+// would go beyond the end, it stands before the end and writes some elements again.
+void Squares::bands(Value first, Value last, int64_t beside, bool past) const {
   const Emit &e = l.e;
-  e.loop(firstRow, lastRow, e.index(1), {}, [&](const Emit &, Value row, ValueRange) {
-    e.loop(firstColumn, columns, e.index(1), {}, [&](const Emit &, Value column, ValueRange) {
+  auto within = [&](Value start, Value end) {
+    Value most = e.sub(end, e.index(lanes * beside));
+    return e.b.createOrFold<arith::MinSIOp>(e.loc, start, most);
+  };
+  e.loop(first, last, e.index(lanes * beside), {}, [&](const Emit &, Value start, ValueRange) {
+    Value column = e.b.createOrFold<arith::MaxSIOp>(e.loc, within(start, last), e.index(0));
+    e.loop(e.index(0), rows, e.index(lanes), {}, [&](const Emit &, Value begin, ValueRange) {
+      Value most = e.sub(rows, e.index(lanes));
+      squares(e.b.createOrFold<arith::MinSIOp>(e.loc, begin, most), column, beside, past);
+      return SmallVector<Value>();
+    });
+    return SmallVector<Value>();
+  });
+}
+
+// Whether squares side by side are as wide as a line.
+bool Squares::fillLines() const { return lanes * bytes() * kBeside >= kLineBytes; }
+
+// Whether the lines of all rows of the target begin at the same columns, at an element.
+Value Squares::haveSameLines() const {
+  const Emit &e = l.e;
+  Type i64 = e.b.getI64Type();
+  Value address = e.b.create<LLVM::PtrToIntOp>(e.loc, i64, to);
+  Value stride = e.indexCast(e.mul(toStride, e.index(bytes())), i64);
+  Value beyond = e.bitOr(e.bitAnd(stride, kLineBytes - 1), e.bitAnd(address, bytes() - 1));
+  return e.cmpi(arith::CmpIPredicate::eq, beyond, 0);
+}
+
+void Squares::bySquares() const {
+  const Emit &e = l.e;
+  int64_t line = lanes * kBeside;
+  Value first = e.index(0), past;
+  if (fillLines()) {
+    // Vectors that cross the end of a line are slow to write, so what precedes the first line has squares of its own.
+    Value same = haveSameLines();
+    Value address = e.b.create<LLVM::PtrToIntOp>(e.loc, e.b.getI64Type(), to);
+    Value left = e.shrUnsigned(e.bitAnd(e.neg(address), kLineBytes - 1), llvm::Log2_64(bytes()));
+    first = e.select(same, e.indexCast(left, e.b.getIndexType()), first);
+    first = e.b.createOrFold<arith::MinSIOp>(e.loc, first, columns);
+    if (streamed)
+      past = e.bitAnd(streamed, same);
+  }
+  Value count = e.sub(columns, first);
+  Value last = e.sub(columns, e.b.createOrFold<arith::RemUIOp>(e.loc, count, e.index(line)));
+  bands(e.index(0), first, 1, false);
+  auto wide = [&](bool past) {
+    return [&, past](const Emit &) {
+      bands(first, last, kBeside, past);
+      return SmallVector<Value>();
+    };
+  };
+  if (past)
+    e.branch(past, {}, wide(true), wide(false));
+  else
+    wide(false)(e);
+  bands(last, columns, 1, false);
+}
+
+void Squares::byElements() const {
+  const Emit &e = l.e;
+  e.loop(e.index(0), rows, e.index(1), {}, [&](const Emit &, Value row, ValueRange) {
+    e.loop(e.index(0), columns, e.index(1), {}, [&](const Emit &, Value column, ValueRange) {
       Value source = e.add(e.mul(column, fromStride), row);
       Value target = e.add(e.mul(row, toStride), column);
       storeRaw(e, elementPointer(e, to, element, target),
@@ -77,34 +159,22 @@ void Squares::elements(Value firstRow, Value lastRow, Value firstColumn) const {
   });
 }
 
-// Rows of the source that a step reads at once: a few lines of cache of each column, so that no page is visited for one line.
-static constexpr int64_t kSquaresAtOnce = 4;
-
 void Squares::emit() const {
   const Emit &e = l.e;
-  auto below = [&](Value extent, int64_t unit) {
-    return e.sub(extent, e.b.createOrFold<arith::RemUIOp>(e.loc, extent, e.index(unit)));
+  auto hasSquare = [&](Value extent) {
+    return e.cmpi(arith::CmpIPredicate::sge, extent, e.index(lanes));
   };
-  Value wholeRows = below(rows, lanes), wholeColumns = below(columns, lanes);
-  Value together = below(rows, lanes * kSquaresAtOnce);
-  auto stripes = [&](Value first, Value last, int64_t squares) {
-    e.loop(first, last, e.index(lanes * squares), {}, [&](const Emit &, Value row, ValueRange) {
-      e.loop(e.index(0), wholeColumns, e.index(lanes), {},
-             [&](const Emit &, Value column, ValueRange) {
-               for (int64_t n = 0; n < squares; ++n)
-                 square(e.add(row, e.index(n * lanes)), column);
-               return SmallVector<Value>();
-             });
+  auto way = [&](void (Squares::*emitWay)() const) {
+    return [this, emitWay](const Emit &) {
+      (this->*emitWay)();
       return SmallVector<Value>();
-    });
+    };
   };
-  stripes(e.index(0), together, kSquaresAtOnce);
-  stripes(together, wholeRows, 1);
-  elements(e.index(0), wholeRows, wholeColumns);
-  elements(wholeRows, rows, e.index(0));
+  e.branch(e.bitAnd(hasSquare(rows), hasSquare(columns)), {}, way(&Squares::bySquares),
+           way(&Squares::byElements));
 }
 
-bool copyTransposed(Lowering &l, const View &from, const View &to) {
+bool copyTransposed(Lowering &l, const View &from, const View &to, Value streamed) {
   int64_t rowAxis = contiguousAxis(from), columnAxis = contiguousAxis(to);
   if (rowAxis < 0 || columnAxis < 0 || rowAxis == columnAxis)
     return false;
@@ -136,7 +206,8 @@ bool copyTransposed(Lowering &l, const View &from, const View &to) {
             from.strides[columnAxis],
             to.strides[rowAxis],
             to.extents[rowAxis],
-            to.extents[columnAxis]}
+            to.extents[columnAxis],
+            streamed}
         .emit();
   });
   return true;

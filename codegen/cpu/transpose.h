@@ -10,6 +10,7 @@ void transposeRegisters(const Emit &e, llvm::SmallVectorImpl<mlir::Value> &rows)
 
 /// Copies by squares of vectors if `from` is contiguous along another axis than `to`, so that both are read and written as they lie
 /// in memory. False, and nothing is emitted, where that is not known or of no use. Extents and element types are equal.
-bool copyTransposed(Lowering &l, const View &from, const View &to);
+/// Whole lines of `to` go past the caches where `streamed`, if not null, holds.
+bool copyTransposed(Lowering &l, const View &from, const View &to, mlir::Value streamed);
 
 } // namespace ptl::cpu

@@ -13,6 +13,8 @@ struct VectorUnit {
   bool bf16Pairs = false;
   /// i32 += pairs of i16 products (`vpdpwssd` of AVX-512 VNNI).
   bool i16Pairs = false;
+  /// Registers so wide are multiplied as pairs of i16 whose sums are i32 (`pmaddwd`); 0: none are.
+  int i16PairBytes = 0;
 
   bool operator==(const VectorUnit &) const = default;
 };

@@ -96,11 +96,25 @@ int64_t lastLevelCache() {
 
 /// What one step does with a vector of sums.
 enum class Step : uint8_t {
-  Floats,    ///< of `f32`
-  Doubles,   ///< of `f64`
-  Bf16Pairs, ///< `f32` sums of pairs of `bf16`
-  I16Pairs   ///< `i32` sums of pairs of `i16`
+  Floats,     ///< of `f32`
+  Doubles,    ///< of `f64`
+  Bf16Pairs,  ///< `f32` sums of pairs of `bf16`
+  I16Pairs,   ///< `i32` sums of pairs of `i16`
+  I16Products ///< the same by a multiplication and an addition
 };
+
+// A product that does not depend on the sum would be taken out of the loop.
+llvm::Value *addProducts(llvm::IRBuilder<> &b, llvm::Value *sum, llvm::Value *factor) {
+  auto *type = llvm::cast<llvm::FixedVectorType>(sum->getType());
+  unsigned lanes = type->getNumElements();
+  llvm::Intrinsic::ID multiply = lanes == 16  ? llvm::Intrinsic::x86_avx512_pmaddw_d_512
+                                 : lanes == 8 ? llvm::Intrinsic::x86_avx2_pmadd_wd
+                                              : llvm::Intrinsic::x86_sse2_pmadd_wd;
+  auto *pairs = llvm::FixedVectorType::get(b.getInt16Ty(), 2 * lanes);
+  llvm::Value *product = b.CreateIntrinsic(
+      multiply, {}, {b.CreateBitCast(sum, pairs), b.CreateBitCast(factor, pairs)});
+  return b.CreateAdd(sum, product);
+}
 
 llvm::Value *stepOf(llvm::IRBuilder<> &b, Step step, llvm::Value *sum, llvm::Value *factor,
                     llvm::Value *summand) {
@@ -110,6 +124,8 @@ llvm::Value *stepOf(llvm::IRBuilder<> &b, Step step, llvm::Value *sum, llvm::Val
                              {sum, factor, factor});
   case Step::I16Pairs:
     return b.CreateIntrinsic(llvm::Intrinsic::x86_avx512_vpdpwssd_512, {}, {sum, factor, factor});
+  case Step::I16Products:
+    return addProducts(b, sum, factor);
   default:
     return b.CreateIntrinsic(llvm::Intrinsic::fmuladd, {sum->getType()}, {sum, factor, summand});
   }
@@ -127,9 +143,10 @@ std::unique_ptr<llvm::Module> multiplyAddLoop(llvm::LLVMContext &context, Step k
   auto *entry = llvm::BasicBlock::Create(context, "entry", function);
   auto *loop = llvm::BasicBlock::Create(context, "loop", function);
   auto *exit = llvm::BasicBlock::Create(context, "exit", function);
-  llvm::Type *element = kind == Step::Doubles    ? b.getDoubleTy()
-                        : kind == Step::I16Pairs ? static_cast<llvm::Type *>(b.getInt32Ty())
-                                                 : b.getFloatTy();
+  bool integers = kind == Step::I16Pairs || kind == Step::I16Products;
+  llvm::Type *element = kind == Step::Doubles ? b.getDoubleTy()
+                        : integers            ? static_cast<llvm::Type *>(b.getInt32Ty())
+                                              : b.getFloatTy();
   unsigned lanes = bytes / (element->getPrimitiveSizeInBits() / 8);
   auto *vector = llvm::FixedVectorType::get(element, lanes);
   b.SetInsertPoint(entry);
@@ -272,7 +289,7 @@ double multiplyAddRate(const cpu::Processor &processor, Step step) {
   // Some more pieces than threads let a slow thread do fewer.
   int64_t count = rt::ThreadPool::shared().threadCount() * 4;
   unsigned products = bytes / (step == Step::Doubles ? 8 : 4) *
-                      (step == Step::Bf16Pairs || step == Step::I16Pairs ? 2 : 1);
+                      (step == Step::Floats || step == Step::Doubles ? 1 : 2);
   double flops = 2.0 * kSteps * kChains * products * static_cast<double>(count);
   return flops / bestTime(body, &run, count);
 }
@@ -298,9 +315,12 @@ MachinePeaks measurePeaks(const cpu::Processor &processor) {
   peaks.bf16Flops = hasWide && processor.vectors.bf16Pairs
                         ? multiplyAddRate(processor, Step::Bf16Pairs)
                         : peaks.flops;
-  peaks.pairFlops = hasWide && processor.vectors.i16Pairs
-                        ? multiplyAddRate(processor, Step::I16Pairs)
-                        : peaks.flops;
+  if (hasWide && processor.vectors.i16Pairs)
+    peaks.pairFlops = multiplyAddRate(processor, Step::I16Pairs);
+  else
+    peaks.pairFlops = processor.vectors.i16PairBytes == processor.vectors.bytes
+                          ? multiplyAddRate(processor, Step::I16Products)
+                          : peaks.flops;
   return peaks;
 }
 

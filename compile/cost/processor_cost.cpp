@@ -143,7 +143,7 @@ void Counts::addOperations(Load &load, const CountedOp &counted) const {
       return take(Unit::Bf16, 2 * amount, peaks_.bf16Flops);
     if (isa<IntegerType>(element))
       return take(Unit::Integers, 2 * amount,
-                  element.getIntOrFloatBitWidth() <= 8
+                  element.getIntOrFloatBitWidth() <= 16
                       ? peaks_.pairFlops
                       : peaks_.flops * 4 / std::max<int64_t>(bytes, 4));
     return take(Unit::F32, 2 * amount, peaks_.flops);

@@ -38,6 +38,8 @@ Value PartitionEmitter::atLeastOne(Value value) {
 
 /// Pieces of rows are not shorter, so that what is folded over many rows has runs of memory to read.
 static constexpr int64_t kShortestPiece = 512;
+// Where rows become columns, a tile has more rows than its part of the budget, so that it reads some lines of each page.
+static constexpr int64_t kTurnedBudgets = 4;
 
 /// Whether the group only brings elements in another order, in which other ones are neighbours: its tiles have a piece of rows and
 /// of columns, so that whole lines of cache are read and written.
@@ -83,8 +85,11 @@ void PartitionEmitter::chooseSizes(bool isFirst) {
       own.stepValue = constant(*fixed);
       continue;
     }
-    if (!budget)
+    if (!budget) {
       budget = tileBudget();
+      if (turns(*group_))
+        budget = b_.createOrFold<arith::MulIOp>(loc_, budget, constant(kTurnedBudgets));
+    }
     own.stepValue = at == rank - 1
                         ? b_.createOrFold<arith::MaxSIOp>(loc_, budget, constant(kShortestPiece))
                         : budget;
