@@ -1,7 +1,6 @@
 #include "compile/kept_code.h"
 
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/BLAKE3.h"
+#include "compile/key_hash.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -11,32 +10,6 @@
 namespace ptl {
 
 namespace {
-
-/// Texts and numbers, each ended so that no two sequences are the same bytes.
-class KeyHash {
-public:
-  void add(llvm::StringRef text) {
-    add(text.size());
-    hash_.update(text);
-  }
-  void add(uint64_t number) {
-    hash_.update(llvm::ArrayRef(reinterpret_cast<const uint8_t *>(&number), sizeof number));
-  }
-  void add(const std::map<std::string, int64_t> &values) {
-    add(values.size());
-    for (const auto &[name, value] : values) {
-      add(name);
-      add(static_cast<uint64_t>(value));
-    }
-  }
-  std::string text() {
-    auto digest = hash_.final<32>();
-    return llvm::toHex(llvm::ArrayRef(digest.data(), digest.size()), true);
-  }
-
-private:
-  llvm::BLAKE3 hash_;
-};
 
 /// The build ID among the notes of a loaded file; empty if there is none.
 std::string buildIdOf(const dl_phdr_info &file) {

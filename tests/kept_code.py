@@ -1,6 +1,7 @@
 """Compiled code that is kept from process to process, and `--cpu`: when it is found again, and when it must not be.
 `kept_code.py BUILD`."""
 import concurrent.futures
+import json
 import os
 import pathlib
 import shutil
@@ -317,9 +318,57 @@ def processors(place: Place) -> None:
         expect(wrong.code == 2 and "not for `a3`" in wrong.stderr, wrong)
 
 
+SEARCHED = """pub kernel scaled[R, C](x: f32[R, C]) -> (y: f32[R, C])
+tune ROWS: [8, 16, 32] = 8
+{
+    parallel r in tiles(R, ROWS) {
+        for c in tiles(C, 256) { y[r, c] = x[r, c] * 2.0 }
+    }
+}
+"""
+
+
+def tuned(place: Place) -> None:
+    """Predicted times of choices: a search that was made answers with what it found, for the same sources and sizes alone."""
+    source = place.folder / "scaled.ptl"
+    source.write_text(SEARCHED)
+
+    def search(*words, **env):
+        outcome = place.command("tune", "scaled.ptl", "--target", "a3", "--json", "-D", "R=640", "-D", "C=512", *words, **env)
+        expect(outcome.code == 0, words, outcome)
+        document = json.loads(outcome.stdout)
+        known = document.pop("known", 0)
+        del document["seconds"]
+        return document, known
+
+    first, known = search()
+    expect(known == 0 and len(first["tries"]) > 3 and first["sizes"], first)
+    again, known = search()
+    expect(again == first and known == len(first["tries"]), again, known)
+    # A search that ended early goes on.
+    place.command("cache", "clear")
+    _, known = search("--budget", "0")
+    expect(known == 0, known)
+    again, known = search()
+    expect(again == first and known == 1, again, known)
+    # Neither what is damaged nor what belongs to another question is taken.
+    for entry in place.entries():
+        entry.write_bytes(entry.read_bytes()[:-7])
+    expect(search() == (first, 0), "damaged")
+    expect(search("--no-cache") == (first, 0), "none wanted")
+    other, known = search("-O0")
+    expect(known == 0, other)
+    source.write_text(SEARCHED.replace("* 2.0", "* 3.0"))
+    expect(search()[1] == 0, "another source")
+    source.write_text(SEARCHED)
+    expect(search() == (first, len(first["tries"])), "the first source again")
+    ran = place.command("tune", "scaled.ptl", "--target", "a3", "-D", "R=1280", "-D", "C=512", "--json")
+    expect(ran.code == 0 and "known" not in json.loads(ran.stdout), ran)
+
+
 TESTS = [
     second_process, what_code_depends_on, another_build, damaged, not_private, at_once, bounded, none_wanted, no_folder, places, command,
-    processors,
+    processors, tuned,
 ]  # fmt: skip
 
 

@@ -1,5 +1,7 @@
 #include "compile/tune/tune_entry.h"
 
+#include "compile/kept_code.h"
+#include "compile/key_hash.h"
 #include "frontend/sema/check.h"
 
 #include <algorithm>
@@ -104,6 +106,37 @@ EntryTuning::EntryTuning(TuneQuestion question) : question_(std::move(question))
       choices_.push_back(std::move(choice));
   for (const ScheduleChoice &choice : choices_)
     axes_.push_back({choice.key, choice.values, choice.start});
+  findKept();
+}
+
+/// The times depend on the sources with what they import, on the entry, on what was asked for, on the
+/// options, and on this build, which has the machines.
+void EntryTuning::findKept() {
+  const CompilerOptions &options = question_.options;
+  if (!options.chip || !options.cache || !options.recheck || buildIdentity().empty() ||
+      !problem_.empty())
+    return;
+  KeyHash key;
+  for (const std::string &text : {std::string("times of choices"), buildIdentity(),
+                                  options.cacheSalt, options.chip->name, question_.decl.name})
+    key.add(text);
+  for (uint64_t number :
+       {uint64_t(options.level), uint64_t(options.unchecked),
+        uint64_t(question_.decl.nameSpan.file), uint64_t(question_.decl.nameSpan.begin)})
+    key.add(number);
+  key.add(question_.wanted.size());
+  for (const auto &[name, value] : question_.wanted) {
+    key.add(name);
+    key.add(value);
+  }
+  key.add(question_.sizes);
+  key.add(question_.sources.size());
+  for (size_t i = 0; i < question_.sources.size(); ++i) {
+    const SourceFile &source = question_.sources.file(static_cast<FileId>(i));
+    key.add(source.path());
+    key.add(source.text());
+  }
+  kept_ = KeptTimes(options.cache, key.text());
 }
 
 void EntryTuning::addTunable(const Tunable &tunable) {
@@ -188,6 +221,21 @@ TuneOutcome EntryTuning::evaluate(const TunePoint &point) {
   // The declaration itself excludes the point, so compiling it would be wasted.
   if (const WhereClause *where = excluding(point))
     return {std::nullopt, "`where " + where->text + "` excludes it"};
+  std::string choice = text(point);
+  if (const TuneOutcome *known = kept_.find(choice)) {
+    kept_.recall(lastCost_);
+    return *known;
+  }
+  TuneOutcome outcome = compiledPoint(point);
+  if (!problem_.empty() || !unknown_.empty())
+    return outcome;
+  kept_.add(choice, outcome);
+  if (outcome.us)
+    kept_.describe(lastCost_);
+  return outcome;
+}
+
+TuneOutcome EntryTuning::compiledPoint(const TunePoint &point) {
   for (size_t i = 0; i < axes_.size(); ++i)
     if (changesItem(i, point))
       return compiledText(point);
@@ -202,6 +250,9 @@ TuneOutcome EntryTuning::evaluate(const TunePoint &point) {
 
 std::optional<std::pair<double, double>> EntryTuning::confirmed(const TunePoint &one,
                                                                 const TunePoint &other) {
+  std::string choices = text(one) + " / " + text(other);
+  if (const KeptTimes::Whole *known = kept_.findWhole(choices))
+    return *known;
   isWhole_ = true;
   // On a chip the same comes out each time. The clock is asked in turn, so that whatever else the machine
   // does is no one's advantage.
@@ -209,12 +260,14 @@ std::optional<std::pair<double, double>> EntryTuning::confirmed(const TunePoint 
   std::optional<double> ofOne, ofOther;
   for (size_t i = 0; i < rounds; ++i)
     for (auto [point, least] : {std::pair(&one, &ofOne), std::pair(&other, &ofOther)})
-      if (TuneOutcome outcome = evaluate(*point); outcome.us)
+      if (TuneOutcome outcome = compiledPoint(*point); outcome.us)
         *least = least->has_value() ? std::min(**least, *outcome.us) : *outcome.us;
   isWhole_ = false;
-  if (!ofOne || !ofOther)
-    return std::nullopt;
-  return std::pair(*ofOne, *ofOther);
+  KeptTimes::Whole whole;
+  if (ofOne && ofOther)
+    whole = std::pair(*ofOne, *ofOther);
+  kept_.addWhole(choices, whole);
+  return whole;
 }
 
 TuneOutcome EntryTuning::evaluateToday() { return compiled(question_, question_.wanted); }

@@ -4,6 +4,7 @@
 
 #include "compile/chip/feasibility.h"
 #include "compile/cost/cost.h"
+#include "compile/tune/kept_times.h"
 #include "compile/tune/measure_entry.h"
 #include "compile/tune/schedule_choices.h"
 #include "compile/tune/search.h"
@@ -50,6 +51,9 @@ public:
   /// a `where` over tunables excludes, or that the compiler refuses, has a reason instead.
   TuneOutcome evaluate(const TunePoint &point);
 
+  /// How many of the times were known from an earlier search.
+  size_t known() const { return kept_.known(); }
+
   /// Confirms the times of two points: the whole of both is simulated, or both are measured again in turn.
   /// Nothing where the simulation would take more than a few seconds.
   std::optional<std::pair<double, double>> confirmed(const TunePoint &one, const TunePoint &other);
@@ -76,6 +80,8 @@ public:
 private:
   void addTunable(const Tunable &tunable);
   const WhereClause *excluding(const TunePoint &point) const;
+  void findKept();
+  TuneOutcome compiledPoint(const TunePoint &point);
   TuneOutcome compiled(const TuneQuestion &question, const Wanted &wanted);
   TuneOutcome compiledText(const TunePoint &point);
   void tellReasons();
@@ -87,6 +93,7 @@ private:
   std::string problem_, unknown_;
   Cost lastCost_;
   EntryClock clock_;
+  KeptTimes kept_; ///< of chips: measured times come out otherwise each time
   std::map<std::string, std::string> reasons_; ///< of the static lengths that nobody asked for
   bool isWhole_ = false;                       ///< everything is simulated
 };

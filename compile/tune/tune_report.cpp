@@ -57,6 +57,8 @@ static std::string countsText(const TuneReport &report) {
   if (withItems > 0)
     text += ", and " + std::to_string(withItems) + " with other items of the schedule";
   text += printed(", in %.1f s", report.seconds);
+  if (size_t known = report.tuning.known())
+    text += printed("; the times of %zu were known from an earlier search", known);
   if (report.ended == "budget")
     text += ", when the budget ended it (`--budget`)";
   if (report.ended == "interrupt")
@@ -160,6 +162,8 @@ std::string tuneDocument(const TuneReport &report) {
     json["decisions"] = std::move(decisions);
   if (result.points)
     json["points"] = *result.points;
+  if (tuning.known() > 0)
+    json["known"] = tuning.known();
   if (!report.ended.empty())
     json["ended"] = report.ended;
   return json.dump(2) + "\n";

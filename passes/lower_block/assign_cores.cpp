@@ -1,6 +1,7 @@
 #include "passes/lower_block/assign_cores.h"
 
 #include "ir/dialect/attributes.h"
+#include "passes/analysis/fix_pipe.h"
 #include "passes/lower_block/cross_operands.h"
 #include "passes/lower_block/cut_tiles.h"
 #include "passes/lower_block/grid_passes.h"
@@ -8,7 +9,6 @@
 #include "passes/lower_block/tile.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -34,15 +34,6 @@ bool isLoadedOperand(Value operand) {
          isMatrixBox(operandsOf(op), source.getType());
 }
 
-static bool isZero(Value value) {
-  if (value.getDefiningOp<ZerosOp>())
-    return true;
-  if (auto full = value.getDefiningOp<FullOp>())
-    return matchPattern(full->getOperands().back(), m_AnyZeroFloat()) ||
-           matchPattern(full->getOperands().back(), m_Zero());
-  return false;
-}
-
 namespace {
 class Assigner {
 public:
@@ -59,7 +50,7 @@ public:
     // epilogue needs to know all accumulators.
     grid_.walk([&](scf::ForOp loop) { takeCarried(loop); });
     grid_.walk([&](MatmulOp product) { takeSum(product); });
-    grid_.walk([&](Operation *op) { takeEpilogue(op); });
+    grid_.walk([&](StoreOp store) { takeEpilogue(store); });
     findCrossings();
     findDealtAxis();
   }
@@ -106,7 +97,7 @@ private:
     for (auto [i, init] : llvm::enumerate(loop.getInitArgs())) {
       // The first product of a loop overwrites the accumulator, which is right only if it began
       // with zeros.
-      if (!isTile(init.getType()) || !isZero(init))
+      if (!isTile(init.getType()) || !isZeroValue(init))
         continue;
       llvm::SmallVector<Carried> nest = nestOf({loop, static_cast<unsigned>(i)});
       Value next = nest.back().next();
@@ -167,7 +158,7 @@ private:
     if (!first || result_.cube.contains(first))
       return;
     llvm::SmallVector<AddOp> additions;
-    if (isZero(first->getOperand(first->getOperand(0) == sum ? 1 : 0)) &&
+    if (isZeroValue(first->getOperand(first->getOperand(0) == sum ? 1 : 0)) &&
         first->getBlock() == product->getBlock()) {
       additions.push_back(first);
       sum = first->getResult(0);
@@ -179,25 +170,22 @@ private:
     }
   }
 
-  // A finished accumulator is stored by the fix pipe, which can round to a narrower float on the
-  // way.
-  void takeEpilogue(Operation *op) {
-    if (auto convert = dyn_cast<ConvertOp>(op)) {
-      Value source = convert->getOperand(0);
-      Type to = elementTypeOf(convert->getResult(0).getType());
-      // Other readers need the value in full precision, and the fix pipe converts only on the way
-      // out.
-      if (!isTile(source.getType()) || !result_.isAccumulator(source) || !source.hasOneUse() ||
-          !elementTypeOf(source.getType()).isF32() || !(to.isF16() || to.isBF16()) ||
-          !convert->hasOneUse() || !isa<StoreOp>(*convert->getUsers().begin()))
-        return;
+  // A finished accumulator is stored by the fix pipe, with what that does to it on the way. It
+  // stores boxes; rows that go to listed places are stored by the vector cores.
+  void takeEpilogue(StoreOp store) {
+    Value stored = store.getValue();
+    if (!isTile(stored.getType()) || store.getIndex())
+      return;
+    FixedOnTheWay way =
+        result_.isAccumulator(stored) ? FixedOnTheWay{stored, {}} : throughFixPipe(stored);
+    bool isAlone = way.ops.empty() || stored.hasOneUse();
+    if (!result_.isAccumulator(way.source) || !isAlone)
+      return;
+    for (Operation *op : way.ops) {
       result_.cube.insert(op);
-      result_.accumulators.insert(convert->getResult(0));
-    } else if (auto store = dyn_cast<StoreOp>(op)) {
-      // The fix pipe stores boxes; rows that go to listed places are stored by the vector cores.
-      if (result_.isAccumulator(store.getValue()) && !store.getIndex())
-        result_.cube.insert(op);
+      result_.accumulators.insert(op->getResult(0));
     }
+    result_.cube.insert(store);
   }
 
   static bool isShared(Operation *op) {

@@ -411,6 +411,9 @@ void lowerStore(KernelContext &c, ir::StoreOp store) {
   const Tile *tile = tileOf(c, value);
   if (tile && tile->form == Tile::Form::Acc && !matrix)
     return fail(c, store, "a store of an accumulator to a box that is no matrix");
+  if (tile && tile->relu)
+    attributes.push_back(c.b.getNamedAttr(
+        "reluPreMode", pto::ReluPreModeAttr::get(c.b.getContext(), pto::ReluPreMode::normal_relu)));
   if (single && attributes.empty() && !store.getIndex())
     return storeScalar(c, store, in);
   if (!matrix)

@@ -1,6 +1,7 @@
 // The cube side: operands staged in `mat`, cut to the operand buffers, multiplied into the
 // accumulator.
 #include "passes/lower_block/lower_product.h"
+#include "passes/analysis/fix_pipe.h"
 #include "passes/analysis/source_place.h"
 #include "passes/lower_block/buffers.h"
 #include "passes/lower_block/cross_operands.h"
@@ -100,6 +101,12 @@ void lowerCube(KernelContext &c, Operation *op) {
   }
   if (isa<ir::ConvertOp>(op)) { // done by the store
     setTile(c, result, *tileOf(c, op->getOperand(0)));
+    return;
+  }
+  if (Value limited = ir::reluOperand(op)) { // the same
+    Tile tile = *tileOf(c, limited);
+    tile.relu = true;
+    setTile(c, result, tile);
     return;
   }
   fail(c, op, "`" + op->getName().stripDialect().str() + "` on the cube core");

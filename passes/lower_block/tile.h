@@ -53,6 +53,7 @@ struct Tile {
   MemoryBox box;
   bool transposed = false; ///< Memory: stands for the transposed box; Matrix: its buffer holds the
                            ///< transposed matrix
+  bool relu = false;       ///< Acc: the store replaces negative numbers by 0
   mlir::Value start;       ///< Matrix: where along the contracted axis a piece begins; null: at 0
   mlir::Value column;      ///< Matrix: where along the other axis of a right operand; null: at 0
   mlir::Value operand; ///< Matrix: the buffer of the left operand that holds it already; null: none

@@ -40,6 +40,10 @@ void expandProducts(mlir::func::FuncOp function);
 /// contracted axis, become sums of products of its parts where that is predicted to take less time.
 void splitContractions(mlir::func::FuncOp function, const Machine &machine);
 
+/// Loops of few rounds outside of grids that add a product to an array in each become one product of
+/// operands that lie side by side.
+void stackSums(mlir::func::FuncOp function, const Machine &machine);
+
 /// `softmax(q @ k.T) @ v` becomes one grid that keeps the scores on chip, where rows of blocks keep
 /// enough core groups busy; where that depends on lengths, a branch decides. `halvings`: how often
 /// blocks are halved for room.

@@ -68,6 +68,7 @@ struct ChunkPass : impl::ChunkBase<ChunkPass> {
     ScheduleEffects effects(getOperation());
     auto halvingsOf = [&](size_t group) { return group < halvings.size() ? halvings[group] : 0; };
     if (found) {
+      stackSums(getOperation(), *found);
       makeAttentions(getOperation(), *found, halvingsOf(0));
       splitContractions(getOperation(), *found);
     }

@@ -3,6 +3,7 @@
 #include "passes/transform/groups/group_schedule.h"
 
 #include "ir/dialect/attributes.h"
+#include "passes/analysis/fix_pipe.h"
 #include "passes/analysis/lengths.h"
 #include "passes/analysis/op_info.h"
 
@@ -180,24 +181,26 @@ void chooseChunks(llvm::ArrayRef<OpGroup *> groups, OpGroup &group, const TileSi
 }
 
 /// The product that alone decides about the tiles of the grid and whose result the cube core stores
-/// itself, as it is or in a narrower type; null if there is none.
+/// itself, with what the fix pipe does on the way; null if there is none.
 static MatmulOp storedProduct(llvm::ArrayRef<OpGroup *> groups, const OpGroup &group,
                               const Machine *machine) {
   Operation *root = group.root();
   if (!machine || groups.size() > 1)
     return {};
-  auto product = dyn_cast<MatmulOp>(root);
-  if (auto convert = dyn_cast<ConvertOp>(root)) {
-    product = convert->getOperand(0).getDefiningOp<MatmulOp>();
-    const Move *store = machine->move("acc", "gm");
-    Type to = elementTypeOf(convert->getResult(0).getType());
-    if (!product || !store || !(to.isF16() || to.isBF16()) ||
-        !store->carries("f32", to.isF16() ? "f16" : "bf16"))
-      return {};
-  }
-  size_t count = product == root ? 1 : 2;
-  return product && group.members().size() == count && group.contains(product) &&
-                 isProductOf(product, *machine)
+  FixedOnTheWay way = throughFixPipe(root->getResult(0));
+  auto product = way.source.getDefiningOp<MatmulOp>();
+  if (!product || !isProductOf(product, *machine))
+    return {};
+  Type from = elementTypeOf(product.getType()), to = elementTypeOf(root->getResult(0).getType());
+  const Move *store = machine->move("acc", "gm");
+  if (from != to && (!store || !store->carries("f32", to.isF16() ? "f16" : "bf16")))
+    return {};
+  // Zeros are made where they are used, and no member.
+  llvm::SmallVector<Operation *> done(way.ops.begin(), way.ops.end());
+  done.push_back(product);
+  bool isAll = llvm::all_of(
+      group.members(), [&](Operation *op) { return llvm::is_contained(done, op) || isFill(op); });
+  return isAll && llvm::all_of(done, [&](Operation *op) { return group.contains(op); })
              ? product
              : MatmulOp();
 }

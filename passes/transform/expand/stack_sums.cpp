@@ -1,0 +1,391 @@
+// Sums of products that a program's loops go through, as one product: what all rounds contract lies
+// side by side. `for i in 0..9 { acc += a(i) @ b(i) }` would read and write the whole sum in each
+// round; `[a(0) a(1) ...] @ [b(0); b(1); ...]` keeps it in the accumulator, and what follows it is
+// done as the product is stored. So a convolution is one product.
+#include "passes/transform/expand/expand_tensors.h"
+
+#include "ir/dialect/attributes.h"
+#include "passes/analysis/fix_pipe.h"
+#include "passes/analysis/lengths.h"
+#include "passes/analysis/op_info.h"
+#include "passes/transform/groups/product_tiles.h"
+#include "passes/transform/narrow_axis.h"
+#include "passes/transform/whole_storage.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+
+namespace ptl::ir {
+
+namespace {
+/// A nest of loops of numbered rounds that carries one array, and adds one product to it.
+class SumOfProducts {
+public:
+  SumOfProducts(scf::ForOp outermost, const Machine &machine, unsigned number)
+      : machine_(machine), number_(number), b_(outermost), loc_(outermost.getLoc()) {
+    loops_.push_back(outermost);
+  }
+
+  bool match();
+  void rewrite();
+
+private:
+  /// What lies side by side is as many times as large, for a moment.
+  static constexpr int64_t kMostRounds = 32;
+
+  bool descend();
+  bool isAddition(Value carried, Value next);
+  bool hasPlainBodies();
+  bool findLengths();
+  bool isFromOutside(Value value) { return loops_.front().isDefinedOutsideOfLoop(value); }
+  SliceOp chosenByRound(Value operand);
+  bool isViewOfAll(SliceOp slice);
+
+  Value constant(int64_t value) { return b_.create<arith::ConstantIndexOp>(loc_, value); }
+  Value times(llvm::ArrayRef<Value> lengths);
+  Extent extentOf(llvm::ArrayRef<Extent> factors, const char *what);
+  ArrayType typeOf(Value like, llvm::ArrayRef<Extent> extents) {
+    return ArrayType::get(b_.getContext(), elementTypeOf(like.getType()), extents, Place::Inferred);
+  }
+  Value reshaped(Value value, llvm::ArrayRef<Extent> extents, llvm::ArrayRef<Value> lengths);
+  Value storageFor(Value operand, int64_t axis, llvm::ArrayRef<Value> lengths);
+  void fill(llvm::ArrayRef<std::pair<int64_t, Value>> storages);
+  Value product(Value left, Value right);
+  void reshapeLater(ReshapeOp shaped);
+
+  const Machine &machine_;
+  unsigned number_;
+  OpBuilder b_;
+  Location loc_;
+  llvm::SmallVector<scf::ForOp> loops_; ///< from the outermost one in
+  int64_t rounds_ = 1;
+  MatmulOp product_;
+  AddOp add_;
+  llvm::SmallVector<Value> left_, right_, out_; ///< lengths, made before the loops
+  Value contracted_, allContracted_;            ///< of one round and of all
+  Extent all_;
+};
+} // namespace
+
+// ---- what is recognised -------------------------------------------------------------------------
+
+/// `acc + a @ b`, where nobody else reads either.
+bool SumOfProducts::isAddition(Value carried, Value next) {
+  add_ = next.getDefiningOp<AddOp>();
+  if (!add_ || !next.hasOneUse() || !carried.hasOneUse() || *carried.getUsers().begin() != add_)
+    return false;
+  Value other = add_->getOperand(add_->getOperand(0) == carried ? 1 : 0);
+  product_ = other.getDefiningOp<MatmulOp>();
+  return product_ && other.hasOneUse() && product_->getBlock() == add_->getBlock() &&
+         other.getType() == next.getType();
+}
+
+/// The loops, each of which does nothing with the array but to hand it to the one in its body.
+bool SumOfProducts::descend() {
+  while (true) {
+    scf::ForOp loop = loops_.back();
+    std::optional<int64_t> lower = getConstantIntValue(loop.getLowerBound()),
+                           upper = getConstantIntValue(loop.getUpperBound()),
+                           step = getConstantIntValue(loop.getStep());
+    if (loop.getNumRegionIterArgs() != 1 || !isa<ArrayType>(loop.getResult(0).getType()) ||
+        lower != 0 || step != 1 || !upper || *upper < 1 || *upper > kMostRounds)
+      return false;
+    rounds_ *= *upper;
+    if (rounds_ > kMostRounds)
+      return false;
+    Value carried = loop.getRegionIterArg(0), next = loop.getBody()->getTerminator()->getOperand(0);
+    auto inner = next.getDefiningOp<scf::ForOp>();
+    if (!inner)
+      return isAddition(carried, next);
+    if (inner->getBlock() != loop.getBody() || inner->getNumResults() != 1 || !next.hasOneUse() ||
+        !carried.hasOneUse() || inner.getInitArgs()[0] != carried)
+      return false;
+    loops_.push_back(inner);
+  }
+}
+
+/// Whether the rounds compute nothing but operands.
+bool SumOfProducts::hasPlainBodies() {
+  for (scf::ForOp loop : loops_)
+    for (Operation &op : loop.getBody()->without_terminator())
+      if (!llvm::is_contained(loops_, dyn_cast<scf::ForOp>(op)) &&
+          (op.getNumRegions() > 0 || !isMemoryEffectFree(&op)))
+        return false;
+  return true;
+}
+
+/// The operand as a part of an array that the positions of the rounds choose; null if it is none.
+SliceOp SumOfProducts::chosenByRound(Value operand) {
+  auto slice = operand.getDefiningOp<SliceOp>();
+  if (!slice || slice.getDropped().empty() || !isFromOutside(slice.getOperand(0)))
+    return {};
+  for (int64_t axis : slice.getDropped())
+    if (llvm::none_of(loops_, [&](scf::ForOp loop) {
+          return slice.getOffsets()[static_cast<size_t>(axis)] == loop.getInductionVar();
+        }))
+      return {};
+  return slice;
+}
+
+/// Whether the parts lie behind each other in the order of the rounds, and are all that there is.
+bool SumOfProducts::isViewOfAll(SliceOp slice) {
+  llvm::ArrayRef<Extent> whole = extentsOf(slice.getOperand(0).getType()),
+                         part = extentsOf(slice.getType());
+  size_t chosen = loops_.size();
+  if (part.size() != 2 || whole.size() != chosen + 2 || !slice.getSteps().empty() ||
+      whole.take_back(2) != part)
+    return false;
+  for (auto [axis, loop] : llvm::enumerate(loops_))
+    if (!llvm::is_contained(slice.getDropped(), static_cast<int64_t>(axis)) ||
+        slice.getOffsets()[axis] != loop.getInductionVar() ||
+        whole[axis].length != getConstantIntValue(loop.getUpperBound()))
+      return false;
+  return true;
+}
+
+/// The lengths of operands and result, which are the same in all rounds.
+bool SumOfProducts::findLengths() {
+  auto find = [&](Value value, llvm::SmallVector<Value> &lengths) {
+    for (auto [axis, extent] : llvm::enumerate(extentsOf(value.getType()))) {
+      b_.setInsertionPoint(extent.isConstant() ? loops_.front().getOperation()
+                                               : product_.getOperation());
+      Value length = extent.isConstant() ? constant(extent.length)
+                                         : lengthOf(b_, value, static_cast<int64_t>(axis));
+      // A length of what is there before the loops can be asked for there.
+      auto asked = length.getDefiningOp<DimOp>();
+      if (asked && !isFromOutside(length) && isFromOutside(asked.getSource())) {
+        b_.setInsertionPoint(loops_.front());
+        length = lengthOf(b_, asked.getSource(), static_cast<int64_t>(asked.getAxis()));
+      }
+      if (!isFromOutside(length))
+        return false;
+      lengths.push_back(length);
+    }
+    return lengths.size() >= 2;
+  };
+  return find(product_->getOperand(0), left_) && find(product_->getOperand(1), right_) &&
+         find(product_->getResult(0), out_);
+}
+
+bool SumOfProducts::match() {
+  scf::ForOp outermost = loops_.front();
+  if (outermost->getParentOfType<ParallelOp>() || !descend() || rounds_ < 2 || !hasPlainBodies() ||
+      !isProductOf(product_, machine_))
+    return false;
+  // One operand is there for the rounds alone, as the weights of a convolution; to lay two arrays
+  // that are read anyway side by side might take longer than it saves.
+  if (!chosenByRound(product_->getOperand(0)) && !chosenByRound(product_->getOperand(1)))
+    return false;
+  for (Operation *op : {product_.getOperation(), add_.getOperation()})
+    if (attrs::tile.of(op) || attrs::cores.of(op) || attrs::split.isOn(op) || attrs::fuse.of(op))
+      return false;
+  return findLengths();
+}
+
+// ---- one product --------------------------------------------------------------------------------
+
+Value SumOfProducts::times(llvm::ArrayRef<Value> lengths) {
+  Value all = lengths.front();
+  for (Value length : lengths.drop_front())
+    all = b_.createOrFold<arith::MulIOp>(loc_, all, length);
+  return all;
+}
+
+/// The extent of a product of lengths, which has the name that lengths in sources have (`9*C`), so
+/// that equal ones have equal names.
+Extent SumOfProducts::extentOf(llvm::ArrayRef<Extent> factors, const char *what) {
+  int64_t number = 1;
+  std::string name;
+  bool isPlain = true;
+  for (const Extent &factor : factors) {
+    if (factor.isConstant()) {
+      number *= factor.length;
+      continue;
+    }
+    llvm::StringRef symbol = factor.symbol.getValue();
+    isPlain &= llvm::all_of(symbol, [](char c) { return llvm::isAlnum(c) || c == '_'; });
+    name += (name.empty() ? "" : "*") + symbol.str();
+  }
+  if (name.empty())
+    return Extent::constant(number);
+  if (!isPlain)
+    name = "sum" + std::to_string(number_) + what;
+  else if (number != 1)
+    name = std::to_string(number) + "*" + name;
+  return Extent::named(b_.getStringAttr(name));
+}
+
+Value SumOfProducts::reshaped(Value value, llvm::ArrayRef<Extent> extents,
+                              llvm::ArrayRef<Value> lengths) {
+  OperationState state(loc_, ReshapeOp::getOperationName());
+  state.addOperands(value);
+  for (auto [extent, length] : llvm::zip(extents, lengths))
+    if (!extent.isConstant())
+      state.addOperands(length);
+  state.addTypes(typeOf(value, extents));
+  return b_.create(state)->getResult(0);
+}
+
+/// For the operands of all rounds along the contracted axis.
+Value SumOfProducts::storageFor(Value operand, int64_t axis, llvm::ArrayRef<Value> lengths) {
+  llvm::SmallVector<Extent> extents(extentsOf(operand.getType()));
+  extents[static_cast<size_t>(axis)] = all_;
+  llvm::SmallVector<Value> named;
+  for (auto [number, extent] : llvm::enumerate(extents))
+    if (!extent.isConstant())
+      named.push_back(static_cast<int64_t>(number) == axis ? allContracted_ : lengths[number]);
+  return allocateStorage(b_, loc_, typeOf(operand, extents), named);
+}
+
+/// The loops once more, in which each round stores its operands. A storage comes with its axis.
+void SumOfProducts::fill(llvm::ArrayRef<std::pair<int64_t, Value>> storages) {
+  OpBuilder::InsertionGuard guard(b_);
+  IRMapping map;
+  Value round;
+  for (scf::ForOp loop : loops_) {
+    auto own =
+        b_.create<scf::ForOp>(loc_, loop.getLowerBound(), loop.getUpperBound(), loop.getStep());
+    map.map(loop.getInductionVar(), own.getInductionVar());
+    b_.setInsertionPointToStart(own.getBody());
+    if (round)
+      round = b_.create<arith::MulIOp>(loc_, round, loop.getUpperBound());
+    round = round ? b_.create<arith::AddIOp>(loc_, round, own.getInductionVar()).getResult()
+                  : own.getInductionVar();
+    for (Operation &op : loop.getBody()->without_terminator())
+      if (!isa<scf::ForOp>(op) && &op != product_ && &op != add_)
+        b_.clone(op, map);
+  }
+  Value at = b_.create<arith::MulIOp>(loc_, round, contracted_);
+  for (auto [number, storage] : llvm::enumerate(storages)) {
+    auto [axis, ref] = storage;
+    if (!ref)
+      continue;
+    Value operand = map.lookupOrDefault(product_->getOperand(static_cast<unsigned>(number)));
+    llvm::SmallVector<Value> offsets(static_cast<size_t>(rankOf(operand.getType())), constant(0));
+    offsets[static_cast<size_t>(axis)] = at;
+    b_.create<StoreOp>(loc_, operand, ref, offsets, number == 0 ? left_ : right_, ValueRange(),
+                       Value(), b_.getDenseI64ArrayAttr({}), IntegerAttr(), StringAttr());
+  }
+}
+
+/// One axis of rows where the right operand is a matrix: tiles then need not end with rows of an
+/// image.
+Value SumOfProducts::product(Value left, Value right) {
+  auto multiply = [&](Value a, llvm::ArrayRef<Extent> extents) {
+    OperationState state(product_.getLoc(), MatmulOp::getOperationName());
+    state.addOperands({a, right});
+    state.addAttributes(product_->getAttrs());
+    state.addTypes(typeOf(product_, extents));
+    return b_.create(state)->getResult(0);
+  };
+  llvm::ArrayRef<Extent> out = extentsOf(product_.getType());
+  if (out.size() == 2 || rankOf(right.getType()) != 2)
+    return multiply(left, out);
+  Value rows = times(llvm::ArrayRef(left_).drop_back());
+  Extent rowExtent = extentOf(extentsOf(left.getType()).drop_back(), "rows");
+  Value matrix = reshaped(left, {rowExtent, all_}, {rows, allContracted_});
+  return reshaped(multiply(matrix, {rowExtent, out.back()}), out, out_);
+}
+
+void SumOfProducts::rewrite() {
+  scf::ForOp outermost = loops_.front();
+  b_.setInsertionPoint(outermost);
+  Value a = product_->getOperand(0), b = product_->getOperand(1);
+  auto leftAxis = rankOf(a.getType()) - 1, rightAxis = rankOf(b.getType()) - 2;
+  contracted_ = left_.back();
+  allContracted_ = b_.createOrFold<arith::MulIOp>(loc_, contracted_, constant(rounds_));
+  all_ = extentOf({Extent::constant(rounds_), extentsOf(a.getType()).back()}, "all");
+  SliceOp chosen = chosenByRound(b);
+  bool isView = chosen && isViewOfAll(chosen);
+  Value left = storageFor(a, leftAxis, left_),
+        right = isView ? Value() : storageFor(b, rightAxis, right_);
+  fill({{leftAxis, left}, {rightAxis, right}});
+  auto loaded = [&](Value ref, Value like) {
+    return loadWhole(b_, loc_, ref, typeOf(like, extentsOf(ref.getType())));
+  };
+  Value rightOfAll = isView ? reshaped(chosen.getOperand(0), {all_, extentsOf(b.getType()).back()},
+                                       {allContracted_, right_.back()})
+                            : loaded(right, b);
+  Value sum = product(loaded(left, a), rightOfAll), start = outermost.getInitArgs()[0];
+  if (!isZeroValue(start)) {
+    OperationState state(add_.getLoc(), AddOp::getOperationName());
+    state.addOperands({start, sum});
+    state.addTypes(sum.getType());
+    sum = b_.create(state)->getResult(0);
+  }
+  outermost.getResult(0).replaceAllUsesWith(sum);
+  outermost.erase();
+  if (auto shaped = sum.getDefiningOp<ReshapeOp>())
+    reshapeLater(shaped);
+}
+
+/// Whether a value means the same to each row, however rows are counted.
+static bool isForAllRows(Value value) {
+  llvm::ArrayRef<Extent> extents = extentsOf(value.getType());
+  return extents.size() <= 1 || (extents.size() == 2 && extents[0].isOne());
+}
+
+/// What is computed element by element from the sum is computed of its matrix, so that it is done as
+/// the product is stored; only what leaves these operations has the shape of the sum.
+void SumOfProducts::reshapeLater(ReshapeOp shaped) {
+  llvm::DenseMap<Value, Value> matrixOf{{shaped.getResult(), shaped->getOperand(0)}};
+  llvm::SmallVector<Value> order{shaped.getResult()};
+  llvm::ArrayRef<Extent> shape = extentsOf(shaped.getType());
+  auto isPart = [&](Operation *op) {
+    return isElementwise(op) && op->getNumResults() == 1 &&
+           extentsOf(op->getResult(0).getType()) == shape &&
+           llvm::any_of(op->getOperands(), [&](Value v) { return matrixOf.contains(v); }) &&
+           llvm::all_of(op->getOperands(),
+                        [&](Value v) { return matrixOf.contains(v) || isForAllRows(v); });
+  };
+  for (Operation *op = shaped->getNextNode(); op; op = op->getNextNode()) {
+    if (!isPart(op))
+      continue;
+    llvm::SmallVector<Value> operands;
+    for (Value operand : op->getOperands())
+      operands.push_back(matrixOf.contains(operand) ? matrixOf.lookup(operand) : operand);
+    b_.setInsertionPoint(op);
+    Value result = op->getResult(0);
+    matrixOf[result] =
+        cloneWith(b_, op, operands, typeOf(result, extentsOf(shaped->getOperand(0).getType())));
+    order.push_back(result);
+  }
+  for (Value value : llvm::reverse(order)) {
+    Operation *op = value.getDefiningOp();
+    if (!value.use_empty() && op != shaped) {
+      b_.setInsertionPointAfter(op);
+      value.replaceAllUsesWith(reshaped(matrixOf.lookup(value), shape, out_));
+    }
+    if (value.use_empty())
+      op->erase();
+  }
+}
+
+void stackSums(func::FuncOp function, const Machine &machine) {
+  llvm::SmallVector<scf::ForOp> loops;
+  function.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (isa<ParallelOp>(op))
+      return WalkResult::skip();
+    if (auto loop = dyn_cast<scf::ForOp>(op))
+      loops.push_back(loop);
+    return WalkResult::advance();
+  });
+  unsigned number = 0;
+  llvm::DenseSet<Operation *> gone;
+  for (scf::ForOp loop : loops) {
+    if (gone.contains(loop))
+      continue;
+    SumOfProducts sum(loop, machine, number);
+    if (!sum.match())
+      continue;
+    loop->walk([&](scf::ForOp inner) { gone.insert(inner); });
+    sum.rewrite();
+    ++number;
+  }
+}
+
+} // namespace ptl::ir
