@@ -292,6 +292,10 @@ public:
   void send(uint32_t rank, std::span<const uint8_t> bytes) override {
     port_.send(group_.parts[rank], bytes);
   }
+  void post(uint32_t rank, std::span<const uint8_t> bytes) override {
+    port_.post(group_.parts[rank], bytes);
+  }
+  bool settle(uint32_t rank) override { return port_.settle(group_.parts[rank]); }
   bool receive(uint32_t rank, std::span<uint8_t> bytes) override {
     return port_.receive(group_.parts[rank], bytes);
   }
