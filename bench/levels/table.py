@@ -1,4 +1,5 @@
-"""Predicted times of movements beside published ones: `table.py BUILD_FOLDER [NAME ...]`. The rows are in published.json."""
+"""Predicted times of movements beside published ones: `table.py BUILD_FOLDER [NAME ...]`. The rows are in published.json,
+the programs beside those of the tests of parts."""
 import json
 import pathlib
 import subprocess
@@ -13,7 +14,7 @@ def published_us(row):
 
 def predicted_us(ptlc, row):
     sizes = [f"{name}={value}" for name, value in row["sizes"].items()]
-    command = [ptlc, "sim", HERE / "movements.ptl", "--entry", row["entry"], "--target", row["machine"], "--shape", row["shape"], "--json", *sizes]
+    command = [ptlc, "sim", HERE.parents[1] / "codegen/parts/testdata/movements.ptl", "--entry", row["entry"], "--target", row["machine"], "--shape", row["shape"], "--json", *sizes]
     return json.loads(subprocess.run(list(map(str, command)), check=True, stdout=subprocess.PIPE).stdout)["us"]
 
 

@@ -4,6 +4,7 @@
 #include "ir/ops/op_table.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <map>
 #include <set>
 
@@ -119,13 +120,23 @@ private:
     const PlacedValue &value = placed_.values[id];
     if (value.kind == PlacedKind::Dimension)
       return std::to_string(number_(value.dim));
-    if (value.kind == PlacedKind::Constant) {
-      std::string text =
-          reference::valueText(reference::valueOfConst(cast<ConstExpr>(*value.expr), value.elem));
-      // A literal without a type takes that of what it meets.
-      return text.starts_with('-') ? "(" + text + ")" : text;
-    }
-    return name(id);
+    return value.kind == PlacedKind::Constant ? constant(value) : name(id);
+  }
+
+  /// With its type: a literal alone takes that of what it meets, and may meet another literal.
+  static std::string constant(const PlacedValue &value) {
+    std::string elem(elemName(value.elem));
+    const auto &expr = cast<ConstExpr>(*value.expr);
+    if (value.elem == ElemKind::Bool)
+      return expr.intValue ? "true" : "false";
+    if (!isFloat(value.elem))
+      return value.elem == ElemKind::Int ? "(" + std::to_string(expr.intValue) + ")"
+                                         : elem + "(" + std::to_string(expr.intValue) + ")";
+    char text[40];
+    std::snprintf(text, sizeof text, "%.17g", expr.floatValue);
+    // A literal of a float has a point; infinities have names.
+    bool isPlain = std::string_view(text).find_first_of(".en") == std::string_view::npos;
+    return elem + "(" + text + (isPlain ? ".0)" : ")");
   }
 
   std::string expression(ValueId id) const {
@@ -144,6 +155,8 @@ private:
       return operand(value, 0) + " " + op + " " + operand(value, 1);
     if (expr.op->isOperator && count == 1)
       return op.starts_with('.') ? operand(value, 0) + op : op + " " + operand(value, 0);
+    if (expr.op->id == OpId::Transpose && expr.axes.empty())
+      return operand(value, 0) + ".T";
     std::string text = op + "(";
     auto add = [&](const std::string &argument) {
       text += (text.ends_with('(') ? "" : ", ") + argument;

@@ -64,8 +64,7 @@ TEST(ArrayFile, PartsOfAllFormats) {
   ASSERT_FALSE(saveNpy(inFolder("a.npy"), whole.view()));
   expectParts(inFolder("a.npy"), whole);
   OwnedArray other = counted({2});
-  std::pair<std::string, PtlArray> members[] = {{"other", other.view()},
-                                                {"a", whole.view()}};
+  std::pair<std::string, PtlArray> members[] = {{"other", other.view()}, {"a", whole.view()}};
   ASSERT_FALSE(saveNpz(inFolder("a.npz"), members));
   expectParts(inFolder("a.npz") + ":a", whole);
   std::ofstream(inFolder("a.safetensors"), std::ios::binary) << safetensors(
@@ -79,7 +78,7 @@ TEST(ArrayFile, PartsOfAllFormats) {
   expectParts(inFolder("model.safetensors.index.json") + ":layers.0.a", whole);
 }
 
-std::string messageOf(const std::string &path) {
+std::string messageOfFile(const std::string &path) {
   ArrayFile file;
   std::string message = file.open(path).message;
   size_t colon = message.find("`: ");
@@ -88,14 +87,16 @@ std::string messageOf(const std::string &path) {
 
 std::string messageOfHeader(const std::string &header, const std::string &data = "12345678") {
   std::ofstream(inFolder("wrong.safetensors"), std::ios::binary) << safetensors(header, data);
-  return messageOf(inFolder("wrong.safetensors") + ":a");
+  return messageOfFile(inFolder("wrong.safetensors") + ":a");
 }
 
 TEST(ArrayFile, SafetensorsThatAreWrong) {
   std::ofstream(inFolder("short.safetensors")) << "1234";
-  EXPECT_EQ(messageOf(inFolder("short.safetensors")), "it is too short for a .safetensors file");
-  std::ofstream(inFolder("long.safetensors")) << "\xff\xff\xff\x7f1234{}";
-  EXPECT_NE(messageOf(inFolder("long.safetensors")).find("its header would have"),
+  EXPECT_EQ(messageOfFile(inFolder("short.safetensors")),
+            "it is too short for a .safetensors file");
+  std::ofstream(inFolder("long.safetensors")) << "\xff\xff\xff\x7f"
+                                                 "1234{}";
+  EXPECT_NE(messageOfFile(inFolder("long.safetensors")).find("its header would have"),
             std::string::npos);
   EXPECT_EQ(messageOfHeader("{"), "its header is no JSON object");
   EXPECT_EQ(messageOfHeader(R"({"b":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})"),
@@ -117,9 +118,9 @@ TEST(ArrayFile, SafetensorsThatAreWrong) {
   EXPECT_EQ(messageOfHeader(R"({"a":{"dtype":"F32"}})"),
             "`a` is not described by `dtype`, `shape` and `data_offsets`");
   std::ofstream(inFolder("wrong.safetensors.index.json")) << R"({"weight_map": {"a": "../b"}})";
-  EXPECT_EQ(messageOf(inFolder("wrong.safetensors.index.json") + ":a"),
+  EXPECT_EQ(messageOfFile(inFolder("wrong.safetensors.index.json") + ":a"),
             "its `weight_map` names `../b`, which is no file beside it");
-  EXPECT_EQ(messageOf(inFolder("wrong.safetensors.index.json") + ":b"),
+  EXPECT_EQ(messageOfFile(inFolder("wrong.safetensors.index.json") + ":b"),
             "its `weight_map` has no array `b`");
 }
 
