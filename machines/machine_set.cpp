@@ -1,5 +1,7 @@
 #include "machines/machine_set.h"
 
+#include "machines/levels.h"
+
 #include <algorithm>
 
 namespace ptl {
@@ -44,7 +46,8 @@ std::vector<std::string> MachineSet::chips() const {
   std::vector<std::string> chips = names();
   std::erase_if(chips, [this](const std::string &name) {
     const Machine *machine = find(name);
-    return !machine || machine->executable;
+    // Kernels for machines of many chips are those of their chip.
+    return !machine || machine->executable || findLevels(name, files_).known();
   });
   return chips;
 }

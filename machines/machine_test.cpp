@@ -35,7 +35,7 @@ TEST(Machine, BuiltinFilesAreValid) {
     EXPECT_TRUE(machineJson(file.text, &error));
   }
   EXPECT_EQ(builtinMachineFiles().front().path, "cpu");
-  EXPECT_EQ(builtinMachineFiles().size(), 6u);
+  EXPECT_EQ(builtinMachineFiles().size(), 11u);
   EXPECT_FALSE(findMachine("a7"));
   EXPECT_FALSE(findMachine("schema"));
   EXPECT_FALSE(findMachine(""));

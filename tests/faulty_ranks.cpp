@@ -35,11 +35,22 @@ bool reach(const std::string &point) {
 
 bool reach(const char *point, int &times) { return reach(point + std::to_string(++times)); }
 
+int sent = 0;
+
 void sendTo(int32_t peer, const void *bytes, size_t size) {
+  if (!reach("send", sent))
+    ranks->send(peer, bytes, size);
+}
+
+void postTo(int32_t peer, const void *bytes, size_t size) {
+  if (!reach("send", sent))
+    ranks->post(peer, bytes, size);
+}
+
+int settle(int32_t peer, double seconds) {
   static int times = 0;
-  if (reach("send", times))
-    return;
-  ranks->send(peer, bytes, size);
+  reach("settle", times);
+  return ranks->settle(peer, seconds);
 }
 
 int receiveFrom(int32_t peer, void *bytes, size_t size, double seconds) {
@@ -72,7 +83,7 @@ extern "C" __attribute__((visibility("default"))) const PtlRanks *ptlRanksOpen()
   if (!ranks)
     return nullptr;
   reach("begun");
-  static PtlRanks faulty = {kPtlRanksVersion, ranks->rank, ranks->count, sendTo,
-                            receiveFrom,      finishAll,   leave,        abortAll};
+  static PtlRanks faulty = {kPtlRanksVersion, ranks->rank, ranks->count, sendTo, postTo,
+                            settle,           receiveFrom, finishAll,    leave,  abortAll};
   return &faulty;
 }

@@ -22,6 +22,10 @@ public:
   void send(uint32_t rank, std::span<const uint8_t> bytes) override {
     ranks_.send(static_cast<int32_t>(rank), bytes.data(), bytes.size());
   }
+  void post(uint32_t rank, std::span<const uint8_t> bytes) override {
+    ranks_.post(static_cast<int32_t>(rank), bytes.data(), bytes.size());
+  }
+  bool settle(uint32_t rank) override { return ranks_.settle(static_cast<int32_t>(rank), 60) == 0; }
   bool receive(uint32_t rank, std::span<uint8_t> bytes) override {
     return ranks_.receive(static_cast<int32_t>(rank), bytes.data(), bytes.size(), 60) == 0;
   }
@@ -159,7 +163,7 @@ int main(int argc, char **argv) {
                 "KiB whole", "steps", "steps us", "MPI us");
   bool isSame = true;
   for (const Movement &movement : movementsOf(ranks->count))
-    for (int64_t side : {4, 32, 128, 512})
+    for (int64_t side : {4, 16, 32, 128, 512, 1024})
       isSame &= bench.run(movement, side);
   ranks->finish(60);
   ranks->leave();

@@ -131,8 +131,8 @@ movement::Kind kindOf(MovementId id) {
 class GroupMaker {
 public:
   GroupMaker(const Grid &grid, const PlacedValue &move, const Placement &from,
-             std::vector<int64_t> shape)
-      : grid_(grid), move_(move), from_(from), shape_(std::move(shape)) {
+             std::vector<int64_t> shape, const StepsFor &stepsFor)
+      : grid_(grid), move_(move), from_(from), shape_(std::move(shape)), stepsFor_(stepsFor) {
     // An array without axes has one element on who holds it, which a box without axes cannot leave out.
     if (shape_.empty())
       shape_ = {1};
@@ -185,7 +185,8 @@ private:
       request.toAxis = shape_.size() - static_cast<size_t>(-after.axis);
     if (before.isSingle())
       request.root = before.part;
-    return {std::move(parts), steps(request)};
+    movement::StepList list = steps(request, parts);
+    return {std::move(parts), std::move(list)};
   }
 
   /// What each has before and afterwards is all that counts.
@@ -198,7 +199,8 @@ private:
       request.sources.push_back(heldBox(from_, part));
       request.results.push_back(heldBox(move_.placement, part));
     }
-    return {std::move(parts), steps(request)};
+    movement::StepList list = steps(request, parts);
+    return {std::move(parts), std::move(list)};
   }
 
   Box heldBox(const Placement &placement, uint32_t part) const {
@@ -207,7 +209,10 @@ private:
     return Box(shape_.size(), Interval{0, 0});
   }
 
-  movement::StepList steps(const movement::Request &request) const {
+  movement::StepList steps(const movement::Request &request,
+                           const std::vector<uint32_t> &parts) const {
+    if (stepsFor_)
+      return stepsFor_(request, parts);
     return movement::chooseSteps(request, elemInfo(move_.elem).storageBytes, movement::Cost());
   }
 
@@ -215,13 +220,14 @@ private:
   const PlacedValue &move_;
   const Placement &from_;
   std::vector<int64_t> shape_;
+  const StepsFor &stepsFor_;
 };
 
 } // namespace
 
 std::vector<GroupMove> groupsOf(const Grid &grid, const PlacedValue &move, const Placement &from,
-                                const std::vector<int64_t> &shape) {
-  return GroupMaker(grid, move, from, shape).run();
+                                const std::vector<int64_t> &shape, const StepsFor &stepsFor) {
+  return GroupMaker(grid, move, from, shape, stepsFor).run();
 }
 
 } // namespace ptl::parts

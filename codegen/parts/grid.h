@@ -5,6 +5,7 @@
 #include "frontend/sema/placement/placement.h"
 #include "runtime/movement/step_list.h"
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -51,9 +52,13 @@ struct GroupMove {
   movement::StepList list;
 };
 
+/// Chooses the steps of a request that these parts have.
+using StepsFor = std::function<movement::StepList(const movement::Request &,
+                                                  const std::vector<uint32_t> &parts)>;
+
 /// The groups of a movement of a value with `shape`, from a placement to another. Groups that have
-/// nothing are left out.
+/// nothing are left out. Without `stepsFor` the steps are those of the least time through ports.
 std::vector<GroupMove> groupsOf(const Grid &grid, const PlacedValue &move, const Placement &from,
-                                const std::vector<int64_t> &shape);
+                                const std::vector<int64_t> &shape, const StepsFor &stepsFor = {});
 
 } // namespace ptl::parts

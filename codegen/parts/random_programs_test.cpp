@@ -1,6 +1,7 @@
 // Random programs over two levels, and what becomes of them with a wrong movement or placement.
 #include "codegen/parts/parts_test_util.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cstdlib>
 #include <cstring>
@@ -126,7 +127,16 @@ private:
   RandomValue statement() {
     const RandomValue &a = pick(values_), &b = pick(values_);
     bool isMatrix = a.shape.size() == 4 && b.shape.size() == 4;
-    switch (random_() % 10) {
+    switch (random_() % 13) {
+    case 10:
+      return reduction(a);
+    case 11:
+      return a.shape == b.shape
+                 ? RandomValue{(random_() % 2 ? "max(" : "min(") + a.text + ", " + b.text + ")",
+                               a.shape, std::max(a.bound, b.bound)}
+                 : RandomValue();
+    case 12:
+      return {"f32(i32(" + a.text + "))", a.shape, a.bound};
     case 0:
       return a.shape == b.shape ? RandomValue{a.text + " + " + b.text, a.shape, a.bound + b.bound}
                                 : RandomValue();
@@ -150,6 +160,14 @@ private:
     default:
       return movement(a);
     }
+  }
+  /// `sum(a, axis: 0)`, which leaves an axis of one position.
+  RandomValue reduction(const RandomValue &a) {
+    size_t axis = random_() % ((a.shape.size() + 2) / 3);
+    std::string name = pick(std::vector<std::string>{"sum", "max", "min"}), shape = a.shape;
+    shape[3 * axis] = '1';
+    return {name + "(" + a.text + ", axis: " + std::to_string(axis) + ")", shape,
+            name == "sum" ? 7 * a.bound : a.bound};
   }
   RandomValue movement(const RandomValue &a) {
     std::string axis = drawnAxis(a.shape);
@@ -182,6 +200,23 @@ private:
   std::vector<RandomValue> values_;
   std::vector<std::string> lets_;
 };
+
+/// The same program where the two levels are the axes of a mesh of chips.
+std::string asMesh(std::string text, uint32_t columns) {
+  auto replaceWord = [&](const std::string &word, const std::string &with) {
+    for (size_t at = 0; (at = text.find(word, at)) != text.npos; at += with.size()) {
+      bool isWord = !std::isalnum(static_cast<unsigned char>(text[at - 1])) &&
+                    !std::isalnum(static_cast<unsigned char>(text[at + word.size()]));
+      if (isWord)
+        text.replace(at, word.size(), with);
+    }
+  };
+  replaceWord("host", "rows");
+  replaceWord("chip", "columns");
+  size_t level = text.find(") at pod {");
+  return text.replace(level, 10,
+                      ") at host mesh chip as rows, columns: " + std::to_string(columns) + " {");
+}
 
 /// `PTL_RANDOM_PROGRAMS` says how many.
 TEST(Parts, RandomPrograms) {
@@ -216,6 +251,12 @@ TEST(Parts, RandomPrograms) {
       return true;
     };
     ASSERT_TRUE(compare(program.text));
+    uint32_t columns = 1 + static_cast<uint32_t>(seed % 4);
+    CheckedText mesh(asMesh(program.text, columns));
+    ASSERT_TRUE(mesh.ok()) << asMesh(program.text, columns) << mesh.errors();
+    for (uint32_t rows : {1u, 2u, 3u})
+      EXPECT_EQ(compareOnShape(mesh, *mesh.find("p"), args, {{"chip", rows * columns}}, seed), "")
+          << program.text << "on a mesh of " << rows << " times " << columns;
     // What is accepted with another movement or placement must mean the same.
     for (const std::string &text : program.planted()) {
       ++planted;

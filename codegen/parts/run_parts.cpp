@@ -51,8 +51,9 @@ public:
     try {
       for (ValueId id = 0; id < placed_.values.size(); ++id)
         make(id, args);
-      for (ValueId output : placed_.outputs)
-        result_.outputs.push_back(options_.own ? gathered(output) : assembled(output));
+      for (size_t output = 0; output < placed_.outputs.size(); ++output)
+        result_.outputs.push_back(options_.own ? gathered(output)
+                                               : assembled(placed_.outputs[output]));
     } catch (Stopped) {
       result_.outputs.clear();
     }
@@ -98,7 +99,8 @@ private:
   void moveGroup(const GroupMove &group, const PlacedValue &value, ValueId from,
                  std::vector<Value> &to);
   Value movedByRank(const GroupMove &group, const PlacedValue &value, Fold fold, const Value &have);
-  Value gathered(ValueId id);
+  Value gathered(size_t output);
+  void writeOwn(size_t output, const PlacedValue &value, const Value &have);
   std::vector<Value> foldedParts(const PlacedValue &value, std::vector<Value> parts);
   Value assembled(ValueId id);
 
@@ -159,6 +161,13 @@ Value PartsRun::argument(const PlacedValue &value, uint32_t part, const std::vec
     if (const LevelPlacement &at = value.placement[level];
         at.isPartial() && at.fold == Fold::Sum && grid_.coordinate(part, level) > 0)
       return Value::array(identityOfSums(value.elem, shapeOfBox(boxAt(value, part))));
+  if (options_.own && options_.files && options_.files->reads(index)) {
+    std::string why;
+    Value read = options_.files->read(index, boxAt(value, part), why);
+    if (!why.empty())
+      stop(RunStatus::Silent, why, value);
+    return read;
+  }
   return sliceOf(args[index], movement::wholeBox(wholeShape(value)), boxAt(value, part));
 }
 
@@ -292,6 +301,10 @@ public:
   void send(uint32_t rank, std::span<const uint8_t> bytes) override {
     port_.send(group_.parts[rank], bytes);
   }
+  void post(uint32_t rank, std::span<const uint8_t> bytes) override {
+    port_.post(group_.parts[rank], bytes);
+  }
+  bool settle(uint32_t rank) override { return port_.settle(group_.parts[rank]); }
   bool receive(uint32_t rank, std::span<uint8_t> bytes) override {
     return port_.receive(group_.parts[rank], bytes);
   }
@@ -386,8 +399,40 @@ Value PartsRun::assembled(ValueId id) {
   return valueOfElements(value.elem, std::move(shape), elements);
 }
 
+/// The first part makes the file and tells the others its name. Of parts that have the same the first
+/// one writes it, so each element is written once.
+void PartsRun::writeOwn(size_t output, const PlacedValue &value, const Value &have) {
+  constexpr size_t mostName = 4096; // `PATH_MAX`
+  uint32_t me = options_.own->part;
+  std::vector<int64_t> shape = wholeShape(value);
+  std::string why, name;
+  std::vector<uint8_t> text(mostName);
+  if (me == 0) {
+    name = options_.files->begin(output, value.elem, shape, why);
+    if (!why.empty())
+      stop(RunStatus::Silent, why, value);
+    std::copy(name.begin(), name.end(), text.begin());
+    for (uint32_t part = 1; part < grid_.count(); ++part)
+      options_.own->port.send(part, text);
+  } else {
+    if (!options_.own->port.receive(0, text))
+      stop(RunStatus::Silent,
+           grid_.name(me) + " waits for " + grid_.name(0) + ", which sends nothing", value);
+    name.assign(text.begin(), std::ranges::find(text, 0));
+  }
+  Box box = boxAt(value, me);
+  bool isFirst = grid_.holds(value.placement, me);
+  for (uint32_t part = 0; part < me && isFirst; ++part)
+    isFirst = !grid_.holds(value.placement, part) || boxAt(value, part) != box;
+  if (isFirst && movement::elementCount(box) > 0)
+    options_.files->write(output, name, shape, box, have, why);
+  if (!why.empty())
+    stop(RunStatus::Silent, why, value);
+}
+
 /// The whole of an output on the first part, empty values on others.
-Value PartsRun::gathered(ValueId id) {
+Value PartsRun::gathered(size_t output) {
+  ValueId id = placed_.outputs[output];
   PlacedValue value = placed_.values[id];
   uint32_t me = options_.own->part;
   Value have = at(id, me);
@@ -402,6 +447,10 @@ Value PartsRun::gathered(ValueId id) {
     for (const GroupMove &group : groupsOf(grid_, value, before, shape))
       if (std::ranges::find(group.parts, me) != group.parts.end())
         have = movedByRank(group, value, before[level].fold, have);
+  }
+  if (options_.files && options_.files->writes(output)) {
+    writeOwn(output, value, have);
+    return Value();
   }
   Placement before = value.placement;
   value.movement = &movementRecord(MovementId::Reshard);

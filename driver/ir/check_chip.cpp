@@ -9,6 +9,7 @@
 #include "driver/ir/command_options.h"
 #include "driver/ir/commands.h"
 #include "driver/ir/prove_manual.h"
+#include "driver/ir/time_on_levels.h"
 
 #include <algorithm>
 #include <chrono>
@@ -99,6 +100,27 @@ static void print(Session &session, const std::vector<Cost> &costs) {
   std::fputs(text.c_str(), stdout);
 }
 
+/// On a machine of many chips: the programs whose arrays lie over them.
+static bool costOnLevels(Session &session, const CheckedProgram &program, const Target &target,
+                         const MachineLevels &levels) {
+  bool isWell = true;
+  for (const CallableDecl *decl : program.modules[0]->callables) {
+    if (decl->kind != DeclKind::Program || decl->hasErrors ||
+        !isPlaced(*decl->module->tree, decl->syntax))
+      continue;
+    LevelsQuestion question{
+        program, *decl, target, levels, exampleSizes(session.options(), *decl), std::nullopt};
+    question.assumesSizes = true;
+    std::unique_ptr<TimedOnLevels> timed = timeOnLevels(session, question);
+    isWell &= timed != nullptr;
+    if (!timed)
+      continue;
+    auto *text = session.options().has(OptionId::Json) ? levelsJson : levelsText;
+    std::fputs(text(*timed, session.sources()).c_str(), stdout);
+  }
+  return isWell;
+}
+
 ExitCode runCheckForChips(const Options &options) {
   bool isWell = true;
   ExitCode code = runCheck(options, [&](Session &session, const CheckedProgram &program) {
@@ -109,7 +131,17 @@ ExitCode runCheckForChips(const Options &options) {
     if (!isForMachine && !options.has(OptionId::Cost))
       return;
     std::vector<Cost> costs;
+    bool hasLevels = false;
     for (const Target &target : targetsOf(session)) {
+      MachineLevels levels = target.machine
+                                 ? findLevels(target.machine->name, session.machines()->ownFiles())
+                                 : MachineLevels();
+      if (levels.known()) {
+        hasLevels = true;
+        if (options.has(OptionId::Cost) && !session.failed())
+          costOnLevels(session, program, target, levels);
+        continue;
+      }
       CompilerOptions how = compilerOptions(options, target);
       how.reportsParts = true;
       how.recheck = std::make_shared<CheckOptions>(session.checkOptions());
@@ -122,7 +154,8 @@ ExitCode runCheckForChips(const Options &options) {
                               std::ref(own));
       costs.insert(costs.end(), own.found.begin(), own.found.end());
     }
-    if (options.has(OptionId::Cost))
+    // What lies over levels has been printed.
+    if (options.has(OptionId::Cost) && !(hasLevels && costs.empty()))
       print(session, costs);
   });
   return isWell ? code : ExitCode::Internal;

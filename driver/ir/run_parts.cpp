@@ -13,17 +13,12 @@ static double patienceOf(const Session &session) {
   return static_cast<double>(session.options().number(OptionId::Patience).value_or(60));
 }
 
-std::optional<RunShape> shapeOfRun(Session &session) {
+std::optional<parts::MachineShape> shapeGiven(Session &session, uint32_t mostParts) {
   const Options &options = session.options();
   if (!options.has(OptionId::Shape))
     return std::nullopt;
-  auto fails = [&](std::string why) {
-    session.sink().report(DiagId::BadRunArgument, kNoSpan, {"--shape", std::move(why)});
-    return std::nullopt;
-  };
   std::string_view rest = options.value(OptionId::Shape);
-  RunShape run;
-  run.inProcess = options.has(OptionId::InProcess);
+  parts::MachineShape shape;
   uint64_t all = 1;
   for (bool isLast = false; !isLast;) {
     size_t comma = rest.find(',');
@@ -36,35 +31,39 @@ std::optional<RunShape> shapeOfRun(Session &session) {
     auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), count);
     bool isNumber = error == std::errc() && end == digits.data() + digits.size();
     all *= count;
-    if (!isNumber || count < 1 || count > kMostParts || all > kMostParts ||
-        !run.shape.emplace(level, count).second)
-      return fails("it takes levels and how many parts each has, at most " +
-                   std::to_string(kMostParts) + " in all: `chip=4`, `host=2,chip=4`");
+    if (!isNumber || count < 1 || count > mostParts || all > mostParts ||
+        !shape.emplace(level, count).second) {
+      session.sink().report(DiagId::BadRunArgument, kNoSpan,
+                            {"--shape", "it takes levels and how many parts each has, at most " +
+                                            std::to_string(mostParts) +
+                                            " in all: `chip=4`, `host=2,chip=4`"});
+      return std::nullopt;
+    }
     rest.remove_prefix(isLast ? 0 : comma + 1);
   }
+  return shape;
+}
+
+std::optional<RunShape> shapeOfRun(Session &session) {
+  std::optional<parts::MachineShape> shape = shapeGiven(session, kMostParts);
+  if (!shape)
+    return std::nullopt;
+  RunShape run;
+  run.shape = std::move(*shape);
+  run.inProcess = session.options().has(OptionId::InProcess);
   if (!run.inProcess && Ranks::isOne()) {
     std::string why;
     run.ranks = Ranks::join(patienceOf(session), why);
-    if (!run.ranks)
-      return fails(why);
+    if (!run.ranks) {
+      session.sink().report(DiagId::BadRunArgument, kNoSpan, {"--shape", why});
+      return std::nullopt;
+    }
   }
   return run;
 }
 
-namespace {
-
-/// A program with the parts that a shape has for it.
-struct OnShape {
-  PlacedProgram placed;
-  parts::MachineShape shape;
-  std::vector<uint32_t> counts;
-};
-
-} // namespace
-
-/// Nothing, and the reason, if the program cannot be laid out on the shape.
-static std::optional<OnShape> layOut(const CheckedProgram &program, const CallableDecl &decl,
-                                     const RunShape &shape, std::string &why) {
+std::optional<PlacedProgram> placedProgram(const CheckedProgram &program, const CallableDecl &decl,
+                                           std::string &why) {
   const Tree &tree = *decl.module->tree;
   if (decl.kind != DeclKind::Program || !isPlaced(tree, decl.syntax)) {
     why = "`" + decl.name + "` is no program whose header says where its arrays lie";
@@ -72,11 +71,17 @@ static std::optional<OnShape> layOut(const CheckedProgram &program, const Callab
   }
   DiagnosticSink quiet; // The checker has reported what is wrong.
   std::optional<PlacedProgram> placed = placeProgram(program, tree, decl, quiet);
-  if (!placed) {
+  if (!placed)
     why = "`" + decl.name + "` cannot be placed";
+  return placed;
+}
+
+std::optional<OnShape> layOut(const CheckedProgram &program, const CallableDecl &decl,
+                              const parts::MachineShape &shape, std::string &why) {
+  std::optional<PlacedProgram> placed = placedProgram(program, decl, why);
+  if (!placed)
     return std::nullopt;
-  }
-  OnShape on{std::move(*placed), shape.shape, {}};
+  OnShape on{std::move(*placed), shape, {}};
   // `--shape 4`: of the only level that there is.
   if (auto unnamed = on.shape.extract(""); !unnamed.empty()) {
     unnamed.key() = on.placed.levels.back().machineLevel;
@@ -89,7 +94,7 @@ static std::optional<OnShape> layOut(const CheckedProgram &program, const Callab
 ExitCode startRanks(Session &session, const CheckedProgram &program, const CallableDecl &decl,
                     const RunShape &shape) {
   std::string why;
-  std::optional<OnShape> on = layOut(program, decl, shape, why);
+  std::optional<OnShape> on = layOut(program, decl, shape.shape, why);
   if (!on) {
     session.sink().report(DiagId::ProgramStopped, decl.nameSpan, {why});
     return ExitCode::ProgramStopped;
@@ -119,7 +124,7 @@ reference::RunResult runOnShape(Session &session, const CheckedProgram &program,
     return result;
   };
   std::string why;
-  std::optional<OnShape> on = layOut(program, decl, shape, why);
+  std::optional<OnShape> on = layOut(program, decl, shape.shape, why);
   if (!on)
     return fails(why);
   parts::Grid grid(on->placed.levels, on->counts);

@@ -25,8 +25,26 @@ struct RunShape {
   bool hasResults() const { return !ranks || ranks->rank() == 0; }
 };
 
+/// The levels and counts of `--shape`; reports what is none. Nothing if it is not given, or was reported.
+std::optional<parts::MachineShape> shapeGiven(Session &session, uint32_t mostParts);
+
 /// What `--shape` says; reports what cannot be run so. Nothing if it is not given, or was reported.
 std::optional<RunShape> shapeOfRun(Session &session);
+
+/// A program with the parts that a shape has for it.
+struct OnShape {
+  PlacedProgram placed;
+  parts::MachineShape shape;
+  std::vector<uint32_t> counts;
+};
+
+/// The placed program; nothing, and the reason, if it is none.
+std::optional<PlacedProgram> placedProgram(const CheckedProgram &program, const CallableDecl &decl,
+                                           std::string &why);
+
+/// Nothing, and the reason, if the program cannot be laid out on the shape.
+std::optional<OnShape> layOut(const CheckedProgram &program, const CallableDecl &decl,
+                              const parts::MachineShape &shape, std::string &why);
 
 /// Starts the program on ranks of its own and stays until they are gone. What no rank has said is reported.
 ExitCode startRanks(Session &session, const CheckedProgram &program, const CallableDecl &decl,

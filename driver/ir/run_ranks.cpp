@@ -85,6 +85,17 @@ void Ranks::send(uint32_t rank, std::span<const uint8_t> bytes) {
   ranks_->send(static_cast<int32_t>(rank), bytes.data(), bytes.size());
 }
 
+void Ranks::post(uint32_t rank, std::span<const uint8_t> bytes) {
+  ranks_->post(static_cast<int32_t>(rank), bytes.data(), bytes.size());
+}
+
+bool Ranks::settle(uint32_t rank) {
+  lifeline_->does(static_cast<int32_t>(rank));
+  bool hasLeft = ranks_->settle(static_cast<int32_t>(rank), patience()) == 0;
+  lifeline_->does(ranks::kWorks);
+  return hasLeft;
+}
+
 bool Ranks::receive(uint32_t rank, std::span<uint8_t> bytes) {
   lifeline_->does(static_cast<int32_t>(rank));
   bool hasCome =

@@ -28,6 +28,8 @@ public:
   uint32_t rank() const { return static_cast<uint32_t>(ranks_->rank); }
   uint32_t count() const { return static_cast<uint32_t>(ranks_->count); }
   void send(uint32_t rank, std::span<const uint8_t> bytes) override;
+  void post(uint32_t rank, std::span<const uint8_t> bytes) override;
+  bool settle(uint32_t rank) override;
   bool receive(uint32_t rank, std::span<uint8_t> bytes) override;
   /// A file that is to be gone if the run fails.
   void makes(const std::string &path) { lifeline_->makes(path); }

@@ -7,10 +7,13 @@
 #include "driver/defines.h"
 #include "driver/ir/command_options.h"
 #include "driver/ir/commands.h"
+#include "driver/ir/run_parts.h"
+#include "driver/ir/time_on_levels.h"
 #include "driver/ir/variants.h"
 #include "driver/target.h"
 #include "runtime/sim/time/report.h"
 
+#include <charconv>
 #include <cstdio>
 
 namespace ptl {
@@ -18,6 +21,9 @@ namespace ptl {
 namespace {
 
 namespace sim = rt::sim;
+
+/// All of the largest machine that came with the compiler.
+constexpr uint32_t kMostSimulatedParts = 8192;
 
 /// The chip to simulate, by default `a3`; nothing after reporting an error.
 std::optional<Target> targetOf(Session &session) {
@@ -114,6 +120,50 @@ ExitCode simulateModule(Session &session, const Machine &machine, const MachineC
   return ExitCode::Fine;
 }
 
+/// A program whose arrays lie over the chips of a machine.
+ExitCode simulateOnLevels(Session &session, const Target &target, const MachineLevels &levels) {
+  const Options &options = session.options();
+  std::unique_ptr<CheckedProgram> program = session.check(options.positional().front());
+  if (!program || session.failed())
+    return ExitCode::SourceErrors;
+  const CallableDecl *decl = chooseEntry(session, *program);
+  if (!decl)
+    return ExitCode::SourceErrors;
+  LevelsQuestion question{*program,
+                          *decl,
+                          target,
+                          levels,
+                          exampleSizes(options, *decl),
+                          shapeGiven(session, kMostSimulatedParts)};
+  question.keepsCarried = options.has(OptionId::Trace) || options.has(OptionId::Lanes);
+  for (const std::string &word : callWords(options, *decl)) {
+    size_t equals = word.find('=');
+    int64_t value = 0;
+    const char *end = word.data() + word.size();
+    if (equals == word.npos || std::from_chars(word.data() + equals + 1, end, value).ptr != end) {
+      session.sink().report(DiagId::BadRunArgument, kNoSpan,
+                            {word, "on a machine of many chips only sizes are given: `B=1024`"});
+      return ExitCode::Usage;
+    }
+    question.sizes[word.substr(0, equals)] = value;
+  }
+  if (session.failed())
+    return ExitCode::Usage;
+  std::unique_ptr<TimedOnLevels> timed = timeOnLevels(session, question);
+  if (!timed)
+    return ExitCode::SourceErrors;
+  const SourceManager &sources = session.sources();
+  constexpr std::pair<OptionId, std::string (*)(const TimedOnLevels &, const SourceManager &)>
+      views[] = {{OptionId::Trace, levelsTrace}, {OptionId::Lanes, levelsLanes}};
+  for (const auto &[option, write] : views)
+    if (std::string path(options.value(option));
+        !path.empty() && !session.write(path, write(*timed, sources)))
+      return ExitCode::SourceErrors;
+  auto *text = options.has(OptionId::Json) ? levelsJson : levelsText;
+  std::fputs(text(*timed, sources).c_str(), stdout);
+  return ExitCode::Fine;
+}
+
 } // namespace
 
 ExitCode runSim(const Options &options) {
@@ -121,6 +171,15 @@ ExitCode runSim(const Options &options) {
   std::optional<Target> target = targetOf(session);
   if (!target)
     return session.finish(ExitCode::Missing);
+  MachineLevels levels = findLevels(target->machine->name, session.machines()->ownFiles());
+  if (levels.known())
+    return session.finish(simulateOnLevels(session, *target, levels));
+  if (options.has(OptionId::Shape)) {
+    session.sink().report(DiagId::TargetCannotRun, kNoSpan,
+                          {target->name, "it is one chip; --shape is for machines of many, such as "
+                                         "`cloudmatrix384`"});
+    return session.finish(ExitCode::Usage);
+  }
   std::optional<MachineCosts> costs =
       findCosts(target->machine->name, session.machines()->ownFiles());
   if (!costs || !costs->known()) {

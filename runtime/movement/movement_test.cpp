@@ -162,6 +162,7 @@ public:
   explicit Letters(uint32_t ranks) : letters_(ranks * ranks), next_(ranks * ranks), ranks_(ranks) {}
   void begin(uint32_t me) {
     me_ = me;
+    posted_.clear();
     for (uint32_t rank = 0; rank < ranks_; ++rank) {
       letters_[me * ranks_ + rank].clear();
       next_[rank * ranks_ + me] = 0;
@@ -180,43 +181,74 @@ public:
     return true;
   }
 
+  /// What is posted is still the same when it has left.
+  void post(uint32_t rank, std::span<const uint8_t> bytes) override {
+    send(rank, bytes);
+    posted_.emplace_back(bytes, std::vector<uint8_t>(bytes.begin(), bytes.end()));
+  }
+  bool settle(uint32_t) override {
+    for (const auto &[bytes, copy] : posted_)
+      EXPECT_TRUE(std::ranges::equal(bytes, copy)) << "what was posted has been written over";
+    wasPosted_ |= !posted_.empty();
+    posted_.clear();
+    return true;
+  }
+  bool wasPosted() const { return wasPosted_; }
+
 private:
+  bool wasPosted_ = false;
+  std::vector<std::pair<std::span<const uint8_t>, std::vector<uint8_t>>> posted_;
   std::vector<std::vector<std::vector<uint8_t>>> letters_;
   std::vector<size_t> next_;
   uint32_t ranks_, me_ = 0;
 };
 
-TEST(Movement, EachRankByItself) {
+/// Whether large messages were posted.
+bool runEachRank(const StepList &list) {
+  const Request &request = list.request;
+  uint32_t ranks = request.ranks;
   auto add = [](uint8_t *to, const uint8_t *from, int64_t count, bool fromFirst) {
     auto *sums = reinterpret_cast<int64_t *>(to);
     for (int64_t i = 0; i < count; ++i)
       sums[i] += reinterpret_cast<const int64_t *>(from)[i];
   };
+  std::vector<std::vector<int64_t>> sources = sourcesOf(request);
+  Letters letters(ranks);
+  size_t done = 0;
+  // Without a mistake at least one more rank gets all that it waits for in each round.
+  for (uint32_t round = 0; round < 4 * ranks + 4 && done < ranks; ++round) {
+    done = 0;
+    for (uint32_t rank = 0; rank < ranks; ++rank) {
+      std::vector<int64_t> result(static_cast<size_t>(elementCount(resultBoxOf(request, rank))));
+      auto bytes = [](auto &from) {
+        return std::span(reinterpret_cast<uint8_t *>(from.data()), from.size() * 8);
+      };
+      letters.begin(rank);
+      if (runRank(list, rank, 8, bytes(sources[rank]), bytes(result), add, letters))
+        continue;
+      ++done;
+      EXPECT_EQ(result, expectedOf(request, rank)) << algorithmName(list.algorithm);
+    }
+  }
+  EXPECT_EQ(done, ranks) << algorithmName(list.algorithm);
+  return letters.wasPosted();
+}
+
+TEST(Movement, EachRankByItself) {
   for (uint32_t ranks : {1u, 2u, 3u, 4u, 6u, 8u})
     for (const Request &request : someRequests(ranks))
-      for (Algorithm algorithm : algorithmsFor(request)) {
-        StepList list = makeSteps(request, algorithm);
-        std::vector<std::vector<int64_t>> sources = sourcesOf(request);
-        Letters letters(ranks);
-        size_t done = 0;
-        // Without a mistake at least one more rank gets all that it waits for in each round.
-        for (uint32_t round = 0; round < 4 * ranks + 4 && done < ranks; ++round) {
-          done = 0;
-          for (uint32_t rank = 0; rank < ranks; ++rank) {
-            std::vector<int64_t> result(
-                static_cast<size_t>(elementCount(resultBoxOf(request, rank))));
-            auto bytes = [](auto &from) {
-              return std::span(reinterpret_cast<uint8_t *>(from.data()), from.size() * 8);
-            };
-            letters.begin(rank);
-            if (runRank(list, rank, 8, bytes(sources[rank]), bytes(result), add, letters))
-              continue;
-            ++done;
-            EXPECT_EQ(result, expectedOf(request, rank)) << algorithmName(algorithm);
-          }
-        }
-        EXPECT_EQ(done, ranks) << algorithmName(algorithm);
-      }
+      for (Algorithm algorithm : algorithmsFor(request))
+        EXPECT_FALSE(runEachRank(makeSteps(request, algorithm)));
+}
+
+/// Large messages go from where they lie, so nothing may write there before they have left.
+TEST(Movement, LargeMessagesStay) {
+  for (uint32_t ranks : {2u, 3u, 4u, 8u})
+    for (Kind kind : allKinds) {
+      Request request{kind, {150, 1100}, ranks, 0, hasTwoAxes(kind) ? 1u : 0u, 0};
+      for (Algorithm algorithm : algorithmsFor(request))
+        EXPECT_TRUE(runEachRank(makeSteps(request, algorithm))) << algorithmName(algorithm);
+    }
 }
 
 TEST(Movement, SixtyFourRanks) {

@@ -4,10 +4,32 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
+#include <set>
+#include <vector>
 
 namespace ptl::movement {
 
 namespace {
+
+/// Bytes of a message from which on copying it costs more than waiting until it has left.
+constexpr size_t kLeastPosted = 16384;
+
+/// Where the elements of `box` begin in an array that holds `within`, if they lie there one after the
+/// other; nothing else, and nothing for a box without elements.
+std::optional<int64_t> offsetOfRun(const Box &within, const Box &box) {
+  if (elementCount(box) == 0)
+    return std::nullopt;
+  int64_t offset = 0;
+  bool isCut = false; // An axis has had several positions: those behind it are to be whole.
+  for (size_t axis = 0; axis < box.size(); ++axis) {
+    if (isCut && box[axis] != within[axis])
+      return std::nullopt;
+    isCut |= box[axis].length() > 1;
+    offset = offset * within[axis].length() + box[axis].begin - within[axis].begin;
+  }
+  return offset;
+}
 
 class RankRun {
 public:
@@ -23,18 +45,16 @@ public:
   std::optional<uint32_t> run() {
     for (const Step &step : steps_.steps) {
       size_t size = static_cast<size_t>(elementCount(step.box)) * bytes_;
-      if (message_.size() < size)
-        message_.resize(size);
-      std::span<uint8_t> message(message_.data(), size);
-      if (step.kind != StepKind::Receive)
-        gather(step, message);
       if (step.kind == StepKind::Send)
-        port_.send(step.peer, message);
-      else if (step.kind == StepKind::Receive && !port_.receive(step.peer, message))
+        send(step, size);
+      else if (step.kind != StepKind::Receive)
+        scatter(step, gathered(step, size, step.from != step.to));
+      else if (!received(step, size))
         return step.peer;
-      if (step.kind != StepKind::Send)
-        scatter(step, message);
     }
+    for (uint32_t peer : posted_)
+      if (!port_.settle(peer))
+        return peer;
     return std::nullopt;
   }
 
@@ -48,13 +68,68 @@ private:
     return buffer == kResultBuffer ? result_.data() : scratch_[buffer].data();
   }
 
-  void gather(const Step &step, std::span<uint8_t> message) const {
-    uint8_t *to = message.data();
+  /// Small messages are copied by the port. Large ones are not: they go from where they lie, or from
+  /// a copy of their own if they lie in several pieces or are going to be written over.
+  void send(const Step &step, size_t size) {
+    if (size < kLeastPosted)
+      return port_.send(step.peer, gathered(step, size, true));
+    posted_.insert(step.peer);
+    if (offsetOfRun(steps_.buffers[step.from], step.box) && stays(step))
+      return port_.post(step.peer, gathered(step, size, true));
+    held_.push_back(std::make_unique_for_overwrite<uint8_t[]>(size));
+    std::span<uint8_t> room(held_.back().get(), size);
+    gather(step, room);
+    port_.post(step.peer, room);
+  }
+
+  /// Whether no later step of the list writes what `step` sends.
+  bool stays(const Step &step) const {
+    auto writes = [&](const Step &later) {
+      return later.kind != StepKind::Send && later.to == step.from &&
+             elementCount(intersection(later.box, step.box)) > 0;
+    };
+    return step.from == kSourceBuffer ||
+           std::none_of(steps_.steps.begin() + (&step - steps_.steps.data()) + 1,
+                        steps_.steps.end(), writes);
+  }
+
+  /// Room for a message, until the next one.
+  std::span<uint8_t> message(size_t size) {
+    if (message_.size() < size)
+      message_.resize(size);
+    return {message_.data(), size};
+  }
+
+  /// The elements of a step's box one after the other: where they lie, if they lie so and may be
+  /// read there.
+  std::span<const uint8_t> gathered(const Step &step, size_t size, bool mayStay) {
+    const Box &within = steps_.buffers[step.from];
+    if (std::optional<int64_t> offset = mayStay ? offsetOfRun(within, step.box) : std::nullopt)
+      return {readable(step.from) + static_cast<size_t>(*offset) * bytes_, size};
+    std::span<uint8_t> room = message(size);
+    gather(step, room);
+    return room;
+  }
+
+  void gather(const Step &step, std::span<uint8_t> room) const {
+    uint8_t *to = room.data();
     forEachRow(steps_.buffers[step.from], step.box, [&](int64_t offset, int64_t length) {
-      size_t size = static_cast<size_t>(length) * bytes_;
-      std::memcpy(to, readable(step.from) + static_cast<size_t>(offset) * bytes_, size);
-      to += size;
+      size_t row = static_cast<size_t>(length) * bytes_;
+      std::memcpy(to, readable(step.from) + static_cast<size_t>(offset) * bytes_, row);
+      to += row;
     });
+  }
+
+  /// Whether a message came; it is received where it belongs if that is one piece.
+  bool received(const Step &step, size_t size) {
+    if (std::optional<int64_t> offset = offsetOfRun(steps_.buffers[step.to], step.box))
+      return port_.receive(step.peer,
+                           {writable(step.to) + static_cast<size_t>(*offset) * bytes_, size});
+    std::span<uint8_t> room = message(size);
+    if (!port_.receive(step.peer, room))
+      return false;
+    scatter(step, room);
+    return true;
   }
 
   void scatter(const Step &step, std::span<const uint8_t> message) {
@@ -77,6 +152,8 @@ private:
   std::span<uint8_t> result_;
   std::vector<std::vector<uint8_t>> scratch_; ///< per buffer; of the first two, nothing
   std::vector<uint8_t> message_;
+  std::vector<std::unique_ptr<uint8_t[]>> held_; ///< what was posted from copies
+  std::set<uint32_t> posted_;                    ///< to whom
 };
 
 } // namespace

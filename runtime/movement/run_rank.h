@@ -14,6 +14,10 @@ class Port {
 public:
   virtual ~Port() = default;
   virtual void send(uint32_t rank, std::span<const uint8_t> bytes) = 0;
+  /// As `send`, of bytes that stay where and as they are until `settle` has said that they left.
+  virtual void post(uint32_t rank, std::span<const uint8_t> bytes) { send(rank, bytes); }
+  /// Whether all that was posted to the rank has left.
+  virtual bool settle(uint32_t) { return true; }
   /// Whether the next message of the rank came.
   virtual bool receive(uint32_t rank, std::span<uint8_t> bytes) = 0;
 };

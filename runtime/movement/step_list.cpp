@@ -48,10 +48,24 @@ private:
   RankSteps &steps_;
 };
 
+/// Each with each other: a message to every other rank and one from it, in rounds that end with what
+/// came, or all that goes first.
+template <typename Send, typename Receive>
+void exchange(const Writer &w, bool allAtOnce, Send send, Receive receive) {
+  uint32_t n = w.ranks(), me = w.rank();
+  for (uint32_t round = 1; round < n; ++round) {
+    send((me + round) % n);
+    if (!allAtOnce)
+      receive((me + n - round) % n);
+  }
+  for (uint32_t round = 1; allAtOnce && round < n; ++round)
+    receive((me + n - round) % n);
+}
+
 // ---- Sums at their owners ------------------------------------------------------------------------
 
 /// Every rank gets the summands of its block along `axis` from all others and adds them.
-void sumAtOwners(Writer &w, size_t axis) {
+void sumAtOwners(Writer &w, size_t axis, bool allAtOnce) {
   const Request &request = w.request();
   uint32_t n = w.ranks(), me = w.rank();
   auto block = [&](uint32_t part) { return partBox(request.shape, axis, n, part); };
@@ -59,11 +73,9 @@ void sumAtOwners(Writer &w, size_t axis) {
   for (uint32_t part = 0; part < n; ++part)
     summands.push_back(w.scratch(block(me)));
   w.copy(summands[me], kSourceBuffer, block(me));
-  for (uint32_t round = 1; round < n; ++round) {
-    uint32_t to = (me + round) % n, from = (me + n - round) % n;
-    w.send(kSourceBuffer, to, block(to));
-    w.receive(summands[from], from, block(me));
-  }
+  exchange(
+      w, allAtOnce, [&](uint32_t to) { w.send(kSourceBuffer, to, block(to)); },
+      [&](uint32_t from) { w.receive(summands[from], from, block(me)); });
   for (uint32_t distance = 1; distance < n; distance *= 2)
     for (uint32_t left = 0; left + distance < n; left += 2 * distance)
       w.combine(summands[left], summands[left + distance], block(me));
@@ -112,14 +124,12 @@ void gatherByDoubling(Writer &w, size_t axis) {
   }
 }
 
-void gatherPairwise(Writer &w, size_t axis) {
+void gatherPairwise(Writer &w, size_t axis, bool allAtOnce) {
   uint32_t n = w.ranks(), me = w.rank();
   auto block = [&](uint32_t part) { return partBox(w.request().shape, axis, n, part); };
-  for (uint32_t round = 1; round < n; ++round) {
-    uint32_t to = (me + round) % n, from = (me + n - round) % n;
-    w.send(kResultBuffer, to, block(me));
-    w.receive(kResultBuffer, from, block(from));
-  }
+  exchange(
+      w, allAtOnce, [&](uint32_t to) { w.send(kResultBuffer, to, block(me)); },
+      [&](uint32_t from) { w.receive(kResultBuffer, from, block(from)); });
 }
 
 void allGather(Writer &w, Algorithm algorithm) {
@@ -130,7 +140,7 @@ void allGather(Writer &w, Algorithm algorithm) {
   else if (algorithm == Algorithm::Doubling)
     gatherByDoubling(w, axis);
   else
-    gatherPairwise(w, axis);
+    gatherPairwise(w, axis, algorithm == Algorithm::Mesh);
 }
 
 // ---- Trees ---------------------------------------------------------------------------------------
@@ -179,10 +189,13 @@ size_t longestAxis(const std::vector<int64_t> &shape) {
 }
 
 void allReduce(Writer &w, Algorithm algorithm) {
-  if (algorithm == Algorithm::Ring) {
+  if (algorithm == Algorithm::Ring || algorithm == Algorithm::Mesh) {
     size_t axis = longestAxis(w.request().shape);
-    sumAtOwners(w, axis);
-    passRound(w, axis);
+    sumAtOwners(w, axis, algorithm == Algorithm::Mesh);
+    if (algorithm == Algorithm::Ring)
+      passRound(w, axis);
+    else
+      gatherPairwise(w, axis, true);
     return;
   }
   w.copy(kResultBuffer, kSourceBuffer, w.result());
@@ -194,18 +207,16 @@ void allReduce(Writer &w, Algorithm algorithm) {
   broadcastResult(w, 0);
 }
 
-void allToAll(Writer &w) {
+void allToAll(Writer &w, bool allAtOnce) {
   const Request &request = w.request();
-  uint32_t n = w.ranks(), me = w.rank();
+  uint32_t me = w.rank();
   auto between = [&](uint32_t from, uint32_t to) {
     return intersection(sourceBoxOf(request, from), resultBoxOf(request, to));
   };
   w.copy(kResultBuffer, kSourceBuffer, between(me, me));
-  for (uint32_t round = 1; round < n; ++round) {
-    uint32_t to = (me + round) % n, from = (me + n - round) % n;
-    w.send(kSourceBuffer, to, between(me, to));
-    w.receive(kResultBuffer, from, between(from, me));
-  }
+  exchange(
+      w, allAtOnce, [&](uint32_t to) { w.send(kSourceBuffer, to, between(me, to)); },
+      [&](uint32_t from) { w.receive(kResultBuffer, from, between(from, me)); });
 }
 
 /// Who gives a rank the elements of a box that some ranks have: itself if it can, else one of them,
@@ -220,20 +231,18 @@ uint32_t giverOf(const Request &request, const Box &box, uint32_t to) {
   return owners[to % owners.size()];
 }
 
-void moveBoxes(Writer &w) {
+void moveBoxes(Writer &w, bool allAtOnce) {
   const Request &request = w.request();
-  uint32_t n = w.ranks(), me = w.rank();
+  uint32_t me = w.rank();
   auto between = [&](uint32_t from, uint32_t to) {
     const Box &box = request.sources[from];
     bool gives = elementCount(box) > 0 && giverOf(request, box, to) == from;
     return gives ? intersection(box, request.results[to]) : Box{{0, 0}};
   };
   w.copy(kResultBuffer, kSourceBuffer, between(me, me));
-  for (uint32_t round = 1; round < n; ++round) {
-    uint32_t to = (me + round) % n, from = (me + n - round) % n;
-    w.send(kSourceBuffer, to, between(me, to));
-    w.receive(kResultBuffer, from, between(from, me));
-  }
+  exchange(
+      w, allAtOnce, [&](uint32_t to) { w.send(kSourceBuffer, to, between(me, to)); },
+      [&](uint32_t from) { w.receive(kResultBuffer, from, between(from, me)); });
 }
 
 void broadcast(Writer &w) {
@@ -275,20 +284,20 @@ Box resultBoxOf(const Request &request, uint32_t rank) {
 }
 
 std::string_view algorithmName(Algorithm algorithm) {
-  constexpr std::string_view names[] = {"pairwise", "ring", "doubling", "tree"};
+  constexpr std::string_view names[] = {"pairwise", "ring", "doubling", "tree", "mesh"};
   return names[static_cast<size_t>(algorithm)];
 }
 
 std::vector<Algorithm> algorithmsFor(const Request &request) {
   switch (request.kind) {
   case Kind::AllGather:
-    return {Algorithm::Ring, Algorithm::Doubling, Algorithm::Pairwise};
+    return {Algorithm::Ring, Algorithm::Doubling, Algorithm::Pairwise, Algorithm::Mesh};
   case Kind::AllReduce: {
     std::vector<Algorithm> all = {Algorithm::Tree};
     if (std::has_single_bit(request.ranks))
       all.push_back(Algorithm::Doubling);
     if (!request.shape.empty())
-      all.push_back(Algorithm::Ring);
+      all.insert(all.end(), {Algorithm::Ring, Algorithm::Mesh});
     return all;
   }
   case Kind::Broadcast:
@@ -296,13 +305,14 @@ std::vector<Algorithm> algorithmsFor(const Request &request) {
   case Kind::ReduceScatter:
   case Kind::AllToAll:
   case Kind::Boxes:
-    return {Algorithm::Pairwise};
+    return {Algorithm::Pairwise, Algorithm::Mesh};
   }
   __builtin_unreachable();
 }
 
 StepList makeSteps(const Request &request, Algorithm algorithm) {
   StepList list{request, algorithm, std::vector<RankSteps>(request.ranks)};
+  bool allAtOnce = algorithm == Algorithm::Mesh;
   for (uint32_t rank = 0; rank < request.ranks; ++rank) {
     Writer w(list, rank);
     switch (request.kind) {
@@ -310,19 +320,19 @@ StepList makeSteps(const Request &request, Algorithm algorithm) {
       allReduce(w, algorithm);
       break;
     case Kind::ReduceScatter:
-      sumAtOwners(w, request.toAxis);
+      sumAtOwners(w, request.toAxis, allAtOnce);
       break;
     case Kind::AllGather:
       allGather(w, algorithm);
       break;
     case Kind::AllToAll:
-      allToAll(w);
+      allToAll(w, allAtOnce);
       break;
     case Kind::Broadcast:
       broadcast(w);
       break;
     case Kind::Boxes:
-      moveBoxes(w);
+      moveBoxes(w, allAtOnce);
       break;
     }
   }

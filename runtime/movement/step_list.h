@@ -86,6 +86,7 @@ enum class Algorithm : uint8_t {
   Ring,     ///< parts go round; `AllReduce`: what each owner has summed does
   Doubling, ///< distances 1, 2, 4 …
   Tree,     ///< along a binomial tree, and back
+  Mesh,     ///< each with each other, all at once
 };
 std::string_view algorithmName(Algorithm algorithm);
 

@@ -30,8 +30,8 @@ Failure readNpz(std::span<const uint8_t> bytes, const std::string &name, OwnedAr
 Failure writeNpz(std::span<const std::pair<std::string, PtlArray>> arrays,
                  std::vector<uint8_t> &bytes);
 
-/// The same on files. Messages start with the path. `loadArray` takes "x.npy", "x.npz" with exactly
-/// one array, and "x.npz:name".
+/// The same on files. Messages start with the path. `loadArray` takes all that `ArrayFile` does: "x.npy",
+/// "x.npz" with exactly one array, "x.npz:name", "x.safetensors:name".
 Failure loadArray(const std::string &path, OwnedArray &array);
 Failure saveNpy(const std::string &path, const PtlArray &array);
 Failure saveNpz(const std::string &path, std::span<const std::pair<std::string, PtlArray>> arrays);

@@ -191,8 +191,9 @@ Failure readZipDirectory(std::span<const uint8_t> bytes, std::vector<ZipMember> 
   return {};
 }
 
-Failure readZipMember(std::span<const uint8_t> bytes, const ZipMember &member,
-                      std::vector<uint8_t> &content) {
+/// What a member has in the archive, packed or not.
+static Failure findMember(std::span<const uint8_t> bytes, const ZipMember &member,
+                          std::span<const uint8_t> &packed) {
   Fields fields(bytes);
   uint64_t at = member.headerOffset;
   if (!fields.holds(at, kMemberHeaderSize) || fields.u32(at) != kMemberSignature)
@@ -200,7 +201,7 @@ Failure readZipMember(std::span<const uint8_t> bytes, const ZipMember &member,
   uint64_t data = at + kMemberHeaderSize + fields.u16(at + 26) + fields.u16(at + 28);
   if (!fields.holds(data, member.packedSize))
     return fileFailure("the file ends inside a member of the archive");
-  std::span<const uint8_t> packed = bytes.subspan(data, member.packedSize);
+  packed = bytes.subspan(data, member.packedSize);
   bool stored = member.method == 0;
   if (!stored && member.method != 8)
     return fileFailure("packing method " + std::to_string(member.method) + " is not known");
@@ -209,7 +210,29 @@ Failure readZipMember(std::span<const uint8_t> bytes, const ZipMember &member,
   if (!possible)
     return fileFailure("a member claims " + std::to_string(member.size) + " bytes, which " +
                        std::to_string(member.packedSize) + " packed bytes cannot hold");
-  if (stored) {
+  return {};
+}
+
+Failure findStoredMember(std::span<const uint8_t> bytes, const ZipMember &member,
+                         std::span<const uint8_t> &content) {
+  content = {};
+  std::span<const uint8_t> found;
+  if (Failure failure = findMember(bytes, member, found))
+    return failure;
+  if (member.method != 0)
+    return {};
+  if (checksum(found) != member.crc)
+    return fileFailure("the checksum of a member is wrong");
+  content = found;
+  return {};
+}
+
+Failure readZipMember(std::span<const uint8_t> bytes, const ZipMember &member,
+                      std::vector<uint8_t> &content) {
+  std::span<const uint8_t> packed;
+  if (Failure failure = findMember(bytes, member, packed))
+    return failure;
+  if (member.method == 0) {
     content.assign(packed.begin(), packed.end());
   } else {
     content.resize(member.size);

@@ -26,6 +26,11 @@ Failure readZipDirectory(std::span<const uint8_t> bytes, std::vector<ZipMember> 
 Failure readZipMember(std::span<const uint8_t> bytes, const ZipMember &member,
                       std::vector<uint8_t> &content);
 
+/// The content of a member that is stored as it is, where it lies, its checksum verified; empty and no
+/// failure if it is packed.
+Failure findStoredMember(std::span<const uint8_t> bytes, const ZipMember &member,
+                         std::span<const uint8_t> &content);
+
 /// Appends members to an archive in memory, stored; `finish` writes the directory.
 class ZipWriter {
 public:

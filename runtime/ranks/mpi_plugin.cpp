@@ -19,22 +19,24 @@ constexpr int kTag = 1;
 constexpr size_t kMostBytes = size_t(1) << 30;
 
 struct Sending {
-  std::unique_ptr<char[]> bytes;
-  MPI_Request request;
+  std::unique_ptr<char[]> bytes; ///< none if they stay where they are
+  int32_t peer = 0;
+  MPI_Request request = MPI_REQUEST_NULL;
 };
 std::list<Sending> underway;
 
-/// Sleeps longer and longer while nothing comes, up to a millisecond.
+/// Sleeps longer and longer while nothing comes, up to a millisecond. The first looks follow each other:
+/// where ranks share cores MPI itself gives way in each of them.
 class Patience {
 public:
   void wait() {
-    if (++looks_ < 64)
-      std::this_thread::yield();
-    else
-      std::this_thread::sleep_for(std::chrono::microseconds(std::min(1000, 10 * (looks_ - 63))));
+    if (++looks_ > kLooks)
+      std::this_thread::sleep_for(
+          std::chrono::microseconds(std::min(1000, 10 * (looks_ - kLooks))));
   }
 
 private:
+  static constexpr int kLooks = 256;
   int looks_ = 0;
 };
 
@@ -46,15 +48,34 @@ void forgetSent() {
   }
 }
 
-void sendTo(int32_t peer, const void *bytes, size_t size) {
+void begin(int32_t peer, const void *bytes, size_t size, bool stays) {
   forgetSent();
   for (size_t at = 0; at < size; at += kMostBytes) {
     size_t part = std::min(kMostBytes, size - at);
+    const char *from = static_cast<const char *>(bytes) + at;
     Sending &sending = underway.emplace_back();
-    sending.bytes = std::make_unique_for_overwrite<char[]>(part);
-    std::memcpy(sending.bytes.get(), static_cast<const char *>(bytes) + at, part);
-    MPI_Isend(sending.bytes.get(), static_cast<int>(part), MPI_BYTE, peer, kTag, MPI_COMM_WORLD,
-              &sending.request);
+    sending.peer = peer;
+    if (!stays) {
+      sending.bytes = std::make_unique_for_overwrite<char[]>(part);
+      std::memcpy(sending.bytes.get(), from, part);
+      from = sending.bytes.get();
+    }
+    MPI_Isend(from, static_cast<int>(part), MPI_BYTE, peer, kTag, MPI_COMM_WORLD, &sending.request);
+  }
+}
+
+void sendTo(int32_t peer, const void *bytes, size_t size) { begin(peer, bytes, size, false); }
+void postTo(int32_t peer, const void *bytes, size_t size) { begin(peer, bytes, size, true); }
+
+int settle(int32_t peer, double seconds) {
+  auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+  auto isPosted = [peer](const Sending &sending) { return sending.peer == peer && !sending.bytes; };
+  for (Patience patience;; patience.wait()) {
+    forgetSent();
+    if (std::ranges::none_of(underway, isPosted))
+      return 0;
+    if (seconds >= 0 && std::chrono::steady_clock::now() > end)
+      return 1;
   }
 }
 
@@ -109,7 +130,8 @@ extern "C" __attribute__((visibility("default"))) const PtlRanks *ptlRanksOpen()
   int provided = 0;
   if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS)
     return nullptr;
-  static PtlRanks ranks = {kPtlRanksVersion, 0, 1, sendTo, receiveFrom, finishAll, leave, abortAll};
+  static PtlRanks ranks = {kPtlRanksVersion, 0,           1,         sendTo, postTo,
+                           settle,           receiveFrom, finishAll, leave,  abortAll};
   MPI_Comm_rank(MPI_COMM_WORLD, &ranks.rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks.count);
   return &ranks;

@@ -16,6 +16,11 @@ typedef struct PtlRanks {
   int32_t rank, count;
   /// The bytes may be changed when it returns; it does not wait for the receiver.
   void (*send)(int32_t peer, const void *bytes, size_t size);
+  /// The bytes stay where and as they are until `settle` has returned 0 for `peer`.
+  void (*post)(int32_t peer, const void *bytes, size_t size);
+  /// 0: all that was posted to `peer` has left; 1: it has not within so many seconds, which have no
+  /// end if they are less than 0.
+  int (*settle)(int32_t peer, double seconds);
   /// 0: the next message of `peer` is in `bytes`; 1: none came within so many seconds,
   /// which have no end if they are less than 0.
   int (*receive)(int32_t peer, void *bytes, size_t size, double seconds);
@@ -28,7 +33,7 @@ typedef struct PtlRanks {
   void (*abort)(int code);
 } PtlRanks;
 
-enum { kPtlRanksVersion = 3 };
+enum { kPtlRanksVersion = 4 };
 
 /// What a plug-in exports; null when it is not one of several ranks.
 typedef const PtlRanks *(*PtlRanksOpen)(void);

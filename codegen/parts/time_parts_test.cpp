@@ -1,0 +1,133 @@
+// Placed programs in time: what parts compute between movements, and what overlaps.
+#include "codegen/parts/parts_test_util.h"
+#include "codegen/parts/time_parts.h"
+
+namespace ptl::parts {
+namespace {
+
+constexpr double us = 1e-6;
+
+movement::Fabric someFabric() {
+  movement::Fabric fabric;
+  fabric.levels = {{.name = "chip", .count = 4, .latency = 1 * us, .portRate = 100e9},
+                   {.name = "host", .count = 2, .latency = 3 * us, .portRate = 50e9}};
+  return fabric;
+}
+
+/// A program on a shape, all of its sizes being 64, and each stretch taking 10 us.
+struct Timed {
+  Timed(const std::string &text, const std::string &entry, const MachineShape &shape)
+      : checked(text) {
+    EXPECT_TRUE(checked.ok()) << checked.errors();
+    DiagnosticSink sink;
+    const CallableDecl &decl = *checked.find(entry);
+    placed = placeProgram(*checked.program, *decl.module->tree, decl, sink);
+    std::string why;
+    counts = countsOn(placed->levels, shape, why);
+    grid.emplace(placed->levels, counts);
+    TimeQuestion question{
+        *placed,
+        *grid,
+        [](Dim dim) {
+          return evaluate(dim, [](SymbolId) { return std::optional<int64_t>(64); }).value();
+        },
+        fabric,
+        chipsOf(placed->levels, *grid, fabric, why),
+        [&](const std::string &source) {
+          sources.push_back(source);
+          return 10 * us;
+        }};
+    EXPECT_EQ(why, "");
+    time = timeOfParts(question, why);
+    EXPECT_TRUE(time) << why;
+  }
+
+  CheckedText checked;
+  std::optional<PlacedProgram> placed;
+  std::vector<uint32_t> counts;
+  std::optional<Grid> grid;
+  movement::Fabric fabric = someFabric();
+  std::vector<std::string> sources;
+  std::optional<PartsTime> time;
+};
+
+TEST(TimeParts, WhatOneChipComputesIsAProgram) {
+  Timed timed(
+      R"(program p[B, D, F](x: f32[B, D], up: f32[D, F] over chip by F, down: f32[F, D] over chip by F)
+      -> (y: f32[B, D]) at host {
+    let hidden = max(x @ up, 0.0)
+    y = all_reduce(hidden @ down, over: chip) * 2.0
+})",
+      "p", {{"chip", 4}});
+  ASSERT_EQ(timed.sources.size(), 2u);
+  EXPECT_NE(timed.sources[0].find(": f32[64, 16], "), std::string::npos) << timed.sources[0];
+  EXPECT_NE(timed.sources[0].find(" @ "), std::string::npos) << timed.sources[0];
+  EXPECT_NE(timed.sources[1].find(" * f32(2.0)"), std::string::npos) << timed.sources[1];
+  for (const std::string &source : timed.sources)
+    EXPECT_TRUE(CheckedText(source).ok()) << source << CheckedText(source).errors();
+  const PartsTime &time = *timed.time;
+  ASSERT_EQ(time.moves.size(), 1u);
+  EXPECT_NEAR(time.seconds, 20 * us + time.moves[0].alone, 1e-9);
+  EXPECT_NEAR(time.computing, 20 * us, 1e-12);
+  EXPECT_NEAR(time.moves[0].adds, time.moves[0].alone, 1e-9);
+  EXPECT_EQ(time.moves[0].sentBytes, 2 * 3 * 64 * 16 * 4);
+}
+
+/// A movement and what does not wait for it go on beside each other.
+TEST(TimeParts, WhatDoesNotWaitOverlaps) {
+  Timed timed(R"(program p[B, D, E](x: f32[B, D] over chip by B, w: f32[D, E] over chip by D)
+      -> (y: f32[B, D] over chip by B, z: f32[D, E]) at host {
+    y = exp(x)
+    z = exp(all_gather(w, over: chip))
+})",
+              "p", {{"chip", 4}});
+  const PartsTime &time = *timed.time;
+  EXPECT_LT(time.moves[0].alone, 10 * us);
+  EXPECT_NEAR(time.seconds, 20 * us, 1e-12);
+  EXPECT_NEAR(time.moves[0].adds, 0, 1e-12);
+}
+
+TEST(TimeParts, LevelsHaveTheirOwnPorts) {
+  Timed timed(projectText("codegen/parts/testdata/reduce.ptl"), "two_levels",
+              {{"host", 2}, {"chip", 4}});
+  const PartsTime &time = *timed.time;
+  ASSERT_EQ(time.moves.size(), 3u);
+  EXPECT_NE(time.moves[0].limit.find("between the chips"), std::string::npos);
+  EXPECT_NE(time.moves[1].limit.find("between the hosts"), std::string::npos);
+  // A quarter of the array between hosts: there and back.
+  EXPECT_EQ(time.moves[1].sentBytes, 64 * 64 * 4 / 4);
+}
+
+/// Everything that the examples compute is a program that the checker takes, whatever part it is of.
+TEST(TimeParts, StretchesOfTheExamplesAreChecked) {
+  for (const char *file : {"mlp", "attention", "moe", "transformer"}) {
+    CheckedText all(projectText(std::string("examples/cluster/") + file + ".ptl"));
+    ASSERT_TRUE(all.ok()) << all.errors();
+    for (const CallableDecl *decl : all.program->modules[0]->callables) {
+      if (decl->kind != DeclKind::Program)
+        continue;
+      Timed timed(projectText(std::string("examples/cluster/") + file + ".ptl"), decl->name,
+                  decl->name == "training_step" && std::string_view(file) == "transformer"
+                      ? MachineShape{{"host", 2}, {"chip", 3}}
+                      : MachineShape{{"chip", 3}});
+      EXPECT_FALSE(timed.sources.empty()) << decl->name;
+      for (const std::string &source : timed.sources)
+        EXPECT_TRUE(CheckedText(source).ok()) << source << CheckedText(source).errors();
+    }
+  }
+}
+
+TEST(TimeParts, SaysWhatDoesNotFit) {
+  CheckedText checked("program p[B](x: f32[B] over chip by B) -> (y: f32[B]) at host {\n"
+                      "    y = all_gather(x, over: chip)\n}\n");
+  DiagnosticSink sink;
+  const CallableDecl &decl = *checked.find("p");
+  auto placed = placeProgram(*checked.program, *decl.module->tree, decl, sink);
+  std::string why;
+  Grid grid(placed->levels, {5});
+  chipsOf(placed->levels, grid, someFabric(), why);
+  EXPECT_EQ(why, "there are 4 chips in each part of the next level, not 5");
+}
+
+} // namespace
+} // namespace ptl::parts

@@ -1,0 +1,178 @@
+#include "driver/ir/time_on_levels.h"
+
+#include "compile/call/simulation.h"
+#include "driver/ir/command_options.h"
+#include "driver/ir/run_parts.h"
+
+#include <algorithm>
+
+namespace ptl {
+
+/// Of a size that nobody gave.
+static constexpr int64_t kAssumedSize = 4096;
+
+static movement::Fabric fabricOf(const MachineLevels &levels) {
+  constexpr double us = 1e-6, giga = 1e9;
+  movement::Fabric fabric;
+  fabric.perMessage = levels.messageUs * us;
+  fabric.combineRate = levels.combineRate * giga;
+  fabric.contended = levels.contended;
+  for (const MachineLevel &level : levels.levels)
+    fabric.levels.push_back({.name = level.name,
+                             .count = static_cast<uint32_t>(level.count),
+                             .topology = level.topology == "mesh"   ? movement::Topology::Mesh
+                                         : level.topology == "ring" ? movement::Topology::Ring
+                                                                    : movement::Topology::Switch,
+                             .isSamePlace = level.isSamePlace,
+                             .throughInner = level.throughInner,
+                             .latency = level.latencyUs * us,
+                             .linkRate = level.linkRate * giga,
+                             .portRate = level.portRate * giga,
+                             .partRate = level.partRate * giga,
+                             .start = level.startUs * us});
+  return fabric;
+}
+
+/// All parts of the levels that a program speaks of.
+static parts::MachineShape wholeShape(const PlacedProgram &placed, const MachineLevels &levels) {
+  parts::MachineShape shape;
+  for (const PlacedLevel &level : placed.levels)
+    for (const MachineLevel &known : levels.levels)
+      if (known.name == level.machineLevel)
+        shape[known.name] = static_cast<uint32_t>(known.count);
+  return shape;
+}
+
+namespace {
+
+/// Estimates what one chip computes.
+class ChipSeconds {
+public:
+  ChipSeconds(Session &session, const Target &target) : session_(session), target_(target) {
+    costs_ = findCosts(target.machine->name, session.machines()->ownFiles());
+    if (!costs_ || !costs_->known()) {
+      costs_.reset();
+      why = target.name + " has no costs of kernels";
+    }
+  }
+
+  double operator()(const std::string &source) {
+    if (!costs_)
+      return 0;
+    SourceManager sources;
+    DiagnosticSink sink;
+    FileId root = sources.add("part.ptl", source);
+    std::unique_ptr<CheckedProgram> program =
+        checkFile(sources, root, session_.checkOptions(), sink);
+    if (!program || sink.hasErrors() || program->modules[0]->callables.empty())
+      return fails(sink);
+    CompilerOptions options = compilerOptions(session_.options(), target_);
+    Simulation simulation(*program, sources, options, *costs_, sink,
+                          *program->modules[0]->callables[0]);
+    if (!simulation.bind({}, {}))
+      return fails(sink);
+    std::optional<rt::sim::Estimate> estimate = simulation.estimate();
+    return estimate ? estimate->microseconds() * 1e-6 : fails(sink);
+  }
+
+  std::string why; ///< of the first that has no time
+
+private:
+  double fails(const DiagnosticSink &sink) {
+    if (!why.empty())
+      return 0;
+    why = "a stretch cannot be estimated";
+    for (const Diagnostic &each : sink.all())
+      if (each.severity == Severity::Error) {
+        why += ": " + std::string(diagInfo(each.id).code) + " " + each.message;
+        break;
+      }
+    return 0;
+  }
+
+  Session &session_;
+  const Target &target_;
+  std::optional<MachineCosts> costs_;
+};
+
+} // namespace
+
+/// Fills in the sizes; the name of one that is missing.
+static std::string takeSizes(const LevelsQuestion &question, TimedOnLevels &timed,
+                             std::map<SymbolId, int64_t> &values) {
+  std::string missing;
+  auto take = [&](const std::string &name, SymbolId symbol) {
+    auto given = question.sizes.find(name);
+    bool isGiven = given != question.sizes.end();
+    if (!isGiven && !question.assumesSizes)
+      missing += (missing.empty() ? "" : ", ") + name + "=…";
+    if (!isGiven)
+      timed.assumed.push_back(name);
+    int64_t value = isGiven ? given->second : kAssumedSize;
+    values[symbol] = value;
+    timed.sizes.push_back({name, value});
+  };
+  for (const DimParam &dim : question.decl.dims)
+    take(dim.name, dim.symbol);
+  for (const Local *param : question.decl.params)
+    if (param->symbol && param->type->isInt())
+      take(param->name, *param->symbol);
+  return missing;
+}
+
+std::unique_ptr<TimedOnLevels> timeOnLevels(Session &session, const LevelsQuestion &question) {
+  auto timed = std::make_unique<TimedOnLevels>();
+  timed->entry = question.decl.name;
+  timed->machine = question.target.name;
+  auto fails = [&](const std::string &why) {
+    session.sink().report(DiagId::TargetCannotRun, question.decl.nameSpan,
+                          {question.target.name, why});
+    return nullptr;
+  };
+  std::string why;
+  std::optional<PlacedProgram> placed = placedProgram(question.program, question.decl, why);
+  if (!placed)
+    return fails(why);
+  std::optional<OnShape> on =
+      layOut(question.program, question.decl,
+             question.shape ? *question.shape : wholeShape(*placed, question.levels), why);
+  if (!on)
+    return fails(why);
+  timed->placed = std::move(on->placed);
+  timed->counts = on->counts;
+  timed->grid = std::make_unique<parts::Grid>(timed->placed.levels, timed->counts);
+  timed->fabric = fabricOf(question.levels);
+  timed->chips = parts::chipsOf(timed->placed.levels, *timed->grid, timed->fabric, why);
+  std::map<SymbolId, int64_t> values;
+  if (why.empty())
+    if (std::string missing = takeSizes(question, *timed, values); !missing.empty())
+      why = "it has sizes that decide the time: give " + missing;
+  if (!why.empty())
+    return fails(why);
+  ChipSeconds seconds(session, question.target);
+  parts::TimeQuestion asked{timed->placed,
+                            *timed->grid,
+                            [&](Dim dim) {
+                              return evaluate(dim,
+                                              [&](SymbolId symbol) -> std::optional<int64_t> {
+                                                auto found = values.find(symbol);
+                                                return found == values.end()
+                                                           ? std::nullopt
+                                                           : std::optional(found->second);
+                                              })
+                                  .value_or(0);
+                            },
+                            timed->fabric,
+                            timed->chips,
+                            std::ref(seconds),
+                            question.keepsCarried};
+  std::optional<parts::PartsTime> time =
+      session.timed("simulate", [&] { return parts::timeOfParts(asked, why); });
+  if (!time)
+    return fails(why);
+  timed->time = std::move(*time);
+  timed->notComputed = timed->time.stretches.empty() ? "" : seconds.why;
+  return timed;
+}
+
+} // namespace ptl

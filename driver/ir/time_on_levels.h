@@ -1,0 +1,54 @@
+// The time of a placed program on a machine of many chips: `ptlc sim --target cloudmatrix384`, and
+// `ptlc check --cost` there.
+#pragma once
+
+#include "codegen/parts/time_parts.h"
+#include "driver/session.h"
+#include "driver/target.h"
+#include "machines/levels.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ptl {
+
+/// What is asked: sizes by name, and how many parts of each level; without them the whole machine.
+struct LevelsQuestion {
+  const CheckedProgram &program;
+  const CallableDecl &decl;
+  const Target &target;
+  const MachineLevels &levels;
+  std::map<std::string, int64_t> sizes;
+  std::optional<parts::MachineShape> shape;
+  bool assumesSizes = false; ///< those that are not given, else they are missed
+  bool keepsCarried = false;
+};
+
+struct TimedOnLevels {
+  std::string entry, machine;
+  std::vector<std::pair<std::string, int64_t>> sizes;
+  std::vector<std::string> assumed; ///< of these
+  PlacedProgram placed;
+  std::vector<uint32_t> counts;
+  std::unique_ptr<parts::Grid> grid;
+  movement::Fabric fabric;
+  std::vector<uint32_t> chips; ///< per part
+  parts::PartsTime time;
+  std::string notComputed; ///< why some computing has no time; empty: all has
+};
+
+/// Nothing after reporting why there is no time.
+std::unique_ptr<TimedOnLevels> timeOnLevels(Session &session, const LevelsQuestion &question);
+
+/// For people: the time, and what each movement moves, takes and adds.
+std::string levelsText(const TimedOnLevels &timed, const SourceManager &sources);
+/// The same as JSON (docs/schemas/levels.json).
+std::string levelsJson(const TimedOnLevels &timed, const SourceManager &sources);
+/// For Perfetto and Chrome: of each part what it computes and moves, and the ports of each level.
+std::string levelsTrace(const TimedOnLevels &timed, const SourceManager &sources);
+/// The same by lane (docs/schemas/lanes.json).
+std::string levelsLanes(const TimedOnLevels &timed, const SourceManager &sources);
+
+} // namespace ptl

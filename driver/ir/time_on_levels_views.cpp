@@ -1,0 +1,232 @@
+// The time on levels for people, for programs and as pictures.
+#include "driver/ir/time_on_levels.h"
+#include "frontend/base/printed.h"
+#include "runtime/trace/chrome_events.h"
+#include "runtime/trace/lane_text.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <map>
+
+namespace ptl {
+
+using Json = nlohmann::ordered_json;
+
+/// Lanes of a picture: more of them nobody reads.
+static constexpr size_t kMostLanes = 256;
+
+static double us(double seconds) { return seconds * 1e6; }
+
+static std::string bytesText(double bytes) {
+  constexpr const char *units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  size_t unit = 0;
+  for (; bytes >= 1024 && unit + 1 < std::size(units); ++unit)
+    bytes /= 1024;
+  return printed(unit == 0 ? "%.0f %s" : "%.2f %s", bytes, units[unit]);
+}
+
+static const PlacedValue &valueOf(const TimedOnLevels &timed, const parts::MoveTime &move) {
+  return timed.placed.values[move.value];
+}
+
+static Span spanOf(const TimedOnLevels &timed, ValueId value) {
+  const Expr *expr = timed.placed.values[value].expr;
+  return expr ? expr->span : timed.placed.decl->nameSpan;
+}
+
+static int64_t lineOf(Span span, const SourceManager &sources) {
+  return sources.file(span.file).lineColumn(span.begin).line;
+}
+
+/// `chip`, `host, chip`: what a movement goes over.
+static std::string levelsOfMove(const TimedOnLevels &timed, const PlacedValue &value) {
+  if (value.movement->takes != MovementTakes::Axes)
+    return timed.placed.levels[value.level].name;
+  std::string names;
+  for (const PlacedLevel &level : timed.placed.levels)
+    names += (names.empty() ? "" : ", ") + level.name;
+  return names;
+}
+
+static std::string callText(const TimedOnLevels &timed) {
+  std::string text = timed.entry;
+  for (size_t i = 0; i < timed.sizes.size(); ++i)
+    text += (i ? ", " : "[") + timed.sizes[i].first + "=" + std::to_string(timed.sizes[i].second);
+  text += timed.sizes.empty() ? "" : "]";
+  text += " on " + timed.machine + ",";
+  for (size_t i = 0; i < timed.counts.size(); ++i)
+    text += " " + timed.placed.levels[i].name + "=" + std::to_string(timed.counts[i]);
+  return text;
+}
+
+std::string levelsText(const TimedOnLevels &timed, const SourceManager &sources) {
+  const parts::PartsTime &time = timed.time;
+  std::string text = callText(timed) + printed(": %.1f us", us(time.seconds));
+  if (time.computing > 0)
+    text += printed(", of which a part computes %.1f (%.0f %%)", us(time.computing),
+                    100 * time.computing / time.seconds);
+  text += "; " + bytesText(static_cast<double>(time.bytes)) + " of arrays on a part\n";
+  for (const parts::MoveTime &move : time.moves) {
+    const PlacedValue &value = valueOf(timed, move);
+    text += printed("  line %-4lld %s over %s: %s sent by a part, %s, %.1f us alone",
+                    static_cast<long long>(lineOf(spanOf(timed, move.value), sources)),
+                    std::string(value.movement->name).c_str(), levelsOfMove(timed, value).c_str(),
+                    bytesText(static_cast<double>(move.sentBytes)).c_str(),
+                    std::string(movement::algorithmName(move.algorithm)).c_str(), us(move.alone));
+    if (!move.limit.empty())
+      text += printed(", %.0f %% of it the ", 100 * move.limitShare) + move.limit;
+    text += printed("; adds %.1f us to the whole\n", us(std::max(0.0, move.adds)));
+  }
+  for (const parts::StretchTime &stretch : time.stretches)
+    if (stretch.seconds > 0)
+      text += printed("  line %-4lld computing: %.1f us\n",
+                      static_cast<long long>(lineOf(spanOf(timed, stretch.first), sources)),
+                      us(stretch.seconds));
+  if (!timed.assumed.empty()) {
+    text += "  assumed:";
+    for (const std::string &name : timed.assumed)
+      text += " " + name;
+    text += "; -D gives sizes\n";
+  }
+  if (!timed.notComputed.empty())
+    text += "  computing has no time where " + timed.notComputed + "\n";
+  return text;
+}
+
+std::string levelsJson(const TimedOnLevels &timed, const SourceManager &sources) {
+  const parts::PartsTime &time = timed.time;
+  Json json = {{"entry", timed.entry}, {"machine", timed.machine}};
+  for (const auto &[name, value] : timed.sizes)
+    json["sizes"][name] = value;
+  for (size_t i = 0; i < timed.counts.size(); ++i)
+    json["shape"][timed.placed.levels[i].name] = timed.counts[i];
+  json["us"] = us(time.seconds);
+  json["computing_us"] = us(time.computing);
+  json["bytes_per_part"] = time.bytes;
+  json["messages"] = time.timeline.messages;
+  json["movements"] = Json::array();
+  for (const parts::MoveTime &move : time.moves) {
+    const PlacedValue &value = valueOf(timed, move);
+    json["movements"].push_back({{"name", value.movement->name},
+                                 {"over", levelsOfMove(timed, value)},
+                                 {"line", lineOf(spanOf(timed, move.value), sources)},
+                                 {"algorithm", movement::algorithmName(move.algorithm)},
+                                 {"bytes_sent", move.sentBytes},
+                                 {"us", us(move.alone)},
+                                 {"adds_us", us(std::max(0.0, move.adds))},
+                                 {"begin", us(move.begin)},
+                                 {"end", us(move.end)},
+                                 {"limit", move.limit},
+                                 {"limit_share", move.limitShare}});
+  }
+  json["stretches"] = Json::array();
+  for (const parts::StretchTime &stretch : time.stretches)
+    json["stretches"].push_back({{"line", lineOf(spanOf(timed, stretch.first), sources)},
+                                 {"us", us(stretch.seconds)},
+                                 {"source", stretch.source}});
+  if (!timed.assumed.empty())
+    json["assumed"] = timed.assumed;
+  if (!timed.notComputed.empty())
+    json["not_computed"] = timed.notComputed;
+  return json.dump(1) + "\n";
+}
+
+namespace {
+
+struct LevelLane {
+  std::string group, name;
+  std::vector<rt::trace::LaneTask> tasks = {};
+};
+
+/// What happens when: of each part what it computes, what it moves over each level, and ports and
+/// links.
+class Lanes {
+public:
+  Lanes(const TimedOnLevels &timed, const SourceManager &sources) : timed_(timed) {
+    const parts::PartsTime &time = timed.time;
+    std::map<uint32_t, uint32_t> partOf;
+    for (uint32_t part = 0; part < timed.chips.size(); ++part)
+      partOf[timed.chips[part]] = part;
+    for (size_t i = 0; i < time.tasks.size(); ++i) {
+      size_t what = time.what[i];
+      bool isMove = what >= time.stretches.size();
+      ValueId value =
+          isMove ? time.moves[what - time.stretches.size()].value : time.stretches[what].first;
+      const PlacedValue &placed = timed.placed.values[value];
+      std::string group =
+          isMove ? "movements over " + levelsOfMove(timed, placed) : std::string("computing");
+      std::string_view name = isMove ? placed.movement->name : std::string_view("computes");
+      add(group, timed.grid->name(partOf[time.tasks[i].chip]), name,
+          lineOf(spanOf(timed, value), sources), time.timeline.tasks[i].begin,
+          time.timeline.tasks[i].end);
+    }
+    for (const movement::Carried &carried : time.timeline.carried) {
+      const movement::Carrier &carrier = time.timeline.carriers[carried.carrier];
+      add("ports and links between the " + timed.fabric.levels[carrier.level].name + "s",
+          carrier.name, "message", 0, carried.begin, carried.end);
+    }
+  }
+
+  const std::vector<LevelLane> &all() const { return lanes_; }
+
+private:
+  void add(const std::string &group, const std::string &name, std::string_view what, int64_t line,
+           double begin, double end) {
+    auto found = numbers_.find({group, name});
+    if (found == numbers_.end()) {
+      if (perGroup_[group]++ >= kMostLanes)
+        return;
+      found = numbers_.emplace(std::pair(group, name), lanes_.size()).first;
+      lanes_.push_back({group, name});
+    }
+    lanes_[found->second].tasks.push_back({what, line, us(begin), us(end)});
+  }
+
+  const TimedOnLevels &timed_;
+  std::vector<LevelLane> lanes_;
+  std::map<std::pair<std::string, std::string>, size_t> numbers_;
+  std::map<std::string, size_t> perGroup_;
+};
+
+} // namespace
+
+std::string levelsTrace(const TimedOnLevels &timed, const SourceManager &sources) {
+  Lanes lanes(timed, sources);
+  rt::trace::ChromeEvents events;
+  std::map<std::string, int> groups;
+  int thread = 0;
+  for (const LevelLane &lane : lanes.all()) {
+    auto [group, isNew] = groups.emplace(lane.group, static_cast<int>(groups.size()));
+    if (isNew)
+      events.nameProcess(group->second, lane.group, group->second);
+    rt::trace::Track track{group->second, thread++};
+    events.nameThread(track, lane.name);
+    for (const rt::trace::LaneTask &task : lane.tasks)
+      events.task(task.name, track, task.start, task.end - task.start,
+                  task.line ? "\"line\": " + std::to_string(task.line) : "");
+  }
+  return events.take();
+}
+
+std::string levelsLanes(const TimedOnLevels &timed, const SourceManager &sources) {
+  Lanes lanes(timed, sources);
+  JsonWriter json;
+  json.beginObject();
+  json.field("entry", timed.entry).field("machine", timed.machine);
+  json.key("us").raw(rt::trace::fixed(us(timed.time.seconds)));
+  json.key("lanes").beginArray();
+  for (const LevelLane &lane : lanes.all()) {
+    rt::trace::LaneText text;
+    text.name = lane.group + ": " + lane.name;
+    text.tasks = lane.tasks;
+    for (const rt::trace::LaneTask &task : lane.tasks)
+      text.busy += task.end - task.start;
+    text.utilisation = timed.time.seconds > 0 ? text.busy / us(timed.time.seconds) : 0;
+    rt::trace::writeLane(json, text);
+  }
+  json.endArray().endObject();
+  return json.take();
+}
+
+} // namespace ptl

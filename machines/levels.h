@@ -1,0 +1,44 @@
+// The levels above a chip: how many there are of each, and what moving between their parts costs, from
+// `levels` of a machine's file.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ptl {
+
+struct MachineFile;
+
+/// How the parts of a level reach each other. Rates are of one chip in one direction, in GB/s; 0 means
+/// that nothing limits it there.
+struct MachineLevel {
+  std::string name;         ///< `chip`, as after `over`
+  int64_t count = 1;        ///< in each part of the next level
+  std::string topology;     ///< `mesh`, `ring`, `switch`
+  bool isSamePlace = false; ///< links are between chips that stand at the same place of their parts
+  bool throughInner = false; ///< the chip has one port for this level and those below
+  double latencyUs = 0;      ///< of the first byte
+  double linkRate = 0;       ///< of a link between two parts
+  double portRate = 0;       ///< of all links of a chip at this level together
+  double partRate = 0;       ///< of all chips of a part together
+  double startUs = 0;        ///< of a movement over this level, before anything moves
+};
+
+struct MachineLevels {
+  std::vector<MachineLevel> levels; ///< innermost first
+  double messageUs = 0;             ///< of a chip for each message that it sends
+  double combineRate = 0;           ///< GB/s of operands that a chip adds to what it has
+  double contended = 1; ///< share of a port's rate that is left where several senders meet in it
+
+  bool known() const { return !levels.empty(); }
+};
+
+/// The levels of the machine of that name (without variant), one of `others` or built in; none if
+/// there is no such machine or its file has none.
+MachineLevels findLevels(std::string_view name, std::span<const MachineFile> others = {});
+
+} // namespace ptl

@@ -1,0 +1,299 @@
+#include "runtime/movement/timeline.h"
+
+#include <algorithm>
+#include <deque>
+#include <queue>
+#include <set>
+
+namespace ptl::movement {
+
+std::optional<uint32_t> FabricTimeline::busiest() const {
+  auto most = std::max_element(busy.begin(), busy.end());
+  if (most == busy.end() || *most <= 0)
+    return std::nullopt;
+  return static_cast<uint32_t>(most - busy.begin());
+}
+
+namespace {
+
+/// A message on its way: at which carrier, and when its last byte has passed the one before.
+struct Message {
+  uint32_t move = 0, from = 0, to = 0; ///< ranks
+  uint32_t sender = 0;                 ///< the chip
+  const std::vector<Hop> *way = nullptr;
+  size_t hop = 0;
+  double bytes = 0;
+  double tail = 0;
+};
+
+/// One rank of a movement, doing its steps.
+struct Walker {
+  size_t task = 0, next = 0;
+  double now = 0;
+  bool waits = false;
+};
+
+class FabricClock {
+public:
+  FabricClock(const Fabric &fabric, const std::vector<TimedMove> &moves,
+              const std::vector<ChipTask> &tasks, const TimelineOptions &options)
+      : fabric_(fabric), moves_(moves), tasks_(tasks), options_(options), ways_(fabric),
+        missing_(tasks.size()), users_(tasks.size()), chips_(fabric.chips()) {
+    out_.tasks.resize(tasks.size());
+    for (size_t move = 0; move < moves.size(); ++move)
+      firstChannel_.push_back(move ? firstChannel_.back() + square(moves[move - 1]) : 0);
+    for (uint32_t task = 0; task < tasks.size(); ++task) {
+      missing_[task] = static_cast<uint32_t>(tasks[task].after.size());
+      for (uint32_t before : tasks[task].after)
+        users_[before].push_back(task);
+    }
+  }
+
+  FabricTimeline run() {
+    for (uint32_t task = 0; task < tasks_.size(); ++task)
+      if (missing_[task] == 0)
+        ready(task, 0);
+    while (!events_.empty()) {
+      Event event = events_.top();
+      events_.pop();
+      if (event.kind == Event::Hop)
+        hop(event.what, event.time);
+      else if (event.kind == Event::Arrive)
+        arrive(event.what, event.time);
+      else
+        ended(event.what, event.time);
+    }
+    out_.carriers = ways_.carriers();
+    out_.busy.resize(out_.carriers.size());
+    return std::move(out_);
+  }
+
+private:
+  struct Event {
+    enum Kind : uint8_t { Hop, Arrive, Ended };
+    double time = 0;
+    uint64_t order = 0;
+    Kind kind = Hop;
+    uint32_t what = 0;
+    bool operator<(const Event &other) const {
+      return time != other.time ? time > other.time : order > other.order;
+    }
+  };
+  /// A chip computes one task at a time: the first of those that are ready.
+  struct Chip {
+    bool isBusy = false;
+    std::set<uint32_t> ready;
+  };
+  struct CarrierState {
+    double free = 0;
+    uint32_t lastSender = ~0u;
+  };
+
+  static uint64_t square(const TimedMove &move) {
+    return static_cast<uint64_t>(move.chips.size()) * move.chips.size();
+  }
+  void at(double time, Event::Kind kind, uint32_t what) {
+    events_.push({time, order_++, kind, what});
+  }
+
+  // ---- Tasks ---------------------------------------------------------------------------------------
+
+  void ready(uint32_t task, double now) {
+    const ChipTask &what = tasks_[task];
+    if (!what.move) {
+      chips_[what.chip].ready.insert(task);
+      compute(what.chip, now);
+      return;
+    }
+    out_.tasks[task].begin = now;
+    Walker &walker = walkers_[{*what.move, what.rank}];
+    walker.task = task;
+    walker.now = now + moves_[*what.move].start;
+    walk(static_cast<uint32_t>(*what.move), what.rank, walker);
+  }
+
+  void compute(uint32_t chip, double now) {
+    Chip &here = chips_[chip];
+    if (here.isBusy || here.ready.empty())
+      return;
+    uint32_t task = *here.ready.begin();
+    here.ready.erase(here.ready.begin());
+    here.isBusy = true;
+    out_.tasks[task].begin = now;
+    at(now + tasks_[task].seconds, Event::Ended, task);
+  }
+
+  void ended(uint32_t task, double now) {
+    out_.tasks[task].end = now;
+    out_.end = std::max(out_.end, now);
+    if (!tasks_[task].move)
+      chips_[tasks_[task].chip].isBusy = false;
+    for (uint32_t user : users_[task])
+      if (--missing_[user] == 0)
+        ready(user, now);
+    compute(tasks_[task].chip, now);
+  }
+
+  // ---- Steps ---------------------------------------------------------------------------------------
+
+  uint64_t channel(uint32_t move, uint32_t from, uint32_t to) const {
+    return firstChannel_[move] + from * moves_[move].chips.size() + to;
+  }
+
+  double bytesOf(uint32_t move, const Step &step) const {
+    return static_cast<double>(elementCount(step.box) * moves_[move].elementBytes);
+  }
+
+  /// Does the steps of a rank up to the one that waits for a message.
+  void walk(uint32_t move, uint32_t rank, Walker &walker) {
+    const std::vector<Step> &steps = moves_[move].list->ranks[rank].steps;
+    walker.waits = false;
+    for (; walker.next < steps.size(); ++walker.next) {
+      const Step &step = steps[walker.next];
+      if (step.kind == StepKind::Send) {
+        walker.now += fabric_.perMessage;
+        send(move, rank, step, walker.now);
+      } else if (step.kind == StepKind::Receive) {
+        auto come = arrived_.find(channel(move, step.peer, rank));
+        if (come == arrived_.end()) {
+          walker.waits = true;
+          return;
+        }
+        walker.now = std::max(walker.now, come->second.front());
+        come->second.pop_front();
+        if (come->second.empty())
+          arrived_.erase(come); // There are as many channels as pairs of ranks.
+      } else if (step.kind == StepKind::Combine && fabric_.combineRate > 0) {
+        walker.now += bytesOf(move, step) / fabric_.combineRate;
+      }
+    }
+    at(walker.now, Event::Ended, static_cast<uint32_t>(walker.task));
+  }
+
+  void send(uint32_t move, uint32_t rank, const Step &step, double now) {
+    const std::vector<uint32_t> &chips = moves_[move].chips;
+    uint32_t number;
+    if (freeMessages_.empty()) {
+      number = static_cast<uint32_t>(messages_.size());
+      messages_.emplace_back();
+    } else {
+      number = freeMessages_.back();
+      freeMessages_.pop_back();
+    }
+    messages_[number] = {move,
+                         rank,
+                         step.peer,
+                         chips[rank],
+                         &ways_.between(chips[rank], chips[step.peer]),
+                         0,
+                         bytesOf(move, step),
+                         now};
+    ++out_.messages;
+    next(number, now);
+  }
+
+  /// On to the next carrier, or to the end of the way.
+  void next(uint32_t number, double head) {
+    Message &message = messages_[number];
+    if (message.hop == message.way->size())
+      at(std::max(message.tail, head), Event::Arrive, number);
+    else
+      at(head + (*message.way)[message.hop].latency, Event::Hop, number);
+  }
+
+  /// The first byte is at a carrier, which takes one message after the other. The last byte cannot
+  /// pass before it has passed the carrier before.
+  void hop(uint32_t number, double now) {
+    Message &message = messages_[number];
+    const Hop &hop = (*message.way)[message.hop];
+    const Carrier &carrier = ways_.carriers()[hop.carrier];
+    if (carriers_.size() <= hop.carrier) {
+      carriers_.resize(ways_.carriers().size());
+      out_.busy.resize(carriers_.size());
+    }
+    CarrierState &state = carriers_[hop.carrier];
+    double begin = std::max(now, state.free), seconds = message.bytes / carrier.rate;
+    if (carrier.isInward && begin > now && state.lastSender != message.sender)
+      seconds /= fabric_.contended;
+    message.tail = std::max(begin + seconds, message.tail + hop.latency);
+    state = {begin + seconds, message.sender};
+    out_.busy[hop.carrier] += seconds;
+    if (options_.keepsCarried)
+      out_.carried.push_back({hop.carrier, message.move, begin, begin + seconds});
+    ++message.hop;
+    next(number, begin);
+  }
+
+  void arrive(uint32_t number, double now) {
+    Message message = messages_[number];
+    freeMessages_.push_back(number);
+    arrived_[channel(message.move, message.from, message.to)].push_back(now);
+    auto found = walkers_.find({message.move, message.to});
+    if (found == walkers_.end() || !found->second.waits)
+      return;
+    const Walker &walker = found->second;
+    const Step &step = moves_[message.move].list->ranks[message.to].steps[walker.next];
+    if (step.peer == message.from)
+      walk(message.move, message.to, found->second);
+  }
+
+  struct PairHash {
+    size_t operator()(const std::pair<size_t, uint32_t> &pair) const {
+      return pair.first * 0x9e3779b97f4a7c15 + pair.second;
+    }
+  };
+
+  const Fabric &fabric_;
+  const std::vector<TimedMove> &moves_;
+  const std::vector<ChipTask> &tasks_;
+  const TimelineOptions &options_;
+  Ways ways_;
+  FabricTimeline out_;
+  std::priority_queue<Event> events_;
+  uint64_t order_ = 0;
+  std::vector<uint32_t> missing_;
+  std::vector<std::vector<uint32_t>> users_;
+  std::vector<Chip> chips_;
+  std::vector<CarrierState> carriers_;
+  std::vector<uint64_t> firstChannel_;
+  std::vector<Message> messages_;
+  std::vector<uint32_t> freeMessages_;
+  std::unordered_map<std::pair<size_t, uint32_t>, Walker, PairHash> walkers_;
+  std::unordered_map<uint64_t, std::deque<double>> arrived_;
+};
+
+} // namespace
+
+FabricTimeline timelineOn(const Fabric &fabric, const std::vector<TimedMove> &moves,
+                          const std::vector<ChipTask> &tasks, const TimelineOptions &options) {
+  return FabricClock(fabric, moves, tasks, options).run();
+}
+
+FabricTimeline timelineOf(const Fabric &fabric, const TimedMove &move) {
+  std::vector<ChipTask> tasks;
+  for (uint32_t rank = 0; rank < move.chips.size(); ++rank)
+    tasks.push_back({move.chips[rank], 0, size_t(0), rank, {}});
+  return timelineOn(fabric, {move}, tasks);
+}
+
+ChosenSteps chooseSteps(const Request &request, int64_t elementBytes, const Fabric &fabric,
+                        const std::vector<uint32_t> &chips, double start) {
+  ChosenSteps best;
+  for (Algorithm algorithm : algorithmsFor(request)) {
+    StepList list = makeSteps(request, algorithm);
+    FabricTimeline timeline = timelineOf(fabric, {&list, chips, elementBytes, start});
+    if (timeline.end >= best.seconds)
+      continue;
+    best.seconds = timeline.end;
+    best.limit.clear();
+    best.limitShare = 0;
+    if (std::optional<uint32_t> busiest = timeline.busiest()) {
+      best.limit = timeline.carriers[*busiest].name;
+      best.limitShare = timeline.busy[*busiest] / timeline.end;
+    }
+    best.list = std::move(list);
+  }
+  return best;
+}
+
+} // namespace ptl::movement
