@@ -52,12 +52,21 @@ std::unique_ptr<ChunkCheck> checkChunk(std::shared_ptr<const Tree> tree, const S
   check->readsAllNames = onDemand.readsAllNames;
   check->usedImports = usedImports(*state.scopes.at(&module));
   check->calls = callsIn(state, module);
+  for (const CallableDecl *decl : module.callables)
+    check->labels.emplace_back(decl->name, state.stateOf.at(decl)->labels);
   return check;
 }
 
 bool Dependency::holds() const {
   DeclSite site = module->find(space, name);
-  return (onText ? site.text : site.signature) == hash;
+  if (part == Part::Signature)
+    return site.signature == hash;
+  return site.text == hash || (part == Part::Labels && site.labels != 0 && site.labels == labels);
+}
+
+bool Dependency::isDoubtful() const {
+  DeclSite site = module->find(space, name);
+  return part == Part::Labels && site && site.text != hash && site.labels == 0;
 }
 
 bool ChunkCheck::holds() const {

@@ -15,14 +15,21 @@ namespace ptl {
 
 /// A declaration that the check of a chunk looked for.
 struct Dependency {
+  /// How much of a declaration was looked at.
+  enum class Part : uint8_t { Signature, Labels, Text };
+
   const ModuleIndex *module = nullptr;
   DeclSpace space = DeclSpace::Callable;
   std::string name;
-  bool onText = false; ///< on all of its text, not on its signature alone
-  uint64_t hash = 0;   ///< of what was found; 0: nothing
+  Part part = Part::Signature;
+  uint64_t hash =
+      0; ///< of what was found, of the text where that was not the signature; 0: nothing
+  uint64_t labels = 0; ///< hash of them, if they were looked at
 
   /// Whether the module still declares the same.
   bool holds() const;
+  /// Whether that is not known before the body of the declaration has been checked.
+  bool isDoubtful() const;
 };
 
 /// What the check of a chunk says. Spans are in the file ids of the trees that were read.
@@ -44,6 +51,8 @@ struct ChunkCheck {
   bool readsAllNames = false; ///< a message names what the file declares beside
   std::vector<std::string> usedImports;
   std::vector<Calls> calls;
+  /// `DeclSite::labels` of the callables of the chunk, by name.
+  std::vector<std::pair<std::string, uint64_t>> labels;
 
   /// Whether a check of the same chunk would say the same.
   bool holds() const;

@@ -40,8 +40,10 @@ static void markDuplicates(ProgramState &state, const CheckedModule &module) {
     DeclSite site = index.find(space, decl->name);
     DeclSite clash = index.find(DeclSpace::Struct, decl->name);
     auto &dependencies = state.onDemand->dependencies;
-    dependencies.push_back({&index, space, decl->name, false, site.signature});
-    dependencies.push_back({&index, DeclSpace::Struct, decl->name, false, clash.signature});
+    dependencies.push_back(
+        {&index, space, decl->name, Dependency::Part::Signature, site.signature});
+    dependencies.push_back(
+        {&index, DeclSpace::Struct, decl->name, Dependency::Part::Signature, clash.signature});
     bool isFirst = site.tree == module.tree.get() && site.node == decl->syntax;
     decl->hasErrors |= !isFirst || clash;
   }
@@ -55,7 +57,7 @@ static void checkCalled(ProgramState &state, const DeclState &decl,
   for (const auto &[callee, span] : decl.calls)
     if (auto found = state.stateOf.find(callee);
         found != state.stateOf.end() && seen.insert(callee).second) {
-      labelsOf(state, *callee);
+      checkBodyOf(state, *callee);
       checkCalled(state, *found->second, seen);
     }
 }

@@ -25,9 +25,15 @@ struct DeclSite {
   uint64_t signature = 0; ///< hash of all text that other declarations see, 0 for no declaration
   uint64_t text = 0;      ///< hash of the whole text of it
   bool hasSyntaxErrors = false;
+  /// Hash of what schedules see of a body (`labelsHash`); 0 as long as nobody has checked it.
+  uint64_t labels = 0;
 
   explicit operator bool() const { return tree != nullptr; }
-  bool operator==(const DeclSite &) const = default;
+  /// Whether both are the same declaration, however much is known of it.
+  bool operator==(const DeclSite &other) const {
+    return tree == other.tree && node == other.node && signature == other.signature &&
+           text == other.text && hasSyntaxErrors == other.hasSyntaxErrors;
+  }
 };
 
 struct StringHash {

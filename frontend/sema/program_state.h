@@ -20,6 +20,7 @@ struct DeclState {
   std::unique_ptr<Context> context;
   bool signatureDone = false;
   bool bodyDone = false;
+  uint64_t labels = 0;         ///< `DeclSite::labels`, once the body is done
   bool lastHasDefault = false; ///< of the parameters so far
   std::vector<std::pair<const CallableDecl *, Span>>
       calls; ///< made by the body, in order: recursion

@@ -7,12 +7,28 @@ namespace ptl::ide {
 Document::Document(std::string path, std::function<FileId()> newId)
     : path_(std::move(path)), newId_(std::move(newId)) {
   FileId id = newId_();
-  places_.push_back({makeChunk(id, path_, "", {true, true}), 0, 0, nullptr, true, id});
+  places_.emplace_back(makeChunk(id, path_, "", {true, true}), id);
 }
 
 void Document::setCheck(size_t place, std::shared_ptr<const ChunkCheck> check) {
+  places_[place].isQuiet = check->diagnostics.empty();
   places_[place].check = std::move(check);
+  confirm(place);
+}
+
+void Document::markStale(size_t place) {
+  places_[place].isStale = true;
+  places_[place].isDoubtful = false;
+}
+
+void Document::markDoubtful(size_t place) {
+  if (!places_[place].isStale)
+    places_[place].isStale = places_[place].isDoubtful = true;
+}
+
+void Document::confirm(size_t place) {
   places_[place].isStale = false;
+  places_[place].isDoubtful = false;
 }
 
 uint32_t Document::size() const { return places_.back().begin + places_.back().chunk->size(); }
@@ -84,7 +100,7 @@ DocumentChange Document::replace(Range range, std::string_view text) {
   // Chunks before the edit that looked at what it changes are parsed again too.
   Reparse edit;
   while (edit.first + 1 < places_.size() &&
-         places_[edit.first].begin + places_[edit.first].chunk->reach < range.begin)
+         places_[edit.first].begin + places_[edit.first].reach < range.begin)
     ++edit.first;
   // One chunk behind the edit is parsed along, to see whether a new chunk ends where it begins.
   edit.lastEdited = placeAt(range.end);
@@ -126,7 +142,7 @@ Place Document::identify(Reparse &edit, std::shared_ptr<const Chunk> chunk, std:
   FileId id = i < end ? places_[i].chunk->id() : newId_();
   if (id != chunk->id())
     chunk = makeChunk(id, path_, rest, part);
-  return {std::move(chunk), 0, 0, nullptr, true, id};
+  return {std::move(chunk), id};
 }
 
 /// Lines from the beginning of a text, at least `least` bytes of it.

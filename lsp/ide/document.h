@@ -21,14 +21,23 @@ struct LineByte {
   bool operator==(const LineByte &) const = default;
 };
 
-/// A chunk at its place in the document, with the result of its check.
+/// A chunk at its place in the document, with the result of its check. Whoever goes through all places
+/// needs no look at their chunks.
 struct Place {
+  Place(std::shared_ptr<const Chunk> chunk, FileId id)
+      : chunk(std::move(chunk)), id(id), reach(this->chunk->reach),
+        isQuiet(this->chunk->syntax.all().empty()) {}
+
   std::shared_ptr<const Chunk> chunk;
   uint32_t begin = 0;                      ///< byte in the document
   uint32_t line = 0;                       ///< first line in the document, from 0
   std::shared_ptr<const ChunkCheck> check; ///< of this chunk; null: not checked yet
   bool isStale = true; ///< `check` is missing, or something that it depends on has changed
+  /// `isStale` only because what the check depends on has to be checked first: the check may hold.
+  bool isDoubtful = false;
   FileId id = 0;       ///< of the chunk
+  uint32_t reach = 0;  ///< of the chunk
+  bool isQuiet = true; ///< nothing is reported of the chunk, as far as it is checked
 };
 
 /// A range of bytes of a document.
@@ -55,7 +64,11 @@ public:
   /// There is at least one.
   std::span<const Place> places() const { return places_; }
   void setCheck(size_t place, std::shared_ptr<const ChunkCheck> check);
-  void markStale(size_t place) { places_[place].isStale = true; }
+  void markStale(size_t place);
+  /// The same for a check that may turn out to hold.
+  void markDoubtful(size_t place);
+  /// The check of a doubtful place holds.
+  void confirm(size_t place);
 
   /// The number of bytes.
   uint32_t size() const;

@@ -66,7 +66,9 @@ std::optional<std::string> readFile(const std::string &path) {
 }
 
 File *Workspace::find(const std::string &path) {
-  auto found = files_.find(normalPath(path));
+  auto found = files_.find(path);
+  if (found == files_.end())
+    found = files_.find(normalPath(path));
   return found == files_.end() ? nullptr : found->second.get();
 }
 
@@ -200,6 +202,7 @@ static void markDuplicatesStale(File &file) {
 static void rebuildIndex(File &file) {
   markDuplicatesStale(file);
   file.namesChanged = true;
+  file.calls.forget();
   for (auto &space : file.index.spaces)
     space.clear();
   std::vector<NamedDecl> named;
@@ -281,11 +284,13 @@ void Workspace::changed(File &file, const DocumentChange &change) {
   if (!isSimple && !exchangeSites(file, before, after))
     rebuildIndex(file);
   file.firstStale = std::min(file.firstStale, change.first);
-  file.callsChanged |= !isSimple;
+  // A cycle may have lost one of its declarations.
+  if (!isSimple && !file.recursion.all().empty())
+    file.calls.forget();
   // A chunk with the same content may have been moved instead of removed.
   for (const Place &place : change.removed)
     if (!file.document.placeOf(place.chunk->id()))
-      file.callsOf.erase(place.chunk->id());
+      file.calls.removed(place.chunk->id());
   if (imports)
     resolveImports(file);
   Touched touched{{}, !isSimple, !isSimple || signatures};
@@ -295,17 +300,22 @@ void Workspace::changed(File &file, const DocumentChange &change) {
   invalidate(file, touched);
 }
 
-/// Whether a check still says what a new one would. Only what was touched can have changed under it.
-static bool stillHolds(const ChunkCheck &check, const ModuleIndex &index,
-                       const Workspace::Touched &touched) {
+/// Marks a check stale unless it still says what a new one would. Only what was touched can have
+/// changed under it.
+static void review(File &file, size_t place, const ModuleIndex &index,
+                   const Workspace::Touched &touched) {
+  const ChunkCheck &check = *file.document.places()[place].check;
   // A message that lists names, such as for a misspelling, depends on all of them.
-  if (touched.areOthers && check.readsAllNames)
-    return false;
-  return std::none_of(check.dependencies.begin(), check.dependencies.end(),
-                      [&](const Dependency &each) {
-                        return each.module == &index && (each.onText || touched.signatures) &&
-                               touched.names.contains(each.name) && !each.holds();
-                      });
+  bool isStale = touched.areOthers && check.readsAllNames, isDoubtful = false;
+  for (const Dependency &each : check.dependencies)
+    if (each.module == &index && (each.part != Dependency::Part::Signature || touched.signatures) &&
+        touched.names.contains(each.name) && !each.holds())
+      // What a file that imports this one has found out about bodies, nobody tells it.
+      (&index == &file.index && each.isDoubtful() ? isDoubtful : isStale) = true;
+  if (!isStale && !isDoubtful)
+    return;
+  isStale ? file.document.markStale(place) : file.document.markDoubtful(place);
+  file.firstStale = std::min(file.firstStale, place);
 }
 
 /// Marks the checks of `file` stale that depend on something in `index` that is not as it was.
@@ -316,10 +326,7 @@ void Workspace::invalidate(File &file, const ModuleIndex &index, const Touched &
     const ChunkCheck *check = i ? file.document.places()[*i].check.get() : nullptr;
     if (!check || !isMeant(*check))
       return false;
-    if (!stillHolds(*check, index, touched)) {
-      file.document.markStale(*i);
-      file.firstStale = std::min(file.firstStale, *i);
-    }
+    review(file, *i, index, touched);
     return true;
   };
   for (std::string_view name : touched.names) {
@@ -409,21 +416,36 @@ void Workspace::resolveImports(File &file) {
 
 // ---- Checks -------------------------------------------------------------------------------------
 
-static uint64_t hashOfCalls(const ChunkCheck &check) {
-  uint64_t hash = 0;
-  auto add = [&](std::string_view text) {
-    // The multiplier is 2⁶⁴ divided by the golden ratio, as is usual for mixing hashes. The `+ 1`
-    // makes empty names count.
-    hash = hash * 0x9E3779B97F4A7C15u + std::hash<std::string_view>()(text) + 1;
-  };
-  for (const ChunkCheck::Calls &calls : check.calls) {
-    if (calls.calls.empty())
+/// Whether the check of a doubtful place says what a new one would. Messages point into what they
+/// speak of, which may have moved.
+static bool stillHolds(const File &file, const Place &place) {
+  return place.isDoubtful && place.check->diagnostics.empty() && place.check->holds() &&
+         file.duplicates.all().empty();
+}
+
+/// Tells the index what a check has found out about the bodies of a chunk, and marks the schedules
+/// stale to which that is new.
+static void noteLabels(File &file, const Chunk &chunk, const ChunkCheck &check) {
+  for (const auto &[name, hash] : check.labels) {
+    auto &callables = file.index.of(DeclSpace::Callable);
+    auto found = callables.find(name);
+    if (found == callables.end() || found->second.tree != chunk.tree.get() ||
+        std::exchange(found->second.labels, hash) == hash)
       continue;
-    add(calls.caller->name);
-    for (const ChunkCheck::Call &call : calls.calls)
-      add(call.callee);
+    file.dependents.visit(name, [&, &name = name](FileId user) {
+      std::optional<size_t> i = file.document.indexOf(user);
+      const ChunkCheck *known = i ? file.document.places()[*i].check.get() : nullptr;
+      if (!known)
+        return false;
+      for (const Dependency &each : known->dependencies)
+        if (each.part == Dependency::Part::Labels && each.module == &file.index &&
+            each.name == name && !each.holds()) {
+          file.document.markStale(*i);
+          file.firstStale = std::min(file.firstStale, *i);
+        }
+      return true;
+    });
   }
-  return hash;
 }
 
 /// Half-written names are looked for once, and never again.
@@ -442,14 +464,17 @@ const ChunkCheck &Workspace::check(File &file, size_t index) {
   const Place &place = file.document.places()[index];
   if (!place.isStale)
     return *place.check;
+  if (stillHolds(file, place)) {
+    file.document.confirm(index);
+    return *place.check;
+  }
   const Chunk &chunk = *place.chunk;
   auto check = checkChunk(chunk.tree, chunk.file, chunk.syntax, file.index, options_);
-  uint64_t &calls = file.callsOf[chunk.id()];
-  uint64_t newCalls = hashOfCalls(*check);
-  // Recursion depends on who calls whom. What was reported before also holds spans, which may have
-  // moved.
-  file.callsChanged |= calls != newCalls || !file.recursion.all().empty();
-  calls = newCalls;
+  noteLabels(file, chunk, *check);
+  file.calls.checked(chunk.id(), *check);
+  // What was reported of recursion before holds spans, which may have moved.
+  if (!file.recursion.all().empty())
+    file.calls.forget();
   file.dependents.add(chunk.id(), *check);
   file.document.setCheck(index, std::move(check));
   tidyDependents(file);
@@ -472,31 +497,6 @@ bool Workspace::checkNext(File &file) {
     return false;
   check(file, file.firstStale);
   return true;
-}
-
-void Workspace::findRecursion(File &file) {
-  std::unordered_map<std::string_view, size_t> byName;
-  std::vector<CallNode> graph;
-  std::vector<const ChunkCheck::Calls *> calls;
-  for (const Place &place : file.document.places()) {
-    // Chunks that were not checked yet have no calls to follow.
-    if (!place.check)
-      continue;
-    for (const ChunkCheck::Calls &each : place.check->calls) {
-      byName.try_emplace(each.caller->name, graph.size());
-      graph.push_back({each.caller->name, each.caller->nameSpan, {}});
-      calls.push_back(&each);
-    }
-  }
-  // Callees in other files are left out: imports have no cycles, so no recursion leads through
-  // them.
-  for (size_t i = 0; i < graph.size(); ++i)
-    for (const ChunkCheck::Call &call : calls[i]->calls)
-      if (auto found = byName.find(call.callee); found != byName.end())
-        graph[i].calls.push_back({found->second, call.span});
-  file.recursion = {};
-  reportRecursion(graph, file.recursion, [](size_t) {});
-  file.callsChanged = false;
 }
 
 Location Workspace::locate(Span span) const {

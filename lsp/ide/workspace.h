@@ -3,6 +3,7 @@
 // it. It is not safe for several threads.
 #pragma once
 
+#include "lsp/ide/call_graph.h"
 #include "lsp/ide/dependents.h"
 #include "lsp/ide/document.h"
 
@@ -27,12 +28,12 @@ struct File {
   bool isOpen = false;    ///< its text is the client's, not the disk's
   bool isMissing = false; ///< it was here, and the disk has it no more
   std::vector<File *> imports;
-  DiagnosticSink importErrors;                  ///< of the imports of this file
-  DiagnosticSink duplicates;                    ///< names declared twice
-  DiagnosticSink recursion;                     ///< calls that lead back
-  std::unordered_map<FileId, uint64_t> callsOf; ///< hash of the calls in a chunk
-  bool callsChanged = false;                    ///< since `recursion` was found
+  DiagnosticSink importErrors; ///< of the imports of this file
+  DiagnosticSink duplicates;   ///< names declared twice
+  DiagnosticSink recursion;    ///< calls that lead back
+  CallGraph calls;
   DiagnosticSink unusedImports;
+  StringMap<FileId> userOf; ///< a chunk that used the import when it was looked for last
   DiagnosticSink tooMany;   ///< the last of too many syntax errors
   size_t firstStale = 0;    ///< no place before it is stale
   Dependents dependents;    ///< the chunks of this file
@@ -116,7 +117,6 @@ private:
   void resolveImport(File &file, const Tree &tree, NodeId node);
   void invalidate(File &file, const Touched &touched);
   void invalidate(File &file, const ModuleIndex &index, const Touched &touched);
-  void findRecursion(File &file);
 
   CheckOptions options_;
   std::map<std::string, std::unique_ptr<File>> files_;

@@ -61,30 +61,43 @@ void Assembly::addOfFile(const DiagnosticSink &sink) {
 
 } // namespace
 
-static void addUnusedImports(File &file, DiagnosticSink &sink) {
-  std::vector<std::pair<Span, std::string>> unused;
-  for (const auto *map : {&file.index.modules, &file.index.names})
-    for (const auto &[name, import] : *map) {
-      bool used = false;
-      for (const Place &place : file.document.places())
-        // An unchecked chunk may use any import.
-        used = used || !place.check ||
-               std::find(place.check->usedImports.begin(), place.check->usedImports.end(), name) !=
-                   place.check->usedImports.end();
-      if (!used)
-        unused.push_back({import.span, name});
+/// Whether a chunk uses an import, as far as is known: one that is not checked may use any.
+static bool mayUse(const Place &place, const std::string &import) {
+  return !place.check || std::find(place.check->usedImports.begin(), place.check->usedImports.end(),
+                                   import) != place.check->usedImports.end();
+}
+
+/// Whether no chunk uses an import. The one that was found to use it last is looked at first.
+static bool isUnused(File &file, const std::string &import) {
+  std::span<const Place> places = file.document.places();
+  FileId &user = file.userOf[import];
+  std::optional<size_t> last = file.document.indexOf(user);
+  if (last && mayUse(places[*last], import))
+    return false;
+  for (const Place &place : places)
+    if (mayUse(place, import)) {
+      user = place.id;
+      return false;
     }
-  for (const auto &[span, name] : unused)
-    sink.report(DiagId::UnusedImport, span, {name});
+  return true;
+}
+
+static void addUnusedImports(File &file, DiagnosticSink &sink) {
+  for (const auto *map : {&file.index.modules, &file.index.names})
+    for (const auto &[name, import] : *map)
+      if (isUnused(file, name))
+        sink.report(DiagId::UnusedImport, import.span, {name});
 }
 
 std::vector<FileDiagnostic> Workspace::diagnostics(File &file) {
   // Recursion is looked for only when all is checked, because partial calls would miss cycles.
-  if (file.callsChanged && !hasStale(file))
-    findRecursion(file);
+  if (file.calls.isDue() && !hasStale(file))
+    file.calls.find(file.document.places(), !file.duplicates.all().empty(), file.recursion);
   Assembly assembly{*this, file, {}};
   // A chunk without a check shows its syntax errors at least.
   for (const Place &place : file.document.places()) {
+    if (place.isQuiet)
+      continue;
     if (place.check)
       for (const Diagnostic &diagnostic : place.check->diagnostics)
         assembly.addOfChunk(diagnostic, place.begin);

@@ -181,6 +181,89 @@ TEST(Workspace, ADuplicateSaysNoMoreThanThat) {
   EXPECT_EQ(incremental(workspace, file), fresh(path, "struct f {\n    a: f32\n}\n" + second));
 }
 
+/// Replaces the first `old` in the file, and compares what is said.
+void expectSameAfter(Workspace &workspace, File &file, const std::string &old,
+                     const std::string &replacement) {
+  std::string text = file.document.text();
+  auto at = static_cast<uint32_t>(text.find(old));
+  ASSERT_NE(at, static_cast<uint32_t>(std::string::npos)) << old;
+  text.replace(at, old.size(), replacement);
+  workspace.edit(file, {at, at + static_cast<uint32_t>(old.size())}, replacement);
+  EXPECT_EQ(incremental(workspace, file), fresh(file.path(), text)) << old << " → " << replacement;
+}
+
+const ChunkCheck *checkAt(const File &file, const std::string &piece) {
+  size_t at = file.document.text().find(piece);
+  return file.document.places()[file.document.placeAt(static_cast<uint32_t>(at))].check.get();
+}
+
+/// A schedule speaks of the labels of a body, and of nothing else of it.
+TEST(Workspace, AScheduleFollowsLabels) {
+  const std::string text =
+      "fn half(x: f32[..]) -> f32[..] { return x * 0.5 }\n\n"
+      "program p[R](x: f32[R]) -> (y: f32[R])\n{\n    let a = half(x)\n    let b = a + 1.0\n"
+      "    y = exp(b)\n}\n\n"
+      "schedule p on a3 { fuse a, b }\n";
+  Workspace workspace(testOptions());
+  File &file = workspace.open("/none/schedule.ptl", text, 1);
+  EXPECT_EQ(incremental(workspace, file), fresh(file.path(), text));
+  const ChunkCheck *schedule = checkAt(file, "schedule p");
+  for (auto [old, replacement] : std::vector<std::pair<std::string, std::string>>{
+           {"+ 1.0", "+ 12.0"}, {"exp(b)", "abs(b)"}}) {
+    expectSameAfter(workspace, file, old, replacement);
+    EXPECT_EQ(checkAt(file, "schedule p"), schedule) << "checked again after " << replacement;
+  }
+  // A label goes and comes, another one becomes the same.
+  expectSameAfter(workspace, file, "let b = a", "let c = a");
+  expectSameAfter(workspace, file, "let c = a", "let b = a");
+  expectSameAfter(workspace, file, "let a = half(x)", "let a = half(x)\n    let b = a");
+  expectSameAfter(workspace, file, "\n    let b = a\n", "\n");
+  // The body is in error, by itself or by what it calls, and hides what is missing.
+  expectSameAfter(workspace, file, "fuse a, b", "fuse a, z");
+  expectSameAfter(workspace, file, "abs(b)", "abs(bb)");
+  expectSameAfter(workspace, file, "abs(bb)", "abs(b)");
+  expectSameAfter(workspace, file, "half(x: f32[..])", "half(x: i32[..])");
+  expectSameAfter(workspace, file, "half(x: i32[..])", "half(x: f32[..])");
+  // Of what a body calls now, the check of the schedule has not heard.
+  expectSameAfter(workspace, file, "fuse a, z", "fuse a, b");
+  expectSameAfter(workspace, file, "fn half",
+                  "fn less(x: f32[..]) -> f32[..] { return x }\n\nfn half");
+  expectSameAfter(workspace, file, "+ 12.0", "+ less(x)");
+  expectSameAfter(workspace, file, "fuse a, b", "fuse a, z");
+  expectSameAfter(workspace, file, "fuse a, z", "fuse a, b");
+  expectSameAfter(workspace, file, "less(x: f32[..])", "less(x: i32[..])");
+  expectSameAfter(workspace, file, "fuse a, b", "fuse a, z");
+  expectSameAfter(workspace, file, "less(x: i32[..])", "less(x: f32[..])");
+}
+
+/// Recursion comes and goes with calls, names, and declarations that stand twice.
+TEST(Workspace, RecursionFollowsCalls) {
+  const std::string text = "fn f(x: f32) -> f32 { return g(x) }\n\n"
+                           "fn g(x: f32) -> f32 { return h(x) }\n\n"
+                           "fn h(x: f32) -> f32 { return x }\n\n"
+                           "fn k(x: f32) -> f32 { return x + 1.0 }\n";
+  Workspace workspace(testOptions());
+  File &file = workspace.open("/none/recursion.ptl", text, 1);
+  EXPECT_EQ(incremental(workspace, file), fresh(file.path(), text));
+  auto change = [&](const std::string &old, const std::string &replacement) {
+    expectSameAfter(workspace, file, old, replacement);
+  };
+  change("return x }", "return f(x) }"); // a cycle of three
+  change("return g(x)", "return k(x)");
+  change("return f(x)", "return k(x)");
+  change("return x + 1.0", "return k(x)"); // of one
+  change("fn k(", "fn kk(");
+  change("return k(x) }\n\nfn g", "return kk(x) }\n\nfn g");
+  change("return k(x)\n", "return x\n");
+  // By a name that comes, and by one that stands for another declaration.
+  change("fn kk(", "fn k(");
+  change("fn g(x: f32) -> f32 { return h(x) }\n\n", "");
+  change("fn h", "fn f(x: f32) -> f32 { return h(x) }\n\nfn h");
+  change("fn f(x: f32) -> f32 { return kk(x) }\n\n", "");
+  change("return k(x)", "return f(x)");
+  change("fn f(x: f32) -> f32 { return h(x) }\n\n", "");
+}
+
 /// `undoOften`: most edits are taken back, so that the file stays close to what it was.
 void expectSameAfterEdits(const std::string &path, unsigned edits, unsigned seed) {
   std::mt19937 random(seed);

@@ -2,6 +2,7 @@
 // of a file with every feature.
 
 #include "frontend/base/install.h"
+#include "frontend/base/time_slice.h"
 #include "lsp/server/self_check.h"
 #include "lsp/server/server.h"
 
@@ -33,6 +34,8 @@ void keepMemoryOfAnswers() {
 
 int serve(int port) {
   keepMemoryOfAnswers();
+  // Somebody waits for each key, and the processor may be busy with the worker or with a build.
+  ptl::askTimeSlice(std::chrono::microseconds(200), true);
   uv_loop_t loop;
   uv_loop_init(&loop);
   ptl::CheckOptions options;

@@ -1,6 +1,7 @@
 // ptl-lsp-worker: computes for the language server what needs IR. Started by it, ended by it; what
 // goes wrong here costs one request.
 #include "frontend/base/install.h"
+#include "frontend/base/time_slice.h"
 #include "lsp/worker/limits.h"
 #include "lsp/worker/worker.h"
 
@@ -101,6 +102,8 @@ int runOnce(const Arguments &arguments, WorkerOptions options) {
 }
 
 int serve(const Arguments &arguments, WorkerOptions options) {
+  // The editor and the server go first.
+  askTimeSlice(std::chrono::milliseconds(10), false);
   // Libraries may print to standard output, which must not get between the answers.
   int out = ::dup(STDOUT_FILENO);
   ::dup2(STDERR_FILENO, STDOUT_FILENO);

@@ -172,7 +172,8 @@ class Player:
         true = {(code, message) for (begin, _), _, code, message in found if begin == line and code.startswith("E")} - set(allowed)
         self.tally.slips += bool(true)
         self.play("slip", keys[1:], wrong, lambda shown: not true <= {signature(each) for each in shown})
-        self.play("slip mended", slip.mended(), wrong)
+        # The text is the finished one again, and what that has is true.
+        self.play("slip mended", slip.mended(), allowed)
 
 
 def whole_file(place: Place, number, text, seed, tally, player=Player, rests=False):

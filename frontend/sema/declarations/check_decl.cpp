@@ -372,6 +372,17 @@ static void checkFnResult(Context &ctx, NodeId node) {
       .help("end with `return` or with the value");
 }
 
+/// What a schedule sees of a body: its labels, and whether some may be missing. Never 0.
+static uint64_t labelsHash(const Scope &scope, bool hasErrors) {
+  uint64_t hash = hasErrors;
+  for (const LabelInfo &label : scope.labels) {
+    uint64_t kind = static_cast<uint64_t>(label.kind) * 2 + label.isParallel;
+    // The multiplier is 2⁶⁴ divided by the golden ratio, as is usual for mixing hashes.
+    hash = (hash + kind + 1) * 0x9E3779B97F4A7C15u + std::hash<std::string>()(label.name);
+  }
+  return hash | 1;
+}
+
 void checkDeclBody(DeclState &state) {
   state.bodyDone = true;
   Context &ctx = *state.context;
@@ -397,6 +408,7 @@ void checkDeclBody(DeclState &state) {
   decl.hasErrors |= ctx.sink.errorCount() > errors;
   // Names may seem unused where errors have cut the check short.
   ctx.suppressUnused = decl.hasErrors || node == kNoNode;
+  state.labels = labelsHash(ctx.scope, decl.hasErrors);
   leaveScope(ctx);
 }
 

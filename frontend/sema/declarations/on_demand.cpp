@@ -25,7 +25,8 @@ CheckedModule *moduleOf(ProgramState &state, const ModuleIndex &index) {
 static DeclSite lookUp(ProgramState &state, const ModuleIndex &index, DeclSpace space,
                        std::string_view name) {
   DeclSite site = index.find(space, name);
-  state.onDemand->dependencies.push_back({&index, space, std::string(name), false, site.signature});
+  state.onDemand->dependencies.push_back(
+      {&index, space, std::string(name), Dependency::Part::Signature, site.signature});
   return site;
 }
 
@@ -118,47 +119,74 @@ template <typename Map> static std::vector<std::string> keysOf(const Map &map) {
   return names;
 }
 
-std::vector<std::string> declaredNames(ProgramState &state, const ModuleScope &scope,
-                                       DeclSpace space) {
+template <typename Map>
+static void forEachKey(const Map &map, const std::function<void(std::string_view)> &visit) {
+  for (const auto &entry : map)
+    visit(entry.first);
+}
+
+void forEachDeclared(ProgramState &state, const ModuleScope &scope, DeclSpace space,
+                     const std::function<void(std::string_view)> &visit) {
   if (scope.index) {
     state.onDemand->readsAllNames = true;
-    return keysOf(scope.index->of(space));
+    return forEachKey(scope.index->of(space), visit);
   }
   switch (space) {
   case DeclSpace::Callable:
-    return keysOf(scope.callables);
+    return forEachKey(scope.callables, visit);
   case DeclSpace::Struct:
-    return keysOf(scope.structs);
+    return forEachKey(scope.structs, visit);
   case DeclSpace::Alias:
-    return keysOf(scope.aliases);
+    return forEachKey(scope.aliases, visit);
   case DeclSpace::Const:
-    return keysOf(scope.consts);
+    return forEachKey(scope.consts, visit);
   }
-  return {};
+}
+
+std::vector<std::string> declaredNames(ProgramState &state, const ModuleScope &scope,
+                                       DeclSpace space) {
+  std::vector<std::string> names;
+  forEachDeclared(state, scope, space, [&](std::string_view name) { names.emplace_back(name); });
+  return names;
 }
 
 std::vector<std::string> importedModules(ProgramState &, const ModuleScope &scope) {
   return scope.index ? keysOf(scope.index->modules) : keysOf(scope.modules);
 }
 
-std::vector<std::string> importedNames(ProgramState &, const ModuleScope &scope) {
-  return scope.index ? keysOf(scope.index->names) : keysOf(scope.names);
+void forEachImportedName(ProgramState &, const ModuleScope &scope,
+                         const std::function<void(std::string_view)> &visit) {
+  scope.index ? forEachKey(scope.index->names, visit) : forEachKey(scope.names, visit);
 }
 
 // ---- Bodies -------------------------------------------------------------------------------------
 
-const std::vector<LabelInfo> &labelsOf(ProgramState &state, const CallableDecl &decl) {
+/// Checks a body of which the check of a chunk uses `part`. What the chunk declares itself is no
+/// dependency.
+static DeclState &checkPart(ProgramState &state, const CallableDecl &decl, Dependency::Part part) {
   DeclState &declState = *state.stateOf.at(&decl);
-  Context &ctx = *declState.context;
-  if (state.onDemand && !declState.bodyDone) {
-    const ModuleIndex &index = *ctx.moduleScope.index;
-    DeclSite site = index.find(DeclSpace::Callable, decl.name);
-    state.onDemand->dependencies.push_back(
-        {&index, DeclSpace::Callable, decl.name, true, site.text});
+  if (!state.onDemand)
+    return declState;
+  if (!declState.bodyDone) {
     declState.decl->hasErrors |= declState.hasSyntaxErrors;
     checkDeclBody(declState);
   }
-  return ctx.scope.labels;
+  Context &ctx = *declState.context;
+  if (&ctx.tree != &state.onDemand->target) {
+    const ModuleIndex &index = *ctx.moduleScope.index;
+    DeclSite site = index.find(DeclSpace::Callable, decl.name);
+    state.onDemand->dependencies.push_back(
+        {&index, DeclSpace::Callable, decl.name, part, site.text, declState.labels});
+  }
+  return declState;
+}
+
+void checkBodyOf(ProgramState &state, const CallableDecl &decl) {
+  checkPart(state, decl, Dependency::Part::Text);
+}
+
+const std::vector<LabelInfo> &labelsOf(ProgramState &state, const CallableDecl &decl) {
+  return checkPart(state, decl, Dependency::Part::Labels).context->scope.labels;
 }
 
 } // namespace ptl

@@ -5,6 +5,7 @@
 #include "frontend/sema/check_chunk.h"
 #include "frontend/sema/program_state.h"
 
+#include <functional>
 #include <unordered_map>
 
 namespace ptl {
@@ -35,11 +36,17 @@ const CheckedModule *findImportedName(ProgramState &state, ModuleScope &scope,
 /// The names of one space that a file declares, in no order.
 std::vector<std::string> declaredNames(ProgramState &state, const ModuleScope &scope,
                                        DeclSpace space);
+/// The same one by one: a file may have a thousand.
+void forEachDeclared(ProgramState &state, const ModuleScope &scope, DeclSpace space,
+                     const std::function<void(std::string_view)> &visit);
 /// The names that imports bind, in no order.
 std::vector<std::string> importedModules(ProgramState &state, const ModuleScope &scope);
-std::vector<std::string> importedNames(ProgramState &state, const ModuleScope &scope);
+void forEachImportedName(ProgramState &state, const ModuleScope &scope,
+                         const std::function<void(std::string_view)> &visit);
 
-/// The labels of a callable's body, which is checked if it is not yet.
+/// Checks the body of a callable if it is not checked yet.
+void checkBodyOf(ProgramState &state, const CallableDecl &decl);
+/// The labels of a callable's body; nothing else of it concerns whoever asks.
 const std::vector<LabelInfo> &labelsOf(ProgramState &state, const CallableDecl &decl);
 
 } // namespace ptl

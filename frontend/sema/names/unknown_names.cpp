@@ -9,47 +9,79 @@
 #include "ir/ops/op_table.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 
 namespace ptl {
+
+// Long names are pasted, not mistyped.
+static constexpr size_t kLongestName = 64, kMostDistance = 4;
 
 /// Edit distance with transpositions, given up at `limit`.
 static size_t distance(std::string_view a, std::string_view b, size_t limit) {
   if (a.size() > b.size() + limit || b.size() > a.size() + limit)
     return limit + 1;
-  std::vector<size_t> before, row(b.size() + 1), next(b.size() + 1);
+  using Row = std::array<uint8_t, kLongestName + kMostDistance + 1>;
+  Row rows[3];
+  Row *before = &rows[0], *row = &rows[1], *next = &rows[2];
   for (size_t j = 0; j <= b.size(); ++j)
-    row[j] = j;
+    (*row)[j] = static_cast<uint8_t>(j);
   for (size_t i = 1; i <= a.size(); ++i) {
-    next[0] = i;
+    (*next)[0] = static_cast<uint8_t>(i);
     for (size_t j = 1; j <= b.size(); ++j) {
-      next[j] = std::min({row[j] + 1, next[j - 1] + 1, row[j - 1] + (a[i - 1] != b[j - 1])});
+      size_t least = std::min<size_t>(
+          {(*row)[j] + 1u, (*next)[j - 1] + 1u, (*row)[j - 1] + (a[i - 1] != b[j - 1] ? 1u : 0u)});
       if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-        next[j] = std::min(next[j], before[j - 2] + 1);
+        least = std::min<size_t>(least, (*before)[j - 2] + 1u);
+      (*next)[j] = static_cast<uint8_t>(least);
     }
+    Row *oldest = before;
     before = row;
     row = next;
+    next = oldest;
   }
-  return row[b.size()];
+  return (*row)[b.size()];
+}
+
+/// A bit for each character of a text, by its code modulo 64.
+static uint64_t charactersOf(std::string_view text) {
+  uint64_t bits = 0;
+  for (char c : text)
+    bits |= uint64_t(1) << (static_cast<unsigned char>(c) % 64);
+  return bits;
+}
+
+NearestName::NearestName(std::string_view name)
+    : name_(name), characters_(charactersOf(name)), bestDistance_((name.size() <= 2   ? 1
+                                                                   : name.size() <= 6 ? 2
+                                                                                      : 3) +
+                                                                  1) {}
+
+void NearestName::offer(std::string_view candidate) {
+  if (name_.size() > kLongestName || candidate.size() > name_.size() + bestDistance_ ||
+      name_.size() > candidate.size() + bestDistance_)
+    return;
+  // Each change mends at most one character that the other name does not have.
+  uint64_t characters = charactersOf(candidate);
+  auto lacks = [&](uint64_t bits) {
+    return static_cast<size_t>(std::popcount(bits)) > bestDistance_;
+  };
+  if (lacks(characters_ & ~characters) || lacks(characters & ~characters_))
+    return;
+  size_t d = distance(name_, candidate, bestDistance_);
+  bool allDiffers = d >= std::max(name_.size(), candidate.size());
+  if (!allDiffers &&
+      (d < bestDistance_ || (d == bestDistance_ && !best_.empty() && candidate < best_))) {
+    bestDistance_ = d;
+    best_ = candidate;
+  }
 }
 
 std::string nearestName(std::string_view name, const std::vector<std::string> &candidates) {
-  // Long names are pasted, not mistyped.
-  constexpr size_t longest = 64;
-  std::string best;
-  if (name.size() > longest)
-    return best;
-  size_t bestDistance = name.size() <= 2 ? 1 : name.size() <= 6 ? 2 : 3;
-  ++bestDistance;
-  for (const std::string &candidate : candidates) {
-    size_t d = distance(name, candidate, bestDistance);
-    bool allDiffers = d >= std::max(name.size(), candidate.size());
-    if (!allDiffers &&
-        (d < bestDistance || (d == bestDistance && !best.empty() && candidate < best))) {
-      bestDistance = d;
-      best = candidate;
-    }
-  }
-  return best;
+  NearestName nearest(name);
+  for (const std::string &candidate : candidates)
+    nearest.offer(candidate);
+  return nearest.best();
 }
 
 /// Offers what a module has that is imported as a whole, or else what the library has; false if
@@ -131,9 +163,9 @@ bool reportUnknownModule(Context &ctx, std::string_view module, std::string_view
   return true;
 }
 
-bool suggestNearest(DiagnosticBuilder &builder, Span span, std::string_view name,
-                    const std::vector<std::string> &candidates, std::string_view prefix) {
-  std::string nearest = nearestName(name, candidates);
+/// Offers a name, if there is one.
+static bool suggest(DiagnosticBuilder &builder, Span span, std::string nearest,
+                    std::string_view prefix = "") {
   if (nearest.empty())
     return false;
   nearest.insert(0, prefix);
@@ -141,12 +173,22 @@ bool suggestNearest(DiagnosticBuilder &builder, Span span, std::string_view name
   return true;
 }
 
-/// Names that may stand where `name` was not found.
-static void addNames(std::vector<std::string> &names, Context &ctx,
-                     std::initializer_list<DeclSpace> spaces) {
+bool suggestNearest(DiagnosticBuilder &builder, Span span, std::string_view name,
+                    const std::vector<std::string> &candidates, std::string_view prefix) {
+  return suggest(builder, span, nearestName(name, candidates), prefix);
+}
+
+/// Names that may stand where one was not found.
+static void offerDeclared(NearestName &nearest, Context &ctx,
+                          std::initializer_list<DeclSpace> spaces) {
   for (DeclSpace space : spaces)
-    for (std::string &name : declaredNames(ctx.state, ctx.moduleScope, space))
-      names.push_back(std::move(name));
+    forEachDeclared(ctx.state, ctx.moduleScope, space,
+                    [&](std::string_view name) { nearest.offer(name); });
+}
+
+static void offerImported(NearestName &nearest, Context &ctx) {
+  forEachImportedName(ctx.state, ctx.moduleScope,
+                      [&](std::string_view name) { nearest.offer(name); });
 }
 
 /// The `left` of `x @left`.
@@ -184,11 +226,13 @@ void reportUnknownValue(Context &ctx, std::string_view name, Span span) {
   if (suggestForeign(builder, foreignValue(name), span) ||
       suggestModules(ctx, builder, name, span, {DeclSpace::Const}))
     return;
-  std::vector<std::string> names = ctx.scope.names();
-  addNames(names, ctx, {DeclSpace::Const});
-  for (std::string &module : importedModules(ctx.state, ctx.moduleScope))
-    names.push_back(std::move(module));
-  suggestNearest(builder, span, name, names);
+  NearestName nearest(name);
+  for (const std::string &local : ctx.scope.names())
+    nearest.offer(local);
+  offerDeclared(nearest, ctx, {DeclSpace::Const});
+  for (const std::string &module : importedModules(ctx.state, ctx.moduleScope))
+    nearest.offer(module);
+  suggest(builder, span, nearest.best());
 }
 
 void reportUnknownCallable(Context &ctx, std::string_view name, Span span) {
@@ -203,12 +247,13 @@ void reportUnknownCallable(Context &ctx, std::string_view name, Span span) {
   const ForeignName *foreign = foreignCall(name);
   if (suggestForeign(builder, foreign ? foreign : foreignType(name), span))
     return;
-  std::vector<std::string> names = importedNames(ctx.state, ctx.moduleScope);
-  addNames(names, ctx, {DeclSpace::Callable, DeclSpace::Struct});
+  NearestName nearest(name);
+  offerImported(nearest, ctx);
+  offerDeclared(nearest, ctx, {DeclSpace::Callable, DeclSpace::Struct});
   for (const OpRecord &op : allOps())
     if (!op.isOperator)
-      names.emplace_back(op.name);
-  suggestNearest(builder, span, name, names);
+      nearest.offer(op.name);
+  suggest(builder, span, nearest.best());
 }
 
 void reportUnknownType(Context &ctx, std::string_view name, Span span) {
@@ -221,13 +266,14 @@ void reportUnknownType(Context &ctx, std::string_view name, Span span) {
   if (suggestForeign(builder, foreignType(name), span) ||
       suggestModules(ctx, builder, name, span, {DeclSpace::Struct, DeclSpace::Alias}))
     return;
-  std::vector<std::string> names = importedNames(ctx.state, ctx.moduleScope);
-  addNames(names, ctx, {DeclSpace::Struct, DeclSpace::Alias});
+  NearestName nearest(name);
+  offerImported(nearest, ctx);
+  offerDeclared(nearest, ctx, {DeclSpace::Struct, DeclSpace::Alias});
   for (const TypeParam *param : ctx.typeParams)
-    names.push_back(param->name);
+    nearest.offer(param->name);
   for (const ElemInfo &info : elemInfos)
-    names.emplace_back(info.name);
-  suggestNearest(builder, span, name, names);
+    nearest.offer(info.name);
+  suggest(builder, span, nearest.best());
 }
 
 } // namespace ptl
