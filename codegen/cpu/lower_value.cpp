@@ -49,7 +49,8 @@ int64_t costOf(Lowering &l, Value value) {
 static constexpr int kDeepestSettled = 6;
 
 // What several operations of the same element read is computed once.
-static int64_t settledCost(Lowering &l, Value value, int depth, llvm::SmallPtrSetImpl<void *> &met) {
+static int64_t settledCost(Lowering &l, Value value, int depth,
+                           llvm::SmallPtrSetImpl<void *> &met) {
   if (!met.insert(value.getAsOpaquePointer()).second)
     return 0;
   Operation *op = value.getDefiningOp();

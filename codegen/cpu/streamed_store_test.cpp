@@ -106,4 +106,59 @@ TEST(Lowering, StorageThatABodyReadsIsNotStreamed) {
     ASSERT_EQ(value, 3.0f);
 }
 
+// z[c, r] = x[r, c] by tiles of 40 rows of `z`.
+std::string turnRows(const std::string &elem) {
+  auto array = [&](const std::string &shape) { return "!ptl.array<" + elem + "[" + shape + "]"; };
+  std::string ref = "!ptl.ref<" + elem + "[C, R], gm>", source = array("R, C") + ", gm>";
+  std::string tile = array("R, i:40") + ", vec>", turned = array("i:40, R") + ", vec>";
+  return "func.func @f(%x: " + source + " {ptl.name = \"x\"}, %z: " + ref +
+         ", %R: index, %C: index) attributes {ptl.kind = \"kernel\"} {\n"
+         "  %c0 = arith.constant 0 : index\n  %c40 = arith.constant 40 : index\n"
+         "  ptl.parallel (%i) = (%c0) to (%C) step (%c40) {\n"
+         "    %rest = arith.subi %C, %i : index\n    %len = arith.minsi %rest, %c40 : index\n"
+         "    %a = ptl.slice %x[%c0, %i][%R, %len] drop [] : " +
+         source + " -> " + tile + "\n    %t = ptl.transpose %a {axes = array<i64: 1, 0>} : (" +
+         tile + ") -> " + turned + "\n    ptl.store %t, %z[%i, %c0][%len, %R] drop [] : " + turned +
+         ", " + ref + "\n  }\n  return\n}\n";
+}
+
+TEST(Lowering, TurnedRowsFillTheirPlaceWhateverItBeginsAt) {
+  for (const Elem &elem : elems) {
+    SCOPED_TRACE(elem.name);
+    std::string text = turnRows(elem.name);
+    // Only two squares of vectors that fill a line go past the caches.
+    EXPECT_EQ(hasStreams(text), testProcessor().vectors.bytes >= 32 && elem.bytes > 1);
+    Program program(text);
+    for (int64_t rows : {1, 7, 16, 33, 64, 131})
+      for (int64_t columns : {1, 15, 40, 57})
+        for (int64_t shift :
+             {int64_t(0), int64_t(1), 1 * elem.bytes, 3 * elem.bytes, int64_t(16), 63 * elem.bytes})
+          for (int64_t from : {int64_t(0), Never}) {
+            SCOPED_TRACE(std::to_string(rows) + " x " + std::to_string(columns) + ", from byte " +
+                         std::to_string(shift));
+            auto size = static_cast<size_t>(elem.bytes);
+            size_t bytes = static_cast<size_t>(rows * columns) * size;
+            std::vector<unsigned char> x(bytes), z(bytes + 256 + static_cast<size_t>(shift), 0xA5);
+            for (size_t i = 0; i < x.size(); ++i)
+              x[i] = static_cast<unsigned char>(i * 167 + i / 251);
+            size_t skew = (64 - reinterpret_cast<uintptr_t>(z.data()) % 64) % 64;
+            unsigned char *target = z.data() + skew + 64 + shift;
+            program.streamedFrom = from;
+            ASSERT_EQ(program({Array(elem.code, x.data(), {rows, columns}),
+                               Array(elem.code, target, {columns, rows})},
+                              {rows, columns}),
+                      0);
+            for (int64_t r = 0; r < rows; ++r)
+              for (int64_t c = 0; c < columns; ++c)
+                ASSERT_EQ(std::memcmp(x.data() + static_cast<size_t>(r * columns + c) * size,
+                                      target + static_cast<size_t>(c * rows + r) * size, size),
+                          0)
+                    << r << ", " << c;
+            for (unsigned char *at = z.data(); at < z.data() + z.size(); ++at)
+              if (at < target || at >= target + bytes)
+                ASSERT_EQ(*at, 0xA5) << "beyond the edges";
+          }
+  }
+}
+
 } // namespace streamed_store_test
