@@ -24,7 +24,13 @@ std::optional<Target> findTarget(Session &session, std::string_view name) {
 }
 
 std::optional<Target> chosenTarget(Session &session) {
-  return findTarget(session, session.options().value(OptionId::Target));
+  std::optional<Target> target = findTarget(session, session.options().value(OptionId::Target));
+  if (!target || !target->machine || !target->machine->cores.empty())
+    return target;
+  session.sink().report(DiagId::TargetCannotRun, kNoSpan,
+                        {target->name, "its file says what moving costs, and nothing of what "
+                                       "computes; `ptlc sim` times movements there"});
+  return std::nullopt;
 }
 
 } // namespace ptl

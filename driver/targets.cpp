@@ -1,5 +1,6 @@
 #include "driver/commands.h"
 #include "driver/target.h"
+#include "machines/levels.h"
 #include "machines/machine.h"
 
 #include <algorithm>
@@ -32,17 +33,48 @@ static std::string clockText(int64_t mhz) {
   return mhz ? std::to_string(mhz) + " MHz" : std::string();
 }
 
-static void printRow(const Machine &machine) {
+/// `16 chips x 48 hosts`; empty for one chip.
+static std::string levelsText(const MachineLevels &levels) {
+  std::string text;
+  for (const MachineLevel &level : levels.levels)
+    text += (text.empty() ? "" : " x ") + std::to_string(level.count) + " " + level.name + "s";
+  return text;
+}
+
+static void printLevels(const MachineLevels &levels) {
+  if (!levels.known())
+    return;
+  std::printf("\nlevels\n");
+  for (const MachineLevel &level : levels.levels) {
+    std::printf("  %-9s %lld in each part of the next, %s; %g us", level.name.c_str(),
+                static_cast<long long>(level.count), level.topology.c_str(), level.latencyUs);
+    for (const auto &[rate, what] : {std::pair(level.linkRate, "a link"),
+                                     {level.portRate, "a chip"},
+                                     {level.partRate, "a part"}})
+      if (rate > 0)
+        std::printf(", %g GB/s of %s", rate, what);
+    std::printf("%s%s; a movement starts in %g us\n",
+                level.isSamePlace ? ", between chips at the same place" : "",
+                level.throughInner ? ", through the port of the level inside" : "", level.startUs);
+  }
+}
+
+static void printRow(const Machine &machine, const MachineLevels &levels) {
+  if (levels.known()) {
+    std::printf("%-14s %s; %s\n", machine.name.c_str(), levelsText(levels).c_str(),
+                machine.summary.c_str());
+    return;
+  }
   std::string memories;
   for (const char *place : {"vec", "mat", "left", "acc"})
     if (const MemorySpace *space = machine.space(place); space && space->bytes)
       memories += (memories.empty() ? "" : ", ") + std::string("@") + place + " " +
                   sizeText(space->usableBytes());
-  std::printf("%-11s %-17s %-9s %s%s\n", machine.name.c_str(), coresText(machine.cores).c_str(),
+  std::printf("%-14s %-17s %-9s %s%s\n", machine.name.c_str(), coresText(machine.cores).c_str(),
               clockText(machine.clockMhz).c_str(), machine.summary.c_str(),
               machine.executable ? "" : "; does not run here");
   if (!memories.empty())
-    std::printf("%39s %s\n", "", memories.c_str());
+    std::printf("%42s %s\n", "", memories.c_str());
 }
 
 static std::string pairsText(const std::vector<NamePair> &pairs, const char *arrow) {
@@ -142,9 +174,12 @@ static void printInstructions(const Machine &machine) {
     std::printf("  %-18s %s\n", name.c_str(), reason.c_str());
 }
 
-static void printDetails(const Machine &machine) {
+static void printDetails(const Machine &machine, const MachineLevels &levels) {
   std::printf("%s: %s%s\n", machine.name.c_str(), machine.summary.c_str(),
               machine.executable ? "" : "; does not run here");
+  printLevels(levels);
+  if (machine.cores.empty())
+    return;
   std::printf("element types: %s\n", joined(machine.elementTypes).c_str());
   std::printf("cores: %s", coresText(machine.cores).c_str());
   std::printf(machine.clockMhz ? ", %s\n" : "%s\n", clockText(machine.clockMhz).c_str());
@@ -185,11 +220,11 @@ static void print(const Listing &listing) {
   auto *show = listing.details ? printDetails : printRow;
   for (const MachineFile &file : listing.builtin)
     if (std::optional<Machine> machine = findMachine(file.path))
-      show(*machine);
+      show(*machine, findLevels(file.path));
   for (const MachineFile &file : listing.own) {
     std::string reason; // has been reported
     if (std::optional<Machine> machine = parseMachine(file.text, &reason, listing.own))
-      show(*machine);
+      show(*machine, findLevels(machine->name, listing.own));
   }
 }
 

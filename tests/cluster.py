@@ -1,5 +1,6 @@
 """Programs over levels beside NumPy, on as many parts as there may be: in one process, and what they mean as a whole on
 `cpu` and `reference`. `cluster.py BUILD`. On whole numbers all agree bit by bit."""
+import json
 import pathlib
 import sys
 
@@ -98,6 +99,84 @@ def stages_on_chips(tools, folder):
           {"y0": relu(x @ first) @ arrays["second"], "y1": relu(arrays["x1"] @ first) @ arrays["second"]}, chips((2, 3, 4, 5, 8, 16)), ranks="chip=2")
 
 
+def transformer_layer(x, gain1, gain2, wq, wk, wv, wo, up, down):
+    normed = lambda array, gain: array / np.sqrt((array * array).mean(1, keepdims=True) + 1e-5) * gain
+    a = normed(x, gain1)
+    added = x + (attention(a @ wq, a @ wk, a @ wv) @ wo).sum(0)
+    return added + np.maximum(normed(added, gain2) @ up, 0) @ down
+
+
+def layers_of_a_transformer(tools, folder):
+    for positions, heads, hidden in ((5, 4, 7), (8, 3, 16)):
+        draw = lambda seed, *shape: np.random.default_rng(seed).uniform(-1, 1, shape).astype(np.float32)
+        arrays = {"x": draw(1, positions, 6), "gain1": draw(2, 6), "gain2": draw(3, 6), "wq": draw(4, heads, 6, 2), "wk": draw(5, heads, 6, 2),
+                  "wv": draw(6, heads, 6, 2), "wo": draw(7, heads, 2, 6), "up": draw(8, 6, hidden), "down": draw(9, hidden, 6)}
+        y = transformer_layer(**arrays)
+        for entry in ("layer", "layer_by_positions"):
+            check(tools, folder, EXAMPLES / "transformer.ptl", entry, arrays, {"y": y}, chips((1, 2, 3, 8)), exact=False, ranks="chip=3")
+
+
+def training_of_a_transformer(tools, folder):
+    x, t, up, down = whole(1, 5, 4), whole(2, 5, 4), whole(3, 4, 6), whole(4, 6, 4)
+    hidden = np.maximum(x @ up, 0)
+    error = hidden @ down - t
+    # `rate` is a whole number, so that all stays exact.
+    expected = {"new_up": up - x.T @ np.where(hidden > 0, error @ down.T, 0) * 2, "new_down": down - hidden.T @ error * 2,
+                "loss": (error * error).sum(keepdims=True) / 2}
+    for name, array in (("x", x), ("t", t), ("up", up), ("down", down)):
+        np.save(folder / f"{name}.npy", array)
+    for way in (["--target", "reference"], *[["--shape", shape, "--in-process", "--seed", "3"] for shape in HOSTS],
+                *([["--shape", "host=2,chip=2"]] if has_mpi(tools.build) else [])):
+        done = tools.run("run", EXAMPLES / "transformer.ptl", "--entry", "training_step", *way, *[f"{name}=@{name}.npy" for name in ("x", "t", "up", "down")], "rate=2",
+                         *[word for name in expected for word in ("-o", f"{name}={name}_out.npy")], cwd=folder)
+        expect(done.code == 0, way, done)
+        for name, array in expected.items():
+            expect(np.array_equal(np.load(folder / f"{name}_out.npy"), array), way, name)
+            (folder / f"{name}_out.npy").unlink()
+
+
+def layouts_of_weights(tools, folder):
+    for rows, columns in ((13, 7), (16, 8), (1, 3)):
+        w = whole(1, rows, columns)
+        for entry in ("to_serving", "to_grid"):
+            check(tools, folder, NEW_HEADERS / "reshard.ptl", entry, {"w": w}, {"v": w}, HOSTS, ranks="host=2,chip=3")
+
+
+def safetensors(path, arrays):
+    """As the description of the format says."""
+    header, data = {"__metadata__": {"format": "np"}}, b""
+    for name, array in arrays.items():
+        header[name] = {"dtype": {"float32": "F32", "int32": "I32"}[array.dtype.name], "shape": list(array.shape), "data_offsets": [len(data), len(data) + array.nbytes]}
+        data += array.tobytes()
+    text = json.dumps(header).encode()
+    path.write_bytes(len(text).to_bytes(8, "little") + text + data)
+
+
+def ranks_read_and_write_their_boxes(tools, folder):
+    """Of every format; the file of a result is written by all of them."""
+    w = whole(1, 13, 7)
+    safetensors(folder / "a.safetensors", {"other": whole(2, 3), "layers.0.w": w})
+    safetensors(folder / "b.safetensors", {"layers.1.w": w + 1})
+    (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {"layers.0.w": "a.safetensors", "layers.1.w": "b.safetensors"}}))
+    np.save(folder / "w.npy", w)
+    np.save(folder / "turned.npy", np.asfortranarray(w))
+    np.savez(folder / "plain.npz", w=w, v=w[:2])
+    np.savez_compressed(folder / "packed.npz", w=w, v=w[:2])
+    ways = [["--target", "reference"], ["--target", "cpu"], ["--shape", "host=2,chip=2", "--in-process"]]
+    if has_mpi(tools.build):
+        ways += [["--shape", "host=2,chip=3"], ["--shape", "host=1,chip=1"], ["--shape", "host=2,chip=8"]]
+    for way in ways:
+        for word, plus in (("a.safetensors:layers.0.w", 0), ("model.safetensors.index.json:layers.1.w", 1), ("w.npy", 0), ("turned.npy", 0),
+                           ("plain.npz:w", 0), ("packed.npz:w", 0))[:6 if way[-1] != "host=2,chip=8" else 2]:
+            done = tools.run("run", NEW_HEADERS / "reshard.ptl", "--entry", "to_grid", *way, f"w=@{word}", "-o", "v=v.npy", cwd=folder)
+            expect(done.code == 0 and not done.stdout, way, word, done)
+            expect(np.array_equal(np.load(folder / "v.npy"), w + plus), way, word)
+            (folder / "v.npy").unlink()
+    done = tools.run("run", NEW_HEADERS / "reshard.ptl", "--entry", "to_grid", *ways[-1], "w=@a.safetensors:layers.9.w", "-o", "v=v.npy", cwd=folder)
+    expect(done.code == 1 and "the file has no array `layers.9.w`; it has: other, layers.0.w" in done.stderr, done)
+    expect(not list(folder.glob("*.part")) and not (folder / "v.npy").exists(), "nothing is left")
+
+
 def layers_cut_in_three_ways(tools, folder):
     silu = lambda array: array / (1 + np.exp(-array))
     arrays = {"x": whole(1, 6, 4), "w_gate": whole(2, 4, 7), "w_up": whole(3, 4, 7), "w_down": whole(4, 7, 4)}
@@ -108,5 +187,5 @@ def layers_cut_in_three_ways(tools, folder):
 
 if __name__ == "__main__":
     tools = Tools(pathlib.Path(sys.argv[1]))
-    tests = [attention_where_sequences_are_cut, mixture_of_experts, sums_over_two_levels, stages_on_chips, layers_cut_in_three_ways]
+    tests = [layers_of_a_transformer, training_of_a_transformer, layouts_of_weights, ranks_read_and_write_their_boxes, attention_where_sequences_are_cut, mixture_of_experts, sums_over_two_levels, stages_on_chips, layers_cut_in_three_ways]
     sys.exit(run_cases("cluster", in_folders("cluster", tests, lambda test, folder: test(tools, folder))))

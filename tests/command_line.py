@@ -477,14 +477,16 @@ def completion(tools: Tools, folder: pathlib.Path) -> None:
 
 def machines(tools: Tools, folder: pathlib.Path) -> None:
     listed = json.loads(tools.run("targets", "--json").stdout)
-    names = ["cpu", "a2", "a3", "a5", "kirin9030", "kirinx90"]
+    names = ["cpu", "a2", "a2server", "a3", "a5", "a5superpod", "cloudmatrix384", "h100", "kirin9030", "kirinx90", "ubmesh8k"]
     expect([each["name"] for each in listed] == names, listed)
-    expect("base" not in listed[2] and listed[2]["memories"] == listed[1]["memories"], "bases are filled in")
+    expect("base" not in listed[3] and listed[3]["memories"] == listed[1]["memories"], "bases are filled in")
     expect([line.split()[0] for line in tools.run("targets").stdout.splitlines() if line[0] != " "] == names)
     details = tools.run("targets", "a3").stdout
     for part in ("@vec        aiv   184 KiB + 8 KiB reserved", "acc -> gm", "8 events", "\n  tmatmul.acc ", "not on it"):
         expect(part in details, part, details)
     expect(tools.run("targets", "nonsense").code == 2)
+    levels = tools.run("targets", "ubmesh8k").stdout
+    expect("\n  host      8 in each part of the next, mesh; 0.7 us, 28 GB/s of a link, between chips at the same place; a movement starts in" in levels, levels)
 
     own = folder / "own.json"
     own.write_text('{"name": "own"}')

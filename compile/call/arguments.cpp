@@ -85,13 +85,13 @@ std::optional<Recipe> readRecipe(std::string_view text) {
 /// Resolves the words of one run.
 class Resolver {
 public:
-  Resolver(const rt::Entry &entry, uint64_t seed, bool convert)
-      : entry_(entry), seed_(seed), convert_(convert), dims_(entry.dims.size()),
+  Resolver(const rt::Entry &entry, uint64_t seed, bool convert, RunNeeds needs)
+      : entry_(entry), seed_(seed), convert_(convert), needs_(needs), dims_(entry.dims.size()),
         elems_(entry.types.size()) {}
 
   void read(const std::vector<std::string> &words);
   void checkTypes(const CallableDecl &decl);
-  void finish(RunInputs &inputs, RunNeeds needs);
+  void finish(RunInputs &inputs);
   std::vector<RunArgumentError> errors;
 
 private:
@@ -113,8 +113,10 @@ private:
   const rt::Entry &entry_;
   uint64_t seed_;
   bool convert_;
+  RunNeeds needs_;
   std::map<std::string, std::string> values_; ///< words by name
   std::map<std::string, rt::OwnedArray> files_;
+  std::map<std::string, std::shared_ptr<rt::ArrayFile>> later_; ///< those that are read in parts
   std::vector<std::optional<int64_t>> dims_;
   std::vector<std::optional<PtlElem>> elems_; ///< of the type parameters
   std::optional<std::vector<int64_t>> leading_;
@@ -177,10 +179,24 @@ void Resolver::read(const std::vector<std::string> &words) {
 }
 
 void Resolver::readFile(const rt::Param &param, const std::string &path) {
+  auto file = std::make_shared<rt::ArrayFile>();
   rt::OwnedArray array;
-  if (rt::Failure failure = rt::loadArray(path, array)) {
+  rt::Failure failure = file->open(path);
+  // What is rounded is read here.
+  bool isLater = needs_ == RunNeeds::Parts && !convert_;
+  if (!failure && !isLater)
+    failure = file->read(array);
+  if (failure) {
     fail(param.name, failure.message);
     return;
+  }
+  if (isLater) {
+    std::optional<rt::OwnedArray> described =
+        rt::OwnedArray::reserve(file->elem(), file->extents());
+    if (!described)
+      return fail(param.name, "there is no memory for an array of this size");
+    array = std::move(*described);
+    later_[param.name] = std::move(file);
   }
   adaptElem(param, array);
   unify(param, array);
@@ -368,14 +384,14 @@ void Resolver::checkTypes(const CallableDecl &decl) {
       fail(entry_.types[i], wrong);
 }
 
-void Resolver::finish(RunInputs &inputs, RunNeeds needs) {
+void Resolver::finish(RunInputs &inputs) {
   uint64_t stream = 0;
   for (const rt::Param &param : entry_.params) {
     if (param.kind == PTL_PARAM_OUTPUT)
       continue;
     auto given = values_.find(param.name);
     // When only times are asked, missing values can be assumed.
-    if (given == values_.end() && needs == RunNeeds::Times && assume(param, inputs))
+    if (given == values_.end() && needs_ == RunNeeds::Times && assume(param, inputs))
       continue;
     if (given == values_.end()) {
       fail(param.name, param.isArray() ? "it has no value; give a file, " + param.name + "=@" +
@@ -388,6 +404,9 @@ void Resolver::finish(RunInputs &inputs, RunNeeds needs) {
       if (std::optional<PtlScalar> cell = scalar(param, given->second))
         inputs.scalars.push_back(*cell);
     } else if (auto file = files_.find(param.name); file != files_.end()) {
+      inputs.files.resize(inputs.arrays.size());
+      if (auto later = later_.find(param.name); later != later_.end())
+        inputs.files.push_back(later->second);
       inputs.arrays.push_back(std::move(file->second));
       inputs.hasValues.push_back(true);
     } else if (given->second.substr(0, 1) != "@") {
@@ -397,6 +416,7 @@ void Resolver::finish(RunInputs &inputs, RunNeeds needs) {
       inputs.hasValues.push_back(true);
     }
   }
+  inputs.files.resize(inputs.arrays.size());
   for (size_t i = 0; i < entry_.dims.size(); ++i)
     if (dims_[i])
       inputs.dims.emplace_back(entry_.dims[i].name, *dims_[i]);
@@ -408,10 +428,10 @@ std::vector<RunArgumentError> resolveRunArguments(const CallableDecl &decl, cons
                                                   const std::vector<std::string> &words,
                                                   uint64_t seed, bool convert, RunInputs &inputs,
                                                   RunNeeds needs) {
-  Resolver resolver(entry, seed, convert);
+  Resolver resolver(entry, seed, convert, needs);
   resolver.read(words);
   resolver.checkTypes(decl);
-  resolver.finish(inputs, needs);
+  resolver.finish(inputs);
   return resolver.errors;
 }
 

@@ -5,8 +5,10 @@
 #include "compile/call/assumed_elements.h"
 #include "frontend/sema/checked_tree.h"
 #include "runtime/manifest.h"
+#include "runtime/npy/array_file.h"
 #include "runtime/npy/owned_array.h"
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -20,12 +22,14 @@ struct RunInputs {
   std::vector<std::pair<std::string, int64_t>> dims; ///< dimensions given by name
   std::vector<bool> hasValues;           ///< of `arrays`: false where only the shape is known
   std::vector<AssumedElements> elements; ///< of arrays that nobody gave and that may decide
+  /// Of `arrays`: where elements are read later; such an array has memory that nothing has touched.
+  std::vector<std::shared_ptr<rt::ArrayFile>> files;
 };
 
 /// How complete the arguments have to be. With `Times` an array that is not given has a shape, and
 /// has values only if they may decide how long the entry takes (`assumeElements`); scalars that are
-/// not integers need no value.
-enum class RunNeeds : uint8_t { Values, Times };
+/// not integers need no value. With `Parts` arrays in files are described only: `RunInputs::files`.
+enum class RunNeeds : uint8_t { Values, Times, Parts };
 
 struct RunArgumentError {
   std::string name; ///< of the parameter or the word that is wrong

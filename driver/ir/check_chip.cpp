@@ -136,12 +136,12 @@ ExitCode runCheckForChips(const Options &options) {
       MachineLevels levels = target.machine
                                  ? findLevels(target.machine->name, session.machines()->ownFiles())
                                  : MachineLevels();
-      if (levels.known()) {
-        hasLevels = true;
-        if (options.has(OptionId::Cost) && !session.failed())
-          costOnLevels(session, program, target, levels);
+      hasLevels |= levels.known();
+      if (levels.known() && options.has(OptionId::Cost) && !session.failed())
+        costOnLevels(session, program, target, levels);
+      // Kernels there are those of the chip, whose costs are asked for under its own name.
+      if (levels.known() && (options.has(OptionId::Cost) || target.machine->cores.empty()))
         continue;
-      }
       CompilerOptions how = compilerOptions(options, target);
       how.reportsParts = true;
       how.recheck = std::make_shared<CheckOptions>(session.checkOptions());

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <fcntl.h>
 #include <filesystem>
 #include <unistd.h>
 
@@ -48,6 +49,29 @@ bool PendingResults::write(Session &session, const std::string &path, rt::OwnedA
     why.replace(at, files_.back().beside.size(), path);
   session.sink().report(DiagId::CannotWriteFile, kNoSpan, {path, why});
   return false;
+}
+
+bool PendingResults::takesParts(const std::string &path) {
+  std::string file = path;
+  return !besideOf(file).empty();
+}
+
+std::string PendingResults::begin(const std::string &path, const std::string &head, uint64_t size,
+                                  std::string &why) {
+  File file{path, {}, {}};
+  file.beside = besideOf(file.path);
+  if (announce_)
+    announce_(file.beside);
+  int made = ::open(file.beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  bool isWell = made >= 0 && ::ftruncate(made, static_cast<off_t>(size)) == 0 &&
+                ::pwrite(made, head.data(), head.size(), 0) == static_cast<ssize_t>(head.size());
+  if (!isWell)
+    why = "`" + path + "` cannot be written: " + std::strerror(errno);
+  if (made >= 0)
+    ::close(made);
+  std::string name = isWell ? file.beside : std::string();
+  files_.push_back(std::move(file));
+  return name;
 }
 
 bool PendingResults::commit(Session &session) {

@@ -22,6 +22,12 @@ public:
   void print(const std::string &text) { text_ += text; }
   /// Writes an array beside `path`; reports if it cannot. What is no file gets it at the end.
   bool write(Session &session, const std::string &path, rt::OwnedArray array);
+  /// Whether results for `path` can be written in parts: it is a file, or none yet.
+  static bool takesParts(const std::string &path);
+  /// Makes a file beside `path` that begins with `head` and has so many bytes, for others to write into.
+  /// Its name; empty, and the reason, if it cannot be.
+  std::string begin(const std::string &path, const std::string &head, uint64_t size,
+                    std::string &why);
   /// Puts all where it belongs; reports what cannot be.
   bool commit(Session &session);
 

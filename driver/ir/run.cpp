@@ -4,6 +4,7 @@
 #include "driver/defines.h"
 #include "driver/ir/command_options.h"
 #include "driver/ir/commands.h"
+#include "driver/ir/part_files.h"
 #include "driver/ir/pending_results.h"
 #include "driver/ir/run_parts.h"
 #include "driver/ir/show_array.h"
@@ -170,6 +171,18 @@ ExitCode runCompiled(Run &run, CompiledExecutor &executor) {
   return deliver(run.session, results, run.pending) ? ExitCode::Fine : ExitCode::SourceErrors;
 }
 
+/// The files that ranks write in parts, one per output: what is converted is written as a whole.
+std::vector<std::string> pathsInParts(const Run &run) {
+  std::vector<std::string> paths;
+  const Options &options = run.session.options();
+  for (const rt::Param &param : run.entry.params)
+    if (param.kind == PTL_PARAM_OUTPUT)
+      paths.push_back(options.has(OptionId::Convert)
+                          ? std::string()
+                          : pathFor(options, param.name, run.entry.outputCount == 1));
+  return paths;
+}
+
 ExitCode runOnReference(Run &run, const std::optional<RunShape> &shape) {
   reference::RunOptions options;
   std::vector<reference::Value> args;
@@ -178,7 +191,9 @@ ExitCode runOnReference(Run &run, const std::optional<RunShape> &shape) {
     if (param.kind == PTL_PARAM_OUTPUT)
       continue;
     if (param.isArray()) {
-      args.push_back(valueOf(run.inputs.arrays[array++]));
+      bool isLater = run.inputs.files[array] != nullptr;
+      const rt::OwnedArray &given = run.inputs.arrays[array++];
+      args.push_back(isLater ? shapeOnly(given) : valueOf(given));
       continue;
     }
     ElemKind kind =
@@ -186,9 +201,13 @@ ExitCode runOnReference(Run &run, const std::optional<RunShape> &shape) {
     args.push_back(reference::Value::scalar(kind, loadElem(&run.inputs.scalars[scalar++], kind)));
   }
   options.dims.insert(run.inputs.dims.begin(), run.inputs.dims.end());
+  std::optional<RunFiles> files;
+  if (shape && shape->ranks)
+    files.emplace(run.inputs, run.entry, pathsInParts(run), run.pending);
   reference::RunResult result = run.session.timed("interpret", [&] {
     if (shape)
-      return runOnShape(run.session, run.program, run.decl, std::move(args), options, *shape);
+      return runOnShape(run.session, run.program, run.decl, std::move(args), options, *shape,
+                        shape->ranks ? &*files : nullptr);
     return reference::runEntry(run.program, run.session.sources(), run.decl, std::move(args),
                                options);
   });
@@ -211,11 +230,15 @@ ExitCode runOnReference(Run &run, const std::optional<RunShape> &shape) {
     return ExitCode::ProgramStopped;
   }
   std::vector<rt::OwnedArray> outputs, inouts;
-  for (const reference::Value &value : result.outputs)
-    outputs.push_back(arrayOf(value));
+  for (size_t i = 0; i < result.outputs.size(); ++i)
+    outputs.push_back(files && files->writes(i) ? rt::OwnedArray() : arrayOf(result.outputs[i]));
   for (const reference::Value &value : result.inouts)
     inouts.push_back(arrayOf(value));
   std::vector<NamedResult> results = nameResults(run.entry, std::move(outputs), std::move(inouts));
+  // What ranks have written is on its way already.
+  for (size_t i = results.size(); files && i-- > 0;)
+    if (files->writes(i))
+      results.erase(results.begin() + static_cast<ptrdiff_t>(i));
   return deliver(run.session, results, run.pending) ? ExitCode::Fine : ExitCode::SourceErrors;
 }
 
@@ -228,8 +251,10 @@ ExitCode runEntryOn(Session &session, const Target &target, const CheckedProgram
   // The reference executor, too, gets its description from the manifest.
   Run run{session, program, decl, executor.describe(decl), {}, pending};
   uint64_t seed = static_cast<uint64_t>(options.number(OptionId::Seed).value_or(0));
+  // Ranks read what they have of arrays in files, and who starts them needs the shapes only.
+  RunNeeds needs = shape && !shape->inProcess ? RunNeeds::Parts : RunNeeds::Values;
   for (const RunArgumentError &error : resolveRunArguments(
-           decl, run.entry, words, seed, options.has(OptionId::Convert), run.inputs))
+           decl, run.entry, words, seed, options.has(OptionId::Convert), run.inputs, needs))
     session.sink().report(DiagId::BadRunArgument, kNoSpan, {error.name, error.reason});
   // A wrong name is told before a run that may take long.
   if (session.failed() || !checkOutputNames(session, run.entry))

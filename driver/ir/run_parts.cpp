@@ -115,7 +115,8 @@ ExitCode startRanks(Session &session, const CheckedProgram &program, const Calla
 
 reference::RunResult runOnShape(Session &session, const CheckedProgram &program,
                                 const CallableDecl &decl, std::vector<reference::Value> args,
-                                const reference::RunOptions &options, const RunShape &shape) {
+                                const reference::RunOptions &options, const RunShape &shape,
+                                parts::PartFiles *files) {
   reference::RunResult result;
   auto fails = [&](std::string why) {
     result.status = reference::RunStatus::Arguments;
@@ -139,6 +140,7 @@ reference::RunResult runOnShape(Session &session, const CheckedProgram &program,
                    std::to_string(shape.ranks->count()) + " ranks");
     own.emplace(parts::OwnPart{shape.ranks->rank(), *shape.ranks});
     how.own = &*own;
+    how.files = files;
   }
   return parts::runOnParts(program, session.sources(), on->placed, std::move(args), how);
 }

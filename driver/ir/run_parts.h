@@ -1,7 +1,7 @@
 // `ptlc run --shape host=2,chip=4`: programs whose arrays lie over the parts of levels.
 #pragma once
 
-#include "codegen/parts/grid.h"
+#include "codegen/parts/run_parts.h"
 #include "codegen/reference/interpreter.h"
 #include "driver/ir/run_ranks.h"
 #include "driver/session.h"
@@ -50,9 +50,11 @@ std::optional<OnShape> layOut(const CheckedProgram &program, const CallableDecl 
 ExitCode startRanks(Session &session, const CheckedProgram &program, const CallableDecl &decl,
                     const RunShape &shape);
 
-/// Runs a program on its parts as if they were one machine.
+/// Runs a program on its parts as if they were one machine. `files`: of ranks, what each reads and writes
+/// by itself.
 reference::RunResult runOnShape(Session &session, const CheckedProgram &program,
                                 const CallableDecl &decl, std::vector<reference::Value> args,
-                                const reference::RunOptions &options, const RunShape &shape);
+                                const reference::RunOptions &options, const RunShape &shape,
+                                parts::PartFiles *files);
 
 } // namespace ptl

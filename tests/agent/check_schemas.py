@@ -44,6 +44,10 @@ def main(tools):
         check("sim", "sim", source, "--json", "R=512", "C=256")
         check("lanes", "sim", source, "--lanes", tools.folder / "lanes.json", "R=512", "C=256", file=tools.folder / "lanes.json")
         check("lanes", "run", source, "--lanes", tools.folder / "lanes.json", "R=512", "C=256", "x=random", file=tools.folder / "lanes.json")
+    mlp = tools.root / "examples" / "cluster" / "mlp.ptl"
+    many = [mlp, "--entry", "tensor_parallel", "--target", "h100", "--shape", "chip=4", "B=64", "D=64", "F=64"]
+    check("levels", "sim", *many, "--json")
+    check("lanes", "sim", *many, "--lanes", tools.folder / "lanes.json", file=tools.folder / "lanes.json")
     check("tune", "tune", good, "--json", *sizes)
     check("test", "test", good, "--json", "--samples", "4", codes=(5,))
     check("test", "test", tools.write("wide.ptl", ENDLESS_SHAPES), "--json", codes=(5,))
