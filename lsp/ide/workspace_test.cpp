@@ -254,13 +254,14 @@ TEST(Workspace, RecursionFollowsCalls) {
   change("return x + 1.0", "return k(x)"); // of one
   change("fn k(", "fn kk(");
   change("return k(x) }\n\nfn g", "return kk(x) }\n\nfn g");
-  change("return k(x)\n", "return x\n");
+  change("return k(x) }\n\nfn kk", "return x }\n\nfn kk");
   // By a name that comes, and by one that stands for another declaration.
   change("fn kk(", "fn k(");
   change("fn g(x: f32) -> f32 { return h(x) }\n\n", "");
   change("fn h", "fn f(x: f32) -> f32 { return h(x) }\n\nfn h");
   change("fn f(x: f32) -> f32 { return kk(x) }\n\n", "");
   change("return k(x)", "return f(x)");
+  change("return x }", "return k(x) }");
   change("fn f(x: f32) -> f32 { return h(x) }\n\n", "");
 }
 
