@@ -105,7 +105,7 @@ private:
   std::optional<std::vector<int64_t>> extentsOf(const rt::Param &param);
   std::optional<rt::OwnedArray> make(const rt::Param &param, const std::string &text,
                                      uint64_t stream);
-  bool assume(const rt::Param &param, RunInputs &inputs);
+  bool assume(const rt::Param &param, RunInputs &inputs, RunNeeds needs);
   std::optional<PtlScalar> scalar(const rt::Param &param, const std::string &text);
   PtlElem elemOf(const rt::Param &param) const;
   std::string knownNames() const;
@@ -260,8 +260,8 @@ std::optional<std::vector<int64_t>> Resolver::extentsOf(const rt::Param &param) 
   return extents;
 }
 
-/// An array of which only the shape is known, or what may decide, or a number that decides nothing.
-bool Resolver::assume(const rt::Param &param, RunInputs &inputs) {
+/// An array of which only the shape is known, or what may decide, or random elements, or a number that decides nothing.
+bool Resolver::assume(const rt::Param &param, RunInputs &inputs, RunNeeds needs) {
   if (!param.isArray()) {
     // The value of an integer may decide how often a loop runs, so it cannot be assumed. A float
     // decides nothing that times depend on.
@@ -280,6 +280,15 @@ bool Resolver::assume(const rt::Param &param, RunInputs &inputs) {
     inputs.elements.push_back(std::move(assumed->elements));
     inputs.arrays.push_back(std::move(assumed->array));
     inputs.hasValues.push_back(true);
+    return true;
+  }
+  if (needs == RunNeeds::Drawn) {
+    std::string recipe = "random(seed: " + std::to_string(inputs.arrays.size() + 1) + ")";
+    if (std::optional<rt::OwnedArray> array = make(param, recipe, inputs.arrays.size() + 1)) {
+      inputs.elements.push_back({param.name, recipe});
+      inputs.arrays.push_back(std::move(*array));
+      inputs.hasValues.push_back(true);
+    }
     return true;
   }
   // No values are needed, so the memory is only reserved and never touched.
@@ -375,7 +384,7 @@ void Resolver::finish(RunInputs &inputs, RunNeeds needs) {
       continue;
     auto given = values_.find(param.name);
     // When only times are asked, missing values can be assumed.
-    if (given == values_.end() && needs == RunNeeds::Times && assume(param, inputs))
+    if (given == values_.end() && needs != RunNeeds::Values && assume(param, inputs, needs))
       continue;
     if (given == values_.end()) {
       fail(param.name, param.isArray() ? "it has no value; give a file, " + param.name + "=@" +

@@ -25,7 +25,8 @@ struct RunInputs {
 /// How complete the arguments have to be. With `Times` an array that is not given has a shape, and
 /// has values only if they may decide how long the entry takes (`assumeElements`); scalars that are
 /// not integers need no value.
-enum class RunNeeds : uint8_t { Values, Times };
+/// With `Drawn` such arrays have random elements, and numbers that are not integers are 1.
+enum class RunNeeds : uint8_t { Values, Times, Drawn };
 
 struct RunArgumentError {
   std::string name; ///< of the parameter or the word that is wrong
