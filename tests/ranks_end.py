@@ -27,6 +27,7 @@ pub program stops[N](a: i32[N] over chip by N, b: i32[N] over chip by N) -> (y: 
 HANG = 240
 # What `mpirun` starts in place of each rank, and what that does with the command of the rank.
 UNNOTICED = '"$@" & wait $!; sleep 1000'
+OTHERS_COME_LATER = 'if [ "$OMPI_COMM_WORLD_RANK" != 0 ]; then sleep 1; fi; ' + UNNOTICED
 NEVER_BEGINS = 'if [ "$OMPI_COMM_WORLD_RANK" = 2 ]; then sleep 1000; fi; exec "$@"'
 STOPS_AT_ONCE = 'if [ "$OMPI_COMM_WORLD_RANK" = 2 ]; then kill -STOP $$; fi; exec "$@"'
 DIES_AT_ONCE = 'if [ "$OMPI_COMM_WORLD_RANK" = 2 ]; then kill -9 $$; fi; exec "$@"'
@@ -259,6 +260,7 @@ def by_hand(tools, folder):
 def by_hand_unnoticed(tools, folder):
     Run(tools, folder, "receive1:2:kill", each=UNNOTICED, by_hand=True).fails(r"rank 2 \(process \d+\) is gone")
     Run(tools, folder, "begin:0:kill", each=UNNOTICED, by_hand=True).fails(r"rank 0 \(process \d+\) is gone")
+    Run(tools, folder, "begin:0:kill", each=OTHERS_COME_LATER, by_hand=True).fails(r"rank 0 (\(process \d+\) )?is gone")
 
 
 def by_hand_stopped(tools, folder):

@@ -276,7 +276,7 @@ std::optional<std::vector<int64_t>> Resolver::extentsOf(const rt::Param &param) 
   return extents;
 }
 
-/// An array of which only the shape is known, or what may decide, or a number that decides nothing.
+/// An array of which only the shape is known, or what may decide, or random elements, or a number that decides nothing.
 bool Resolver::assume(const rt::Param &param, RunInputs &inputs) {
   if (!param.isArray()) {
     // The value of an integer may decide how often a loop runs, so it cannot be assumed. A float
@@ -296,6 +296,15 @@ bool Resolver::assume(const rt::Param &param, RunInputs &inputs) {
     inputs.elements.push_back(std::move(assumed->elements));
     inputs.arrays.push_back(std::move(assumed->array));
     inputs.hasValues.push_back(true);
+    return true;
+  }
+  if (needs_ == RunNeeds::Drawn) {
+    std::string recipe = "random(seed: " + std::to_string(inputs.arrays.size() + 1) + ")";
+    if (std::optional<rt::OwnedArray> array = make(param, recipe, inputs.arrays.size() + 1)) {
+      inputs.elements.push_back({param.name, recipe});
+      inputs.arrays.push_back(std::move(*array));
+      inputs.hasValues.push_back(true);
+    }
     return true;
   }
   // No values are needed, so the memory is only reserved and never touched.
@@ -391,7 +400,8 @@ void Resolver::finish(RunInputs &inputs) {
       continue;
     auto given = values_.find(param.name);
     // When only times are asked, missing values can be assumed.
-    if (given == values_.end() && needs_ == RunNeeds::Times && assume(param, inputs))
+    if (given == values_.end() && (needs_ == RunNeeds::Times || needs_ == RunNeeds::Drawn) &&
+        assume(param, inputs))
       continue;
     if (given == values_.end()) {
       fail(param.name, param.isArray() ? "it has no value; give a file, " + param.name + "=@" +

@@ -29,7 +29,8 @@ struct RunInputs {
 /// How complete the arguments have to be. With `Times` an array that is not given has a shape, and
 /// has values only if they may decide how long the entry takes (`assumeElements`); scalars that are
 /// not integers need no value. With `Parts` arrays in files are described only: `RunInputs::files`.
-enum class RunNeeds : uint8_t { Values, Times, Parts };
+/// With `Drawn` arrays that are not given have random elements, and numbers that are not integers are 1.
+enum class RunNeeds : uint8_t { Values, Times, Parts, Drawn };
 
 struct RunArgumentError {
   std::string name; ///< of the parameter or the word that is wrong

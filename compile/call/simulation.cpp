@@ -1,6 +1,7 @@
 #include "compile/call/simulation.h"
 
 #include "compile/call/call_views.h"
+#include "runtime/sim/times_alone.h"
 
 namespace ptl {
 
@@ -14,12 +15,32 @@ Simulation::Simulation(const CheckedProgram &program, const SourceManager &sourc
 
 bool Simulation::bind(const std::vector<std::string> &words, const SimulationOptions &options) {
   options_ = options;
+  words_ = words;
   std::vector<RunArgumentError> errors =
       resolveRunArguments(decl_, executor_.describe(decl_), words, options.seed, options.convert,
                           inputs_, options.values ? RunNeeds::Values : RunNeeds::Times);
   for (const RunArgumentError &error : errors)
     sink_.report(DiagId::BadRunArgument, kNoSpan, {error.name, error.reason});
   return errors.empty();
+}
+
+/// Whether the run stopped where data decide that nobody gave. Then they are drawn, so that a run with
+/// values has what it needs; their decisions are those of the elements, and none is assumed.
+bool Simulation::drawMissing() {
+  constexpr int64_t most = int64_t(1) << 30; // bytes
+  if (options_.values || !sim::lacksValues(failure_.message) || argumentBytes() > most)
+    return false;
+  RunInputs drawn;
+  if (!resolveRunArguments(decl_, executor_.describe(decl_), words_, options_.seed,
+                           options_.convert, drawn, RunNeeds::Drawn)
+           .empty())
+    return false;
+  inputs_ = std::move(drawn);
+  options_.values = true;
+  assumes_ = false;
+  decisions_.clear();
+  failure_ = {};
+  return true;
 }
 
 bool Simulation::once(sim::TimeOptions how, sim::Timeline &timeline) {
@@ -45,8 +66,13 @@ bool Simulation::run(sim::Report &report) {
   sim::TimeOptions how;
   how.values = options_.values;
   assumes_ = !options_.values;
-  if (!once(how, report.timeline))
-    return false;
+  if (!once(how, report.timeline)) {
+    if (!drawMissing())
+      return false;
+    how.values = true;
+    if (!once(how, report.timeline))
+      return false;
+  }
   report.entry = decl_.name;
   report.machine = machine_.name;
   for (const auto &[name, value] : inputs_.dims)
@@ -91,9 +117,22 @@ void Simulation::explain(sim::Report &report) {
 
 std::optional<sim::Estimate> Simulation::estimate() {
   assumes_ = true;
-  return sim::estimate([&](sim::TimeOptions how, sim::Timeline &timeline) {
-    return once(std::move(how), timeline);
-  });
+  std::optional<sim::Estimate> estimate =
+      sim::estimate([&](sim::TimeOptions how, sim::Timeline &timeline) {
+        return once(std::move(how), timeline);
+      });
+  if (estimate || !drawMissing())
+    return estimate;
+  // What is left out of an estimate is not computed, and what it would have made might decide.
+  sim::Estimate whole;
+  whole.exact = true;
+  sim::TimeOptions how;
+  how.values = true;
+  if (!once(how, whole.timeline))
+    return std::nullopt;
+  whole.groupsOfChip = sim::groupsOfChip(whole.timeline);
+  whole.analysis = sim::analyse(whole.timeline, whole.groupsOfChip);
+  return whole;
 }
 
 int64_t Simulation::argumentBytes() const {

@@ -25,11 +25,12 @@ public:
 
   /// Takes `name=value` words; false after reporting what is wrong with them.
   bool bind(const std::vector<std::string> &words, const SimulationOptions &options);
-  /// Runs once and analyses. False after an error: `failure()`, or the sink has it.
+  /// Runs once and analyses. Where data decide that nobody gave, they are drawn, and values are computed.
+  /// False after an error: `failure()`, or the sink has it.
   bool run(rt::sim::Report &report);
   /// Runs once for each kind of cost with that cost set to zero, and fills in what would be gained.
   void explain(rt::sim::Report &report);
-  /// Estimates the time without running everything. Returns nothing after an error.
+  /// Estimates the time without running everything, unless data decide. Returns nothing after an error.
   std::optional<rt::sim::Estimate> estimate();
 
   /// The bytes of the arrays that are passed.
@@ -44,6 +45,7 @@ public:
   bool hadInternalError() const { return executor_.hadInternalError(); }
 
 private:
+  bool drawMissing();
   bool once(rt::sim::TimeOptions how, rt::sim::Timeline &timeline);
 
   DiagnosticSink &sink_;
@@ -52,6 +54,7 @@ private:
   MachineCosts costs_;
   CompiledExecutor executor_;
   SimulationOptions options_;
+  std::vector<std::string> words_;
   RunInputs inputs_;
   bool assumes_ = false; ///< what data decides that nobody gave
   std::vector<AssumedDecision> decisions_;

@@ -14,6 +14,7 @@
 #include "runtime/sim/load/function_loader.h"
 #include "runtime/sim/load/load.h"
 #include "runtime/sim/scalar.h"
+#include "runtime/sim/times_alone.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
@@ -165,8 +166,8 @@ private:
     if (llvm::none_of(by, [&](Value value) { return isUnknown(value); }))
       return true;
     llvm::SetVector<StringAttr> names = namesBehind(by);
-    std::string text = "an element of an array decides here, and it has no values where only times "
-                       "are wanted";
+    std::string text = "an element of an array decides here, and it has no values " +
+                       std::string(rt::sim::kTimesAlone);
     for (StringAttr name : names)
       text += (name == names.front() ? "; examples may be given: `-D " : " -D ") +
               name.getValue().str() + "=...";

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <utility>
 
 namespace ptl::ranks {
 
@@ -55,7 +56,7 @@ void Keeper::accept() {
   member.socket = socket;
   member.process = Process(other.pid);
   if (isEnding_)
-    sendMessage(socket, {Message::End, outcome_.code});
+    sendMessage(socket, {Message::End, outcome_.code}, sayOnce());
 }
 
 /// Whether the rank is still there.
@@ -150,7 +151,14 @@ void Keeper::endAll() {
   for (const Member &member : members_)
     if ((!member.hasEnded || member.isShared) && !(isBetween && member.rank == 0))
       sendMessage(member.socket, {Message::End, outcome_.code},
-                  &member == speaker ? "ptlc: error: " + outcome_.why + "\n" : std::string());
+                  &member == speaker ? sayOnce() : std::string());
+}
+
+/// Why the run ends, for the one rank that says it: where none was there yet, the first that comes.
+std::string Keeper::sayOnce() {
+  bool isSaid = std::exchange(isSaid_, true);
+  return isSaid || ownsLauncher_ || outcome_.why.empty() ? std::string()
+                                                         : "ptlc: error: " + outcome_.why + "\n";
 }
 
 void Keeper::removeUnfinished() {

@@ -82,6 +82,7 @@ private:
   void lost(const Member &member);
   std::vector<pid_t> candidates() const;
   void endAll();
+  std::string sayOnce();
   void lookForStopped(double seconds);
   void lookForMissing(double seconds);
   void lookForStandstill(double seconds);
@@ -97,7 +98,7 @@ private:
   std::vector<Member> members_;
   std::set<std::string> unfinished_;
   Process launcher_;
-  bool ownsLauncher_ = false, sawCandidate_ = false, isEnding_ = false;
+  bool ownsLauncher_ = false, sawCandidate_ = false, isEnding_ = false, isSaid_ = false;
   bool isCommitting_ = false, hasAsked_ = false, hasForced_ = false, isOdd_ = false;
   double launcherStopped_ = 0, missing_ = 0, standstill_ = 0, shared_ = 0, ending_ = 0, idle_ = 0;
   uint64_t lastSum_ = 0;

@@ -2,6 +2,7 @@
 // an event decides.
 #include "runtime/sim/group.h"
 #include "runtime/sim/scalar.h"
+#include "runtime/sim/times_alone.h"
 
 #include <utility>
 
@@ -74,7 +75,7 @@ bool Core::wasKnown(const Step &step) {
     data =
         "elements of `" + group_.launch().pointers[static_cast<size_t>(needed->i - 1)].name + "`";
   return failAt(step, what,
-                "depends on " + data + ": there are no values where only times are wanted");
+                "depends on " + data + ": there are no values " + std::string(kTimesAlone));
 }
 
 /// Whether a step is a check of data that is not there. Such checks are assumed to hold.
