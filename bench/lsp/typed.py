@@ -101,7 +101,7 @@ def hovers(place, lines, options, known):
     choose = random.Random(options.seed)
     text = document(place, lines, choose, known)
     ranges = declarations(text)
-    times, cursor = [], Text(text)
+    times, processor, cursor = [], [], Text(text)
     with typed.Typed(place, f"hovers_{lines}.ptl", text) as each:
         for begin, end in choose.sample(ranges, min(options.hovers, len(ranges))):
             time.sleep(0.3)
@@ -110,12 +110,15 @@ def hovers(place, lines, options, known):
             client.next_id += 1
             message = encode({"jsonrpc": "2.0", "id": client.next_id, "method": "textDocument/hover",
                               "params": {"textDocument": {"uri": each.uri}, "position": cursor.position(at)}})
+            spent = measuring.processor_time(client.process.pid)
             began = time.perf_counter()
             client.send_bytes(message)
             times.append(1000 * (client.reply(client.next_id)["at"] - began))
+            processor.append(1000 * (measuring.processor_time(client.process.pid) - spent))
     times.sort()
+    processor.sort()
     print(f"{lines:>6} lines, {len(times)} first hovers at rest: p50 {measuring.quantile(times, 0.5):.2f} ms, p90 {measuring.quantile(times, 0.9):.2f} ms, "
-          f"longest {times[-1]:.2f} ms (load {load()})")
+          f"longest {times[-1]:.2f} ms (load {load()}), processor time p50 {measuring.quantile(processor, 0.5):.2f} ms, longest {processor[-1]:.2f} ms")
 
 
 def main():

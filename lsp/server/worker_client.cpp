@@ -1,6 +1,7 @@
 #include "lsp/server/worker_client.h"
 #include "lsp/server/connection.h"
 
+#include "lsp/server/placed_text.h"
 #include "lsp/server/session.h"
 
 #include <algorithm>
@@ -124,12 +125,31 @@ void WorkerClient::start() {
   uv_read_start(reinterpret_cast<uv_stream_t *>(&process->out), allocate, onRead);
 }
 
+/// The message as JSON. Whole files are most of it.
+static std::string written(const json &message) {
+  auto files = message.find("files");
+  if (files == message.end() || !files->is_object())
+    return dumped(message);
+  json rest = json::object();
+  for (const auto &[name, value] : message.items())
+    if (name != "files")
+      rest[name] = value;
+  std::string text = dumped(rest);
+  text.pop_back();
+  text += rest.empty() ? "\"files\":{" : ",\"files\":{";
+  for (const auto &[path, content] : files->items())
+    text +=
+        (text.back() == '{' ? "" : ",") + jsonText(path) + ":" +
+        (content.is_string() ? jsonText(content.get_ref<const std::string &>()) : dumped(content));
+  return text += "}}";
+}
+
 void WorkerClient::send(const json &message) {
   struct Write {
     uv_write_t request;
     std::string bytes;
   };
-  auto *write = new Write{{}, frame(dumped(message))};
+  auto *write = new Write{{}, frame(written(message))};
   // The bytes must live until they were written.
   write->request.data = write;
   uv_buf_t buffer = uv_buf_init(write->bytes.data(), static_cast<unsigned>(write->bytes.size()));
