@@ -25,10 +25,12 @@ bool Simulation::bind(const std::vector<std::string> &words, const SimulationOpt
 }
 
 /// Whether the run stopped where data decide that nobody gave. Then they are drawn, so that a run with
-/// values has what it needs; their decisions are those of the elements, and none is assumed.
+/// values has what it needs; their decisions are those of the elements, and none is assumed. Who has given
+/// examples of some is told which ones are missing: drawn data would not keep to them.
 bool Simulation::drawMissing() {
   constexpr int64_t most = int64_t(1) << 30; // bytes
-  if (options_.values || !sim::lacksValues(failure_.message) || argumentBytes() > most)
+  if (options_.values || !options_.examples.empty() || !sim::lacksValues(failure_.message) ||
+      argumentBytes() > most)
     return false;
   RunInputs drawn;
   if (!resolveRunArguments(decl_, executor_.describe(decl_), words_, options_.seed,
