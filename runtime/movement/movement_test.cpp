@@ -360,10 +360,15 @@ TEST(Movement, TimeFollowsTheFormulas) {
   Request reduce{Kind::AllReduce, {8000}, 8, 0, 0, 0};
   EXPECT_NEAR(predictSeconds(makeSteps(reduce, Algorithm::Doubling), 4, cost),
               3 * (cost.perMessage + 8 * part), 1e-12);
-  EXPECT_EQ(chooseSteps({Kind::AllReduce, {4}, 8, 0, 0, 0}, 4, cost).algorithm,
-            Algorithm::Doubling);
-  EXPECT_EQ(chooseSteps({Kind::AllReduce, {1 << 20}, 8, 0, 0, 0}, 4, cost).algorithm,
-            Algorithm::Ring);
+  Request small{Kind::AllReduce, {4}, 8, 0, 0, 0}, large{Kind::AllReduce, {1 << 20}, 8, 0, 0, 0};
+  auto secondsOf = [&](const Request &request, Algorithm algorithm) {
+    return predictSeconds(makeSteps(request, algorithm), 4, cost);
+  };
+  EXPECT_LT(secondsOf(small, Algorithm::Doubling), secondsOf(small, Algorithm::Ring));
+  EXPECT_GT(secondsOf(large, Algorithm::Doubling), secondsOf(large, Algorithm::Ring));
+  // What all send at once waits twice, and sends no more than a ring.
+  for (const Request &request : {small, large})
+    EXPECT_EQ(chooseSteps(request, 4, cost).algorithm, Algorithm::Mesh);
 }
 
 TEST(Movement, BytesSent) {
