@@ -194,8 +194,10 @@ static json commandOf(const Session &session, const std::string &uri, const ide:
   return {{"title", info.title}, {"command", command}, {"arguments", std::move(arguments)}};
 }
 
-static void lensRange(const Session &session, const ide::Chunk &chunk, const ide::Lens &lens,
+/// Begins the next lens of the list with its range; whoever calls adds the rest and closes it.
+static void beginLens(const Session &session, const ide::Chunk &chunk, const ide::Lens &lens,
                       PlacedText &out) {
+  out.text += out.text.empty() ? "{\"range\":" : ",{\"range\":";
   auto positionOf = [&](uint32_t offset) {
     LineColumn at = chunk.file.lineColumn(offset);
     return ide::LineByte{at.line - 1, at.column - 1};
@@ -215,8 +217,7 @@ static void addViewLenses(const Session &session, const std::string &uri, const 
     if (targets.size() > 1)
       command["title"] = target + ": " + command.value("title", "");
     command["arguments"].push_back(target);
-    out.text += out.text.empty() ? "{\"range\":" : ",{\"range\":";
-    lensRange(session, chunk, lens, out);
+    beginLens(session, chunk, lens, out);
     out.text += ",\"command\":" + dumped(command) + "}";
   }
 }
@@ -225,8 +226,7 @@ static void addViewLenses(const Session &session, const std::string &uri, const 
 static void addChipLenses(const Session &session, const std::string &uri, const ide::Chunk &chunk,
                           const ide::Lens &lens, PlacedText &out) {
   for (const std::string &target : session.settings.targets) {
-    out.text += out.text.empty() ? "{\"range\":" : ",{\"range\":";
-    lensRange(session, chunk, lens, out);
+    beginLens(session, chunk, lens, out);
     out.text +=
         ",\"data\":" + dumped({{"uri", uri}, {"entry", lens.name}, {"target", target}}) + "}";
   }
@@ -237,8 +237,7 @@ static void addSizesLens(const Session &session, const std::string &uri, const i
                          const ide::Lens &lens, PlacedText &out) {
   if (session.settings.targets.empty())
     return;
-  out.text += out.text.empty() ? "{\"range\":" : ",{\"range\":";
-  lensRange(session, chunk, lens, out);
+  beginLens(session, chunk, lens, out);
   out.text += ",\"data\":" + dumped({{"uri", uri}, {"entry", lens.name}}) + "}";
 }
 
@@ -262,8 +261,7 @@ static void addPlainLens(const Session &session, const std::string &uri, const i
   bool isCount = lens.kind == ide::LensKind::References;
   if (isCount && !session.settings.referenceLenses)
     return;
-  out.text += out.text.empty() ? "{\"range\":" : ",{\"range\":";
-  lensRange(session, chunk, lens, out);
+  beginLens(session, chunk, lens, out);
   out.text += isCount ? ",\"data\":" + jsonText(uri)
                       : ",\"command\":" + dumped(commandOf(session, uri, lens));
   out.text += '}';
