@@ -22,8 +22,7 @@ struct Dependency {
   DeclSpace space = DeclSpace::Callable;
   std::string name;
   Part part = Part::Signature;
-  uint64_t hash =
-      0; ///< of what was found, of the text where that was not the signature; 0: nothing
+  uint64_t hash = 0;   ///< of the signature, else of the text, that was found; 0: nothing
   uint64_t labels = 0; ///< hash of them, if they were looked at
 
   /// Whether the module still declares the same.
