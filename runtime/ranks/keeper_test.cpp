@@ -43,8 +43,12 @@ int beRank(const std::string &what) {
     line->done();
     return 0;
   }
-  if (here == "late")
+  // Killed before the results are in place, a rank would rightly end the run.
+  if (here == "late") {
+    while (::access("whole", F_OK) != 0)
+      ::usleep(1000);
     ::raise(SIGKILL);
+  }
   // Whoever has nothing to do is ended by the keeper.
   for (;;)
     ::pause();
