@@ -13,9 +13,40 @@ static std::shared_ptr<const ide::Chunk> chunkAt(const ide::File &file, uint32_t
   return file.document.places()[file.document.placeAt(offset)].chunk;
 }
 
+/// Whether a chunk holds nothing but what no declaration begins with: the rest of one whose bracket
+/// was torn off, for instance.
+static bool isRest(const ide::Chunk &chunk) {
+  const Tree &tree = *chunk.tree;
+  std::span<const NodeId> items = tree.children(tree.root());
+  return !items.empty() && std::ranges::all_of(items, [&](NodeId item) {
+    return item != kNoNode && tree.is(item, NodeKind::Error);
+  });
+}
+
+namespace {
+/// Places of a document, both ends included.
+struct Places {
+  size_t first = 0, last = 0;
+  bool contains(size_t place) const { return first <= place && place <= last; }
+};
+} // namespace
+
+/// The places of the declarations before and behind an offset, each with the rest that follows it.
+static Places declarationsAt(const ide::File &file, uint32_t offset) {
+  std::span<const ide::Place> places = file.document.places();
+  Places found{file.document.placeAt(std::max(offset, 1u) - 1), file.document.placeAt(offset)};
+  while (found.first > 0 && isRest(*places[found.first].chunk))
+    --found.first;
+  while (found.last + 1 < places.size() && isRest(*places[found.last + 1].chunk))
+    ++found.last;
+  return found;
+}
+
 bool Typing::isInDeclaration(const ide::File &file, uint32_t offset) const {
-  for (uint32_t at : {offset, std::max(offset, 1u) - 1})
-    if (auto chunk = chunkAt(file, at); chunk == before_.lock() || chunk == behind_.lock())
+  Places found = declarationsAt(file, offset);
+  for (size_t i = found.first; i <= found.last; ++i)
+    if (auto &chunk = file.document.places()[i].chunk;
+        chunk == before_.lock() || chunk == behind_.lock())
       return true;
   return false;
 }
@@ -300,12 +331,9 @@ void Typing::addTold(const ide::File &file, const std::unordered_set<size_t> &fo
 
 json Typing::shown(const ide::File &file, json diagnostics) {
   bool isHere = file.path() == path_, isAnywhere = !path_.empty();
-  // The first and the last declaration that the place belongs to.
-  size_t first = isHere ? file.document.placeAt(std::max(cursor_, 1u) - 1) : 0,
-         last = isHere ? file.document.placeAt(cursor_) : 0;
+  Places places = isHere ? declarationsAt(file, cursor_) : Places();
   auto isNear = [&](const json &each) {
-    size_t place = file.document.placeAtLine(lineOf(each));
-    return first <= place && place <= last;
+    return places.contains(file.document.placeAtLine(lineOf(each)));
   };
   bool isBroken =
       isHere && std::any_of(diagnostics.begin(), diagnostics.end(), [&](const json &each) {

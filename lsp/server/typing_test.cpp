@@ -25,6 +25,13 @@ protected:
     workspace_.edit(*file_, {at, at}, text);
     typing_.end(*file_, {at, at}, text);
   }
+  /// Deletes the first letter of the first `piece`.
+  void take(const std::string &piece) {
+    auto at = static_cast<uint32_t>(file_->document.text().find(piece));
+    typing_.begin(*file_, {at, at + 1}, "");
+    workspace_.edit(*file_, {at, at + 1}, "");
+    typing_.end(*file_, {at, at + 1}, "");
+  }
   static json diagnostic(uint32_t line, const std::string &code, int severity = 1) {
     json at = {{"line", line}, {"character", 0}};
     return {{"range", {{"start", at}, {"end", at}}},
@@ -175,6 +182,15 @@ TEST_F(TypingTest, ABrokenStatementHidesNoErrorOfAnother) {
   EXPECT_EQ(shown({}), "") << "it was mended by the other statement";
   type("y[:] = a + (a)", " +");
   EXPECT_EQ(shown({diagnostic(3, "E0108")}), "");
+}
+
+TEST_F(TypingTest, ADeclarationWithoutItsBracketGoesOn) {
+  take("{\n    return");
+  EXPECT_EQ(shown({diagnostic(6, "E0107"), diagnostic(7, "E0111")}), "");
+  type("return x", "y");
+  EXPECT_EQ(shown({diagnostic(6, "E0107"), diagnostic(7, "E0111")}), "");
+  type("let a = x", " ");
+  EXPECT_EQ(shown({diagnostic(6, "E0107"), diagnostic(7, "E0111")}), "E0107 E0111");
 }
 
 TEST_F(TypingTest, WhatIsHiddenMovesWithItsLine) {
