@@ -42,6 +42,42 @@ static Places declarationsAt(const ide::File &file, uint32_t offset) {
   return found;
 }
 
+/// Whether each bracket of these declarations has its other half: what is wrong with the syntax of a
+/// line is a matter of that line then.
+static bool areBracketsWhole(const ide::File &file, Places places) {
+  std::vector<TokenKind> open;
+  auto closes = [&](TokenKind opener) {
+    bool isWhole = !open.empty() && open.back() == opener;
+    if (isWhole)
+      open.pop_back();
+    return isWhole;
+  };
+  auto fits = [&](TokenKind kind) {
+    switch (kind) {
+    case TokenKind::LParen:
+    case TokenKind::LBracket:
+    case TokenKind::LBrace:
+      open.push_back(kind);
+      return true;
+    case TokenKind::RParen:
+      return closes(TokenKind::LParen);
+    case TokenKind::RBracket:
+      return closes(TokenKind::LBracket);
+    case TokenKind::RBrace:
+      return closes(TokenKind::LBrace);
+    default:
+      return true;
+    }
+  };
+  for (size_t i = places.first; i <= places.last; ++i) {
+    const Tree &tree = *file.document.places()[i].chunk->tree;
+    for (TokenIndex token = 0; token < tree.tokens().size(); ++token)
+      if (!fits(tree.tokenKind(token)))
+        return false;
+  }
+  return open.empty();
+}
+
 bool Typing::isInDeclaration(const ide::File &file, uint32_t offset) const {
   Places found = declarationsAt(file, offset);
   for (size_t i = found.first; i <= found.last; ++i)
@@ -125,13 +161,14 @@ void Typing::leaveLine(const ide::File &file) {
   isLeft_ = true;
 }
 
-/// `line` is where the typing goes on. Whoever goes to an error that was kept back knows of it, and
-/// of those that say the same.
-void Typing::leaveDeclaration(uint32_t line) {
+/// `offset` is where the typing goes on. Whoever goes to a declaration with an error that was kept
+/// back knows of it, and of those that say the same.
+void Typing::leaveDeclaration(const ide::File &file, uint32_t offset) {
   const std::unordered_set<size_t> &known = known_[path_];
+  Places places = declarationsAt(file, offset);
   std::unordered_set<size_t> beingMended;
   for (const Found &found : found_)
-    if (found.line == line && !known.contains(found.identity))
+    if (places.contains(file.document.placeAtLine(found.line)) && !known.contains(found.identity))
       beingMended.insert(found.message);
   released_.clear();
   for (const Found &found : found_)
@@ -152,7 +189,7 @@ void Typing::begin(const ide::File &file, ide::Range range, std::string_view tex
     isResting_ = false;
     path_ = file.path();
   } else if (!isInDeclaration(file, range.begin)) {
-    leaveDeclaration(file.document.position(range.begin).line);
+    leaveDeclaration(file, range.begin);
   } else {
     Lines lines = linesAt(file, range.begin);
     if (lines.first != first_ || (!lines.isOpen && text.find('\n') != text.npos))
@@ -208,7 +245,7 @@ void Typing::closed(const std::string &path) {
 
 /// What a declaration lacks that is not yet written to its end.
 static bool isOfUnfinished(std::string_view code) {
-  constexpr std::string_view codes[] = {"E0231", "E0245", "E0501", "E0502",
+  constexpr std::string_view codes[] = {"E0129", "E0231", "E0245", "E0501", "E0502",
                                         "E0503", "E0529", "W1201", "W1202"};
   return std::find(std::begin(codes), std::end(codes), code) != std::end(codes);
 }
@@ -339,6 +376,7 @@ json Typing::shown(const ide::File &file, json diagnostics) {
       isHere && std::any_of(diagnostics.begin(), diagnostics.end(), [&](const json &each) {
         return isOfSyntax(each.value("code", "")) && isNear(each);
       });
+  bool areLines = isBroken && areBracketsWhole(file, places); // what is broken
   if (isHere)
     found_.clear();
   holding_.erase(file.path());
@@ -357,7 +395,9 @@ json Typing::shown(const ide::File &file, json diagnostics) {
     std::string text = textOf(each);
     size_t identity = identityOf(text, file.document.lineText(line));
     found.insert(identity);
-    bool isDone = isHere && !isBroken && !isOfUnfinished(each.value("code", "")) && isNear(each);
+    std::string code = each.value("code", "");
+    bool isDone = isHere && (!isBroken || (areLines && isOfSyntax(code))) &&
+                  !isOfUnfinished(code) && isNear(each);
     if (isHere)
       found_.push_back(
           {identity, std::hash<std::string>()(text), line, isDone, isDone ? each : json()});

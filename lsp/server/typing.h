@@ -73,7 +73,7 @@ private:
   /// next, it will be unknown. Empty: it may still become a name.
   std::string hopelessWord(const ide::File &file) const;
   void leaveLine(const ide::File &file);
-  void leaveDeclaration(uint32_t line);
+  void leaveDeclaration(const ide::File &file, uint32_t offset);
   void moveTold(const ide::File &file, ide::Range range, std::string_view text);
   void addTold(const ide::File &file, const std::unordered_set<size_t> &found, json &list) const;
   void remember(const ide::File &file, json diagnostic, size_t identity);

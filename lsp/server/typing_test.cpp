@@ -184,6 +184,25 @@ TEST_F(TypingTest, ABrokenStatementHidesNoErrorOfAnother) {
   EXPECT_EQ(shown({diagnostic(3, "E0108")}), "");
 }
 
+TEST_F(TypingTest, SaysTheSyntaxOfALineThatWasLeft) {
+  type("let a = x", " x");
+  EXPECT_EQ(shown({diagnostic(2, "E0112")}), "");
+  type("y[:] = a", " ");
+  EXPECT_EQ(shown({diagnostic(2, "E0112"), diagnostic(0, "E0129")}), "E0112");
+  // With an open bracket, nobody knows where the declaration is broken.
+  type("y[:] = a ", "+ (");
+  EXPECT_EQ(shown({diagnostic(2, "E0112"), diagnostic(3, "E0108")}), "E0112");
+  type("let a = x x", " x");
+  EXPECT_EQ(shown({diagnostic(2, "E0112"), diagnostic(3, "E0108")}), "");
+}
+
+TEST_F(TypingTest, WhoGoesToADeclarationKnowsOfItsErrors) {
+  type("kernel k", "_b");
+  EXPECT_EQ(shown({diagnostic(8, "E0202"), diagnostic(3, "E0312")}), "");
+  type("fn f", "_b");
+  EXPECT_EQ(shown({diagnostic(8, "E0202"), diagnostic(3, "E0312")}), "E0312");
+}
+
 TEST_F(TypingTest, ADeclarationWithoutItsBracketGoesOn) {
   take("{\n    return");
   EXPECT_EQ(shown({diagnostic(6, "E0107"), diagnostic(7, "E0111")}), "");
@@ -201,7 +220,7 @@ TEST_F(TypingTest, WhatIsHiddenMovesWithItsLine) {
   ASSERT_EQ(list.size(), 1u);
   EXPECT_EQ(list[0]["range"]["start"]["line"], 4);
   type("y[:] = a + unk", " +");
-  EXPECT_EQ(shown({diagnostic(3, "E0105")}), "") << "its own line is written";
+  EXPECT_EQ(shown({diagnostic(3, "E0105")}), "E0105") << "the other one's own line is written";
 }
 
 TEST_F(TypingTest, SaysWhatIsWrongWithAFileThatWasLeft) {
