@@ -284,7 +284,7 @@ void timeline(Server &server, const json &params, const Reply &reply) {
       !params.contains("target") && !chips.empty())
     question.request["target"] = chips.front();
   else if (!params.contains("target"))
-    question.request.erase("target");
+    question.request.members.erase("target");
   std::string form = params.value("form", "lanes");
   if (form != "lanes" && form != "page")
     throw RequestError{kInvalidParams, "`form` is `lanes` or `page`"};

@@ -60,7 +60,7 @@ static void askPreview(Server &server, const std::string &uri, const PreviewKey 
                        const std::string &topic, Callback<const PreviewAnswer &> onAnswer) {
   ide::File &file = server.session.fileOfUri(Session::uri(key.path));
   server.previews.get(uri, key);
-  json request = entryRequest(server.session, file, key);
+  WorkerRequest request = entryRequest(server.session, file, key);
   auto onReply = [&server, uri, key, request, onAnswer](const WorkerAnswer &answer) {
     // The preview may have been replaced meanwhile, so it is looked up again.
     Preview &preview = server.previews.get(uri, key);
@@ -72,7 +72,7 @@ static void askPreview(Server &server, const std::string &uri, const PreviewKey 
       return onAnswer.fail(asRequestError(answer.error));
     std::string message = answer.error.value("message", "");
     // A crash of the worker is reported once and shown in the preview.
-    server.compilerFailed(key.path, key.entry, message, request);
+    server.compilerFailed(key.path, key.entry, message, request.whole());
     json failed = {
         {"ok", false},
         {"error", code},
@@ -194,7 +194,7 @@ void askStages(Server &server, Callback<> then) {
     then();
   };
   auto onProblem = [then](const RequestError &problem) { then.fail(problem); };
-  server.worker.ask("stages", json::object(), "", {onAnswer, onProblem});
+  server.worker.ask("stages", {}, "", {onAnswer, onProblem});
 }
 
 void stages(Server &server, const json &, const Reply &reply) {

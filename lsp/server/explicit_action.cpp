@@ -25,7 +25,7 @@ void resolveAnyCodeAction(Server &server, const json &params, const Reply &reply
   key.path = file.path();
   key.entry = data.at("explicit").get<std::string>();
   key.stage = data.at("stage").get<std::string>();
-  json request = entryRequest(server.session, file, key);
+  WorkerRequest request = entryRequest(server.session, file, key);
   auto onAnswer = [&server, path = key.path, data, params, isOld,
                    reply](const WorkerAnswer &answer) {
     if (!answer.ok())

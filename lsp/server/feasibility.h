@@ -4,6 +4,7 @@
 #pragma once
 
 #include "lsp/ide/workspace.h"
+#include "lsp/server/worker_request.h"
 
 #include <nlohmann/json.hpp>
 
@@ -112,7 +113,7 @@ ide::Range statementOf(const ide::File &file, ide::Range range);
 struct ChipQuestion {
   ChipEntry entry;
   std::string target;
-  json request; ///< for the worker
+  WorkerRequest request; ///< for the worker
 };
 /// `params`: `entry` or `position`, `target`, `bindings`, `sizes`. Throws `RequestError`.
 ChipQuestion chipQuestion(Session &session, const ide::File &file, const json &params);

@@ -151,7 +151,7 @@ void FeasibilityQueue::ask(Task task) {
   PreviewKey key;
   key.path = task.path;
   key.entry = task.entry;
-  json request = entryRequest(session, *file, key);
+  WorkerRequest request = entryRequest(session, *file, key);
   request["target"] = task.target;
   request["bindings"] = ownBindings(request["bindings"]);
   request["options"] = {{"helps", task.helps}};
@@ -175,7 +175,8 @@ void FeasibilityQueue::ask(Task task) {
     else if (code == "cancelled" && task.advice)
       later(task);
     else if (code == "crash" || code == "timeout")
-      server_.compilerFailed(task.path, task.entry, answer.error.value("message", ""), request);
+      server_.compilerFailed(task.path, task.entry, answer.error.value("message", ""),
+                             request.whole());
     pump();
   };
   // An answer that cannot be read is none; the next is asked for.
@@ -301,14 +302,14 @@ ChipQuestion chipQuestion(Session &session, const ide::File &file, const json &p
     throw RequestError{kInvalidParams, key.entry.empty()
                                            ? "there is no declaration at this position"
                                            : "`" + key.entry + "` is no kernel or program here"};
-  json request = entryRequest(session, file, key);
+  WorkerRequest request = entryRequest(session, file, key);
   if (params.contains("target"))
     request["target"] = params["target"];
   else if (!session.settings.targets.empty())
     request["target"] = session.settings.targets.front();
   // Sizes in the request win over those in the settings.
   request["sizes"].update(params.value("sizes", json::object()));
-  std::string target = request.value("target", "");
+  std::string target = request.members.value("target", "");
   return {*entry, std::move(target), std::move(request)};
 }
 
@@ -321,7 +322,7 @@ static void askVerdict(Server &server, const json &params, const Reply &reply, c
   Session &session = server.session;
   ide::File &file = session.file(params);
   ChipQuestion question = chipQuestion(session, file, params);
-  question.request.update(more);
+  question.request.members.update(more);
   auto onAnswer = [&session, reply, answerOf, path = file.path(), target = question.target,
                    document = file.document, entry = question.entry](const WorkerAnswer &answer) {
     // The file may have been closed, which ends the request.

@@ -84,7 +84,7 @@ namespace {
 /// What is asked for one expression, stage by stage.
 struct IrQuestion {
   Server &server;
-  json request; ///< of the worker, without its stages
+  WorkerRequest request; ///< of the worker, without its stages
   Callback<const std::string &> onText;
   std::string text = {};
 };
@@ -97,7 +97,7 @@ static void askStage(std::shared_ptr<IrQuestion> question, std::vector<std::stri
                      bool isPart) {
   if (stages.empty())
     return question->onText(question->text);
-  json request = question->request;
+  WorkerRequest request = question->request;
   request["stages"] = {stages.front()};
   auto onAnswer = [question, stages, isPart](const WorkerAnswer &answer) {
     // After a failure what was found so far is the answer.
@@ -179,7 +179,7 @@ static void askIr(Server &server, const ide::File &file, ide::Range range,
   Session &session = server.session;
   PreviewKey key;
   key.path = file.path();
-  json request = entryRequest(session, file, key);
+  WorkerRequest request = entryRequest(session, file, key);
   request["begin"] = range.begin;
   request["end"] = range.end;
   request["offset"] = range.begin;
@@ -282,7 +282,8 @@ static void askOpAt(Server &server, const std::string &uri, const json &params, 
       place["path"] = (folder / place.value("path", "")).lexically_normal().string();
     onOp(op);
   };
-  server.worker.ask("mlir", {{"text", server.irDocument(uri)}}, "", {onAnswer, reply.onProblem()});
+  server.worker.ask("mlir", {{{"text", server.irDocument(uri)}}, {}}, "",
+                    {onAnswer, reply.onProblem()});
 }
 
 static std::string listOf(const json &types) {
@@ -350,7 +351,7 @@ void previewHover(Server &server, const json &params, const Reply &reply) {
   PreviewKey key = PreviewKey::ofUri(params.at("uri").get<std::string>());
   Session &session = server.session;
   ide::File &file = session.fileOfUri(Session::uri(key.path));
-  json request = entryRequest(session, file, key);
+  WorkerRequest request = entryRequest(session, file, key);
   request["line"] = params.at("position").at("line");
   auto onAnswer = [&session, reply](const WorkerAnswer &answer) {
     if (!answer.ok() || !answer.result.value("ok", false))

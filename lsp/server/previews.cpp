@@ -121,14 +121,15 @@ std::string wholeStage(const Previews &previews, const Settings &settings,
 
 // ---- Requests -----------------------------------------------------------------------------------
 
-static void addOpenFiles(json &files, const ide::File &file) {
+static void addOpenFiles(std::vector<OpenText> &files, std::set<const ide::File *> &seen,
+                         const ide::File &file) {
   // Imports form no cycles, but modules may be imported twice.
-  if (files.contains(file.path()))
+  if (!seen.insert(&file).second)
     return;
   if (file.isOpen)
-    files[file.path()] = file.document.text();
+    files.push_back({file.path(), std::make_shared<ide::Document>(file.document)});
   for (const ide::File *imported : file.imports)
-    addOpenFiles(files, *imported);
+    addOpenFiles(files, seen, *imported);
 }
 
 /// The lengths that everything about an entry is for: those of the settings, unless `bindings`, which
@@ -147,9 +148,10 @@ static json wantedSizes(const Settings &settings, const json &bindings) {
   return sizes;
 }
 
-json entryRequest(const Session &session, const ide::File &file, const PreviewKey &key) {
-  json files = json::object();
-  addOpenFiles(files, file);
+WorkerRequest entryRequest(const Session &session, const ide::File &file, const PreviewKey &key) {
+  std::vector<OpenText> files;
+  std::set<const ide::File *> seen;
+  addOpenFiles(files, seen, file);
   json sizes = wantedSizes(session.settings, key.bindings);
   json bindings = session.settings.bindings;
   // A length that was chosen in place wins over a value for previews.
@@ -158,12 +160,12 @@ json entryRequest(const Session &session, const ide::File &file, const PreviewKe
       bindings.erase(name);
   // Values of the preview win over those of the settings.
   bindings.update(key.bindings);
-  json request = {{"root", file.path()},
-                  {"files", std::move(files)},
-                  {"bindings", std::move(bindings)},
-                  {"sizes", std::move(sizes)},
-                  {"importPaths", session.workspace.options().importPaths},
-                  {"defines", session.workspace.options().defines}};
+  WorkerRequest request{{{"root", file.path()},
+                         {"bindings", std::move(bindings)},
+                         {"sizes", std::move(sizes)},
+                         {"importPaths", session.workspace.options().importPaths},
+                         {"defines", session.workspace.options().defines}},
+                        std::move(files)};
   for (const MachineFile &machine : session.workspace.options().machines->ownFiles())
     request["machines"][machine.path] = machine.text;
   if (!key.entry.empty())

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "lsp/server/session.h"
+#include "lsp/server/worker_request.h"
 
 #include <map>
 #include <memory>
@@ -69,7 +70,7 @@ std::string wholeStage(const Previews &previews, const Settings &settings,
                        const std::string &stage);
 
 /// The members of a worker's request that name a declaration and its text.
-json entryRequest(const Session &session, const ide::File &file, const PreviewKey &key);
+WorkerRequest entryRequest(const Session &session, const ide::File &file, const PreviewKey &key);
 
 /// The places of a worker's answer as `[{uri, range}]`.
 json sourcesOf(Session &session, const json &places);

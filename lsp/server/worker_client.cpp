@@ -1,7 +1,6 @@
 #include "lsp/server/worker_client.h"
 #include "lsp/server/connection.h"
 
-#include "lsp/server/placed_text.h"
 #include "lsp/server/session.h"
 
 #include <algorithm>
@@ -17,6 +16,7 @@ struct WorkerClient::Process {
   uv_pipe_t in = {}, out = {};
   FrameReader frames;
   std::string buffer = std::string(65536, '\0');
+  SentTexts sent;
   WorkerClient *owner = nullptr; ///< null: nobody listens any more
   int openHandles = 0;
 
@@ -125,31 +125,14 @@ void WorkerClient::start() {
   uv_read_start(reinterpret_cast<uv_stream_t *>(&process->out), allocate, onRead);
 }
 
-/// The message as JSON. Whole files are most of it.
-static std::string written(const json &message) {
-  auto files = message.find("files");
-  if (files == message.end() || !files->is_object())
-    return dumped(message);
-  json rest = json::object();
-  for (const auto &[name, value] : message.items())
-    if (name != "files")
-      rest[name] = value;
-  std::string text = dumped(rest);
-  text.pop_back();
-  text += rest.empty() ? "\"files\":{" : ",\"files\":{";
-  for (const auto &[path, content] : files->items())
-    text +=
-        (text.back() == '{' ? "" : ",") + jsonText(path) + ":" +
-        (content.is_string() ? jsonText(content.get_ref<const std::string &>()) : dumped(content));
-  return text += "}}";
-}
+void WorkerClient::cancel(int64_t id) { send(dumped({{"cancel", id}})); }
 
-void WorkerClient::send(const json &message) {
+void WorkerClient::send(const std::string &message) {
   struct Write {
     uv_write_t request;
     std::string bytes;
   };
-  auto *write = new Write{{}, frame(written(message))};
+  auto *write = new Write{{}, frame(message)};
   // The bytes must live until they were written.
   write->request.data = write;
   uv_buf_t buffer = uv_buf_init(write->bytes.data(), static_cast<unsigned>(write->bytes.size()));
@@ -183,16 +166,18 @@ void WorkerClient::deliver() {
 }
 
 /// A hash of a request without its number.
-static size_t fingerprintOf(const std::string &method, const json &params) {
-  return std::hash<std::string>()(method + dumped(params));
+static size_t fingerprintOf(const std::string &method, const WorkerRequest &request) {
+  return std::hash<std::string>()(method + dumped(request.whole()));
 }
 
-void WorkerClient::ask(std::string method, json params, std::string topic, OnAnswer onAnswer) {
-  Task task{nextId_++, std::move(method), std::move(params), std::move(topic), std::move(onAnswer)};
+void WorkerClient::ask(std::string method, WorkerRequest request, std::string topic,
+                       OnAnswer onAnswer) {
+  Task task{nextId_++, std::move(method), std::move(request), std::move(topic),
+            std::move(onAnswer)};
   if (isStopped_)
     return finish(task, failure("ended", "the server ends"));
   // The same text would make the worker die again.
-  if (!poison_.empty() && poison_.contains(fingerprintOf(task.method, task.params)))
+  if (!poison_.empty() && poison_.contains(fingerprintOf(task.method, task.request)))
     return finish(task, failure("crash", "the compiler failed on this text before"));
   // Of requests on one topic only the newest matters, for instance one per keystroke.
   if (!task.topic.empty()) {
@@ -206,7 +191,7 @@ void WorkerClient::ask(std::string method, json params, std::string topic, OnAns
     // The running request is cancelled, but its answer is awaited: the worker does one thing at a
     // time.
     if (process_ && current_ && current_->topic == task.topic)
-      send({{"cancel", current_->id}});
+      cancel(current_->id);
   }
   if (task.topic != kIdle)
     cancelIdle();
@@ -218,7 +203,7 @@ void WorkerClient::cancelIdle() {
   auto idle = std::find_if(waiting_.begin(), waiting_.end(),
                            [](const Task &each) { return each.topic == kIdle; });
   if (process_ && current_ && current_->topic == kIdle)
-    send({{"cancel", current_->id}});
+    cancel(current_->id);
   if (idle == waiting_.end())
     return;
   Task task = std::move(*idle);
@@ -241,9 +226,7 @@ void WorkerClient::sendNext() {
       // All that wait fail at once, since none of them could run.
       continue;
     }
-    json message = task.params;
-    message["id"] = task.id;
-    message["method"] = task.method;
+    std::string message = process_->sent.written(task.request, task.method, task.id);
     runningId_ = task.id;
     current_ = std::make_unique<Task>(std::move(task));
     step_.clear();
@@ -303,8 +286,8 @@ void WorkerClient::onExit(int64_t status, int signal) {
     if (poison_.size() >= mostPoison)
       poison_.clear();
     // A request without a text has nothing that could be to blame.
-    if (!task->params.empty())
-      poison_.insert(fingerprintOf(task->method, task->params));
+    if (!task->request.members.empty())
+      poison_.insert(fingerprintOf(task->method, task->request));
     std::string step = lastWords_.is_object() && lastWords_.contains("error")
                            ? textOf(lastWords_["error"], "step", step_)
                            : step_;

@@ -4,6 +4,7 @@
 
 #include "lsp/server/callback.h"
 #include "lsp/server/framing.h"
+#include "lsp/server/worker_request.h"
 
 #include <nlohmann/json.hpp>
 #include <uv.h>
@@ -14,8 +15,6 @@
 #include <string>
 
 namespace ptl::lsp {
-
-using json = nlohmann::json;
 
 /// The outcome of a request: `result`, or `error` with `code` and `message`. The codes are those of
 /// the worker and `unavailable` (there is no worker), `superseded` (a newer request replaced it)
@@ -41,7 +40,7 @@ public:
   /// same `topic`, and cancels one that is running; an empty topic supersedes nothing. A request
   /// because of which the worker died is not sent again until its text changes. `onAnswer` is
   /// called once.
-  void ask(std::string method, json params, std::string topic, OnAnswer onAnswer);
+  void ask(std::string method, WorkerRequest request, std::string topic, OnAnswer onAnswer);
   /// The topic of requests that take long and can wait: they are sent when no other waits, and are
   /// cancelled when another comes.
   static constexpr const char *kIdle = "idle";
@@ -58,7 +57,7 @@ private:
   struct Task {
     int64_t id = 0;
     std::string method;
-    json params;
+    WorkerRequest request;
     std::string topic;
     OnAnswer onAnswer;
   };
@@ -71,7 +70,8 @@ private:
   void onExit(int64_t status, int signal);
   void finish(Task &task, WorkerAnswer answer);
   void deliver();
-  void send(const json &message);
+  void cancel(int64_t id);
+  void send(const std::string &message);
 
   uv_loop_t *loop_;
   std::string program_, standardLibrary_;

@@ -130,7 +130,7 @@ int serve(const Arguments &arguments, WorkerOptions options) {
     id = request->is_object() && request->contains("id") ? (*request)["id"] : Json();
     int64_t limit = numberOf(*request, "timeoutMs", arguments.timeoutMs);
     beginRequest(dumped(id), static_cast<unsigned>(std::clamp<int64_t>(limit, 1, 3600000)));
-    Json answer = worker.answer(*request);
+    Json answer = worker.answer(std::move(*request));
     endRequest();
     answer["id"] = id;
     channel.write(answer);

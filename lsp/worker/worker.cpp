@@ -34,10 +34,12 @@ bool Worker::step(const std::string &name) {
   return !watch_ || watch_(name);
 }
 
-Json Worker::answer(const Json &request) {
+Json Worker::answer(Json request) {
   ++requests_;
   if (!request.is_object())
     return error("invalid", "a message is a JSON object behind a `Content-Length` header");
+  if (std::string problem = texts_.complete(request); !problem.empty())
+    return error("invalid", problem);
   std::string method = textOf(request, "method");
   Json result;
   if (method == "preview")

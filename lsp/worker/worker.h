@@ -4,6 +4,7 @@
 #include "lsp/worker/cache.h"
 #include "lsp/worker/channel.h"
 #include "lsp/worker/narrow.h"
+#include "lsp/worker/texts.h"
 
 #include <map>
 
@@ -21,7 +22,7 @@ public:
   Worker(WorkerOptions options, Watch watch);
 
   /// The answer to one request: the members beside its id. Never throws.
-  Json answer(const Json &request);
+  Json answer(Json request);
   /// Frees memory while no request waits.
   void tidy();
   bool shouldStop() const { return shouldStop_; }
@@ -53,6 +54,7 @@ private:
 
   WorkerOptions options_;
   Watch watch_;
+  Texts texts_;
   Narrower narrower_;
   FunctionCache functions_;
   Cache cache_;

@@ -65,6 +65,30 @@ TEST(Worker, BindingsMayNameTheirDeclaration) {
   EXPECT_EQ(boundN({{"other.N", 512}, {"other.C", 1}}), "not bound");
 }
 
+TEST(Worker, AChangeIsOfTheTextThatWasSentBefore) {
+  Worker worker({}, {});
+  auto ask = [&](Json file) {
+    return worker.answer({{"method", "preview"},
+                          {"root", "t.ptl"},
+                          {"files", {{"t.ptl", std::move(file)}}},
+                          {"entry", "scale"},
+                          {"stage", "checked"}});
+  };
+  auto change = [](size_t from, size_t to, const char *text) {
+    return Json{{"from", from}, {"to", to}, {"text", text}};
+  };
+  EXPECT_EQ(textOf(ask(change(0, 0, ""))["error"], "code"), "invalid") << "there is none";
+  std::string plain = textOf(ask(kScale)["result"], "text");
+  EXPECT_EQ(textOf(ask(change(0, 0, ""))["result"], "text"), plain);
+  size_t at = std::string(kScale).find("x[r] * s");
+  std::string text = textOf(ask(change(at, at + 4, "exp(x[r])"))["result"], "text");
+  EXPECT_NE(text.find("exp"), std::string::npos) << text;
+  EXPECT_EQ(textOf(ask(change(0, 100000, ""))["error"], "code"), "invalid") << "beyond its end";
+  EXPECT_EQ(textOf(ask(change(at, at + 9, "x[r]"))["result"], "text"), plain);
+  worker.answer({{"method", "status"}, {"forget", {"t.ptl"}}});
+  EXPECT_EQ(textOf(ask(change(0, 0, ""))["error"], "code"), "invalid") << "it was forgotten";
+}
+
 TEST(Worker, AnExpressionKeepsItsRange) {
   Worker worker({}, {});
   Json result = previewOf(worker, kScale, "scale", "tile");

@@ -1,0 +1,21 @@
+// The texts of open files, which stay from one request to the next: a request brings what has changed.
+#pragma once
+
+#include "lsp/worker/channel.h"
+
+#include <string>
+#include <unordered_map>
+
+namespace ptl::worker {
+
+class Texts {
+public:
+  /// Replaces each change among the `files` of a request by the whole text of its file, and forgets
+  /// the files that the request says. Returns what is wrong with them; empty: nothing.
+  std::string complete(Json &request);
+
+private:
+  std::unordered_map<std::string, std::string> byPath_;
+};
+
+} // namespace ptl::worker
