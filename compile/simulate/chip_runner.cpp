@@ -104,14 +104,10 @@ private:
       stopInTime(op);
   }
 
-  /// What a run would have gone on with.
-  enum class Lacks : bool { Nothing, Values };
-
-  void stop(int32_t code, Operation *op, std::string message, Lacks lacks = Lacks::Nothing) {
+  void stop(int32_t code, Operation *op, std::string message, bool lacksValues = false) {
     if (failure_)
       return;
-    failure_ = {code, std::move(message), "", 0};
-    failure_.lacksValues = lacks == Lacks::Values;
+    failure_ = {code, std::move(message), "", 0, 0, lacksValues};
     if (FileLineColLoc at = fileOf(op->getLoc())) {
       failure_.file = at.getFilename().str();
       failure_.line = static_cast<int32_t>(at.getLine());
@@ -174,7 +170,7 @@ private:
     for (StringAttr name : names)
       text += (name == names.front() ? "; examples may be given: `-D " : " -D ") +
               name.getValue().str() + "=...";
-    stop(PTL_ERROR_SIMULATOR, op, text + (names.empty() ? "" : "`"), Lacks::Values);
+    stop(PTL_ERROR_SIMULATOR, op, text + (names.empty() ? "" : "`"), true);
     return false;
   }
 
@@ -502,8 +498,7 @@ private:
     if (result.failedCheck)
       return stopAtCheck(*result.failedCheck);
     if (!result.ok)
-      stop(codeOfStop(ownKernels_.count(kernel->name)), launch, result.error,
-           result.lacksValues ? Lacks::Values : Lacks::Nothing);
+      stop(codeOfStop(ownKernels_.count(kernel->name)), launch, result.error, result.lacksValues);
   }
 
   void submit(ir::LaunchOp launch, rt::sim::TaskRequest request,
@@ -532,7 +527,7 @@ private:
       return stopAtCheck(*timeline.failedCheck);
     // Several kernels may be under way: whose fault it is, is certain where all are the compiler's.
     stop(codeOfStop(ownKernels_.size() == kernels_.size()), op, timeline.error,
-         timeline.lacksValues ? Lacks::Values : Lacks::Nothing);
+         timeline.lacksValues);
   }
 
   /// With the values that are known.
