@@ -7,6 +7,8 @@ set(doc_folder share/doc/ptl)
 
 # The compiler: what `ptlc` needs, and nothing else.
 install(TARGETS ptlc EXPORT ptlTargets RUNTIME DESTINATION bin COMPONENT compiler)
+# The process that answers calls of agents (`ptlc mcp`), and the language server's questions.
+install(TARGETS ptl-lsp-worker RUNTIME DESTINATION bin COMPONENT compiler)
 install(TARGETS ptlc-ir LIBRARY DESTINATION lib COMPONENT compiler)
 # Loaded where a program runs as ranks of MPI, and only there is MPI needed.
 if(TARGET ptl-mpi)
@@ -33,8 +35,8 @@ install(FILES cmake/PtlLibrary.cmake ${PROJECT_BINARY_DIR}/cmake/ptlConfig.cmake
 configure_file(cmake/ptl.pc.in ${PROJECT_BINARY_DIR}/cmake/ptl.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/cmake/ptl.pc DESTINATION lib/pkgconfig COMPONENT development)
 
-# The language server, with the process beside it.
-install(TARGETS ptl-lsp ptl-lsp-worker RUNTIME DESTINATION bin COMPONENT server)
+# The language server, which starts the process of the component `compiler`.
+install(TARGETS ptl-lsp RUNTIME DESTINATION bin COMPONENT server)
 
 install(DIRECTORY runtime/python/ptl DESTINATION lib/python3/dist-packages COMPONENT python FILES_MATCHING PATTERN *.py)
 

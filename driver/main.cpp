@@ -70,7 +70,6 @@ static bool isInLibrary(const CommandInfo &command, const Options &options) {
   bool isForChips =
       target.empty() ? options.has(OptionId::Machine) : target != "cpu" && target != "reference";
   return command.home == CommandHome::Ir ||
-         (command.id == CommandId::Mcp && options.has(OptionId::Worker)) ||
          (command.id == CommandId::Check && (isForChips || options.has(OptionId::Cost)));
 }
 

@@ -18,6 +18,9 @@ struct Failure {
   /// The place in program order at which the call failed. Tasks fail in any order, and the failure
   /// that comes first in program order is reported.
   uint64_t order = 0;
+  /// The simulator stopped where data decide, in a run that has no values of them: with values the
+  /// call would go on.
+  bool lacksValues = false;
 
   explicit operator bool() const { return code != PTL_OK; }
 };

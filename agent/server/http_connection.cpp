@@ -4,7 +4,7 @@
 
 namespace ptl::agent {
 
-HttpConnection::HttpConnection(uv_loop_t *loop, HttpServer &server) : loop_(loop), server_(server) {
+HttpConnection::HttpConnection(uv_loop_t *loop, HttpServer &server) : server_(server) {
   uv_tcp_init(loop, &socket_);
   socket_.data = this;
   http_parser_init(&parser_, HTTP_REQUEST);

@@ -34,7 +34,6 @@ private:
   void write(std::string bytes);
   std::string header(const std::string &name) const;
 
-  uv_loop_t *loop_;
   HttpServer &server_;
   uv_tcp_t socket_{};
   http_parser parser_{};

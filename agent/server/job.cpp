@@ -1,5 +1,7 @@
 #include "agent/server/job.h"
 
+#include "frontend/base/install.h"
+
 #include <algorithm>
 #include <array>
 #include <csignal>
@@ -20,13 +22,15 @@ struct Jobs::Job {
   bool hasEnded = false, isDrained = false, timedOut = false;
   int64_t status = 0;
   int signal = 0;
-  std::string text; ///< of the line that is not complete
+  std::string text;         ///< of the line that is not complete
+  std::string startProblem; ///< why there is no process
   Json answer;
   std::array<char, 65536> buffer;
 
   void close();
   void takeLines();
   void tellEnd();
+  std::string whyNoAnswer() const;
 };
 
 /// Closes all handles; the job is gone when the last of them is.
@@ -66,24 +70,27 @@ void Jobs::Job::takeLines() {
   }
 }
 
+std::string Jobs::Job::whyNoAnswer() const {
+  if (!startProblem.empty())
+    return startProblem;
+  if (timedOut)
+    return "the call took more than " + std::to_string(kMostMilliseconds / 60000) +
+           " minutes and was ended: ask for less";
+  if (signal == SIGKILL)
+    return "the compiler was killed, probably for want of memory: ask for less";
+  return "the compiler ended without an answer (" +
+         (signal ? "signal " + std::to_string(signal) : "exit code " + std::to_string(status)) +
+         "), which is its own fault: other calls are not affected; `ptlc check` with the same file "
+         "shows more";
+}
+
 void Jobs::Job::tellEnd() {
   if (!hasEnded || !isDrained)
     return;
   close();
   if (std::exchange(isQuiet, true))
     return;
-  std::string problem;
-  if (answer.is_null() && timedOut)
-    problem = "the call took more than " + std::to_string(kMostMilliseconds / 60000) +
-              " minutes and was ended: ask for less";
-  else if (answer.is_null() && signal == SIGKILL)
-    problem = "the compiler was killed, probably for want of memory: ask for less";
-  else if (answer.is_null())
-    problem =
-        "the compiler ended without an answer (" +
-        (signal ? "signal " + std::to_string(signal) : "exit code " + std::to_string(status)) +
-        "), which is its own fault: other calls are not affected; `ptlc check` with the same file "
-        "shows more";
+  std::string problem = answer.is_null() ? whyNoAnswer() : "";
   if (!guarded([&] { listener.onAnswer(std::move(answer), problem); }))
     guarded([&] { listener.onAnswer(nullptr, "the answer of the compiler cannot be read"); });
 }
@@ -127,8 +134,8 @@ void Jobs::spawn(Job *job) {
   streams[1].data.stream = reinterpret_cast<uv_stream_t *>(&job->out);
   streams[2].flags = UV_INHERIT_FD;
   streams[2].data.fd = 2;
-  std::string program = "/proc/self/exe", command = "mcp", worker = "--worker", name = "ptlc";
-  std::array<char *, 4> arguments = {name.data(), command.data(), worker.data(), nullptr};
+  std::string program = executableFolder() + "ptl-lsp-worker", call = "--call";
+  std::array<char *, 3> arguments = {program.data(), call.data(), nullptr};
   uv_process_options_t options{};
   options.file = program.c_str();
   options.args = arguments.data();
@@ -146,7 +153,8 @@ void Jobs::spawn(Job *job) {
   int failed = uv_spawn(loop_, &job->process, &options);
   if (failed) {
     job->hasEnded = job->isDrained = true;
-    job->status = failed;
+    job->startProblem = "`" + program + "` cannot be started (" + uv_strerror(failed) +
+                        "): this program belongs beside `ptlc`, and `./dev` builds it";
     return job->tellEnd();
   }
   uv_buf_t line = uv_buf_init(job->request.data(), static_cast<unsigned>(job->request.size()));

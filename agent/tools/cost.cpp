@@ -246,20 +246,17 @@ static void fillSim(const Json &summary, Answer &answer) {
 
 void runSim(Call &call, Answer &answer) {
   namespace sim = rt::sim;
-  std::unique_ptr<Source> source = checkSource(call, answer, true);
-  std::optional<Chip> chip = source ? timedChipOf(call, *source, answer) : std::nullopt;
-  if (!chip)
+  std::optional<TimedEntry> timed = timedEntryOf(call, answer);
+  if (!timed)
     return;
-  const CallableDecl *decl = oneEntry(call, *source, answer, &chip->machine);
-  if (!decl)
-    return;
+  auto &[source, chip, decl] = *timed;
   constexpr uint64_t mostOperations = 150000;
   bool isPart = false, isKnown = false;
   std::string problem;
-  lowerChosen(call, *source, {decl}, optionsFor(*source, chip->machine),
+  lowerChosen(call, *source, {decl}, optionsFor(*source, chip.machine),
               [&](const BoundEntry &entry, const ChipProgram &program) {
-                CostQuestion question{*source->program, source->sources,       entry, chip->machine,
-                                      chip->costs,      sizesFor(call, *decl), true};
+                CostQuestion question{*source->program, source->sources,       entry, chip.machine,
+                                      chip.costs,       sizesFor(call, *decl), true};
                 call.progress(0, 0, "simulating");
                 std::optional<sim::Report> report =
                     timelineOf(question, program, mostOperations, isPart, problem);

@@ -187,6 +187,15 @@ const CallableDecl *oneEntry(const Call &call, const Source &source, Answer &ans
   return nullptr;
 }
 
+std::optional<TimedEntry> timedEntryOf(const Call &call, Answer &answer) {
+  std::unique_ptr<Source> source = checkSource(call, answer, true);
+  std::optional<Chip> chip = source ? timedChipOf(call, *source, answer) : std::nullopt;
+  const CallableDecl *decl = chip ? oneEntry(call, *source, answer, &chip->machine) : nullptr;
+  if (!decl)
+    return std::nullopt;
+  return TimedEntry{std::move(source), std::move(*chip), decl};
+}
+
 /// The edits of all certain fixes that do not touch each other.
 static std::vector<TextEdit> certainEdits(const Source &source, size_t &count) {
   std::vector<TextEdit> edits;

@@ -57,6 +57,15 @@ std::vector<const CallableDecl *> chipEntries(const Call &call, const Source &so
 const CallableDecl *oneEntry(const Call &call, const Source &source, Answer &answer,
                              const Machine *chip = nullptr);
 
+/// What a call about the time of one entry is about: a checked file without errors, a chip with costs, the
+/// entry. Nothing after refusing the call.
+struct TimedEntry {
+  std::unique_ptr<Source> source;
+  Chip chip;
+  const CallableDecl *decl = nullptr;
+};
+std::optional<TimedEntry> timedEntryOf(const Call &call, Answer &answer);
+
 /// Fills in the diagnostics of the source with the fixes that can be applied, and keeps all of them as a
 /// document.
 void addDiagnostics(const Call &call, Source &source, Answer &answer);

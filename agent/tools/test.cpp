@@ -1,7 +1,7 @@
 #include "agent/tools/handlers.h"
 #include "agent/tools/source.h"
-#include "agent/tools/test_report.h"
 #include "compile/call/compiled_handler.h"
+#include "compile/report/test_report.h"
 
 namespace ptl::agent {
 

@@ -57,20 +57,17 @@ static TuneResult searchWithProgress(const Call &call, EntryTuning &tuning, std:
 }
 
 void runTune(Call &call, Answer &answer) {
-  std::unique_ptr<Source> source = checkSource(call, answer, true);
-  std::optional<Chip> chip = source ? timedChipOf(call, *source, answer) : std::nullopt;
-  if (!chip)
+  std::optional<TimedEntry> timed = timedEntryOf(call, answer);
+  if (!timed)
     return;
-  const CallableDecl *decl = oneEntry(call, *source, answer, &chip->machine);
-  if (!decl)
-    return;
+  auto &[source, chip, decl] = *timed;
   std::vector<Wanted> variants = wantedVariants(*decl, wantedOf(call));
   if (variants.size() != 1)
     return answer.refuse(
         "`values` gives several values for one name, and a schedule is for all of them");
   auto start = std::chrono::steady_clock::now();
-  EntryTuning tuning({*source->program, source->sources, *decl, optionsFor(*source, chip->machine),
-                      chip->costs, wantedBy(*decl, variants.front()), sizesFor(call, *decl)});
+  EntryTuning tuning({*source->program, source->sources, *decl, optionsFor(*source, chip.machine),
+                      chip.costs, wantedBy(*decl, variants.front()), sizesFor(call, *decl)});
   if (std::string why = whyNoChoice(*decl, tuning); !why.empty()) {
     answer.next("cost", argumentsFor(call, kSubject), "tries other sizes of tiles and other forms",
                 {"known when they are tried"});
@@ -86,7 +83,7 @@ void runTune(Call &call, Answer &answer) {
     return answer.refuse("none of " + std::to_string(result.tries.size()) +
                          " choices can be had: " + result.tries.front().outcome.reason);
   const TuneTry &today = result.tries.front(), &best = result.tries[*result.best];
-  TuneReport report{tuning, result, decl->name, chip->machine.name, seconds.count()};
+  TuneReport report{tuning, result, decl->name, chip.machine.name, seconds.count()};
   report.ended = ended;
   Json document = Json::parse(tuneDocument(report));
   for (const char *member :
@@ -106,8 +103,8 @@ void runTune(Call &call, Answer &answer) {
   }
   // The whole text is replaced by one edit, in the form in which the editors get it, too.
   const SourceFile &file = source->sources.file(source->file);
-  std::string after = withSchedule(*source->program, source->sources, *decl, chip->machine.name,
-                                   tuning, best.point);
+  std::string after =
+      withSchedule(*source->program, source->sources, *decl, chip.machine.name, tuning, best.point);
   std::string id = answer.fix(call, source->sources, report.schedule(), {editTo(file, after)},
                               {{"tool", "cost"}, {"arguments", argumentsFor(call, kSubject)}});
   answer.body["id"] = id;

@@ -1,7 +1,6 @@
 #include "compile/call/simulation.h"
 
 #include "compile/call/call_views.h"
-#include "runtime/sim/times_alone.h"
 
 namespace ptl {
 
@@ -29,7 +28,7 @@ bool Simulation::bind(const std::vector<std::string> &words, const SimulationOpt
 /// examples of some is told which ones are missing: drawn data would not keep to them.
 bool Simulation::drawMissing() {
   constexpr int64_t most = int64_t(1) << 30; // bytes
-  if (options_.values || !options_.examples.empty() || !sim::lacksValues(failure_.message) ||
+  if (options_.values || !options_.examples.empty() || !failure_.lacksValues ||
       argumentBytes() > most)
     return false;
   RunInputs drawn;

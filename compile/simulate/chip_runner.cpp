@@ -14,7 +14,6 @@
 #include "runtime/sim/load/function_loader.h"
 #include "runtime/sim/load/load.h"
 #include "runtime/sim/scalar.h"
-#include "runtime/sim/times_alone.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
@@ -105,10 +104,10 @@ private:
       stopInTime(op);
   }
 
-  void stop(int32_t code, Operation *op, std::string message) {
+  void stop(int32_t code, Operation *op, std::string message, bool lacksValues = false) {
     if (failure_)
       return;
-    failure_ = {code, std::move(message), "", 0};
+    failure_ = {code, std::move(message), "", 0, 0, lacksValues};
     if (FileLineColLoc at = fileOf(op->getLoc())) {
       failure_.file = at.getFilename().str();
       failure_.line = static_cast<int32_t>(at.getLine());
@@ -166,12 +165,12 @@ private:
     if (llvm::none_of(by, [&](Value value) { return isUnknown(value); }))
       return true;
     llvm::SetVector<StringAttr> names = namesBehind(by);
-    std::string text = "an element of an array decides here, and it has no values " +
-                       std::string(rt::sim::kTimesAlone);
+    std::string text =
+        "an element of an array decides here, and it has no values where only times are wanted";
     for (StringAttr name : names)
       text += (name == names.front() ? "; examples may be given: `-D " : " -D ") +
               name.getValue().str() + "=...";
-    stop(PTL_ERROR_SIMULATOR, op, text + (names.empty() ? "" : "`"));
+    stop(PTL_ERROR_SIMULATOR, op, text + (names.empty() ? "" : "`"), true);
     return false;
   }
 
@@ -499,7 +498,7 @@ private:
     if (result.failedCheck)
       return stopAtCheck(*result.failedCheck);
     if (!result.ok)
-      stop(codeOfStop(ownKernels_.count(kernel->name)), launch, result.error);
+      stop(codeOfStop(ownKernels_.count(kernel->name)), launch, result.error, result.lacksValues);
   }
 
   void submit(ir::LaunchOp launch, rt::sim::TaskRequest request,
@@ -527,7 +526,8 @@ private:
     if (timeline.failedCheck)
       return stopAtCheck(*timeline.failedCheck);
     // Several kernels may be under way: whose fault it is, is certain where all are the compiler's.
-    stop(codeOfStop(ownKernels_.size() == kernels_.size()), op, timeline.error);
+    stop(codeOfStop(ownKernels_.size() == kernels_.size()), op, timeline.error,
+         timeline.lacksValues);
   }
 
   /// With the values that are known.

@@ -1,5 +1,4 @@
 // The entry of libptlc-ir: `ptlc` hands its whole command line over.
-#include "agent/tools/worker.h"
 #include "driver/ir/commands.h"
 
 #include <cstdlib>
@@ -10,8 +9,6 @@ extern "C" __attribute__((visibility("default"))) int ptlcIrMain(int argc, char 
   const CommandInfo *command = findCommand(argv[1]);
   ParsedOptions parsed = parseOptions(*command, {argv + 2, argv + argc});
   const Options &options = parsed.options;
-  if (command->id == CommandId::Mcp)
-    return agent::runWorker();
   if (options.positional().empty())
     return static_cast<int>(usageError("no input file"));
   // The pool of threads reads this when it is first used.

@@ -1,7 +1,7 @@
-#include "agent/tools/coverage_report.h"
-#include "agent/tools/test_report.h"
 #include "codegen/reference/test_runner.h"
 #include "compile/call/compiled_handler.h"
+#include "compile/report/coverage_report.h"
+#include "compile/report/test_report.h"
 #include "driver/ir/command_options.h"
 #include "driver/ir/commands.h"
 
@@ -66,8 +66,8 @@ void report(DiagnosticSink &sink, const Executor &executor, const reference::Tes
 struct Counts {
   size_t passed = 0, failed = 0;
   bool internalError = false;
-  std::vector<agent::TestReport> reports; ///< where `--json` asks for them
-  agent::CoverageReport coverage;         ///< where `--coverage` asks for it
+  std::vector<TestReport> reports; ///< where `--json` asks for them
+  CoverageReport coverage;         ///< where `--coverage` asks for it
 };
 
 /// Runs the test and property blocks of one file, each on every executor.
@@ -102,7 +102,7 @@ void runFile(Session &session, const CheckedProgram &program, const std::vector<
 }
 
 /// With a path the document goes there, without one what people read to standard output.
-void writeCoverage(Session &session, const agent::CoverageReport &coverage) {
+void writeCoverage(Session &session, const CoverageReport &coverage) {
   const Options &options = session.options();
   if (!options.has(OptionId::Coverage))
     return;
@@ -157,7 +157,7 @@ ExitCode runTest(const Options &options) {
     programs.push_back(std::move(program));
   }
   if (options.has(OptionId::Json))
-    std::printf("%s\n", agent::testDocument(session.sources(), counts.reports).dump(2).c_str());
+    std::printf("%s\n", testDocument(session.sources(), counts.reports).dump(2).c_str());
   if (!isSilent(options))
     std::printf("%zu passed, %zu failed\n", counts.passed, counts.failed);
   writeCoverage(session, counts.coverage);

@@ -1,6 +1,7 @@
 #include "frontend/sema/check_phases.h"
 
 #include "frontend/sema/declarations/check_decl.h"
+#include "frontend/sema/declarations/check_module.h"
 #include "frontend/sema/declarations/check_schedule.h"
 #include "frontend/sema/declarations/declare_module.h"
 #include "frontend/sema/declarations/on_demand.h"
@@ -16,17 +17,9 @@ namespace ptl {
 
 /// Marks declarations in which the parser found errors: they cannot be executed.
 static void markSyntaxErrors(ProgramState &state) {
-  std::vector<Span> errors;
-  for (const Diagnostic &diagnostic : state.sink.all())
-    if (diagnostic.severity == Severity::Error)
-      errors.push_back(diagnostic.span);
-  if (errors.empty())
-    return;
-  for (const auto &decl : state.decls)
-    for (Span span : errors)
-      if (span.file == decl->decl->span.file && decl->decl->span.begin <= span.begin &&
-          span.begin <= decl->decl->span.end)
-        decl->decl->hasErrors = true;
+  if (state.sink.hasErrors())
+    for (const auto &decl : state.decls)
+      decl->decl->hasErrors |= isMisread(decl->context->tree, decl->decl->syntax, state.sink.all());
 }
 
 /// A callable that is not the first of its name, or has that of a struct, is in error: the file

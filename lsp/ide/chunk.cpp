@@ -17,10 +17,10 @@ Chunk::Chunk(FileId id, std::string path, std::string text, ParsedChunk parsed,
     hasImports |= tree->is(item, NodeKind::ImportDecl);
     hasSchedules |= tree->is(item, NodeKind::ScheduleDecl);
   }
-  bool hasErrors = this->syntax.hasErrors();
   for (const NamedDecl &decl : namedDecls(*tree)) {
     std::string_view whole = file.text().substr(0, tree->span(decl.node).end);
     std::string_view signature = whole.substr(0, signatureEnd(*tree, decl.node));
+    bool hasErrors = isMisread(*tree, decl.node, this->syntax.all());
     decls.push_back({decl, {tree.get(), decl.node, hashOf(signature), hashOf(whole), hasErrors}});
   }
 }

@@ -1,4 +1,4 @@
-// What reductions and scans do to two values, and what they begin with.
+// Finds the operation by which a reduction or a scan combines two values, and its identity element.
 #pragma once
 
 #include "mlir/IR/Builders.h"

@@ -1,4 +1,5 @@
-// Storage that is only made to be copied.
+// Removes storage whose contents are only copied elsewhere: the values are written to the place of
+// the copy at once.
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

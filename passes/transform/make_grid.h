@@ -1,4 +1,4 @@
-// Grids that passes make of code that is in none.
+// Opens a grid, for the passes that move code into one.
 #pragma once
 
 #include "ir/dialect/ptl_dialect.h"

@@ -1,5 +1,5 @@
-// Parts of values along an axis, inside of a block: what computes a value element by element, or as a product, is done anew for
-// the part, so that the whole is dead where nothing else needs it. Of anything else a part is cut out.
+// Computes a part of a value along an axis, inside of a block. Elementwise operations and products are computed again for the part
+// alone, so the whole value is dead if nothing else uses it. From any other value the part is sliced.
 #pragma once
 
 #include "ir/dialect/ptl_dialect.h"

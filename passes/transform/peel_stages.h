@@ -1,5 +1,5 @@
-// Loops in two stages without their branches: what the first turn does alone stands before the
-// loop, what the last one does alone behind it.
+// Removes the branches of loops in two stages: code that only the first iteration executes moves
+// before the loop, and code that only the last one executes moves behind it.
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

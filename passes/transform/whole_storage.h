@@ -1,4 +1,4 @@
-// Storage in global memory for whole arrays, as passes on tensors make it.
+// Storage in global memory for whole arrays: passes on tensors allocate it, write it and read it.
 #pragma once
 
 #include "ir/dialect/ptl_dialect.h"

@@ -103,4 +103,6 @@ PyModuleDef module = {PyModuleDef_HEAD_INIT,
 
 } // namespace
 
+// Python looks for `PyInit_` before the name of the module, which begins with `_` as those do that users do not import.
+// NOLINTNEXTLINE(bugprone-reserved-identifier)
 PyMODINIT_FUNC PyInit__torch_access() { return PyModule_Create(&module); }

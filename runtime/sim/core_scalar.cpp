@@ -2,7 +2,6 @@
 // an event decides.
 #include "runtime/sim/group.h"
 #include "runtime/sim/scalar.h"
-#include "runtime/sim/times_alone.h"
 
 #include <utility>
 
@@ -74,8 +73,10 @@ bool Core::wasKnown(const Step &step) {
   if (needed->i > 0)
     data =
         "elements of `" + group_.launch().pointers[static_cast<size_t>(needed->i - 1)].name + "`";
+  if (Result &result = group_.launch().result; result.ok)
+    result.lacksValues = true;
   return failAt(step, what,
-                "depends on " + data + ": there are no values " + std::string(kTimesAlone));
+                "depends on " + data + ": there are no values where only times are wanted");
 }
 
 /// Whether a step is a check of data that is not there. Such checks are assumed to hold.

@@ -185,8 +185,10 @@ Result runLaunches(std::span<const Launch> launches, const Chip &chip,
     Result result =
         runKernel(*launch.kernel, chip, pointers, launch.scalars, launch.blocks, options);
     total.instructions += result.instructions;
-    if (!result.ok)
-      return {false, result.error, result.failedCheck, total.instructions};
+    if (!result.ok) {
+      result.instructions = total.instructions;
+      return result;
+    }
   }
   return total;
 }

@@ -57,6 +57,7 @@ struct Result {
   bool ok = true;
   std::string error;
   std::optional<FailedCheck> failedCheck; ///< why it stopped, if the program itself said so
+  bool lacksValues = false;               ///< it stopped where data decide, and has times alone
   uint64_t instructions = 0;              ///< that ran on pipes
   std::map<int64_t, int64_t> rounds = {}; ///< of outermost loops, by block; of a glance
 };

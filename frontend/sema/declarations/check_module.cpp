@@ -60,6 +60,18 @@ uint32_t signatureEnd(const Tree &tree, NodeId node) {
   return tree.span(node).end;
 }
 
+bool isMisread(const Tree &tree, NodeId node, std::span<const Diagnostic> diagnostics) {
+  DeclSpace space;
+  bool isCallable = isNamed(tree, node, space) && space == DeclSpace::Callable;
+  if (isCallable && !tree.has(node, NodeFlag::Extern) && CallableView(tree, node).body() == kNoNode)
+    return true;
+  Span span = tree.span(node);
+  return std::any_of(diagnostics.begin(), diagnostics.end(), [&](const Diagnostic &diagnostic) {
+    return diagnostic.severity == Severity::Error && diagnostic.span.file == span.file &&
+           span.begin <= diagnostic.span.begin && diagnostic.span.begin <= span.end;
+  });
+}
+
 // ---- Imports ------------------------------------------------------------------------------------
 
 ImportRequest importRequest(const Tree &tree, NodeId node, const std::string &importer,

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,10 @@ void reportDuplicates(const std::vector<NamedDecl> &decls, DiagnosticSink &sink)
 /// The byte offset at which the part of a declaration ends that other declarations depend on: where
 /// the body of a callable begins, else its end.
 uint32_t signatureEnd(const Tree &tree, NodeId node);
+
+/// Whether the parser has not understood all of a declaration: one of the errors stands in it, or it
+/// ends where its body should begin, which an error behind it says.
+bool isMisread(const Tree &tree, NodeId node, std::span<const Diagnostic> diagnostics);
 
 /// An import as written, and where it may lie.
 struct ImportRequest {

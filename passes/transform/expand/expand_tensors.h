@@ -1,5 +1,5 @@
-// Tensor operations that are no arithmetic, expressed by boxes of storage, so that every array
-// outside of grids is computed in tiles or stored.
+// Expresses tensor operations that are not arithmetic by reads and writes of boxes of storage. Then
+// every array outside of grids is either computed in tiles or stored.
 #pragma once
 
 #include "ir/dialect/ptl_dialect.h"

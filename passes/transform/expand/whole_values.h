@@ -1,4 +1,5 @@
-// Values of tensor level that grids of the author read as they are.
+// Computes values once that are needed both at tensor level and in a grid of the source: before the
+// grid, which then loads them.
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -1,5 +1,6 @@
-// Which elements of a stored value a tile reads: views (slices, transposes, new axes, repetitions)
-// between the value that an operation names and the value that has the elements are looked through.
+// Computes which elements of a stored value a tile reads. It looks through the views (slices,
+// transposes, new axes, repetitions) between the value that an operation names and the value that
+// holds the elements.
 #pragma once
 
 #include "ir/dialect/ptl_dialect.h"

@@ -1,5 +1,6 @@
-// A grid for groups of tensor operations whose tiles have two axes (rows and columns): other axes
-// of the space are gone along one position at a time, and an axis that a reduction folds in chunks.
+// Emits the grid of a group of tensor operations whose tiles have two axes, rows and columns. Loops
+// go along the other axes of the space one position at a time, and in chunks along an axis that a
+// reduction folds.
 #pragma once
 
 #include "passes/transform/groups/grid_emitter.h"

@@ -1,7 +1,8 @@
-// What grids of groups have in common on all targets: where roots are stored, the grid and its
-// attributes, how tiles lie along axes. What a tile is differs: `PartitionEmitter` makes tiles of
-// all axes of a value for a CPU, whose code generator fuses expressions; `ChunkEmitter` makes
-// matrices for a chip, with loops along the other axes and along what is folded.
+// The base of the emitters of grids, with what all targets have in common: where roots are stored,
+// the grid and its attributes, how tiles lie along axes. The emitters differ in what a tile is:
+// `PartitionEmitter` makes tiles of all axes of a value for a CPU, whose code generator fuses
+// expressions; `ChunkEmitter` makes matrices for a chip, with loops along the other axes and along
+// the axes that reductions fold.
 #pragma once
 
 #include "passes/transform/groups/op_group.h"

@@ -1,5 +1,5 @@
-// What sets the targets apart where tensor operations are grouped and cut into tiles. The engine is
-// one (`op_group.h`, `find_groups.h`); how far its groups grow on a target stands here.
+// The limits of groups of tensor operations, by target. One engine makes the groups and cuts them
+// into tiles (`op_group.h`, `find_groups.h`); these limits say how far a group grows on a target.
 #pragma once
 
 #include "mlir/IR/Operation.h"

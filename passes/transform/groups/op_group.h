@@ -1,7 +1,7 @@
 // A group of tensor operations that one grid computes: the operations, the space of axes that they
-// run along, and what a tile has whole of it. A group grows from its root, the value that is
-// stored, to what that is computed from, as far as its target's limits and the rules of soundness
-// let it (`isSound`; they are the same for all targets).
+// run along, and the axes that lie whole in each tile. A group grows from its root, the value that
+// is stored, to the operations that compute it, as far as the limits of its target and the rules of
+// soundness allow (`isSound`; those rules are the same for all targets).
 #pragma once
 
 #include "passes/analysis/op_kinds.h"

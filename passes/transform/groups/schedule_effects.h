@@ -1,4 +1,4 @@
-// Whether what a schedule says of values took effect when grids were made of them.
+// Checks, once grids have been made, that each item of a schedule about a value has had an effect.
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -1,5 +1,5 @@
-// Events and barriers for a function at the block level that has none: every two instructions that
-// must not change places are put in order, with as few events as that takes.
+// Derives the events and barriers of a function at the block level that has none. They order every
+// two instructions that must not change places, with as few events as possible.
 #pragma once
 
 #include "passes/transform/sync/derive_sync_phases.h"

@@ -1,8 +1,8 @@
-// Buffers that are used in turns: one pipe fills them, others use what it has filled, and then they
-// are free again. Such a buffer needs no events of its own in every loop that uses it. What says
-// that it is free is handed on from one turn to the next, wherever the two are in the code: set
-// before the outermost loop, waited for where a turn begins, set again where it ends, and waited
-// for behind the loop.
+// Derives the events of buffers that are used in turns: one pipe fills such a buffer, others use its
+// contents, and then it is free again. One event serves all loops that use the buffer, since it says
+// that the buffer is free wherever the next turn is in the code. It is set before the outermost
+// loop, waited for where a turn begins, set again where the turn ends, and waited for behind the
+// loop.
 #pragma once
 
 #include "passes/transform/sync/derive_sync_order.h"

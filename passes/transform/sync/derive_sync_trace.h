@@ -1,6 +1,6 @@
 // For tests: runs a block-level function step by step and finds what is not in order. Control flow
-// and scalars are executed; instructions are only noted, with the bytes that they touch and what
-// their pipe knows of the others.
+// and scalars are executed. Of instructions the trace only records the bytes that they touch, and how
+// far their pipe knows the others to be.
 #pragma once
 
 #include "passes/transform/sync/derive_sync.h"

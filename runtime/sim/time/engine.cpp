@@ -81,8 +81,10 @@ bool Engine::fail(std::string message) {
 
 bool Engine::fail(const GroupClock &clock) {
   const Result &result = clock.launch->state->result;
-  if (!failed)
+  if (!failed) {
     timeline.failedCheck = result.failedCheck;
+    timeline.lacksValues = result.lacksValues;
+  }
   return fail(result.error);
 }
 

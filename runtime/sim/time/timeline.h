@@ -167,6 +167,7 @@ struct Timeline {
   bool ok = true;
   std::string error;
   std::optional<FailedCheck> failedCheck; ///< why it stopped, if the program itself said so
+  bool lacksValues = false;               ///< it stopped where data decide, and has times alone
   double clockMhz = 0;
   Cycles signal = 0; ///< of the hub, for each signal between cores
   Cycles end = 0;

@@ -57,13 +57,21 @@ std::string cutOf(Maker &m, const Axis &axis) {
   return "1";
 }
 
-std::optional<Term> makeRotation(Maker &m, const Type &want, int depth) {
+/// An axis of a type with room to move along; nothing where the one that was drawn has none.
+std::optional<size_t> axisToMoveAlong(Maker &m, const Type &want) {
   if (want.shape.empty())
     return std::nullopt;
-  size_t axis = m.below(want.shape.size()), rank = want.shape.size();
-  const Axis &along = want.shape[axis];
-  if (along.constant && *along.constant < 2)
+  size_t axis = m.below(want.shape.size());
+  const std::optional<int64_t> &constant = want.shape[axis].constant;
+  return constant && *constant < 2 ? std::nullopt : std::optional(axis);
+}
+
+std::optional<Term> makeRotation(Maker &m, const Type &want, int depth) {
+  std::optional<size_t> drawn = axisToMoveAlong(m, want);
+  if (!drawn)
     return std::nullopt;
+  size_t axis = *drawn, rank = want.shape.size();
+  const Axis &along = want.shape[axis];
   Bound bound;
   std::string x = someName(m, want, depth - 1, bound), cut = cutOf(m, along);
   return Term{"concat(" + indexed(x, rank, axis, cut + ":" + along.length) + ", " +
@@ -73,12 +81,12 @@ std::optional<Term> makeRotation(Maker &m, const Type &want, int depth) {
 
 /// One further, and something else at the edge.
 std::optional<Term> makeShift(Maker &m, const Type &want, int depth) {
-  if (want.shape.empty() || want.elem == ElemKind::Bool)
+  std::optional<size_t> drawn =
+      want.elem == ElemKind::Bool ? std::nullopt : axisToMoveAlong(m, want);
+  if (!drawn)
     return std::nullopt;
-  size_t axis = m.below(want.shape.size()), rank = want.shape.size();
+  size_t axis = *drawn, rank = want.shape.size();
   const Axis &along = want.shape[axis];
-  if (along.constant && *along.constant < 2)
-    return std::nullopt;
   Bound bound;
   bool up = m.chance(50);
   std::string x = someName(m, want, depth - 1, bound), before, after;

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace ptl::agent {
+namespace ptl {
 
 /// Files that several programs import are one file here, with the counts of all.
 class CoverageReport {
@@ -22,4 +22,4 @@ private:
   nlohmann::json files_ = nlohmann::json::array();
 };
 
-} // namespace ptl::agent
+} // namespace ptl

@@ -1,8 +1,8 @@
-#include "agent/tools/test_report.h"
+#include "compile/report/test_report.h"
 
 #include <cmath>
 
-namespace ptl::agent {
+namespace ptl {
 
 using nlohmann::json;
 
@@ -49,4 +49,4 @@ json testDocument(const SourceManager &sources, const std::vector<TestReport> &r
           {"blocks", std::move(blocks)}};
 }
 
-} // namespace ptl::agent
+} // namespace ptl

@@ -1,9 +1,9 @@
-#include "agent/tools/coverage_report.h"
+#include "compile/report/coverage_report.h"
 
 #include <filesystem>
 #include <set>
 
-namespace ptl::agent {
+namespace ptl {
 
 using nlohmann::json;
 using namespace reference;
@@ -226,4 +226,4 @@ std::string CoverageReport::text() const {
   return text;
 }
 
-} // namespace ptl::agent
+} // namespace ptl

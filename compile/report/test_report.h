@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace ptl::agent {
+namespace ptl {
 
 /// The result of one block on one executor.
 struct TestReport {
@@ -17,4 +17,4 @@ nlohmann::json testJson(const SourceManager &sources, const TestReport &report);
 /// Of several: `{"version": 1, "passed", "failed", "blocks": […]}`.
 nlohmann::json testDocument(const SourceManager &sources, const std::vector<TestReport> &reports);
 
-} // namespace ptl::agent
+} // namespace ptl

@@ -1,5 +1,6 @@
-// ptl-lsp-worker: computes for the language server what needs IR. Started by it, ended by it; what
-// goes wrong here costs one request.
+// ptl-lsp-worker: computes what needs IR for the language server, and for agents (`ptlc mcp`). Started
+// by them, ended by them; what goes wrong here costs one request.
+#include "agent/tools/worker.h"
 #include "frontend/base/install.h"
 #include "frontend/base/time_slice.h"
 #include "lsp/worker/limits.h"
@@ -20,6 +21,8 @@ constexpr int kWrongUsage = 2; ///< exit code, as that of `ptlc`
 constexpr const char *kUsage =
     "usage: ptl-lsp-worker [--memory MIB] [--timeout MS] [--cache MIB]\n"
     "         answers requests on standard input, framed as in LSP\n"
+    "       ptl-lsp-worker --call\n"
+    "         answers one call of an agent: a line of JSON on standard input (`ptlc mcp`)\n"
     "       ptl-lsp-worker --once FILE --stage STAGE [--entry NAME] [-D NAME=VALUE]… [--level N]\n"
     "         [--processor NAME] [--intel] [--text]\n"
     "         prints one answer as JSON, or with --text the stage alone\n";
@@ -147,6 +150,8 @@ int serve(const Arguments &arguments, WorkerOptions options) {
 // handler that answers the request with where it happened.
 // NOLINTNEXTLINE(bugprone-exception-escape)
 int main(int argc, char **argv) {
+  if (argc == 2 && std::string_view(argv[1]) == "--call")
+    return agent::runWorker();
   Arguments arguments = readArguments(argc, argv);
   if (arguments.isWrong) {
     std::fputs(kUsage, stderr);
