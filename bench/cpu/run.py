@@ -70,6 +70,14 @@ def rate_of(limits, name, seconds):
     return {"fma": limits.operations, "read": limits.bytes, "copy": 2 * limits.bytes}[name] / seconds
 
 
+def beside(times, ours):
+    """The fastest peer's time, name and ratio, or that no peer of the row is installed."""
+    if not times:
+        return f"{'':11}  {'(no peer)':12} {'':6}"
+    best = min(times, key=times.get)
+    return f"{times[best] * 1e6:9.1f}us  {best:12} {times[best] / ours:6.2f}"
+
+
 def measure(options, threads, folder):
     os.environ.update(PTL_NUM_THREADS=str(threads), PTLC=os.path.join(os.path.abspath(options.build), "bin", "ptlc"),
                       PTL_STD=os.path.join(ROOT, "std"), PTL_CACHE=os.path.join(folder, "cache"))  # fmt: skip
@@ -77,7 +85,7 @@ def measure(options, threads, folder):
     import ptl
     from limits import Limits
     from peers import Peers
-    from rows import GROUPS
+    from rows import GROUPS, NEED_TORCH
 
     peers = Peers(threads)
     for name in peers.absent:
@@ -93,16 +101,19 @@ def measure(options, threads, folder):
     results = []
     for group, make in GROUPS.items():
         wanted = not options.names or group in options.names
+        if group in NEED_TORCH and not peers.torch:
+            if wanted:
+                print(f"left out: {group}, whose only peer is torch")
+            continue
         for row in make(library, peers):
             if not wanted and not any(name in row.name for name in options.names):
                 continue
             # The limit takes its turns, too: what memory gives changes from minute to minute where others use it.
             times = interleaved({**row.calls, **({"limit": limit_calls[row.limit]} if row.limit else {})}, options.rounds, middle, clock)
             ours, limit = times.pop("ptl"), times.pop("limit", None)
-            best = min(times, key=times.get)
             share = row.amount / ours / rate_of(limits, row.limit, limit) if row.limit else None
             right = is_right(row)
-            print(f"{row.name:44} {ours * 1e6:9.1f}us {times[best] * 1e6:9.1f}us  {best:12} {times[best] / ours:6.2f} "
+            print(f"{row.name:44} {ours * 1e6:9.1f}us {beside(times, ours)} "
                   f"{row.goal:5.1f} {'' if share is None else format(share, '6.0%')}{'' if right else '  WRONG'}", flush=True)  # fmt: skip
             results.append({"threads": threads, "row": row.name, "goal": row.goal, "ptl": ours, "peers": times,
                             "limit": row.limit, "share": share, "right": right})  # fmt: skip

@@ -236,6 +236,35 @@ template <typename Op> static Value emitUnaryOp(const Element &a) {
 template <Value (*Function)(const Emit &, Value)> static Value emitFunction(const Element &a) {
   return Function(a.e, a.x[0]);
 }
+// Whether an upper bound of `x`, elementwise or broadcast over it, is known of `bound`.
+static bool isNotBelow(Value bound, Value x) {
+  if (auto greatest = bound.getDefiningOp<ir::ReduceMaxOp>()) {
+    // The reduced axes stay, with one position, so each element meets the maximum that it is part of.
+    auto type = dyn_cast<ir::ArrayType>(bound.getType());
+    return greatest->getOperand(0) == x &&
+           (!type || type.getRank() == cast<ir::ArrayType>(x.getType()).getRank());
+  }
+  if (auto larger = bound.getDefiningOp<ir::MaxOp>())
+    return llvm::any_of(larger->getOperands(),
+                        [&](Value part) { return part == x || isNotBelow(part, x); });
+  return false;
+}
+
+// Whether no element is above 0: of `x - max(x)`, as in a softmax, by running maxima, too.
+static bool isUpTo0(Value value) {
+  auto difference = value.getDefiningOp<ir::SubOp>();
+  if (!difference)
+    return false;
+  Value x = difference.getOperand(0);
+  auto type = dyn_cast<ir::ArrayType>(x.getType());
+  // Elements of shorter types may be more precise here than where the maximum was found, and so exceed it.
+  return (type ? type.getElementType() : x.getType()).isF32() &&
+         isNotBelow(difference.getOperand(1), x);
+}
+
+static Value emitExponential(const Element &a) {
+  return isUpTo0(a.op->getOperand(0)) ? emitExpUpTo1(a.e, a.x[0]) : emitExp(a.e, a.x[0]);
+}
 static Value emitLibrary(const Element &a) {
   return emitLibm(a.e, a.op->getName().stripDialect(), a.x);
 }
@@ -327,7 +356,7 @@ static const Row rows[] = {
     {"ceil", emitUnaryOp<math::CeilOp>},
     {"round", emitUnaryOp<math::RoundEvenOp>},
     {"trunc", emitUnaryOp<math::TruncOp>},
-    {"exp", emitFunction<emitExp>},
+    {"exp", emitExponential},
     {"exp2", emitFunction<emitExp2>},
     {"expm1", emitFunction<emitExpm1>},
     {"log", emitFunction<emitLog>},

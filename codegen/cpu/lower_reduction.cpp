@@ -110,17 +110,19 @@ void Reduction::addRows(Coords &at, int64_t axis, Value first, int64_t count,
   Values rows = rowsFrom(l, operand, at, axis, first, count);
   int64_t several = cost <= kCheap ? 2 : 1;
   loopOfVectors(l, extents[inner], several, {}, [&](ArrayRef<Value> starts, Value mask, Values) {
-    for (Value start : starts) {
+    for (auto [n, start] : llvm::enumerate(starts)) {
       Scope scope(l);
       at[inner] = Coord{start, 1, {}};
       withLanes(l, l.maxLanes, mask, [&] {
         // One load and one store of the partial result serve several rows.
         Value sum = loadAt(l, sums, {at[inner]});
-        for (Value row : rows) {
-          at[axis] = Coord{row};
-          Value element = c.accept(e, toLanes(l, elementAt(l, operand, at)));
-          sum = c.combine(e, sum, element);
-        }
+        fetchingRows(l, n, [&] {
+          for (Value row : rows) {
+            at[axis] = Coord{row};
+            Value element = c.accept(e, toLanes(l, elementAt(l, operand, at)));
+            sum = c.combine(e, sum, element);
+          }
+        });
         storeAt(l, sums, {at[inner]}, sum);
       });
     }
@@ -404,12 +406,14 @@ void Search::searchRows(Coords &at, int64_t axis, Value first, int64_t count, co
     withLanes(l, l.maxLanes, mask, [&] {
       Coords column = {at[inner]};
       Candidates found{{loadAt(l, best, column)}, {loadAt(l, positions, column)}, {}};
-      for (Value row : rows) {
-        at[axis] = Coord{row};
-        Value x = toLanes(l, elementAt(l, operand, at));
-        // Lanes beyond the end are not stored, so what they find does not matter.
-        take(found, 0, x, e.indexCast(row, e.b.getI32Type()), {});
-      }
+      fetchingRows(l, 0, [&] {
+        for (Value row : rows) {
+          at[axis] = Coord{row};
+          Value x = toLanes(l, elementAt(l, operand, at));
+          // Lanes beyond the end are not stored, so what they find does not matter.
+          take(found, 0, x, e.indexCast(row, e.b.getI32Type()), {});
+        }
+      });
       storeAt(l, best, column, found.best[0]);
       storeAt(l, positions, column, found.positions[0]);
     });

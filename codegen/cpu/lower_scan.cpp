@@ -7,6 +7,7 @@
 #include "codegen/cpu/positions.h"
 #include "codegen/cpu/storage.h"
 #include "codegen/cpu/streamed_store.h"
+#include "codegen/cpu/tile_ahead.h"
 
 using namespace mlir;
 using arith::CmpIPredicate;
@@ -89,11 +90,13 @@ void Scan::scanRows(const Coords &at, Value first, int64_t count, Value streamed
     Coords place = {each[0][inner]};
     Value sum = loadAt(l, *sums, place);
     Values results;
-    for (Coords &row : each) {
-      // The running result stays in a register from row to row.
-      sum = c.combine(e, sum, elementOf(row));
-      results.push_back(resultOf(sum));
-    }
+    fetchingRows(l, 0, [&] {
+      for (Coords &row : each) {
+        // The running result stays in a register from row to row.
+        sum = c.combine(e, sum, elementOf(row));
+        results.push_back(resultOf(sum));
+      }
+    });
     storeAt(l, *sums, place, sum);
     return results;
   });

@@ -136,6 +136,7 @@ struct Lowering {
   /// Tiles, by their addresses, that the present pass over elements reads, and those that an earlier pass has read (tile_ahead.h).
   llvm::DenseSet<mlir::Value> readNow, readBefore;
   bool fetchesAhead = false; ///< the present pass does
+  bool fetchesRows = false;  ///< loads ask for what comes later in their row
 };
 
 /// A scope, at whose end the elements and views that were remembered in it are forgotten.

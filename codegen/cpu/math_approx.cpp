@@ -277,6 +277,22 @@ Value emitExp(const Emit &e, Value x) {
   return scaleByPower(e, reduced.tail, reduced.n);
 }
 
+Value emitExpUpTo1(const Emit &e, Value x) {
+  if (isF64(x))
+    return emitLibm(e, "exp", x);
+  constexpr double kLeast = -104.0;
+  // A NaN fails the comparison and stays NaN.
+  x = e.select(e.cmpf(CmpFPredicate::OLT, x, kLeast), e.real(x.getType(), kLeast), x);
+  if (hasTables(e, x))
+    return expByTable(e, x);
+  // 2^n is 2^(n + 25) * 2^-25: the least n is -150, where the first factor and its product with the tail are still normal, so that
+  // subnormal results round once. The largest n that fits is 102.
+  constexpr int64_t kLift = 25;
+  ReducedExponent reduced = reduceExponent(e, x, kBias + kLift);
+  Value power = powerOfTwo(e, reduced.n);
+  return e.mul(e.fma(reduced.tail, power, power), e.real(x.getType(), std::ldexp(1.0, -kLift)));
+}
+
 Value emitExp2(const Emit &e, Value x) {
   if (isF64(x))
     return emitLibm(e, "exp2", x);
@@ -464,7 +480,7 @@ Value emitErf(const Emit &e, Value x) {
 
 Value emitSigmoid(const Emit &e, Value x) {
   // The exponent is never positive, so exp cannot overflow.
-  Value power = emitExp(e, e.neg(e.abs(x)));
+  Value power = emitExpUpTo1(e, e.neg(e.abs(x)));
   Value one = e.real(x.getType(), 1.0);
   Value upper = e.divf(one, e.add(one, power));
   // p / (1 + p) = p - p * (p / (1 + p)): the rounding of 1 + p weighs little.

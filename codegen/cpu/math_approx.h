@@ -8,6 +8,8 @@
 namespace ptl::cpu {
 
 mlir::Value emitExp(const Emit &e, mlir::Value x);
+/// The same for x that is not above 0, or NaN: fewer steps, since only small results need two.
+mlir::Value emitExpUpTo1(const Emit &e, mlir::Value x);
 mlir::Value emitExp2(const Emit &e, mlir::Value x);
 mlir::Value emitExpm1(const Emit &e, mlir::Value x);
 mlir::Value emitLog(const Emit &e, mlir::Value x);

@@ -27,9 +27,10 @@ struct Source {
   Value maskFrom(const Emit &e, Axis axis, Value start) const;
   Value loadVector(const Emit &e, Value r, Value c, Axis along, Value mask) const;
   Value loadLane(const Emit &e, Value r, Value c) const { return numbersAcross(e, r, c, 0, {}); }
-  /// Fetches a lane that is packed later: rows of an operand lie too far apart for a processor to see which comes next.
-  void fetch(const Emit &e, Value r, Value c) const {
-    e.b.create<LLVM::Prefetch>(e.loc, address(e, r, c), /*rw=*/0, /*hint=*/3, /*cache=*/1);
+  /// Fetches a lane that is packed later into the cache of that level: rows of an operand lie too far apart for a processor to see which
+  /// comes next.
+  void fetch(const Emit &e, Value r, Value c, int level = 1) const {
+    e.b.create<LLVM::Prefetch>(e.loc, address(e, r, c), /*rw=*/0, /*hint=*/4 - level, /*cache=*/1);
   }
 
 private:
@@ -109,6 +110,7 @@ struct Packing {
   Target to;
 
   void byRows(const Emit &e) const;
+  void byGroups(const Emit &e) const;
   void byColumns(const Emit &e) const;
   void byElements(const Emit &e) const;
   void emit(const Emit &e) const;
@@ -117,6 +119,9 @@ struct Packing {
 
 // How far ahead of what is packed memory is asked for.
 static constexpr int64_t kRowsAhead = 4, kWrittenAhead = 2, kSquaresAhead = 2;
+// Panels that are written side by side: rows of more would need more lines and pages at a time than the first cache keeps. Their rows
+// are short, so more of them are asked for ahead, in the second level.
+static constexpr int64_t kPanelsTogether = 16, kPanelRowsAhead = 16;
 
 // Rows lie in memory as they are: whole vectors, two at a time, and what is left.
 void Packing::byRows(const Emit &e) const {
@@ -136,7 +141,10 @@ void Packing::byRows(const Emit &e) const {
       // Each panel is a place of its own to write to, more than a processor follows.
       e.b.create<LLVM::Prefetch>(e.loc, to.address(e, e.add(r, e.index(kWrittenAhead)), c),
                                  /*rw=*/1, /*hint=*/3, /*cache=*/1);
-      from.fetch(e, e.add(r, e.index(kRowsAhead)), c);
+      if (to.panel)
+        from.fetch(e, e.add(r, e.index(kPanelRowsAhead)), c, 2);
+      else
+        from.fetch(e, e.add(r, e.index(kRowsAhead)), c);
       storeRaw(e, to.address(e, r, c), from.loadVector(e, r, c, Columns, mask));
     };
     forEach(e, pairs, lanes * together, [&](const Emit &e, Value c) {
@@ -151,6 +159,18 @@ void Packing::byRows(const Emit &e) const {
       copy(e, whole, mask);
       return {};
     });
+  });
+}
+
+// Rows of a panel are far apart, and so are panels: a few panels at a time, from the first to the last row.
+void Packing::byGroups(const Emit &e) const {
+  int64_t together = kPanelsTogether * to.panel;
+  forParts(e, from.columns, e.index(together), [&](const Emit &e, Value start, Value length) {
+    Packing group = *this;
+    group.from.data = from.address(e, e.index(0), start);
+    group.from.columns = length;
+    group.to.data = to.address(e, e.index(0), start);
+    group.byRows(e);
   });
 }
 
@@ -190,7 +210,8 @@ void Packing::emit(const Emit &e) const {
       return {};
     };
   };
-  auto rows = by(&Packing::byRows), columns = by(&Packing::byColumns);
+  auto rows = by(to.panel ? &Packing::byGroups : &Packing::byRows),
+       columns = by(&Packing::byColumns);
   auto elements = by(&Packing::byElements);
   Value rowsContiguous = e.cmpi(CmpIPredicate::eq, from.columnStride, 1);
   Value columnsContiguous = e.cmpi(CmpIPredicate::eq, from.rowStride, 1);

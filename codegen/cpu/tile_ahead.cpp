@@ -48,15 +48,32 @@ void beginPass(Lowering &l, ValueRange values) {
   l.readNow.clear();
 }
 
+void fetchingRows(Lowering &l, size_t vector, llvm::function_ref<void()> emit) {
+  constexpr int64_t kLine = 64;
+  bool before = l.fetchesRows;
+  l.fetchesRows = static_cast<int64_t>(vector) * l.maxLanes * 4 % kLine == 0;
+  emit();
+  l.fetchesRows = before;
+}
+
+// Into the cache of the second level: what several rows need would drive out each other, and what is computed, of the first one.
+static void fetch(Lowering &l, Value pointer, Value distance) {
+  l.e.b.create<LLVM::Prefetch>(l.e.loc, bytePointer(l.e, pointer, distance), /*rw=*/0, /*hint=*/2,
+                               /*cache=*/1);
+}
+
 void fetchAhead(Lowering &l, const View &view, Value pointer) {
   // A masked vector is a tail or has lanes that are left out.
-  if (!view.ahead || l.mask)
+  if (l.mask)
+    return;
+  if (l.fetchesRows)
+    return fetch(l, pointer, l.index(kRowBytesAhead));
+  if (!view.ahead)
     return;
   // Reading a tile for the first time waits for memory anyway.
   l.readNow.insert(view.data);
   if (l.fetchesAhead && l.readBefore.contains(view.data))
-    l.e.b.create<LLVM::Prefetch>(l.e.loc, bytePointer(l.e, pointer, view.ahead), /*rw=*/0,
-                                 /*hint=*/2, /*cache=*/1);
+    fetch(l, pointer, view.ahead);
 }
 
 } // namespace ptl::cpu
