@@ -149,7 +149,7 @@ static std::string makerText(const PlacedValue &source, const Tree &tree) {
   if (source.kind == PlacedKind::Argument)
     return "`" + source.param->name + "`";
   // What stands in a `fn` of another file has its text there.
-  if (!source.expr || tree.tokens().empty() || source.expr->span.file != tree.tokenSpan(0).file)
+  if (!source.expr || source.expr->span.file != tree.file())
     return "an operation in a `fn`";
   const Span &span = source.expr->span;
   return "`" + std::string(tree.fileText().substr(span.begin, span.end - span.begin)) + "`";
