@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <fstream>
 #include <map>
 #include <sstream>
@@ -53,7 +54,8 @@ inline Value numbers(std::vector<int64_t> shape, int64_t salt, ElemKind elem = E
   return Value::array(std::move(array));
 }
 
-inline std::string difference(const Value &a, const Value &b) {
+/// `tolerance`: of the larger number, for values that are rounded on the way.
+inline std::string difference(const Value &a, const Value &b, double tolerance = 0) {
   if (!std::equal(a.shape().begin(), a.shape().end(), b.shape().begin(), b.shape().end()))
     return "other shapes";
   std::string textA = reference::valueText(a), textB = reference::valueText(b);
@@ -62,7 +64,9 @@ inline std::string difference(const Value &a, const Value &b) {
   for (int64_t i = 0; i < a.asArray().count(); ++i) {
     Scalar x = a.asArray().at(i), y = b.asArray().at(i);
     bool bothNan = x.f != x.f && y.f != y.f;
-    if (!bothNan && (x.f != y.f || x.i != y.i))
+    bool isNear =
+        x.f == y.f || std::abs(x.f - y.f) <= tolerance * std::max(std::abs(x.f), std::abs(y.f));
+    if (!bothNan && (!isNear || x.i != y.i))
       return textA + " is not " + textB;
   }
   return {};
@@ -71,7 +75,7 @@ inline std::string difference(const Value &a, const Value &b) {
 /// Runs an entry on the reference and on parts; the first difference.
 inline std::string compareOnShape(const CheckedText &checked, const CallableDecl &decl,
                                   const std::vector<Value> &args, const MachineShape &shape,
-                                  uint64_t seed) {
+                                  uint64_t seed, double tolerance = 0) {
   DiagnosticSink sink;
   auto placed = placeProgram(*checked.program, *decl.module->tree, decl, sink);
   if (!placed)
@@ -84,7 +88,8 @@ inline std::string compareOnShape(const CheckedText &checked, const CallableDecl
   if (!expected.ok() || !result.ok())
     return expected.message + " / " + result.message;
   for (size_t i = 0; i < expected.outputs.size(); ++i)
-    if (std::string why = difference(result.outputs[i], expected.outputs[i]); !why.empty())
+    if (std::string why = difference(result.outputs[i], expected.outputs[i], tolerance);
+        !why.empty())
       return why;
   return {};
 }

@@ -85,6 +85,47 @@ private:
   std::vector<std::pair<movement::Request, StepList>> made_;
 };
 
+/// Seconds before a movement of the program begins.
+double startOf(const TimeQuestion &question, const PlacedValue &value) {
+  double start = 0;
+  const std::vector<PlacedLevel> &levels = question.placed.levels;
+  for (size_t i = 0; i < levels.size(); ++i)
+    for (const movement::FabricLevel &level : question.fabric.levels)
+      if (level.name == levels[i].machineLevel &&
+          (i == value.level || value.movement->takes == MovementTakes::Axes))
+        start = std::max(start, level.start);
+  return start;
+}
+
+std::vector<int64_t> shapeOf(const TimeQuestion &question, ValueId id) {
+  std::vector<int64_t> shape;
+  for (Dim dim : question.placed.values[id].shape)
+    shape.push_back(question.number(dim));
+  return shape;
+}
+
+/// The groups of a movement, with the steps of the least time; what that is goes into `time`.
+std::optional<std::vector<GroupMove>> timedGroups(const TimeQuestion &question, ValueId id,
+                                                  uint64_t mostMessages, MoveTime &time,
+                                                  std::string &why) {
+  const PlacedValue &value = question.placed.values[id];
+  time.value = id;
+  bool isWide = value.movement->takes == MovementTakes::Axes;
+  uint64_t parts = question.grid.count();
+  uint64_t ranks = isWide ? parts : question.grid.count(value.level);
+  if (ranks * parts > mostMessages) {
+    why = "`" + std::string(value.movement->name) + "` among " + std::to_string(ranks) +
+          " parts has more than " + std::to_string(mostMessages) + " messages";
+    return std::nullopt;
+  }
+  StepsMaker maker(question, elemInfo(value.elem).storageBytes, startOf(question, value), time);
+  StepsFor stepsFor = [&](const movement::Request &request, const std::vector<uint32_t> &group) {
+    return maker(request, group);
+  };
+  return groupsOf(question.grid, value, question.placed.values[*value.operands[0]].placement,
+                  shapeOf(question, id), stepsFor);
+}
+
 class PartsTimer {
 public:
   PartsTimer(const TimeQuestion &question, std::string &why)
@@ -109,16 +150,10 @@ public:
   }
 
 private:
-  std::vector<int64_t> shape(ValueId id) const {
-    std::vector<int64_t> shape;
-    for (Dim dim : placed_.values[id].shape)
-      shape.push_back(question_.number(dim));
-    return shape;
-  }
   std::vector<int64_t> extents(ValueId id, uint32_t part) const {
     std::vector<int64_t> extents;
     for (const movement::Interval &axis :
-         grid_.boxOf(placed_.values[id].placement, shape(id), part))
+         grid_.boxOf(placed_.values[id].placement, shapeOf(question_, id), part))
       extents.push_back(axis.length());
     return extents;
   }
@@ -182,37 +217,18 @@ private:
     kinds_.push_back({isMove, number});
   }
 
-  double startOf(const PlacedValue &value) const {
-    double start = 0;
-    for (size_t i = 0; i < placed_.levels.size(); ++i)
-      for (const movement::FabricLevel &level : question_.fabric.levels)
-        if (level.name == placed_.levels[i].machineLevel &&
-            (i == value.level || value.movement->takes == MovementTakes::Axes))
-          start = std::max(start, level.start);
-    return start;
-  }
-
   bool move(ValueId id) {
     const PlacedValue &value = placed_.values[id];
     ValueId from = *value.operands[0];
     MoveTime &time = time_.moves.emplace_back();
-    time.value = id;
-    bool isWide = value.movement->takes == MovementTakes::Axes;
-    uint64_t ranks = isWide ? grid_.count() : grid_.count(value.level);
-    if (ranks * grid_.count() > kMostMessages) {
-      why_ = "`" + std::string(value.movement->name) + "` among " + std::to_string(ranks) +
-             " parts has more than " + std::to_string(kMostMessages) + " messages";
+    std::optional<std::vector<GroupMove>> groups =
+        timedGroups(question_, id, kMostMessages, time, why_);
+    if (!groups)
       return false;
-    }
-    double start = startOf(value);
+    double start = startOf(question_, value);
     int64_t bytes = elemInfo(value.elem).storageBytes;
-    StepsMaker maker(question_, bytes, start, time);
-    StepsFor stepsFor = [&](const movement::Request &request, const std::vector<uint32_t> &parts) {
-      return maker(request, parts);
-    };
     ready_[id] = ready(from);
-    for (GroupMove &group :
-         groupsOf(grid_, value, placed_.values[from].placement, shape(id), stepsFor)) {
+    for (GroupMove &group : *groups) {
       TimedMove timed{&lists_.emplace_back(std::move(group.list)), {}, bytes, start};
       for (uint32_t rank = 0; rank < group.parts.size(); ++rank) {
         uint32_t part = group.parts[rank];
@@ -285,6 +301,13 @@ private:
 
 std::optional<PartsTime> timeOfParts(const TimeQuestion &question, std::string &why) {
   return PartsTimer(question, why).run();
+}
+
+std::optional<MoveTime> timeOfMove(const TimeQuestion &question, ValueId move,
+                                   uint64_t mostMessages, std::string &why) {
+  MoveTime time;
+  bool isKnown = timedGroups(question, move, mostMessages, time, why).has_value();
+  return isKnown ? std::optional(time) : std::nullopt;
 }
 
 } // namespace ptl::parts

@@ -54,6 +54,11 @@ inline constexpr uint64_t kMostMessages = 4'000'000;
 /// Nothing, and the reason, where it cannot be simulated.
 std::optional<PartsTime> timeOfParts(const TimeQuestion &question, std::string &why);
 
+/// One movement of the program alone. Nothing, and the reason, where it has more than `mostMessages`, or the
+/// program none of it.
+std::optional<MoveTime> timeOfMove(const TimeQuestion &question, ValueId move,
+                                   uint64_t mostMessages, std::string &why);
+
 /// The chips of a fabric that the parts of a program stand on; `why` says what does not fit.
 std::vector<uint32_t> chipsOf(const std::vector<PlacedLevel> &levels, const Grid &grid,
                               const movement::Fabric &fabric, std::string &why);

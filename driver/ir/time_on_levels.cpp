@@ -1,5 +1,6 @@
 #include "driver/ir/time_on_levels.h"
 
+#include "codegen/parts/fabric_of.h"
 #include "compile/call/simulation.h"
 #include "driver/ir/command_options.h"
 #include "driver/ir/run_parts.h"
@@ -7,41 +8,6 @@
 #include <algorithm>
 
 namespace ptl {
-
-/// Of a size that nobody gave.
-static constexpr int64_t kAssumedSize = 4096;
-
-static movement::Fabric fabricOf(const MachineLevels &levels) {
-  constexpr double us = 1e-6, giga = 1e9;
-  movement::Fabric fabric;
-  fabric.perMessage = levels.messageUs * us;
-  fabric.combineRate = levels.combineRate * giga;
-  fabric.contended = levels.contended;
-  for (const MachineLevel &level : levels.levels)
-    fabric.levels.push_back({.name = level.name,
-                             .count = static_cast<uint32_t>(level.count),
-                             .topology = level.topology == "mesh"   ? movement::Topology::Mesh
-                                         : level.topology == "ring" ? movement::Topology::Ring
-                                                                    : movement::Topology::Switch,
-                             .isSamePlace = level.isSamePlace,
-                             .throughInner = level.throughInner,
-                             .latency = level.latencyUs * us,
-                             .linkRate = level.linkRate * giga,
-                             .portRate = level.portRate * giga,
-                             .partRate = level.partRate * giga,
-                             .start = level.startUs * us});
-  return fabric;
-}
-
-/// All parts of the levels that a program speaks of.
-static parts::MachineShape wholeShape(const PlacedProgram &placed, const MachineLevels &levels) {
-  parts::MachineShape shape;
-  for (const PlacedLevel &level : placed.levels)
-    for (const MachineLevel &known : levels.levels)
-      if (known.name == level.machineLevel)
-        shape[known.name] = static_cast<uint32_t>(known.count);
-  return shape;
-}
 
 namespace {
 
@@ -108,7 +74,7 @@ static std::string takeSizes(const LevelsQuestion &question, TimedOnLevels &time
       missing += (missing.empty() ? "" : ", ") + name + "=…";
     if (!isGiven)
       timed.assumed.push_back(name);
-    int64_t value = isGiven ? given->second : kAssumedSize;
+    int64_t value = isGiven ? given->second : parts::kAssumedSize;
     values[symbol] = value;
     timed.sizes.push_back({name, value});
   };
@@ -133,15 +99,15 @@ std::unique_ptr<TimedOnLevels> timeOnLevels(Session &session, const LevelsQuesti
   std::optional<PlacedProgram> placed = placedProgram(question.program, question.decl, why);
   if (!placed)
     return fails(why);
-  std::optional<OnShape> on =
-      layOut(question.program, question.decl,
-             question.shape ? *question.shape : wholeShape(*placed, question.levels), why);
+  std::optional<OnShape> on = layOut(
+      question.program, question.decl,
+      question.shape ? *question.shape : parts::wholeShape(placed->levels, question.levels), why);
   if (!on)
     return fails(why);
   timed->placed = std::move(on->placed);
   timed->counts = on->counts;
   timed->grid = std::make_unique<parts::Grid>(timed->placed.levels, timed->counts);
-  timed->fabric = fabricOf(question.levels);
+  timed->fabric = parts::fabricOf(question.levels);
   timed->chips = parts::chipsOf(timed->placed.levels, *timed->grid, timed->fabric, why);
   std::map<SymbolId, int64_t> values;
   if (why.empty())

@@ -49,6 +49,7 @@ std::unique_ptr<ChunkCheck> checkChunk(std::shared_ptr<const Tree> tree, const S
   });
   check->diagnostics = sink.all();
   check->dependencies = std::move(onDemand.dependencies);
+  check->placed = std::move(onDemand.placed);
   check->readsAllNames = onDemand.readsAllNames;
   check->usedImports = usedImports(*state.scopes.at(&module));
   check->calls = callsIn(state, module);

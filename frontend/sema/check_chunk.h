@@ -6,6 +6,7 @@
 
 #include "frontend/sema/check.h"
 #include "frontend/sema/module_index.h"
+#include "frontend/sema/placement/placement.h"
 
 #include <memory>
 #include <string>
@@ -52,6 +53,8 @@ struct ChunkCheck {
   std::vector<Calls> calls;
   /// `DeclSite::labels` of the callables of the chunk, by name.
   std::vector<std::pair<std::string, uint64_t>> labels;
+  /// Where the arrays of the chunk's programs lie whose headers say so.
+  std::vector<PlacedAsFar> placed;
 
   /// Whether a check of the same chunk would say the same.
   bool holds() const;

@@ -59,14 +59,18 @@ static void checkCalled(ProgramState &state, const DeclState &decl,
 static void checkPlacements(ProgramState &state, std::span<DeclState *const> decls) {
   for (DeclState *decl : decls) {
     const Tree &tree = decl->context->tree;
-    if (decl->decl->kind != DeclKind::Program || decl->decl->hasErrors ||
+    bool isShown = state.onDemand && &tree == &state.onDemand->target;
+    if (decl->decl->kind != DeclKind::Program || (decl->decl->hasErrors && !isShown) ||
         !isPlaced(tree, decl->decl->syntax))
       continue;
     std::set<const CallableDecl *> seen;
     checkCalled(state, *decl, seen);
-    DiagnosticSink &sink = decl->context->sink;
+    DiagnosticSink quiet; // What is wrong with it has been said.
+    DiagnosticSink &sink = decl->decl->hasErrors ? quiet : decl->context->sink;
     size_t errors = sink.errorCount();
-    placeProgram(state.program, tree, *decl->decl, sink);
+    PlacedAsFar placed = placeAsFar(state.program, tree, *decl->decl, sink);
+    if (isShown)
+      state.onDemand->placed.push_back(std::move(placed));
     decl->decl->hasErrors |= sink.errorCount() > errors;
   }
 }

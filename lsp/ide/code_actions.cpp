@@ -245,6 +245,7 @@ void addFixes(Workspace &workspace, File &file, Range range, std::vector<CodeAct
       // The fix that certainly is right is what editors apply at a key.
       action.isPreferred = &fix == diagnostic.certainFix();
       action.diagnostic = each;
+      action.fix = fix.id;
       action.edits = located(workspace, file, fix);
       action.isResolved = true;
       action.key = {"fix", range, 0, diagInfo(diagnostic.id).code};

@@ -44,6 +44,7 @@ struct CodeAction {
   bool isPreferred = false;
   std::string disabled;                     ///< why it cannot be done here; empty: it can
   std::optional<FileDiagnostic> diagnostic; ///< that it repairs; lives until the file changes
+  std::optional<FixId> fix;                 ///< the kind of fix that it is
   ActionKey key;
   bool isResolved = false; ///< `edits` are known
   std::vector<FileEdit> edits;

@@ -156,6 +156,44 @@ TEST(InlayHints, OfAKernel) {
                    "24 : f32[8] 32 B | : f32[8]\n");
 }
 
+/// A program over parts: where values lie, what one part has of them, also before an error.
+TEST(InlayHints, OfAPlacedProgram) {
+  MarkedSource source(
+      "fn twice[B, D](x: f32[B, D]) -> f32[B, D] { return x * 2.0 }\n"
+      "program p[B, D, F](x: f32[B, D], up: f32[D, F] over chip by F, down: f32[F, D] "
+      "over chip by F)\n    -> (y: f32[B, D]) at host\n{\n"
+      "    let hidden = x @ up\n"
+      "    let owed = twice(hidden @ down)\n"
+      "    let sum = all_reduce(owed, over: chip)\n"
+      "    y = owed\n"
+      "    let after = sum + x\n}\n"
+      "program q[N](x: f32[N, 64] over rows by N, k: f32[8] at rows 0) -> (y: f32[N, 64])\n"
+      "at host mesh chip as rows: 4\n"
+      "{\n    let z = x + x\n    let w = k * 2.0\n    let u = sqrt(unknown)\n}\n"
+      "program r[N](x: f32[N, 64] over host, chip by N) -> (y: f32[N])\nat pod\n{\n"
+      "    let z = x\n    let m = shift(x, over: chip, by: 1)\n}\n");
+  std::string shown;
+  for (const InlayHint &hint :
+       inlayHints(source.workspace, *source.file, {0, source.file->document.size()}, {})) {
+    auto details = hintDetails(source.workspace, *source.file, hint.offset, hint.kind);
+    ASSERT_TRUE(details);
+    shown += joined(hint.label) + " | " + details->insertion.value_or("-") + "\n";
+  }
+  EXPECT_EQ(
+      shown,
+      ": f32[B, F] over chip by F · f32[B, cdiv(F, chips)] · 4*B*cdiv(F, chips) B | : f32[B, F]\n"
+      ": f32[B, D] partial(+) over chip · f32[B, D] · 4*B*D B | : f32[B, D]\n"
+      ": f32[B, D] | : f32[B, D]\n"
+      ": f32[B, D] | : f32[B, D]\n"
+      ": f32[N, 64] over rows by N · f32[cdiv(N, 4), 64] · 256*cdiv(N, 4) B | : f32[N, 64]\n"
+      ": f32[8] 32 B at rows 0 · f32[8] · 32 B | : f32[8]\n"
+      ": f32[N, 64] over host, chip by N · f32[cdiv(cdiv(N, hosts), chips), 64] · "
+      "256*cdiv(cdiv(N, hosts), chips) B | : f32[N, 64]\n"
+      ": f32[N, 64] over host, chip by N moved round by 1 · "
+      "f32[cdiv(cdiv(N, hosts), chips), 64] · 256*cdiv(cdiv(N, hosts), chips) B | : f32[N, "
+      "64]\n");
+}
+
 TEST(InlayHints, LinkToWhatTheyName) {
   MarkedSource source{std::string(kAttention)};
   std::string links;

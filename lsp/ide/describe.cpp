@@ -1,6 +1,7 @@
 #include "lsp/ide/describe.h"
 
 #include "frontend/sema/checked_tree.h"
+#include "frontend/sema/placement/placement_text.h"
 #include "frontend/sema/type_string.h"
 #include "frontend/syntax/typed_nodes.h"
 
@@ -154,6 +155,37 @@ const CallableDecl *callableAt(const CheckedProgram &program, uint32_t offset) {
       if (callable->span.begin <= offset && offset <= callable->span.end)
         return callable;
   return nullptr;
+}
+
+const PlacedProgram *placedAt(const ChunkCheck &check, uint32_t offset) {
+  // Most chunks have none, and need not be looked into.
+  const CallableDecl *decl = check.placed.empty() ? nullptr : callableAt(*check.program, offset);
+  for (const PlacedAsFar &each : check.placed)
+    if (decl && each.program.decl == decl)
+      return &each.program;
+  return nullptr;
+}
+
+std::optional<ValueId> placedValue(const PlacedProgram &placed, const Local &local) {
+  for (const auto &[name, value] : placed.locals)
+    if (name == &local)
+      return value;
+  return std::nullopt;
+}
+
+std::optional<ValueId> placedValue(const PlacedProgram &placed, const Expr &expr) {
+  if (expr.kind == ExprKind::LocalRef)
+    return placedValue(placed, *cast<LocalRefExpr>(expr).local);
+  for (ValueId id = 0; id < placed.values.size(); ++id)
+    if (const PlacedValue &value = placed.values[id];
+        value.expr == &expr && value.kind != PlacedKind::Slice)
+      return id;
+  return std::nullopt;
+}
+
+std::string partBytesText(const DimContext &dims, const PlacedProgram &placed, ValueId value) {
+  PartBytes bytes = partBytes(dims, placed, value);
+  return bytes.number ? bytesText(*bytes.number) : bytes.text + " B";
 }
 
 int64_t pipelineCopies(const CheckedProgram &program, const Tree &tree, NodeId name, NodeId value) {

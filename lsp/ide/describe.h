@@ -4,6 +4,7 @@
 
 #include "lsp/ide/workspace.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +37,15 @@ std::optional<int64_t> constantSize(DimContext &dims, const Type &type,
 
 /// The callable of a checked chunk around a byte of it; null if there is none.
 const CallableDecl *callableAt(const CheckedProgram &program, uint32_t offset);
+
+/// The program around a byte of a checked chunk whose arrays lie over parts, as far as it agrees; null if
+/// there is none.
+const PlacedProgram *placedAt(const ChunkCheck &check, uint32_t offset);
+/// What a name stands for there, and what an expression is; nothing where neither is known.
+std::optional<ValueId> placedValue(const PlacedProgram &placed, const Local &local);
+std::optional<ValueId> placedValue(const PlacedProgram &placed, const Expr &expr);
+/// The bytes of what a part has: `128 KiB`, `4*B*cdiv(F, chips) B`.
+std::string partBytesText(const DimContext &dims, const PlacedProgram &placed, ValueId value);
 
 /// The number of buffers that a local has. A value that the body of a pipelined loop loads has one
 /// buffer per iteration that overlaps. `name` and `value` are those of its `let`.

@@ -1,5 +1,7 @@
 #include "lsp/ide/hover.h"
 
+#include "frontend/sema/placement/movement_call.h"
+#include "frontend/sema/placement/placement_text.h"
 #include "frontend/sema/type_string.h"
 #include "frontend/syntax/typed_nodes.h"
 #include "lsp/ide/describe.h"
@@ -38,6 +40,8 @@ private:
   void defaultsFact(const CallableDecl *callable, Dim dim);
   void liveFact(const Symbol &symbol);
   void whereFacts(const Symbol &symbol);
+  void placementFacts(const PlacedProgram &placed, std::optional<ValueId> value);
+  void movementFacts(const Expr &expr, const PlacedProgram *placed);
   std::string finish(std::string head) {
     return facts_.empty() ? head : std::move(head) + "\n" + facts_;
   }
@@ -128,6 +132,32 @@ void Writer::typeFacts(const Type &type, const CallableDecl *callable) {
   }
   if (type.kind == TypeKind::Range && type.range)
     rangeFact(*type.range, callable);
+}
+
+/// Where an array of a program lies, what one part has of it, and why it is owed.
+void Writer::placementFacts(const PlacedProgram &placed, std::optional<ValueId> value) {
+  if (!value)
+    return;
+  std::string where = placementText(dims(), placed, *value);
+  if (where.empty())
+    return fact("the same on every part");
+  fact("lies" + where + ": a part has " + code(partTypeText(dims(), placed, *value)) + ", " +
+       code(partBytesText(dims(), placed, *value)));
+  fact(owedText(dims(), placed, tree_, *value));
+}
+
+/// What a movement does, and what it sends.
+void Writer::movementFacts(const Expr &expr, const PlacedProgram *placed) {
+  const MovementRecord *movement = movementOf(tree_, expr);
+  if (!movement)
+    return;
+  fact(code(movement->name) + " " + std::string(movement->doc));
+  std::optional<ValueId> value = placed ? placedValue(*placed, expr) : std::nullopt;
+  if (!value)
+    return;
+  const PlacedValue &moved = placed->values[*value];
+  const PlacedValue &source = placed->values[*moved.operands[0]];
+  fact(code(sentText(dims(), placed->levels, moved.level, source, *movement)));
 }
 
 /// From the first to the last line that speaks of a local; loops that come back to it whole.
@@ -228,6 +258,10 @@ std::string Writer::local(const Symbol &symbol) {
     head += " of " + code(callable->name);
   if (symbol.valueType)
     typeFacts(*symbol.valueType, callable);
+  bool isHere = symbol.local && symbol.chunk && symbol.chunk->id() == place_.chunk->id();
+  if (const PlacedProgram *placed =
+          isHere ? placedAt(check_, tree_.span(symbol.node).begin) : nullptr)
+    placementFacts(*placed, placedValue(*placed, *symbol.local));
   // A name that is a plain symbol would only repeat itself.
   if (symbol.local && symbol.local->dim && !symbol.local->dim.symbol())
     fact("is " + quoted(dims(), symbol.local->dim));
@@ -432,6 +466,10 @@ std::string Writer::expression(const Expr &expr, NodeId node) {
   std::string head = codeBlock(source + ": " + toString(dims(), *expr.type));
   const CallableDecl *callable = callableAt(*check_.program, tree_.span(node).begin);
   typeFacts(*expr.type, callable);
+  const PlacedProgram *placed = placedAt(check_, tree_.span(node).begin);
+  movementFacts(expr, placed);
+  if (placed)
+    placementFacts(*placed, placedValue(*placed, expr));
   // A value that is the source itself is no news.
   if (std::string value = valueText(expr); !value.empty() && value != source)
     fact("is " + code(value));

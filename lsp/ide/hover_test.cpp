@@ -34,6 +34,42 @@ TEST(Hover, Locals) {
             "T | ```ptl\nT\n```\ndimension of `attention`\n\n- where `S <= T`");
 }
 
+/// Where a value of a placed program lies, why it is owed, and what a movement sends.
+TEST(Hover, PlacedValues) {
+  const std::string text =
+      "fn twice[B, D](x: f32[B, D]) -> f32[B, D] { return x * 2.0 }\n"
+      "program p[B, D, E](x: f32[B, D] over chip by D, w: f32[D, E] over chip by D,\n"
+      "    z: f32[B, D] partial(max) over chip) -> (y: f32[B, E]) at host\n{\n"
+      "    let a = x @ w.T.T\n    let b = twice(a)\n"
+      "    let c = all_reduce(b, over: chip)\n    let d = max(z, z)\n    y = c\n}\n";
+  auto facts = [&](const std::string &before) {
+    std::string marked = text;
+    std::string hover = hoverOf(marked.insert(text.find(before) + before.size(), "$0"));
+    size_t at = std::min({hover.find("- lies"), hover.find("- the same"), hover.find("- `all")});
+    size_t end = hover.find("\n- live");
+    return at == hover.npos ? hover : hover.substr(at, end == hover.npos ? end : end - at);
+  };
+  std::string owed = "- lies partial(+) over chip: a part has `f32[B, E]`, `4*B*E B`\n"
+                     "- `x @ w.T.T` adds along `D`, which is cut over the chips: every chip has a "
+                     "summand, and `all_reduce(…, over: chip)` or `reduce_scatter` gives the value";
+  EXPECT_EQ(facts("(x: f32[B, D] over chip by D, "),
+            "- lies over chip by D: a part has `f32[cdiv(D, chips), E]`, `4*cdiv(D, chips)*E B`");
+  EXPECT_EQ(facts("let "), owed);
+  EXPECT_EQ(facts("    let b"), owed);
+  EXPECT_EQ(facts("let c"), "- the same on every part");
+  EXPECT_EQ(
+      facts("let d"),
+      "- lies partial(max) over chip: a part has `f32[B, D]`, `4*B*D B`\n- `z` comes so: every "
+      "chip has a maximum of its own, and `all_reduce(…, over: chip)` or `reduce_scatter` gives "
+      "the value");
+  EXPECT_EQ(facts("all_re"),
+            "- `all_reduce` adds the summands of all parts and gives every part the sum\n"
+            "- `each of n chips sends 2 * (n - 1) / n of 4 * B * E bytes`\n"
+            "- the same on every part");
+  EXPECT_EQ(facts("let a = x @ w"),
+            "- lies over chip by D: a part has `f32[cdiv(D, chips), E]`, `4*cdiv(D, chips)*E B`");
+}
+
 TEST(Hover, BuiltIns) {
   std::string reduction = hoverOf(attentionWith("max(s,", "$0max(s,"));
   EXPECT_TRUE(reduction.starts_with("max | ```ptl\nmax(f32[i, j], axis: -1) -> f32[i, 1]\n```\n"))

@@ -1,5 +1,6 @@
 #include "lsp/ide/inlay_hints.h"
 
+#include "frontend/sema/placement/placement_text.h"
 #include "frontend/sema/type_string.h"
 #include "frontend/syntax/typed_nodes.h"
 #include "lsp/ide/actions/trial.h"
@@ -30,6 +31,7 @@ private:
   void add(uint32_t offset, HintKind kind, std::vector<LabelPart> label) {
     hints.push_back({offset, kind, std::move(label)});
   }
+  std::string placement(const Local &local, uint32_t offset) const;
   const Local *localOf(NodeId node) const {
     auto found = check_.program->localOfNode.find(node);
     return found == check_.program->localOfNode.end() ? nullptr : found->second;
@@ -86,6 +88,7 @@ void Finder::typeHint(NodeId name, NodeId value) {
     return;
   std::vector<LabelPart> label = typeParts(dims(), type);
   label.insert(label.begin(), LabelPart{": ", {}});
+  size_t ofType = label.size();
   uint32_t end = tree_.span(name).end;
   // Sizes depend on tunables, whose defaults are used.
   auto size = type.isArray() ? constantSize(dims(), type, tunableDefaults(dims(), callable(end)))
@@ -96,7 +99,22 @@ void Finder::typeHint(NodeId name, NodeId value) {
     std::string times = count > 1 ? " " + std::to_string(count) + " ×" : "";
     label.push_back({times + (size ? " " + bytesText(*size) : ""), {}});
   }
+  if (std::string part = placement(*local, end); options_.capacities && !part.empty())
+    label.push_back({std::move(part), {}});
   add(end, HintKind::Type, std::move(label));
+  hints.back().ofType = ofType;
+}
+
+/// ` over chip by F · f32[B, cdiv(F, chips)] · 4*B*cdiv(F, chips) B` where a program places its
+/// arrays: what a part has, and its bytes.
+std::string Finder::placement(const Local &local, uint32_t offset) const {
+  const PlacedProgram *placed = placedAt(check_, offset);
+  std::optional<ValueId> value = placed ? placedValue(*placed, local) : std::nullopt;
+  std::string where = value ? placementText(dims(), *placed, *value) : std::string();
+  if (where.empty())
+    return where;
+  return where + " · " + partTypeText(dims(), *placed, *value) + " · " +
+         partBytesText(dims(), *placed, *value);
 }
 
 void Finder::binding(NodeId node) {
@@ -241,14 +259,9 @@ std::vector<InlayHint> inlayHints(Workspace &workspace, File &file, Range range,
 
 // ---- Details ------------------------------------------------------------------------------------
 
-/// The type alone, without the size behind it.
+/// The type alone, without what stands behind it.
 static std::string typeText(const InlayHint &hint) {
-  std::vector<LabelPart> parts = hint.label;
-  // Types end with a word or a bracket.
-  const std::string &last = parts.back().text;
-  if (last.ends_with("×") || (last.starts_with(' ') && last.ends_with('B')))
-    parts.pop_back();
-  return joined(parts);
+  return joined({hint.label.begin(), hint.label.begin() + static_cast<ptrdiff_t>(hint.ofType)});
 }
 
 static std::string parameterTooltip(Workspace &workspace, const InlayHint &hint) {

@@ -20,6 +20,7 @@ struct InlayHint {
   uint32_t offset = 0; ///< in the file, where nothing else is said
   HintKind kind = HintKind::Type;
   std::vector<LabelPart> label; ///< `definition`: where a click leads
+  size_t ofType = 0;            ///< the first so many parts of the label are the type alone
 };
 
 struct HintOptions {

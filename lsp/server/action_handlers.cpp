@@ -6,6 +6,7 @@
 #include "lsp/server/advice.h"
 #include "lsp/server/connection.h"
 #include "lsp/server/handlers.h"
+#include "lsp/server/movement_times.h"
 #include "lsp/server/placed_text.h"
 
 #include <algorithm>
@@ -130,6 +131,15 @@ static void addExplicitActions(Session &session, ide::File &file, ide::Range ran
     add("Make buffers and events explicit (" + target + ")", "manual@" + target);
 }
 
+/// Behind a fix that inserts a movement: how long that takes.
+static void addMovementTime(Session &session, ide::File &file, ide::CodeAction &action) {
+  if (action.fix != FixId::Movement || session.settings.targets.empty())
+    return;
+  auto movement = ide::movementAfter(session.workspace, file, action.edits);
+  if (std::string times = movement ? movementTimes(session, *movement) : ""; !times.empty())
+    action.title += "; " + times;
+}
+
 json codeAction(Session &session, const json &params) {
   ide::File &file = session.file(params);
   json context = params.value("context", json::object());
@@ -149,6 +159,7 @@ json codeAction(Session &session, const json &params) {
        ide::codeActions(session.workspace, file, session.range(file, params.at("range")), only)) {
     if (!action.disabled.empty() && !session.client.disabledActions)
       continue;
+    addMovementTime(session, file, action);
     json each = actionJson(session, file, action, context.value("diagnostics", json()));
     if (each.is_null())
       continue;

@@ -3,6 +3,7 @@
 #include "lsp/ide/hover.h"
 #include "lsp/ide/signature_help.h"
 #include "lsp/server/handlers.h"
+#include "lsp/server/movement_times.h"
 
 namespace ptl::lsp {
 
@@ -11,6 +12,8 @@ json hover(Session &session, const json &params) {
   auto found = ide::hoverAt(session.workspace, file, session.offsetIn(file, params));
   if (!found)
     return nullptr;
+  if (std::string times = movementTimesAt(session, file, found->range); !times.empty())
+    found->markdown += "\n- alone on " + times;
   return {{"contents", session.markup(found->markdown)},
           {"range", session.range(file, found->range)}};
 }

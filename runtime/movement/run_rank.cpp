@@ -37,9 +37,10 @@ public:
           std::span<uint8_t> result, const CombineBytes &combine, Port &port)
       : steps_(steps), bytes_(elementBytes), combine_(combine), port_(port), source_(source),
         result_(result) {
-    for (const Box &box : steps.buffers)
-      scratch_.emplace_back(
-          scratch_.size() > kResultBuffer ? static_cast<size_t>(elementCount(box)) * bytes_ : 0);
+    // Each element is written before it is read, so none has to be zero.
+    for (size_t i = kResultBuffer + 1; i < steps.buffers.size(); ++i)
+      scratch_.push_back(std::make_unique_for_overwrite<uint8_t[]>(
+          static_cast<size_t>(elementCount(steps.buffers[i])) * bytes_));
   }
 
   std::optional<uint32_t> run() {
@@ -62,10 +63,10 @@ private:
   const uint8_t *readable(uint32_t buffer) const {
     return buffer == kSourceBuffer   ? source_.data()
            : buffer == kResultBuffer ? result_.data()
-                                     : scratch_[buffer].data();
+                                     : scratch_[buffer - kResultBuffer - 1].get();
   }
   uint8_t *writable(uint32_t buffer) {
-    return buffer == kResultBuffer ? result_.data() : scratch_[buffer].data();
+    return buffer == kResultBuffer ? result_.data() : scratch_[buffer - kResultBuffer - 1].get();
   }
 
   /// Small messages are copied by the port. Large ones are not: they go from where they lie, or from
@@ -150,7 +151,7 @@ private:
   Port &port_;
   std::span<const uint8_t> source_;
   std::span<uint8_t> result_;
-  std::vector<std::vector<uint8_t>> scratch_; ///< per buffer; of the first two, nothing
+  std::vector<std::unique_ptr<uint8_t[]>> scratch_; ///< the buffers behind the first two
   std::vector<uint8_t> message_;
   std::vector<std::unique_ptr<uint8_t[]>> held_; ///< what was posted from copies
   std::set<uint32_t> posted_;                    ///< to whom

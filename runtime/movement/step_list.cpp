@@ -64,22 +64,30 @@ void exchange(const Writer &w, bool allAtOnce, Send send, Receive receive) {
 
 // ---- Sums at their owners ------------------------------------------------------------------------
 
-/// Every rank gets the summands of its block along `axis` from all others and adds them.
+/// Every rank gets the summands of its block along `axis` from all others and adds them. Its own is
+/// added from where it lies, and the sum comes to be in the result.
 void sumAtOwners(Writer &w, size_t axis, bool allAtOnce) {
   const Request &request = w.request();
   uint32_t n = w.ranks(), me = w.rank();
   auto block = [&](uint32_t part) { return partBox(request.shape, axis, n, part); };
+  if (n == 1)
+    return w.copy(kResultBuffer, kSourceBuffer, block(me));
+  uint32_t first = me == 0 ? 1 : 0; // The leftmost that comes from elsewhere.
   std::vector<uint32_t> summands;
   for (uint32_t part = 0; part < n; ++part)
-    summands.push_back(w.scratch(block(me)));
-  w.copy(summands[me], kSourceBuffer, block(me));
+    summands.push_back(part == me      ? kSourceBuffer
+                       : part == first ? kResultBuffer
+                                       : w.scratch(block(me)));
   exchange(
       w, allAtOnce, [&](uint32_t to) { w.send(kSourceBuffer, to, block(to)); },
       [&](uint32_t from) { w.receive(summands[from], from, block(me)); });
   for (uint32_t distance = 1; distance < n; distance *= 2)
-    for (uint32_t left = 0; left + distance < n; left += 2 * distance)
-      w.combine(summands[left], summands[left + distance], block(me));
-  w.copy(kResultBuffer, summands[0], block(me));
+    for (uint32_t left = 0; left + distance < n; left += 2 * distance) {
+      uint32_t &a = summands[left], b = summands[left + distance];
+      bool isOwn = a == kSourceBuffer;
+      w.combine(isOwn ? b : a, isOwn ? a : b, block(me), isOwn);
+      a = isOwn ? b : a;
+    }
 }
 
 // ---- Gathering -----------------------------------------------------------------------------------
@@ -145,8 +153,8 @@ void allGather(Writer &w, Algorithm algorithm) {
 
 // ---- Trees ---------------------------------------------------------------------------------------
 
-/// From the root along a binomial tree; ranks are counted from the root.
-void broadcastResult(Writer &w, uint32_t root) {
+/// From the root, which has it in buffer `ofRoot`, along a binomial tree; ranks are counted from the root.
+void broadcastResult(Writer &w, uint32_t root, uint32_t ofRoot) {
   uint32_t n = w.ranks(), me = (w.rank() + n - root) % n;
   auto rankOf = [&](uint32_t place) { return (place + root) % n; };
   uint32_t lowest = me == 0 ? std::bit_ceil(n) : me & (~me + 1);
@@ -154,7 +162,7 @@ void broadcastResult(Writer &w, uint32_t root) {
     w.receive(kResultBuffer, rankOf(me - lowest), w.result());
   for (uint32_t distance = lowest / 2; distance > 0; distance /= 2)
     if (me + distance < n)
-      w.send(kResultBuffer, rankOf(me + distance), w.result());
+      w.send(me == 0 ? ofRoot : kResultBuffer, rankOf(me + distance), w.result());
 }
 
 /// The sum of all comes to rank 0.
@@ -173,10 +181,16 @@ void sumAtRoot(Writer &w) {
   }
 }
 
+/// The first summand is sent from where it lies, and added to what has come into the result.
 void sumByDoubling(Writer &w) {
   uint32_t me = w.rank();
-  uint32_t theirs = w.scratch(w.result());
-  for (uint32_t distance = 1; distance < w.ranks(); distance *= 2) {
+  if (w.ranks() == 1)
+    return w.copy(kResultBuffer, kSourceBuffer, w.result());
+  w.send(kSourceBuffer, me ^ 1, w.result());
+  w.receive(kResultBuffer, me ^ 1, w.result());
+  w.combine(kResultBuffer, kSourceBuffer, w.result(), (me & 1) == 0);
+  uint32_t theirs = w.ranks() > 2 ? w.scratch(w.result()) : kResultBuffer;
+  for (uint32_t distance = 2; distance < w.ranks(); distance *= 2) {
     w.send(kResultBuffer, me ^ distance, w.result());
     w.receive(theirs, me ^ distance, w.result());
     w.combine(kResultBuffer, theirs, w.result(), (me & distance) != 0);
@@ -198,13 +212,13 @@ void allReduce(Writer &w, Algorithm algorithm) {
       gatherPairwise(w, axis, true);
     return;
   }
-  w.copy(kResultBuffer, kSourceBuffer, w.result());
   if (algorithm == Algorithm::Doubling) {
     sumByDoubling(w);
     return;
   }
+  w.copy(kResultBuffer, kSourceBuffer, w.result());
   sumAtRoot(w);
-  broadcastResult(w, 0);
+  broadcastResult(w, 0, kResultBuffer);
 }
 
 void allToAll(Writer &w, bool allAtOnce) {
@@ -246,9 +260,9 @@ void moveBoxes(Writer &w, bool allAtOnce) {
 }
 
 void broadcast(Writer &w) {
+  broadcastResult(w, w.request().root, kSourceBuffer);
   if (w.rank() == w.request().root)
     w.copy(kResultBuffer, kSourceBuffer, w.result());
-  broadcastResult(w, w.request().root);
 }
 
 } // namespace

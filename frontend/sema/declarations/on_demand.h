@@ -16,6 +16,7 @@ struct OnDemand {
   DiagnosticSink quiet = {}; ///< takes what is wrong with other declarations
   std::vector<Dependency> dependencies = {};
   bool readsAllNames = false;
+  std::vector<PlacedAsFar> placed = {}; ///< the programs of the chunk whose headers place arrays
   std::unordered_map<const ModuleIndex *, CheckedModule *> modules = {};
 };
 

@@ -39,17 +39,18 @@ public:
     placed_.levels = std::move(levels);
   }
 
-  std::optional<PlacedProgram> run() {
+  PlacedAsFar run() {
     PlacedFrame frame{&decl_};
     frame_ = &frame;
+    bool isAll = true;
     try {
       header();
       for (const Stmt *stmt : decl_.body->stmts)
         statement(*stmt);
     } catch (Refused) {
-      return std::nullopt;
+      isAll = false;
     }
-    return std::move(placed_);
+    return {std::move(placed_), isAll};
   }
 
 private:
@@ -69,6 +70,7 @@ private:
   ValueId call(const CallExpr &expr);
   ValueId bodyOf(const CallableDecl &callee, const CallExpr &expr);
   // Values.
+  void bind(const Local &local, ValueId id);
   ValueId add(PlacedValue value);
   ValueId number(Dim dim);
   ValueId slice(ValueId of, Placement to);
@@ -113,6 +115,13 @@ ValueId Placer::add(PlacedValue value) {
   value.placement.resize(placed_.levels.size());
   placed_.values.push_back(std::move(value));
   return static_cast<ValueId>(placed_.values.size() - 1);
+}
+
+/// A name of the declaration that is walked.
+void Placer::bind(const Local &local, ValueId id) {
+  frame_->locals[&local] = id;
+  if (!outermost_)
+    placed_.locals.emplace_back(&local, id);
 }
 
 /// A dimension as a number.
@@ -199,7 +208,7 @@ void Placer::header() {
     value.shape = shapeOf(*param.type);
     value.elem = param.type->elem.kind;
     value.param = &param;
-    frame_->locals[&param] = add(std::move(value));
+    bind(param, add(std::move(value)));
   }
   if (results != kNoNode)
     for (size_t i = 0; i < decl_.outputs.size(); ++i) {
@@ -244,7 +253,7 @@ void Placer::let(const LetStmt &stmt) {
   ValueId id = value(*stmt.value);
   if (placed_.values[id].shape.size() != shapeOf(*local.type).size())
     refuse(*stmt.value, "this `let`", "its type repeats what it is given");
-  frame_->locals[&local] = id;
+  bind(local, id);
 }
 
 void Placer::assign(const AssignStmt &stmt) {
@@ -269,7 +278,7 @@ void Placer::assign(const AssignStmt &stmt) {
   }
   id = slice(id, wanted);
   placed_.outputs[output->second] = id;
-  frame_->locals[stmt.target] = id;
+  bind(*stmt.target, id);
 }
 
 // ---- Expressions -------------------------------------------------------------------------------
@@ -532,14 +541,22 @@ bool isPlaced(const Tree &tree, NodeId decl) {
   return found;
 }
 
-std::optional<PlacedProgram> placeProgram(const CheckedProgram &program, const Tree &tree,
-                                          const CallableDecl &decl, DiagnosticSink &sink) {
-  if (decl.hasErrors || !decl.body)
-    return std::nullopt;
+PlacedAsFar placeAsFar(const CheckedProgram &program, const Tree &tree, const CallableDecl &decl,
+                       DiagnosticSink &sink) {
+  if (!decl.body)
+    return {};
   std::optional<std::vector<PlacedLevel>> levels = levelsOf(tree, decl, sink);
   if (!levels)
-    return std::nullopt;
+    return {};
   return Placer(program, tree, decl, std::move(*levels), sink).run();
+}
+
+std::optional<PlacedProgram> placeProgram(const CheckedProgram &program, const Tree &tree,
+                                          const CallableDecl &decl, DiagnosticSink &sink) {
+  if (decl.hasErrors)
+    return std::nullopt;
+  PlacedAsFar placed = placeAsFar(program, tree, decl, sink);
+  return placed.isAll ? std::optional(std::move(placed.program)) : std::nullopt;
 }
 
 } // namespace ptl

@@ -9,6 +9,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ptl {
@@ -75,6 +76,9 @@ struct PlacedProgram {
   std::vector<PlacedLevel> levels; ///< whose parts hold the arrays, outermost first
   std::vector<PlacedValue> values; ///< operands before what uses them
   std::vector<ValueId> outputs;    ///< one per output, placed as declared
+  /// What the names of the program itself stand for, in the order in which they get it: parameters,
+  /// `let`s, results.
+  std::vector<std::pair<const Local *, ValueId>> locals;
 };
 
 /// Whether the header of a callable places an array.
@@ -85,5 +89,14 @@ bool isPlaced(const Tree &tree, NodeId decl);
 /// `fn` that it calls has not been checked (`check_chunk.h`).
 std::optional<PlacedProgram> placeProgram(const CheckedProgram &program, const Tree &tree,
                                           const CallableDecl &decl, DiagnosticSink &sink);
+
+/// The same for whoever shows it, also of a program with errors: what comes before the first thing that is
+/// wrong is there.
+struct PlacedAsFar {
+  PlacedProgram program;
+  bool isAll = false;
+};
+PlacedAsFar placeAsFar(const CheckedProgram &program, const Tree &tree, const CallableDecl &decl,
+                       DiagnosticSink &sink);
 
 } // namespace ptl

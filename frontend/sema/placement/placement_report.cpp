@@ -1,5 +1,7 @@
 #include "frontend/sema/placement/placement_report.h"
 
+#include "frontend/sema/placement/placement_text.h"
+
 namespace ptl {
 
 std::string PlacementReports::describe(size_t level, const Placement &all,
@@ -29,28 +31,11 @@ const MovementRecord *PlacementReports::between(const LevelPlacement &from,
   return nullptr;
 }
 
-/// What each part sends, as a share of the bytes of the array, of which the parts of other levels
-/// have blocks.
-std::string PlacementReports::bytesText(size_t level, const PlacedValue &value,
-                                        const MovementRecord &movement) const {
-  std::string bytes = std::to_string(elemInfo(value.elem).storageBytes);
-  for (Dim dim : value.shape) {
-    std::string text = dims_.toString(dim);
-    bool isSum = text.find(" + ") != text.npos || text.find(" - ") != text.npos;
-    bytes += " * " + (isSum ? "(" + text + ")" : text);
-  }
-  for (size_t other = 0; other < levels_.size(); ++other)
-    if (other != level && value.placement[other].isCut())
-      bytes += " / " + plural(other);
-  return "each of n " + plural(level) + " sends " + std::string(movement.share) + " of " + bytes +
-         " bytes";
-}
-
 void PlacementReports::offer(size_t level, DiagnosticBuilder report, const ReportedValue &value,
                              const MovementRecord &movement, const std::string &target) {
   std::string name(movement.name);
   std::string behind = ", over: " + levels_[level].name + target + ")";
-  std::string bytes = bytesText(level, *value.value, movement);
+  std::string bytes = sentText(dims_, levels_, level, *value.value, movement);
   if (!value.written) {
     report.help("`" + name + "(…" + behind + "` moves it: " + bytes);
     return;

@@ -42,8 +42,6 @@ private:
   const MovementRecord *between(const LevelPlacement &from, const LevelPlacement &to) const;
   void offer(size_t level, DiagnosticBuilder report, const ReportedValue &value,
              const MovementRecord &movement, const std::string &target);
-  std::string bytesText(size_t level, const PlacedValue &value,
-                        const MovementRecord &movement) const;
   std::string plural(size_t level) const { return levels_[level].name + "s"; }
 
   const DimContext &dims_;

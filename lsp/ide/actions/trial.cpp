@@ -71,21 +71,23 @@ std::vector<std::string> errorsOf(const std::vector<Diagnostic> &diagnostics) {
 
 } // namespace
 
+EditedCheck checkEdited(Workspace &workspace, File &file, size_t place,
+                        const std::vector<Edit> &edits) {
+  std::shared_ptr<const Chunk> chunk = file.document.places()[place].chunk;
+  auto text = std::make_shared<const SourceFile>(chunk->id(), file.path(),
+                                                 applied(chunk->file.text(), edits));
+  DiagnosticSink syntax;
+  auto tree = std::make_shared<const Tree>(parse(*text, syntax));
+  IndexPatch patch(file.index, *chunk, *tree, syntax.hasErrors());
+  return {text, checkChunk(tree, *text, syntax, file.index, workspace.options())};
+}
+
 Trial tryEdits(Workspace &workspace, File &file, size_t place, const std::vector<Edit> &edits) {
   std::map<std::string, int> known;
   for (const std::string &error : errorsOf(workspace.check(file, place).diagnostics))
     ++known[error];
-  std::shared_ptr<const Chunk> chunk = file.document.places()[place].chunk;
-  SourceFile text(chunk->id(), file.path(), applied(chunk->file.text(), edits));
-  DiagnosticSink syntax;
-  auto tree = std::make_shared<const Tree>(parse(text, syntax));
-  std::unique_ptr<ChunkCheck> check;
-  {
-    IndexPatch patch(file.index, *chunk, *tree, syntax.hasErrors());
-    check = checkChunk(tree, text, syntax, file.index, workspace.options());
-  }
   Trial trial;
-  trial.errors = errorsOf(check->diagnostics);
+  trial.errors = errorsOf(checkEdited(workspace, file, place, edits).check->diagnostics);
   for (const std::string &error : trial.errors)
     if (--known[error] < 0)
       trial.added.push_back(error);

@@ -4,6 +4,7 @@
 
 #include "lsp/ide/workspace.h"
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,14 +22,22 @@ struct Edit {
 /// The text after edits that do not overlap; of two insertions at one place the first comes first.
 std::string applied(std::string_view text, std::vector<Edit> edits);
 
+/// A chunk as it would be after edits of it.
+struct EditedCheck {
+  std::shared_ptr<const SourceFile> text; ///< to which the tree of the check refers
+  std::shared_ptr<const ChunkCheck> check;
+};
+/// Checks the declarations of a chunk (and no others) after edits, whose ranges are relative to it.
+EditedCheck checkEdited(Workspace &workspace, File &file, size_t place,
+                        const std::vector<Edit> &edits);
+
 /// The errors of a chunk after an edit, as `E0312: …`.
 struct Trial {
   std::vector<std::string> errors;
   std::vector<std::string> added; ///< those that it did not have before
 };
 
-/// Checks the declarations of a chunk (and no others) as they would be after edits of it. The
-/// ranges are relative to the chunk.
+/// The same, for its errors alone.
 Trial tryEdits(Workspace &workspace, File &file, size_t place, const std::vector<Edit> &edits);
 
 } // namespace ptl::ide

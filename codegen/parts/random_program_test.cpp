@@ -1,0 +1,413 @@
+// Grows random programs; `random_programs_test.cpp` executes them.
+#include "codegen/parts/random_program_test_util.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <cstring>
+
+namespace ptl::parts {
+
+static const std::vector<std::string> kLevels = {"host", "chip"};
+
+/// Positions of the longest axis, for bounds of sums.
+static constexpr double kLongest = 8;
+
+/// At most so many positions has an axis.
+static double positionsOf(const std::string &extent) {
+  return extent == "1" ? 1 : std::pow(kLongest, 1 + std::ranges::count(extent, '*'));
+}
+
+static std::string joined(const std::vector<std::string> &parts) {
+  std::string text;
+  for (const std::string &part : parts)
+    text += (text.empty() ? "" : ", ") + part;
+  return text;
+}
+
+RandomProgram::RandomProgram(uint64_t seed) : random_(seed) {
+  for (size_t i = 0, count = 2 + random_() % 3; i < count; ++i)
+    addArgument();
+}
+
+void RandomProgram::addArgument() {
+  std::string name(1, static_cast<char>('a' + shapes.size()));
+  std::vector<std::string> dims = {"M", "N", "K"}, shape;
+  std::ranges::shuffle(dims, random_);
+  size_t rank = chance(8) ? 0 : chance(4) ? 3 : chance(4) ? 1 : 2;
+  shape.assign(dims.begin(), dims.begin() + static_cast<ptrdiff_t>(rank));
+  header_ += name + ": " + drawnPlace(shape) + ", ";
+  shapes.push_back(shape);
+  values_.push_back({.name = name, .shape = shape, .bound = 3});
+}
+
+std::string RandomProgram::drawnAxis(const std::vector<std::string> &shape) {
+  return shape.empty() ? "M" : pick(shape);
+}
+
+std::string RandomProgram::drawnPlace(const std::vector<std::string> &shape) {
+  std::string type = shape.empty() ? "f32" : "f32[" + joined(shape) + "]";
+  if (shape.empty())
+    return type;
+  switch (random_() % 9) {
+  case 0:
+    return type + " partial(" + pick(std::vector<std::string>{"+", "max", "min"}) + ") over " +
+           pick(std::vector<std::string>{"host", "chip", "host, chip"});
+  case 1: {
+    bool isSecond = chance(3);
+    speaksOfPart1 |= isSecond;
+    return type + " at " + level() + (isSecond ? " 1" : " 0");
+  }
+  case 2: {
+    std::string other = level() == "host" ? "chip" : "host";
+    return type + " over " + other + " by " + drawnAxis(shape) + " partial(+) over " +
+           (other == "chip" ? "host" : "chip");
+  }
+  default:
+    return placedOver(joined(shape), chance(2) ? drawnAxis(shape) : "",
+                      chance(2) ? drawnAxis(shape) : "");
+  }
+}
+
+std::string RandomProgram::program(const std::string &place, const std::string &value) const {
+  std::string text =
+      "fn stepped[A, B](x: f32[A, B], y: f32[A, B]) -> f32[A, B] { let t = x * 2.0\n return "
+      "max(t, y) - y }\n"
+      "fn centred[A, B](x: f32[A, B]) -> f32[A, B] { return x - max(x, axis: -1) }\n"
+      "program p[M, N, K](" +
+      header_ + "sizes: f32[M, N, K] over host by N, chip by M) -> (y: " + place +
+      ") at pod {\n    let _s = sizes\n";
+  for (const std::string &let : lets_)
+    text += let;
+  return text + "    y = " + value + "\n}\n";
+}
+
+std::string RandomProgram::typeText(const RandomValue &value, bool isPlaced) const {
+  std::string text(elemName(value.elem));
+  if (!value.shape.empty())
+    text += "[" + joined(value.shape) + "]";
+  if (!isPlaced)
+    return text;
+  PlacedProgram one;
+  DimContext dims;
+  for (const std::string &level : kLevels)
+    one.levels.push_back({level, level, std::nullopt});
+  PlacedValue placed;
+  placed.placement = value.placement;
+  placed.elem = value.elem;
+  for (const std::string &extent : value.shape)
+    placed.shape.push_back(dims.symbolDim(dims.addSymbol(extent, SymbolKind::DimensionParam)));
+  one.values.push_back(std::move(placed));
+  return text + placementText(dims, one, 0);
+}
+
+std::optional<RandomValue> RandomProgram::tried(const std::string &name, const Drawn &drawn) {
+  lets_.push_back("    let " + name + " = " + drawn.text + "\n");
+  CheckedText checked(program("f32[M, N, K] over host by N, chip by M", "sizes"));
+  const CallableDecl *decl = checked.ok() ? checked.find("p") : nullptr;
+  DiagnosticSink sink;
+  auto placed = decl ? placeProgram(*checked.program, *decl->module->tree, *decl, sink)
+                     : std::optional<PlacedProgram>();
+  if (placed)
+    for (const auto &[local, id] : placed->locals)
+      if (local->name == name) {
+        const PlacedValue &value = placed->values[id];
+        RandomValue made{name,          {},         drawn.bound,    drawn.unitBits,
+                         drawn.isExact, value.elem, value.placement};
+        for (Dim dim : value.shape)
+          made.shape.push_back(checked.program->dims->toString(dim));
+        return made;
+      }
+  lets_.pop_back();
+  return std::nullopt;
+}
+
+void RandomProgram::grow(size_t statements) {
+  for (size_t tries = 0; tries < 12 * statements && lets_.size() < statements; ++tries) {
+    Drawn drawn = statement();
+    bool isHeld = drawn.bound < (1 << 22) && drawn.unitBits < 8;
+    if (drawn.text.empty() || (drawn.isExact && !isHeld))
+      continue;
+    auto made = tried("v" + std::to_string(lets_.size()), drawn);
+    // Summands that are rounded have a sum that is rounded otherwise.
+    if (made && !made->isExact && std::ranges::any_of(made->placement, &LevelPlacement::isPartial))
+      lets_.pop_back();
+    else if (made)
+      values_.push_back(std::move(*made));
+    else
+      ++refused;
+  }
+}
+
+/// A value with movements around it that make it the same everywhere; over level `leaveOut` nothing.
+std::string RandomProgram::gathered(const RandomValue &value, size_t leaveOut) const {
+  std::string text = value.name;
+  for (size_t level = kLevels.size(); level-- > 0;) {
+    const LevelPlacement &at = value.placement[level];
+    if (at.isWhole() || level == leaveOut)
+      continue;
+    text = (at.isPartial() ? "all_reduce("
+            : at.isCut()   ? "all_gather("
+                           : "broadcast(") +
+           text + ", over: " + kLevels[level] + ")";
+  }
+  return text;
+}
+
+bool RandomProgram::finish() {
+  if (lets_.empty())
+    return false;
+  isExact = std::ranges::all_of(values_, &RandomValue::isExact);
+  const RandomValue &last = values_.back();
+  bool isHere = chance(2) && isAccepted(typeText(last, true), last.name);
+  return isHere || isAccepted(typeText(last, false), gathered(last, kLevels.size()));
+}
+
+// ---- Statements ----------------------------------------------------------------------------------
+
+RandomProgram::Drawn RandomProgram::statement() {
+  const RandomValue &a = chance(3) ? values_.back() : pick(values_), &b = pick(values_);
+  switch (random_() % 8) {
+  case 0:
+  case 1:
+    return elementwise(a, b);
+  case 2:
+    return unary(a);
+  case 3:
+    return reduction(a);
+  case 4:
+    return shaped(a);
+  case 5:
+    if (a.shape.size() < 2 || b.shape.empty() || !a.isExact || !b.isExact)
+      return {};
+    return {a.name + " @ " + b.name, a.bound * b.bound * positionsOf(a.shape.back()),
+            a.unitBits + b.unitBits};
+  default:
+    return movement(a);
+  }
+}
+
+RandomProgram::Drawn RandomProgram::elementwise(const RandomValue &a, const RandomValue &b) {
+  int unit = std::max(a.unitBits, b.unitBits);
+  double boundA = std::ldexp(a.bound, unit - a.unitBits),
+         boundB = std::ldexp(b.bound, unit - b.unitBits);
+  bool isExact = a.isExact && b.isExact;
+  auto of = [&](const std::string &text, double bound) {
+    return Drawn{text, bound, unit, isExact};
+  };
+  double larger = std::max(boundA, boundB);
+  switch (random_() % 8) {
+  case 0:
+    return of(a.name + " + " + b.name, boundA + boundB);
+  case 1:
+    return of(a.name + " - " + b.name, boundA + boundB);
+  case 2:
+    return {a.name + " * " + b.name, a.bound * b.bound, a.unitBits + b.unitBits, isExact};
+  case 3:
+    return of("max(" + a.name + ", " + b.name + ")", larger);
+  case 4:
+    return of("min(" + a.name + ", " + b.name + ")", larger);
+  case 5:
+    return of("select(" + a.name + " < " + b.name + ", " + a.name + ", " + b.name + ")", larger);
+  case 6:
+    return of("stepped(" + a.name + ", " + b.name + ")", 2 * boundA + 2 * boundB);
+  default:
+    return of("clamp(" + a.name + ", -2.0, 2.0) + " + b.name, boundA + boundB);
+  }
+}
+
+RandomProgram::Drawn RandomProgram::unary(const RandomValue &a) {
+  auto of = [&](const std::string &text, double bound, int unitBits = 0) {
+    return Drawn{text, bound, a.unitBits + unitBits, a.isExact};
+  };
+  double one = std::ldexp(1, a.unitBits);
+  switch (random_() % 10) {
+  case 0:
+    return of("max(" + a.name + ", 0.0)", a.bound);
+  case 1:
+    return of(a.name + " * 2.0", 2 * a.bound);
+  case 2:
+    return of(a.name + " / 2.0", a.bound, 1);
+  case 3:
+    return of("-" + a.name, a.bound);
+  case 4:
+    return of("abs(" + a.name + ")", a.bound);
+  case 5:
+    return of(a.name + " + 1.0", a.bound + one);
+  case 6:
+    return of("f32(i32(" + a.name + "))", a.bound);
+  case 7:
+    return of("centred(" + a.name + ")", 2 * a.bound);
+  case 8:
+    return of(a.name + " * f32(N)", a.bound * kLongest);
+  default:
+    return {"sqrt(abs(" + a.name + "))", 0, 0, false};
+  }
+}
+
+RandomProgram::Drawn RandomProgram::reduction(const RandomValue &a) {
+  static const std::vector<std::string> all = {"sum",  "max",    "min",    "sum", "argmax",
+                                               "mean", "cumsum", "cummax", "prod"};
+  std::string name = pick(all);
+  std::string axis = std::to_string(a.shape.empty() ? 0 : random_() % a.shape.size());
+  if (a.shape.size() == 2 && chance(4) && name != "cumsum" && name != "cummax" && name != "argmax")
+    axis = "[0, 1]";
+  std::string text = name + "(" + a.name + ", axis: " + axis + ")";
+  double positions = 1;
+  for (size_t i = 0; i < a.shape.size(); ++i)
+    if (axis == "[0, 1]" || axis == std::to_string(i))
+      positions *= positionsOf(a.shape[i]);
+  if (name == "mean")
+    return {text, 0, 0, false};
+  if (name == "argmax")
+    return {"f32(" + text + ")", kLongest, 0};
+  if ((name == "sum" || name == "cumsum" || name == "prod") && !a.isExact)
+    return {};
+  if (name == "prod")
+    return {text, std::pow(std::max(a.bound, 1.0), positions), a.unitBits ? 99 : 0};
+  bool adds = name == "sum" || name == "cumsum";
+  return {text, adds ? a.bound * positions : a.bound, a.unitBits, a.isExact};
+}
+
+RandomProgram::Drawn RandomProgram::shaped(const RandomValue &a) {
+  auto of = [&](const std::string &text) { return Drawn{text, a.bound, a.unitBits, a.isExact}; };
+  const std::vector<std::string> &shape = a.shape;
+  if (shape.empty())
+    return of("broadcast(" + a.name + ", [M, N])");
+  switch (random_() % 7) {
+  case 0:
+    return of(a.name + (chance(2) ? "[new]" : shape.size() == 2 ? "[:, new]" : "[.., new]"));
+  case 1: {
+    // Two neighbours become one, and what one was before may come back.
+    if (shape.size() < 2)
+      return of("reshape(" + a.name + ", [1, " + shape[0] + "])");
+    std::vector<std::string> merged = shape;
+    size_t at = random_() % (shape.size() - 1);
+    merged[at] = "(" + merged[at] + ") * (" + merged[at + 1] + ")";
+    merged.erase(merged.begin() + static_cast<ptrdiff_t>(at) + 1);
+    return of("reshape(" + a.name + ", [" + joined(merged) + "])");
+  }
+  case 2: {
+    std::vector<std::string> turned = shape;
+    std::ranges::shuffle(turned, random_);
+    return of("reshape(" + a.name + ", [" + joined(turned) + "])");
+  }
+  case 3:
+    return shape.size() == 3
+               ? of("transpose(" + a.name + ", [" +
+                    pick(std::vector<std::string>{"2, 0, 1", "1, 0, 2", "1, 2, 0"}) + "])")
+               : of(a.name + ".T");
+  case 4:
+    return std::ranges::find(shape, "1") != shape.end()
+               ? of(a.name + (shape[0] == "1" ? "[0]" : "[.., 0]"))
+               : of("broadcast(" + a.name + ", [K, " + joined(shape) + "])");
+  case 5:
+    return std::ranges::find(shape, "1") != shape.end()
+               ? of("broadcast(" + a.name + ", [M" + (shape.size() > 1 ? ", N" : "") +
+                    (shape.size() > 2 ? ", K" : "") + "])")
+               : of(a.name + ".T");
+  default:
+    return of(a.name + ".T");
+  }
+}
+
+RandomProgram::Drawn RandomProgram::movement(const RandomValue &a) {
+  auto over = [&](const std::string &name, const std::string &behind = "") {
+    return name + "(" + a.name + ", over: " + level() + behind + ")";
+  };
+  auto of = [&](const std::string &text, double times = 1) {
+    return Drawn{text, a.bound * times, a.unitBits, a.isExact};
+  };
+  std::string axis = drawnAxis(a.shape);
+  // Summands of parts are not known one by one, but their sum is bounded already.
+  switch (random_() % 8) {
+  case 0:
+    return of(over("shift", ", by: " + std::to_string(static_cast<int>(random_() % 7) - 3)));
+  case 1:
+    return of(over("broadcast"));
+  case 2: {
+    bool isSecond = chance(3);
+    Drawn drawn = of(over("send", isSecond ? ", to: 1" : ", to: 0"));
+    speaksOfPart1 |= isSecond;
+    return drawn;
+  }
+  case 3:
+    return of(chance(2) ? over("reshard", ", by: " + axis)
+                        : "reshard(" + a.name + ", over: [host, chip], by: [" + axis + ", " +
+                              drawnAxis(a.shape) + "])");
+  case 4:
+    return of(over("reduce_scatter", ", by: " + axis));
+  case 5:
+    return of(over("all_to_all", ", by: " + axis));
+  case 6:
+    return of(over("all_reduce"));
+  default:
+    return of(over("all_gather"));
+  }
+}
+
+// ---- Wrong programs ------------------------------------------------------------------------------
+
+std::vector<std::string> RandomProgram::altered() const {
+  std::vector<std::string> all;
+  for (const char *name :
+       {"all_reduce(", "all_gather(", "reduce_scatter(", "all_to_all(", "shift(", "reshard("})
+    for (size_t at = 0; (at = text.find(name, at)) != text.npos; ++at)
+      for (const char *other : {"all_reduce(", "all_gather("})
+        if (std::string(name) != other)
+          all.push_back(text.substr(0, at) + other + text.substr(at + std::strlen(name)));
+  for (auto [from, to] : {std::pair("over: chip", "over: host"),
+                          {"over: host", "over: chip"},
+                          {"over chip by", "over host by"},
+                          {"over host by", "over chip by"}})
+    for (size_t at = 0; (at = text.find(from, at)) != text.npos; ++at)
+      all.push_back(text.substr(0, at) + to + text.substr(at + std::strlen(from)));
+  return all;
+}
+
+std::vector<std::string> RandomProgram::wrong() {
+  std::vector<std::string> all;
+  for (const RandomValue &value : values_) {
+    if (value.placement.empty() || value.shape.empty())
+      continue;
+    auto add = [&](const std::string &wrongValue) {
+      all.push_back(program(typeText(value, false), wrongValue));
+    };
+    bool isWhole = std::ranges::all_of(value.placement, &LevelPlacement::isWhole);
+    if (!isWhole)
+      add(value.name); // The result would be the same everywhere.
+    add("all_reduce(" + gathered(value, kLevels.size()) + ", over: chip)");
+    add("all_gather(" + gathered(value, kLevels.size()) + ", over: host)");
+    for (size_t level = 0; level < kLevels.size(); ++level) {
+      const LevelPlacement &at = value.placement[level];
+      if (at.isWhole())
+        continue;
+      add(gathered(value, level)); // Over one level it is not moved.
+      if (at.isPartial())
+        add("all_reduce(exp(" + gathered(value, level) + "), over: " + kLevels[level] + ")");
+      if (at.isPartial() && value.elem == ElemKind::F32)
+        add("all_reduce(" + gathered(value, level) + " + 1.0, over: " + kLevels[level] + ")");
+      std::string other = at.isPartial() ? "all_gather(" : "all_reduce(";
+      add(other + gathered(value, level) + ", over: " + kLevels[level] + ")");
+    }
+  }
+  return all;
+}
+
+std::string asMesh(std::string text, uint32_t columns) {
+  auto replaceWord = [&](const std::string &word, const std::string &with) {
+    for (size_t at = 0; (at = text.find(word, at)) != text.npos; at += with.size()) {
+      bool isWord = !std::isalnum(static_cast<unsigned char>(text[at - 1])) &&
+                    !std::isalnum(static_cast<unsigned char>(text[at + word.size()]));
+      if (isWord)
+        text.replace(at, word.size(), with);
+    }
+  };
+  replaceWord("host", "rows");
+  replaceWord("chip", "columns");
+  size_t level = text.find(") at pod {");
+  return text.replace(level, 10,
+                      ") at host mesh chip as rows, columns: " + std::to_string(columns) + " {");
+}
+
+} // namespace ptl::parts

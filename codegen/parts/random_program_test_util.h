@@ -1,0 +1,94 @@
+// Random programs over two levels, grown statement by statement, for tests: what the checker refuses is
+// left out, and of what it accepts it says where it lies.
+#pragma once
+
+#include "codegen/parts/parts_test_util.h"
+#include "frontend/sema/placement/placement_text.h"
+
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace ptl::parts {
+
+/// A value of a random program. Values are multiples of a power of two, so that sums in any order are
+/// the same; those of a square root, say, are not, and are never summed.
+struct RandomValue {
+  std::string name;
+  std::vector<std::string> shape = {};
+  double bound = 0; ///< of the absolute value, in units
+  int unitBits = 0; ///< the unit is 2 to the power of minus that
+  bool isExact = true;
+  ElemKind elem = ElemKind::F32;
+  Placement placement = {};
+};
+
+class RandomProgram {
+public:
+  explicit RandomProgram(uint64_t seed);
+
+  void grow(size_t statements);
+
+  /// Whether the program is accepted with its last value as result, where it lies or gathered; then it
+  /// is `text`.
+  bool finish();
+
+  std::string text;
+  size_t refused = 0;
+  bool isExact = true; ///< nothing in `text` is rounded
+  /// Per argument before `sizes`, its shape; a scalar has none.
+  std::vector<std::vector<std::string>> shapes;
+  bool speaksOfPart1 = false; ///< of a level, which shapes of one part do not have
+
+  /// Programs that differ from `text` in one movement or one placement: they are refused, or mean the
+  /// same.
+  std::vector<std::string> altered() const;
+  /// Programs that cannot be right, by what is known of where their values lie.
+  std::vector<std::string> wrong();
+
+private:
+  template <typename T> const T &pick(const std::vector<T> &from) {
+    return from[random_() % from.size()];
+  }
+  bool chance(uint32_t of) { return random_() % of == 0; }
+  std::string level() { return chance(2) ? "host" : "chip"; }
+  std::string drawnAxis(const std::vector<std::string> &shape);
+  std::string drawnPlace(const std::vector<std::string> &shape);
+  void addArgument();
+
+  /// The text of an expression, with what is known of its numbers; no text: there is none of that kind.
+  struct Drawn {
+    std::string text;
+    double bound = 0;
+    int unitBits = 0;
+    bool isExact = true;
+  };
+  Drawn statement();
+  Drawn elementwise(const RandomValue &a, const RandomValue &b);
+  Drawn unary(const RandomValue &a);
+  Drawn reduction(const RandomValue &a);
+  Drawn shaped(const RandomValue &a);
+  Drawn movement(const RandomValue &a);
+
+  std::string program(const std::string &place, const std::string &value) const;
+  bool isAccepted(const std::string &place, const std::string &value) {
+    text = program(place, value);
+    return CheckedText(text).ok();
+  }
+  /// Checks the program with one more `let`; where its value lies, and of what shape.
+  std::optional<RandomValue> tried(const std::string &name, const Drawn &drawn);
+  std::string typeText(const RandomValue &value, bool isPlaced) const;
+  std::string gathered(const RandomValue &value, size_t leaveOut) const;
+
+  std::mt19937_64 random_;
+  std::string header_;
+  std::vector<RandomValue> values_;
+  std::vector<std::string> lets_;
+};
+
+/// The same program where the two levels are the axes of a mesh of chips.
+std::string asMesh(std::string text, uint32_t columns);
+
+} // namespace ptl::parts

@@ -1,0 +1,183 @@
+#include "frontend/sema/placement/placement_text.h"
+
+namespace ptl {
+
+static size_t axisOf(const PlacedValue &value, const LevelPlacement &at) {
+  return value.shape.size() - static_cast<size_t>(-at.axis);
+}
+
+/// ` over host, chip by F`: a dimension that several levels cut is named once, behind the innermost.
+static std::string cutsText(const DimContext &dims, const PlacedProgram &placed,
+                            const PlacedValue &value) {
+  std::string text;
+  for (size_t level = 0; level < placed.levels.size(); ++level) {
+    const LevelPlacement &at = value.placement[level];
+    if (!at.isCut())
+      continue;
+    text += (text.empty() ? " over " : ", ") + placed.levels[level].name;
+    bool isNextAlike =
+        level + 1 < placed.levels.size() && value.placement[level + 1].cuts(at.axis) && !at.turn;
+    if (!isNextAlike)
+      text += " by " + dims.toString(value.shape[axisOf(value, at)]);
+    if (at.turn)
+      text += " moved round by " + std::to_string(at.turn);
+  }
+  return text;
+}
+
+std::string placementText(const DimContext &dims, const PlacedProgram &placed, ValueId id) {
+  constexpr std::string_view folds[] = {"+", "max", "min"};
+  const PlacedValue &value = placed.values[id];
+  std::string text = cutsText(dims, placed, value);
+  for (size_t level = 0; level < placed.levels.size(); ++level) {
+    const LevelPlacement &at = value.placement[level];
+    const std::string &name = placed.levels[level].name;
+    if (at.isPartial())
+      text += " partial(" + std::string(folds[static_cast<size_t>(at.fold)]) + ") over " + name;
+    else if (at.isSingle())
+      text += " at " + name + " " + std::to_string(at.part);
+  }
+  return text;
+}
+
+namespace {
+/// An extent of a part: a number where all that decides it is known.
+struct PartExtent {
+  std::optional<int64_t> number;
+  std::string text;
+};
+} // namespace
+
+/// Blocks of blocks where several levels cut an axis.
+static std::vector<PartExtent> partExtents(const DimContext &dims, const PlacedProgram &placed,
+                                           const PlacedValue &value) {
+  std::vector<PartExtent> extents;
+  for (Dim dim : value.shape)
+    extents.push_back({dim.constant(), dims.toString(dim)});
+  for (size_t level = 0; level < placed.levels.size(); ++level) {
+    const LevelPlacement &at = value.placement[level];
+    if (!at.isCut())
+      continue;
+    PartExtent &extent = extents[axisOf(value, at)];
+    const std::optional<uint32_t> &count = placed.levels[level].count;
+    if (extent.number && count)
+      extent.number = (*extent.number + *count - 1) / *count;
+    else
+      extent.number.reset();
+    extent.text = extent.number
+                      ? std::to_string(*extent.number)
+                      : "cdiv(" + extent.text + ", " +
+                            (count ? std::to_string(*count) : placed.levels[level].name + "s") +
+                            ")";
+  }
+  return extents;
+}
+
+std::string partTypeText(const DimContext &dims, const PlacedProgram &placed, ValueId id) {
+  const PlacedValue &value = placed.values[id];
+  std::string text;
+  for (const PartExtent &extent : partExtents(dims, placed, value))
+    text += (text.empty() ? "" : ", ") + extent.text;
+  std::string elem(elemName(value.elem));
+  return value.shape.empty() ? elem : elem + "[" + text + "]";
+}
+
+/// A factor of a product.
+static std::string factorText(const std::string &text) {
+  bool isSum = text.find(" + ") != text.npos || text.find(" - ") != text.npos;
+  return isSum && !text.ends_with(')') ? "(" + text + ")" : text;
+}
+
+PartBytes partBytes(const DimContext &dims, const PlacedProgram &placed, ValueId id) {
+  const PlacedValue &value = placed.values[id];
+  int64_t number = elemInfo(value.elem).storageBytes;
+  std::string text;
+  for (const PartExtent &extent : partExtents(dims, placed, value))
+    if (extent.number)
+      number *= *extent.number;
+    else
+      text += "*" + factorText(extent.text);
+  if (text.empty())
+    return {number, std::to_string(number)};
+  return {std::nullopt, std::to_string(number) + text};
+}
+
+std::string sentText(const DimContext &dims, const std::vector<PlacedLevel> &levels, size_t level,
+                     const PlacedValue &source, const MovementRecord &movement) {
+  std::string bytes = std::to_string(elemInfo(source.elem).storageBytes);
+  for (Dim dim : source.shape)
+    bytes += " * " + factorText(dims.toString(dim));
+  bool isWide = movement.takes == MovementTakes::Axes;
+  for (size_t other = 0; other < levels.size(); ++other)
+    if (other != level && !isWide && source.placement[other].isCut())
+      bytes += " / " + levels[other].name + "s";
+  return "each of n " + (isWide ? "parts" : levels[level].name + "s") + " sends " +
+         std::string(movement.share) + " of " + bytes + " bytes";
+}
+
+// ---- Owed values ---------------------------------------------------------------------------------
+
+/// The value that made a summand of each part: none before it is owed over the level.
+static ValueId sourceOfOwed(const PlacedProgram &placed, ValueId id, size_t level) {
+  for (bool hasMoved = true; hasMoved;) {
+    hasMoved = false;
+    for (std::optional<ValueId> operand : placed.values[id].operands)
+      if (operand && placed.values[*operand].placement[level].isPartial()) {
+        id = *operand;
+        hasMoved = true;
+        break;
+      }
+  }
+  return id;
+}
+
+/// The dimension that an operation folds: an operand has it cut over the level.
+static std::string foldedDim(const DimContext &dims, const PlacedProgram &placed,
+                             const PlacedValue &value, size_t level) {
+  for (std::optional<ValueId> operand : value.operands) {
+    if (!operand)
+      continue;
+    const PlacedValue &from = placed.values[*operand];
+    if (const LevelPlacement &at = from.placement[level]; at.isCut())
+      return "`" + dims.toString(from.shape[axisOf(from, at)]) + "`";
+  }
+  return {};
+}
+
+/// What made a value owed, as the subject of a sentence.
+static std::string makerText(const PlacedValue &source, const Tree &tree) {
+  if (source.kind == PlacedKind::Argument)
+    return "`" + source.param->name + "`";
+  // What stands in a `fn` of another file has its text there.
+  if (!source.expr || source.expr->span.file != tree.file())
+    return "an operation in a `fn`";
+  const Span &span = source.expr->span;
+  return "`" + std::string(tree.fileText().substr(span.begin, span.end - span.begin)) + "`";
+}
+
+std::string owedText(const DimContext &dims, const PlacedProgram &placed, const Tree &tree,
+                     ValueId id) {
+  constexpr std::string_view doings[] = {"adds", "takes the maximum", "takes the minimum"},
+                             have[] = {"a summand", "a maximum of its own", "a minimum of its own"};
+  std::string text;
+  for (size_t level = 0; level < placed.levels.size(); ++level) {
+    const LevelPlacement &at = placed.values[id].placement[level];
+    if (!at.isPartial())
+      continue;
+    auto fold = static_cast<size_t>(at.fold);
+    const PlacedValue &source = placed.values[sourceOfOwed(placed, id, level)];
+    const std::string &name = placed.levels[level].name;
+    std::string what = makerText(source, tree);
+    if (std::string dim = foldedDim(dims, placed, source, level); !dim.empty())
+      what += " " + std::string(doings[fold]) + " along " + dim + ", which is cut over the " +
+              name + "s";
+    else
+      what += " comes so";
+    text += (text.empty() ? "" : "; ") + what + ": every " + name + " has " +
+            std::string(have[fold]) + ", and `all_reduce(…, over: " + name +
+            ")` or `reduce_scatter` gives the value";
+  }
+  return text;
+}
+
+} // namespace ptl

@@ -1,0 +1,34 @@
+// What is said of a placed value beside its type: where it lies, what one part has of it, and why it is
+// owed.
+#pragma once
+
+#include "frontend/sema/placement/placement.h"
+
+#include <string>
+
+namespace ptl {
+
+/// ` over host by B, chip by F`, as behind a type; empty where a value is the same everywhere.
+std::string placementText(const DimContext &dims, const PlacedProgram &placed, ValueId value);
+
+/// What a part has: `f32[B, cdiv(F, chips)]`; the same as the whole where nothing cuts it.
+std::string partTypeText(const DimContext &dims, const PlacedProgram &placed, ValueId value);
+
+/// The bytes of that: a number as text if it is known, else `4*B*cdiv(F, chips)`.
+struct PartBytes {
+  std::optional<int64_t> number;
+  std::string text;
+};
+PartBytes partBytes(const DimContext &dims, const PlacedProgram &placed, ValueId value);
+
+/// Why a value is owed, and since which expression: "`x @ w` adds along `F`, which is cut over the chips:
+/// every chip has a summand". Empty if it is not. `tree`: of the program.
+std::string owedText(const DimContext &dims, const PlacedProgram &placed, const Tree &tree,
+                     ValueId value);
+
+/// What a movement of the program sends: "each of n chips sends (n - 1) / n of 4 * B * F bytes".
+/// `source`: what it moves.
+std::string sentText(const DimContext &dims, const std::vector<PlacedLevel> &levels, size_t level,
+                     const PlacedValue &source, const MovementRecord &movement);
+
+} // namespace ptl

@@ -1,0 +1,89 @@
+#include "lsp/server/movement_times.h"
+
+#include "codegen/parts/fabric_of.h"
+#include "codegen/parts/time_parts.h"
+#include "lsp/server/cost.h"
+
+#include <map>
+
+namespace ptl::lsp {
+
+/// Of which the simulation takes a few milliseconds.
+static constexpr uint64_t kMostMessages = 20'000;
+
+namespace {
+
+/// The sizes of a program: those of the settings, others assumed.
+class Sizes {
+public:
+  explicit Sizes(const json &given) : given_(given) {}
+
+  /// Of what decides a shape, named in `text` when it is first asked for.
+  int64_t number(const DimContext &dims, Dim dim) {
+    return evaluate(dim, [&](SymbolId symbol) { return std::optional(value(dims, symbol)); })
+        .value_or(0);
+  }
+  std::string text; ///< ` for B = 4096 (assumed)`
+
+private:
+  int64_t value(const DimContext &dims, SymbolId symbol) {
+    auto [found, isNew] = values_.emplace(symbol, parts::kAssumedSize);
+    if (!isNew)
+      return found->second;
+    const std::string &name = dims.symbol(symbol).name;
+    auto given = given_.find(name);
+    bool isGiven = given != given_.end() && given->is_number_integer();
+    if (isGiven)
+      found->second = given->get<int64_t>();
+    text += (text.empty() ? " for " : ", ") + name + " = " + std::to_string(found->second) +
+            (isGiven ? "" : " (assumed)");
+    return found->second;
+  }
+
+  const json &given_;
+  std::map<SymbolId, int64_t> values_;
+};
+
+} // namespace
+
+static std::string timeOn(const Session &session, const MachineLevels &levels,
+                          const ide::PlacedMovement &movement) {
+  const PlacedProgram &program = *movement.program;
+  const DimContext &dims = *movement.check->program->dims;
+  std::string why;
+  std::vector<uint32_t> counts =
+      parts::countsOn(program.levels, parts::wholeShape(program.levels, levels), why);
+  if (!why.empty())
+    return {};
+  parts::Grid grid(program.levels, counts);
+  movement::Fabric fabric = parts::fabricOf(levels);
+  std::vector<uint32_t> chips = parts::chipsOf(program.levels, grid, fabric, why);
+  if (!why.empty())
+    return {};
+  Sizes sizes(session.settings.sizes);
+  parts::TimeQuestion question{program, grid,  [&](Dim dim) { return sizes.number(dims, dim); },
+                               fabric,  chips, {}};
+  auto time = parts::timeOfMove(question, movement.value, kMostMessages, why);
+  return time ? timeText(time->alone * 1e6) + sizes.text : std::string();
+}
+
+std::string movementTimes(const Session &session, const ide::PlacedMovement &movement) {
+  std::string text;
+  const MachineSet &machines = *session.workspace.options().machines;
+  for (const std::string &target : session.settings.targets) {
+    MachineLevels levels =
+        findLevels(std::string_view(target).substr(0, target.find(':')), machines.ownFiles());
+    if (std::string time = levels.known() ? timeOn(session, levels, movement) : ""; !time.empty())
+      text += (text.empty() ? "" : "; ") + target + ": " + time;
+  }
+  return text;
+}
+
+std::string movementTimesAt(Session &session, ide::File &file, ide::Range range) {
+  if (session.settings.targets.empty())
+    return {};
+  auto movement = ide::movementAt(session.workspace, file, range);
+  return movement ? movementTimes(session, *movement) : std::string();
+}
+
+} // namespace ptl::lsp
