@@ -71,7 +71,8 @@ static bool isInLibrary(const CommandInfo &command, const Options &options) {
       target.empty() ? options.has(OptionId::Machine) : target != "cpu" && target != "reference";
   return command.home == CommandHome::Ir ||
          (command.id == CommandId::Mcp && options.has(OptionId::Worker)) ||
-         (command.id == CommandId::Check && (isForChips || options.has(OptionId::Cost)));
+         (command.id == CommandId::Check &&
+          (isForChips || options.has(OptionId::Cost) || options.has(OptionId::Checkpoint)));
 }
 
 int main(int argc, char **argv) {
