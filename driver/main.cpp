@@ -70,7 +70,8 @@ static bool isInLibrary(const CommandInfo &command, const Options &options) {
   bool isForChips =
       target.empty() ? options.has(OptionId::Machine) : target != "cpu" && target != "reference";
   return command.home == CommandHome::Ir ||
-         (command.id == CommandId::Check && (isForChips || options.has(OptionId::Cost)));
+         (command.id == CommandId::Check &&
+          (isForChips || options.has(OptionId::Cost) || options.has(OptionId::Checkpoint)));
 }
 
 int main(int argc, char **argv) {

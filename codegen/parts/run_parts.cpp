@@ -39,7 +39,7 @@ Scalar folded(Fold fold, ElemKind elem, Scalar left, Scalar right) {
 class PartsRun {
 public:
   PartsRun(const PlacedProgram &placed, const PartsOptions &options, const Grid &grid,
-           const std::map<SymbolId, int64_t> &sizes, RunResult &result)
+           const Sizes &sizes, RunResult &result)
       : placed_(placed), options_(options), grid_(grid), sizes_(sizes), result_(result),
         values_(placed.values.size()) {
     for (uint32_t part = 0; part < grid.count(); ++part)
@@ -49,8 +49,7 @@ public:
 
   void run(const std::vector<Value> &args) {
     try {
-      for (ValueId id = 0; id < placed_.values.size(); ++id)
-        make(id, args);
+      makeAll(0, static_cast<ValueId>(placed_.values.size()), args);
       for (size_t output = 0; output < placed_.outputs.size(); ++output)
         result_.outputs.push_back(options_.own ? gathered(output)
                                                : assembled(placed_.outputs[output]));
@@ -61,9 +60,12 @@ public:
 
 private:
   [[noreturn]] void stop(RunStatus status, std::string why, const PlacedValue &value) {
+    stopAt(status, std::move(why), value.expr ? value.expr->span : kNoSpan);
+  }
+  [[noreturn]] void stopAt(RunStatus status, std::string why, Span span) {
     result_.status = status;
     result_.message = std::move(why);
-    result_.span = value.expr ? value.expr->span : kNoSpan;
+    result_.span = span;
     throw Stopped();
   }
 
@@ -89,7 +91,19 @@ private:
   const Value &at(ValueId id, uint32_t part) const { return values_[id][part]; }
 
   void checkParts(const PlacedValue &value);
+  void makeAll(ValueId begin, ValueId end, const std::vector<Value> &args);
   void make(ValueId id, const std::vector<Value> &args);
+  void repeat(const PlacedLoop &loop, const std::vector<Value> &args);
+  void goOn(const PlacedLoop &loop, std::vector<std::vector<Value>> carried);
+  /// A loop whose state is saved.
+  struct SavedLoop {
+    LoopCheckpoints checkpoints;
+    int64_t every = 1;
+    int64_t done = 0;            ///< iterations, those of earlier runs counted
+    std::optional<int64_t> next; ///< where the run goes on; nothing at the beginning
+  };
+  std::unique_ptr<SavedLoop> resume(const PlacedLoop &loop);
+  void save(const PlacedLoop &loop, SavedLoop &saved, int64_t next);
   Value onPart(const PlacedValue &value, uint32_t part, const std::vector<Value> &args);
   Value argument(const PlacedValue &value, uint32_t part, const std::vector<Value> &args);
   Value applied(const PlacedValue &value, uint32_t part);
@@ -107,7 +121,7 @@ private:
   const PlacedProgram &placed_;
   const PartsOptions &options_;
   const Grid &grid_;
-  const std::map<SymbolId, int64_t> &sizes_;
+  Sizes sizes_; ///< with the variables of loops
   RunResult &result_;
   std::vector<std::vector<Value>> values_; ///< per value, per part; none where a part has nothing
   std::vector<uint32_t> here_;             ///< the parts that this process computes
@@ -191,6 +205,7 @@ Value PartsRun::onPart(const PlacedValue &value, uint32_t part, const std::vecto
     return sliceOf(at(*value.operands[0], part), boxAt(placed_.values[*value.operands[0]], part),
                    boxAt(value, part));
   case PlacedKind::Move:
+  case PlacedKind::Carried:
     break;
   }
   stop(RunStatus::Fault, "a value that parts do not make", value);
@@ -256,6 +271,100 @@ Value PartsRun::converted(const PlacedValue &value, uint32_t part) {
   call.round = expr.round;
   call.saturate = expr.saturate;
   return evaluated(std::move(call), value, part);
+}
+
+// ---- Loops -------------------------------------------------------------------------------------
+
+void PartsRun::makeAll(ValueId begin, ValueId end, const std::vector<Value> &args) {
+  for (ValueId id = begin; id < end;)
+    if (const PlacedLoop *loop = placed_.loopAt(id)) {
+      repeat(*loop, args);
+      id = loop->end;
+    } else {
+      make(id++, args);
+    }
+}
+
+/// What the next iteration begins with.
+void PartsRun::goOn(const PlacedLoop &loop, std::vector<std::vector<Value>> carried) {
+  for (size_t i = 0; i < carried.size(); ++i)
+    values_[loop.first + i] = std::move(carried[i]);
+}
+
+void PartsRun::repeat(const PlacedLoop &loop, const std::vector<Value> &args) {
+  const PlacedValue &first = placed_.values[loop.first];
+  int64_t at = number(loop.lo, first), step = number(loop.step, first), hi = number(loop.hi, first);
+  if (step < 1)
+    stopAt(RunStatus::Arithmetic, "the loop counts by " + std::to_string(step) + ", not forwards",
+           loop.stmt->head.iterable->span);
+  int64_t left = at < hi ? (hi - at - 1) / step + 1 : 0;
+  std::vector<std::vector<Value>> carried;
+  for (ValueId id = loop.first; id < loop.body(); ++id)
+    carried.push_back(values_[*placed_.values[id].operands[0]]);
+  goOn(loop, std::move(carried));
+  std::unique_ptr<SavedLoop> saved = loop.every ? resume(loop) : nullptr;
+  if (saved && saved->next) {
+    saved->done = (*saved->next - at) / step;
+    left = std::max<int64_t>(left - saved->done, 0);
+    at = *saved->next;
+  }
+  for (; left > 0; --left) {
+    sizes_[loop.variable] = at;
+    makeAll(loop.body(), loop.end, args);
+    carried.clear();
+    for (const PlacedCarried &each : loop.carried)
+      carried.push_back(values_[each.next]);
+    goOn(loop, std::move(carried));
+    // Behind the last iteration there may be no such number.
+    at = static_cast<int64_t>(static_cast<uint64_t>(at) + static_cast<uint64_t>(step));
+    if (saved)
+      save(loop, *saved, at);
+  }
+  if (std::string why = saved ? saved->checkpoints.finish() : std::string(); !why.empty())
+    stopAt(RunStatus::Silent, "a checkpoint could not be saved: " + why,
+           loop.stmt->checkpoint->span);
+}
+
+/// The checkpoints of a loop, after what it carries has been read from the one to go on from; null where
+/// none are saved.
+std::unique_ptr<PartsRun::SavedLoop> PartsRun::resume(const PlacedLoop &loop) {
+  Span span = loop.stmt->checkpoint->span;
+  int64_t every = number(loop.every, placed_.values[loop.first]);
+  if (every < 1)
+    stopAt(RunStatus::Arithmetic,
+           "the distance of checkpoints is " + std::to_string(every) + ", not at least 1", span);
+  if (!options_.checkpoints.saves)
+    return nullptr;
+  auto saved = std::make_unique<SavedLoop>(SavedLoop{
+      {placed_, loop, grid_, sizes_, options_.checkpoints, options_.own}, every, 0, std::nullopt});
+  std::string why;
+  bool isShared = false;
+  saved->next = saved->checkpoints.begin(why, isShared);
+  if (!why.empty())
+    stopAt(isShared ? RunStatus::Arguments : RunStatus::Silent, why, span);
+  for (size_t i = 0; i < loop.carried.size() && saved->next; ++i)
+    for (uint32_t part : here_) {
+      if (!grid_.holds(placed_.values[loop.first + i].placement, part))
+        continue;
+      values_[loop.first + i][part] = saved->checkpoints.read(i, part, why);
+      if (!why.empty())
+        stopAt(RunStatus::Silent, why, span);
+    }
+  return saved;
+}
+
+void PartsRun::save(const PlacedLoop &loop, SavedLoop &saved, int64_t next) {
+  std::string why = saved.checkpoints.failure();
+  if (why.empty() && ++saved.done % saved.every == 0)
+    saved.checkpoints.save(
+        next,
+        [&](size_t variable, uint32_t part) -> const Value & {
+          return values_[loop.first + variable][part];
+        },
+        why);
+  if (!why.empty())
+    stopAt(RunStatus::Silent, "a checkpoint could not be saved: " + why,
+           loop.stmt->checkpoint->span);
 }
 
 // ---- Movements ---------------------------------------------------------------------------------
@@ -464,7 +573,7 @@ Value PartsRun::gathered(size_t output) {
 RunResult runOnParts(const CheckedProgram &program, const SourceManager &sources,
                      const PlacedProgram &placed, std::vector<Value> args,
                      const PartsOptions &options) {
-  std::map<SymbolId, int64_t> sizes;
+  Sizes sizes;
   RunResult result =
       reference::bindSizes(program, sources, *placed.decl, args, options.entry, sizes);
   for (size_t i = 0; i < placed.decl->params.size() && result.ok(); ++i)

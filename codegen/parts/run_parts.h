@@ -3,18 +3,13 @@
 // steps.
 #pragma once
 
+#include "codegen/parts/checkpoints.h"
 #include "codegen/parts/grid.h"
 #include "codegen/reference/interpreter.h"
 #include "frontend/sema/placement/placement.h"
 #include "runtime/movement/run_rank.h"
 
 namespace ptl::parts {
-
-/// One part, and how it reaches the others.
-struct OwnPart {
-  uint32_t part = 0;
-  movement::Port &port; ///< to parts by their number
-};
 
 /// Arrays in files, of which each part reads and writes what it has. All parts ask for the same in the
 /// same order, and are answered alike.
@@ -39,6 +34,7 @@ struct PartsOptions {
   reference::RunOptions entry = {}; ///< dimensions by name
   OwnPart *own = nullptr;           ///< null: all parts are here
   PartFiles *files = nullptr;       ///< of a part that is a rank; null: arrays are given as a whole
+  CheckpointOptions checkpoints = {};
 };
 
 /// `args`: whole arrays and scalars, one per parameter. The outputs are whole arrays again, put

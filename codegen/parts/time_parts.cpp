@@ -133,6 +133,11 @@ public:
         ready_(placed_.values.size(), std::vector<std::vector<uint32_t>>(grid_.count())) {}
 
   std::optional<PartsTime> run() {
+    if (!placed_.loops.empty()) {
+      why_ =
+          "the time of loops of programs on parts is not simulated; give it the body as a program";
+      return std::nullopt;
+    }
     stretches_ = stretchesOf(placed_);
     for (size_t i = 0; i < stretches_.size(); ++i)
       for (ValueId id : stretches_[i].values)

@@ -6,6 +6,7 @@
 #include "compile/cost/processor_cost.h"
 #include "compile/tune/advice.h"
 #include "driver/check.h"
+#include "driver/ir/checkpoints.h"
 #include "driver/ir/command_options.h"
 #include "driver/ir/commands.h"
 #include "driver/ir/prove_manual.h"
@@ -124,6 +125,8 @@ static bool costOnLevels(Session &session, const CheckedProgram &program, const 
 ExitCode runCheckForChips(const Options &options) {
   bool isWell = true;
   ExitCode code = runCheck(options, [&](Session &session, const CheckedProgram &program) {
+    if (options.has(OptionId::Checkpoint) && !session.failed())
+      checkCheckpoint(session, program, std::string(options.value(OptionId::Checkpoint)));
     bool isForMachine = options.has(OptionId::Target) || options.has(OptionId::Machine);
     // Manual kernels are proved even where no target is given, since they are written for chips.
     if (!isForMachine && !session.failed())

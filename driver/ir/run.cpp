@@ -2,6 +2,7 @@
 #include "compile/call/call_views.h"
 #include "compile/call/compiled_handler.h"
 #include "driver/defines.h"
+#include "driver/ir/checkpoints.h"
 #include "driver/ir/command_options.h"
 #include "driver/ir/commands.h"
 #include "driver/ir/part_files.h"
@@ -303,6 +304,8 @@ ExitCode runRun(const Options &options) {
   const CallableDecl *decl = chooseEntry(session, *program);
   if (!decl)
     return session.finish();
+  if (!checkpointsAreMet(session, *decl, shape.has_value()))
+    return session.finish(ExitCode::Usage);
   std::vector<std::string> words = callWords(options, *decl);
   PendingResults pending([&](const std::string &path) {
     if (shape && shape->ranks)

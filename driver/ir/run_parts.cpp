@@ -1,6 +1,7 @@
 #include "driver/ir/run_parts.h"
 
 #include "codegen/parts/run_parts.h"
+#include "driver/ir/checkpoints.h"
 
 #include <charconv>
 
@@ -104,6 +105,8 @@ ExitCode startRanks(Session &session, const CheckedProgram &program, const Calla
                           {"-", "ranks have no standard input: save the program in a file"});
     return ExitCode::Usage;
   }
+  if (session.options().has(OptionId::Resume) && !canResume(session, on->placed))
+    return ExitCode::SourceErrors;
   parts::Grid grid(on->placed.levels, on->counts);
   ranks::Outcome outcome = Ranks::start(grid.count(), patienceOf(session),
                                         [&](uint32_t rank) { return grid.name(rank); });
@@ -133,6 +136,7 @@ reference::RunResult runOnShape(Session &session, const CheckedProgram &program,
   how.shape = on->shape;
   how.seed = static_cast<uint64_t>(session.options().number(OptionId::Seed).value_or(0));
   how.entry = options;
+  how.checkpoints = checkpointOptions(session);
   std::optional<parts::OwnPart> own;
   if (shape.ranks) {
     if (shape.ranks->count() != grid.count())

@@ -40,6 +40,13 @@ TEST(Format, KeepsShortBlocksAndJoinedStatements) {
                "    for i in 0..n { f(i) ; g(i) }\n}\n");
 }
 
+TEST(Format, CheckpointsOfLoops) {
+  expectFormat("fn f(n: int) -> int {\nfor i in 0 .. n  checkpoint   \"run\"  every n/2 keep "
+               "3{\ng(i)\n}\nreturn n\n}\n",
+               "fn f(n: int) -> int {\n    for i in 0..n checkpoint \"run\" every n / 2 keep 3 {\n"
+               "        g(i)\n    }\n    return n\n}\n");
+}
+
 TEST(Format, DropsSemicolonsThatStandAlone) {
   expectFormat("/// d\n\n    ;\n", "/// d\n");
   expectFormat("const A = 1\n\n;\n\n/* a */ ; /* b */ const B = 2\n;\n// c\n",

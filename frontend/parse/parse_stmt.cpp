@@ -234,7 +234,7 @@ NodeId Parser::parseLoop(NodeKind node) {
   NodeId bindings = finish(NodeKind::LoopBindings, bindingsFirst, start);
   if (inParens)
     accept(TokenKind::RParen);
-  NodeId label = kNoNode, pipeline = kNoNode, unroll = kNoNode;
+  NodeId label = kNoNode, pipeline = kNoNode, unroll = kNoNode, checkpoint = kNoNode;
   // The clauses may come in any order, each once.
   while (true) {
     if (label == kNoNode && acceptWord("as")) {
@@ -245,18 +245,36 @@ NodeId Parser::parseLoop(NodeKind node) {
       TokenIndex unrollFirst = at_;
       advance();
       // `unroll` without a number is followed by another clause or by the body.
-      bool counted = !at(TokenKind::LBrace) && !atWord("as") && !atWord("pipeline");
+      bool counted =
+          !at(TokenKind::LBrace) && !atWord("as") && !atWord("pipeline") && !atWord("checkpoint");
       NodeId count = counted ? parseBinary(Precedence::Or) : kNoNode;
       unroll = make(NodeKind::Unroll, unrollFirst, {count});
+    } else if (checkpoint == kNoNode && atWord("checkpoint")) {
+      checkpoint = parseCheckpoint();
     } else {
       break;
     }
   }
   NodeId body = parseBlock();
-  NodeId loop = make(node, first, {bindings, label, pipeline, unroll, body});
+  NodeId loop = make(node, first, {bindings, label, pipeline, unroll, checkpoint, body});
   if (isStatic)
     flag(loop, NodeFlag::Static);
   return loop;
+}
+
+NodeId Parser::parseCheckpoint() {
+  TokenIndex first = at_;
+  advance();
+  NodeId folder = kNoNode;
+  if (at(TokenKind::StringLiteral)) {
+    folder = leaf(NodeKind::StringLiteral);
+  } else {
+    errorExpected("the folder of the checkpoints, a text");
+    folder = missing();
+  }
+  NodeId every = expectWord("every") ? parseBinary(Precedence::Or) : missing();
+  NodeId keep = acceptWord("keep") ? parseBinary(Precedence::Or) : kNoNode;
+  return make(NodeKind::Checkpoint, first, {folder, every, keep});
 }
 
 NodeId Parser::parseLoopBinding() {

@@ -142,9 +142,29 @@ TEST(ParseDecl, ReportsEachMistakeOnce) {
       {"fn f(x: f32) -> f32 { return x ] }\nfn g() { }\n", "E0112"},
       {"garbage here\nfn g() {\n}\n", "E0111"},
       {"fn f(a: bool) -> bool { return a && b || c }", "E0122 E0122"},
+      {"fn f(n: int) -> int {\n    for i in 0..n checkpoint run every 2 {\n        g(i)\n    }\n   "
+       " return n\n}\n",
+       "E0107"},
+      {"fn f(n: int) -> int {\n    for i in 0..n checkpoint \"run\" {\n        g(i)\n    }\n    "
+       "return n\n}\n",
+       "E0107"},
   };
   for (const auto &[text, codes] : cases)
     EXPECT_EQ(Parsed(text).codes(), codes) << text;
+}
+
+TEST(ParseStmt, CheckpointsOfLoops) {
+  Parsed p("fn f(n: int) -> int {\n    for i in 0..n unroll checkpoint \"run\" every n / 2 keep 3 "
+           "as steps { g(i) }\n"
+           "    let checkpoint = 2\n    let every = checkpoint\n    return every\n}\n");
+  EXPECT_EQ(p.codes(), "");
+  CheckpointView view(p.tree, p.find(NodeKind::Checkpoint));
+  EXPECT_EQ(p.tree.text(view.folder()), "\"run\"");
+  EXPECT_EQ(p.tree.text(view.every()), "n / 2");
+  EXPECT_EQ(p.tree.text(view.keep()), "3");
+  LoopView loop(p.tree, p.find(NodeKind::ForStmt));
+  EXPECT_EQ(p.tree.text(loop.label()), "steps");
+  EXPECT_NE(loop.unroll(), kNoNode);
 }
 
 TEST(ParseDecl, GoesOnAfterErrors) {

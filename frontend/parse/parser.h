@@ -186,6 +186,7 @@ private:
   NodeId parseStatement();
   NodeId parseBinding(NodeKind kind);
   NodeId parseLoop(NodeKind kind);
+  NodeId parseCheckpoint();
   NodeId parseLoopBinding();
   NodeId parseWhile();
   NodeId parseIf();

@@ -81,6 +81,14 @@ struct LoopModifiers {
   std::string label; ///< `as name`, or the loop variable
 };
 
+/// `checkpoint "run" every 100 keep 3`: what the loop carries is saved so often.
+struct CheckpointClause {
+  std::string folder;
+  Expr *every = nullptr;
+  int64_t keep = 2; ///< so many of the last ones stay
+  Span span;
+};
+
 /// One loop: over a range of integers, the tiles of a range, or (in tests) a list.
 struct LoopHead {
   Local *var = nullptr;       ///< type int (positions), range (tiles) or the list's element
@@ -91,6 +99,7 @@ struct LoopHead {
 struct ForStmt : StmtOf<StmtKind::For> {
   LoopHead head;
   LoopModifiers modifiers;
+  CheckpointClause *checkpoint = nullptr; ///< null: nothing is saved
   Block *body = nullptr;
   bool isStatic = false;
 };

@@ -69,7 +69,8 @@ struct Context {
   /// By the statement that `let old = fetch_add(inout y[i], v)` became, the `atomic` assignment
   /// that the analysis of flow sees in its place.
   std::unordered_map<const Stmt *, const AssignStmt *> fetches;
-  bool hasFetch = false; ///< in the `parallel` being checked
+  bool hasCheckpoint = false; ///< a loop of the declaration has checkpoints
+  bool hasFetch = false;      ///< in the `parallel` being checked
   /// The `parallel`s whose points run in order, because one reads what an earlier one has written
   /// (`fetch_add`).
   std::unordered_set<const Stmt *> orderedParallels;

@@ -105,6 +105,8 @@ public:
   void visitExprStmt(const ExprStmt &stmt) { expr(stmt.value); }
   void visitFor(const ForStmt &stmt) {
     expr(stmt.head.iterable);
+    if (stmt.checkpoint)
+      expr(stmt.checkpoint->every);
     block(stmt.body);
   }
   void visitParallel(const ParallelStmt &stmt) {

@@ -54,7 +54,7 @@ void Collector::collect() {
   case Site::Level:
     return words(WordGroup::Level, 0);
   case Site::LoopWord:
-    return namedWords({"pipeline", "unroll", "step", "as"});
+    return namedWords({"pipeline", "unroll", "checkpoint", "step", "as"});
   case Site::Operator:
     return namedWords({"and", "or", "step", "else"});
   case Site::ImportPath:

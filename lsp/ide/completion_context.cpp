@@ -257,7 +257,8 @@ Site Reader::expression() const {
   bool isEnd = canEndStatement(before) && !isKeyword(before) && before != Kind::LBrace;
   bool isKeywordValue = before >= Kind::True && before <= Kind::Nan;
   // These words are no keywords everywhere, so the lexer has them as names; a value follows.
-  constexpr std::string_view leads[] = {"in", "step", "pipeline", "unroll", "depth", "when", "by"};
+  constexpr std::string_view leads[] = {"in",   "step", "pipeline", "unroll", "depth",
+                                        "when", "by",   "every",    "keep"};
   bool isLead = before == Kind::Identifier &&
                 std::find(std::begin(leads), std::end(leads), tree_.tokenText(*found_.before)) !=
                     std::end(leads);

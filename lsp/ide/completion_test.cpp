@@ -40,7 +40,7 @@ TEST(Completion, InAKernel) {
       {"let kj = k[j, :]", "let kj = i8(qi, round: .$0", "away down even up zero"},
       {"let kj = k[j, :]", "fo$0", "for for … in tiles(…) for … in … floor frobenius"},
       {"let kj = k[j, :]", "let $0", ""},
-      {"pipeline 2", "$0", "as pipeline step unroll"},
+      {"pipeline 2", "$0", "as checkpoint pipeline step unroll"},
       {"BK: [64, 128]", "BK: [64, 128] // $0", ""},
       {"tune", "$0", "at from on tune where bench"},
       {"where", "on aiv for $0", "a2 a2server a3 a5 a5superpod cloudmatrix384"},

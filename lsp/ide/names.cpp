@@ -295,6 +295,7 @@ void Walk::loop(NodeId node) {
   LoopView view(tree_, node);
   visit(view.pipeline());
   visit(view.unroll());
+  visit(view.checkpoint());
   // Modifiers stand outside the scope of the variables.
   Scope scope(*this);
   if (view.bindings() != kNoNode)

@@ -12,13 +12,14 @@ namespace ptl::rt {
 
 using Json = nlohmann::json;
 
+static constexpr std::pair<const char *, PtlElem> kTags[] = {
+    {"BOOL", PTL_BOOL}, {"I8", PTL_I8},          {"I16", PTL_I16},       {"I32", PTL_I32},
+    {"I64", PTL_I64},   {"U8", PTL_U8},          {"U16", PTL_U16},       {"U32", PTL_U32},
+    {"U64", PTL_U64},   {"F16", PTL_F16},        {"BF16", PTL_BF16},     {"F32", PTL_F32},
+    {"F64", PTL_F64},   {"F8_E4M3", PTL_F8E4M3}, {"F8_E5M2", PTL_F8E5M2}};
+
 static std::optional<PtlElem> elemOfTag(const std::string &tag) {
-  constexpr std::pair<const char *, PtlElem> tags[] = {
-      {"BOOL", PTL_BOOL}, {"I8", PTL_I8},          {"I16", PTL_I16},       {"I32", PTL_I32},
-      {"I64", PTL_I64},   {"U8", PTL_U8},          {"U16", PTL_U16},       {"U32", PTL_U32},
-      {"U64", PTL_U64},   {"F16", PTL_F16},        {"BF16", PTL_BF16},     {"F32", PTL_F32},
-      {"F64", PTL_F64},   {"F8_E4M3", PTL_F8E4M3}, {"F8_E5M2", PTL_F8E5M2}};
-  for (const auto &[name, elem] : tags)
+  for (const auto &[name, elem] : kTags)
     if (tag == name)
       return elem;
   return std::nullopt;
@@ -98,6 +99,33 @@ Failure listSafetensors(std::span<const uint8_t> bytes, std::vector<SafeTensor> 
       return fileFailure(shown(tensors[i - 1].name) + " and " + shown(tensors[i].name) +
                          " have the same bytes");
   return {};
+}
+
+std::string safetensorsHeader(std::vector<SafeTensor> &tensors) {
+  constexpr size_t alignment = 8;
+  nlohmann::ordered_json header = nlohmann::ordered_json::object();
+  size_t size = 0;
+  for (SafeTensor &tensor : tensors) {
+    PtlElem elem = tensor.elem == PTL_INT ? PTL_I64 : tensor.elem;
+    auto tag = std::ranges::find(kTags, elem, &std::pair<const char *, PtlElem>::second);
+    auto bytes = static_cast<size_t>(ptl_elem_size(elem));
+    for (int64_t extent : tensor.extents)
+      bytes *= static_cast<size_t>(extent);
+    tensor.begin = size;
+    size += bytes;
+    tensor.end = size;
+    header[tensor.name] = {{"dtype", tag->first},
+                           {"shape", tensor.extents},
+                           {"data_offsets", {tensor.begin, tensor.end}}};
+  }
+  std::string text = header.dump();
+  text.resize((text.size() + alignment - 1) / alignment * alignment, ' ');
+  uint64_t length = text.size();
+  for (SafeTensor &tensor : tensors) {
+    tensor.begin += sizeof length + text.size();
+    tensor.end += sizeof length + text.size();
+  }
+  return std::string(reinterpret_cast<const char *>(&length), sizeof length) + text;
 }
 
 Failure findSafetensor(std::span<const uint8_t> bytes, const std::string &name,

@@ -24,6 +24,9 @@ struct SafeTensor {
 Failure listSafetensors(std::span<const uint8_t> bytes, std::vector<SafeTensor> &tensors);
 Failure findSafetensor(std::span<const uint8_t> bytes, const std::string &name, SafeTensor &tensor);
 
+/// The header of a file whose arrays stand one behind the other, in this order; sets where they are.
+std::string safetensorsHeader(std::vector<SafeTensor> &tensors);
+
 /// The file, beside the index, that has the array `name`, from the text of `model.safetensors.index.json`.
 Failure fileInIndex(std::span<const uint8_t> bytes, const std::string &name, std::string &file);
 

@@ -91,6 +91,8 @@ static void leaveLoop(FlowContext &flow, const LoopDomain &domain, const FactSet
 
 void walkFor(FlowContext &flow, const ForStmt &stmt) {
   readExpr(flow, stmt.head.iterable);
+  if (stmt.checkpoint)
+    readExpr(flow, stmt.checkpoint->every);
   LoopDomain domain = loopDomain(flow.ctx.dims, stmt.head);
   learnBoundsOf(flow, domain, stmt.head.iterable);
   FactSet outside = flow.ctx.facts;

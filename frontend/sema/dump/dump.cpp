@@ -80,8 +80,12 @@ void Dumper::visitLet(const LetStmt &stmt) {
 }
 
 void Dumper::visitFor(const ForStmt &stmt) {
+  std::string checkpoint;
+  if (const CheckpointClause *clause = stmt.checkpoint)
+    checkpoint = " checkpoint \"" + clause->folder + "\" every " + expr(clause->every) + " keep " +
+                 std::to_string(clause->keep);
   braced(std::string(stmt.isStatic ? "static " : "") + "for " + loop(stmt.head) +
-             modifiers(stmt.modifiers),
+             modifiers(stmt.modifiers) + checkpoint,
          stmt.body);
 }
 

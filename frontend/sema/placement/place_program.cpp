@@ -2,6 +2,7 @@
 #include "frontend/sema/placement/distribution.h"
 #include "frontend/sema/placement/movement_call.h"
 #include "frontend/sema/placement/place_header.h"
+#include "frontend/sema/placement/place_loop.h"
 #include "frontend/sema/placement/place_movement.h"
 #include "frontend/sema/placement/placement_report.h"
 #include "frontend/sema/placement/placement_rules.h"
@@ -61,6 +62,7 @@ private:
   void statement(const Stmt &stmt);
   void let(const LetStmt &stmt);
   void assign(const AssignStmt &stmt);
+  void loop(const ForStmt &stmt);
   ValueId value(const Expr &expr);
   ValueId local(const LocalRefExpr &expr);
   ValueId apply(const OpExpr &expr);
@@ -107,6 +109,8 @@ private:
   const CallExpr *outermost_ = nullptr; ///< the call that stands in the program
   std::map<const Local *, Placement> wanted_;
   std::map<const Local *, size_t> outputs_;
+  std::map<const Local *, const Expr *> given_; ///< what a variable was given last
+  size_t loopDepth_ = 0;
 };
 
 // ---- Values ------------------------------------------------------------------------------------
@@ -229,6 +233,8 @@ void Placer::statement(const Stmt &stmt) {
     return let(cast<LetStmt>(stmt));
   case StmtKind::Assign:
     return assign(cast<AssignStmt>(stmt));
+  case StmtKind::For:
+    return loop(cast<ForStmt>(stmt));
   case StmtKind::Block:
     for (const Stmt *each : cast<BlockStmt>(stmt).block->stmts)
       statement(*each);
@@ -239,16 +245,16 @@ void Placer::statement(const Stmt &stmt) {
     return;
   default:
     refuse(stmt, "this statement",
-           "programs on parts have `let`s and assignments to whole results");
+           "programs on parts have `let`s, `var`s, `for`s over ranges, and assignments");
   }
 }
 
 void Placer::let(const LetStmt &stmt) {
-  if (stmt.isVar || stmt.locals.size() != 1 || !stmt.value)
-    refuse(stmt, "this declaration", "programs on parts have `let`s of one name");
+  if (stmt.locals.size() != 1 || !stmt.value)
+    refuse(stmt, "this declaration", "programs on parts give each name a value of its own");
   const Local &local = *stmt.locals[0];
   // What is a dimension is used as one.
-  if (local.dim && local.type->isInt())
+  if (local.dim && local.type->isInt() && !stmt.isVar)
     return;
   ValueId id = value(*stmt.value);
   if (placed_.values[id].shape.size() != shapeOf(*local.type).size())
@@ -258,12 +264,20 @@ void Placer::let(const LetStmt &stmt) {
 
 void Placer::assign(const AssignStmt &stmt) {
   auto output = outputs_.find(stmt.target);
-  if (stmt.place || stmt.mode != AssignMode::Set || stmt.updateOp || output == outputs_.end())
-    refuse(*stmt.value, "this assignment", "results are assigned once, and whole");
+  bool isVar = stmt.target->kind == LocalKind::Var;
+  if (stmt.place || stmt.mode != AssignMode::Set ||
+      (!isVar && (stmt.updateOp || output == outputs_.end() || loopDepth_ > 0)))
+    refuse(*stmt.value, "this assignment",
+           "results are assigned once, whole, and outside of loops");
   ValueId id = value(*stmt.value);
   std::vector<Dim> shape = shapeOf(*stmt.target->type);
   if (placed_.values[id].shape.size() != shape.size())
     refuse(*stmt.value, "this assignment", "the value would be repeated; say `broadcast`");
+  if (isVar) {
+    frame_->locals[stmt.target] = id;
+    given_[stmt.target] = stmt.value;
+    return;
+  }
   const Placement &wanted = wanted_[stmt.target];
   Placement have = placed_.values[id].placement;
   for (size_t level = 0; level < have.size(); ++level) {
@@ -279,6 +293,32 @@ void Placer::assign(const AssignStmt &stmt) {
   id = slice(id, wanted);
   placed_.outputs[output->second] = id;
   bind(*stmt.target, id);
+}
+
+void Placer::loop(const ForStmt &stmt) {
+  if (std::string why = whyNoLoop(stmt); !why.empty())
+    refuse(*stmt.head.iterable, "this loop", why);
+  const auto &range = cast<RangeExpr>(*stmt.head.iterable);
+  PlacedLoop loop;
+  loop.stmt = &stmt;
+  loop.variable = *stmt.head.var->symbol;
+  loop.lo = inProgram(range.lo->dim);
+  loop.hi = inProgram(range.hi->dim);
+  loop.step = range.step ? inProgram(range.step->dim) : dims_.constant(1);
+  if (stmt.checkpoint)
+    loop.every = inProgram(stmt.checkpoint->every->dim);
+  ++loopDepth_;
+  auto body = [&] {
+    for (const Stmt *each : stmt.body->stmts)
+      statement(*each);
+  };
+  auto reported = [&](const Local *local, ValueId id) {
+    return this->reported(*given_[local], id);
+  };
+  auto slice = [&](ValueId of, const Placement &to) { return this->slice(of, to); };
+  if (!placeLoop(std::move(loop), {placed_, frame_->locals, body, slice, reported, reports_}))
+    throw Refused();
+  --loopDepth_;
 }
 
 // ---- Expressions -------------------------------------------------------------------------------

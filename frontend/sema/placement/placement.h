@@ -7,6 +7,7 @@
 #include "frontend/sema/checked_tree.h"
 #include "ir/ops/movement_table.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -55,6 +56,7 @@ enum class PlacedKind : uint8_t {
   Reshape,   ///< the operand in row-major order with the shape of the result
   Slice,     ///< each part takes its block of what it has
   Move,      ///< `movement`
+  Carried,   ///< what a loop carries: first its operand, then what an iteration ends with
 };
 
 /// One value of a program. Shapes are those of the whole arrays, in the dimensions of the program.
@@ -71,14 +73,45 @@ struct PlacedValue {
   Dim dim;
 };
 
+/// A variable that a loop carries from one iteration to the next.
+struct PlacedCarried {
+  const Local *local = nullptr;
+  ValueId next = 0; ///< its value at the end of an iteration
+};
+
+/// A loop over `lo`, `lo + step` … below `hi`. Its values stand together: first one `Carried` for each
+/// variable, which has the last value behind the loop, then what an iteration makes.
+struct PlacedLoop {
+  const ForStmt *stmt = nullptr;
+  SymbolId variable;
+  Dim lo, hi, step;
+  Dim every; ///< of a loop with checkpoints
+  std::vector<PlacedCarried> carried;
+  ValueId first = 0, end = 0;
+  ValueId body() const { return first + static_cast<ValueId>(carried.size()); }
+};
+
 struct PlacedProgram {
   const CallableDecl *decl = nullptr;
   std::vector<PlacedLevel> levels; ///< whose parts hold the arrays, outermost first
   std::vector<PlacedValue> values; ///< operands before what uses them
+  std::vector<PlacedLoop> loops;   ///< inner ones before those that they stand in
   std::vector<ValueId> outputs;    ///< one per output, placed as declared
   /// What the names of the program itself stand for, in the order in which they get it: parameters,
   /// `let`s, results.
   std::vector<std::pair<const Local *, ValueId>> locals;
+
+  /// The loop whose values begin with this one; null if none does.
+  const PlacedLoop *loopAt(ValueId first) const {
+    auto found = std::ranges::find(loops, first, &PlacedLoop::first);
+    return found == loops.end() ? nullptr : &*found;
+  }
+  /// The loop with checkpoints; null if there is none.
+  const PlacedLoop *savedLoop() const {
+    auto found =
+        std::ranges::find_if(loops, [](const PlacedLoop &loop) { return bool(loop.every); });
+    return found == loops.end() ? nullptr : &*found;
+  }
 };
 
 /// Whether the header of a callable places an array.

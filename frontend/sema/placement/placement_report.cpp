@@ -77,7 +77,13 @@ void PlacementReports::result(size_t level, Span span, const std::string &name,
                               const ReportedValue &value) {
   auto report = sink_.report(DiagId::ResultPlacement, span,
                              {name, describe(level, wanted, shape), describe(level, *value.value)});
-  const LevelPlacement &from = value.value->placement[level], &to = wanted[level];
+  offerTo(level, std::move(report), value, wanted[level], shape);
+}
+
+/// Offers the movement that gives a value another placement, if one does.
+void PlacementReports::offerTo(size_t level, DiagnosticBuilder report, const ReportedValue &value,
+                               const LevelPlacement &to, const std::vector<Dim> &shape) {
+  const LevelPlacement &from = value.value->placement[level];
   const MovementRecord *movement = between(from, to);
   if (!movement)
     return;
@@ -88,7 +94,14 @@ void PlacementReports::result(size_t level, Span span, const std::string &name,
     target = ", by: " + std::to_string(to.turn - from.turn);
   else if (movement->takes == MovementTakes::Part)
     target = ", to: " + std::to_string(to.part);
-  offer(level, report, value, *movement, target);
+  offer(level, std::move(report), value, *movement, target);
+}
+
+void PlacementReports::carried(size_t level, Span span, const std::string &name,
+                               const PlacedValue &first, const ReportedValue &next) {
+  auto report = sink_.report(DiagId::CarriedPlacement, span,
+                             {name, describe(level, first), describe(level, *next.value)});
+  offerTo(level, std::move(report), next, first.placement[level], first.shape);
 }
 
 void PlacementReports::source(size_t level, Span span, const MovementRecord &movement,

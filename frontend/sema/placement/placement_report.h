@@ -34,6 +34,9 @@ public:
                   const ReportedValue &value);
   void result(size_t level, Span span, const std::string &name, const Placement &wanted,
               const std::vector<Dim> &shape, const ReportedValue &value);
+  /// What a loop carries lies otherwise at the end of an iteration.
+  void carried(size_t level, Span span, const std::string &name, const PlacedValue &first,
+               const ReportedValue &next);
   void source(size_t level, Span span, const MovementRecord &movement, const ReportedValue &value);
   void noRule(Span span, const std::string &what, const std::string &why);
 
@@ -42,6 +45,8 @@ private:
   const MovementRecord *between(const LevelPlacement &from, const LevelPlacement &to) const;
   void offer(size_t level, DiagnosticBuilder report, const ReportedValue &value,
              const MovementRecord &movement, const std::string &target);
+  void offerTo(size_t level, DiagnosticBuilder report, const ReportedValue &value,
+               const LevelPlacement &to, const std::vector<Dim> &shape);
   std::string plural(size_t level) const { return levels_[level].name + "s"; }
 
   const DimContext &dims_;

@@ -7,6 +7,7 @@
 #include "frontend/sema/limits.h"
 #include "frontend/sema/make_node.h"
 #include "frontend/sema/names/declare_local.h"
+#include "frontend/sema/statements/check_checkpoint.h"
 #include "frontend/sema/statements/check_stmt.h"
 #include "frontend/sema/types/capacity.h"
 #include "frontend/sema/types/const_eval.h"
@@ -354,6 +355,8 @@ Stmt *checkFor(Context &ctx, NodeId node) {
   if (stmt->isStatic && stmt->head.var->symbol)
     ctx.staticSymbols.push_back(*stmt->head.var->symbol);
   stmt->modifiers = checkModifiers(ctx, view, stmt->head.var);
+  if (view.checkpoint() != kNoNode)
+    stmt->checkpoint = checkCheckpoint(ctx, view.checkpoint(), *stmt);
   checkForBody(ctx, node, view, firstLocal, *stmt);
   ctx.staticSymbols.resize(statics);
   ctx.facts = before;
@@ -443,7 +446,7 @@ Stmt *checkParallel(Context &ctx, NodeId node) {
       declareLabel(ctx, var->name, LabelKind::Loop, var->span, /*isParallel=*/true);
   }
   ctx.canHoist = couldHoist;
-  for (NodeId modifier : {view.pipeline(), view.unroll()})
+  for (NodeId modifier : {view.pipeline(), view.unroll(), view.checkpoint()})
     if (modifier != kNoNode)
       ctx.sink.report(DiagId::StatementNotHere, ctx.span(modifier), {"a modifier", "a `parallel`"});
   pushLoop(ctx, LoopKind::Parallel, false, node);

@@ -1,0 +1,115 @@
+#include "frontend/sema/placement/place_loop.h"
+
+#include "frontend/sema/placement/place_movement.h"
+#include "frontend/sema/walk.h"
+
+namespace ptl {
+
+std::string whyNoLoop(const ForStmt &stmt) {
+  const auto *range = dyn_cast<RangeExpr>(stmt.head.iterable);
+  bool hasStep = range && range->step;
+  if (!range || !range->lo->dim || !range->hi->dim || (hasStep && !range->step->dim) ||
+      !stmt.head.var->symbol)
+    return "loops of programs on parts count through ranges, `for i in 0..N`, whose bounds are "
+           "sizes";
+  if (stmt.checkpoint && !stmt.checkpoint->every->dim)
+    return "the distance of its checkpoints is no size";
+  return {};
+}
+
+/// The variables that a block assigns, in order.
+static void addAssigned(const Block *block, std::vector<const Local *> &assigned) {
+  if (!block)
+    return;
+  for (const Stmt *stmt : block->stmts) {
+    const auto *assign = dyn_cast<AssignStmt>(stmt);
+    if (assign && std::ranges::find(assigned, assign->target) == assigned.end())
+      assigned.push_back(assign->target);
+    forEachPart(
+        *stmt, [](const Expr *) {}, [&](const Block *inner) { addAssigned(inner, assigned); });
+  }
+}
+
+/// One level of what a loop carries: where it lies if an iteration ends with `next`; nothing if it cannot.
+static std::optional<LevelPlacement> agreed(const Placement &first, const Placement &next,
+                                            size_t level) {
+  if (first[level] == next[level])
+    return first[level];
+  bool isFree =
+      first[level].isWhole() && next[level].isCut() && !cutInside(first, level, next[level].axis);
+  bool isFreeBack =
+      next[level].isWhole() && first[level].isCut() && !cutInside(next, level, first[level].axis);
+  if (isFree)
+    return next[level];
+  return isFreeBack ? std::optional(first[level]) : std::nullopt;
+}
+
+bool placeLoop(PlacedLoop loop, const LoopWalk &walk) {
+  PlacedProgram &placed = walk.placed;
+  std::vector<const Local *> assigned;
+  addAssigned(loop.stmt->body, assigned);
+  const std::map<const Local *, ValueId> before = walk.locals;
+  std::vector<Placement> placements;
+  for (const Local *local : assigned)
+    if (auto found = before.find(local); found != before.end()) {
+      loop.carried.push_back({local, 0});
+      placements.push_back(placed.values[found->second].placement);
+    }
+  size_t values = placed.values.size(), loops = placed.loops.size();
+  // Each round cuts something that was whole, so there is a last one.
+  for (bool isSettled = false; !isSettled;) {
+    placed.values.resize(values);
+    placed.loops.resize(loops);
+    walk.locals = before;
+    std::vector<ValueId> initials;
+    for (size_t i = 0; i < loop.carried.size(); ++i)
+      initials.push_back(walk.slice(before.at(loop.carried[i].local), placements[i]));
+    loop.first = static_cast<ValueId>(placed.values.size());
+    for (size_t i = 0; i < loop.carried.size(); ++i) {
+      PlacedValue value = placed.values[initials[i]];
+      value.kind = PlacedKind::Carried;
+      value.operands = {initials[i]};
+      walk.locals[loop.carried[i].local] = static_cast<ValueId>(placed.values.size());
+      placed.values.push_back(std::move(value));
+    }
+    walk.body();
+    isSettled = true;
+    for (size_t i = 0; i < loop.carried.size(); ++i) {
+      const Local *local = loop.carried[i].local;
+      ValueId next = walk.locals.at(local);
+      for (size_t level = 0; level < placed.levels.size(); ++level) {
+        auto both = agreed(placements[i], placed.values[next].placement, level);
+        if (!both) {
+          ReportedValue reported = walk.reported(local, next);
+          walk.reports.carried(level, reported.written.value_or(loop.stmt->span), local->name,
+                               placed.values[loop.first + i], reported);
+          return false;
+        }
+        isSettled &= *both == placements[i][level];
+        placements[i][level] = *both;
+      }
+      loop.carried[i].next = walk.slice(next, placements[i]);
+    }
+  }
+  loop.end = static_cast<ValueId>(placed.values.size());
+  walk.locals = before;
+  for (size_t i = 0; i < loop.carried.size(); ++i)
+    walk.locals[loop.carried[i].local] = loop.first + static_cast<ValueId>(i);
+  for (size_t i = 0; i < loop.carried.size() && loop.every; ++i)
+    for (size_t level = 0; level < placed.levels.size(); ++level)
+      if (placements[i][level].isPartial()) {
+        walk.reports.noRule(loop.stmt->checkpoint->span, "a checkpoint",
+                            "`" + loop.carried[i].local->name + "` is " +
+                                walk.reports.describe(level, placed.values[loop.first + i]) +
+                                ", and has no value on another number of parts");
+        return false;
+      }
+  // A loop that carries nothing does nothing.
+  if (loop.carried.empty())
+    placed.values.resize(values);
+  else
+    placed.loops.push_back(std::move(loop));
+  return true;
+}
+
+} // namespace ptl

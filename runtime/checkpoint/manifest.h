@@ -1,0 +1,61 @@
+// What a checkpoint is: the state of a loop as boxes of arrays in files, and what makes sure of them. It
+// says nothing of parts, so it can be read by any number of them.
+#pragma once
+
+#include "runtime/movement/step_list.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ptl::checkpoint {
+
+/// A variable that the loop carries.
+struct Variable {
+  std::string name, elem;
+  std::vector<int64_t> shape;
+  bool operator==(const Variable &) const = default;
+};
+
+/// A file of the checkpoint, in the format of safetensors.
+struct File {
+  std::string name;
+  uint64_t bytes = 0;
+  uint32_t checksum = 0; ///< CRC-32 of all its bytes
+};
+
+/// The array `name` of a file is what lies in a box of a variable. All boxes of a variable together are
+/// the whole, and none has an element of another.
+struct Piece {
+  size_t variable = 0, file = 0;
+  std::string name;
+  movement::Box box;
+};
+
+struct Manifest {
+  std::string program, loop; ///< names; `loop` is the variable that counts
+  int64_t next = 0;          ///< what the variable is in the first iteration that is not in here
+  std::string shape;         ///< the parts that saved it; for people
+  std::map<std::string, int64_t> sizes; ///< of the program, by name
+  std::vector<Variable> state;
+  std::vector<File> files;
+  std::vector<Piece> pieces;
+};
+
+inline constexpr const char *kManifestName = "manifest.json";
+
+/// JSON, whose last member is a checksum of all that stands before it.
+std::string textOf(const Manifest &manifest);
+/// Nothing, and the reason, if the text is damaged or contradicts itself.
+std::optional<Manifest> parseManifest(const std::string &text, std::string &why);
+/// Reads the manifest of the checkpoint in a folder.
+std::optional<Manifest> readManifest(const std::string &folder, std::string &why);
+
+uint32_t checksumOf(const void *bytes, size_t size, uint32_t before = 0);
+
+/// `weights: f32[4, 3]`
+std::string toString(const Variable &variable);
+
+} // namespace ptl::checkpoint

@@ -1,0 +1,102 @@
+// Pages of bytes by key, in files that several processes share: what they have room for, the least recently used
+// leave first. A page is what its key says and never changes, so losing one costs time and nothing else.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace ptl::pool {
+
+/// The hash of all that a page depends on. Whoever makes keys chains them: a page's key depends on its
+/// parent's.
+struct Key {
+  uint64_t high = 0, low = 0;
+  auto operator<=>(const Key &) const = default;
+};
+/// No parent: the first page of a chain.
+inline constexpr Key kNoKey = {};
+
+/// What a folder of pages is made for; it stays what it was made for.
+struct PoolShape {
+  uint32_t pageBytes = 0;
+  uint32_t slots = 0; ///< pages that there is room for
+  uint32_t slotsPerSegment = 1024;
+  bool operator==(const PoolShape &) const = default;
+};
+
+struct PoolCounts {
+  uint64_t hits = 0, misses = 0, kept = 0, evicted = 0, damaged = 0;
+};
+
+/// One record of the log.
+struct LogRecord;
+
+class PagePool {
+public:
+  /// Opens the pool of a folder, or makes it; null, and the reason, if it cannot be.
+  static std::unique_ptr<PagePool> open(const std::string &folder, PoolShape shape,
+                                        std::string &why);
+  ~PagePool();
+  PagePool(const PagePool &) = delete;
+
+  /// Offers a page. When it comes back true the page is there for all processes, whatever becomes of this
+  /// one. False if its parent is not there, if there is room for nothing but its ancestors, or if files
+  /// cannot be written.
+  bool put(Key key, Key parent, std::span<const uint8_t> page);
+  /// Reads a page; false if it is not there, or not as it was written.
+  bool get(Key key, std::span<uint8_t> page);
+  /// How many of these keys are there, from the first one on. The last of those counts as used.
+  size_t longestPrefix(std::span<const Key> keys);
+  /// All that is there, what was used last first.
+  std::vector<Key> keys();
+  const PoolCounts &counts() const { return counts_; }
+
+private:
+  struct Entry {
+    Key parent;
+    uint32_t slot = 0, checksum = 0;
+    std::list<Key>::iterator age;
+  };
+  struct KeyHash {
+    size_t operator()(const Key &key) const { return static_cast<size_t>(key.high ^ key.low); }
+  };
+  class Turn;
+
+  PagePool(std::string folder, PoolShape shape) : folder_(std::move(folder)), shape_(shape) {}
+  bool catchUp();
+  bool openLog();
+  void forget();
+  void replay();
+  void apply(const LogRecord &record);
+  bool append(LogRecord record);
+  bool compact();
+  void touch(Key key);
+  void insert(Key key, const Entry &entry);
+  void remove(Key key);
+  bool drop(Key key);
+  bool makeRoom(Key parent);
+  bool isAncestor(Key key, Key of) const;
+  int segment(uint32_t slot);
+  bool transfer(uint32_t slot, uint8_t *to, const uint8_t *from);
+  uint32_t checksumOf(Key key, std::span<const uint8_t> page) const;
+
+  std::string folder_;
+  PoolShape shape_;
+  std::mutex mutex_;
+  int lock_ = -1, log_ = -1;
+  uint64_t logEnd_ = 0; ///< up to where the log has been read
+  std::unordered_map<Key, Entry, KeyHash> entries_;
+  std::list<Key> ages_; ///< what was used last comes first
+  std::vector<uint32_t> freeSlots_;
+  std::vector<int> segments_;
+  PoolCounts counts_;
+};
+
+} // namespace ptl::pool
