@@ -1,7 +1,9 @@
 """A client that sends garbage, cancels or leaves: clear answers, and nothing left running."""
 import json
 import os
+import shutil
 import signal
+import tempfile
 import time
 
 from client import VERSION, Client, RpcError, children, is_alive, wait_until
@@ -167,8 +169,17 @@ def leaving(tools):
     assert client.close() == 0 and children(client.process.pid) == []
 
 
+def incomplete(tools):
+    """`ptlc` was copied alone: calls say what is missing, and the server goes on."""
+    with tempfile.TemporaryDirectory() as folder:
+        client = Client(shutil.copy(tools.ptlc, folder), [tools.folder])
+        why = client.refused("check", {"file": "slow.ptl"})
+        assert "ptl-lsp-worker` cannot be started" in why and "beside `ptlc`" in why, why
+        assert client.request("ping") == {} and client.close() == 0
+
+
 def main(tools):
     tools.write("slow.ptl", SLOW)
     tools.write("endless.ptl", ENDLESS)
-    for part in (lifecycle, garbage, cancelling, leaving):
+    for part in (lifecycle, garbage, cancelling, leaving, incomplete):
         part(tools)
