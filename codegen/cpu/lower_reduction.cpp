@@ -27,6 +27,7 @@ struct Reduction {
   int64_t inner;             // axis of vectors, -1: none
   bool horizontal;           // the inner axis is reduced
   int64_t cost;
+  std::optional<View> stored; // where elements are kept for other uses
 
   Values loopOver(ArrayRef<int64_t> rest, Coords &at, Values sums) const;
   Values innerLoop(Coords &at, Values sums) const;
@@ -42,8 +43,12 @@ Value Reduction::take(Coords &at, Value sum, Value start, Value mask, int64_t la
   Value element;
   {
     Scope scope(l);
-    withLanes(l, lanes, mask,
-              [&] { element = c.accept(l.e, toLanes(l, elementAt(l, operand, at))); });
+    withLanes(l, lanes, mask, [&] {
+      Value x = toLanes(l, elementAt(l, operand, at));
+      if (stored)
+        storeAt(l, *stored, at, x);
+      element = c.accept(l.e, x);
+    });
   }
   Value next = c.combine(l.e, sum, element);
   // Lanes beyond the end hold zeros, which are not the identity of every combiner.
@@ -158,24 +163,21 @@ static void reduceInto(Lowering &l, Operation *op,
                        llvm::function_ref<void(const Coords &, Value)> store) {
   Value operand = op->getOperand(0);
   auto type = cast<ir::ArrayType>(operand.getType());
-  prepare(l, operand);
-  // A reduction is a pass over its operand, which may fetch the next tile.
-  beginPass(l, operand);
   Values extents = extentsOf(l, operand);
   SmallVector<int64_t> reduced = ir::reducedAxesOf(op);
+  int64_t inner = innerAxis(extents);
+  bool horizontal = llvm::is_contained(reduced, inner);
+  // A value with other uses is stored in the pass that reduces it.
+  std::optional<View> stored = horizontal ? placeOfShared(l, operand) : std::nullopt;
+  if (!stored)
+    prepare(l, operand);
+  // A reduction is a pass over its operand, which may fetch the next tile.
+  beginPass(l, operand);
   Combiner c = combinerOf(op, type.getElementType());
   Type resultType = op->getResult(0).getType();
   if (auto array = dyn_cast<ir::ArrayType>(resultType))
     resultType = array.getElementType();
-  int64_t inner = innerAxis(extents);
-  Reduction r{l,
-              c,
-              operand,
-              extents,
-              {},
-              inner,
-              llvm::is_contained(reduced, inner),
-              settledCost(l, operand)};
+  Reduction r{l, c, operand, extents, {}, inner, horizontal, settledCost(l, operand), stored};
   SmallVector<int64_t> kept;
   Value count = l.index(1);
   for (int64_t axis = 0; axis < type.getRank(); ++axis) {
@@ -217,17 +219,21 @@ static void reduceInto(Lowering &l, Operation *op,
              [&](Coords &at) { finished(at, loadAt(l, sums, {at[inner]})); });
   };
   Coords at(type.getRank());
-  Scope scope(l);
-  forAxes(l, extents, kept, at, [&](Coords &at) {
-    if (isColumns)
-      columns(at);
-    else if (inner < 0 || r.horizontal)
-      whole(at);
-    else
-      forLanes(l, extents, inner, at, r.cost, [&](Coords &at) {
-        finished(at, c.accept(l.e, toLanes(l, elementAt(l, operand, at))));
-      });
-  });
+  {
+    Scope scope(l);
+    forAxes(l, extents, kept, at, [&](Coords &at) {
+      if (isColumns)
+        columns(at);
+      else if (inner < 0 || r.horizontal)
+        whole(at);
+      else
+        forLanes(l, extents, inner, at, r.cost, [&](Coords &at) {
+          finished(at, c.accept(l.e, toLanes(l, elementAt(l, operand, at))));
+        });
+    });
+  }
+  if (stored)
+    l.bindView(operand, *stored);
 }
 
 // --- argmax, argmin ------------------------------------------------------------------------------

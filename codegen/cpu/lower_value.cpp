@@ -19,6 +19,7 @@
 
 #include "ir/dialect/host_views.h"
 #include "ir/dialect/op_facts.h"
+#include "passes/analysis/op_info.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
@@ -168,27 +169,43 @@ View materialise(Lowering &l, Value array) {
   return dest;
 }
 
-static void prepareOperands(Lowering &l, Operation *op) {
+// What costs as much is computed once and loaded where it is needed again.
+static constexpr int64_t kCostlyToRepeat = 4;
+
+// An operand of an operation whose result is of that type; null: of no array.
+static void prepareOperand(Lowering &l, Operation *op, ir::ArrayType type, OpOperand &use) {
+  auto array = arrayType(use.get());
+  if (!array)
+    return;
   // These read their first operand at positions that are known only when the code runs.
   bool randomAccess = isa<ir::ReshapeOp, ir::GatherOp, ir::TakeOp>(op);
   if (auto slice = dyn_cast<ir::SliceOp>(op))
     randomAccess = static_cast<bool>(slice.getOutside());
-  auto type = op->getNumResults() ? arrayType(op->getResult(0)) : ir::ArrayType();
-  for (auto [number, operand] : llvm::enumerate(op->getOperands())) {
-    auto array = arrayType(operand);
-    if (!array)
-      continue;
-    if (randomAccess && number == 0) {
-      requireView(l, operand);
-      continue;
-    }
-    bool repeated = type && isElementwise(op) && array.getRank() < type.getRank();
-    if (type && isElementwise(op) && array.getRank() == type.getRank())
-      for (auto [from, to] : llvm::zip(array.getExtents(), type.getExtents()))
-        // Elements that are broadcast would be computed again for each position.
-        repeated |= from.isOne() && !to.isOne();
-    prepare(l, operand, repeated);
+  if (randomAccess && use.getOperandNumber() == 0) {
+    requireView(l, use.get());
+    return;
   }
+  bool repeated = type && isElementwise(op) && array.getRank() < type.getRank();
+  if (type && isElementwise(op) && array.getRank() == type.getRank())
+    for (auto [from, to] : llvm::zip(array.getExtents(), type.getExtents()))
+      // Elements that are broadcast would be computed again for each position.
+      repeated |= from.isOne() && !to.isOne();
+  prepare(l, use.get(), repeated);
+}
+
+static bool isReduced(Value value) {
+  Operation *op = value.getDefiningOp();
+  const OpRecord *record = op ? ir::recordOf(op) : nullptr;
+  return record && record->opClass == OpClass::Reduction;
+}
+
+static void prepareOperands(Lowering &l, Operation *op) {
+  auto type = op->getNumResults() ? arrayType(op->getResult(0)) : ir::ArrayType();
+  // A reduction stores what it reduces where another operand needs it, too, so it goes first.
+  for (bool reduced : {true, false})
+    for (OpOperand &use : op->getOpOperands())
+      if (isReduced(use.get()) == reduced)
+        prepareOperand(l, op, type, use);
 }
 
 void prepare(Lowering &l, Value array, bool repeated) {
@@ -209,8 +226,26 @@ void prepare(Lowering &l, Value array, bool repeated) {
   }
   prepareOperands(l, op);
   // What its operands cost is known only now: those that are in memory take a load.
-  if (shared && settledCost(l, array) >= 4)
+  if (shared && settledCost(l, array) >= kCostlyToRepeat)
     materialise(l, array);
+}
+
+std::optional<View> placeOfShared(Lowering &l, Value array) {
+  Operation *op = array.getDefiningOp();
+  // The code of a program computes arrays as tasks, each of which has one result.
+  if (!arrayType(array) || viewOf(l, array) || !op || array.hasOneUse() || !isElementwise(op) ||
+      l.isOrchestrating())
+    return std::nullopt;
+  Value base;
+  Operation *product = nullptr;
+  Type element = arrayType(array).getElementType();
+  // Registers may hold more than memory does, and all uses of an element should see the same.
+  if (isProductInto(op, base, product) || storageType(element) != registerType(element))
+    return std::nullopt;
+  prepareOperands(l, op);
+  if (settledCost(l, array) < kCostlyToRepeat)
+    return std::nullopt;
+  return allocate(l, element, extentsOf(l, array));
 }
 
 void evaluateInto(Lowering &l, Value array, const View &dest, Value streamed) {

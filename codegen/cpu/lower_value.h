@@ -23,6 +23,9 @@ int64_t settledCost(Lowering &l, mlir::Value array);
 /// Makes sure that `elementAt` of the value needs no producer, by materialising the values inside
 /// it that have one. `repeated`: each element is read several times.
 void prepare(Lowering &l, mlir::Value array, bool repeated = false);
+/// Memory for a value that `prepare` would compute into memory of its own because it is shared, for a caller that visits each element once,
+/// stores it there and then binds the view. What is inside the value is prepared. Null, with nothing allocated, for all other values.
+std::optional<View> placeOfShared(Lowering &l, mlir::Value array);
 /// Writes all elements of the value to `dest`. Where `streamed` is there and holds, stores may go past the caches
 /// (streamed_store.h).
 void evaluateInto(Lowering &l, mlir::Value array, const View &dest, mlir::Value streamed = {});
