@@ -111,6 +111,10 @@ std::string withSchedule(const CheckedProgram &program, const SourceManager &sou
                          const CallableDecl &decl, const std::string &machine,
                          const EntryTuning &tuning, const TunePoint &point);
 
+/// What a schedule with the values of a point says, with what the schedule of today says beside them.
+std::string scheduleItems(const CheckedProgram &program, const EntryTuning &tuning,
+                          const TunePoint &point);
+
 /// A schedule for some lengths, or for all.
 struct ScheduleText {
   std::string when;  ///< `M >= 1024`; empty: whatever they are

@@ -76,6 +76,18 @@ static void setValues(std::string &text, const Tree &tree, NodeId node, const En
     text.replace(place.begin, place.end - place.begin, value);
 }
 
+std::string scheduleItems(const CheckedProgram &program, const EntryTuning &tuning,
+                          const TunePoint &point) {
+  std::string text = tuning.text(point);
+  const ScheduleDecl *today = tuning.schedule();
+  ScheduleNode from = today ? nodeOf(program, *today) : ScheduleNode();
+  if (from.node != kNoNode)
+    for (NodeId item : ScheduleDeclView(*from.tree, from.node).items())
+      if (!axisOf(*from.tree, item, tuning))
+        text += (text.empty() ? "" : ", ") + std::string(from.tree->text(item));
+  return text;
+}
+
 std::string withSchedule(const CheckedProgram &program, const SourceManager &sources,
                          const CallableDecl &decl, const std::string &machine,
                          const EntryTuning &tuning, const TunePoint &point) {
@@ -91,17 +103,7 @@ std::string withSchedule(const CheckedProgram &program, const SourceManager &sou
   if (own) {
     setValues(text, *root.tree, nodeOf(program, *own).node, tuning, point);
   } else {
-    std::string items;
-    // A new schedule for this machine replaces the general one, so it repeats its other items.
-    const ScheduleDecl *base = tuning.schedule();
-    ScheduleNode from = base && !base->when ? nodeOf(program, *base) : ScheduleNode();
-    if (from.node != kNoNode)
-      for (NodeId item : ScheduleDeclView(*from.tree, from.node).items())
-        if (!axisOf(*from.tree, item, tuning))
-          items += ", " + std::string(from.tree->text(item));
-    std::string chosen = tuning.text(point) + items;
-    if (chosen.starts_with(", "))
-      chosen.erase(0, 2);
+    std::string chosen = scheduleItems(program, tuning, point);
     std::string schedule = "schedule " + decl.name + " on " + machine + " { " + chosen + " }\n";
     size_t end = text.find('\n', root.tree->span(decl.syntax).end);
     if (end == text.npos) {
@@ -136,12 +138,19 @@ std::optional<std::string> withSchedules(const CheckedProgram &program,
     if (each->target != &decl || each->machine != machine)
       continue;
     ScheduleNode node = nodeOf(program, *each);
-    for (NodeId item : ScheduleDeclView(*node.tree, node.node).items())
-      if (!axisOf(*node.tree, item, tuning)) {
-        why = "the file has a schedule with `" + std::string(node.tree->text(item)) +
+    for (NodeId item : ScheduleDeclView(*node.tree, node.node).items()) {
+      std::string said(node.tree->text(item));
+      bool isKept =
+          axisOf(*node.tree, item, tuning) ||
+          std::any_of(schedules.begin(), schedules.end(), [&](const ScheduleText &schedule) {
+            return schedule.items.find(said) != std::string::npos;
+          });
+      if (!isKept) {
+        why = "the file has a schedule with `" + said +
               "`, which no choice sets: write it into the new schedules, or take it out";
         return std::nullopt;
       }
+    }
     Span span = node.tree->span(node.node);
     // The line goes with it.
     if (span.end < text.size() && text[span.end] == '\n')

@@ -70,6 +70,7 @@ private:
   std::optional<SizeRange> rangeWith(size_t first, size_t last, size_t chosen);
   std::optional<SizeRange> rangeOf(size_t first, size_t last);
   std::string header(size_t range) const;
+  ScheduleText schedule(size_t range) const;
   std::vector<ScheduleText> schedules() const;
   void printText() const;
   void printJson() const;
@@ -150,13 +151,16 @@ std::string Ranges::header(size_t range) const {
              : command_.length.name + " >= " + std::to_string(values_[ranges_[range].first].value);
 }
 
+ScheduleText Ranges::schedule(size_t range) const {
+  const TunedValue &chosen = values_[ranges_[range].chosen];
+  return {header(range), scheduleItems(command_.program, *chosen.tuning, chosen.best().point)};
+}
+
 std::vector<ScheduleText> Ranges::schedules() const {
   std::vector<ScheduleText> texts;
   // The first schedule whose condition holds applies, so the largest lengths come first.
-  for (size_t i = ranges_.size(); i-- > 0;) {
-    const TunedValue &chosen = values_[ranges_[i].chosen];
-    texts.push_back({header(i), chosen.tuning->text(chosen.best().point)});
-  }
+  for (size_t i = ranges_.size(); i-- > 0;)
+    texts.push_back(schedule(i));
   return texts;
 }
 
@@ -187,7 +191,6 @@ void Ranges::printJson() const {
   nlohmann::json ranges = nlohmann::json::array(), searches = nlohmann::json::array();
   for (size_t number = 0; number < ranges_.size(); ++number) {
     const SizeRange &range = ranges_[number];
-    const TunedValue &chosen = values_[range.chosen];
     nlohmann::json sizes = nlohmann::json::array();
     for (size_t i = range.first; i <= range.last; ++i) {
       nlohmann::json size = {{"value", values_[i].value},
@@ -198,8 +201,7 @@ void Ranges::printJson() const {
     }
     ranges.push_back(
         {{"when", header(number)},
-         {"schedule", declared(command_.decl.name, command_.machine,
-                               {header(number), chosen.tuning->text(chosen.best().point)})},
+         {"schedule", declared(command_.decl.name, command_.machine, schedule(number))},
          {"sizes", std::move(sizes)}});
   }
   for (const TunedValue &each : values_) {
