@@ -554,6 +554,31 @@ tune BM: [16, 64, 128] = 16, BN: [64, 128, 256] = 64, BK = 64
 """
 
 
+def by_length(tools: Tools, source: pathlib.Path) -> None:
+    """A schedule for each range of a length, which the lengths of a call decide on."""
+    source.write_text(TUNED)
+    words = ("--target", "a3", "--budget", "100", "-D", "M=2048,32", "-D", "N=512", "-D", "K=128")
+    outcome = tools.run("tune", source, *words, "--json", "--write")
+    expect(outcome.code == 0 and "has the schedules" in outcome.stderr, outcome)
+    found = json.loads(outcome.stdout)
+    schema = json.loads((ROOT / "docs/schemas/tune_ranges.json").read_text())
+    expect(set(schema["required"]) == set(found), list(found))
+    expect([size["value"] for each in found["ranges"] for size in each["sizes"]] == [32, 2048] and found["by"] == "M", found["ranges"])
+    expect([each["when"] for each in found["ranges"]] == ["", "M >= 2048"], found["ranges"])
+    large, small = source.read_text().splitlines()[-3::2]
+    expect([small, large] == [each["schedule"] for each in found["ranges"]], source.read_text())
+    for each, search in zip(found["ranges"], found["searches"]):
+        (size,) = each["sizes"]
+        expect(size["us"] == search["best"]["us"] <= size["default_us"], size)
+        expect(search["best"]["memory"]["acc"] > 0, search["best"])
+        sizes = ("-D", f"M={size['value']}", "-D", "N=512", "-D", "K=128")
+        outcome = tools.run("check", source, "--target", "a3", "--cost", "--budget", "0", "--json", *sizes)
+        expect(abs(json.loads(outcome.stdout)["costs"][0]["us"] - size["us"]) < 1e-3, size, outcome)
+    again = tools.run("tune", source, *words, "--write")
+    expect(again.code == 0 and source.read_text().count("schedule ") == 2, again, source.read_text())
+    source.write_text(TUNED)
+
+
 def tuning(tools: Tools, folder: pathlib.Path) -> None:
     """The best of all tries, which is what `check --cost` says of it, and a schedule that the file then has."""
     source = folder / "tuned.ptl"
@@ -613,6 +638,7 @@ def tuning(tools: Tools, folder: pathlib.Path) -> None:
     expect(items(source.read_text().splitlines()[-1]) == items(best["schedule"]), source.read_text(), best)
     expect("cores 2" not in source.read_text() and cost() == best["best"]["us"], source.read_text(), best)
 
+    by_length(tools, source)
     cut = tools.run("tune", source, "--budget", "0", *sizes)
     expect(cut.code == 0 and "tried 1 of 45" in cut.stdout and "budget" in cut.stdout, cut)
     source.write_text(TUNED.replace(": [16, 64, 128]", "").replace(": [64, 128, 256]", ""))

@@ -125,10 +125,24 @@ std::optional<Expression> KernelBody::foreign(Value value) {
 
 std::string *KernelBody::prologueFor(Operation *op) { return isInside(op) ? nullptr : &prologue_; }
 
+/// What the types of arrays from outside speak of becomes a dimension, too: `i` of `f32[i + 1, N]`.
+void KernelBody::reserveLengths(ir::ParallelOp grid) {
+  grid->walk([&](Operation *op) {
+    for (Value operand : op->getOperands())
+      if (!isInside(operand.getParentBlock()->getParentOp()))
+        for (const ir::Extent &extent : ir::extentsOf(operand.getType()))
+          if (extent.symbol)
+            for (const std::string &name : identifiersOf(extent.symbol.getValue()))
+              names_.reserve(name);
+  });
+}
+
 void KernelBody::run() {
+  // The names of dimensions come first, so that no local takes them.
   for (const std::string &dim : dims_)
-    // The names of dimensions come first, so that no local takes them.
     names_.reserve(dim);
+  for (ir::ParallelOp each : grids_)
+    reserveLengths(each);
   for (ir::ParallelOp each : grids_)
     grid(each);
 }

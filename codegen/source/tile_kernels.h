@@ -50,6 +50,7 @@ private:
   }
   bool keepsOrder() const override { return facts_.placeOf != nullptr; }
   bool isInside(mlir::Operation *op) const;
+  void reserveLengths(ir::ParallelOp grid);
   void run();
   std::set<std::string> namesInTypes(const OutlinedKernel &kernel) const;
   void findDims(OutlinedKernel &kernel);

@@ -314,12 +314,18 @@ Cost costOf(const CostQuestion &question, const ChipProgram &program) {
   }
   std::optional<sim::Estimate> estimate;
   if (call.isReady())
-    estimate = sim::estimate(std::ref(call));
+    estimate = sim::estimate(std::ref(call), question.timeAlone ? sim::EstimateFor::TimeAlone
+                                                                : sim::EstimateFor::Everything);
   if (!estimate) {
     cost.unknown = call.problem;
     return cost;
   }
   cost.decisions = call.decisions;
+  cost.operations = estimate->operations;
+  cost.us = estimate->microseconds();
+  cost.exact = estimate->exact;
+  if (question.timeAlone)
+    return cost;
   reportCost(cost, *estimate, question.program, question.bound.binding, question.machine,
              question.costs, call.call()->bytes);
   reportParts(cost, question.sources, program.statements);

@@ -82,8 +82,9 @@ struct Cost {
   std::string machineText;                ///< the rates that this was computed with
   bool exact = false; ///< everything was run; else the first rounds of loops, and others like them
   double us = 0;
-  std::string bound;   ///< `cube-bound 87 %`
-  std::string formula; ///< `us` as a formula of the sizes (`timeFormula`); may be empty
+  uint64_t operations = 0; ///< that a simulation of everything takes
+  std::string bound;       ///< `cube-bound 87 %`
+  std::string formula;     ///< `us` as a formula of the sizes (`timeFormula`); may be empty
   Roofline roofline;
   std::vector<rt::sim::PipeUse> pipes;
   int64_t groups = 0, groupsOfChip = 0;                 ///< core groups with work, and all
@@ -110,7 +111,8 @@ struct CostQuestion {
   const Machine &machine;
   const MachineCosts &costs;
   ExampleSizes sizes;
-  bool hints = false; ///< what would be better, too: takes several runs
+  bool hints = false;     ///< what would be better, too: takes several runs
+  bool timeAlone = false; ///< of the answer only the time, its call and `operations` are wanted
 };
 
 /// The cost of an entry that was lowered for the machine. `reach` has the declarations that it

@@ -17,6 +17,26 @@ KeptTimes::~KeptTimes() {
     cache_->store(key_, text());
 }
 
+/// Throws where a member has another type.
+static TuneOutcome outcomeOf(const Json &json) {
+  TuneOutcome outcome;
+  if (json.contains("us"))
+    outcome.us = json["us"].get<double>();
+  outcome.reason = json.value("reason", "");
+  for (const auto &[place, bytes] : json.at("memory").items())
+    outcome.memory[place] = bytes.get<int64_t>();
+  return outcome;
+}
+
+static Json toJson(const TuneOutcome &outcome) {
+  Json json = {{"memory", outcome.memory}};
+  if (outcome.us)
+    json["us"] = *outcome.us;
+  else
+    json["reason"] = outcome.reason;
+  return json;
+}
+
 /// What is no document of this form is as if it were not there.
 void KeptTimes::read(const std::string &text) {
   Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
@@ -26,8 +46,7 @@ void KeptTimes::read(const std::string &text) {
   try {
     std::map<std::string, TuneOutcome> outcomes;
     for (const auto &[choice, outcome] : json["outcomes"].items())
-      outcomes[choice] = outcome.is_string() ? TuneOutcome{std::nullopt, outcome.get<std::string>()}
-                                             : TuneOutcome{outcome.get<double>(), ""};
+      outcomes[choice] = outcomeOf(outcome);
     for (const auto &[choices, us] : json["whole"].items())
       whole_[choices] = us.is_null() ? Whole() : Whole({us.at(0), us.at(1)});
     call_ = json["call"].get<std::string>();
@@ -41,7 +60,7 @@ void KeptTimes::read(const std::string &text) {
 std::string KeptTimes::text() const {
   Json outcomes = Json::object();
   for (const auto &[choice, outcome] : outcomes_)
-    outcomes[choice] = outcome.us ? Json(*outcome.us) : Json(outcome.reason);
+    outcomes[choice] = toJson(outcome);
   Json whole = Json::object();
   for (const auto &[choices, us] : whole_)
     whole[choices] = us ? Json{us->first, us->second} : Json();

@@ -53,7 +53,7 @@ TuneOutcome EntryClock::measure(const MeasuredForm &form, const ExampleSizes &si
   DiagnosticSink quiet;
   CompiledExecutor executor(form.program, form.sources, form.options, quiet);
   if (!inputs_ && !draw(form, sizes, executor))
-    return {std::nullopt, problem_};
+    return {std::nullopt, problem_, {}};
   CallViews views(*inputs_);
   const ir::EntryBinding &binding = form.bound.binding;
   auto call = [&](std::vector<rt::OwnedArray> again) {

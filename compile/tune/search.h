@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,7 +24,8 @@ struct TuneAxis {
 /// What a point takes, or why it cannot be had.
 struct TuneOutcome {
   std::optional<double> us;
-  std::string reason; ///< where there is no time
+  std::string reason = {};                    ///< where there is no time
+  std::map<std::string, int64_t> memory = {}; ///< bytes that it uses of each memory, if known
 };
 
 struct TuneTry {

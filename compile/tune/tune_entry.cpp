@@ -14,8 +14,6 @@ namespace ptl {
 static constexpr double kLeastGain = 0.005;
 /// How often two choices are measured again in turn.
 static constexpr size_t kConfirmations = 5;
-/// The operations of a whole simulation that takes a few seconds.
-static constexpr uint64_t kMostSimulated = 4'000'000;
 
 static std::optional<bool> comparisonHolds(const OpExpr &op, const DimLookup &dims) {
   if (!op.op || op.op->opClass != OpClass::Comparison || op.args.size() != 2 || !op.args[0] ||
@@ -65,14 +63,17 @@ std::optional<bool> conditionHolds(const Expr &condition, const DimLookup &dims,
   }
 }
 
-/// The schedule that the compiler takes, as ir/build chooses it: lengths that the program is not
-/// compiled for are not known there, so a `when` about them does not hold.
+/// The schedule that applies, as ir/build chooses it: when compiling, or of a kernel when it is called.
 static const ScheduleDecl *scheduleToday(const TuneQuestion &question) {
   DimLookup statics = [&](SymbolId symbol) -> std::optional<int64_t> {
     for (const DimParam &dim : question.decl.dims)
       if (auto given = question.wanted.find(dim.name);
           dim.symbol == symbol && given != question.wanted.end())
         return std::atoll(given->second.c_str());
+      else if (auto size = question.sizes.find(dim.name); dim.symbol == symbol &&
+                                                          size != question.sizes.end() &&
+                                                          question.decl.kind == DeclKind::Kernel)
+        return size->second;
     return std::nullopt;
   };
   LocalLookup none = [](const Local &) { return std::nullopt; };
@@ -223,15 +224,17 @@ TuneOutcome EntryTuning::evaluate(const TunePoint &point) {
     return {std::nullopt, "`where " + where->text + "` excludes it"};
   std::string choice = text(point);
   if (const TuneOutcome *known = kept_.find(choice)) {
-    kept_.recall(lastCost_);
+    kept_.recall(predictor_.lastCost());
+    if (known->us)
+      predictor_.noteTime();
     return *known;
   }
   TuneOutcome outcome = compiledPoint(point);
-  if (!problem_.empty() || !unknown_.empty())
+  if (!problem_.empty() || !unknown().empty())
     return outcome;
   kept_.add(choice, outcome);
   if (outcome.us)
-    kept_.describe(lastCost_);
+    kept_.describe(predictor_.lastCost());
   return outcome;
 }
 
@@ -306,7 +309,7 @@ TuneOutcome EntryTuning::compiledText(const TunePoint &point) {
 
 /// Static lengths were bound here, and count as asked for; what is told is why they were chosen.
 void EntryTuning::tellReasons() {
-  for (ExampleSize &size : lastCost_.sizes)
+  for (ExampleSize &size : predictor_.lastCost().sizes)
     if (auto reason = reasons_.find(size.name); reason != reasons_.end())
       size.why = reason->second;
 }
@@ -314,38 +317,24 @@ void EntryTuning::tellReasons() {
 TuneOutcome EntryTuning::compiled(const TuneQuestion &question, const Wanted &wanted) {
   std::vector<BoundEntry> entries = bindEntries(question.program, question.decl, wanted, problem_);
   if (entries.size() != 1)
-    return {std::nullopt, problem_};
-  if (!question.options.chip) {
-    TuneOutcome outcome = clock_.measure(
+    return {std::nullopt, problem_, {}};
+  const std::optional<Machine> &chip = question.options.chip;
+  Cost &told = predictor_.lastCost();
+  TuneOutcome outcome;
+  if (!chip) {
+    outcome = clock_.measure(
         {question.program, question.sources, entries.front(), question.options}, question.sizes);
-    unknown_ = clock_.problem();
-    lastCost_.sizes = clock_.sizes();
-    tellReasons();
-    return outcome;
+    told.sizes = clock_.sizes();
+  } else {
+    PredictedForm form{question.program, question.sources, entries.front(),
+                       question.options, question.costs,   question.sizes};
+    if (isWhole_)
+      outcome.us = predictor_.simulate(form);
+    else
+      outcome = predictor_.predict(form);
   }
-  DiagnosticSink quiet;
-  CompilerOptions options = question.options;
-  options.triesHelps = false;
-  options.reportsParts = false;
-  options.keepFault = nullptr;
-  options.dumpFolder.clear();
-  options.keepsStages = false;
-  CompileContext context(question.program, question.sources, std::move(options), quiet);
-  ChipResult lowered = lowerEntry(context, entries.front());
-  if (!lowered.program)
-    return {std::nullopt, firstError(quiet)};
-  CostQuestion call{question.program,       question.sources, entries.front(),
-                    *question.options.chip, question.costs,   question.sizes};
-  if (isWhole_)
-    return {simulatedTime(call, *lowered.program, kMostSimulated), "it is too long to simulate"};
-  Cost cost = costOf(call, *lowered.program);
-  if (!cost.unknown.empty()) {
-    unknown_ = cost.unknown;
-    return {std::nullopt, cost.unknown};
-  }
-  lastCost_ = std::move(cost);
   tellReasons();
-  return {lastCost_.us, ""};
+  return outcome;
 }
 
 // ---- The search ---------------------------------------------------------------------------------

@@ -2,10 +2,9 @@
 // time that `ptlc check --target --cost` predicts with these values, on this processor by the clock.
 #pragma once
 
-#include "compile/chip/feasibility.h"
-#include "compile/cost/cost.h"
 #include "compile/tune/kept_times.h"
 #include "compile/tune/measure_entry.h"
+#include "compile/tune/predict_entry.h"
 #include "compile/tune/schedule_choices.h"
 #include "compile/tune/search.h"
 
@@ -63,10 +62,12 @@ public:
 
   /// Why values cannot be bound, whatever the point; empty if they can be.
   const std::string &problem() const { return problem_; }
-  /// Why no time is known of something that fits; empty if it is known.
-  const std::string &unknown() const { return unknown_; }
+  /// Why no time is known of anything that fits; empty if one is known.
+  const std::string &unknown() const {
+    return question_.options.chip ? predictor_.unknown() : clock_.problem();
+  }
   /// The sizes, and what was assumed, for the last time that was computed.
-  const Cost &lastCost() const { return lastCost_; }
+  const Cost &lastCost() const { return predictor_.lastCost(); }
 
   /// `BM = 64`, `pipeline k 3`; empty where the value needs no item.
   std::string itemText(size_t axis, const TunePoint &point) const;
@@ -90,10 +91,10 @@ private:
   std::vector<TuneAxis> axes_;
   std::vector<ScheduleChoice> choices_;
   const ScheduleDecl *schedule_ = nullptr;
-  std::string problem_, unknown_;
-  Cost lastCost_;
-  EntryClock clock_;
-  KeptTimes kept_; ///< of chips: measured times come out otherwise each time
+  std::string problem_;
+  EntryPredictor predictor_; ///< for chips
+  EntryClock clock_;         ///< for this processor
+  KeptTimes kept_;           ///< of chips: measured times come out otherwise each time
   std::map<std::string, std::string> reasons_; ///< of the static lengths that nobody asked for
   bool isWhole_ = false;                       ///< everything is simulated
 };
@@ -103,12 +104,30 @@ private:
 TuneResult searchEntry(const EntryTuning &tuning, const TuneEvaluate &evaluate,
                        const TuneLimits &limits);
 
-/// The root file with the values of a point in a schedule for the chip: in that which it has without
-/// `when`, whose other items stay, else in a new one behind the declaration, which takes over the
+/// The root file with the values of a point in a schedule for the chip: in that which applies today, or which it
+/// has without `when`, whose other items stay, else in a new one behind the declaration, which takes over the
 /// items of a schedule for all targets. Formatted if the file is.
 std::string withSchedule(const CheckedProgram &program, const SourceManager &sources,
                          const CallableDecl &decl, const std::string &machine,
                          const EntryTuning &tuning, const TunePoint &point);
+
+/// What a schedule with the values of a point says, with what the schedule of today says beside them.
+std::string scheduleItems(const CheckedProgram &program, const EntryTuning &tuning,
+                          const TunePoint &point);
+
+/// A schedule for some lengths, or for all.
+struct ScheduleText {
+  std::string when;  ///< `M >= 1024`; empty: whatever they are
+  std::string items; ///< `BM = 64, pipeline k 3`
+};
+
+/// The root file with these schedules for the chip behind the declaration, in the place of those that it has for it.
+/// Nothing, and the reason, where one of these says what no choice sets.
+std::optional<std::string> withSchedules(const CheckedProgram &program,
+                                         const SourceManager &sources, const CallableDecl &decl,
+                                         const std::string &machine, const EntryTuning &tuning,
+                                         const std::vector<ScheduleText> &schedules,
+                                         std::string &why);
 
 /// Whether a condition over dimensions and tunables holds; nothing where a value is not known.
 using LocalLookup = std::function<std::optional<int64_t>(const Local &local)>;

@@ -124,6 +124,8 @@ static Json tryJson(const EntryTuning &tuning, const TuneTry &each) {
   Json json = {{"values", std::move(values)}, {"fits", each.outcome.us.has_value()}};
   if (!items.empty())
     json["items"] = std::move(items);
+  if (each.outcome.us && !each.outcome.memory.empty())
+    json["memory"] = each.outcome.memory;
   if (each.outcome.us)
     json["us"] = std::round(*each.outcome.us * 1000) / 1000;
   else

@@ -14,6 +14,12 @@ static std::string formatted(const std::string &path, std::string text) {
   return format(parse(sources.file(file), quiet)).text;
 }
 
+/// A file in another style is not reformatted.
+static std::string inStyleOf(const SourceFile &file, std::string text) {
+  bool wasFormatted = formatted(file.path(), std::string(file.text())) == file.text();
+  return wasFormatted ? formatted(file.path(), std::move(text)) : text;
+}
+
 /// The number of the axis that an item of a schedule sets; nothing if it sets none.
 static std::optional<size_t> axisOf(const Tree &tree, NodeId item, const EntryTuning &tuning) {
   std::string key = choiceKey(tree, item);
@@ -70,31 +76,34 @@ static void setValues(std::string &text, const Tree &tree, NodeId node, const En
     text.replace(place.begin, place.end - place.begin, value);
 }
 
+std::string scheduleItems(const CheckedProgram &program, const EntryTuning &tuning,
+                          const TunePoint &point) {
+  std::string text = tuning.text(point);
+  const ScheduleDecl *today = tuning.schedule();
+  ScheduleNode from = today ? nodeOf(program, *today) : ScheduleNode();
+  if (from.node != kNoNode)
+    for (NodeId item : ScheduleDeclView(*from.tree, from.node).items())
+      if (!axisOf(*from.tree, item, tuning))
+        text += (text.empty() ? "" : ", ") + std::string(from.tree->text(item));
+  return text;
+}
+
 std::string withSchedule(const CheckedProgram &program, const SourceManager &sources,
                          const CallableDecl &decl, const std::string &machine,
                          const EntryTuning &tuning, const TunePoint &point) {
   const CheckedModule &root = *program.modules.front();
   const SourceFile &file = sources.file(root.file);
   std::string text(file.text());
-  const ScheduleDecl *own = nullptr;
+  const ScheduleDecl *own = nullptr, *today = tuning.schedule();
   for (const ScheduleDecl *each : root.schedules)
-    // A schedule with a condition is for some lengths only.
-    if (!own && each->target == &decl && each->machine == machine && !each->when)
+    // A schedule with a condition is for some lengths only: those of today, or others.
+    if (each->target == &decl && each->machine == machine &&
+        (each == today || (!own && !each->when)))
       own = each;
   if (own) {
     setValues(text, *root.tree, nodeOf(program, *own).node, tuning, point);
   } else {
-    std::string items;
-    // A new schedule for this machine replaces the general one, so it repeats its other items.
-    const ScheduleDecl *base = tuning.schedule();
-    ScheduleNode from = base && !base->when ? nodeOf(program, *base) : ScheduleNode();
-    if (from.node != kNoNode)
-      for (NodeId item : ScheduleDeclView(*from.tree, from.node).items())
-        if (!axisOf(*from.tree, item, tuning))
-          items += ", " + std::string(from.tree->text(item));
-    std::string chosen = tuning.text(point) + items;
-    if (chosen.starts_with(", "))
-      chosen.erase(0, 2);
+    std::string chosen = scheduleItems(program, tuning, point);
     std::string schedule = "schedule " + decl.name + " on " + machine + " { " + chosen + " }\n";
     size_t end = text.find('\n', root.tree->span(decl.syntax).end);
     if (end == text.npos) {
@@ -103,9 +112,57 @@ std::string withSchedule(const CheckedProgram &program, const SourceManager &sou
     }
     text.insert(end + 1, "\n" + schedule);
   }
-  // A file in another style is not reformatted.
-  bool wasFormatted = formatted(file.path(), std::string(file.text())) == file.text();
-  return wasFormatted ? formatted(file.path(), std::move(text)) : text;
+  return inStyleOf(file, std::move(text));
+}
+
+std::optional<std::string> withSchedules(const CheckedProgram &program,
+                                         const SourceManager &sources, const CallableDecl &decl,
+                                         const std::string &machine, const EntryTuning &tuning,
+                                         const std::vector<ScheduleText> &schedules,
+                                         std::string &why) {
+  const CheckedModule &root = *program.modules.front();
+  const SourceFile &file = sources.file(root.file);
+  std::string text(file.text()), added;
+  size_t end = text.find('\n', root.tree->span(decl.syntax).end);
+  if (end == text.npos) {
+    end = text.size();
+    text += '\n';
+  }
+  for (const ScheduleText &each : schedules)
+    added += "\nschedule " + decl.name + " on " + machine +
+             (each.when.empty() ? "" : " when " + each.when) + " { " + each.items + " }\n";
+  std::vector<std::pair<Span, std::string>> edits;
+  auto at = static_cast<uint32_t>(end + 1);
+  edits.emplace_back(Span{root.file, at, at}, added);
+  for (const ScheduleDecl *each : root.schedules) {
+    if (each->target != &decl || each->machine != machine)
+      continue;
+    ScheduleNode node = nodeOf(program, *each);
+    for (NodeId item : ScheduleDeclView(*node.tree, node.node).items()) {
+      std::string said(node.tree->text(item));
+      bool isKept =
+          axisOf(*node.tree, item, tuning) ||
+          std::any_of(schedules.begin(), schedules.end(), [&](const ScheduleText &schedule) {
+            return schedule.items.find(said) != std::string::npos;
+          });
+      if (!isKept) {
+        why = "the file has a schedule with `" + said +
+              "`, which no choice sets: write it into the new schedules, or take it out";
+        return std::nullopt;
+      }
+    }
+    Span span = node.tree->span(node.node);
+    // The line goes with it.
+    if (span.end < text.size() && text[span.end] == '\n')
+      ++span.end;
+    edits.emplace_back(span, "");
+  }
+  // Edits go from the end to the start, so that places in front of them stay valid.
+  std::sort(edits.begin(), edits.end(),
+            [](const auto &a, const auto &b) { return a.first.begin > b.first.begin; });
+  for (const auto &[place, value] : edits)
+    text.replace(place.begin, place.end - place.begin, value);
+  return inStyleOf(file, std::move(text));
 }
 
 } // namespace ptl

@@ -1,9 +1,11 @@
 // `ptlc tune`: what a schedule can set, so that an entry takes least time on a chip or on this processor.
 #include "compile/chip/chip_fixes.h"
+#include "compile/chip/feasibility.h"
 #include "compile/entry/choose_entry.h"
 #include "compile/tune/tune_report.h"
 #include "driver/ir/command_options.h"
 #include "driver/ir/commands.h"
+#include "driver/ir/tune_ranges.h"
 #include "driver/target.h"
 
 #include <atomic>
@@ -70,28 +72,30 @@ static DiagnosticBuilder cannotTune(Session &session, const CallableDecl &decl,
 
 /// The question about the entry of a session. Nothing after reporting why there is none.
 static std::optional<TuneQuestion> questionOf(Session &session, const CheckedProgram &program,
-                                              const CallableDecl &decl, const TunedTarget &chip) {
+                                              const CallableDecl &decl, const TunedTarget &chip,
+                                              const Wanted &wanted) {
   const Options &options = session.options();
   if (!isForChips(decl) || !decl.isFor(chip.target.isChip() ? chip.target.machine->name : "cpu")) {
     cannotTune(session, decl, "it is not compiled for `" + chip.target.name + "`")
         .help("name a kernel or program for it with --entry");
     return std::nullopt;
   }
-  std::vector<Wanted> variants = wantedVariants(decl, wantedOf(options));
+  std::vector<Wanted> variants = wantedVariants(decl, wanted);
   if (variants.size() != 1) {
     cannotTune(session, decl, "`-D` gives several values, and a schedule is for all of them")
-        .help("give one value for each name");
+        .help("give one value for each name, or several for one length: a schedule is then found "
+              "for each range of it");
     return std::nullopt;
   }
+  ExampleSizes sizes;
+  for (const auto &[name, value] : wanted)
+    if (int64_t number = std::atoll(value.c_str()); std::to_string(number) == value)
+      sizes[name] = number;
   CompilerOptions how = compilerOptions(options, chip.target);
   how.recheck = std::make_shared<CheckOptions>(session.checkOptions());
-  return TuneQuestion{program,
-                      session.sources(),
-                      decl,
-                      std::move(how),
-                      chip.costs,
-                      wantedBy(decl, variants.front()),
-                      exampleSizes(options, decl)};
+  return TuneQuestion{program,         session.sources(), decl,
+                      std::move(how),  chip.costs,        wantedBy(decl, variants.front()),
+                      std::move(sizes)};
 }
 
 /// What would let more be tried; empty where the entry has tunables.
@@ -149,8 +153,8 @@ static TuneResult search(EntryTuning &tuning, const Options &options, std::strin
 }
 
 /// Whether the file, as it is now, gives the entry that time although no tunable is asked for.
-static bool givesTime(const Options &options, const std::string &entry, double us,
-                      std::string &why) {
+static bool givesTime(const Options &options, const std::string &entry, const Wanted &wanted,
+                      double us, std::string &why) {
   Session session(options);
   std::unique_ptr<CheckedProgram> program = session.check(options.positional().front());
   std::optional<TunedTarget> chip = targetToTuneFor(session);
@@ -162,7 +166,7 @@ static bool givesTime(const Options &options, const std::string &entry, double u
   for (const CallableDecl *decl : program->modules.front()->callables) {
     if (decl->name != entry || !isCallable(*decl))
       continue;
-    std::optional<TuneQuestion> question = questionOf(session, *program, *decl, *chip);
+    std::optional<TuneQuestion> question = questionOf(session, *program, *decl, *chip, wanted);
     if (!question)
       break;
     for (const Tunable &tunable : decl->tunables)
@@ -192,7 +196,8 @@ static void writeBest(Session &session, const CheckedProgram &program, const Cal
   if (!session.write(path, after))
     return;
   std::string why;
-  if (givesTime(session.options(), decl.name, *best.outcome.us, why)) {
+  if (givesTime(session.options(), decl.name, wantedBy(decl, wantedOf(session.options())),
+                *best.outcome.us, why)) {
     std::fprintf(stderr, "%s has the schedule\n", path.c_str());
     return;
   }
@@ -203,6 +208,24 @@ static void writeBest(Session &session, const CheckedProgram &program, const Cal
              "found: " +
                  why)
       .help("the file is left as it was; put the schedule before the one that applies");
+}
+
+static void tuneByLength(Session &session, const CheckedProgram &program, const CallableDecl &decl,
+                         const TunedTarget &chip, TunedLength length) {
+  RangeCommand command{
+      session,
+      program,
+      decl,
+      std::move(length),
+      [&](const Wanted &wanted) { return questionOf(session, program, decl, chip, wanted); },
+      [&](EntryTuning &tuning, std::string &ended) {
+        return search(tuning, session.options(), ended);
+      },
+      [&](const Wanted &wanted, double us, std::string &why) {
+        return givesTime(session.options(), decl.name, wanted, us, why);
+      },
+      chip.target.isChip() ? chip.target.machine->name : "cpu"};
+  tuneRanges(command);
 }
 
 ExitCode runTune(const Options &options) {
@@ -218,8 +241,14 @@ ExitCode runTune(const Options &options) {
   if (!program || session.failed())
     return session.finish();
   const CallableDecl *decl = chooseEntry(session, *program);
-  std::optional<TuneQuestion> question =
-      decl ? questionOf(session, *program, *decl, *chip) : std::nullopt;
+  if (!decl)
+    return session.finish();
+  Wanted wanted = wantedBy(*decl, wantedOf(options));
+  if (std::optional<TunedLength> length = tunedLength(*decl, wanted)) {
+    tuneByLength(session, *program, *decl, *chip, std::move(*length));
+    return session.finish();
+  }
+  std::optional<TuneQuestion> question = questionOf(session, *program, *decl, *chip, wanted);
   if (!question)
     return session.finish();
   auto start = std::chrono::steady_clock::now();

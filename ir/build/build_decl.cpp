@@ -45,29 +45,63 @@ static std::string whyNotCores(int64_t cores, const EntryBinding &binding) {
   return "`" + binding.machine + "` has " + std::to_string(most) + " cores of a kind";
 }
 
-const ScheduleDecl *scheduleOf(BuildContext &c, const CallableDecl &decl, const Frame &frame) {
-  auto holds = [&](const ScheduleDecl &schedule) {
+/// Whether a condition speaks of lengths alone. Tunables are chosen when compiling.
+static bool isOverLengths(const Expr &condition, const CallableDecl &decl) {
+  auto isTunable = [&](const Local *local) {
+    return llvm::any_of(decl.tunables,
+                        [&](const Tunable &tunable) { return tunable.local == local; });
+  };
+  if (condition.dim)
+    return llvm::none_of(decl.tunables, [&](const Tunable &tunable) {
+      return tunable.local->symbol && condition.dim.mentions(*tunable.local->symbol);
+    });
+  switch (condition.kind) {
+  case ExprKind::Const:
+    return true;
+  case ExprKind::LocalRef:
+    return !isTunable(cast<LocalRefExpr>(condition).local);
+  case ExprKind::Logical:
+    return isOverLengths(*cast<LogicalExpr>(condition).lhs, decl) &&
+           isOverLengths(*cast<LogicalExpr>(condition).rhs, decl);
+  case ExprKind::Op:
+    return llvm::all_of(cast<OpExpr>(condition).args,
+                        [&](const Expr *arg) { return arg && isOverLengths(*arg, decl); });
+  default:
+    return false;
+  }
+}
+
+Schedules schedulesOf(BuildContext &c, const CallableDecl &decl, const Frame &frame) {
+  Schedules result;
+  auto holds = [&](const ScheduleDecl &schedule) -> std::optional<bool> {
     if (!schedule.when)
       return true;
     Frame copy = frame;
     Frame *outer = std::exchange(c.frame, &copy);
     std::optional<bool> known = constantCondition(buildValue(c, *schedule.when));
     c.frame = outer;
-    return known.value_or(false);
+    return known;
   };
   for (bool forMachine : {true, false})
     for (const auto &module : c.program.modules)
-      for (const ScheduleDecl *schedule : module->schedules)
-        if (schedule->target == &decl &&
-            schedule->machine == (forMachine ? c.binding.machine : std::string()) &&
-            holds(*schedule)) {
-          std::string why = schedule->cores ? whyNotCores(schedule->cores, c.binding) : "";
-          if (!why.empty())
-            c.fail(DiagId::ScheduleCannot, schedule->coresSpan,
-                   {"cores " + std::to_string(schedule->cores), why});
-          return schedule;
+      for (const ScheduleDecl *schedule : module->schedules) {
+        if (schedule->target != &decl ||
+            schedule->machine != (forMachine ? c.binding.machine : std::string()))
+          continue;
+        std::optional<bool> known = holds(*schedule);
+        if (known == false || (!known && !isOverLengths(*schedule->when, decl)))
+          continue;
+        if (std::string why = schedule->cores ? whyNotCores(schedule->cores, c.binding) : "";
+            !why.empty())
+          c.fail(DiagId::ScheduleCannot, schedule->coresSpan,
+                 {"cores " + std::to_string(schedule->cores), why});
+        if (known) {
+          result.otherwise = schedule;
+          return result;
         }
-  return nullptr;
+        result.open.push_back(schedule);
+      }
+  return result;
 }
 
 void bindTunables(BuildContext &c, Frame &frame, const std::map<std::string, int64_t> &overrides) {

@@ -8,8 +8,20 @@ namespace ptl::ir {
 
 /// Reports declarations with element types that the machine lacks.
 void checkElementTypes(BuildContext &c, const Frame &frame);
-/// The first schedule for this machine, then the first for every machine, whose `when` holds.
-const ScheduleDecl *scheduleOf(BuildContext &c, const CallableDecl &decl, const Frame &frame);
+/// The schedules of which one applies: those for this machine, then those for every machine.
+struct Schedules {
+  /// Their `when` is about lengths that are known when the entry is called: the first one that then holds
+  /// applies.
+  std::vector<const ScheduleDecl *> open;
+  const ScheduleDecl *otherwise =
+      nullptr; ///< the first whose `when` holds whatever the lengths are
+};
+Schedules schedulesOf(BuildContext &c, const CallableDecl &decl, const Frame &frame);
+/// Where nothing can be decided when the code runs.
+inline const ScheduleDecl *scheduleOf(BuildContext &c, const CallableDecl &decl,
+                                      const Frame &frame) {
+  return schedulesOf(c, decl, frame).otherwise;
+}
 /// Sets the tunables of a declaration from `overrides`, the schedule, or the defaults.
 void bindTunables(BuildContext &c, Frame &frame, const std::map<std::string, int64_t> &overrides);
 /// Stores the initial values of the present declaration's outputs.

@@ -166,6 +166,35 @@ static void buildWheres(BuildContext &c) {
                     c.location(clause.span));
 }
 
+/// The body with one schedule.
+static void buildForm(BuildContext &c, const CallableDecl &decl, Frame frame,
+                      const ScheduleDecl *schedule) {
+  frame.schedule = schedule;
+  Frame *outer = std::exchange(c.frame, &frame);
+  LengthNames outside = c.names;
+  bindTunables(c, frame, c.binding.tunables);
+  buildKernelBody(c, decl);
+  refuseUntaken(c);
+  c.names = outside;
+  c.frame = outer;
+}
+
+/// A form of the kernel for each schedule that the lengths of a call decide on, as if a program had called it with
+/// the one or the other.
+static void buildForms(BuildContext &c, const CallableDecl &decl, const Schedules &schedules,
+                       size_t next) {
+  if (next == schedules.open.size())
+    return buildForm(c, decl, *c.frame, schedules.otherwise);
+  const ScheduleDecl *schedule = schedules.open[next];
+  mlir::Value holds = buildValue(c, *schedule->when);
+  auto branch = c.make<scf::IfOp>(c.location(schedule->span), holds, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(c.b);
+  c.b.setInsertionPointToStart(&branch.getThenRegion().front());
+  buildForm(c, decl, *c.frame, schedule);
+  c.b.setInsertionPointToStart(&branch.getElseRegion().front());
+  buildForms(c, decl, schedules, next + 1);
+}
+
 static void buildEntry(BuildContext &c, ModuleOp module, const std::string &symbol) {
   const CallableDecl &decl = *c.binding.decl;
   Frame frame;
@@ -205,8 +234,12 @@ static void buildEntry(BuildContext &c, ModuleOp module, const std::string &symb
   c.b.setInsertionPointToStart(body);
   bindArguments(c, *body);
   // The schedule may depend on the dimensions that were just bound.
-  frame.schedule = scheduleOf(c, decl, frame);
-  if (frame.schedule && frame.schedule->cores > 0)
+  Schedules schedules = schedulesOf(c, decl, frame);
+  frame.schedule = schedules.otherwise;
+  bool hasForms = decl.kind == DeclKind::Kernel && !schedules.open.empty();
+  if (hasForms)
+    attrs::kind.set(function, "program");
+  if (!hasForms && frame.schedule && frame.schedule->cores > 0)
     attrs::cores.set(function, frame.schedule->cores);
   bindTunables(c, frame, c.binding.tunables);
   // Requirements are checked before outputs are touched.
@@ -215,11 +248,14 @@ static void buildEntry(BuildContext &c, ModuleOp module, const std::string &symb
   if (decl.kind == DeclKind::Fn) {
     buildStmts(c, bodyStmts(c, *decl.body), 0);
     storeResult(c, c.returned, *body);
+  } else if (hasForms) {
+    buildForms(c, decl, schedules, 0);
   } else {
     buildKernelBody(c, decl);
   }
   // What the schedule says and nothing has taken is reported.
-  refuseUntaken(c);
+  if (!hasForms)
+    refuseUntaken(c);
   if (!c.items.empty())
     attrs::items.set(function, c.items);
   c.make<func::ReturnOp>(loc);

@@ -5,6 +5,7 @@
 #include "passes/lower_block/lower_bits.h"
 #include "passes/lower_block/lower_memory.h"
 #include "passes/lower_block/queues.h"
+#include "passes/lower_block/rings.h"
 #include "passes/lower_block/tiles.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -206,13 +207,15 @@ Value destination(KernelContext &c, Operation *op, const Tile &like,
                      [](Value value) { return value.getDefiningOp<ir::IndexOp>(); }))
       continue;
     // Rotating buffers stay for their loads; what was popped may go on in its slot, and a slice of
-    // that in its buffer, since the next one is loaded to another.
+    // that in its buffer, until the next one is loaded there.
     Operation *maker = pto::rootOf(tile->buffer).getDefiningOp();
     bool popped = isa_and_nonnull<pto::DeclareTileOp>(maker);
     if (popped && outlivesSlot(c, result, maker->getResult(0)))
       continue;
-    bool isSlice = c.slices.contains(pto::rootOf(tile->buffer));
-    if (!popped && !isSlice &&
+    Value slice = c.slices.lookup(pto::rootOf(tile->buffer));
+    if (slice && outlivesSlice(c, result, slice))
+      continue;
+    if (!popped && !slice &&
         isa_and_nonnull<pto::MultiTileGetOp, pto::TReshapeOp>(tile->buffer.getDefiningOp()))
       continue;
     return tile->buffer;

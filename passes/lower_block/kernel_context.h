@@ -77,9 +77,9 @@ struct KernelContext {
   llvm::SmallVector<Waiting> waiting;
   llvm::SmallVector<Popped> popped;
   llvm::DenseMap<size_t, std::pair<mlir::Value, mlir::StringAttr>> ringMemory;
-  llvm::DenseMap<mlir::Value, Ring> rings; ///< by the value that goes through
-  llvm::SmallVector<TakenSlot> taken;      ///< slots of rings that are not given back yet
-  llvm::DenseSet<mlir::Value> slices;      ///< buffers that slices of slots are loaded to
+  llvm::DenseMap<mlir::Value, Ring> rings;         ///< by the value that goes through
+  llvm::SmallVector<TakenSlot> taken;              ///< slots of rings that are not given back yet
+  llvm::DenseMap<mlir::Value, mlir::Value> slices; ///< by buffer: the last slice of a slot in it
   llvm::DenseMap<mlir::Value, mlir::Value> poppedInto; ///< the value that a slot was popped for
   mlir::Value workspace, subblock, isFirst; ///< isFirst: an i1, of the vector cores of a group
   int64_t workspaceBytes = 0;

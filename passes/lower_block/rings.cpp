@@ -228,6 +228,30 @@ void takeSlot(KernelContext &c, Value value) {
   giveBack(c, ring, number, loc);
 }
 
+/// The slices of a slot take turns in so many buffers.
+static constexpr int64_t kSliceBuffers = 2;
+
+/// The next slice that is loaded to the buffer of this one; null: there is none.
+static Operation *loadedOver(Value slice) {
+  PartOf own = partOf(slice);
+  Operation *next = nullptr;
+  if (own.isPart())
+    for (auto other : slice.getParentBlock()->getOps<ir::SliceOp>())
+      if (PartOf part = partOf(other.getResult());
+          part.group == own.group && part.number % kSliceBuffers == own.number % kSliceBuffers &&
+          slice.getDefiningOp()->isBeforeInBlock(other) && (!next || other->isBeforeInBlock(next)))
+        next = other;
+  return next;
+}
+
+bool outlivesSlice(KernelContext &c, Value result, Value slice) {
+  Operation *over = loadedOver(slice);
+  if (!over)
+    return false;
+  Operation *last = usesOf(result, c.core, c.cores, over->getBlock()).second;
+  return last && !last->isBeforeInBlock(over);
+}
+
 void loadSlice(KernelContext &c, Operation *slice, const Tile &slot) {
   BoxOperands in = operandsOf(slice);
   Value result = slice->getResult(0);
@@ -247,14 +271,13 @@ void loadSlice(KernelContext &c, Operation *slice, const Tile &slot) {
   part.box.row = c.b.createOrFold<arith::AddIOp>(loc, slot.box.row, minimum(c, first, last));
   if (rows.symbol)
     c.lengths[rows.symbol] = part.extents.validRows;
-  // Slices take turns in two buffers.
-  c.part = partOf(result);
+  // Slices take turns in their buffers, but for those that are read for longer.
+  c.part = outlivesSlice(c, result, result) ? PartOf{} : partOf(result);
   c.productRotations = c.rotations.size();
   c.productBuffers.clear();
   Tile loaded = load(c, part, loc);
   c.part = {};
-  // Results may be written over a slice, since the next one has another buffer.
-  c.slices.insert(pto::rootOf(loaded.buffer));
+  c.slices[pto::rootOf(loaded.buffer)] = result;
   setTile(c, result, loaded);
 }
 

@@ -49,6 +49,8 @@ void pushAccumulator(KernelContext &c, mlir::Value value);
 void takeSlot(KernelContext &c, mlir::Value value);
 /// A slice of the rows of a slot, which the vector cores load.
 void loadSlice(KernelContext &c, mlir::Operation *slice, const Tile &slot);
+/// Whether a result in the buffer of a slice would still be read when a later slice is loaded to it.
+bool outlivesSlice(KernelContext &c, mlir::Value result, mlir::Value slice);
 /// Gives slots back that `after` was the last to load from.
 void giveSlotsBack(KernelContext &c, mlir::Operation *after);
 

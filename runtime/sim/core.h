@@ -162,6 +162,7 @@ private:
 
   // The pipes (core_pipe.cpp)
   State scalarState() const;
+  bool isGlance() const;
   bool headReady(const Issued &head) const;
   bool advanceScalar();
   bool issue(const Step &step);

@@ -32,6 +32,7 @@ def main(tools):
             refuses(schemas, name, document)
 
     sizes = ["-D", "R=512", "-D", "C=256"]
+    ranged = ["-D", "R=64,4096", "-D", "C=256"]
     check("diagnostics", "check", wrong, "--diagnostics=json", codes=(1,))
     check("diagnostics", "check", good, "--diagnostics=json")
     for form in (["check", good, "--target", "a3", "--cost", "--json", "--budget", "5"], ["check", program, "--target", "a3,cpu", "--cost", "--json", "--budget", "2", *sizes],
@@ -49,6 +50,7 @@ def main(tools):
     check("levels", "sim", *many, "--json")
     check("lanes", "sim", *many, "--lanes", tools.folder / "lanes.json", file=tools.folder / "lanes.json")
     check("tune", "tune", good, "--json", *sizes)
+    check("tune_ranges", "tune", good, "--json", *ranged)
     check("test", "test", good, "--json", "--samples", "4", codes=(5,))
     check("test", "test", tools.write("wide.ptl", ENDLESS_SHAPES), "--json", codes=(5,))
     counted = tools.folder / "coverage.json"

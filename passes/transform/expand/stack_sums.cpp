@@ -1,7 +1,8 @@
 // Sums of products that a program's loops go through, as one product: what all rounds contract lies
 // side by side. `for i in 0..9 { acc += a(i) @ b(i) }` would read and write the whole sum in each
 // round; `[a(0) a(1) ...] @ [b(0); b(1); ...]` keeps it in the accumulator, and what follows it is
-// done as the product is stored. So a convolution is one product.
+// done as the product is stored. So a convolution is one product. And a product of many matrices with
+// one, `[B, S, C] @ [C, M]`, is one of a matrix that has all their rows.
 #include "passes/transform/expand/expand_tensors.h"
 
 #include "ir/dialect/attributes.h"
@@ -22,11 +23,31 @@ using namespace mlir;
 namespace ptl::ir {
 
 namespace {
+/// Makes matrices of arrays, and arrays of these again.
+class Reshaper {
+protected:
+  Reshaper(Operation *op, unsigned number) : number_(number), b_(op), loc_(op->getLoc()) {}
+
+  Value constant(int64_t value) { return b_.create<arith::ConstantIndexOp>(loc_, value); }
+  Value times(llvm::ArrayRef<Value> lengths);
+  Extent extentOf(llvm::ArrayRef<Extent> factors, const char *what);
+  ArrayType typeOf(Value like, llvm::ArrayRef<Extent> extents) {
+    return ArrayType::get(b_.getContext(), elementTypeOf(like.getType()), extents, Place::Inferred);
+  }
+  Value reshaped(Value value, llvm::ArrayRef<Extent> extents, llvm::ArrayRef<Value> lengths);
+  Value productOfRows(MatmulOp like, Value left, llvm::ArrayRef<Value> lengths, Value right);
+  void reshapeLater(ReshapeOp shaped, llvm::ArrayRef<Value> lengths);
+
+  unsigned number_;
+  OpBuilder b_;
+  Location loc_;
+};
+
 /// A nest of loops of numbered rounds that carries one array, and adds one product to it.
-class SumOfProducts {
+class SumOfProducts : Reshaper {
 public:
   SumOfProducts(scf::ForOp outermost, const Machine &machine, unsigned number)
-      : machine_(machine), number_(number), b_(outermost), loc_(outermost.getLoc()) {
+      : Reshaper(outermost, number), machine_(machine) {
     loops_.push_back(outermost);
   }
 
@@ -45,22 +66,11 @@ private:
   SliceOp chosenByRound(Value operand);
   bool isViewOfAll(SliceOp slice);
 
-  Value constant(int64_t value) { return b_.create<arith::ConstantIndexOp>(loc_, value); }
-  Value times(llvm::ArrayRef<Value> lengths);
-  Extent extentOf(llvm::ArrayRef<Extent> factors, const char *what);
-  ArrayType typeOf(Value like, llvm::ArrayRef<Extent> extents) {
-    return ArrayType::get(b_.getContext(), elementTypeOf(like.getType()), extents, Place::Inferred);
-  }
-  Value reshaped(Value value, llvm::ArrayRef<Extent> extents, llvm::ArrayRef<Value> lengths);
   Value storageFor(Value operand, int64_t axis, llvm::ArrayRef<Value> lengths);
   void fill(llvm::ArrayRef<std::pair<int64_t, Value>> storages);
   Value product(Value left, Value right);
-  void reshapeLater(ReshapeOp shaped);
 
   const Machine &machine_;
-  unsigned number_;
-  OpBuilder b_;
-  Location loc_;
   llvm::SmallVector<scf::ForOp> loops_; ///< from the outermost one in
   int64_t rounds_ = 1;
   MatmulOp product_;
@@ -69,7 +79,28 @@ private:
   Value contracted_, allContracted_;            ///< of one round and of all
   Extent all_;
 };
+
+/// A product of many matrices with one.
+class ProductOfMatrices : Reshaper {
+public:
+  ProductOfMatrices(MatmulOp product, const Machine &machine, unsigned number)
+      : Reshaper(product, number), machine_(machine), product_(product) {}
+
+  bool match();
+  void rewrite();
+
+private:
+  bool staysElementwise(Value value);
+
+  const Machine &machine_;
+  MatmulOp product_;
+};
 } // namespace
+
+/// Whether a product, or what is done with it, is scheduled as it stands.
+static bool isScheduled(Operation *op) {
+  return attrs::tile.of(op) || attrs::cores.of(op) || attrs::split.isOn(op) || attrs::fuse.of(op);
+}
 
 // ---- what is recognised -------------------------------------------------------------------------
 
@@ -180,15 +211,12 @@ bool SumOfProducts::match() {
   // that are read anyway side by side might take longer than it saves.
   if (!chosenByRound(product_->getOperand(0)) && !chosenByRound(product_->getOperand(1)))
     return false;
-  for (Operation *op : {product_.getOperation(), add_.getOperation()})
-    if (attrs::tile.of(op) || attrs::cores.of(op) || attrs::split.isOn(op) || attrs::fuse.of(op))
-      return false;
-  return findLengths();
+  return !isScheduled(product_) && !isScheduled(add_) && findLengths();
 }
 
 // ---- one product --------------------------------------------------------------------------------
 
-Value SumOfProducts::times(llvm::ArrayRef<Value> lengths) {
+Value Reshaper::times(llvm::ArrayRef<Value> lengths) {
   Value all = lengths.front();
   for (Value length : lengths.drop_front())
     all = b_.createOrFold<arith::MulIOp>(loc_, all, length);
@@ -197,7 +225,7 @@ Value SumOfProducts::times(llvm::ArrayRef<Value> lengths) {
 
 /// The extent of a product of lengths, which has the name that lengths in sources have (`9*C`), so
 /// that equal ones have equal names.
-Extent SumOfProducts::extentOf(llvm::ArrayRef<Extent> factors, const char *what) {
+Extent Reshaper::extentOf(llvm::ArrayRef<Extent> factors, const char *what) {
   int64_t number = 1;
   std::string name;
   bool isPlain = true;
@@ -219,8 +247,8 @@ Extent SumOfProducts::extentOf(llvm::ArrayRef<Extent> factors, const char *what)
   return Extent::named(b_.getStringAttr(name));
 }
 
-Value SumOfProducts::reshaped(Value value, llvm::ArrayRef<Extent> extents,
-                              llvm::ArrayRef<Value> lengths) {
+Value Reshaper::reshaped(Value value, llvm::ArrayRef<Extent> extents,
+                         llvm::ArrayRef<Value> lengths) {
   OperationState state(loc_, ReshapeOp::getOperationName());
   state.addOperands(value);
   for (auto [extent, length] : llvm::zip(extents, lengths))
@@ -272,23 +300,32 @@ void SumOfProducts::fill(llvm::ArrayRef<std::pair<int64_t, Value>> storages) {
   }
 }
 
-/// One axis of rows where the right operand is a matrix: tiles then need not end with rows of an
-/// image.
+static Value multiply(OpBuilder &b, MatmulOp like, Value left, Value right, Type type) {
+  OperationState state(like.getLoc(), MatmulOp::getOperationName());
+  state.addOperands({left, right});
+  state.addAttributes(like->getAttrs());
+  state.addTypes(type);
+  return b.create(state)->getResult(0);
+}
+
+/// One axis of rows, where the right operand is a matrix: tiles then need not end with rows of an image.
+/// `lengths` are those of the left operand.
+Value Reshaper::productOfRows(MatmulOp like, Value left, llvm::ArrayRef<Value> lengths,
+                              Value right) {
+  llvm::ArrayRef<Extent> extents = extentsOf(left.getType());
+  Extent rows = extentOf(extents.drop_back(), "rows");
+  Value matrix =
+      reshaped(left, {rows, extents.back()}, {times(lengths.drop_back()), lengths.back()});
+  return multiply(b_, like, matrix, right, typeOf(like, {rows, extentsOf(like.getType()).back()}));
+}
+
 Value SumOfProducts::product(Value left, Value right) {
-  auto multiply = [&](Value a, llvm::ArrayRef<Extent> extents) {
-    OperationState state(product_.getLoc(), MatmulOp::getOperationName());
-    state.addOperands({a, right});
-    state.addAttributes(product_->getAttrs());
-    state.addTypes(typeOf(product_, extents));
-    return b_.create(state)->getResult(0);
-  };
   llvm::ArrayRef<Extent> out = extentsOf(product_.getType());
   if (out.size() == 2 || rankOf(right.getType()) != 2)
-    return multiply(left, out);
-  Value rows = times(llvm::ArrayRef(left_).drop_back());
-  Extent rowExtent = extentOf(extentsOf(left.getType()).drop_back(), "rows");
-  Value matrix = reshaped(left, {rowExtent, all_}, {rows, allContracted_});
-  return reshaped(multiply(matrix, {rowExtent, out.back()}), out, out_);
+    return multiply(b_, product_, left, right, typeOf(product_, out));
+  llvm::SmallVector<Value> lengths(llvm::ArrayRef(left_).drop_back());
+  lengths.push_back(allContracted_);
+  return reshaped(productOfRows(product_, left, lengths, right), out, out_);
 }
 
 void SumOfProducts::rewrite() {
@@ -320,7 +357,7 @@ void SumOfProducts::rewrite() {
   outermost.getResult(0).replaceAllUsesWith(sum);
   outermost.erase();
   if (auto shaped = sum.getDefiningOp<ReshapeOp>())
-    reshapeLater(shaped);
+    reshapeLater(shaped, out_);
 }
 
 /// Whether a value means the same to each row, however rows are counted.
@@ -331,7 +368,7 @@ static bool isForAllRows(Value value) {
 
 /// What is computed element by element from the sum is computed of its matrix, so that it is done as
 /// the product is stored; only what leaves these operations has the shape of the sum.
-void SumOfProducts::reshapeLater(ReshapeOp shaped) {
+void Reshaper::reshapeLater(ReshapeOp shaped, llvm::ArrayRef<Value> lengths) {
   llvm::DenseMap<Value, Value> matrixOf{{shaped.getResult(), shaped->getOperand(0)}};
   llvm::SmallVector<Value> order{shaped.getResult()};
   llvm::ArrayRef<Extent> shape = extentsOf(shaped.getType());
@@ -358,11 +395,74 @@ void SumOfProducts::reshapeLater(ReshapeOp shaped) {
     Operation *op = value.getDefiningOp();
     if (!value.use_empty() && op != shaped) {
       b_.setInsertionPointAfter(op);
-      value.replaceAllUsesWith(reshaped(matrixOf.lookup(value), shape, out_));
+      value.replaceAllUsesWith(reshaped(matrixOf.lookup(value), shape, lengths));
     }
     if (value.use_empty())
       op->erase();
   }
+}
+
+// ---- many matrices with one ---------------------------------------------------------------------
+
+/// Whether an array lies in memory as a whole, so that it is a matrix as it stands.
+static bool isWholeArray(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  auto function =
+      argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
+  return function && isa<ArrayType>(value.getType()) &&
+         !attrs::strides.isOn(function, argument.getArgNumber());
+}
+
+/// Whether all that is done with a value is done element by element, as it is stored: else it would be stored
+/// once more than before.
+bool ProductOfMatrices::staysElementwise(Value value) {
+  llvm::ArrayRef<Extent> shape = extentsOf(product_.getType());
+  return llvm::all_of(value.getUsers(), [&](Operation *user) {
+    if (isa<StoreOp, DimOp>(user))
+      return true;
+    return isElementwise(user) && user->getNumResults() == 1 && !isScheduled(user) &&
+           user->getBlock() == product_->getBlock() &&
+           extentsOf(user->getResult(0).getType()) == shape &&
+           llvm::all_of(user->getOperands(),
+                        [&](Value other) { return other == value || isForAllRows(other); }) &&
+           staysElementwise(user->getResult(0));
+  });
+}
+
+bool ProductOfMatrices::match() {
+  Value left = product_->getOperand(0), right = product_->getOperand(1);
+  return !product_->getParentOfType<ParallelOp>() && rankOf(left.getType()) > 2 &&
+         rankOf(right.getType()) == 2 && isWholeArray(left) && isProductOf(product_, machine_) &&
+         !isScheduled(product_) && staysElementwise(product_);
+}
+
+void ProductOfMatrices::rewrite() {
+  Value left = product_->getOperand(0);
+  llvm::SmallVector<Value> lengths, out;
+  auto find = [&](Value of, llvm::SmallVector<Value> &found) {
+    for (auto [axis, extent] : llvm::enumerate(extentsOf(of.getType())))
+      found.push_back(extent.isConstant() ? constant(extent.length)
+                                          : lengthOf(b_, of, static_cast<int64_t>(axis)));
+  };
+  find(left, lengths);
+  find(product_->getOperand(1), out);
+  out.erase(out.begin());
+  out.insert(out.begin(), lengths.begin(), std::prev(lengths.end()));
+  Value sum = productOfRows(product_, left, lengths, product_->getOperand(1));
+  Value shaped = reshaped(sum, extentsOf(product_.getType()), out);
+  product_->getResult(0).replaceAllUsesWith(shaped);
+  product_->erase();
+  reshapeLater(shaped.getDefiningOp<ReshapeOp>(), out);
+}
+
+static void mergeRows(func::FuncOp function, const Machine &machine, unsigned number) {
+  llvm::SmallVector<MatmulOp> products;
+  function.walk([&](MatmulOp product) { products.push_back(product); });
+  for (MatmulOp product : products)
+    if (ProductOfMatrices rows(product, machine, number); rows.match()) {
+      rows.rewrite();
+      ++number;
+    }
 }
 
 void stackSums(func::FuncOp function, const Machine &machine) {
@@ -386,6 +486,7 @@ void stackSums(func::FuncOp function, const Machine &machine) {
     sum.rewrite();
     ++number;
   }
+  mergeRows(function, machine, number);
 }
 
 } // namespace ptl::ir

@@ -60,9 +60,14 @@ static uint64_t operationsOf(const Timeline &timeline) {
   return sum;
 }
 
-std::optional<Estimate> estimate(const RunInTime &run) {
+std::optional<Estimate> estimate(const RunInTime &runOnce, EstimateFor what) {
   Estimate result;
   Timeline &timeline = result.timeline;
+  bool isTimeAlone = what == EstimateFor::TimeAlone;
+  auto run = [&](TimeOptions how, Timeline &into) {
+    how.record = !isTimeAlone;
+    return runOnce(std::move(how), into);
+  };
   bool isKnown = run(partly(), timeline), isExact = false;
   auto isOnlyPart = [&] { return !isWhole(timeline) || hasSignals(timeline); };
   if (!isKnown || (isOnlyPart() && operationsOf(timeline) <= kFewOperations)) {
@@ -79,7 +84,9 @@ std::optional<Estimate> estimate(const RunInTime &run) {
     return std::nullopt;
   result.exact = isExact || !isOnlyPart();
   result.groupsOfChip = groupsOfChip(timeline);
-  result.analysis = analyse(timeline, result.groupsOfChip);
+  result.operations = operationsOf(timeline);
+  if (!isTimeAlone)
+    result.analysis = analyse(timeline, result.groupsOfChip);
   return result;
 }
 
