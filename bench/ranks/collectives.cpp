@@ -26,15 +26,23 @@ template <typename T> struct LargePages {
   template <typename U> LargePages(const LargePages<U> &) {}
   static constexpr std::size_t kPage = 2 << 20;
   T *allocate(std::size_t count) {
-    std::size_t bytes = (count * sizeof(T) + kPage - 1) / kPage * kPage;
+    // Not at the same place of their pages: reads would wait for writes of other arrays.
+    std::size_t skipped = ++arrays_ % 8 * kSkip;
+    std::size_t bytes = (count * sizeof(T) + skipped + kPage - 1) / kPage * kPage;
     void *memory = std::aligned_alloc(kPage, bytes);
     if (!memory)
       std::abort();
     ::madvise(memory, bytes, MADV_HUGEPAGE);
-    return static_cast<T *>(memory);
+    return reinterpret_cast<T *>(static_cast<char *>(memory) + skipped);
   }
-  void deallocate(T *memory, std::size_t) { std::free(memory); }
+  void deallocate(T *memory, std::size_t) {
+    std::free(reinterpret_cast<void *>(reinterpret_cast<uintptr_t>(memory) / kPage * kPage));
+  }
   bool operator==(const LargePages &) const = default;
+
+private:
+  static constexpr std::size_t kSkip = 4096 + 704;
+  static inline std::size_t arrays_ = 0;
 };
 using Floats = std::vector<float, LargePages<float>>;
 

@@ -106,7 +106,7 @@ StepList makeSteps(const Request &request, Algorithm algorithm);
 /// goes through the port of a rank in one direction, and per byte that is combined. By themselves those of
 /// ranks that share the memory of one machine, to which they are fitted (`bench/ranks`).
 struct Cost {
-  double perMessage = 5e-6, perSend = 4e-6, perByte = 1.0 / 5e9, perByteCombined = 1.0 / 8e9;
+  double perMessage = 5e-6, perSend = 2e-6, perByte = 1.0 / 15e9, perByteCombined = 1.0 / 24e9;
 };
 /// The time at which the last rank is done, if all begin at once.
 double predictSeconds(const StepList &list, int64_t elementBytes, const Cost &cost);
