@@ -1,6 +1,7 @@
 // Movements as PTL's lists of steps beside MPI's own collectives, on the same ranks in the same run:
-// `mpirun -n 4 ptl_ranks_bench libptl-mpi.so [ROUNDS]`. Prints medians of what the slowest rank takes, in
-// microseconds; both must give the same values.
+// `mpirun -n 4 ptl_ranks_bench libptl-mpi.so [ROUNDS [all]]`. Prints medians of what the slowest rank takes, in
+// microseconds; both must give the same values. With `all` there is a row for each algorithm, and not only for
+// the one that ranks choose.
 #include "runtime/movement/run_rank.h"
 #include "runtime/ranks/ranks.h"
 
@@ -10,11 +11,40 @@
 #include <dlfcn.h>
 #include <functional>
 #include <mpi.h>
+#include <sys/mman.h>
 #include <vector>
 
 using namespace ptl::movement;
 
 namespace {
+
+/// Memory that begins as large pages do: whether an array has some would else be left to chance, and copying
+/// between processes takes three times as long without.
+template <typename T> struct LargePages {
+  using value_type = T;
+  LargePages() = default;
+  template <typename U> LargePages(const LargePages<U> &) {}
+  static constexpr std::size_t kPage = 2 << 20;
+  T *allocate(std::size_t count) {
+    // Not at the same place of their pages: reads would wait for writes of other arrays.
+    std::size_t skipped = ++arrays_ % 8 * kSkip;
+    std::size_t bytes = (count * sizeof(T) + skipped + kPage - 1) / kPage * kPage;
+    void *memory = std::aligned_alloc(kPage, bytes);
+    if (!memory)
+      std::abort();
+    ::madvise(memory, bytes, MADV_HUGEPAGE);
+    return reinterpret_cast<T *>(static_cast<char *>(memory) + skipped);
+  }
+  void deallocate(T *memory, std::size_t) {
+    std::free(reinterpret_cast<void *>(reinterpret_cast<uintptr_t>(memory) / kPage * kPage));
+  }
+  bool operator==(const LargePages &) const = default;
+
+private:
+  static constexpr std::size_t kSkip = 4096 + 704;
+  static inline std::size_t arrays_ = 0;
+};
+using Floats = std::vector<float, LargePages<float>>;
 
 class PluginPort : public Port {
 public:
@@ -45,25 +75,36 @@ void addFloats(uint8_t *to, const uint8_t *from, int64_t count, bool) {
 struct Movement {
   const char *name;
   Kind kind;
-  std::function<void(std::vector<float> &from, std::vector<float> &to)> byMpi;
+  std::function<void(Floats &from, Floats &to)> byMpi;
 };
 
 class Bench {
 public:
   Bench(const PtlRanks &ranks, int rounds) : ranks_(ranks), port_(ranks), rounds_(rounds) {}
 
-  bool run(const Movement &movement, int64_t side) {
-    auto count = static_cast<uint32_t>(ranks_.count), me = static_cast<uint32_t>(ranks_.rank);
+  bool run(const Movement &movement, int64_t side, bool all) {
+    auto count = static_cast<uint32_t>(ranks_.count);
     Request request{movement.kind, {side * count, side * count}, count, 0, 1, 0};
     if (movement.kind == Kind::ReduceScatter)
       request.toAxis = 0;
-    StepList list = chooseSteps(request, sizeof(float), Cost());
-    std::vector<float> from(static_cast<size_t>(elementCount(sourceBoxOf(request, me))));
-    std::vector<float> to(static_cast<size_t>(elementCount(resultBoxOf(request, me))));
+    StepList chosen = chooseSteps(request, sizeof(float), Cost());
+    bool isSame = run(movement, chosen, all ? '*' : ' ');
+    for (Algorithm algorithm : algorithmsFor(request))
+      if (all && algorithm != chosen.algorithm)
+        isSame &= run(movement, makeSteps(request, algorithm), ' ');
+    return isSame;
+  }
+
+private:
+  bool run(const Movement &movement, const StepList &list, char mark) {
+    const Request &request = list.request;
+    auto me = static_cast<uint32_t>(ranks_.rank);
+    Floats from(static_cast<size_t>(elementCount(sourceBoxOf(request, me))));
+    Floats to(static_cast<size_t>(elementCount(resultBoxOf(request, me))));
     // Whole numbers, whose sums are exact.
     for (size_t i = 0; i < from.size(); ++i)
       from[i] = static_cast<float>((i * 7 + me) % 13);
-    std::vector<float> byMpi = to;
+    Floats byMpi = to;
     std::vector<double> ours, theirs;
     for (int round = 0; round < rounds_; ++round) {
       ours.push_back(slowest([&] { bySteps(list, me, from, to); }));
@@ -71,17 +112,15 @@ public:
     }
     bool isSame = to == byMpi;
     if (me == 0)
-      std::printf("%-15s %10.1f %-9s %10.1f %10.1f   %.2f%s\n", movement.name,
-                  static_cast<double>(elementCount(wholeBox(request.shape))) * 4 / 1024,
+      std::printf("%-15s %10.1f %c%-9s %10.1f %10.1f   %.2f%s\n", movement.name,
+                  static_cast<double>(elementCount(wholeBox(request.shape))) * 4 / 1024, mark,
                   std::string(algorithmName(list.algorithm)).c_str(), median(ours), median(theirs),
                   median(theirs) / median(ours), isSame ? "" : "  NOT THE SAME");
     return isSame;
   }
 
-private:
-  void bySteps(const StepList &list, uint32_t me, std::vector<float> &from,
-               std::vector<float> &to) {
-    auto bytes = [](std::vector<float> &array) {
+  void bySteps(const StepList &list, uint32_t me, Floats &from, Floats &to) {
+    auto bytes = [](Floats &array) {
       return std::span(reinterpret_cast<uint8_t *>(array.data()), array.size() * sizeof(float));
     };
     if (runRank(list, me, sizeof(float), bytes(from), bytes(to), addFloats, port_))
@@ -107,7 +146,7 @@ private:
 };
 
 std::vector<Movement> movementsOf(int count) {
-  auto size = [](const std::vector<float> &array) { return static_cast<int>(array.size()); };
+  auto size = [](const Floats &array) { return static_cast<int>(array.size()); };
   return {
       {"all_reduce", Kind::AllReduce,
        [=](auto &from, auto &to) {
@@ -130,7 +169,7 @@ std::vector<Movement> movementsOf(int count) {
          size_t side = 1;
          while (side * side * parts < from.size())
            ++side;
-         std::vector<float> squares(from.size());
+         Floats squares(from.size());
          for (size_t row = 0; row < side; ++row)
            for (size_t part = 0; part < parts; ++part)
              std::copy_n(&from[(row * parts + part) * side], side,
@@ -154,17 +193,17 @@ int main(int argc, char **argv) {
   auto open = reinterpret_cast<PtlRanksOpen>(library ? ::dlsym(library, PTL_RANKS_OPEN) : nullptr);
   const PtlRanks *ranks = open ? open() : nullptr;
   if (!ranks) {
-    std::fprintf(stderr, "mpirun -n 4 ptl_ranks_bench libptl-mpi.so [ROUNDS]\n");
+    std::fprintf(stderr, "mpirun -n 4 ptl_ranks_bench libptl-mpi.so [ROUNDS [all]]\n");
     return 2;
   }
   Bench bench(*ranks, argc > 2 ? std::atoi(argv[2]) : 21);
   if (ranks->rank == 0)
-    std::printf("%d ranks\n%-15s %10s %-9s %10s %10s   MPI / steps\n", ranks->count, "movement",
+    std::printf("%d ranks\n%-15s %10s  %-9s %10s %10s   MPI / steps\n", ranks->count, "movement",
                 "KiB whole", "steps", "steps us", "MPI us");
   bool isSame = true;
   for (const Movement &movement : movementsOf(ranks->count))
     for (int64_t side : {4, 16, 32, 128, 512, 1024})
-      isSame &= bench.run(movement, side);
+      isSame &= bench.run(movement, side, argc > 3);
   ranks->finish(60);
   ranks->leave();
   return isSame ? 0 : 1;

@@ -15,8 +15,36 @@ namespace ptl::movement {
 
 /// Walks the rows along the last axis of `box` inside an array that holds `within`: calls
 /// `row(offset, length)` in order. `box` lies in `within`.
-void forEachRow(const Box &within, const Box &box,
-                const std::function<void(int64_t offset, int64_t length)> &row);
+template <typename Row> void forEachRow(const Box &within, const Box &box, Row row) {
+  if (elementCount(box) == 0)
+    return;
+  size_t rank = box.size();
+  if (rank == 0) {
+    row(int64_t(0), int64_t(1));
+    return;
+  }
+  std::vector<int64_t> strides(rank, 1), at;
+  for (size_t axis = rank - 1; axis-- > 0;)
+    strides[axis] = strides[axis + 1] * within[axis + 1].length();
+  int64_t offset = 0;
+  for (size_t axis = 0; axis < rank; ++axis) {
+    at.push_back(box[axis].begin);
+    offset += (box[axis].begin - within[axis].begin) * strides[axis];
+  }
+  for (;;) {
+    row(offset, box.back().length());
+    size_t axis = rank - 1;
+    while (axis-- > 0) {
+      offset += strides[axis];
+      if (++at[axis] < box[axis].end)
+        break;
+      offset -= box[axis].length() * strides[axis];
+      at[axis] = box[axis].begin;
+    }
+    if (axis == static_cast<size_t>(-1))
+      return;
+  }
+}
 
 /// Executes the steps of all ranks with memory of their own. Which rank goes on next and which
 /// message arrives next is drawn from the seed, so every seed is another schedule; what a receive gets

@@ -350,7 +350,7 @@ TEST(Movement, TheProverFindsMutations) {
 
 /// Closed forms of the costs, where the parts are even.
 TEST(Movement, TimeFollowsTheFormulas) {
-  Cost cost{1e-6, 1e-9, 0};
+  Cost cost{.perMessage = 1e-6, .perSend = 0, .perByte = 1e-9, .perByteCombined = 0};
   Request gather{Kind::AllGather, {8000}, 8, 0, 0, 0};
   double part = 1000 * 4 * cost.perByte;
   EXPECT_NEAR(predictSeconds(makeSteps(gather, Algorithm::Ring), 4, cost),

@@ -44,6 +44,7 @@ private:
     const Step &step = steps[next_[rank]];
     double bytes = static_cast<double>(elementCount(step.box)) * bytes_;
     if (step.kind == StepKind::Send) {
+      now_[rank] += cost_.perSend;
       double begin = std::max(now_[rank], out_[rank]);
       out_[rank] = begin + bytes * cost_.perByte;
       channels_[{rank, step.peer}].push_back({begin + cost_.perMessage, bytes * cost_.perByte});

@@ -96,9 +96,11 @@ private:
 
   /// Room for a message, until the next one.
   std::span<uint8_t> message(size_t size) {
-    if (message_.size() < size)
-      message_.resize(size);
-    return {message_.data(), size};
+    if (messageSize_ < size) {
+      message_ = std::make_unique_for_overwrite<uint8_t[]>(size);
+      messageSize_ = size;
+    }
+    return {message_.get(), size};
   }
 
   /// The elements of a step's box one after the other: where they lie, if they lie so and may be
@@ -152,7 +154,8 @@ private:
   std::span<const uint8_t> source_;
   std::span<uint8_t> result_;
   std::vector<std::unique_ptr<uint8_t[]>> scratch_; ///< the buffers behind the first two
-  std::vector<uint8_t> message_;
+  std::unique_ptr<uint8_t[]> message_;
+  size_t messageSize_ = 0;
   std::vector<std::unique_ptr<uint8_t[]>> held_; ///< what was posted from copies
   std::set<uint32_t> posted_;                    ///< to whom
 };

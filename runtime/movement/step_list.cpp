@@ -92,14 +92,28 @@ void sumAtOwners(Writer &w, size_t axis, bool allAtOnce) {
 
 // ---- Gathering -----------------------------------------------------------------------------------
 
+/// Where a rank has its own block of what is gathered: what comes from elsewhere is in the result.
+struct OwnBlock {
+  uint32_t buffer = kResultBuffer;
+  /// Into the result, after it has been sent: meanwhile it is on its way.
+  void place(Writer &w) const {
+    if (buffer != kResultBuffer)
+      w.copy(kResultBuffer, buffer, sourceBoxOf(w.request(), w.rank()));
+  }
+};
+
 /// What each rank has of the result goes round.
-void passRound(Writer &w, size_t axis) {
+void passRound(Writer &w, size_t axis, OwnBlock own) {
   uint32_t n = w.ranks(), me = w.rank();
   auto block = [&](uint32_t part) { return partBox(w.request().shape, axis, n, part % n); };
   for (uint32_t round = 0; round + 1 < n; ++round) {
-    w.send(kResultBuffer, (me + 1) % n, block(me + n - round));
+    w.send(round == 0 ? own.buffer : kResultBuffer, (me + 1) % n, block(me + n - round));
+    if (round == 0)
+      own.place(w);
     w.receive(kResultBuffer, (me + n - 1) % n, block(me + n - round - 1));
   }
+  if (n == 1)
+    own.place(w);
 }
 
 /// Blocks `first` and the `count - 1` behind it, round the end: at most two boxes.
@@ -121,34 +135,45 @@ std::vector<Box> blocksFrom(const Request &request, size_t axis, uint32_t first,
 }
 
 /// Whoever has the blocks behind its own gives them to who stands before: twice as many each time.
-void gatherByDoubling(Writer &w, size_t axis) {
+void gatherByDoubling(Writer &w, size_t axis, OwnBlock own) {
   uint32_t n = w.ranks(), me = w.rank();
+  if (n == 1)
+    own.place(w);
   for (uint32_t have = 1; have < n; have *= 2) {
     uint32_t count = std::min(have, n - have);
     for (Box &box : blocksFrom(w.request(), axis, me, count))
-      w.send(kResultBuffer, (me + n - have % n) % n, std::move(box));
+      w.send(have == 1 ? own.buffer : kResultBuffer, (me + n - have % n) % n, std::move(box));
+    if (have == 1)
+      own.place(w);
     for (Box &box : blocksFrom(w.request(), axis, me + have, count))
       w.receive(kResultBuffer, (me + have) % n, std::move(box));
   }
 }
 
-void gatherPairwise(Writer &w, size_t axis, bool allAtOnce) {
-  uint32_t n = w.ranks(), me = w.rank();
+void gatherPairwise(Writer &w, size_t axis, bool allAtOnce, OwnBlock own) {
+  uint32_t n = w.ranks(), me = w.rank(), left = n - 1;
   auto block = [&](uint32_t part) { return partBox(w.request().shape, axis, n, part); };
   exchange(
-      w, allAtOnce, [&](uint32_t to) { w.send(kResultBuffer, to, block(me)); },
+      w, allAtOnce,
+      [&](uint32_t to) {
+        w.send(own.buffer, to, block(me));
+        if (--left == 0)
+          own.place(w);
+      },
       [&](uint32_t from) { w.receive(kResultBuffer, from, block(from)); });
+  if (n == 1)
+    own.place(w);
 }
 
 void allGather(Writer &w, Algorithm algorithm) {
   size_t axis = w.request().fromAxis;
-  w.copy(kResultBuffer, kSourceBuffer, sourceBoxOf(w.request(), w.rank()));
+  OwnBlock own{kSourceBuffer};
   if (algorithm == Algorithm::Ring)
-    passRound(w, axis);
+    passRound(w, axis, own);
   else if (algorithm == Algorithm::Doubling)
-    gatherByDoubling(w, axis);
+    gatherByDoubling(w, axis, own);
   else
-    gatherPairwise(w, axis, algorithm == Algorithm::Mesh);
+    gatherPairwise(w, axis, algorithm == Algorithm::Mesh, own);
 }
 
 // ---- Trees ---------------------------------------------------------------------------------------
@@ -207,9 +232,9 @@ void allReduce(Writer &w, Algorithm algorithm) {
     size_t axis = longestAxis(w.request().shape);
     sumAtOwners(w, axis, algorithm == Algorithm::Mesh);
     if (algorithm == Algorithm::Ring)
-      passRound(w, axis);
+      passRound(w, axis, {});
     else
-      gatherPairwise(w, axis, true);
+      gatherPairwise(w, axis, true, {});
     return;
   }
   if (algorithm == Algorithm::Doubling) {
@@ -221,16 +246,28 @@ void allReduce(Writer &w, Algorithm algorithm) {
   broadcastResult(w, 0, kResultBuffer);
 }
 
+/// Each gives each what `between` says of the two. What stays where it is is copied when all is on its way.
+template <typename Between> void sendThenPlace(Writer &w, bool allAtOnce, Between between) {
+  uint32_t me = w.rank(), left = w.ranks() - 1;
+  auto place = [&] { w.copy(kResultBuffer, kSourceBuffer, between(me, me)); };
+  exchange(
+      w, allAtOnce,
+      [&](uint32_t to) {
+        w.send(kSourceBuffer, to, between(me, to));
+        if (--left == 0)
+          place();
+      },
+      [&](uint32_t from) { w.receive(kResultBuffer, from, between(from, me)); });
+  if (w.ranks() == 1)
+    place();
+}
+
 void allToAll(Writer &w, bool allAtOnce) {
   const Request &request = w.request();
-  uint32_t me = w.rank();
   auto between = [&](uint32_t from, uint32_t to) {
     return intersection(sourceBoxOf(request, from), resultBoxOf(request, to));
   };
-  w.copy(kResultBuffer, kSourceBuffer, between(me, me));
-  exchange(
-      w, allAtOnce, [&](uint32_t to) { w.send(kSourceBuffer, to, between(me, to)); },
-      [&](uint32_t from) { w.receive(kResultBuffer, from, between(from, me)); });
+  sendThenPlace(w, allAtOnce, between);
 }
 
 /// Who gives a rank the elements of a box that some ranks have: itself if it can, else one of them,
@@ -247,16 +284,12 @@ uint32_t giverOf(const Request &request, const Box &box, uint32_t to) {
 
 void moveBoxes(Writer &w, bool allAtOnce) {
   const Request &request = w.request();
-  uint32_t me = w.rank();
   auto between = [&](uint32_t from, uint32_t to) {
     const Box &box = request.sources[from];
     bool gives = elementCount(box) > 0 && giverOf(request, box, to) == from;
     return gives ? intersection(box, request.results[to]) : Box{{0, 0}};
   };
-  w.copy(kResultBuffer, kSourceBuffer, between(me, me));
-  exchange(
-      w, allAtOnce, [&](uint32_t to) { w.send(kSourceBuffer, to, between(me, to)); },
-      [&](uint32_t from) { w.receive(kResultBuffer, from, between(from, me)); });
+  sendThenPlace(w, allAtOnce, between);
 }
 
 void broadcast(Writer &w) {

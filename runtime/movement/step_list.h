@@ -102,10 +102,11 @@ std::vector<Algorithm> algorithmsFor(const Request &request);
 /// neighbouring pairs, the lower parts to the left; so results are equal bit by bit.
 StepList makeSteps(const Request &request, Algorithm algorithm);
 
-/// What moving costs: seconds per message, per byte that goes through the port of a rank in one
-/// direction, and per byte that is combined.
+/// What moving costs: seconds per message until it arrives and of the rank that sends it, per byte that
+/// goes through the port of a rank in one direction, and per byte that is combined. By themselves those of
+/// ranks that share the memory of one machine, to which they are fitted (`bench/ranks`).
 struct Cost {
-  double perMessage = 1e-6, perByte = 1.0 / 100e9, perByteCombined = 1.0 / 400e9;
+  double perMessage = 5e-6, perSend = 2e-6, perByte = 1.0 / 15e9, perByteCombined = 1.0 / 24e9;
 };
 /// The time at which the last rank is done, if all begin at once.
 double predictSeconds(const StepList &list, int64_t elementBytes, const Cost &cost);

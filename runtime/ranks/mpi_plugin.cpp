@@ -24,11 +24,11 @@ using Clock = std::chrono::steady_clock;
 constexpr int kTag = 1;
 /// MPI counts in `int`.
 constexpr size_t kMostBytes = size_t(1) << 30;
-/// Up to so many bytes copying a message twice costs less than the handshake that saves one copy. Both
-/// sides of a message know its size, and so which way it goes.
+/// Up to so many bytes copying a message twice, from one core's cache to the other's, costs less than the
+/// handshake that saves one copy. Both sides of a message know its size, and so which way it goes.
 constexpr size_t kMostShared = 64 << 10;
 /// Of all rings of a machine together, and of one: more of it would not stay in a cache.
-constexpr size_t kAllRings = 64 << 20, kLargestRing = 128 << 10, kLeastRing = 4 << 10;
+constexpr size_t kAllRings = 64 << 20, kLargestRing = 256 << 10, kLeastRing = 4 << 10;
 
 /// Gives way between two looks, and sleeps longer and longer when nothing has come for a while, up to a
 /// millisecond. Sleeping at once would take longer than most messages do.
