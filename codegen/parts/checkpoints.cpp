@@ -2,6 +2,7 @@
 
 #include "codegen/parts/elements.h"
 #include "frontend/sema/checked_tree.h"
+#include "runtime/checkpoint/durable_files.h"
 
 #include <algorithm>
 #include <chrono>
@@ -85,6 +86,21 @@ static std::string stateDiffers(const std::vector<Variable> &wanted,
   return {};
 }
 
+/// Whether the loop comes to the iteration that a checkpoint goes on with, as far as its bounds are known.
+static std::string iterationDiffers(const PlacedLoop &loop, const Manifest &manifest,
+                                    const Sizes &sizes) {
+  std::optional<int64_t> lo = numberOf(loop.lo, sizes), step = numberOf(loop.step, sizes),
+                         hi = numberOf(loop.hi, sizes);
+  if (!lo || !step || *step < 1)
+    return {};
+  std::string at = "`" + manifest.loop + "` = " + std::to_string(manifest.next);
+  if (manifest.next <= *lo || (manifest.next - *lo) % *step != 0)
+    return "it goes on with " + at + ", which the loop does not come to";
+  if (hi && manifest.next - *step >= *hi)
+    return "it has come to " + at + ", and the loop ends at " + std::to_string(*hi);
+  return {};
+}
+
 std::string whyNotFrom(const PlacedProgram &placed, const Manifest &manifest, const Sizes *sizes) {
   const PlacedLoop *loop = placed.savedLoop();
   if (!loop)
@@ -97,12 +113,7 @@ std::string whyNotFrom(const PlacedProgram &placed, const Manifest &manifest, co
     return "it does not say all the sizes that `" + placed.decl->name + "` has";
   if (std::string why = stateDiffers(*state, manifest.state); !why.empty())
     return why;
-  std::optional<int64_t> lo = numberOf(loop->lo, known), step = numberOf(loop->step, known);
-  bool isMet =
-      !lo || !step || *step < 1 || (manifest.next > *lo && (manifest.next - *lo) % *step == 0);
-  return isMet ? std::string()
-               : "it goes on with `" + manifest.loop + "` = " + std::to_string(manifest.next) +
-                     ", which the loop does not come to";
+  return iterationDiffers(*loop, manifest, known);
 }
 
 // ---- Which part saves what ---------------------------------------------------------------------
@@ -199,6 +210,8 @@ std::string LoopCheckpoints::firstWord(std::string &token) {
   checkpoint::removeUnfinished(folder_);
   token = std::to_string(std::chrono::system_clock::now().time_since_epoch().count()) + "-" +
           std::to_string(::getpid());
+  if (why = checkpoint::writeFile(folder_ + "/.run", token); !why.empty())
+    return std::string(kFails) + why;
   candidates_ = checkpoint::checkpointsIn(folder_);
   if (!options_.resumes && !candidates_.empty())
     return std::string(kFails) + "`" + folder_ +
@@ -228,6 +241,17 @@ std::string LoopCheckpoints::verdict(const std::string &name) {
     return why;
   from_ = std::move(*manifest);
   return checkpoint::verify(fromFolder_, from_, own_ ? own_->part : 0, own_ ? grid_.count() : 1);
+}
+
+/// Makes what saves; the reason if this part has not the same folder as the first.
+std::string LoopCheckpoints::seesFolder(const std::string &token) {
+  std::string text, name = folder_ + "/.run";
+  if (!isFirst() && (!checkpoint::readFile(name, text).empty() || text != token))
+    return grid_.name(own_->part) + " does not see the folder `" + folder_ + "` of " +
+           grid_.name(0) + ": checkpoints lie where all parts see the same files";
+  saver_ = std::make_unique<checkpoint::Saver>(folder_, token, isFirst(),
+                                               static_cast<size_t>(loop_.stmt->checkpoint->keep));
+  return {};
 }
 
 std::optional<int64_t> LoopCheckpoints::begin(std::string &why, bool &isShared) {

@@ -75,6 +75,7 @@ private:
   std::string firstWord(std::string &token);
   std::string nextWord();
   std::string verdict(const std::string &name);
+  std::string seesFolder(const std::string &token);
 
   const PlacedProgram &placed_;
   const PlacedLoop &loop_;

@@ -288,6 +288,9 @@ TEST_F(SavedLoops, WhatDoesNotFitIsRefused) {
   EXPECT_NE(wider.message.find("carries `w_up: f32[4, 6]`, and it has `w_up: f32[4, 7]`"),
             std::string::npos)
       << wider.message;
+  RunResult fewer = run(arguments(2), 1, 1, true);
+  EXPECT_NE(fewer.message.find("come to `step` = 3, and the loop ends at 2"), std::string::npos)
+      << fewer.message;
   // Nothing of the state has that size.
   EXPECT_TRUE(run(arguments(5, 9), 1, 1, true).ok());
 }
