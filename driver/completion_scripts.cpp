@@ -54,7 +54,7 @@ std::string joined(const std::vector<std::string> &words, std::string_view separ
 }
 
 /// `text` in single quotes, for the Bourne shell and its kin.
-std::string quoted(std::string_view text) {
+std::string inQuotes(std::string_view text) {
   std::string out = "'";
   for (char c : text)
     // A quote ends the quoted text, stands escaped by itself, and begins it again.
@@ -100,7 +100,7 @@ std::string bashReply(const Completion &completion) {
   case Completion::Paths::None:
     break;
   }
-  return "COMPREPLY=($(compgen -W " + quoted(joined(completion.words)) + " -- \"$current\"))";
+  return "COMPREPLY=($(compgen -W " + inQuotes(joined(completion.words)) + " -- \"$current\"))";
 }
 
 std::string zshAction(const Completion &completion) {
@@ -193,7 +193,7 @@ std::string bashCompletion() {
     for (const OptionInfo &option : allOptions())
       if (option.isFor(command.id))
         names.push_back(option.spelled());
-    commands += "    " + std::string(command.name) + ")\n      options=" + quoted(joined(names)) +
+    commands += "    " + std::string(command.name) + ")\n      options=" + inQuotes(joined(names)) +
                 "\n      arguments() { " + bashReply(completionOf(command)) + "; } ;;\n";
   }
   for (const OptionInfo &option : allOptions()) {
@@ -248,7 +248,7 @@ std::string zshCompletion() {
   for (const CommandInfo &command : allCommands()) {
     if (!isOffered(command))
       continue;
-    descriptions += "    " + quoted(command.name + (":" + zshText(command.summary))) + "\n";
+    descriptions += "    " + inQuotes(command.name + (":" + zshText(command.summary))) + "\n";
     commands += "    " + std::string(command.name) + ")\n      _arguments -s";
     for (const OptionInfo &option : allOptions()) {
       if (!option.isFor(command.id))
@@ -260,12 +260,12 @@ std::string zshCompletion() {
       // A value follows a long option after `=` or as the next word, a short one also directly.
       std::string join = !option.takesValue() ? "" : "=",
                   joinShort = option.takesValue() ? "+" : "";
-      commands += " \\\n        " + quoted(repeat + option.spelled() + join + text);
+      commands += " \\\n        " + inQuotes(repeat + option.spelled() + join + text);
       if (option.letter)
-        commands += " \\\n        " + quoted(repeat + "-" + option.letter + joinShort + text);
+        commands += " \\\n        " + inQuotes(repeat + "-" + option.letter + joinShort + text);
     }
     commands += " \\\n        " +
-                quoted("*:" + zshText(command.arguments) + ":" + zshAction(completionOf(command))) +
+                inQuotes("*:" + zshText(command.arguments) + ":" + zshAction(completionOf(command))) +
                 " ;;\n";
   }
   return R"(#compdef ptlc
