@@ -54,7 +54,7 @@ std::string joined(const std::vector<std::string> &words, std::string_view separ
 }
 
 /// `text` in single quotes, for the Bourne shell and its kin.
-std::string shellQuoted(std::string_view text) {
+std::string inQuotes(std::string_view text) {
   std::string out = "'";
   for (char c : text)
     // A quote ends the quoted text, stands escaped by itself, and begins it again.
@@ -100,7 +100,7 @@ std::string bashReply(const Completion &completion) {
   case Completion::Paths::None:
     break;
   }
-  return "COMPREPLY=($(compgen -W " + shellQuoted(joined(completion.words)) + " -- \"$current\"))";
+  return "COMPREPLY=($(compgen -W " + inQuotes(joined(completion.words)) + " -- \"$current\"))";
 }
 
 std::string zshAction(const Completion &completion) {
@@ -193,9 +193,8 @@ std::string bashCompletion() {
     for (const OptionInfo &option : allOptions())
       if (option.isFor(command.id))
         names.push_back(option.spelled());
-    commands += "    " + std::string(command.name) +
-                ")\n      options=" + shellQuoted(joined(names)) + "\n      arguments() { " +
-                bashReply(completionOf(command)) + "; } ;;\n";
+    commands += "    " + std::string(command.name) + ")\n      options=" + inQuotes(joined(names)) +
+                "\n      arguments() { " + bashReply(completionOf(command)) + "; } ;;\n";
   }
   for (const OptionInfo &option : allOptions()) {
     if (!option.takesValue())
@@ -249,7 +248,7 @@ std::string zshCompletion() {
   for (const CommandInfo &command : allCommands()) {
     if (!isOffered(command))
       continue;
-    descriptions += "    " + shellQuoted(command.name + (":" + zshText(command.summary))) + "\n";
+    descriptions += "    " + inQuotes(command.name + (":" + zshText(command.summary))) + "\n";
     commands += "    " + std::string(command.name) + ")\n      _arguments -s";
     for (const OptionInfo &option : allOptions()) {
       if (!option.isFor(command.id))
@@ -261,14 +260,13 @@ std::string zshCompletion() {
       // A value follows a long option after `=` or as the next word, a short one also directly.
       std::string join = !option.takesValue() ? "" : "=",
                   joinShort = option.takesValue() ? "+" : "";
-      commands += " \\\n        " + shellQuoted(repeat + option.spelled() + join + text);
+      commands += " \\\n        " + inQuotes(repeat + option.spelled() + join + text);
       if (option.letter)
-        commands += " \\\n        " + shellQuoted(repeat + "-" + option.letter + joinShort + text);
+        commands += " \\\n        " + inQuotes(repeat + "-" + option.letter + joinShort + text);
     }
-    commands +=
-        " \\\n        " +
-        shellQuoted("*:" + zshText(command.arguments) + ":" + zshAction(completionOf(command))) +
-        " ;;\n";
+    commands += " \\\n        " +
+                inQuotes("*:" + zshText(command.arguments) + ":" + zshAction(completionOf(command))) +
+                " ;;\n";
   }
   return R"(#compdef ptlc
 # Completion of ptlc in zsh. Generated from the tables of its commands and options.
