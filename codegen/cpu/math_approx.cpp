@@ -269,28 +269,24 @@ static Value byIntervals(const Emit &e, Value x, const IntervalTable &function) 
 Value emitExp(const Emit &e, Value x) {
   if (isF64(x))
     return emitLibm(e, "exp", x);
+  // Beyond these limits the result is 0 or infinity in f32, and the exponent would leave its field.
+  x = clamp(e, x, -104.0, 89.0);
   if (hasTables(e, x))
-    // Beyond these limits the result is 0 or infinity in f32, and the exponent would leave its
-    // field.
-    return expByTable(e, clamp(e, x, -104.0, 89.0));
-  ReducedExponent reduced = reduceExponent(e, clamp(e, x, -104.0, 89.0), 2 * kBias);
+    return expByTable(e, x);
+  ReducedExponent reduced = reduceExponent(e, x, 2 * kBias);
   return scaleByPower(e, reduced.tail, reduced.n);
 }
 
 Value emitExpUpTo1(const Emit &e, Value x) {
   if (isF64(x))
     return emitLibm(e, "exp", x);
-  constexpr double kLeast = -104.0;
-  // A NaN fails the comparison and stays NaN.
-  x = e.select(e.cmpf(CmpFPredicate::OLT, x, kLeast), e.real(x.getType(), kLeast), x);
+  x = clamp(e, x, -104.0, Infinity);
   if (hasTables(e, x))
     return expByTable(e, x);
-  // 2^n is 2^(n + 25) * 2^-25: the least n is -150, where the first factor and its product with the tail are still normal, so that
-  // subnormal results round once. The largest n that fits is 102.
-  constexpr int64_t kLift = 25;
-  ReducedExponent reduced = reduceExponent(e, x, kBias + kLift);
+  // 2^n is 2^(n + 25) * 2^-25, where what is multiplied last is normal for all n in [-150, 102], so results round once.
+  ReducedExponent reduced = reduceExponent(e, x, kBias + 25);
   Value power = powerOfTwo(e, reduced.n);
-  return e.mul(e.fma(reduced.tail, power, power), e.real(x.getType(), std::ldexp(1.0, -kLift)));
+  return e.mul(e.fma(reduced.tail, power, power), e.real(x.getType(), 0x1p-25));
 }
 
 Value emitExp2(const Emit &e, Value x) {
@@ -376,8 +372,7 @@ Value emitLog1p(const Emit &e, Value x) {
   Value sum = e.add(wide, e.real(wide.getType(), 1.0));
   Value result = e.truncf(logWide(e, sum, 1.0), e.b.getF32Type());
   result = logEdges(e, x, result, -1.0);
-  Value tiny = e.cmpf(CmpFPredicate::OLT, e.abs(x), std::ldexp(1.0, -26));
-  return e.select(tiny, x, result);
+  return e.select(e.cmpf(CmpFPredicate::OLT, e.abs(x), std::ldexp(1.0, -26)), x, result);
 }
 
 Value emitExpm1(const Emit &e, Value x) {
@@ -479,7 +474,6 @@ Value emitErf(const Emit &e, Value x) {
 }
 
 Value emitSigmoid(const Emit &e, Value x) {
-  // The exponent is never positive, so exp cannot overflow.
   Value power = emitExpUpTo1(e, e.neg(e.abs(x)));
   Value one = e.real(x.getType(), 1.0);
   Value upper = e.divf(one, e.add(one, power));
