@@ -84,8 +84,8 @@ Flag Core::flagOf(const Step &step) const {
   return flag;
 }
 
-/// A glance leaves rounds out on each core for itself, so hand-overs and events do not match; without values
-/// nobody needs them.
+/// A glance leaves rounds out on each core for itself, so events need not match, and without values nobody needs
+/// them. Queues tell how cores keep pace with each other: where they do not match there is no glance.
 bool Core::isGlance() const { return group_.launch().options.glance; }
 
 Core::State Core::scalarState() const {
@@ -126,7 +126,7 @@ Core::State Core::scalarState() const {
 }
 
 bool Core::headReady(const Issued &head) const {
-  if (isGlance())
+  if (isGlance() && isEvent(head.step->kind))
     return true;
   switch (head.step->kind) {
   case StepKind::WaitFlag:

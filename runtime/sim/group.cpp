@@ -69,8 +69,6 @@ bool Group::finish() {
   for (const std::unique_ptr<Core> &core : cores_)
     if (!core->finish())
       return false;
-  if (launch_.options.glance)
-    return true;
   // Events and queues must be balanced at the end; anything left over would confuse the next block.
   for (const std::unique_ptr<Core> &from : cores_)
     for (const std::unique_ptr<Core> &to : cores_)

@@ -103,7 +103,7 @@ struct LaunchClock {
   std::map<int64_t, std::vector<uint32_t>> behind;
   std::map<int64_t, Cycles> took;
 
-  double weight() const { return sharing ? sharing->weight() : 1; }
+  double weightOf(int64_t block) const { return sharing ? sharing->weightOf(block) : 1; }
   SiteTotal &totalOf(uint32_t site) { return totals[site - firstSite]; }
 };
 

@@ -172,16 +172,16 @@ static void joinShared(Engine &e, CoreClock &clock, Pipe pipe, const OperationCo
   if (missed > 0)
     // A miss adds the latency of the memory to the transfer's own time.
     state.ownEnd += part * memory.missLatency;
+  double weight = launch.weightOf(clock.group->group->block());
   if (memory.l2Rate > 0) {
     ++state.pending;
-    e.l2.join(e.now, id, static_cast<double>(cost.bytes), cost.rate, launch.weight());
+    e.l2.join(e.now, id, static_cast<double>(cost.bytes), cost.rate, weight);
   }
   // The missing bytes also share the bandwidth of the memory.
   if (missed > 0 && memory.memoryRate > 0) {
     ++state.pending;
     e.memory.join(e.now, id, static_cast<double>(missed),
-                  memory.memoryRateOfCore > 0 ? memory.memoryRateOfCore : cost.rate,
-                  launch.weight());
+                  memory.memoryRateOfCore > 0 ? memory.memoryRateOfCore : cost.rate, weight);
   }
   if (e.options.record)
     e.timeline.traffic.push_back({e.now, state.ownEnd, cost.bytes, missed});

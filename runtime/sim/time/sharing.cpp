@@ -62,6 +62,20 @@ Sharing::Sharing(const Kernel &kernel, const Chip &chip, std::span<const GlobalA
   known_ = true;
 }
 
+/// A block at an edge of the grid, which has less to do and ends early, must not stand for those that go on.
+void Sharing::weigh(const std::map<int64_t, Cycles> &longest) {
+  for (int64_t block : working_) {
+    // Differences of less than a tenth count for nothing; then they share the load.
+    auto unlike = [&](int64_t chosen) {
+      double own = longest.at(block), other = longest.at(chosen);
+      return std::pair(std::floor(10 * std::abs(own - other) / std::max(own, 1.0)),
+                       weights_[chosen]);
+    };
+    ++weights_[*std::min_element(chosen_.begin(), chosen_.end(),
+                                 [&](int64_t a, int64_t b) { return unlike(a) < unlike(b); })];
+  }
+}
+
 /// Blocks at even distances; the one with the most to do, which ends last; and of those with the
 /// most rounds the last one: it has the last point of the grid, where edges may take longer.
 void Sharing::choose(int64_t most, std::map<int64_t, Cycles> &longest,
@@ -73,15 +87,19 @@ void Sharing::choose(int64_t most, std::map<int64_t, Cycles> &longest,
     last = rounds[block] >= rounds[last] ? block : last;
   }
   std::set<int64_t> chosen;
+  std::vector<int64_t> spread = working;
+  // One that ends early stands for itself, beside as many of the others.
+  if (longest[last] < 0.9 * longest[busiest])
+    std::erase(spread, last);
   for (int64_t i = 0; i < most; ++i)
     // Even distances spread the blocks over the grid.
-    chosen.insert(working[static_cast<size_t>(i) * (working.size() - 1) /
-                          static_cast<size_t>(std::max<int64_t>(most - 1, 1))]);
+    chosen.insert(spread[static_cast<size_t>(i) * (spread.size() - 1) /
+                         static_cast<size_t>(std::max<int64_t>(most - 1, 1))]);
   bool isThere = std::any_of(chosen.begin(), chosen.end(),
                              [&](int64_t block) { return longest[block] >= longest[busiest]; });
   int64_t middle = *std::next(chosen.begin(), static_cast<ptrdiff_t>(chosen.size() / 2));
   // A block in the middle gives way, since its neighbours are like it.
-  if (!isThere || !chosen.count(last))
+  if (!isThere || (!chosen.count(last) && spread.size() == working.size()))
     chosen.erase(middle);
   if (!isThere)
     chosen.insert(busiest);
@@ -93,7 +111,10 @@ void Sharing::choose(int64_t most, std::map<int64_t, Cycles> &longest,
   for (int64_t block : chosen_)
     ofChosen += longest[block];
   // The weight says how much more work all blocks have than those that run.
-  workWeight_ = ofChosen > 0 ? all / ofChosen : weight();
+  workWeight_ = ofChosen > 0
+                    ? all / ofChosen
+                    : static_cast<double>(working.size()) / static_cast<double>(chosen_.size());
+  weigh(longest);
   for (int64_t block : working) {
     int64_t own = std::max<int64_t>(1, rounds[block]);
     turns_[block] = {own, longest[block] / static_cast<double>(own)};

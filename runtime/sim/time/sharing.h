@@ -25,10 +25,8 @@ public:
   bool isKnown() const { return known_; }
   const std::vector<int64_t> &chosen() const { return chosen_; } ///< blocks that stand for others
   const std::set<int64_t> &working() const { return working_; }  ///< blocks that move anything
-  /// The number of groups that a chosen block represents.
-  double weight() const {
-    return static_cast<double>(working_.size()) / static_cast<double>(chosen_.size());
-  }
+  /// The number of groups whose transfers a chosen block represents: those that have about as much to do.
+  double weightOf(int64_t block) const { return weights_.at(block); }
   /// The ratio of the work of all groups to the work of the chosen ones.
   double workWeight() const { return workWeight_; }
   /// The number of groups that run at the same time as that of a chosen block, and so take turns in
@@ -44,6 +42,7 @@ private:
   /// What each block moves when it comes to a step the first time.
   using Views = std::map<int64_t, View>;
   using Site = std::pair<bool, const Step *>;
+  void weigh(const std::map<int64_t, Cycles> &longest);
   void choose(int64_t most, std::map<int64_t, Cycles> &longest, std::map<int64_t, int64_t> &rounds);
   /// Computes `parts_`: for each byte that the chosen blocks alone would miss, how many all blocks
   /// would miss.
@@ -53,6 +52,7 @@ private:
   std::map<Site, double> parts_[2]; ///< the same
   std::set<int64_t> working_;
   std::vector<int64_t> chosen_;
+  std::map<int64_t, double> weights_; ///< by chosen block
   double workWeight_ = 1;
   struct Turns {
     int64_t rounds = 1; ///< of the outermost loop
