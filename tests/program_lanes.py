@@ -199,6 +199,30 @@ def views(chip):
         expect(len(blocks) == 8 and len({event["tid"] for event in blocks}) == 8, f"{len(blocks)} blocks in the trace")
 
 
+def page_of_levels(chip):
+    """The page of a program on many chips has a lane for each part and each port, in groups by level, and the times that are printed."""
+    path = ROOT / "codegen" / "parts" / "testdata" / "times.ptl"
+    words = ("--entry", "by_levels", "--target", "h100", "--shape", "host=2,chip=4", "B=8192", "D=1024", "F=512")
+    with tempfile.TemporaryDirectory() as folder:
+        page = pathlib.Path(folder) / "page.html"
+        done = chip.tools.run("sim", path, *words, "--json", "--html", page)
+        expect(done.code == 0, done.stderr)
+        printed, text = json.loads(done.stdout), page.read_text()
+    begin = text.index("const D=") + len("const D=")
+    data = json.loads(text[begin:text.index(";\n", begin)])
+    groups = [lane[0] for lane in data["lanes"]]
+    expect(sorted(set(groups)) == list(dict.fromkeys(groups)), f"lanes of a group are apart: {groups}")
+    for over, begun in (("chip", "reduce_scatter"), ("host", "all_reduce"), ("chip", "all_gather")):
+        move = next(each for each in printed["movements"] if each["name"] == begun)
+        tasks = [task for task in data["tasks"] if data["sites"][task[1]][0] == begun]
+        expect(len({task[0] for task in tasks}) == 8, f"{begun} on {len(tasks)} lanes")
+        expect({groups[task[0]] for task in tasks} == {f"movements over {over}"}, f"{begun} over {over}")
+        expect({data["sites"][task[1]][2] for task in tasks} == {move["line"]}, f"the line of {begun}")
+        expect(abs(min(task[2] for task in tasks) - move["begin"]) < 1e-3 and abs(max(task[3] for task in tasks) - move["end"]) < 1e-3, f"the time of {begun}")
+    carried = [task for task in data["tasks"] if groups[task[0]].startswith("ports and links between the ")]
+    expect(carried and max(task[3] for task in data["tasks"]) <= data["end"] + 1e-3 and abs(data["end"] - printed["us"]) < 1e-3, "the end")
+
+
 def names(chip):
     path = FOLDER / "blocks.ptl"
     report = chip.run(path, "named", "N=64", "M=256")
@@ -278,7 +302,7 @@ def case(tools, check):
 
 def main() -> int:
     tools = Tools(pathlib.Path(sys.argv[1]))
-    checks = (independent, shares_cores, diamond, halves, seeds, indexer, experts, false_dependence, serialised, unbalanced, views, names,
+    checks = (independent, shares_cores, diamond, halves, seeds, indexer, experts, false_dependence, serialised, unbalanced, views, page_of_levels, names,
               storage, storage_of_threads, storage_before)
     return run_cases("program_lanes", [case(tools, check) for check in checks])
 

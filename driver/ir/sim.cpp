@@ -135,7 +135,8 @@ ExitCode simulateOnLevels(Session &session, const Target &target, const MachineL
                           levels,
                           exampleSizes(options, *decl),
                           shapeGiven(session, kMostSimulatedParts)};
-  question.keepsCarried = options.has(OptionId::Trace) || options.has(OptionId::Lanes);
+  question.keepsCarried =
+      options.has(OptionId::Trace) || options.has(OptionId::Lanes) || options.has(OptionId::Page);
   for (const std::string &word : callWords(options, *decl)) {
     size_t equals = word.find('=');
     int64_t value = 0;
@@ -154,7 +155,9 @@ ExitCode simulateOnLevels(Session &session, const Target &target, const MachineL
     return ExitCode::SourceErrors;
   const SourceManager &sources = session.sources();
   constexpr std::pair<OptionId, std::string (*)(const TimedOnLevels &, const SourceManager &)>
-      views[] = {{OptionId::Trace, levelsTrace}, {OptionId::Lanes, levelsLanes}};
+      views[] = {{OptionId::Trace, levelsTrace},
+                 {OptionId::Lanes, levelsLanes},
+                 {OptionId::Page, levelsPage}};
   for (const auto &[option, write] : views)
     if (std::string path(options.value(option));
         !path.empty() && !session.write(path, write(*timed, sources)))

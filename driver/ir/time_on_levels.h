@@ -48,6 +48,8 @@ std::string levelsText(const TimedOnLevels &timed, const SourceManager &sources)
 std::string levelsJson(const TimedOnLevels &timed, const SourceManager &sources);
 /// For Perfetto and Chrome: of each part what it computes and moves, and the ports of each level.
 std::string levelsTrace(const TimedOnLevels &timed, const SourceManager &sources);
+/// The same as a page for a browser.
+std::string levelsPage(const TimedOnLevels &timed, const SourceManager &sources);
 /// The same by lane (docs/schemas/lanes.json).
 std::string levelsLanes(const TimedOnLevels &timed, const SourceManager &sources);
 

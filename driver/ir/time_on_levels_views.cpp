@@ -1,6 +1,7 @@
 // The time on levels for people, for programs and as pictures.
 #include "driver/ir/time_on_levels.h"
 #include "frontend/base/printed.h"
+#include "runtime/sim/time/lanes_page.h"
 #include "runtime/trace/chrome_events.h"
 #include "runtime/trace/lane_text.h"
 
@@ -207,6 +208,33 @@ std::string levelsTrace(const TimedOnLevels &timed, const SourceManager &sources
                   task.line ? "\"line\": " + std::to_string(task.line) : "");
   }
   return events.take();
+}
+
+std::string levelsPage(const TimedOnLevels &timed, const SourceManager &sources) {
+  Lanes lanes(timed, sources);
+  rt::sim::LanesPage page;
+  page.title = callText(timed);
+  page.report = levelsText(timed, sources);
+  page.end = us(timed.time.seconds);
+  std::string path = sources.file(timed.placed.decl->nameSpan.file).path();
+  std::map<std::pair<std::string_view, int64_t>, size_t> sites;
+  std::map<std::string, std::vector<rt::sim::PageLane>> groups;
+  for (const LevelLane &lane : lanes.all()) {
+    rt::sim::PageLane &to = groups[lane.group].emplace_back();
+    to.group = lane.group;
+    to.name = lane.name;
+    for (const rt::trace::LaneTask &task : lane.tasks) {
+      auto [site, isNew] = sites.emplace(std::pair(task.name, task.line), page.sites.size());
+      if (isNew)
+        page.sites.push_back(
+            {std::string(task.name),
+             task.line ? path + ":" + std::to_string(task.line) + ":1" : std::string(), task.line});
+      to.tasks.push_back({site->second, task.start, task.end});
+    }
+  }
+  for (auto &[name, list] : groups)
+    std::ranges::move(list, std::back_inserter(page.lanes));
+  return rt::sim::writeLanesPage(page);
 }
 
 std::string levelsLanes(const TimedOnLevels &timed, const SourceManager &sources) {
