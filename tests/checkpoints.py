@@ -151,7 +151,7 @@ def programs_that_do_not_fit(tools, folder):
     expect(training.run("--shape", "host=2,chip=2", "--in-process", steps=4).returncode == 0)
     text = TRAINING.read_text()
     for changed, said in ((text.replace("last", "recent"), "the loop carries `recent: f32[1, 1]`, which it does not have"),
-                          (text.replace("var mix = mixed0", "var mix = i64(mixed0)").replace("i32[F, D] over chip", "i64[F, D] over chip")
+                          (text.replace("var mix = mixed0", "var mix = i64(mixed0)").replace("mixed: i32[F, D]", "mixed: i64[F, D]")
                            .replace("+ i32(step)", "+ i64(step)"), "carries `mix: i64[7, 4]`, and it has `mix: i32[7, 4]`"),
                           (text.replace("0..steps checkpoint", "1..steps step 5 checkpoint"), "which the loop does not come to"),
                           (text.replace("program train", "program trained"), "it is of the program `train`")):
