@@ -1,6 +1,7 @@
 #include "codegen/parts/run_parts.h"
 
 #include "codegen/parts/elements.h"
+#include "codegen/parts/fold.h"
 #include "codegen/reference/builtin.h"
 #include "codegen/reference/entry_sizes.h"
 #include "codegen/reference/scalar_ops.h"
@@ -25,16 +26,6 @@ struct Stopped {};
 
 bool sameBits(Scalar a, Scalar b) {
   return std::bit_cast<uint64_t>(a.f) == std::bit_cast<uint64_t>(b.f) && a.i == b.i;
-}
-
-OpId foldOp(Fold fold) {
-  return fold == Fold::Sum   ? OpId::ReduceSum
-         : fold == Fold::Max ? OpId::ReduceMax
-                             : OpId::ReduceMin;
-}
-
-Scalar folded(Fold fold, ElemKind elem, Scalar left, Scalar right) {
-  return roundScalar(reference::foldStep(foldOp(fold), elem, left, right), elem);
 }
 
 class PartsRun {
@@ -404,18 +395,6 @@ void PartsRun::move(ValueId id) {
   }
 }
 
-/// The sums that most programs move, as fast as they are read: a sum of two numbers does not depend on which
-/// comes first, and is rounded once as `folded` does.
-template <typename T> static void addAll(uint8_t *to, const uint8_t *from, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) {
-    T mine, theirs;
-    std::memcpy(&mine, to + static_cast<size_t>(i) * sizeof(T), sizeof(T));
-    std::memcpy(&theirs, from + static_cast<size_t>(i) * sizeof(T), sizeof(T));
-    mine += theirs;
-    std::memcpy(to + static_cast<size_t>(i) * sizeof(T), &mine, sizeof(T));
-  }
-}
-
 /// Ranks of a group as the parts that they are.
 class GroupPort : public movement::Port {
 public:
@@ -446,16 +425,7 @@ Value PartsRun::movedByRank(const GroupMove &group, const PlacedValue &value, Fo
   const Box &after = group.list.ranks[rank].buffers[movement::kResultBuffer];
   std::vector<uint8_t> result(static_cast<size_t>(movement::elementCount(after)) * size);
   auto combine = [&](uint8_t *to, const uint8_t *from, int64_t count, bool fromFirst) {
-    if (fold == Fold::Sum && value.elem == ElemKind::F32)
-      return addAll<float>(to, from, count);
-    if (fold == Fold::Sum && value.elem == ElemKind::F64)
-      return addAll<double>(to, from, count);
-    for (; count > 0; --count, to += size, from += size) {
-      Scalar mine = loadElem(to, value.elem), theirs = loadElem(from, value.elem);
-      storeElem(to, value.elem,
-                fromFirst ? folded(fold, value.elem, theirs, mine)
-                          : folded(fold, value.elem, mine, theirs));
-    }
+    foldAll(fold, value.elem, to, from, count, fromFirst);
   };
   GroupPort port(group, options_.own->port);
   if (auto silent = movement::runRank(group.list, rank, size, source, result, combine, port))

@@ -126,6 +126,12 @@ bool isMeshAxis(const Tree &tree, NodeId decl, std::string_view name) {
          });
 }
 
+bool isPlaced(const Tree &tree, NodeId decl) {
+  bool found = false;
+  forEachDistribution(tree, decl, [&](NodeId) { found = true; });
+  return found;
+}
+
 std::optional<std::vector<PlacedLevel>> levelsOf(const Tree &tree, const CallableDecl &decl,
                                                  DiagnosticSink &sink) {
   return LevelReader(tree, decl, sink).run();

@@ -575,12 +575,6 @@ ValueId Placer::bodyOf(const CallableDecl &callee, const CallExpr &expr) {
 
 } // namespace
 
-bool isPlaced(const Tree &tree, NodeId decl) {
-  bool found = false;
-  forEachDistribution(tree, decl, [&](NodeId) { found = true; });
-  return found;
-}
-
 PlacedAsFar placeAsFar(const CheckedProgram &program, const Tree &tree, const CallableDecl &decl,
                        DiagnosticSink &sink) {
   if (!decl.body)

@@ -1,0 +1,43 @@
+#include "codegen/parts/fold.h"
+
+#include <cstring>
+
+namespace ptl::parts {
+
+static OpId foldOp(Fold fold) {
+  return fold == Fold::Sum   ? OpId::ReduceSum
+         : fold == Fold::Max ? OpId::ReduceMax
+                             : OpId::ReduceMin;
+}
+
+Scalar folded(Fold fold, ElemKind elem, Scalar left, Scalar right) {
+  return roundScalar(reference::foldStep(foldOp(fold), elem, left, right), elem);
+}
+
+/// The sums that most programs move, as fast as they are read: a sum of two numbers does not depend
+/// on which comes first, and is rounded once as `folded` does.
+template <typename T> static void addAll(uint8_t *to, const uint8_t *from, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    T mine, theirs;
+    std::memcpy(&mine, to + static_cast<size_t>(i) * sizeof(T), sizeof(T));
+    std::memcpy(&theirs, from + static_cast<size_t>(i) * sizeof(T), sizeof(T));
+    mine += theirs;
+    std::memcpy(to + static_cast<size_t>(i) * sizeof(T), &mine, sizeof(T));
+  }
+}
+
+void foldAll(Fold fold, ElemKind elem, uint8_t *to, const uint8_t *from, int64_t count,
+             bool fromFirst) {
+  if (fold == Fold::Sum && elem == ElemKind::F32)
+    return addAll<float>(to, from, count);
+  if (fold == Fold::Sum && elem == ElemKind::F64)
+    return addAll<double>(to, from, count);
+  auto size = static_cast<size_t>(elemInfo(elem).storageBytes);
+  for (; count > 0; --count, to += size, from += size) {
+    Scalar mine = loadElem(to, elem), theirs = loadElem(from, elem);
+    storeElem(to, elem,
+              fromFirst ? folded(fold, elem, theirs, mine) : folded(fold, elem, mine, theirs));
+  }
+}
+
+} // namespace ptl::parts

@@ -1,0 +1,19 @@
+// What becomes of two elements that parts owe to a sum, a maximum or a minimum.
+#pragma once
+
+#include "codegen/reference/scalar_ops.h"
+#include "frontend/sema/placement/placement.h"
+
+#include <cstdint>
+
+namespace ptl::parts {
+
+/// `left` and `right` as one element, rounded to the element type.
+Scalar folded(Fold fold, ElemKind elem, Scalar left, Scalar right);
+
+/// Folds `count` elements at `from` into those at `to`. With `fromFirst` those at `from` are the left
+/// operands.
+void foldAll(Fold fold, ElemKind elem, uint8_t *to, const uint8_t *from, int64_t count,
+             bool fromFirst);
+
+} // namespace ptl::parts
