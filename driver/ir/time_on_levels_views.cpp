@@ -144,7 +144,7 @@ struct LevelLane {
 /// links.
 class Lanes {
 public:
-  Lanes(const TimedOnLevels &timed, const SourceManager &sources) : timed_(timed) {
+  Lanes(const TimedOnLevels &timed, const SourceManager &sources) {
     const parts::PartsTime &time = timed.time;
     std::map<uint32_t, uint32_t> partOf;
     for (uint32_t part = 0; part < timed.chips.size(); ++part)
@@ -184,7 +184,6 @@ private:
     lanes_[found->second].tasks.push_back({what, line, us(begin), us(end)});
   }
 
-  const TimedOnLevels &timed_;
   std::vector<LevelLane> lanes_;
   std::map<std::pair<std::string, std::string>, size_t> numbers_;
   std::map<std::string, size_t> perGroup_;

@@ -99,7 +99,7 @@ private:
   std::set<std::string> unfinished_;
   Process launcher_;
   bool ownsLauncher_ = false, sawCandidate_ = false, isEnding_ = false, isSaid_ = false;
-  bool isCommitting_ = false, hasAsked_ = false, hasForced_ = false, isOdd_ = false;
+  bool isCommitting_ = false, isOdd_ = false;
   double launcherStopped_ = 0, missing_ = 0, standstill_ = 0, shared_ = 0, ending_ = 0, idle_ = 0;
   uint64_t lastSum_ = 0;
   double last_ = 0; ///< when it last looked

@@ -10,7 +10,7 @@ namespace {
 /// Pixels for the names of lanes, which are longer than those of pipes.
 constexpr int kNameWidth = 420;
 
-std::string quoted(std::string_view value) {
+std::string scriptText(std::string_view value) {
   std::string text;
   appendJsonString(text, value);
   // `</script>` in a text would end the page's script.
@@ -38,15 +38,15 @@ std::string dataOf(const LanesPage &page) {
                printed("[%zu,%zu,%.4f,%.4f,0]", number, task.site, task.start, task.end);
     }
     ++number;
-    return "[" + quoted(lane.group) + "," + quoted(lane.name) + "," +
+    return "[" + scriptText(lane.group) + "," + scriptText(lane.name) + "," +
            printed("%.4f", page.end > 0 ? busy / page.end : 0) + "]";
   });
   std::string sites = listed(page.sites, [](const PageSite &site) {
-    return "[" + quoted(site.name) + "," + quoted(site.location) + "," + std::to_string(site.line) +
-           ",\"\"]";
+    return "[" + scriptText(site.name) + "," + scriptText(site.location) + "," +
+           std::to_string(site.line) + ",\"\"]";
   });
-  return "{\"title\":" + quoted(page.title) + ",\"left\":" + std::to_string(kNameWidth) +
-         printed(",\"end\":%.4f", page.end) + ",\"report\":" + quoted(page.report) +
+  return "{\"title\":" + scriptText(page.title) + ",\"left\":" + std::to_string(kNameWidth) +
+         printed(",\"end\":%.4f", page.end) + ",\"report\":" + scriptText(page.report) +
          ",\"sites\":" + sites + ",\"lanes\":" + lanes + ",\"tasks\":[" + tasks +
          "],\"causes\":[],\"gaps\":[],\"whys\":{},\"path\":[]}";
 }
