@@ -41,7 +41,7 @@ defvar Ptl_Attributes = [
     ["ir/build"], ["ir/dialect", "passes/analysis", "passes/transform", "passes/lower_block", "codegen/pto", "codegen/source", "compile"]>,
   Ptl_Attribute<"strides", UnitAttr, ["Argument"], ["tensor", "tile"],
     "Neighbours on the last axis of the array need not lie side by side.",
-    ["ir/build"], ["codegen/cpu"]>,
+    ["ir/build"], ["passes/transform", "codegen/cpu"]>,
 
   // ---- schedules ------------------------------------------------------------------------------------------
   Ptl_Attribute<"items", ArrayAttr, ["Function"], ["tensor"],
