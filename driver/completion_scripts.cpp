@@ -264,9 +264,10 @@ std::string zshCompletion() {
       if (option.letter)
         commands += " \\\n        " + inQuotes(repeat + "-" + option.letter + joinShort + text);
     }
-    commands += " \\\n        " +
-                inQuotes("*:" + zshText(command.arguments) + ":" + zshAction(completionOf(command))) +
-                " ;;\n";
+    commands +=
+        " \\\n        " +
+        inQuotes("*:" + zshText(command.arguments) + ":" + zshAction(completionOf(command))) +
+        " ;;\n";
   }
   return R"(#compdef ptlc
 # Completion of ptlc in zsh. Generated from the tables of its commands and options.
