@@ -87,6 +87,12 @@ def in_folders(kind, tests, run) -> list[Case]:
     return [case(test) for test in tests]
 
 
+def expect(condition, *context) -> None:
+    """Fails with `context`, a line each, unless the condition holds."""
+    if not condition:
+        raise AssertionError("\n".join(map(str, context)))
+
+
 def difference(expected: str, actual: str, name: str) -> str:
     lines = difflib.unified_diff(
         expected.splitlines(), actual.splitlines(), f"{name} (expected)", f"{name} (actual)", lineterm="", n=3

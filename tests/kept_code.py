@@ -10,7 +10,7 @@ import struct
 import subprocess
 import sys
 
-from harness import ENVIRONMENT, Tools, in_folders, run_cases
+from harness import ENVIRONMENT, Tools, expect, in_folders, run_cases
 
 SOURCE = """import "part.ptl"
 
@@ -35,11 +35,6 @@ PART = "pub fn more() -> f32 {\n    return 1.0\n}\n"
 RESULT = "[3, 3, 3, 3, 3]"
 RUN = ("run", "twice.ptl", "N=5", "x=ones")
 MIB = 1 << 20
-
-
-def expect(condition, *shown):
-    if not condition:
-        raise AssertionError(" ".join(map(str, shown)))
 
 
 class Place:

@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 
-from harness import ENVIRONMENT, ROOT, Tools, in_folders, run_cases
+from harness import ENVIRONMENT, ROOT, Tools, expect, in_folders, run_cases
 
 MLP = ROOT / "examples/cluster/mlp.ptl"
 TWO_LEVELS = ROOT / "codegen/parts/testdata/two_levels.ptl"
@@ -17,11 +17,6 @@ QUOTIENT = """pub program quotient[N](a: i32[N] over chip by N, b: i32[N] over c
 }
 """
 MPIRUN = ["mpirun", "--oversubscribe", *(["--allow-run-as-root"] if os.geteuid() == 0 else [])]
-
-
-def expect(condition, *shown):
-    if not condition:
-        raise AssertionError("\n".join(map(str, shown)))
 
 
 def numbers(folder, **shapes):
