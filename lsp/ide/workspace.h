@@ -54,6 +54,7 @@ struct Location {
 struct FileDiagnostic {
   const Diagnostic *diagnostic = nullptr;
   Range range;
+  const Place *place = nullptr; ///< of the diagnostic, if it is one of that chunk's check
 };
 
 /// The text of a regular file; nothing if there is none. Any thread may call it.

@@ -16,29 +16,31 @@ struct Assembly {
   size_t lexical = 0, syntactic = 0; ///< errors so far
   bool hasErrors = false;
 
-  void add(const Diagnostic &diagnostic, uint32_t begin) {
-    all.push_back({&diagnostic, {begin + diagnostic.span.begin, begin + diagnostic.span.end}});
+  void add(const Diagnostic &diagnostic, const Place &place, bool isOfCheck) {
+    Range range{place.begin + diagnostic.span.begin, place.begin + diagnostic.span.end};
+    all.push_back({&diagnostic, range, isOfCheck ? &place : nullptr});
   }
-  void addOfChunk(const Diagnostic &diagnostic, uint32_t begin);
+  void addOfChunk(const Place &place, const Diagnostic &diagnostic);
   void addOfFile(const DiagnosticSink &sink);
   bool isConsequence(const Place &place, Span span) const;
 };
 
 /// A file has so many errors of one kind, however many chunks it has.
-void Assembly::addOfChunk(const Diagnostic &diagnostic, uint32_t begin) {
+void Assembly::addOfChunk(const Place &place, const Diagnostic &diagnostic) {
+  bool isOfCheck = place.check != nullptr;
   hasErrors |= diagnostic.severity == Severity::Error;
   if (!isSyntaxError(diagnostic.id))
-    return add(diagnostic, begin);
+    return add(diagnostic, place, isOfCheck);
   // Lexical errors and others have a limit each.
   size_t &count = isLexical(diagnostic.id) ? lexical : syntactic;
   if (++count <= kMaxSyntaxErrors)
-    return add(diagnostic, begin);
+    return add(diagnostic, place, isOfCheck);
   // The first syntax error beyond the limit says that there are too many; lexical ones just stop.
   if (&count != &syntactic || count > kMaxSyntaxErrors + 1)
     return;
   file.tooMany = {};
   file.tooMany.report(DiagId::TooManyErrors, diagnostic.span, {std::to_string(kMaxSyntaxErrors)});
-  add(file.tooMany.all().front(), begin);
+  add(file.tooMany.all().front(), place, false);
 }
 
 /// Whether a diagnostic is on the line of a syntax error, and so probably only a consequence of it.
@@ -55,7 +57,7 @@ void Assembly::addOfFile(const DiagnosticSink &sink) {
     const Place *place = file.document.placeOf(diagnostic.span.file);
     hasErrors |= diagnostic.severity == Severity::Error;
     if (place && !isConsequence(*place, diagnostic.span))
-      add(diagnostic, place->begin);
+      add(diagnostic, *place, false);
   }
 }
 
@@ -100,10 +102,10 @@ std::vector<FileDiagnostic> Workspace::diagnostics(File &file) {
       continue;
     if (place.check)
       for (const Diagnostic &diagnostic : place.check->diagnostics)
-        assembly.addOfChunk(diagnostic, place.begin);
+        assembly.addOfChunk(place, diagnostic);
     else
       for (const Diagnostic &diagnostic : place.chunk->syntax.all())
-        assembly.addOfChunk(diagnostic, place.begin);
+        assembly.addOfChunk(place, diagnostic);
   }
   assembly.addOfFile(file.importErrors);
   assembly.addOfFile(file.duplicates);

@@ -53,16 +53,12 @@ static void forEachAdvice(Session &session, const ide::File &file, const Visit &
     }
 }
 
-void addAdvice(Session &session, const ide::File &file, json &list) {
+void addAdvice(Session &session, const ide::File &file, std::vector<PlacedFinding> &list) {
   if (!session.settings.adviceDiagnostics)
     return;
   constexpr int information = 3;
   forEachAdvice(session, file, [&](const ShownAdvice &shown) {
-    list.push_back({{"range", session.range(file, shown.range)},
-                    {"severity", information},
-                    {"code", kAdviceCode},
-                    {"source", "ptl"},
-                    {"message", shown.text}});
+    list.push_back(findingAt(session, file, shown.range, {information, kAdviceCode, shown.text}));
   });
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "lsp/server/feasibility.h"
+#include "lsp/server/finding.h"
 
 namespace ptl::lsp {
 
@@ -10,7 +11,7 @@ namespace ptl::lsp {
 std::vector<std::string> adviceTexts(const ChipVerdict &verdict);
 
 /// Adds diagnostics for a file, of the severity of an information, with the code `ptl.advice`.
-void addAdvice(Session &session, const ide::File &file, json &list);
+void addAdvice(Session &session, const ide::File &file, std::vector<PlacedFinding> &list);
 
 /// The least predicted time for each value of the tunable that is declared at a range, or of the size of
 /// tiles that stands there, as a table in Markdown; empty if none was tried.

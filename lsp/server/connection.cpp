@@ -156,10 +156,14 @@ void Connection::send(const json &message) {
   }
   // The bytes of a `rawJson`, which may be many, are written from where they are.
   const auto &bytes = result->get_binary();
-  std::string begin = R"({"jsonrpc":"2.0","id":)" + dumped(message.at("id")) + R"(,"result":)";
-  std::string header = frameHeader(begin.size() + bytes.size() + 1) + begin;
-  std::string_view pieces[] = {
-      header, {reinterpret_cast<const char *>(bytes.data()), bytes.size()}, "}"};
+  sendAround(R"({"jsonrpc":"2.0","id":)" + dumped(message.at("id")) + R"(,"result":)",
+             {reinterpret_cast<const char *>(bytes.data()), bytes.size()}, "}");
+}
+
+void Connection::sendAround(const std::string &begin, std::string_view middle,
+                            std::string_view end) {
+  std::string header = frameHeader(begin.size() + middle.size() + end.size()) + begin;
+  std::string_view pieces[] = {header, middle, end};
   writeAll(pieces);
 }
 

@@ -35,6 +35,8 @@ public:
   int listen(int port);
 
   void send(const json &message);
+  /// Sends a message in three pieces, the second of which may be long.
+  void sendAround(const std::string &begin, std::string_view middle, std::string_view end);
   /// Stops reading. Data that was sent before is still written.
   void stop();
   /// The number of bytes that the client has not taken yet.

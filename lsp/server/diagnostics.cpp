@@ -2,10 +2,12 @@
 
 #include "frontend/base/explain.h"
 #include "lsp/server/advice.h"
+#include "lsp/server/finding.h"
 #include "lsp/server/handlers.h"
 #include "lsp/server/later.h"
 #include "lsp/server/server.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -94,30 +96,63 @@ static std::string textOf(const Diagnostic &diagnostic, bool withLabels) {
 
 static bool isUnused(DiagId id) { return id == DiagId::UnusedLocal || id == DiagId::UnusedImport; }
 
-static json toJson(Session &session, const ide::File &file, const ide::FileDiagnostic &each) {
+static PlacedFinding findingOf(Session &session, const ide::File &file,
+                               const ide::FileDiagnostic &each, uint32_t origin) {
   const Diagnostic &diagnostic = *each.diagnostic;
   const DiagInfo &info = diagInfo(diagnostic.id);
-  json out = {{"range", session.range(file, each.range)},
-              {"severity", severityOf(diagnostic.severity)},
-              {"code", info.code},
-              {"source", "ptl"},
-              {"message", textOf(diagnostic, !session.client.relatedInformation)}};
+  FindingParts parts{severityOf(diagnostic.severity), info.code,
+                     textOf(diagnostic, !session.client.relatedInformation)};
   if (session.client.codeDescription)
-    if (std::string uri = pageUri(info.code); !uri.empty())
-      out["codeDescription"] = {{"href", uri}};
-  if (session.client.diagnosticTags && isUnused(diagnostic.id))
-    out["tags"] = {1};
-  if (!session.client.relatedInformation || diagnostic.labels.empty())
-    return out;
-  json related = json::array();
-  for (const Label &label : diagnostic.labels)
-    if (ide::Location location = session.workspace.locate(label.span))
-      related.push_back({{"location", session.location(location)}, {"message", label.text}});
-  out["relatedInformation"] = std::move(related);
-  return out;
+    parts.page = pageUri(info.code);
+  parts.isUnneeded = session.client.diagnosticTags && isUnused(diagnostic.id);
+  if (session.client.relatedInformation)
+    for (const Label &label : diagnostic.labels)
+      if (ide::Location location = session.workspace.locate(label.span))
+        parts.related.emplace_back(location, label.text);
+  return findingAt(session, file, each.range, std::move(parts), origin);
 }
 
-static void addFailures(Session &session, const ide::File &file, json &list) {
+namespace {
+
+/// The findings that are cached with a chunk, for its last check and the name of its file.
+struct KeptFindings {
+  mutable std::weak_ptr<const ChunkCheck> check;
+  mutable std::string path;
+  mutable std::vector<std::shared_ptr<const Finding>> findings; ///< as the check's diagnostics
+
+  void renew(const ide::Place &place, const ide::File &file) const {
+    bool isSame = !check.owner_before(place.check) && !place.check.owner_before(check);
+    if (isSame && path == file.path())
+      return;
+    check = place.check;
+    path = file.path();
+    findings.assign(place.check->diagnostics.size(), nullptr);
+  }
+};
+
+} // namespace
+
+/// Whether all that a diagnostic shows moves together.
+static bool isOfOneChunk(const Diagnostic &diagnostic) {
+  return std::ranges::all_of(diagnostic.labels, [&](const Label &label) {
+    return label.span.file == diagnostic.span.file;
+  });
+}
+
+static PlacedFinding keptFindingOf(Session &session, const ide::File &file,
+                                   const ide::FileDiagnostic &each) {
+  if (!each.place || !isOfOneChunk(*each.diagnostic))
+    return findingOf(session, file, each, 0);
+  const auto &kept = each.place->chunk->memo.get<KeptFindings>([] { return KeptFindings(); });
+  kept.renew(*each.place, file);
+  auto index = static_cast<size_t>(each.diagnostic - each.place->check->diagnostics.data());
+  std::shared_ptr<const Finding> &finding = kept.findings[index];
+  if (!finding)
+    finding = findingOf(session, file, each, each.place->line).finding;
+  return {finding, each.place->line};
+}
+
+static void addFailures(Session &session, const ide::File &file, std::vector<PlacedFinding> &list) {
   for (const CompilerFailure &failure : session.failures) {
     if (failure.path != file.path())
       continue;
@@ -126,26 +161,24 @@ static void addFailures(Session &session, const ide::File &file, json &list) {
       for (const ide::ChunkDecl &each : place.chunk->decls)
         if (each.decl.name == failure.entry)
           range = {place.begin + each.decl.span.begin, place.begin + each.decl.span.end};
-    list.push_back({{"range", session.range(file, range)},
-                    {"severity", severityOf(Severity::Warning)},
-                    {"code", diagInfo(DiagId::CompilerFault).code},
-                    {"source", "ptl"},
-                    {"message", failure.message}});
+    FindingParts parts{severityOf(Severity::Warning), diagInfo(DiagId::CompilerFault).code,
+                       failure.message};
+    list.push_back(findingAt(session, file, range, std::move(parts)));
   }
 }
 
-json diagnosticsOf(Session &session, ide::File &file) {
+std::string diagnosticsOf(Session &session, ide::File &file) {
   while (session.workspace.checkNext(file)) {
   }
-  json list = json::array();
+  std::vector<PlacedFinding> list;
   for (const ide::FileDiagnostic &each : session.workspace.diagnostics(file))
-    list.push_back(toJson(session, file, each));
+    list.push_back(keptFindingOf(session, file, each));
   addFailures(session, file, list);
   forEachVerdict(session, file, [&](const ide::FileDiagnostic &each, const std::string &) {
-    list.push_back(toJson(session, file, each));
+    list.push_back(findingOf(session, file, each, 0));
   });
   addAdvice(session, file, list);
-  return session.typing.shown(file, std::move(list));
+  return jsonText(session.typing.shown(file, std::move(list)));
 }
 
 // ---- Sending ------------------------------------------------------------------------------------
@@ -181,9 +214,11 @@ void Server::publish(ide::File &file) {
   if (session.client.pullsDiagnostics)
     return;
   published_.insert(file.path());
-  notify("textDocument/publishDiagnostics", {{"uri", Session::uri(file.path())},
-                                             {"version", file.version},
-                                             {"diagnostics", diagnosticsOf(session, file)}});
+  std::string begin =
+      R"({"jsonrpc":"2.0","method":"textDocument/publishDiagnostics","params":{"uri":)" +
+      jsonText(Session::uri(file.path())) + ",\"version\":" + std::to_string(file.version) +
+      ",\"diagnostics\":";
+  connection.sendAround(begin, diagnosticsOf(session, file), "}}");
 }
 
 void Server::restLater(uint64_t milliseconds) {
@@ -210,34 +245,34 @@ void Server::sayHeld() {
 
 // ---- Requests -----------------------------------------------------------------------------------
 
-static json report(Session &session, ide::File &file, const std::string &previous) {
-  json items = diagnosticsOf(session, file);
-  std::string id = std::to_string(std::hash<json>()(items));
-  if (id == previous)
-    return {{"kind", "unchanged"}, {"resultId", id}};
-  return {{"kind", "full"}, {"resultId", id}, {"items", std::move(items)}};
+/// A report of one file as JSON text, to which `members` are added.
+static std::string report(Session &session, ide::File &file, const std::string &previous,
+                          const std::string &members = "") {
+  std::string items = diagnosticsOf(session, file);
+  std::string id = std::to_string(std::hash<std::string>()(items));
+  std::string begin = "{" + members + "\"resultId\":\"" + id + "\",\"kind\":";
+  return id == previous ? begin + "\"unchanged\"}" : begin + "\"full\",\"items\":" + items + "}";
 }
 
 json documentDiagnostic(Session &session, const json &params) {
-  return report(session, session.file(params), params.value("previousResultId", ""));
+  return rawJson(report(session, session.file(params), params.value("previousResultId", "")));
 }
 
 json workspaceDiagnostic(Session &session, const json &params) {
   std::map<std::string, std::string> previous;
   for (const json &each : params.value("previousResultIds", json::array()))
     previous[each.at("uri")] = each.at("value");
-  json items = json::array();
+  std::string items;
   for (const std::string &path : session.workspaceFiles()) {
     ide::File *file = session.workspace.load(path);
     if (!file)
       continue;
     std::string uri = Session::uri(file->path());
-    json item = report(session, *file, previous[uri]);
-    item["uri"] = uri;
-    item["version"] = file->isOpen ? json(file->version) : json();
-    items.push_back(std::move(item));
+    std::string version = file->isOpen ? std::to_string(file->version) : "null";
+    std::string members = "\"uri\":" + jsonText(uri) + ",\"version\":" + version + ",";
+    items += (items.empty() ? "" : ",") + report(session, *file, previous[uri], members);
   }
-  return {{"items", std::move(items)}};
+  return rawJson("{\"items\":[" + items + "]}");
 }
 
 } // namespace ptl::lsp

@@ -5,8 +5,9 @@
 
 namespace ptl::lsp {
 
-/// All diagnostics of a file. Parts of it that are not checked yet are checked now.
-json diagnosticsOf(Session &session, ide::File &file);
+/// All diagnostics of a file that are shown now, as a JSON array. Parts of it that are not checked yet
+/// are checked first.
+std::string diagnosticsOf(Session &session, ide::File &file);
 
 /// A folder of ours in the user's cache, made if it is missing; empty when there is none.
 std::string cacheFolder(const std::string &name);

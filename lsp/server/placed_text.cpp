@@ -1,17 +1,23 @@
 #include "lsp/server/placed_text.h"
 
+#include "lsp/server/session.h"
+
 #include <algorithm>
 #include <charconv>
 
 namespace ptl::lsp {
 
+void PlacedText::position(uint32_t line, uint32_t character) {
+  text += "{\"line\":";
+  holes.push_back({static_cast<uint32_t>(text.size()), line});
+  text += ",\"character\":";
+  text += std::to_string(character);
+  text += '}';
+}
+
 void PlacedText::position(const Session &session, const ide::Chunk &chunk, ide::LineByte position) {
   std::string_view line = chunk.file.line(position.line + 1);
-  text += "{\"line\":";
-  holes.push_back({static_cast<uint32_t>(text.size()), position.line});
-  text += ",\"character\":";
-  text += std::to_string(session.length(line.substr(0, position.byte)));
-  text += '}';
+  this->position(position.line, session.length(line.substr(0, position.byte)));
 }
 
 void PlacedText::range(const Session &session, const ide::Chunk &chunk, ide::LineByte begin,

@@ -2,18 +2,24 @@
 // inserted on use, because they depend on the chunk's place in the document.
 #pragma once
 
-#include "lsp/server/session.h"
+#include "lsp/ide/workspace.h"
+
+#include <nlohmann/json.hpp>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ptl::lsp {
+
+using json = nlohmann::json;
+class Session;
 
 struct PlacedText {
   std::string text;
   struct Hole {
     uint32_t at;   ///< in `text`: the number goes before it
-    uint32_t line; ///< in the chunk
+    uint32_t line; ///< from the line that the text is placed at, the first of a chunk
   };
   std::vector<Hole> holes;
 
@@ -22,6 +28,7 @@ struct PlacedText {
   /// The bytes of `text` from `begin` to `end`, with their line numbers.
   std::string part(size_t begin, size_t end, uint32_t line) const;
 
+  void position(uint32_t line, uint32_t character);
   void position(const Session &session, const ide::Chunk &chunk, ide::LineByte position);
   void range(const Session &session, const ide::Chunk &chunk, ide::LineByte begin,
              ide::LineByte end);

@@ -154,9 +154,9 @@ static Lines linesAt(const ide::File &file, uint32_t offset) {
 /// whoever changes a declaration goes on to its uses.
 void Typing::leaveLine(const ide::File &file) {
   for (const Found &found : found_)
-    if (found.isDone && region_.contains(found.line)) {
+    if (found.isDone && region_.contains(found.finding.line())) {
       released_.insert(found.identity);
-      remember(file, found.diagnostic, found.identity);
+      remember(file, found.finding, found.identity);
     }
   isLeft_ = true;
 }
@@ -168,11 +168,12 @@ void Typing::leaveDeclaration(const ide::File &file, uint32_t offset) {
   Places places = declarationsAt(file, offset);
   std::unordered_set<size_t> beingMended;
   for (const Found &found : found_)
-    if (places.contains(file.document.placeAtLine(found.line)) && !known.contains(found.identity))
-      beingMended.insert(found.message);
+    if (places.contains(file.document.placeAtLine(found.finding.line())) &&
+        !known.contains(found.identity))
+      beingMended.insert(found.finding->hash);
   released_.clear();
   for (const Found &found : found_)
-    if (!beingMended.contains(found.message))
+    if (!beingMended.contains(found.finding->hash))
       released_.insert(found.identity);
   told_.clear();
   isLeft_ = true;
@@ -252,25 +253,10 @@ static bool isOfUnfinished(std::string_view code) {
 
 static bool isOfSyntax(std::string_view code) { return code.starts_with("E01"); }
 
-static uint32_t lineOf(const json &diagnostic) {
-  return diagnostic.at("range").at("start").at("line").get<uint32_t>();
-}
-
-static std::string textOf(const json &diagnostic) {
-  return diagnostic.value("code", "") + "\n" + diagnostic.value("message", "") + "\n";
-}
-
 /// The same for the same finding at the same text, wherever that has moved to.
-static size_t identityOf(const std::string &text, std::string_view line) {
-  return std::hash<std::string>()(text + std::string(line));
-}
-
-/// Moves a diagnostic by lines.
-static void moveBy(json &diagnostic, int64_t lines) {
-  for (const char *end : {"start", "end"}) {
-    json &line = diagnostic["range"][end]["line"];
-    line = line.get<int64_t>() + lines;
-  }
+static size_t identityOf(const Finding &finding, std::string_view line) {
+  constexpr size_t factor = 0x9E3779B97F4A7C15; // the golden ratio, which spreads bits
+  return (finding.hash ^ std::hash<std::string_view>()(line)) * factor ^ finding.hash;
 }
 
 static bool isWordCharacter(char c) {
@@ -317,20 +303,19 @@ std::string Typing::hopelessWord(const ide::File &file) const {
 }
 
 /// Whether an error says that a word is the name of nothing.
-static bool isUnknown(const json &diagnostic, const std::string &word) {
-  std::string code = diagnostic.value("code", "");
+static bool isUnknown(const Finding &finding, const std::string &word) {
+  const std::string &code = finding.code;
   return (code == "E0201" || code == "E0202" || code == "E0203") &&
-         diagnostic.value("message", "").find("`" + word + "`") != std::string::npos;
+         finding.message.find("`" + word + "`") != std::string::npos;
 }
 
 // ---- What a check does not see ------------------------------------------------------------------
 
-void Typing::remember(const ide::File &file, json diagnostic, size_t identity) {
+void Typing::remember(const ide::File &file, const PlacedFinding &finding, size_t identity) {
   for (const Told &told : told_)
     if (told.identity == identity)
       return;
-  std::string line(file.document.lineText(lineOf(diagnostic)));
-  told_.push_back({std::move(diagnostic), std::move(line), identity});
+  told_.push_back({finding, std::string(file.document.lineText(finding.line())), identity});
 }
 
 /// The change is about to be made: what is told moves with its line, or goes with it.
@@ -339,16 +324,17 @@ void Typing::moveTold(const ide::File &file, ide::Range range, std::string_view 
     return;
   ide::LineByte begin = file.document.position(range.begin),
                 end = file.document.position(range.end);
-  int64_t lines = std::count(text.begin(), text.end(), '\n') - int64_t(end.line - begin.line);
+  auto lines = static_cast<uint32_t>(std::count(text.begin(), text.end(), '\n')) -
+               (end.line - begin.line); // fewer wrap around, as unsigned numbers do
   bool isBehind = begin.byte >= file.document.lineText(begin.line).size();
   bool isBefore = end.byte == 0 && (text.empty() || text.back() == '\n');
   std::erase_if(told_, [&](Told &told) {
-    uint32_t line = lineOf(told.diagnostic);
+    uint32_t line = told.finding.line();
     if (line < begin.line || (line == begin.line && isBehind))
       return false;
     if (line < end.line || (line == end.line && !isBefore))
       return true;
-    moveBy(told.diagnostic, lines);
+    told.finding.origin += lines;
     return false;
   });
 }
@@ -356,26 +342,26 @@ void Typing::moveTold(const ide::File &file, ide::Range range, std::string_view 
 /// A check says nothing of the other statements of a declaration with an error of syntax. What they
 /// lack is true all the same, as long as their lines are as they were.
 void Typing::addTold(const ide::File &file, const std::unordered_set<size_t> &found,
-                     json &list) const {
+                     std::vector<PlacedFinding> &list) const {
   for (const Told &told : told_) {
-    uint32_t line = lineOf(told.diagnostic);
+    uint32_t line = told.finding.line();
     bool isBeingWritten = first_ <= line && line <= std::max(line_, region_.last);
     if (!isBeingWritten && !found.contains(told.identity) &&
         file.document.lineText(line) == told.lineText)
-      list.push_back(told.diagnostic);
+      list.push_back(told.finding);
   }
 }
 
-json Typing::shown(const ide::File &file, json diagnostics) {
+std::vector<PlacedFinding> Typing::shown(const ide::File &file,
+                                         std::vector<PlacedFinding> findings) {
   bool isHere = file.path() == path_, isAnywhere = !path_.empty();
   Places places = isHere ? declarationsAt(file, cursor_) : Places();
-  auto isNear = [&](const json &each) {
-    return places.contains(file.document.placeAtLine(lineOf(each)));
+  auto isNear = [&](const PlacedFinding &each) {
+    return places.contains(file.document.placeAtLine(each.line()));
   };
-  bool isBroken =
-      isHere && std::any_of(diagnostics.begin(), diagnostics.end(), [&](const json &each) {
-        return isOfSyntax(each.value("code", "")) && isNear(each);
-      });
+  bool isBroken = isHere && std::ranges::any_of(findings, [&](const PlacedFinding &each) {
+                    return isOfSyntax(each->code) && isNear(each);
+                  });
   bool areLines = isBroken && areBracketsWhole(file, places); // what is broken
   if (isHere)
     found_.clear();
@@ -383,28 +369,25 @@ json Typing::shown(const ide::File &file, json diagnostics) {
   std::string hopeless = isHere ? hopelessWord(file) : "";
   std::unordered_set<size_t> &known = known_[file.path()];
   std::unordered_set<size_t> counted, found;
-  json list = json::array();
+  std::vector<PlacedFinding> list;
   std::vector<Told> told;
-  for (json &each : diagnostics) {
+  for (PlacedFinding &each : findings) {
     constexpr int warning = 2; // what is milder says nothing against the text
-    if (each.value("severity", 1) > warning) {
+    if (each->severity > warning) {
       list.push_back(std::move(each));
       continue;
     }
-    uint32_t line = lineOf(each);
-    std::string text = textOf(each);
-    size_t identity = identityOf(text, file.document.lineText(line));
+    uint32_t line = each.line();
+    size_t identity = identityOf(*each.finding, file.document.lineText(line));
     found.insert(identity);
-    std::string code = each.value("code", "");
-    bool isDone = isHere && (!isBroken || (areLines && isOfSyntax(code))) &&
-                  !isOfUnfinished(code) && isNear(each);
+    bool isDone = isHere && (!isBroken || (areLines && isOfSyntax(each->code))) &&
+                  !isOfUnfinished(each->code) && isNear(each);
     if (isHere)
-      found_.push_back(
-          {identity, std::hash<std::string>()(text), line, isDone, isDone ? each : json()});
+      found_.push_back({each, identity, isDone});
     bool isAway = isHere && (line < first_ || line_ < line);
     bool counts = !isAnywhere || known.contains(identity) ||
                   (isAway && released_.contains(identity)) ||
-                  (!hopeless.empty() && line == line_ && isUnknown(each, hopeless));
+                  (!hopeless.empty() && line == line_ && isUnknown(*each.finding, hopeless));
     if (counts)
       counted.insert(identity);
     else if (!isResting_)
@@ -418,8 +401,8 @@ json Typing::shown(const ide::File &file, json diagnostics) {
     addTold(file, found, list);
     for (const Told &each : told_)
       counted.insert(each.identity);
-    for (Told &each : told)
-      remember(file, std::move(each.diagnostic), each.identity);
+    for (const Told &each : told)
+      remember(file, each.finding, each.identity);
   } else if (isHere) {
     told_ = std::move(told);
     // What was mended and comes again is new.

@@ -3,9 +3,7 @@
 // makes wrong is kept back until the typing rests, or goes on elsewhere.
 #pragma once
 
-#include "lsp/ide/workspace.h"
-
-#include <nlohmann/json.hpp>
+#include "lsp/server/finding.h"
 
 #include <memory>
 #include <string>
@@ -15,8 +13,6 @@
 #include <vector>
 
 namespace ptl::lsp {
-
-using json = nlohmann::json;
 
 /// Decides which errors and warnings a client gets. The place of typing is where the last edit was;
 /// the protocol does not say where the cursor is.
@@ -39,9 +35,9 @@ public:
   /// Forgets a file that the client has closed.
   void closed(const std::string &path);
 
-  /// The diagnostics of a file, as the protocol has them, that are said now. What the client knew
-  /// of other lines stays as long as it is true.
-  json shown(const ide::File &file, json diagnostics);
+  /// Those findings of a file that are said now. What the client knew of other lines stays as long as
+  /// it is true.
+  std::vector<PlacedFinding> shown(const ide::File &file, std::vector<PlacedFinding> findings);
 
   bool isAt(const ide::File &file) const { return file.path() == path_; }
   /// The files of which something was kept back.
@@ -50,15 +46,14 @@ public:
 private:
   /// A diagnostic that was found last in the file where somebody types.
   struct Found {
-    size_t identity, message; ///< the latter without its line
-    uint32_t line;
+    PlacedFinding finding;
+    size_t identity;
     bool isDone; ///< it counts as soon as its line is left
-    json diagnostic;
   };
   /// An error that is told, or due, in the declaration where somebody types. A check says nothing
   /// of it while another statement there is broken.
   struct Told {
-    json diagnostic;
+    PlacedFinding finding;
     std::string lineText;
     size_t identity;
   };
@@ -75,8 +70,9 @@ private:
   void leaveLine(const ide::File &file);
   void leaveDeclaration(const ide::File &file, uint32_t offset);
   void moveTold(const ide::File &file, ide::Range range, std::string_view text);
-  void addTold(const ide::File &file, const std::unordered_set<size_t> &found, json &list) const;
-  void remember(const ide::File &file, json diagnostic, size_t identity);
+  void addTold(const ide::File &file, const std::unordered_set<size_t> &found,
+               std::vector<PlacedFinding> &list) const;
+  void remember(const ide::File &file, const PlacedFinding &finding, size_t identity);
 
   bool isResting_ = true;
   std::string path_; ///< empty: nobody types

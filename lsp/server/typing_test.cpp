@@ -32,18 +32,21 @@ protected:
     workspace_.edit(*file_, {at, at + 1}, "");
     typing_.end(*file_, {at, at + 1}, "");
   }
-  static json diagnostic(uint32_t line, const std::string &code, int severity = 1) {
-    json at = {{"line", line}, {"character", 0}};
-    return {{"range", {{"start", at}, {"end", at}}},
-            {"code", code},
-            {"severity", severity},
-            {"message", "of " + code}};
+  static PlacedFinding diagnostic(uint32_t line, const std::string &code, int severity = 1,
+                                  const std::string &message = "") {
+    auto finding = std::make_shared<Finding>();
+    finding->text.position(0, 0);
+    finding->severity = severity;
+    finding->code = code;
+    finding->message = message;
+    finding->hash = std::hash<std::string>()(code + message);
+    return {finding, line};
   }
   /// The codes that are said of these.
-  std::string shown(const std::vector<json> &found) {
+  std::string shown(const std::vector<PlacedFinding> &found) {
     std::string codes;
-    for (const json &each : typing_.shown(*file_, found))
-      codes += (codes.empty() ? "" : " ") + each.value("code", "");
+    for (const PlacedFinding &each : typing_.shown(*file_, found))
+      codes += (codes.empty() ? "" : " ") + each->code;
     return codes;
   }
 
@@ -71,9 +74,7 @@ TEST_F(TypingTest, KeepsBackWhatAnEditMakesWrong) {
 
 TEST_F(TypingTest, SaysAtOnceThatAWordCannotBecomeAName) {
   auto unknown = [](const std::string &word) {
-    json found = diagnostic(2, "E0201");
-    found["message"] = "unknown name `" + word + "`";
-    return found;
+    return diagnostic(2, "E0201", 1, "unknown name `" + word + "`");
   };
   type("let a = x", " + ma");
   EXPECT_EQ(shown({unknown("ma")}), "") << "it may become `max`";
@@ -81,16 +82,16 @@ TEST_F(TypingTest, SaysAtOnceThatAWordCannotBecomeAName) {
   EXPECT_EQ(shown({unknown("maq")}), "E0201");
   EXPECT_EQ(shown({diagnostic(2, "E0312")}), "") << "anything else waits";
   type("+ maq", "\n    let b = exp");
-  json exp = unknown("exp");
-  exp["range"]["start"]["line"] = 3;
+  PlacedFinding exp = unknown("exp");
+  exp.origin = 3;
   EXPECT_EQ(shown({exp}), "") << "its bracket may follow";
   type("let b = exp", "(axq");
-  json argument = unknown("axq");
-  argument["range"]["start"]["line"] = 3;
+  PlacedFinding argument = unknown("axq");
+  argument.origin = 3;
   EXPECT_EQ(shown({argument}), "") << "it may be the name of an argument";
   type("y[:] = ", "exp");
-  json before = unknown("expa");
-  before["range"]["start"]["line"] = 4;
+  PlacedFinding before = unknown("expa");
+  before.origin = 4;
   EXPECT_EQ(shown({before}), "") << "it may be parted from the word behind it";
 }
 
@@ -216,9 +217,10 @@ TEST_F(TypingTest, WhatIsHiddenMovesWithItsLine) {
   type("y[:] = a", " + unk");
   EXPECT_EQ(shown({diagnostic(3, "E0201")}), "");
   type("let a = x", "\n    let b");
-  json list = typing_.shown(*file_, json::array({diagnostic(3, "E0105")}));
+  std::vector<PlacedFinding> list = typing_.shown(*file_, {diagnostic(3, "E0105")});
   ASSERT_EQ(list.size(), 1u);
-  EXPECT_EQ(list[0]["range"]["start"]["line"], 4);
+  EXPECT_EQ(list[0].line(), 4u);
+  EXPECT_EQ(json::parse(list[0].text())["line"], 4);
   type("y[:] = a + unk", " +");
   EXPECT_EQ(shown({diagnostic(3, "E0105")}), "E0105") << "the other one's own line is written";
 }
