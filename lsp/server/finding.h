@@ -27,6 +27,7 @@ struct PlacedFinding {
   uint32_t origin = 0;
 
   const Finding *operator->() const { return finding.get(); }
+  const Finding &operator*() const { return *finding; }
   uint32_t line() const { return origin + finding->line; }
   const std::string &text() const { return finding->text.at(origin); }
 };

@@ -161,8 +161,27 @@ void Typing::leaveLine(const ide::File &file) {
   isLeft_ = true;
 }
 
+/// The word that a finding says to be the name of nothing; empty if it says something else.
+static std::string_view unknownName(const Finding &finding) {
+  constexpr std::string_view codes[] = {"E0201", "E0202", "E0203", "E0706"};
+  if (std::ranges::find(codes, finding.code) == std::end(codes))
+    return {};
+  // All these messages end with the name; what helps stands on the lines behind them.
+  std::string_view message =
+      std::string_view(finding.message).substr(0, finding.message.find('\n'));
+  size_t begin = message.rfind('`', message.size() - 2);
+  return message.ends_with('`') ? message.substr(begin + 1, message.size() - begin - 2) : "";
+}
+
+/// The same for findings that are mended alike: a declaration with another name leaves calls and
+/// schedules behind.
+static size_t causeOf(const Finding &finding) {
+  std::string_view name = unknownName(finding);
+  return name.empty() ? finding.hash : std::hash<std::string_view>()(name);
+}
+
 /// `offset` is where the typing goes on. Whoever goes to a declaration with an error that was kept
-/// back knows of it, and of those that say the same.
+/// back knows of it, and of those with the same cause.
 void Typing::leaveDeclaration(const ide::File &file, uint32_t offset) {
   const std::unordered_set<size_t> &known = known_[path_];
   Places places = declarationsAt(file, offset);
@@ -170,10 +189,10 @@ void Typing::leaveDeclaration(const ide::File &file, uint32_t offset) {
   for (const Found &found : found_)
     if (places.contains(file.document.placeAtLine(found.finding.line())) &&
         !known.contains(found.identity))
-      beingMended.insert(found.finding->hash);
+      beingMended.insert(causeOf(*found.finding));
   released_.clear();
   for (const Found &found : found_)
-    if (!beingMended.contains(found.finding->hash))
+    if (!beingMended.contains(causeOf(*found.finding)))
       released_.insert(found.identity);
   told_.clear();
   isLeft_ = true;
@@ -302,13 +321,6 @@ std::string Typing::hopelessWord(const ide::File &file) const {
   return word;
 }
 
-/// Whether an error says that a word is the name of nothing.
-static bool isUnknown(const Finding &finding, const std::string &word) {
-  const std::string &code = finding.code;
-  return (code == "E0201" || code == "E0202" || code == "E0203") &&
-         finding.message.find("`" + word + "`") != std::string::npos;
-}
-
 // ---- What a check does not see ------------------------------------------------------------------
 
 void Typing::remember(const ide::File &file, const PlacedFinding &finding, size_t identity) {
@@ -378,7 +390,7 @@ std::vector<PlacedFinding> Typing::shown(const ide::File &file,
       continue;
     }
     uint32_t line = each.line();
-    size_t identity = identityOf(*each.finding, file.document.lineText(line));
+    size_t identity = identityOf(*each, file.document.lineText(line));
     found.insert(identity);
     bool isDone = isHere && (!isBroken || (areLines && isOfSyntax(each->code))) &&
                   !isOfUnfinished(each->code) && isNear(each);
@@ -387,7 +399,7 @@ std::vector<PlacedFinding> Typing::shown(const ide::File &file,
     bool isAway = isHere && (line < first_ || line_ < line);
     bool counts = !isAnywhere || known.contains(identity) ||
                   (isAway && released_.contains(identity)) ||
-                  (!hopeless.empty() && line == line_ && isUnknown(*each.finding, hopeless));
+                  (!hopeless.empty() && line == line_ && unknownName(*each) == hopeless);
     if (counts)
       counted.insert(identity);
     else if (!isResting_)

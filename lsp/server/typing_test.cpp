@@ -171,6 +171,16 @@ TEST_F(TypingTest, WhoGoesToAnErrorKnowsOfIt) {
   EXPECT_EQ(shown({diagnostic(8, "E0202"), diagnostic(3, "E0312")}), "E0312");
 }
 
+TEST_F(TypingTest, WhoMendsOneUseOfANameKnowsOfTheOthers) {
+  type("kernel k", "_b");
+  PlacedFinding call = diagnostic(3, "E0202", 1, "unknown function `k`"),
+                schedule = diagnostic(7, "E0706", 1, "no kernel, program or `fn` is named `k`");
+  schedule.origin = 7;
+  EXPECT_EQ(shown({call, schedule}), "");
+  type("return x", "y");
+  EXPECT_EQ(shown({call}), "") << "its turn comes behind the schedule's";
+}
+
 TEST_F(TypingTest, ABrokenStatementHidesNoErrorOfAnother) {
   type("let a = x", " + unk");
   EXPECT_EQ(shown({diagnostic(2, "E0201")}), "");
