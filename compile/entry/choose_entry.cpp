@@ -31,6 +31,8 @@ EntryChoice chooseEntry(const CheckedProgram &program, std::string_view name,
       continue;
     if (decl->name == name)
       return {decl, ""};
+    if (decl->kind == DeclKind::ExternKernel)
+      continue; // it has no body to run
     all.push_back(decl);
     // A function that is exported is there for other modules; kernels and programs are what one
     // runs.

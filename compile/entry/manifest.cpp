@@ -333,6 +333,8 @@ std::string valueProblem(const std::string &name, const Type &type) {
 } // namespace
 
 std::string entryProblem(const CallableDecl &decl) {
+  if (decl.kind == DeclKind::ExternKernel)
+    return "it has no body";
   std::string problem;
   auto add = [&](const std::string &name, const Type &type) {
     if (problem.empty())

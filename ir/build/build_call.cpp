@@ -131,16 +131,27 @@ static Bound runCallee(BuildContext &c, const CallExpr &expr, Frame frame) {
   return result;
 }
 
+/// Whether a call cannot be compiled, which is said.
+static bool isRefused(BuildContext &c, const CallExpr &expr) {
+  const CallableDecl &callee = *expr.callee;
+  if (callee.isBlockLevel && callee.kind != DeclKind::ManualKernel)
+    c.fail(DiagId::BlockLevelNotOnTarget, expr.span, {callee.name, c.binding.machine});
+  else if (!callee.body)
+    c.fail(DiagId::ExternNotOnTarget, expr.span, {callee.name, c.binding.machine});
+  else
+    return c.isTooLarge(expr.span, "the call of `" + callee.name + "`");
+  return true;
+}
+
 Bound buildCall(BuildContext &c, const CallExpr &expr) {
   const CallableDecl &callee = *expr.callee;
   Location loc = c.here(expr);
-  if (callee.isBlockLevel && callee.kind != DeclKind::ManualKernel)
-    return c.fail(DiagId::BlockLevelNotOnTarget, expr.span, {callee.name, c.binding.machine});
   for (const RuntimeCheck &check : expr.checks)
     if (check.condition && c.binding.checked)
       emitCondition(c, *check.condition, "where",
                     "`" + callee.name + "` needs `" + check.text + "`", loc);
-  if (c.isTooLarge(expr.span, "the call of `" + callee.name + "`"))
+  // What uses the result is built all the same, of zeros.
+  if (isRefused(c, expr))
     return expr.type->kind == TypeKind::Void ? Bound() : zeroOf(c, *expr.type, loc);
   Frame frame = calleeFrame(c, expr);
   if (c.binding.ranges)

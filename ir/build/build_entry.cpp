@@ -271,6 +271,8 @@ OwningOpRef<ModuleOp> buildIr(MLIRContext &context, const CheckedProgram &progra
   OwningOpRef<ModuleOp> module = ModuleOp::create(c.location(decl.span));
   if (decl.isBlockLevel && decl.kind != DeclKind::ManualKernel)
     c.fail(DiagId::BlockLevelNotOnTarget, decl.nameSpan, {decl.name, binding.machine});
+  else if (!decl.body)
+    c.fail(DiagId::ExternNotOnTarget, decl.nameSpan, {decl.name, binding.machine});
   else if (!decl.level.empty() && decl.level != "chip" && decl.level != "core" &&
            // One processor computes what a program on parts means as a whole.
            !(binding.machine == "cpu" && isPlaced(*decl.module->tree, decl.syntax)))

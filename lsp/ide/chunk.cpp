@@ -25,6 +25,15 @@ Chunk::Chunk(FileId id, std::string path, std::string text, ParsedChunk parsed,
   }
 }
 
+uint32_t textHash(const Chunk &chunk) {
+  struct Hash {
+    uint32_t value;
+  };
+  return chunk.memo
+      .get<Hash>([&] { return Hash{static_cast<uint32_t>(hashOf(chunk.file.text()))}; })
+      .value;
+}
+
 std::shared_ptr<const Chunk> makeChunk(FileId id, const std::string &path, std::string_view text,
                                        TextPart part) {
   DiagnosticSink syntax;

@@ -37,6 +37,9 @@ struct Chunk {
   uint32_t lines() const { return file.lineCount() - 1; }
 };
 
+/// Tells the texts of chunks apart, in a number that every client can keep.
+uint32_t textHash(const Chunk &chunk);
+
 /// Which part of a document a text is.
 struct TextPart {
   bool isFirst = false; ///< it begins the document

@@ -39,18 +39,6 @@ bool areSame(const std::weak_ptr<const T> &a, const std::shared_ptr<const T> &b)
   return !a.owner_before(b) && !b.owner_before(a);
 }
 
-/// Tells the texts of a chunk apart, in a number that every client can keep.
-uint32_t textHash(const ide::Chunk &chunk) {
-  struct Hash {
-    uint32_t value;
-  };
-  return chunk.memo
-      .get<Hash>([&] {
-        return Hash{static_cast<uint32_t>(std::hash<std::string_view>()(chunk.file.text()))};
-      })
-      .value;
-}
-
 /// Parts that lead nowhere are one with those beside them.
 std::vector<ide::LabelPart> joinedParts(const std::vector<ide::LabelPart> &parts) {
   std::vector<ide::LabelPart> all;
@@ -121,7 +109,7 @@ void HintWriter::item(const ide::InlayHint &hint) {
   label(hint);
   text += hint.kind == ide::HintKind::Parameter ? ",\"kind\":2" : ",\"kind\":1";
   text += ",\"data\":[";
-  for (uint32_t number : {chunk.id(), textHash(chunk), hint.offset})
+  for (uint32_t number : {chunk.id(), ide::textHash(chunk), hint.offset})
     text += std::to_string(number) + ",";
   text += std::to_string(static_cast<int>(hint.kind)) + "]}";
 }
@@ -205,7 +193,7 @@ static std::optional<MeantHint> meantHint(Session &session, const json &data) {
   ide::Location location = session.workspace.locate({id, offset, offset});
   ide::File *file = location ? session.workspace.find(location.file->path()) : nullptr;
   const ide::Place *place = file ? file->document.placeOf(id) : nullptr;
-  if (!place || textHash(*place->chunk) != hash || offset > place->chunk->size() || kind < 0 ||
+  if (!place || ide::textHash(*place->chunk) != hash || offset > place->chunk->size() || kind < 0 ||
       kind > static_cast<int>(ide::HintKind::Parameter))
     return std::nullopt;
   return MeantHint{*file, location.range.begin, static_cast<ide::HintKind>(kind)};

@@ -165,9 +165,17 @@ void WorkerClient::deliver() {
   isDelivering_ = false;
 }
 
-/// A hash of a request without its number.
+/// A hash of a request without its number. Each request is looked up once some have failed, so the texts
+/// of chunks are hashed once.
 static size_t fingerprintOf(const std::string &method, const WorkerRequest &request) {
-  return std::hash<std::string>()(method + dumped(request.whole()));
+  size_t hash = std::hash<std::string>()(method + dumped(request.members));
+  auto add = [&](size_t other) { hash = hash * 31 + other; };
+  for (const OpenText &file : request.files) {
+    add(std::hash<std::string>()(file.path));
+    for (const ide::Place &place : file.document->places())
+      add(ide::textHash(*place.chunk));
+  }
+  return hash;
 }
 
 void WorkerClient::ask(std::string method, WorkerRequest request, std::string topic,
