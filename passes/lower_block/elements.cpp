@@ -18,6 +18,8 @@ using Form = Tile::Form;
 
 static void moveRows(KernelContext &c, const ShapedTile &from, const ShapedTile &to,
                      const Movement &movement);
+static bool moveBlock(KernelContext &c, const ShapedTile &from, const ShapedTile &to,
+                      const Movement &movement);
 
 // ---- positions ----------------------------------------------------------------------------------
 ShapedTile shaped(KernelContext &c, const Tile &tile, Type type) {
@@ -147,6 +149,8 @@ static void whenInside(KernelContext &c, const Movement &movement, Indices at,
 void move(KernelContext &c, const ShapedTile &from, const ShapedTile &to, const Movement &movement,
           Location loc) {
   c.loc = loc;
+  if (movement.inRows && movement.shift && moveBlock(c, from, to, movement))
+    return;
   if (movement.inRows)
     return moveRows(c, from, to, movement);
   forEach(c, movement.lengths, [&](Indices at) {
@@ -157,15 +161,62 @@ void move(KernelContext &c, const ShapedTile &from, const ShapedTile &to, const 
   });
 }
 
-/// Row by row, as words where the elements have no moves.
+namespace {
+/// Both ends of a move in elements that have moves.
+struct Words {
+  Value source, target;
+  int64_t perElement;
+};
+} // namespace
+
+/// Moving bytes needs no arithmetic, so a type without moves goes as words.
+static Words wordsFor(KernelContext &c, const ShapedTile &from, const ShapedTile &to) {
+  bool direct = takes(c, InstructionId::TMov, {to.tile.element});
+  Type word = direct ? to.tile.element : Type(c.b.getI32Type());
+  return {wordsOf(c, from.tile.buffer, word), wordsOf(c, to.tile.buffer, word),
+          pto::elementBytes(to.tile.element) / pto::elementBytes(word)};
+}
+
+/// All rows that are inside at once; false where the rows of the buffers differ in width.
+static bool moveBlock(KernelContext &c, const ShapedTile &from, const ShapedTile &to,
+                      const Movement &movement) {
+  Words words = wordsFor(c, from, to);
+  auto source = cast<pto::TileBufType>(words.source.getType()),
+       target = cast<pto::TileBufType>(words.target.getType());
+  int64_t first = std::max<int64_t>(*movement.shift, 0), start = first - *movement.shift;
+  int64_t rows = std::min(source.getRows() - first, target.getRows() - start);
+  if (source.getCols() != target.getCols())
+    return false;
+  if (rows <= 0)
+    return true; // none is inside
+  auto behind = [&](Value length, int64_t count) {
+    return c.b.createOrFold<arith::SubIOp>(c.loc, length, constant(c, count));
+  };
+  Value count = behind(movement.lengths[0], start);
+  if (movement.isInside)
+    count = minimum(c, count, behind(from.lengths[0], first));
+  Value cols = times(c, movement.lengths[1], constant(c, words.perElement));
+  OpBuilder::InsertionGuard guard(c.b);
+  if (IntegerAttr known; !matchPattern(count, m_Constant(&known)) || known.getInt() <= 0) {
+    Value some =
+        c.b.createOrFold<arith::CmpIOp>(c.loc, arith::CmpIPredicate::sgt, count, constant(c, 0));
+    auto branch = c.b.create<scf::IfOp>(c.loc, some, /*withElseRegion=*/false);
+    c.b.setInsertionPointToStart(&branch.getThenRegion().front());
+  }
+  auto part = [&](Value buffer, int64_t row) {
+    return window(c, buffer, constant(c, row), constant(c, 0), rows, source.getCols(), count, cols);
+  };
+  emit(c, c.loc, InstructionId::TMov, {part(words.source, first)}, {part(words.target, start)});
+  return true;
+}
+
+/// Row by row.
 static void moveRows(KernelContext &c, const ShapedTile &from, const ShapedTile &to,
                      const Movement &movement) {
   Location loc = c.loc;
-  // Moving bytes needs no arithmetic, so a type without moves goes as words.
-  bool direct = takes(c, InstructionId::TMov, {to.tile.element});
-  Type word = direct ? to.tile.element : Type(c.b.getI32Type());
-  int64_t perElement = pto::elementBytes(to.tile.element) / pto::elementBytes(word);
-  Value source = wordsOf(c, from.tile.buffer, word), target = wordsOf(c, to.tile.buffer, word);
+  const Words words = wordsFor(c, from, to);
+  Value source = words.source, target = words.target;
+  int64_t perElement = words.perElement;
   Value length = times(c, movement.lengths.back(), constant(c, perElement));
   auto colsOf = [](Value buffer) { return cast<pto::TileBufType>(buffer.getType()).getCols(); };
   forEach(c, Indices(movement.lengths).drop_back(), [&](Indices outer) {

@@ -204,6 +204,11 @@ void sliceByMoves(KernelContext &c, Operation *op, const Tile &source) {
                                                ir::extentsOf(slice.getResult().getType()).back());
   movement.inRows = !box.dropped[last] && isUnit(box.steps[last]) && wholeRows &&
                     movesInRows(c, from, box.offsets[last]) && to->tile.form == Form::Whole;
+  // Whole rows of a matrix, moved up or down by a number that is known.
+  APInt shift;
+  if (box.offsets.size() == 2 && !box.dropped[0] && isUnit(box.steps[0]) &&
+      matchPattern(box.offsets[0], m_ConstantInt(&shift)) && matchPattern(box.offsets[1], m_Zero()))
+    movement.shift = shift.getSExtValue();
   if (slice.getOutside()) {
     Value outside = scalarOf(c, slice.getOutside());
     if (!outside)

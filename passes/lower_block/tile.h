@@ -108,6 +108,9 @@ struct Ends {
 struct Movement {
   IndexVector lengths;
   bool inRows = false;
+  /// Row n of a matrix comes from row n + `shift`, if there is one, and all rows move as they are:
+  /// then one instruction moves them.
+  std::optional<int64_t> shift = {};
   std::function<Ends(Indices)> ends;
   std::function<mlir::Value(Indices)> isInside; ///< null: everywhere; else an i1
 };
