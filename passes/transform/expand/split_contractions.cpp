@@ -4,6 +4,7 @@
 
 #include "frontend/base/round_up.h"
 #include "ir/dialect/attributes.h"
+#include "passes/transform/expand/known_arrays.h"
 #include "passes/transform/groups/group_schedule.h"
 #include "passes/transform/groups/product_tiles.h"
 
@@ -120,59 +121,36 @@ namespace {
 class Splitter {
 public:
   Splitter(MatmulOp product, const MatrixLengths &lengths, int64_t parts)
-      : product_(product), lengths_(lengths), parts_(parts), b_(product), loc_(product.getLoc()) {}
+      : product_(product), lengths_(lengths), parts_(parts), b_(product) {}
 
   void run() {
     int64_t own = lengths_.contracted / parts_;
+    KnownArrays arrays(b_, product_.getLoc());
+    auto axes = [&](llvm::StringRef name, llvm::ArrayRef<int64_t> values) {
+      return b_.getNamedAttr(name, b_.getDenseI64ArrayAttr(values));
+    };
     // The parts of the contracted axis become the first axis of both operands.
-    Value left = reshaped(product_->getOperand(0), {lengths_.rows, parts_, own});
-    OperationState turn(loc_, TransposeOp::getOperationName());
-    turn.addOperands(left);
-    turn.addAttribute("axes", b_.getDenseI64ArrayAttr({1, 0, 2}));
-    turn.addTypes(typeOf(left, {parts_, lengths_.rows, own}));
-    left = b_.create(turn)->getResult(0);
-    Value right = reshaped(product_->getOperand(1), {parts_, own, lengths_.cols});
-    OperationState multiply(loc_, MatmulOp::getOperationName());
+    Value left = arrays.reshaped(product_->getOperand(0), {lengths_.rows, parts_, own});
+    left = arrays.make(TransposeOp::getOperationName(), left, {parts_, lengths_.rows, own},
+                       axes("axes", {1, 0, 2}));
+    Value right = arrays.reshaped(product_->getOperand(1), {parts_, own, lengths_.cols});
+    OperationState multiply(product_.getLoc(), MatmulOp::getOperationName());
     multiply.addOperands({left, right});
     multiply.addAttributes(product_->getAttrs());
     Value out = product_->getResult(0);
-    multiply.addTypes(typeOf(out, {parts_, lengths_.rows, lengths_.cols}));
+    multiply.addTypes(arrays.typeOf(out, {parts_, lengths_.rows, lengths_.cols}));
     Value products = b_.create(multiply)->getResult(0);
-    OperationState add(loc_, ReduceSumOp::getOperationName());
-    add.addOperands(products);
-    add.addAttribute("axes", b_.getDenseI64ArrayAttr({0}));
-    add.addTypes(typeOf(out, {1, lengths_.rows, lengths_.cols}));
-    Value sum = b_.create(add)->getResult(0);
-    out.replaceAllUsesWith(withoutFirst(sum));
+    llvm::SmallVector<int64_t> one = {1, lengths_.rows, lengths_.cols};
+    Value sum = arrays.make(ReduceSumOp::getOperationName(), products, one, axes("axes", {0}));
+    out.replaceAllUsesWith(arrays.box(sum, {0, 0, 0}, one, {0}));
     product_->erase();
   }
 
 private:
-  ArrayType typeOf(Value like, llvm::ArrayRef<int64_t> lengths) {
-    llvm::SmallVector<Extent> extents;
-    for (int64_t length : lengths)
-      extents.push_back(Extent::constant(length));
-    return ArrayType::get(b_.getContext(), elementTypeOf(like.getType()), extents, Place::Inferred);
-  }
-  Value reshaped(Value value, llvm::ArrayRef<int64_t> lengths) {
-    OperationState state(loc_, ReshapeOp::getOperationName());
-    state.addOperands(value);
-    state.addTypes(typeOf(value, lengths));
-    return b_.create(state)->getResult(0);
-  }
-  Value withoutFirst(Value value) {
-    auto number = [&](int64_t n) -> Value { return b_.create<arith::ConstantIndexOp>(loc_, n); };
-    Value zero = number(0), offsets[] = {zero, zero, zero},
-          lengths[] = {number(1), number(lengths_.rows), number(lengths_.cols)};
-    return b_.create<SliceOp>(loc_, typeOf(value, {lengths_.rows, lengths_.cols}), value, offsets,
-                              lengths, ValueRange(), Value(), b_.getDenseI64ArrayAttr({0}));
-  }
-
   MatmulOp product_;
   MatrixLengths lengths_;
   int64_t parts_;
   OpBuilder b_;
-  Location loc_;
 };
 } // namespace
 

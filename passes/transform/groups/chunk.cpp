@@ -71,6 +71,7 @@ struct ChunkPass : impl::ChunkBase<ChunkPass> {
       stackSums(getOperation(), *found);
       makeAttentions(getOperation(), *found, halvingsOf(0));
       splitContractions(getOperation(), *found);
+      splitScans(getOperation(), *found);
     }
     serialiseAtomics(getOperation());
     forwardStorage(getOperation());

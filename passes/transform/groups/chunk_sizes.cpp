@@ -85,26 +85,8 @@ bool ChunkChooser::readsTransposed(int64_t row, int64_t col) const {
   return isTransposed(ids);
 }
 
-/// The last two axes of the value with the most axes are columns and rows.
 void ChunkChooser::chooseRoles() {
-  llvm::SmallVector<int64_t> longest;
-  auto consider = [&](const AxisMap &map) {
-    llvm::SmallVector<int64_t> ids;
-    llvm::copy_if(map, std::back_inserter(ids), [](int64_t id) { return id != kWhole; });
-    if (ids.size() > longest.size())
-      longest = ids;
-  };
-  // A product's matrix decides, since the cube core needs its rows and columns.
-  for (Operation *op : group_->members())
-    if (isProduct(op))
-      consider(group_->mapOf(op));
-  if (!group_->hasProduct()) {
-    consider(group_->mapOf(group_->root()));
-    for (Operation *op : group_->members())
-      // Without products, reductions and scans may have more axes than the result.
-      if (isReduction(op) || isScan(op))
-        consider(group_->operandMap(op, 0));
-  }
+  AxisMap longest = group_->longestMap();
   int64_t col = longest.empty() ? kWhole : longest.back();
   int64_t row = longest.size() < 2 ? kWhole : longest[longest.size() - 2];
   if (group_->hasProduct()) // extents of 1 are rows and columns, too

@@ -224,8 +224,14 @@ void OpGroup::foldOwnAxes(Operation *reduction) {
   }
   AxisMap map = mapOf(reduction);
   llvm::SmallVector<int64_t> lacking;
-  llvm::copy_if(parallel(), std::back_inserter(lacking),
-                [&](int64_t id) { return !llvm::is_contained(map, id); });
+  auto isLacking = [&](int64_t id) {
+    return !llvm::is_contained(map, id) && !llvm::is_contained(lacking, id);
+  };
+  llvm::copy_if(parallel(), std::back_inserter(lacking), isLacking);
+  // What another reduction folds may be an axis of the same tiles.
+  for (const auto &[op, member] : members_)
+    if (op != reduction && isReduction(op))
+      llvm::copy_if(foldedBy(op), std::back_inserter(lacking), isLacking);
   // Axes are matched from the end, as shapes align.
   for (int64_t id : llvm::reverse(lacking))
     for (int64_t folded : foldedBy(reduction))
@@ -328,6 +334,26 @@ llvm::SmallVector<int64_t> OpGroup::parallel() const {
   return ids;
 }
 
+AxisMap OpGroup::longestMap() const {
+  AxisMap longest;
+  auto consider = [&](AxisMap map) {
+    llvm::erase(map, kWhole);
+    if (map.size() > longest.size())
+      longest = map;
+  };
+  // A product's matrix decides, since the cube core needs its rows and columns.
+  for (Operation *product : products_)
+    consider(mapOf(product));
+  if (hasProduct())
+    return longest;
+  consider(mapOf(root_));
+  for (const auto &[op, map] : members_)
+    // Reductions and scans may have more axes than the result.
+    if (isReduction(op) || isScan(op))
+      consider(operandMap(op, 0));
+  return longest;
+}
+
 bool OpGroup::isBatch(int64_t id) const {
   return llvm::any_of(products_, [&](Operation *product) {
     AxisMap map = mapOf(product);
@@ -390,6 +416,21 @@ bool OpGroup::scansFitProducts() const {
   return true;
 }
 
+/// Whether what reductions read comes in tiles: an axis that is neither their rows nor their columns
+/// is gone along by single positions, and memory has none of it in a row.
+bool OpGroup::foldsFitTiles() const {
+  AxisMap longest = longestMap();
+  for (const auto &[op, own] : members_) {
+    if (!isReduction(op) || foldedBy(op).empty())
+      continue;
+    AxisMap map = operandMap(op, 0);
+    llvm::erase(map, kWhole);
+    if (!llvm::is_contained(llvm::ArrayRef(longest).take_back(2), map.back()))
+      return false;
+  }
+  return true;
+}
+
 /// Whether one product has a matrix for each position of an axis along which the matrices of
 /// another one lie: tiles have several positions of that axis, or one.
 static bool differInMatrices(llvm::ArrayRef<AxisMap> products) {
@@ -424,6 +465,8 @@ bool OpGroup::isSound() const {
     return false;
   if (!limits_->tilesAreMatrices)
     return true;
+  if (!hasProduct() && !foldsFitTiles())
+    return false;
   llvm::SmallVector<AxisMap, 2> products;
   for (Operation *product : products_)
     products.push_back(mapOf(product));
