@@ -85,8 +85,9 @@ bool ChunkChooser::readsTransposed(int64_t row, int64_t col) const {
   return isTransposed(ids);
 }
 
+/// The last two axes of the value with the most axes are columns and rows.
 void ChunkChooser::chooseRoles() {
-  AxisMap longest = group_->longestMap();
+  AxisMap longest = longestMap(*group_);
   int64_t col = longest.empty() ? kWhole : longest.back();
   int64_t row = longest.size() < 2 ? kWhole : longest[longest.size() - 2];
   if (group_->hasProduct()) // extents of 1 are rows and columns, too

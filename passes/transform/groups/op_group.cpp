@@ -334,26 +334,6 @@ llvm::SmallVector<int64_t> OpGroup::parallel() const {
   return ids;
 }
 
-AxisMap OpGroup::longestMap() const {
-  AxisMap longest;
-  auto consider = [&](AxisMap map) {
-    llvm::erase(map, kWhole);
-    if (map.size() > longest.size())
-      longest = map;
-  };
-  // A product's matrix decides, since the cube core needs its rows and columns.
-  for (Operation *product : products_)
-    consider(mapOf(product));
-  if (hasProduct())
-    return longest;
-  consider(mapOf(root_));
-  for (const auto &[op, map] : members_)
-    // Reductions and scans may have more axes than the result.
-    if (isReduction(op) || isScan(op))
-      consider(operandMap(op, 0));
-  return longest;
-}
-
 bool OpGroup::isBatch(int64_t id) const {
   return llvm::any_of(products_, [&](Operation *product) {
     AxisMap map = mapOf(product);
@@ -416,19 +396,39 @@ bool OpGroup::scansFitProducts() const {
   return true;
 }
 
+AxisMap longestMap(const OpGroup &group) {
+  AxisMap longest;
+  auto consider = [&](AxisMap map) {
+    llvm::erase(map, kWhole);
+    if (map.size() > longest.size())
+      longest = map;
+  };
+  llvm::SmallVector<Operation *> members = group.members();
+  // A product's matrix decides, since the cube core needs its rows and columns.
+  for (Operation *op : members)
+    if (isProduct(op))
+      consider(group.mapOf(op));
+  if (group.hasProduct())
+    return longest;
+  consider(group.mapOf(group.root()));
+  for (Operation *op : members)
+    // Reductions and scans may have more axes than the result.
+    if (isReduction(op) || isScan(op))
+      consider(group.operandMap(op, 0));
+  return longest;
+}
+
 /// Whether what reductions read comes in tiles: an axis that is neither their rows nor their columns
 /// is gone along by single positions, and memory has none of it in a row.
-bool OpGroup::foldsFitTiles() const {
-  AxisMap longest = longestMap();
-  for (const auto &[op, own] : members_) {
-    if (!isReduction(op) || foldedBy(op).empty())
-      continue;
-    AxisMap map = operandMap(op, 0);
+static bool foldsFitTiles(const OpGroup &group) {
+  AxisMap longest = longestMap(group);
+  return llvm::all_of(group.members(), [&](Operation *op) {
+    if (!isReduction(op) || group.foldedBy(op).empty())
+      return true;
+    AxisMap map = group.operandMap(op, 0);
     llvm::erase(map, kWhole);
-    if (!llvm::is_contained(llvm::ArrayRef(longest).take_back(2), map.back()))
-      return false;
-  }
-  return true;
+    return llvm::is_contained(llvm::ArrayRef(longest).take_back(2), map.back());
+  });
 }
 
 /// Whether one product has a matrix for each position of an axis along which the matrices of
@@ -465,7 +465,7 @@ bool OpGroup::isSound() const {
     return false;
   if (!limits_->tilesAreMatrices)
     return true;
-  if (!hasProduct() && !foldsFitTiles())
+  if (!hasProduct() && !foldsFitTiles(*this))
     return false;
   llvm::SmallVector<AxisMap, 2> products;
   for (Operation *product : products_)

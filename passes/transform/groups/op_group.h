@@ -45,9 +45,6 @@ public:
   const SpaceAxis &axis(int64_t id) const { return axes_[static_cast<size_t>(id)]; }
   /// Axes of the space along which tiles are independent: axes of the root, in its order.
   llvm::SmallVector<int64_t> parallel() const;
-  /// The axes, but for whole ones, of the value that has the most: the last two are the rows and
-  /// columns of tiles. A product decides where there is one.
-  AxisMap longestMap() const;
   bool isParallel(int64_t id) const { return llvm::is_contained(parallel(), id); }
   /// Whether some product has the positions along an axis one by one, as products of their own.
   bool isBatch(int64_t id) const;
@@ -88,7 +85,6 @@ private:
   bool runsAlongAxesOnce() const;
   bool isComputedOnce(mlir::Operation *op, llvm::ArrayRef<int64_t> independent) const;
   bool scansFitProducts() const;
-  bool foldsFitTiles() const;
   bool isSound() const;
 
   mlir::Operation *root_;
@@ -101,5 +97,9 @@ private:
   std::vector<SpaceAxis> axes_;
   std::vector<int64_t> parents_;
 };
+
+/// The axes, but for whole ones, of the value of a group that has the most: the last two are the rows
+/// and columns of tiles. A product decides where there is one.
+AxisMap longestMap(const OpGroup &group);
 
 } // namespace ptl::ir
