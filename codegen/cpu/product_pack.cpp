@@ -1,5 +1,5 @@
 // Copies parts of the operands into the order in which register blocks read them.
-#include "codegen/cpu/product_plan.h"
+#include "codegen/cpu/product_pieces.h"
 #include "codegen/cpu/transpose.h"
 
 using namespace mlir;
@@ -16,6 +16,8 @@ struct Source {
   Type logical;
   Axis contracted;
   Value data, rowStride, columnStride, rows, columns; ///< in numbers
+  /// Where columns lie in rows of their own: how many are in one, how far apart such rows are, and the first column that is meant.
+  Value inner = {}, outer = {}, first = {};
 
   int64_t perLane(Axis axis) const { return axis == contracted ? p.perLane() : 1; }
   Value extent(Axis axis) const { return axis == Rows ? rows : columns; }
@@ -42,8 +44,14 @@ private:
 Value Source::address(const Emit &e, Value r, Value c) const {
   r = e.mul(r, e.index(perLane(Rows)));
   c = e.mul(c, e.index(perLane(Columns)));
-  return elementPointer(e, data, storageType(logical),
-                        e.add(e.mul(r, rowStride), e.mul(c, columnStride)));
+  Value offset = e.mul(r, rowStride);
+  if (inner) {
+    c = e.add(c, first);
+    Value line = e.b.createOrFold<arith::DivUIOp>(e.loc, c, inner);
+    offset = e.add(offset, e.mul(line, outer));
+    c = e.sub(c, e.mul(line, inner));
+  }
+  return elementPointer(e, data, storageType(logical), e.add(offset, e.mul(c, columnStride)));
 }
 
 Value Source::maskFrom(const Emit &e, Axis axis, Value start) const {
@@ -222,6 +230,60 @@ void Packing::emit(const Emit &e) const {
   });
 }
 
+namespace {
+/// Packs panels of B whose columns lie in rows of their own, at least as long as a vector.
+struct ApartPacking {
+  Source from; ///< its `data` is that of the first column of a line
+  Target to;
+
+  void emit(const Emit &e) const;
+  void vector(const Emit &e, Value r, Value c, Value line, Value x) const;
+};
+} // namespace
+
+// A vector of columns, which begins at column x of a line and may end in the next one.
+void ApartPacking::vector(const Emit &e, Value r, Value c, Value line, Value x) const {
+  int64_t lanes = from.p.lanes;
+  Source own = from, next = from;
+  own.inner = next.inner = {};
+  own.data = elementPointer(e, from.data, storageType(from.logical), line);
+  next.data = elementPointer(e, own.data, storageType(from.logical), from.outer);
+  Value here = e.sub(from.inner, x), exist = e.sub(from.columns, c);
+  Value isWhole = e.cmpi(CmpIPredicate::sge, minimum(e, here, exist), lanes);
+  Value packed = e.branch(
+      isWhole, VectorType::get({lanes}, from.p.packed),
+      [&](const Emit &e) -> SmallVector<Value> { return {own.loadVector(e, r, x, Columns, {})}; },
+      [&](const Emit &e) -> SmallVector<Value> {
+        Value inLine = laneMask(e, here, lanes), all = laneMask(e, exist, lanes);
+        Value one = own.loadVector(e, r, x, Columns, e.bitAnd(all, inLine));
+        Value other =
+            next.loadVector(e, r, e.sub(x, from.inner), Columns, e.bitAnd(all, e.bitNot(inLine)));
+        return {e.select(inLine, one, other)};
+      })[0];
+  storeRaw(e, to.address(e, r, c), packed);
+}
+
+// As many panels at a time as are written side by side elsewhere, row by row.
+void ApartPacking::emit(const Emit &e) const {
+  int64_t lanes = from.p.lanes;
+  forParts(e, from.columns, e.index(kPanelsTogether * to.panel),
+           [&](const Emit &e, Value start, Value length) {
+             Value column = e.add(from.first, start);
+             Value number = e.b.createOrFold<arith::DivUIOp>(e.loc, column, from.inner);
+             Value line = e.mul(number, from.outer), x = e.sub(column, e.mul(number, from.inner));
+             forEach(e, from.lanesAlong(e, Rows), 1, [&](const Emit &e, Value r) {
+               e.loop(start, e.add(start, length), e.index(lanes), {line, x},
+                      [&](const Emit &e, Value c, ValueRange at) -> SmallVector<Value> {
+                        vector(e, r, c, at[0], at[1]);
+                        Value next = e.add(at[1], e.index(lanes));
+                        Value isNext = e.cmpi(CmpIPredicate::sge, next, from.inner);
+                        return {e.select(isNext, e.add(at[0], from.outer), at[0]),
+                                e.select(isNext, e.sub(next, from.inner), next)};
+                      });
+             });
+           });
+}
+
 static std::string nameOf(StringRef what, const ProductPlan &p, Type logical) {
   std::string name;
   llvm::raw_string_ostream(name) << "ptl_pack_" << what << '_' << logical << '_'
@@ -242,6 +304,29 @@ func::FuncOp packPanelsFunction(const Emit &outer, const ProductPlan &p) {
   SmallVector<Type> types = {pointer, pointer, index, index, index, index};
   return defineFunction(outer, nameOf("panels", p, p.b), types, [&](const Emit &e, ValueRange v) {
     Packing{{p, p.b, Rows, v[1], v[2], v[3], v[4], v[5]}, {p, v[0], {}, p.columns()}}.emit(e);
+  });
+}
+
+func::FuncOp packApartFunction(const Emit &outer, const ProductPlan &p) {
+  Type pointer = pointerType(outer.b.getContext()), index = outer.b.getIndexType();
+  SmallVector<Type> types(9, index);
+  types[0] = types[1] = pointer;
+  return defineFunction(outer, nameOf("apart", p, p.b), types, [&](const Emit &e, ValueRange v) {
+    Source source{p, p.b, Rows, v[1], v[2], v[3], v[7], v[8], v[4], v[5], v[6]};
+    Target target{p, v[0], {}, p.columns()};
+    Value isContiguous = e.cmpi(CmpIPredicate::eq, v[3], 1);
+    // Vectors go on in the next row at most.
+    Value isLong = e.cmpi(CmpIPredicate::sge, v[4], p.lanes);
+    e.branch(
+        e.bitAnd(isContiguous, isLong), {},
+        [&](const Emit &e) -> SmallVector<Value> {
+          ApartPacking{source, target}.emit(e);
+          return {};
+        },
+        [&](const Emit &e) -> SmallVector<Value> {
+          Packing{source, target}.byElements(e);
+          return {};
+        });
   });
 }
 
