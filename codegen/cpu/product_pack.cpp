@@ -231,54 +231,89 @@ void Packing::emit(const Emit &e) const {
 }
 
 namespace {
-/// Packs panels of B whose columns lie in rows of their own, at least as long as a vector.
+/// Packs panels of B whose columns lie in lines of their own, which are at least as long as a vector.
 struct ApartPacking {
-  Source from; ///< its `data` is that of the first column of a line
+  Source from; ///< its `data` is that of the first column of the first line
   Target to;
 
   void emit(const Emit &e) const;
-  void vector(const Emit &e, Value r, Value c, Value line, Value x) const;
+  SmallVector<Value> line(const Emit &e, Value r, Value c, Value offset, Value x) const;
+  void whole(const Emit &e, const Source &own, Value r, Value c, Value x, Value end) const;
+  void mixed(const Emit &e, const Source &own, Value r, Value c, Value x) const;
 };
 } // namespace
 
-// A vector of columns, which begins at column x of a line and may end in the next one.
-void ApartPacking::vector(const Emit &e, Value r, Value c, Value line, Value x) const {
+// Vectors of one line, up to column `end`: two at a time, and what is left.
+void ApartPacking::whole(const Emit &e, const Source &own, Value r, Value c, Value x,
+                         Value end) const {
+  int64_t lanes = from.p.lanes, together = 2 * lanes;
+  Value length = e.sub(end, c), back = e.sub(x, c);
+  Value middle = e.sub(end, e.b.create<arith::RemUIOp>(e.loc, length, e.index(together)));
+  auto copy = [&](const Emit &e, Value at) {
+    storeRaw(e, to.address(e, r, at), own.loadVector(e, r, e.add(at, back), Columns, {}));
+  };
+  e.loop(c, middle, e.index(together), {}, [&](const Emit &e, Value at, ValueRange) {
+    copy(e, at);
+    copy(e, e.add(at, e.index(lanes)));
+    return SmallVector<Value>();
+  });
+  e.branch(e.cmpi(CmpIPredicate::slt, middle, end), {}, [&](const Emit &e) -> SmallVector<Value> {
+    copy(e, middle);
+    return {};
+  });
+}
+
+// The vector that begins at column x of a line and goes on in the next one, or ends with the last column.
+void ApartPacking::mixed(const Emit &e, const Source &own, Value r, Value c, Value x) const {
   int64_t lanes = from.p.lanes;
-  Source own = from, next = from;
-  own.inner = next.inner = {};
-  own.data = elementPointer(e, from.data, storageType(from.logical), line);
+  Source next = own;
   next.data = elementPointer(e, own.data, storageType(from.logical), from.outer);
-  Value here = e.sub(from.inner, x), exist = e.sub(from.columns, c);
-  Value isWhole = e.cmpi(CmpIPredicate::sge, minimum(e, here, exist), lanes);
-  Value packed = e.branch(
-      isWhole, VectorType::get({lanes}, from.p.packed),
-      [&](const Emit &e) -> SmallVector<Value> { return {own.loadVector(e, r, x, Columns, {})}; },
-      [&](const Emit &e) -> SmallVector<Value> {
-        Value inLine = laneMask(e, here, lanes), all = laneMask(e, exist, lanes);
-        Value one = own.loadVector(e, r, x, Columns, e.bitAnd(all, inLine));
-        Value other =
-            next.loadVector(e, r, e.sub(x, from.inner), Columns, e.bitAnd(all, e.bitNot(inLine)));
-        return {e.select(inLine, one, other)};
-      })[0];
-  storeRaw(e, to.address(e, r, c), packed);
+  Value inLine = laneMask(e, e.sub(from.inner, x), lanes),
+        exist = laneMask(e, e.sub(from.columns, c), lanes);
+  Value one = own.loadVector(e, r, x, Columns, e.bitAnd(exist, inLine));
+  Value other =
+      next.loadVector(e, r, e.sub(x, from.inner), Columns, e.bitAnd(exist, e.bitNot(inLine)));
+  storeRaw(e, to.address(e, r, c), e.select(inLine, one, other));
+}
+
+// What is left of a line from its column x on. Returns the column of C, and that of the next line, where it ends.
+SmallVector<Value> ApartPacking::line(const Emit &e, Value r, Value c, Value offset,
+                                      Value x) const {
+  int64_t lanes = from.p.lanes;
+  Source own = from;
+  own.inner = {};
+  own.data = elementPointer(e, from.data, storageType(from.logical), offset);
+  Value left = minimum(e, e.sub(from.inner, x), e.sub(from.columns, c));
+  Value rest = e.b.create<arith::RemUIOp>(e.loc, left, e.index(lanes));
+  Value end = e.add(c, e.sub(left, rest)), at = e.add(x, e.sub(left, rest));
+  whole(e, own, r, c, x, end);
+  Value isMixed = e.cmpi(CmpIPredicate::sgt, rest, 0);
+  e.branch(isMixed, {}, [&](const Emit &e) -> SmallVector<Value> {
+    mixed(e, own, r, end, at);
+    return {};
+  });
+  Value next = e.select(isMixed, e.add(end, e.index(lanes)), end);
+  Value nextX = e.select(isMixed, e.sub(e.add(at, e.index(lanes)), from.inner), e.index(0));
+  return {e.b.createOrFold<arith::MinSIOp>(e.loc, next, from.columns), nextX};
 }
 
 // As many panels at a time as are written side by side elsewhere, row by row.
 void ApartPacking::emit(const Emit &e) const {
-  int64_t lanes = from.p.lanes;
   forParts(e, from.columns, e.index(kPanelsTogether * to.panel),
            [&](const Emit &e, Value start, Value length) {
+             ApartPacking group = *this;
+             // Masks end with the group, which has whole panels unless it is the last one.
+             group.from.columns = e.add(start, length);
              Value column = e.add(from.first, start);
              Value number = e.b.createOrFold<arith::DivUIOp>(e.loc, column, from.inner);
-             Value line = e.mul(number, from.outer), x = e.sub(column, e.mul(number, from.inner));
+             Value offset = e.mul(number, from.outer), x = e.sub(column, e.mul(number, from.inner));
+             Value span = e.sub(e.add(e.add(x, length), from.inner), e.index(1));
+             Value lines = e.b.createOrFold<arith::DivUIOp>(e.loc, span, from.inner);
              forEach(e, from.lanesAlong(e, Rows), 1, [&](const Emit &e, Value r) {
-               e.loop(start, e.add(start, length), e.index(lanes), {line, x},
-                      [&](const Emit &e, Value c, ValueRange at) -> SmallVector<Value> {
-                        vector(e, r, c, at[0], at[1]);
-                        Value next = e.add(at[1], e.index(lanes));
-                        Value isNext = e.cmpi(CmpIPredicate::sge, next, from.inner);
-                        return {e.select(isNext, e.add(at[0], from.outer), at[0]),
-                                e.select(isNext, e.sub(next, from.inner), next)};
+               e.loop(e.index(0), lines, e.index(1), {start, offset, x},
+                      [&](const Emit &e, Value, ValueRange at) -> SmallVector<Value> {
+                        SmallVector<Value> next = group.line(e, r, at[0], at[1], at[2]);
+                        return {next[0], e.add(at[1], from.outer), next[1]};
                       });
              });
            });
