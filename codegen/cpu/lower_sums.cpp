@@ -81,7 +81,7 @@ Value SumEmitter::rounds(size_t depth, Value count) {
                       l.e.loc = op.getLoc();
                       if (isa<scf::ForOp>(op))
                         now = rounds(depth + 1, now);
-                      else if (&op != sum.product && &op != sum.add)
+                      else if (!sum.sums(&op))
                         lowerOp(l, &op);
                     }
                     if (depth + 1 < sum.loops.size())

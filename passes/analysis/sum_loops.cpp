@@ -11,6 +11,9 @@ namespace ptl::ir {
 
 /// `acc + a @ b`, where nobody else reads either.
 static bool isAddition(Value carried, Value next, SumLoops &sum) {
+  sum.cast = next.getDefiningOp<CastOp>();
+  if (sum.cast && next.hasOneUse() && sum.cast->getBlock() == sum.loops.back().getBody())
+    next = sum.cast.getSource();
   sum.add = next.getDefiningOp<AddOp>();
   if (!sum.add || !next.hasOneUse() || !carried.hasOneUse() ||
       *carried.getUsers().begin() != sum.add)

@@ -14,10 +14,13 @@ struct SumLoops {
   llvm::SmallVector<mlir::scf::ForOp> loops; ///< from the outermost one in
   MatmulOp product;
   AddOp add;
+  CastOp cast; ///< of the sum to the place of what is carried; may be null
 
   /// Nothing if the loop is something else.
   static std::optional<SumLoops> of(mlir::scf::ForOp outermost);
 
+  /// Whether an operation of the innermost body is no operand's.
+  bool sums(mlir::Operation *op) const { return op == product || op == add || op == cast; }
   bool isFromOutside(mlir::Value value) const {
     mlir::scf::ForOp outermost = loops.front();
     return outermost.isDefinedOutsideOfLoop(value);

@@ -158,7 +158,7 @@ Value SumTiles::loop(size_t depth, Value start, IRMapping &map) {
       map.map(op.getResult(0), cloneWith(b_, &op, {left, rightOfTile(map)}, start.getType()));
     } else if (&op == sum_.add) {
       next = cloneWith(b_, &op, {carried, map.lookup(sum_.product->getResult(0))}, start.getType());
-    } else if (op.getResult(0) != sum_.product->getOperand(1) || !lines_) {
+    } else if (&op != sum_.cast && (op.getResult(0) != sum_.product->getOperand(1) || !lines_)) {
       b_.clone(op, map);
     }
   }
@@ -183,7 +183,13 @@ void SumTiles::rewrite() {
                        b_.getDenseI64ArrayAttr({}), IntegerAttr(), StringAttr());
     b_.create<YieldOp>(loc_);
   }
-  result.replaceAllUsesWith(loadWhole(b_, loc_, ref, result.getType()));
+  auto type = cast<ArrayType>(result.getType());
+  Value loaded = loadWhole(
+      b_, loc_, ref,
+      ArrayType::get(type.getContext(), type.getElementType(), type.getExtents(), Place::Inferred));
+  if (type != loaded.getType())
+    loaded = b_.create<CastOp>(loc_, type, loaded);
+  result.replaceAllUsesWith(loaded);
   outermost.erase();
 }
 

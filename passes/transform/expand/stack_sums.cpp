@@ -245,7 +245,7 @@ void SumOfProducts::fill(llvm::ArrayRef<std::pair<int64_t, Value>> storages) {
     round = round ? b_.create<arith::AddIOp>(loc_, round, own.getInductionVar()).getResult()
                   : own.getInductionVar();
     for (Operation &op : loop.getBody()->without_terminator())
-      if (!isa<scf::ForOp>(op) && &op != sum_.product && &op != sum_.add)
+      if (!isa<scf::ForOp>(op) && !sum_.sums(&op))
         b_.clone(op, map);
   }
   Value at = b_.create<arith::MulIOp>(loc_, round, contracted_);
@@ -315,7 +315,10 @@ void SumOfProducts::rewrite() {
     state.addTypes(sum.getType());
     sum = b_.create(state)->getResult(0);
   }
-  outermost.getResult(0).replaceAllUsesWith(sum);
+  Value result = outermost.getResult(0), placed = sum;
+  if (result.getType() != sum.getType())
+    placed = b_.create<CastOp>(loc_, result.getType(), sum);
+  result.replaceAllUsesWith(placed);
   outermost.erase();
   if (auto shaped = sum.getDefiningOp<ReshapeOp>())
     reshapeLater(shaped, out_);
