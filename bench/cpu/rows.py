@@ -148,15 +148,17 @@ def models(ptl, peers):
                   {"ptl": lambda x=x, w=ours, y=y: ptl.convolution(x, w, y=y), "torch": theirs},
                   lambda y=y, t=theirs: (y, t()[0].numpy(), 1e-3))  # fmt: skip
         # The same with channels last, which PyTorch is given in that order, too.
-        last, taps = np.pad(x.transpose(1, 2, 0), ((1, 1), (1, 1), (0, 0))), np.ascontiguousarray(w.transpose(2, 3, 1, 0))
+        last, taps = np.ascontiguousarray(x.transpose(1, 2, 0)), np.ascontiguousarray(w.transpose(2, 3, 1, 0))
+        padded = np.pad(last, ((1, 1), (1, 1), (0, 0)))
         z, tl = np.empty((side, side, channels), np.float32), tx.to(memory_format=torch.channels_last)
 
         def theirs_last(tx=tl, tw=tw.to(memory_format=torch.channels_last)):
             return f.conv2d(tx, tw, padding=1)
 
-        yield Row(f"convolution 3x3, {channels} channels last, {side}^2", 1.3, "fma", work,
-                  {"ptl": lambda x=last, w=taps, y=z: ptl.convolution_tile(x, w, y=y), "torch": theirs_last},
-                  lambda y=z, t=theirs_last: (y, t()[0].permute(1, 2, 0).numpy(), 1e-3))  # fmt: skip
+        for name, entry, image in (("", ptl.convolution_last, last), (", tile kernel", ptl.convolution_tile, padded)):
+            yield Row(f"convolution 3x3, {channels} channels last{name}, {side}^2", 1.3, "fma", work,
+                      {"ptl": lambda e=entry, x=image, w=taps, y=z: e(x, w, y=y), "torch": theirs_last},
+                      lambda y=z, t=theirs_last: (y, t()[0].permute(1, 2, 0).numpy(), 1e-3))  # fmt: skip
     layers, s, d, h, hidden = 2, 512, 512, 8, 2048
     x, y, gamma, beta = floats(s, d), np.empty((s, d), np.float32), floats(layers, 2, d), floats(layers, 2, d)
     weights = [floats(layers, *shape) * np.float32(0.02) for shape in ((d, 3 * d), (d, d), (d, hidden), (hidden, d))]

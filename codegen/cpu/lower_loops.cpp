@@ -5,6 +5,7 @@
 #include "codegen/cpu/in_place.h"
 #include "codegen/cpu/lower_control.h"
 #include "codegen/cpu/lower_program.h"
+#include "codegen/cpu/lower_sums.h"
 #include "codegen/cpu/lower_value.h"
 #include "codegen/cpu/storage.h"
 
@@ -65,6 +66,8 @@ private:
 } // namespace
 
 void lowerFor(Lowering &l, scf::ForOp op) {
+  if (lowerSum(l, op))
+    return;
   Carried carried(l, op, op.getInitArgs());
   auto results = l.e.loop(
       scalarOf(l, op.getLowerBound()), scalarOf(l, op.getUpperBound()), scalarOf(l, op.getStep()),

@@ -152,23 +152,74 @@ static View reorder(Lowering &l, const View &view, const std::string &spec,
   return result;
 }
 
-// Two operands with one summed letter and one of their own each are a batch of matrix products.
-static bool einsumAsProduct(Lowering &l, ir::EinsumOp op, const Spec &spec, const View &dest) {
-  if (spec.inputs.size() != 2 || spec.summed.size() != 1)
+namespace {
+/// What the letters of two operands are for: those of a matrix product, and those over which products are repeated.
+struct Letters {
+  std::string batch;                   ///< a product for each, of letters in the result
+  std::string steps;                   ///< a product for each, all of which are added up
+  char row = '-', column = '-', k = 0; ///< of a product; '-' is in no operand, and has one position
+
+  /// False where the notation is no sum of products of matrices.
+  bool find(const Spec &spec);
+};
+} // namespace
+
+static bool hasTwice(const std::string &letters) {
+  return llvm::any_of(letters, [&](char letter) { return llvm::count(letters, letter) > 1; });
+}
+
+bool Letters::find(const Spec &spec) {
+  if (spec.inputs.size() != 2 || spec.summed.empty())
     return false;
   const std::string &a = spec.inputs[0], &b = spec.inputs[1];
-  char k = spec.summed[0];
   // A letter that only one operand has is a sum over that operand alone.
-  if (!has(a, k) || !has(b, k))
+  if (hasTwice(a) || hasTwice(b) ||
+      llvm::any_of(spec.summed, [&](char letter) { return !has(a, letter) || !has(b, letter); }))
     return false;
-  std::string batch, rows, columns;
+  // The last letters are those along which memory is read: the others are repeated.
   for (char letter : spec.output) {
     bool inA = has(a, letter), inB = has(b, letter);
-    (inA && inB ? batch : inA ? rows : columns) += letter;
+    char &own = inA ? row : column;
+    if (inA && inB) {
+      batch += letter;
+      continue;
+    }
+    if (own != '-')
+      batch += own;
+    own = letter;
   }
-  // The count of letters also excludes an input that has a letter twice.
-  if (rows.size() != 1 || columns.size() != 1 || a.size() + b.size() != 2 * batch.size() + 4)
+  for (char letter : a)
+    if (has(spec.summed, letter)) {
+      if (k)
+        steps += k;
+      k = letter;
+    }
+  return true;
+}
+
+// Loops over letters that are summed outside of products: how many positions each has, and how far apart these are in both operands.
+static void emitSteps(Lowering &l, const Batch &p, ArrayRef<std::array<Value, 3>> steps) {
+  if (steps.empty())
+    return emitBatch(l, p);
+  const Emit &e = l.e;
+  auto [extent, strideA, strideB] = steps.front();
+  e.loop(l.index(0), extent, l.index(1), {}, [&](const Emit &, Value at, ValueRange) {
+    Scope scope(l);
+    Batch part = p;
+    part.a.data = elementPointer(e, p.a.data, storageType(p.a.element), e.mul(at, strideA));
+    part.b.data = elementPointer(e, p.b.data, storageType(p.b.element), e.mul(at, strideB));
+    emitSteps(l, part, steps.drop_front());
+    return SmallVector<Value>();
+  });
+}
+
+// Two operands whose letters are those of matrices, of batches of these, and of sums of them.
+static bool einsumAsProduct(Lowering &l, ir::EinsumOp op, const Spec &spec, const View &dest) {
+  Letters letters;
+  if (!letters.find(spec))
     return false;
+  const std::string &a = spec.inputs[0], &b = spec.inputs[1], &batch = letters.batch;
+  std::string rows(1, letters.row), columns(1, letters.column), k(1, letters.k);
   View viewA = requireView(l, op.getXs()[0]), viewB = requireView(l, op.getXs()[1]);
   Type acc = accumulatorType(viewA.element, viewB.element);
   View c = reorder(l, dest, spec.output, batch + rows + columns);
@@ -176,9 +227,21 @@ static bool einsumAsProduct(Lowering &l, ir::EinsumOp op, const Spec &spec, cons
   bool direct = isDirectTarget(c, acc);
   if (!direct)
     c = allocate(l, acc, c.extents);
+  SmallVector<std::array<Value, 3>> steps;
+  for (char letter : letters.steps)
+    steps.push_back({viewA.extents[a.find(letter)], viewA.strides[a.find(letter)],
+                     viewB.strides[b.find(letter)]});
+  if (!steps.empty())
+    // All products are added to what is there.
+    forAll(l, c.extents, 1, {}, [&](Coords &at) {
+      storeAt(l, c, at, l.e.zero(l.lanes ? Type(VectorType::get({l.lanes}, acc)) : acc));
+    });
   Values extents(c.extents.begin(), c.extents.begin() + batch.size());
-  emitBatch(l, {extents, reorder(l, viewA, a, batch + rows + k),
-                reorder(l, viewB, b, batch + k + columns), c, batch.size(), batch.size(), false});
+  emitSteps(l,
+            {extents, reorder(l, viewA, a, batch + rows + k),
+             reorder(l, viewB, b, batch + k + columns), c, batch.size(), batch.size(),
+             !steps.empty()},
+            steps);
   if (!direct)
     copyInto(l, c, target, false);
   return true;

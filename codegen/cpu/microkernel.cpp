@@ -1,6 +1,6 @@
 // Products by blocks: what is packed and multiplied at a time, and which way a product takes.
 #include "codegen/cpu/microkernel.h"
-#include "codegen/cpu/product_plan.h"
+#include "codegen/cpu/product_pieces.h"
 
 using namespace mlir;
 using arith::CmpIPredicate;
@@ -11,6 +11,93 @@ static constexpr int64_t BlockRows = 224;     // of A packed at a time
 static constexpr int64_t BlockColumns = 1024; // of B packed at a time
 // Where B is so narrow, each packed row of A is read no more often than this, so it should not leave the first cache in between.
 static constexpr int64_t NarrowPanels = 4, NarrowBlocks = 2;
+
+// --- packed operands ------------------------------------------------------------------------------
+
+namespace {
+/// The blocks of one width over the rows of a packed part of A.
+struct Panel {
+  const ProductPlan &p;
+  ArrayRef<func::FuncOp> blocks; ///< of the plan
+  SmallVector<size_t> sizes;     ///< of the width
+  Value height;
+  SmallVector<Value> arguments; ///< of a block
+
+  void emit(const Emit &e) const;
+  void rest(const Emit &e, size_t at, Value whole, Value left) const;
+  void call(const Emit &e, size_t block, Value i, Value count) const;
+};
+} // namespace
+
+void Panel::call(const Emit &e, size_t block, Value i, Value count) const {
+  SmallVector<Value> now(arguments);
+  now[0] = elementPointer(e, arguments[0], p.packed, e.mul(i, e.index(p.pitch())));
+  now[2] = elementPointer(e, arguments[2], p.c, e.mul(i, arguments[3]));
+  // The callee counts the rows that exist, which may be fewer than the block has.
+  now[5] = count;
+  callFunction(e, blocks[block], now);
+}
+
+// The smallest block that has the rows that are left wastes the least.
+void Panel::rest(const Emit &e, size_t at, Value whole, Value left) const {
+  if (at + 1 == sizes.size())
+    return call(e, sizes[at], whole, left);
+  Value fits = e.cmpi(CmpIPredicate::sle, left, p.blocks[sizes[at + 1]].rows);
+  e.branch(
+      fits, {},
+      [&](const Emit &e) -> SmallVector<Value> {
+        rest(e, at + 1, whole, left);
+        return {};
+      },
+      [&](const Emit &e) -> SmallVector<Value> {
+        call(e, sizes[at], whole, left);
+        return {};
+      });
+}
+
+void Panel::emit(const Emit &e) const {
+  int64_t most = p.blocks[sizes.front()].rows;
+  Value left = e.b.create<arith::RemUIOp>(e.loc, height, e.index(most));
+  Value whole = e.sub(height, left);
+  forEach(e, whole, most,
+          [&](const Emit &e, Value i) { call(e, sizes.front(), i, e.index(most)); });
+  e.branch(e.cmpi(CmpIPredicate::sgt, left, 0), {}, [&](const Emit &e) -> SmallVector<Value> {
+    rest(e, 0, whole, left);
+    return {};
+  });
+}
+
+void multiplyPacked(const Emit &e, const ProductPlan &p, ArrayRef<func::FuncOp> blocks,
+                    const PackedTile &tile) {
+  forEach(e, tile.width, p.columns(), [&](const Emit &e, Value j) {
+    Value left = minimum(e, e.index(p.columns()), e.sub(tile.width, j));
+    // Panels are spaced for the full depth of the plan, as `Target::address` packs them.
+    Value panelB = elementPointer(e, tile.b, p.packed, e.mul(j, e.index(p.panelRows())));
+    auto panel = [&](int64_t vectors) {
+      return [&, vectors](const Emit &e) -> SmallVector<Value> {
+        Panel panel{p, blocks, {}, tile.height, {}};
+        panel.arguments = {tile.a,    panelB,     elementPointer(e, tile.c, p.c, j),
+                           tile.cRow, tile.steps, {},
+                           left,      tile.fresh};
+        for (size_t block = 0; block < blocks.size(); ++block)
+          if (p.blocks[block].vectors == vectors)
+            // The plan lists the blocks of one width from the tallest to the lowest.
+            panel.sizes.push_back(block);
+        panel.emit(e);
+        return {};
+      };
+    };
+    // A block of one vector does half the work where no more columns are left.
+    e.branch(e.cmpi(CmpIPredicate::sle, left, p.lanes), {}, panel(1), panel(p.vectors()));
+  });
+}
+
+std::pair<Value, Value> packedAtATime(const Emit &e, const ProductPlan &p, Value m, Value n) {
+  Value isNarrow = e.cmpi(CmpIPredicate::sle, n, NarrowPanels * p.columns());
+  Value rows = e.select(isNarrow, evenParts(e, m, NarrowBlocks * p.rows(), p.rows()),
+                        evenParts(e, m, BlockRows, p.rows()));
+  return {rows, evenParts(e, n, BlockColumns, p.columns())};
+}
 
 // --- blocking ------------------------------------------------------------------------------------
 
@@ -27,10 +114,6 @@ struct Blocking {
 
   void emit(const Emit &e);
   void depths(const Emit &e, Value jc, Value pc, Value width) const;
-  void tiles(const Emit &e, Value jc, Value ic, Value width, Value height, Value steps,
-             Value fresh) const;
-  void panel(const Emit &e, int64_t vectors, Value height, ArrayRef<Value> arguments) const;
-  Value rowsAt(const Emit &e, Value i) const { return e.mul(i, e.index(p.pitch())); }
 };
 } // namespace
 
@@ -48,82 +131,14 @@ void Blocking::depths(const Emit &e, Value jc, Value pc, Value width) const {
         elementPointer(e, o.a, storageType(p.a), e.add(e.mul(ic, o.aRow), e.mul(pc, o.aColumn)));
     callFunction(e, packRows,
                  {packedA, e.index(p.pitch()), source, o.aRow, o.aColumn, height, numbers});
-    tiles(e, jc, ic, width, height, steps, fresh);
-  });
-}
-
-// One panel of B: whole blocks, and the smallest one that has the rows that are left. The arguments are those of a block.
-void Blocking::panel(const Emit &e, int64_t vectors, Value height,
-                     ArrayRef<Value> arguments) const {
-  Value a = arguments[0], c = arguments[2], rowStride = arguments[3];
-  auto call = [&](const Emit &e, size_t block, Value i, Value count) {
-    SmallVector<Value> now(arguments);
-    now[0] = elementPointer(e, a, p.packed, rowsAt(e, i));
-    now[2] = elementPointer(e, c, p.c, e.mul(i, rowStride));
-    // The callee counts the rows that exist, which may be fewer than the block has.
-    now[5] = count;
-    callFunction(e, blocks[block], now);
-  };
-  SmallVector<size_t> sizes;
-  for (size_t block = 0; block < blocks.size(); ++block)
-    if (p.blocks[block].vectors == vectors)
-      // The plan lists the blocks of one width from the tallest to the lowest.
-      sizes.push_back(block);
-  int64_t most = p.blocks[sizes.front()].rows;
-  Value left = e.b.create<arith::RemUIOp>(e.loc, height, e.index(most));
-  Value whole = e.sub(height, left);
-  forEach(e, whole, most,
-          [&](const Emit &e, Value i) { call(e, sizes.front(), i, e.index(most)); });
-  // The smallest block that has the rows that are left wastes the least.
-  std::function<void(const Emit &, size_t)> smaller = [&](const Emit &e, size_t at) {
-    if (at + 1 == sizes.size())
-      return call(e, sizes[at], whole, left);
-    Value fits = e.cmpi(CmpIPredicate::sle, left, p.blocks[sizes[at + 1]].rows);
-    e.branch(
-        fits, {},
-        [&](const Emit &e) -> SmallVector<Value> {
-          smaller(e, at + 1);
-          return {};
-        },
-        [&](const Emit &e) -> SmallVector<Value> {
-          call(e, sizes[at], whole, left);
-          return {};
-        });
-  };
-  e.branch(e.cmpi(CmpIPredicate::sgt, left, 0), {}, [&](const Emit &e) -> SmallVector<Value> {
-    smaller(e, 0);
-    return {};
-  });
-}
-
-void Blocking::tiles(const Emit &e, Value jc, Value ic, Value width, Value height, Value steps,
-                     Value fresh) const {
-  forEach(e, width, p.columns(), [&](const Emit &e, Value j) {
-    Value left = minimum(e, e.index(p.columns()), e.sub(width, j));
-    // Panels are spaced for the full depth of the plan, as `Target::address` packs them.
-    Value panelB = elementPointer(e, packedB, p.packed, e.mul(j, e.index(p.panelRows())));
-    Value target = elementPointer(e, o.c, p.c, e.add(e.mul(ic, o.cRow), e.add(jc, j)));
-    Value arguments[] = {packedA, panelB, target, o.cRow, steps, {}, left, fresh};
-    e.branch(
-        // A block of one vector does half the work where no more columns are left.
-        e.cmpi(CmpIPredicate::sle, left, p.lanes), {},
-        [&](const Emit &e) -> SmallVector<Value> {
-          panel(e, 1, height, arguments);
-          return {};
-        },
-        [&](const Emit &e) -> SmallVector<Value> {
-          panel(e, p.vectors(), height, arguments);
-          return {};
-        });
+    Value target = elementPointer(e, o.c, p.c, e.add(e.mul(ic, o.cRow), jc));
+    multiplyPacked(e, p, blocks, {packedA, packedB, target, o.cRow, height, width, steps, fresh});
   });
 }
 
 void Blocking::emit(const Emit &e) {
   int64_t bytes = p.packed.getIntOrFloatBitWidth() / 8;
-  rows = e.select(e.cmpi(CmpIPredicate::sle, o.n, NarrowPanels * p.columns()),
-                  evenParts(e, o.m, NarrowBlocks * p.rows(), p.rows()),
-                  evenParts(e, o.m, BlockRows, p.rows()));
-  columns = evenParts(e, o.n, BlockColumns, p.columns());
+  std::tie(rows, columns) = packedAtATime(e, p, o.m, o.n);
   // Packing by squares writes whole vectors along the depth.
   depth = evenParts(e, o.k, p.depth * p.perLane(), p.lanes * p.perLane());
   Value mark = emitScratchMark(e, o.context);
@@ -132,16 +147,15 @@ void Blocking::emit(const Emit &e) {
   packedA = emitScratch(e, o.context, e.mul(room, e.index(p.pitch() * bytes)));
   packedB = emitScratch(e, o.context, e.mul(columns, e.index(p.panelRows() * bytes)));
   // If memory has run out, the runtime has recorded the failure, and the caller finds it there.
-  Value null = e.b.create<LLVM::ZeroOp>(e.loc, pointerType(e.b.getContext()));
-  Value haveA = e.b.create<LLVM::ICmpOp>(e.loc, LLVM::ICmpPredicate::ne, packedA, null);
-  Value haveB = e.b.create<LLVM::ICmpOp>(e.loc, LLVM::ICmpPredicate::ne, packedB, null);
-  e.branch(e.bitAnd(haveA, haveB), {}, [&](const Emit &e) -> SmallVector<Value> {
-    // B is the outer loop, since its packed part is the larger one and is to stay in a cache.
-    forParts(e, o.n, columns, [&](const Emit &e, Value jc, Value width) {
-      forParts(e, o.k, depth, [&](const Emit &e, Value pc, Value) { depths(e, jc, pc, width); });
-    });
-    return {};
-  });
+  e.branch(e.bitAnd(isThere(e, packedA), isThere(e, packedB)), {},
+           [&](const Emit &e) -> SmallVector<Value> {
+             // B is the outer loop, since its packed part is the larger one and is to stay in a cache.
+             forParts(e, o.n, columns, [&](const Emit &e, Value jc, Value width) {
+               forParts(e, o.k, depth,
+                        [&](const Emit &e, Value pc, Value) { depths(e, jc, pc, width); });
+             });
+             return {};
+           });
   emitScratchRelease(e, o.context, mark);
 }
 
@@ -200,7 +214,7 @@ static void firstWay(const Emit &e, ArrayRef<Way> ways,
       });
 }
 
-static func::FuncOp productFunction(const Emit &outer, const ProductPlan &p) {
+func::FuncOp productFunction(const Emit &outer, const ProductPlan &p) {
   Type pointer = pointerType(outer.b.getContext()), index = outer.b.getIndexType();
   SmallVector<Type> types = {pointer,
                              pointer,

@@ -1,6 +1,6 @@
 // Products that read A, and often B, where they lie: packing a number takes as long as many multiply-adds, and in a narrow or small
 // product each number has few.
-#include "codegen/cpu/product_plan.h"
+#include "codegen/cpu/product_pieces.h"
 
 using namespace mlir;
 using arith::CmpIPredicate;
@@ -24,6 +24,9 @@ namespace {
 struct DirectSize : RegisterBlock {
   bool isMasked;
 };
+
+/// What a block is summed over: rows of one A, or of the A of each piece of a sum.
+enum class Contraction : uint8_t { One, Pieces };
 } // namespace
 
 // Six rows of A, even a power of two apart, leave room for B in the sets of a first cache. Sums, B and A take 29 registers of 32, or 15
@@ -56,24 +59,30 @@ static Value atMost(const Emit &e, Value x, int64_t most) {
 // --- a block -------------------------------------------------------------------------------------
 
 namespace {
-/// The arguments of a block's function, and the block.
+/// The arguments of a block's function, and the block. Of a sum, `a` is its pieces, `aRow` the number of the block's first row, and `depth`
+/// the number of pieces.
 struct DirectBlock {
   const ProductPlan &p;
   DirectSize size;
+  Contraction contraction;
   Value a, aRow, b, bStep, bNext, c, cRow, depth, rows, columns, fresh;
   SmallVector<Value> masks; ///< of the vectors side by side; null: all lanes
 
-  DirectBlock(const Emit &e, const ProductPlan &p, DirectSize size, ValueRange v)
-      : p(p), size(size), a(v[0]), aRow(v[1]), b(v[2]), bStep(v[3]), bNext(v[4]), c(v[5]),
-        cRow(v[6]), depth(v[7]), rows(v[8]), columns(v[9]), fresh(v[10]) {
+  DirectBlock(const Emit &e, const ProductPlan &p, DirectSize size, Contraction contraction,
+              ValueRange v)
+      : p(p), size(size), contraction(contraction), a(v[0]), aRow(v[1]), b(v[2]), bStep(v[3]),
+        bNext(v[4]), c(v[5]), cRow(v[6]), depth(v[7]), rows(v[8]), columns(v[9]), fresh(v[10]) {
     for (int64_t j = 0; j < size.vectors; ++j)
       masks.push_back(!size.isMasked ? Value()
                                      : laneMask(e, e.sub(columns, e.index(j * p.lanes)), p.lanes));
   }
 
   SmallVector<Value> rowsOf(const Emit &e, Value data, Type element, Value stride) const;
-  SmallVector<Value> step(const Emit &e, ArrayRef<Value> left, Value next, Value k,
+  SmallVector<Value> step(const Emit &e, ArrayRef<Value> left, Value right, Value k,
                           ValueRange sums) const;
+  SmallVector<Value> along(const Emit &e, Value from, Value stride, Value right, Value steps,
+                           ValueRange sums) const;
+  SmallVector<Value> alongPieces(const Emit &e, ValueRange sums) const;
   SmallVector<Value> sums(const Emit &e) const;
   void store(const Emit &e, ValueRange sums) const;
 };
@@ -91,44 +100,68 @@ SmallVector<Value> DirectBlock::rowsOf(const Emit &e, Value data, Type element,
 }
 
 // One step along the contracted axis.
-SmallVector<Value> DirectBlock::step(const Emit &e, ArrayRef<Value> left, Value next, Value k,
+SmallVector<Value> DirectBlock::step(const Emit &e, ArrayRef<Value> left, Value right, Value k,
                                      ValueRange sums) const {
-  SmallVector<Value> right, results;
-  Value rowB = e.mul(k, bStep);
+  SmallVector<Value> vectors, results;
+  Value rowB = e.mul(k, bStep), next = elementPointer(e, right, p.packed, bNext);
   for (int64_t j = 0; j < size.vectors; ++j) {
     // Packed panels are as wide as two vectors, and lie one behind the other.
-    Value base = j < p.vectors() ? b : next;
+    Value base = j < p.vectors() ? right : next;
     Value at = e.add(rowB, e.index(j % p.vectors() * p.lanes));
-    right.push_back(loadRaw(e, elementPointer(e, base, p.packed, at), p.packed, p.lanes, masks[j]));
+    vectors.push_back(
+        loadRaw(e, elementPointer(e, base, p.packed, at), p.packed, p.lanes, masks[j]));
   }
   for (Value row : left) {
     Value number = loadRaw(e, elementPointer(e, row, p.packed, k), p.packed, 0);
-    Value factor = e.splat(number, right.front().getType());
-    for (Value vector : right)
+    Value factor = e.splat(number, vectors.front().getType());
+    for (Value vector : vectors)
       results.push_back(multiplyAdd(e, p, factor, vector, sums[results.size()]));
   }
   return results;
 }
 
-SmallVector<Value> DirectBlock::sums(const Emit &e) const {
-  SmallVector<Value> left = rowsOf(e, a, storageType(p.a), aRow), ahead;
+// Rows that begin at `from`, times rows of B that begin at `right`.
+SmallVector<Value> DirectBlock::along(const Emit &e, Value from, Value stride, Value right,
+                                      Value steps, ValueRange sums) const {
+  SmallVector<Value> left = rowsOf(e, from, storageType(p.a), stride), ahead;
   for (int64_t i = 0; i < size.rows; ++i)
-    ahead.push_back(elementPointer(e, a, storageType(p.a), e.mul(e.index(size.rows + i), aRow)));
-  Value next = elementPointer(e, b, p.packed, bNext);
-  SmallVector<Value> zeros(size.rows * size.vectors, e.zero(VectorType::get({p.lanes}, p.sum)));
+    ahead.push_back(
+        elementPointer(e, from, storageType(p.a), e.mul(e.index(size.rows + i), stride)));
   Value line = e.index(64 * 8 / p.packed.getIntOrFloatBitWidth());
   // Short rows are a few lines each, which come by themselves.
-  line = e.select(atMost(e, depth, kShortRow), depth, line);
-  return e.loop(e.index(0), depth, line, zeros, [&](const Emit &e, Value k, ValueRange sums) {
+  line = e.select(atMost(e, steps, kShortRow), steps, line);
+  return e.loop(e.index(0), steps, line, sums, [&](const Emit &e, Value k, ValueRange sums) {
     // The rows that the next block reads lie too far apart for a processor to see what comes. They go to the second level, since rows
     // of two blocks that are a power of two apart do not fit the sets of the first one.
     for (Value row : ahead)
       e.b.create<LLVM::Prefetch>(e.loc, elementPointer(e, row, p.packed, k), /*rw=*/0, /*hint=*/2,
                                  /*cache=*/1);
     return e.loop(
-        k, minimum(e, e.add(k, line), depth), e.index(1), sums,
-        [&](const Emit &e, Value k, ValueRange sums) { return step(e, left, next, k, sums); });
+        k, minimum(e, e.add(k, line), steps), e.index(1), sums,
+        [&](const Emit &e, Value k, ValueRange sums) { return step(e, left, right, k, sums); });
   });
+}
+
+SmallVector<Value> DirectBlock::alongPieces(const Emit &e, ValueRange sums) const {
+  SmallVector<Value> so{b};
+  so.append(sums.begin(), sums.end());
+  SmallVector<Value> found = e.loop(
+      e.index(0), depth, e.index(1), so,
+      [&](const Emit &e, Value q, ValueRange so) -> SmallVector<Value> {
+        Piece piece = Piece::load(e, a, q);
+        Value stride = piece[Piece::ARow], steps = countOf(e, piece[Piece::Numbers], p.perLane());
+        Value from = elementPointer(e, piece[Piece::A], storageType(p.a), e.mul(aRow, stride));
+        SmallVector<Value> next{elementPointer(e, so[0], p.packed, e.mul(steps, bStep))};
+        next.append(along(e, from, stride, so[0], steps, so.drop_front()));
+        return next;
+      });
+  return SmallVector<Value>(llvm::drop_begin(found));
+}
+
+SmallVector<Value> DirectBlock::sums(const Emit &e) const {
+  SmallVector<Value> zeros(size.rows * size.vectors, e.zero(VectorType::get({p.lanes}, p.sum)));
+  return contraction == Contraction::One ? along(e, a, aRow, b, depth, zeros)
+                                         : alongPieces(e, zeros);
 }
 
 void DirectBlock::store(const Emit &e, ValueRange sums) const {
@@ -152,7 +185,8 @@ void DirectBlock::store(const Emit &e, ValueRange sums) const {
 
 // (a, aRow, b, bStep, bNext, c, cRow, depth, rows, columns, fresh): C = or += A * B for at most the block's rows and columns. Rows of
 // B are `bStep` lanes apart, and what follows its first vectors, as many as a packed panel has, is `bNext` lanes from there.
-static func::FuncOp directBlockFunction(const Emit &outer, const ProductPlan &p, DirectSize size) {
+static func::FuncOp directBlockFunction(const Emit &outer, const ProductPlan &p, DirectSize size,
+                                        Contraction contraction) {
   Type pointer = pointerType(outer.b.getContext()), index = outer.b.getIndexType();
   SmallVector<Type> types = {pointer,
                              index,
@@ -165,10 +199,11 @@ static func::FuncOp directBlockFunction(const Emit &outer, const ProductPlan &p,
                              index,
                              index,
                              outer.b.getI1Type()};
-  std::string name = "ptl_direct" + std::to_string(size.rows) + "x" + std::to_string(size.vectors) +
-                     (size.isMasked ? "_" : "_whole_") + p.suffix;
+  std::string name = contraction == Contraction::One ? "ptl_direct" : "ptl_direct_sum";
+  name += std::to_string(size.rows) + "x" + std::to_string(size.vectors) +
+          (size.isMasked ? "_" : "_whole_") + p.suffix;
   return defineFunction(outer, name, types, [&](const Emit &e, ValueRange v) {
-    DirectBlock block(e, p, size, v);
+    DirectBlock block(e, p, size, contraction, v);
     block.store(e, block.sums(e));
   });
 }
@@ -176,49 +211,43 @@ static func::FuncOp directBlockFunction(const Emit &outer, const ProductPlan &p,
 // --- the product ---------------------------------------------------------------------------------
 
 namespace {
+/// The rows of C while they are emitted: A where it lies, and B where it lies or packed.
+struct DirectRows {
+  const ProductPlan &p;
+  Contraction contraction;
+  Value c, cRow, m, n;
+  ArrayRef<DirectSize> sizes;
+  SmallVector<func::FuncOp> blocks;
+
+  DirectRows(const Emit &e, const ProductPlan &p, Contraction contraction, Value c, Value cRow,
+             Value m, Value n)
+      : p(p), contraction(contraction), c(c), cRow(cRow), m(m), n(n), sizes(sizesFor(e.unit)) {
+    for (DirectSize size : sizes)
+      blocks.push_back(directBlockFunction(e, p, size, contraction));
+  }
+  /// B's rows are `bStep` lanes apart, and its columns `perColumn`.
+  void emit(const Emit &e, Value a, Value aRow, Value b, Value bStep, Value perColumn, Value steps,
+            Value fresh) const;
+
+private:
+  Value rowsOfFirst(const Emit &e) const;
+  void block(const Emit &e, size_t number, ArrayRef<Value> arguments) const;
+};
+
 /// A product while it is emitted.
 struct Direct {
   const ProductPlan &p;
   const Operands &o;
-  ArrayRef<DirectSize> sizes;
   func::FuncOp packPanels;
-  SmallVector<func::FuncOp> blocks;
 
+  Value readsA(const Emit &e) const;
   Value readsB(const Emit &e) const;
-  Value condition(const Emit &e) const;
-  Value rowsOfFirst(const Emit &e) const;
   void emit(const Emit &e) const;
-  void rows(const Emit &e, Value a, Value b, Value bStep, Value perColumn, Value steps,
-            Value fresh) const;
-  void block(const Emit &e, size_t number, ArrayRef<Value> arguments) const;
 };
 } // namespace
 
-// Whether rows of B can be read where they lie.
-Value Direct::readsB(const Emit &e) const {
-  if (!readsInPlace(p, p.b))
-    return e.integer(e.b.getI1Type(), 0);
-  int64_t bytes = p.packed.getIntOrFloatBitWidth() / 8;
-  Value isNear =
-      e.bitAnd(e.cmpi(CmpIPredicate::eq, o.bColumn, 1), atMost(e, o.bRow, kMostBytesOfRow / bytes));
-  // The largest power of two that divides the distance says how many sets the rows share.
-  Value power = e.mul(e.bitAnd(o.bRow, e.sub(e.index(0), o.bRow)), e.index(bytes));
-  Value depth = minimum(e, o.k, e.index(p.depth));
-  Value fits = atMost(e, e.mul(depth, power), kFirstCache);
-  Value most = e.select(fits, e.index(kMostDirectRows), e.index(kMostSharingRows));
-  return e.bitAnd(isNear, e.cmpi(CmpIPredicate::ule, o.m, most));
-}
-
-Value Direct::condition(const Emit &e) const {
-  Value readsA = e.cmpi(CmpIPredicate::eq, o.aColumn, 1);
-  if (p.perLane() == 2)
-    // The second number of the last lane of a row would be the first one of another row.
-    readsA = e.bitAnd(readsA, e.cmpi(CmpIPredicate::eq, e.bitAnd(o.k, 1), 0));
-  return e.bitAnd(readsA, e.bitOr(atMost(e, o.n, kMostDirectColumns), readsB(e)));
-}
-
 // The smallest block that has the columns that are left, none of which is wider than the first.
-void Direct::block(const Emit &e, size_t number, ArrayRef<Value> arguments) const {
+void DirectRows::block(const Emit &e, size_t number, ArrayRef<Value> arguments) const {
   auto here = [&](const Emit &e) -> SmallVector<Value> {
     callFunction(e, blocks[number], arguments);
     return {};
@@ -243,39 +272,63 @@ void Direct::block(const Emit &e, size_t number, ArrayRef<Value> arguments) cons
 }
 
 // How many rows blocks of the first size take, so that those of the second have the rest and few rows are computed that do not exist.
-Value Direct::rowsOfFirst(const Emit &e) const {
+Value DirectRows::rowsOfFirst(const Emit &e) const {
   int64_t tall = sizes[0].rows, low = sizes[1].rows;
-  Value left = e.b.create<arith::RemUIOp>(e.loc, o.m, e.index(tall));
-  Value whole = e.sub(o.m, left);
+  Value left = e.b.create<arith::RemUIOp>(e.loc, m, e.index(tall));
+  Value whole = e.sub(m, left);
   // Two low blocks serve one or two rows and a tall block's better than a tall one and a low one.
   Value isShort =
       e.bitAnd(e.bitAnd(e.cmpi(CmpIPredicate::ne, left, 0), atMost(e, left, 2 * low - tall)),
                e.cmpi(CmpIPredicate::ne, whole, 0));
   Value fewer = e.select(isShort, e.sub(whole, e.index(tall)), whole);
-  return e.select(atMost(e, left, low), fewer, o.m);
+  return e.select(atMost(e, left, low), fewer, m);
 }
 
 // Rows are the outer loop: each part of A is read once, and B, which is small, stays in a cache.
-void Direct::rows(const Emit &e, Value a, Value b, Value bStep, Value perColumn, Value steps,
-                  Value fresh) const {
+void DirectRows::emit(const Emit &e, Value a, Value aRow, Value b, Value bStep, Value perColumn,
+                      Value steps, Value fresh) const {
   int64_t most = sizes.front().vectors * p.lanes;
   Value next = e.mul(perColumn, e.index(p.columns())), end = rowsOfFirst(e);
   for (size_t first : {0, 1}) {
     int64_t tall = sizes[first].rows;
-    e.loop(first ? end : e.index(0), first ? o.m : end, e.index(tall), {},
+    e.loop(first ? end : e.index(0), first ? m : end, e.index(tall), {},
            [&](const Emit &e, Value i, ValueRange) {
-             Value height = minimum(e, e.index(tall), e.sub(o.m, i));
-             Value left = elementPointer(e, a, storageType(p.a), e.mul(i, o.aRow));
-             Value line = e.mul(i, o.cRow);
-             forEach(e, o.n, most, [&](const Emit &e, Value j) {
+             Value height = minimum(e, e.index(tall), e.sub(m, i));
+             bool isOne = contraction == Contraction::One;
+             Value left = isOne ? elementPointer(e, a, storageType(p.a), e.mul(i, aRow)) : a;
+             Value line = e.mul(i, cRow);
+             forEach(e, n, most, [&](const Emit &e, Value j) {
                block(e, first,
-                     {left, o.aRow, elementPointer(e, b, p.packed, e.mul(j, perColumn)), bStep,
-                      next, elementPointer(e, o.c, p.c, e.add(line, j)), o.cRow, steps, height,
-                      minimum(e, e.index(most), e.sub(o.n, j)), fresh});
+                     {left, isOne ? aRow : i, elementPointer(e, b, p.packed, e.mul(j, perColumn)),
+                      bStep, next, elementPointer(e, c, p.c, e.add(line, j)), cRow, steps, height,
+                      minimum(e, e.index(most), e.sub(n, j)), fresh});
              });
              return SmallVector<Value>();
            });
   }
+}
+
+Value Direct::readsA(const Emit &e) const {
+  Value reads = e.cmpi(CmpIPredicate::eq, o.aColumn, 1);
+  if (p.perLane() == 2)
+    // The second number of the last lane of a row would be the first one of another row.
+    reads = e.bitAnd(reads, e.cmpi(CmpIPredicate::eq, e.bitAnd(o.k, 1), 0));
+  return reads;
+}
+
+// Whether rows of B can be read where they lie.
+Value Direct::readsB(const Emit &e) const {
+  if (!readsInPlace(p, p.b))
+    return e.integer(e.b.getI1Type(), 0);
+  int64_t bytes = p.packed.getIntOrFloatBitWidth() / 8;
+  Value isNear =
+      e.bitAnd(e.cmpi(CmpIPredicate::eq, o.bColumn, 1), atMost(e, o.bRow, kMostBytesOfRow / bytes));
+  // The largest power of two that divides the distance says how many sets the rows share.
+  Value power = e.mul(e.bitAnd(o.bRow, e.sub(e.index(0), o.bRow)), e.index(bytes));
+  Value depth = minimum(e, o.k, e.index(p.depth));
+  Value fits = atMost(e, e.mul(depth, power), kFirstCache);
+  Value most = e.select(fits, e.index(kMostDirectRows), e.index(kMostSharingRows));
+  return e.bitAnd(isNear, e.cmpi(CmpIPredicate::ule, o.m, most));
 }
 
 void Direct::emit(const Emit &e) const {
@@ -285,13 +338,12 @@ void Direct::emit(const Emit &e) const {
   Value packedB = emitScratch(
       e, o.context,
       e.select(inPlace, e.index(p.lanes), e.mul(columns, e.index(p.panelRows() * bytes))));
-  Value null = e.b.create<LLVM::ZeroOp>(e.loc, pointerType(e.b.getContext()));
-  Value haveB = e.b.create<LLVM::ICmpOp>(e.loc, LLVM::ICmpPredicate::ne, packedB, null);
+  DirectRows rows(e, p, Contraction::One, o.c, o.cRow, o.m, o.n);
   Value step = e.select(inPlace, o.bRow, e.index(p.columns()));
   Value perColumn = e.select(inPlace, e.index(1), e.index(p.panelRows()));
   Value depth = evenParts(e, o.k, p.depth * p.perLane(), p.lanes * p.perLane());
   // If memory has run out, the runtime has recorded the failure, and the caller finds it there.
-  e.branch(haveB, {}, [&](const Emit &e) -> SmallVector<Value> {
+  e.branch(isThere(e, packedB), {}, [&](const Emit &e) -> SmallVector<Value> {
     forParts(e, o.k, depth, [&](const Emit &e, Value pc, Value numbers) {
       Value source = elementPointer(e, o.b, storageType(p.b), e.mul(pc, o.bRow));
       SmallVector<Value> right = e.branch(
@@ -302,8 +354,8 @@ void Direct::emit(const Emit &e) const {
           });
       // Only the first part along the contracted axis may overwrite C; the others add to it.
       Value fresh = e.bitAnd(o.fresh, e.cmpi(CmpIPredicate::eq, pc, 0));
-      rows(e, elementPointer(e, o.a, storageType(p.a), pc), right[0], step, perColumn,
-           countOf(e, numbers, p.perLane()), fresh);
+      rows.emit(e, elementPointer(e, o.a, storageType(p.a), pc), o.aRow, right[0], step, perColumn,
+                countOf(e, numbers, p.perLane()), fresh);
     });
     return {};
   });
@@ -311,12 +363,41 @@ void Direct::emit(const Emit &e) const {
 }
 
 Way directWay(const Emit &e, const ProductPlan &p, const Operands &o) {
-  SmallVector<func::FuncOp> blocks;
-  ArrayRef<DirectSize> sizes = sizesFor(e.unit);
-  for (DirectSize size : sizes)
-    blocks.push_back(directBlockFunction(e, p, size));
-  Direct direct{p, o, sizes, packPanelsFunction(e, p), blocks};
-  return {direct.condition(e), [direct](const Emit &e) { direct.emit(e); }};
+  Direct direct{p, o, packPanelsFunction(e, p)};
+  Value narrow = e.bitOr(atMost(e, o.n, kMostDirectColumns), direct.readsB(e));
+  return {e.bitAnd(direct.readsA(e), narrow), [direct](const Emit &e) { direct.emit(e); }};
+}
+
+Value readsBothInPlace(const Emit &e, const ProductPlan &p, const Operands &o) {
+  Direct direct{p, o, {}};
+  return e.bitAnd(direct.readsA(e), direct.readsB(e));
+}
+
+Value isThere(const Emit &e, Value pointer) {
+  Value null = e.b.create<LLVM::ZeroOp>(e.loc, pointerType(e.b.getContext()));
+  return e.b.create<LLVM::ICmpOp>(e.loc, LLVM::ICmpPredicate::ne, pointer, null);
+}
+
+// --- a sum of products ---------------------------------------------------------------------------
+
+Value DirectSum::isNarrow(const Emit &e) const { return atMost(e, n, kMostDirectColumns); }
+
+void DirectSum::emit(const Emit &e) const {
+  int64_t bytes = p.packed.getIntOrFloatBitWidth() / 8;
+  Value columns = roundUpTo(e, n, p.columns());
+  Value packedB = emitScratch(e, context, e.mul(columns, e.index(p.panelRows() * bytes)));
+  DirectRows rows(e, p, Contraction::Pieces, c, cRow, m, n);
+  // If memory has run out, the runtime has recorded the failure, and the caller finds it there.
+  e.branch(isThere(e, packedB), {}, [&](const Emit &e) -> SmallVector<Value> {
+    forRuns(e, p, pieces, [&](const Emit &e, const PieceRun &run) {
+      packRun(e, p, pieces, run, packedB, e.index(0), n);
+      Value first = elementPointer(e, pieces.table, e.b.getI64Type(),
+                                   e.mul(run.first, e.index(Piece::Fields)));
+      rows.emit(e, first, {}, packedB, e.index(p.columns()), e.index(p.panelRows()), run.count,
+                run.fresh);
+    });
+    return {};
+  });
 }
 
 } // namespace ptl::cpu

@@ -1,5 +1,5 @@
 // Copies parts of the operands into the order in which register blocks read them.
-#include "codegen/cpu/product_plan.h"
+#include "codegen/cpu/product_pieces.h"
 #include "codegen/cpu/transpose.h"
 
 using namespace mlir;
@@ -16,6 +16,8 @@ struct Source {
   Type logical;
   Axis contracted;
   Value data, rowStride, columnStride, rows, columns; ///< in numbers
+  /// Where columns lie in rows of their own: how many are in one, how far apart such rows are, and the first column that is meant.
+  Value inner = {}, outer = {}, first = {};
 
   int64_t perLane(Axis axis) const { return axis == contracted ? p.perLane() : 1; }
   Value extent(Axis axis) const { return axis == Rows ? rows : columns; }
@@ -42,8 +44,14 @@ private:
 Value Source::address(const Emit &e, Value r, Value c) const {
   r = e.mul(r, e.index(perLane(Rows)));
   c = e.mul(c, e.index(perLane(Columns)));
-  return elementPointer(e, data, storageType(logical),
-                        e.add(e.mul(r, rowStride), e.mul(c, columnStride)));
+  Value offset = e.mul(r, rowStride);
+  if (inner) {
+    c = e.add(c, first);
+    Value line = e.b.createOrFold<arith::DivUIOp>(e.loc, c, inner);
+    offset = e.add(offset, e.mul(line, outer));
+    c = e.sub(c, e.mul(line, inner));
+  }
+  return elementPointer(e, data, storageType(logical), e.add(offset, e.mul(c, columnStride)));
 }
 
 Value Source::maskFrom(const Emit &e, Axis axis, Value start) const {
@@ -222,6 +230,95 @@ void Packing::emit(const Emit &e) const {
   });
 }
 
+namespace {
+/// Packs panels of B whose columns lie in lines of their own, which are at least as long as a vector.
+struct ApartPacking {
+  Source from; ///< its `data` is that of the first column of the first line
+  Target to;
+
+  void emit(const Emit &e) const;
+  SmallVector<Value> line(const Emit &e, Value r, Value c, Value offset, Value x) const;
+  void whole(const Emit &e, const Source &own, Value r, Value c, Value x, Value end) const;
+  void mixed(const Emit &e, const Source &own, Value r, Value c, Value x) const;
+};
+} // namespace
+
+// Vectors of one line, up to column `end`: two at a time, and what is left.
+void ApartPacking::whole(const Emit &e, const Source &own, Value r, Value c, Value x,
+                         Value end) const {
+  int64_t lanes = from.p.lanes, together = 2 * lanes;
+  Value length = e.sub(end, c), back = e.sub(x, c);
+  Value middle = e.sub(end, e.b.create<arith::RemUIOp>(e.loc, length, e.index(together)));
+  auto copy = [&](const Emit &e, Value at) {
+    storeRaw(e, to.address(e, r, at), own.loadVector(e, r, e.add(at, back), Columns, {}));
+  };
+  e.loop(c, middle, e.index(together), {}, [&](const Emit &e, Value at, ValueRange) {
+    copy(e, at);
+    copy(e, e.add(at, e.index(lanes)));
+    return SmallVector<Value>();
+  });
+  e.branch(e.cmpi(CmpIPredicate::slt, middle, end), {}, [&](const Emit &e) -> SmallVector<Value> {
+    copy(e, middle);
+    return {};
+  });
+}
+
+// The vector that begins at column x of a line and goes on in the next one, or ends with the last column.
+void ApartPacking::mixed(const Emit &e, const Source &own, Value r, Value c, Value x) const {
+  int64_t lanes = from.p.lanes;
+  Source next = own;
+  next.data = elementPointer(e, own.data, storageType(from.logical), from.outer);
+  Value inLine = laneMask(e, e.sub(from.inner, x), lanes),
+        exist = laneMask(e, e.sub(from.columns, c), lanes);
+  Value one = own.loadVector(e, r, x, Columns, e.bitAnd(exist, inLine));
+  Value other =
+      next.loadVector(e, r, e.sub(x, from.inner), Columns, e.bitAnd(exist, e.bitNot(inLine)));
+  storeRaw(e, to.address(e, r, c), e.select(inLine, one, other));
+}
+
+// What is left of a line from its column x on. Returns the column of C, and that of the next line, where it ends.
+SmallVector<Value> ApartPacking::line(const Emit &e, Value r, Value c, Value offset,
+                                      Value x) const {
+  int64_t lanes = from.p.lanes;
+  Source own = from;
+  own.inner = {};
+  own.data = elementPointer(e, from.data, storageType(from.logical), offset);
+  Value left = minimum(e, e.sub(from.inner, x), e.sub(from.columns, c));
+  Value rest = e.b.create<arith::RemUIOp>(e.loc, left, e.index(lanes));
+  Value end = e.add(c, e.sub(left, rest)), at = e.add(x, e.sub(left, rest));
+  whole(e, own, r, c, x, end);
+  Value isMixed = e.cmpi(CmpIPredicate::sgt, rest, 0);
+  e.branch(isMixed, {}, [&](const Emit &e) -> SmallVector<Value> {
+    mixed(e, own, r, end, at);
+    return {};
+  });
+  Value next = e.select(isMixed, e.add(end, e.index(lanes)), end);
+  Value nextX = e.select(isMixed, e.sub(e.add(at, e.index(lanes)), from.inner), e.index(0));
+  return {e.b.createOrFold<arith::MinSIOp>(e.loc, next, from.columns), nextX};
+}
+
+// As many panels at a time as are written side by side elsewhere, row by row.
+void ApartPacking::emit(const Emit &e) const {
+  forParts(e, from.columns, e.index(kPanelsTogether * to.panel),
+           [&](const Emit &e, Value start, Value length) {
+             ApartPacking group = *this;
+             // Masks end with the group, which has whole panels unless it is the last one.
+             group.from.columns = e.add(start, length);
+             Value column = e.add(from.first, start);
+             Value number = e.b.createOrFold<arith::DivUIOp>(e.loc, column, from.inner);
+             Value offset = e.mul(number, from.outer), x = e.sub(column, e.mul(number, from.inner));
+             Value span = e.sub(e.add(e.add(x, length), from.inner), e.index(1));
+             Value lines = e.b.createOrFold<arith::DivUIOp>(e.loc, span, from.inner);
+             forEach(e, from.lanesAlong(e, Rows), 1, [&](const Emit &e, Value r) {
+               e.loop(e.index(0), lines, e.index(1), {start, offset, x},
+                      [&](const Emit &e, Value, ValueRange at) -> SmallVector<Value> {
+                        SmallVector<Value> next = group.line(e, r, at[0], at[1], at[2]);
+                        return {next[0], e.add(at[1], from.outer), next[1]};
+                      });
+             });
+           });
+}
+
 static std::string nameOf(StringRef what, const ProductPlan &p, Type logical) {
   std::string name;
   llvm::raw_string_ostream(name) << "ptl_pack_" << what << '_' << logical << '_'
@@ -242,6 +339,29 @@ func::FuncOp packPanelsFunction(const Emit &outer, const ProductPlan &p) {
   SmallVector<Type> types = {pointer, pointer, index, index, index, index};
   return defineFunction(outer, nameOf("panels", p, p.b), types, [&](const Emit &e, ValueRange v) {
     Packing{{p, p.b, Rows, v[1], v[2], v[3], v[4], v[5]}, {p, v[0], {}, p.columns()}}.emit(e);
+  });
+}
+
+func::FuncOp packApartFunction(const Emit &outer, const ProductPlan &p) {
+  Type pointer = pointerType(outer.b.getContext()), index = outer.b.getIndexType();
+  SmallVector<Type> types(9, index);
+  types[0] = types[1] = pointer;
+  return defineFunction(outer, nameOf("apart", p, p.b), types, [&](const Emit &e, ValueRange v) {
+    Source source{p, p.b, Rows, v[1], v[2], v[3], v[7], v[8], v[4], v[5], v[6]};
+    Target target{p, v[0], {}, p.columns()};
+    Value isContiguous = e.cmpi(CmpIPredicate::eq, v[3], 1);
+    // Vectors go on in the next row at most.
+    Value isLong = e.cmpi(CmpIPredicate::sge, v[4], p.lanes);
+    e.branch(
+        e.bitAnd(isContiguous, isLong), {},
+        [&](const Emit &e) -> SmallVector<Value> {
+          ApartPacking{source, target}.emit(e);
+          return {};
+        },
+        [&](const Emit &e) -> SmallVector<Value> {
+          Packing{source, target}.byElements(e);
+          return {};
+        });
   });
 }
 

@@ -101,6 +101,20 @@ struct Operands {
         c(v[7]), cRow(v[8]), m(v[9]), n(v[10]), k(v[11]), fresh(v[12]) {}
 };
 
+/// (context, a, aRow, aColumn, b, bRow, bColumn, c, cRow, m, n, k, fresh): a whole product, by the way that suits its lengths and strides.
+mlir::func::FuncOp productFunction(const Emit &e, const ProductPlan &p);
+
+/// A part of C that packed operands give: where it begins, and how many rows, columns and lanes along the contracted axis there are.
+struct PackedTile {
+  mlir::Value a, b, c, cRow, height, width, steps, fresh;
+};
+/// C = or += A * B, block by block. `blocks` are those of the plan.
+void multiplyPacked(const Emit &e, const ProductPlan &p, llvm::ArrayRef<mlir::func::FuncOp> blocks,
+                    const PackedTile &tile);
+/// How many rows of A and columns of B are packed at a time.
+std::pair<mlir::Value, mlir::Value> packedAtATime(const Emit &e, const ProductPlan &p,
+                                                  mlir::Value m, mlir::Value n);
+
 /// A way to compute a product, and when it may be taken.
 struct Way {
   mlir::Value condition;

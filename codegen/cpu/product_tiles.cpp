@@ -84,9 +84,28 @@ namespace {
 struct ProductGrid {
   std::array<arith::MinSIOp, 2> lengths; ///< of a tile
   std::array<int64_t, 2> least;
-  bool usesBuffer = false;
+  bool usesBuffer = false, hasProduct = false;
 };
 } // namespace
+
+// Whether a body may have larger tiles. Loops over products go through the same rounds for each.
+static bool takesOps(ProductGrid &grid, Block &body) {
+  return llvm::all_of(body.without_terminator(), [&](Operation &inner) {
+    if (auto loop = dyn_cast<scf::ForOp>(inner)) {
+      grid.usesBuffer = true;
+      return takesOps(grid, *loop.getBody());
+    }
+    // Index notation may have the axes of the tile in any place.
+    if (!mayGrow(&inner) || isa<ir::EinsumOp>(inner))
+      return false;
+    grid.usesBuffer |= !needsNoBuffer(&inner);
+    auto product = dyn_cast<ir::MatmulOp>(inner);
+    if (product && !isTile(product, grid.least))
+      return false;
+    grid.hasProduct |= static_cast<bool>(product);
+    return true;
+  });
+}
 
 static std::optional<ProductGrid> productGrid(ir::ParallelOp op) {
   size_t rank = op.getSteps().size();
@@ -103,21 +122,9 @@ static std::optional<ProductGrid> productGrid(ir::ParallelOp op) {
       return std::nullopt;
     grid.least[i] = step.value();
   }
-  bool hasProduct = false;
-  for (Operation &inner : op.getBody().front().without_terminator()) {
-    if (!mayGrow(&inner))
-      return std::nullopt;
-    grid.usesBuffer |= !needsNoBuffer(&inner);
-    // Index notation may have the axes of the tile in any place.
-    if (isa<ir::EinsumOp>(inner))
-      return std::nullopt;
-    if (auto product = dyn_cast<ir::MatmulOp>(inner)) {
-      if (!isTile(product, grid.least))
-        return std::nullopt;
-      hasProduct = true;
-    }
-  }
-  return hasProduct ? std::optional(grid) : std::nullopt;
+  if (!takesOps(grid, op.getBody().front()) || !grid.hasProduct)
+    return std::nullopt;
+  return grid;
 }
 
 void chooseProductTiles(Lowering &l, ir::ParallelOp op, SmallVectorImpl<Value> &steps) {

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <memory>
@@ -48,8 +49,7 @@ double bestTime(rt::ThreadPool::Body body, void *closure, int64_t count) {
 /// Two arrays that are filled, so that their pages are there.
 struct Buffers {
   explicit Buffers(int64_t bytes)
-      : bytes(bytes), chunks(bytes / kCopyChunk), from(new(std::nothrow) char[bytes]),
-        to(new(std::nothrow) char[bytes]) {
+      : bytes(bytes), chunks(bytes / kCopyChunk), from(make(bytes)), to(make(bytes)) {
     // The threads that copy fill the pages, so that these lie in their memory.
     auto fill = [](void *closure, int64_t begin, int64_t end) {
       auto *b = static_cast<Buffers *>(closure);
@@ -61,19 +61,18 @@ struct Buffers {
   }
   bool isThere() const { return from && to; }
 
-  int64_t bytes, chunks;
-  std::unique_ptr<char[]> from, to;
-};
-
-double copyRate(Buffers &buffers) {
-  auto copy = [](void *closure, int64_t begin, int64_t end) {
-    auto *b = static_cast<Buffers *>(closure);
-    std::memcpy(b->to.get() + begin * kCopyChunk, b->from.get() + begin * kCopyChunk,
-                (end - begin) * kCopyChunk);
+  struct Release {
+    void operator()(char *memory) const { std::free(memory); }
   };
-  // Each byte is read once and written once.
-  return 2.0 * static_cast<double>(buffers.bytes) / bestTime(copy, &buffers, buffers.chunks);
-}
+  using Memory = std::unique_ptr<char[], Release>;
+  /// Stores past the caches need vectors at multiples of their size.
+  static Memory make(int64_t bytes) {
+    return Memory(static_cast<char *>(std::aligned_alloc(64, static_cast<size_t>(bytes))));
+  }
+
+  int64_t bytes, chunks;
+  Memory from, to;
+};
 
 /// The size of the cache with that number in the order in which Linux lists those of the first core; 0: there is none.
 int64_t listedCache(int number) {
@@ -187,13 +186,21 @@ std::unique_ptr<llvm::Module> multiplyAddLoop(llvm::LLVMContext &context, Step k
   return module;
 }
 
-/// `i64 read(ptr begin, i64 bytes)`: reads all vectors of a piece, whose size is a multiple of
-/// `kReadsAtOnce` vectors and more, and adds them up so that none is left out.
-std::unique_ptr<llvm::Module> readLoop(llvm::LLVMContext &context, unsigned bytes) {
+/// What a loop over memory does.
+enum class Pass : uint8_t {
+  Read,  ///< adds up all vectors, so that none is left out
+  Copy,  ///< as far as a cache holds both arrays
+  Stream ///< copies past the caches
+};
+
+/// `void pass(ptr from, ptr to, i64 bytes)` over a piece, whose size is a multiple of `kReadsAtOnce` vectors and more. The C library's copies are no limit: they
+/// read the lines that they write, up to sizes that it decides, which takes twice as long.
+std::unique_ptr<llvm::Module> passLoop(llvm::LLVMContext &context, Pass pass, unsigned bytes) {
   auto module = std::make_unique<llvm::Module>("peak", context);
   llvm::IRBuilder<> b(context);
-  auto *type = llvm::FunctionType::get(b.getInt64Ty(), {b.getPtrTy(), b.getInt64Ty()}, false);
-  auto *function = llvm::Function::Create(type, llvm::Function::ExternalLinkage, "read", *module);
+  auto *type =
+      llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy(), b.getPtrTy(), b.getInt64Ty()}, false);
+  auto *function = llvm::Function::Create(type, llvm::Function::ExternalLinkage, "pass", *module);
   auto *entry = llvm::BasicBlock::Create(context, "entry", function);
   auto *loop = llvm::BasicBlock::Create(context, "loop", function);
   auto *exit = llvm::BasicBlock::Create(context, "exit", function);
@@ -204,63 +211,65 @@ std::unique_ptr<llvm::Module> readLoop(llvm::LLVMContext &context, unsigned byte
   auto *offset = b.CreatePHI(b.getInt64Ty(), 2);
   offset->addIncoming(b.getInt64(0), entry);
   llvm::SmallVector<llvm::PHINode *> sums;
-  for (unsigned i = 0; i < kReadsAtOnce; ++i) {
+  for (unsigned i = 0; pass == Pass::Read && i < kReadsAtOnce; ++i) {
     sums.push_back(b.CreatePHI(vector, 2));
     sums.back()->addIncoming(llvm::ConstantInt::get(vector, 0), entry);
   }
   for (unsigned i = 0; i < kReadsAtOnce; ++i) {
-    llvm::Value *at = b.CreateGEP(b.getInt8Ty(), function->getArg(0),
-                                  b.CreateAdd(offset, b.getInt64(uint64_t(i) * bytes)));
-    sums[i]->addIncoming(b.CreateAdd(sums[i], b.CreateAlignedLoad(vector, at, llvm::Align(1))),
-                         loop);
+    llvm::Value *at = b.CreateAdd(offset, b.getInt64(uint64_t(i) * bytes));
+    llvm::Value *value = b.CreateAlignedLoad(
+        vector, b.CreateGEP(b.getInt8Ty(), function->getArg(0), at), llvm::Align(bytes));
+    if (pass == Pass::Read) {
+      sums[i]->addIncoming(b.CreateAdd(sums[i], value), loop);
+      continue;
+    }
+    llvm::StoreInst *store = b.CreateAlignedStore(
+        value, b.CreateGEP(b.getInt8Ty(), function->getArg(1), at), llvm::Align(bytes));
+    if (pass == Pass::Stream)
+      store->setMetadata(llvm::LLVMContext::MD_nontemporal,
+                         llvm::MDNode::get(context, llvm::ConstantAsMetadata::get(b.getInt32(1))));
   }
   llvm::Value *next = b.CreateAdd(offset, b.getInt64(uint64_t(kReadsAtOnce) * bytes));
   offset->addIncoming(next, loop);
-  b.CreateCondBr(b.CreateICmpSLT(next, function->getArg(1)), loop, exit);
+  b.CreateCondBr(b.CreateICmpSLT(next, function->getArg(2)), loop, exit);
   b.SetInsertPoint(exit);
-  llvm::Value *total = sums.front()->getIncomingValue(1);
-  for (llvm::PHINode *sum : llvm::drop_begin(sums))
-    total = b.CreateAdd(total, sum->getIncomingValue(1));
-  b.CreateRet(b.CreateExtractElement(total, uint64_t(0)));
+  if (pass == Pass::Read) {
+    llvm::Value *total = sums.front()->getIncomingValue(1);
+    for (llvm::PHINode *sum : llvm::drop_begin(sums))
+      total = b.CreateAdd(total, sum->getIncomingValue(1));
+    // Where the sum goes is the only place that is written.
+    b.CreateStore(total, function->getArg(1));
+  }
+  b.CreateRetVoid();
   return module;
 }
 
-/// Reading by the widest vectors.
-class Reader {
-public:
-  explicit Reader(const cpu::Processor &processor) {
-    auto context = std::make_unique<llvm::LLVMContext>();
-    std::unique_ptr<llvm::Module> module =
-        readLoop(*context, static_cast<unsigned>(processor.vectors.bytes));
-    auto made = cpu::JitCode::create(std::move(context), std::move(module), processor, {});
-    if (!made) {
-      llvm::consumeError(made.takeError());
-      return;
-    }
-    code_.emplace(std::move(*made));
-    function_ = reinterpret_cast<Function>(code_->lookup("read"));
+/// Bytes per second of a pass by the widest vectors; 0 stands for a rate that is not known.
+double passRate(const cpu::Processor &processor, Pass pass, Buffers &buffers) {
+  auto context = std::make_unique<llvm::LLVMContext>();
+  std::unique_ptr<llvm::Module> module =
+      passLoop(*context, pass, static_cast<unsigned>(processor.vectors.bytes));
+  auto code = cpu::JitCode::create(std::move(context), std::move(module), processor, {});
+  if (!code) {
+    llvm::consumeError(code.takeError());
+    return 0;
   }
-
-  double rate(Buffers &buffers) const {
-    // A rate of 0 stands for one that is not known.
-    if (!function_)
-      return 0;
-    struct Run {
-      Function function;
-      Buffers *buffers;
-    } run{function_, &buffers};
-    auto read = [](void *closure, int64_t begin, int64_t end) {
-      auto *own = static_cast<Run *>(closure);
-      own->function(own->buffers->from.get() + begin * kCopyChunk, (end - begin) * kCopyChunk);
-    };
-    return static_cast<double>(buffers.bytes) / bestTime(read, &run, buffers.chunks);
-  }
-
-private:
-  using Function = uint64_t (*)(const char *, int64_t);
-  std::optional<cpu::JitCode> code_;
-  Function function_ = nullptr;
-};
+  using Function = void (*)(const char *, char *, int64_t);
+  struct Run {
+    Function function;
+    Buffers *buffers;
+  } run{reinterpret_cast<Function>(code->lookup("pass")), &buffers};
+  if (!run.function)
+    return 0;
+  auto body = [](void *closure, int64_t begin, int64_t end) {
+    auto *own = static_cast<Run *>(closure);
+    own->function(own->buffers->from.get() + begin * kCopyChunk,
+                  own->buffers->to.get() + begin * kCopyChunk, (end - begin) * kCopyChunk);
+  };
+  // Of a copy each byte is read once and written once.
+  double moved = static_cast<double>(buffers.bytes) * (pass == Pass::Read ? 1 : 2);
+  return moved / bestTime(body, &run, buffers.chunks);
+}
 
 double multiplyAddRate(const cpu::Processor &processor, Step step) {
   auto context = std::make_unique<llvm::LLVMContext>();
@@ -298,16 +307,15 @@ double multiplyAddRate(const cpu::Processor &processor, Step step) {
 
 MachinePeaks measurePeaks(const cpu::Processor &processor) {
   MachinePeaks peaks;
-  Reader reader(processor);
   if (Buffers buffers(kCopyBytes); buffers.isThere()) {
-    peaks.bytes = copyRate(buffers);
-    peaks.readBytes = reader.rate(buffers);
+    peaks.bytes = passRate(processor, Pass::Stream, buffers);
+    peaks.readBytes = passRate(processor, Pass::Read, buffers);
   }
   peaks.cacheSize = lastLevelCache();
   if (int64_t part = peaks.cacheSize / kShareOfCache / kCopyChunk * kCopyChunk; part > 0)
     if (Buffers buffers(part); buffers.isThere()) {
-      peaks.cacheBytes = copyRate(buffers);
-      peaks.cacheReadBytes = reader.rate(buffers);
+      peaks.cacheBytes = passRate(processor, Pass::Copy, buffers);
+      peaks.cacheReadBytes = passRate(processor, Pass::Read, buffers);
     }
   peaks.flops = multiplyAddRate(processor, Step::Floats);
   peaks.doubleFlops = multiplyAddRate(processor, Step::Doubles);

@@ -9,6 +9,7 @@
 #include "passes/analysis/fix_pipe.h"
 #include "passes/analysis/lengths.h"
 #include "passes/analysis/op_info.h"
+#include "passes/analysis/sum_loops.h"
 #include "passes/transform/groups/product_tiles.h"
 #include "passes/transform/narrow_axis.h"
 #include "passes/transform/whole_storage.h"
@@ -47,9 +48,7 @@ protected:
 class SumOfProducts : Reshaper {
 public:
   SumOfProducts(scf::ForOp outermost, const Machine &machine, unsigned number)
-      : Reshaper(outermost, number), machine_(machine) {
-    loops_.push_back(outermost);
-  }
+      : Reshaper(outermost, number), machine_(machine), outermost_(outermost) {}
 
   bool match();
   void rewrite();
@@ -58,11 +57,8 @@ private:
   /// What lies side by side is as many times as large, for a moment.
   static constexpr int64_t kMostRounds = 32;
 
-  bool descend();
-  bool isAddition(Value carried, Value next);
-  bool hasPlainBodies();
+  bool findRounds(scf::ForOp outermost);
   bool findLengths();
-  bool isFromOutside(Value value) { return loops_.front().isDefinedOutsideOfLoop(value); }
   SliceOp chosenByRound(Value operand);
   bool isViewOfAll(SliceOp slice);
 
@@ -71,10 +67,9 @@ private:
   Value product(Value left, Value right);
 
   const Machine &machine_;
-  llvm::SmallVector<scf::ForOp> loops_; ///< from the outermost one in
+  scf::ForOp outermost_;
+  SumLoops sum_; ///< of numbered rounds
   int64_t rounds_ = 1;
-  MatmulOp product_;
-  AddOp add_;
   llvm::SmallVector<Value> left_, right_, out_; ///< lengths, made before the loops
   Value contracted_, allContracted_;            ///< of one round and of all
   Extent all_;
@@ -104,58 +99,33 @@ static bool isScheduled(Operation *op) {
 
 // ---- what is recognised -------------------------------------------------------------------------
 
-/// `acc + a @ b`, where nobody else reads either.
-bool SumOfProducts::isAddition(Value carried, Value next) {
-  add_ = next.getDefiningOp<AddOp>();
-  if (!add_ || !next.hasOneUse() || !carried.hasOneUse() || *carried.getUsers().begin() != add_)
+/// The loops and how many rounds they have, which compute nothing but operands.
+bool SumOfProducts::findRounds(scf::ForOp outermost) {
+  std::optional<SumLoops> sum = SumLoops::of(outermost);
+  if (!sum)
     return false;
-  Value other = add_->getOperand(add_->getOperand(0) == carried ? 1 : 0);
-  product_ = other.getDefiningOp<MatmulOp>();
-  return product_ && other.hasOneUse() && product_->getBlock() == add_->getBlock() &&
-         other.getType() == next.getType();
-}
-
-/// The loops, each of which does nothing with the array but to hand it to the one in its body.
-bool SumOfProducts::descend() {
-  while (true) {
-    scf::ForOp loop = loops_.back();
+  sum_ = *sum;
+  for (scf::ForOp loop : sum_.loops) {
     std::optional<int64_t> lower = getConstantIntValue(loop.getLowerBound()),
                            upper = getConstantIntValue(loop.getUpperBound()),
                            step = getConstantIntValue(loop.getStep());
-    if (loop.getNumRegionIterArgs() != 1 || !isa<ArrayType>(loop.getResult(0).getType()) ||
-        lower != 0 || step != 1 || !upper || *upper < 1 || *upper > kMostRounds)
+    if (lower != 0 || step != 1 || !upper || *upper < 1 || *upper > kMostRounds ||
+        !loop.getBody()->getOps<LoadOp>().empty())
       return false;
     rounds_ *= *upper;
     if (rounds_ > kMostRounds)
       return false;
-    Value carried = loop.getRegionIterArg(0), next = loop.getBody()->getTerminator()->getOperand(0);
-    auto inner = next.getDefiningOp<scf::ForOp>();
-    if (!inner)
-      return isAddition(carried, next);
-    if (inner->getBlock() != loop.getBody() || inner->getNumResults() != 1 || !next.hasOneUse() ||
-        !carried.hasOneUse() || inner.getInitArgs()[0] != carried)
-      return false;
-    loops_.push_back(inner);
   }
-}
-
-/// Whether the rounds compute nothing but operands.
-bool SumOfProducts::hasPlainBodies() {
-  for (scf::ForOp loop : loops_)
-    for (Operation &op : loop.getBody()->without_terminator())
-      if (!llvm::is_contained(loops_, dyn_cast<scf::ForOp>(op)) &&
-          (op.getNumRegions() > 0 || !isMemoryEffectFree(&op)))
-        return false;
-  return true;
+  return rounds_ >= 2;
 }
 
 /// The operand as a part of an array that the positions of the rounds choose; null if it is none.
 SliceOp SumOfProducts::chosenByRound(Value operand) {
   auto slice = operand.getDefiningOp<SliceOp>();
-  if (!slice || slice.getDropped().empty() || !isFromOutside(slice.getOperand(0)))
+  if (!slice || slice.getDropped().empty() || !sum_.isFromOutside(slice.getOperand(0)))
     return {};
   for (int64_t axis : slice.getDropped())
-    if (llvm::none_of(loops_, [&](scf::ForOp loop) {
+    if (llvm::none_of(sum_.loops, [&](scf::ForOp loop) {
           return slice.getOffsets()[static_cast<size_t>(axis)] == loop.getInductionVar();
         }))
       return {};
@@ -166,11 +136,11 @@ SliceOp SumOfProducts::chosenByRound(Value operand) {
 bool SumOfProducts::isViewOfAll(SliceOp slice) {
   llvm::ArrayRef<Extent> whole = extentsOf(slice.getOperand(0).getType()),
                          part = extentsOf(slice.getType());
-  size_t chosen = loops_.size();
+  size_t chosen = sum_.loops.size();
   if (part.size() != 2 || whole.size() != chosen + 2 || !slice.getSteps().empty() ||
       whole.take_back(2) != part)
     return false;
-  for (auto [axis, loop] : llvm::enumerate(loops_))
+  for (auto [axis, loop] : llvm::enumerate(sum_.loops))
     if (!llvm::is_contained(slice.getDropped(), static_cast<int64_t>(axis)) ||
         slice.getOffsets()[axis] != loop.getInductionVar() ||
         whole[axis].length != getConstantIntValue(loop.getUpperBound()))
@@ -181,37 +151,28 @@ bool SumOfProducts::isViewOfAll(SliceOp slice) {
 /// The lengths of operands and result, which are the same in all rounds.
 bool SumOfProducts::findLengths() {
   auto find = [&](Value value, llvm::SmallVector<Value> &lengths) {
-    for (auto [axis, extent] : llvm::enumerate(extentsOf(value.getType()))) {
-      b_.setInsertionPoint(extent.isConstant() ? loops_.front().getOperation()
-                                               : product_.getOperation());
-      Value length = extent.isConstant() ? constant(extent.length)
-                                         : lengthOf(b_, value, static_cast<int64_t>(axis));
-      // A length of what is there before the loops can be asked for there.
-      auto asked = length.getDefiningOp<DimOp>();
-      if (asked && !isFromOutside(length) && isFromOutside(asked.getSource())) {
-        b_.setInsertionPoint(loops_.front());
-        length = lengthOf(b_, asked.getSource(), static_cast<int64_t>(asked.getAxis()));
-      }
-      if (!isFromOutside(length))
+    for (int64_t axis = 0; axis < rankOf(value.getType()); ++axis) {
+      Value length = sum_.lengthBefore(b_, value, axis);
+      if (!length)
         return false;
       lengths.push_back(length);
     }
     return lengths.size() >= 2;
   };
-  return find(product_->getOperand(0), left_) && find(product_->getOperand(1), right_) &&
-         find(product_->getResult(0), out_);
+  MatmulOp product = sum_.product;
+  return find(product->getOperand(0), left_) && find(product->getOperand(1), right_) &&
+         find(product->getResult(0), out_);
 }
 
 bool SumOfProducts::match() {
-  scf::ForOp outermost = loops_.front();
-  if (outermost->getParentOfType<ParallelOp>() || !descend() || rounds_ < 2 || !hasPlainBodies() ||
-      !isProductOf(product_, machine_))
+  if (outermost_->getParentOfType<ParallelOp>() || !findRounds(outermost_) ||
+      !isProductOf(sum_.product, machine_))
     return false;
   // One operand is there for the rounds alone, as the weights of a convolution; to lay two arrays
   // that are read anyway side by side might take longer than it saves.
-  if (!chosenByRound(product_->getOperand(0)) && !chosenByRound(product_->getOperand(1)))
+  if (!chosenByRound(sum_.product->getOperand(0)) && !chosenByRound(sum_.product->getOperand(1)))
     return false;
-  return !isScheduled(product_) && !isScheduled(add_) && findLengths();
+  return !isScheduled(sum_.product) && !isScheduled(sum_.add) && findLengths();
 }
 
 // ---- one product --------------------------------------------------------------------------------
@@ -274,7 +235,7 @@ void SumOfProducts::fill(llvm::ArrayRef<std::pair<int64_t, Value>> storages) {
   OpBuilder::InsertionGuard guard(b_);
   IRMapping map;
   Value round;
-  for (scf::ForOp loop : loops_) {
+  for (scf::ForOp loop : sum_.loops) {
     auto own =
         b_.create<scf::ForOp>(loc_, loop.getLowerBound(), loop.getUpperBound(), loop.getStep());
     map.map(loop.getInductionVar(), own.getInductionVar());
@@ -284,7 +245,7 @@ void SumOfProducts::fill(llvm::ArrayRef<std::pair<int64_t, Value>> storages) {
     round = round ? b_.create<arith::AddIOp>(loc_, round, own.getInductionVar()).getResult()
                   : own.getInductionVar();
     for (Operation &op : loop.getBody()->without_terminator())
-      if (!isa<scf::ForOp>(op) && &op != product_ && &op != add_)
+      if (!isa<scf::ForOp>(op) && !sum_.sums(&op))
         b_.clone(op, map);
   }
   Value at = b_.create<arith::MulIOp>(loc_, round, contracted_);
@@ -292,7 +253,7 @@ void SumOfProducts::fill(llvm::ArrayRef<std::pair<int64_t, Value>> storages) {
     auto [axis, ref] = storage;
     if (!ref)
       continue;
-    Value operand = map.lookupOrDefault(product_->getOperand(static_cast<unsigned>(number)));
+    Value operand = map.lookupOrDefault(sum_.product->getOperand(static_cast<unsigned>(number)));
     llvm::SmallVector<Value> offsets(static_cast<size_t>(rankOf(operand.getType())), constant(0));
     offsets[static_cast<size_t>(axis)] = at;
     b_.create<StoreOp>(loc_, operand, ref, offsets, number == 0 ? left_ : right_, ValueRange(),
@@ -320,18 +281,18 @@ Value Reshaper::productOfRows(MatmulOp like, Value left, llvm::ArrayRef<Value> l
 }
 
 Value SumOfProducts::product(Value left, Value right) {
-  llvm::ArrayRef<Extent> out = extentsOf(product_.getType());
+  llvm::ArrayRef<Extent> out = extentsOf(sum_.product.getType());
   if (out.size() == 2 || rankOf(right.getType()) != 2)
-    return multiply(b_, product_, left, right, typeOf(product_, out));
+    return multiply(b_, sum_.product, left, right, typeOf(sum_.product, out));
   llvm::SmallVector<Value> lengths(llvm::ArrayRef(left_).drop_back());
   lengths.push_back(allContracted_);
-  return reshaped(productOfRows(product_, left, lengths, right), out, out_);
+  return reshaped(productOfRows(sum_.product, left, lengths, right), out, out_);
 }
 
 void SumOfProducts::rewrite() {
-  scf::ForOp outermost = loops_.front();
+  scf::ForOp outermost = outermost_;
   b_.setInsertionPoint(outermost);
-  Value a = product_->getOperand(0), b = product_->getOperand(1);
+  Value a = sum_.product->getOperand(0), b = sum_.product->getOperand(1);
   auto leftAxis = rankOf(a.getType()) - 1, rightAxis = rankOf(b.getType()) - 2;
   contracted_ = left_.back();
   allContracted_ = b_.createOrFold<arith::MulIOp>(loc_, contracted_, constant(rounds_));
@@ -349,12 +310,15 @@ void SumOfProducts::rewrite() {
                             : loaded(right, b);
   Value sum = product(loaded(left, a), rightOfAll), start = outermost.getInitArgs()[0];
   if (!isZeroValue(start)) {
-    OperationState state(add_.getLoc(), AddOp::getOperationName());
+    OperationState state(sum_.add.getLoc(), AddOp::getOperationName());
     state.addOperands({start, sum});
     state.addTypes(sum.getType());
     sum = b_.create(state)->getResult(0);
   }
-  outermost.getResult(0).replaceAllUsesWith(sum);
+  Value result = outermost.getResult(0), placed = sum;
+  if (result.getType() != sum.getType())
+    placed = b_.create<CastOp>(loc_, result.getType(), sum);
+  result.replaceAllUsesWith(placed);
   outermost.erase();
   if (auto shaped = sum.getDefiningOp<ReshapeOp>())
     reshapeLater(shaped, out_);

@@ -4,6 +4,7 @@
 #include "passes/transform/groups/find_groups.h"
 #include "passes/transform/groups/partition_emit.h"
 #include "passes/transform/groups/schedule_effects.h"
+#include "passes/transform/tile_sums.h"
 
 using namespace mlir;
 
@@ -21,6 +22,7 @@ struct PartitionPass : impl::PartitionBase<PartitionPass> {
     ScheduleEffects effects(getOperation());
     forwardStorage(getOperation());
     TileSizes sizes{productM, productN, tileBytes};
+    tileSums(getOperation(), sizes);
     makeGrids(getOperation(), kCpuLimits, [&](llvm::ArrayRef<OpGroup *> groups, unsigned number) {
       PartitionEmitter(groups, sizes, number).emit();
     });

@@ -1,0 +1,142 @@
+// Loops that add up products: the rounds say where their operands lie, and the product of all of them follows.
+#include "codegen/cpu/lower_sums.h"
+#include "codegen/cpu/carried.h"
+#include "codegen/cpu/elements.h"
+#include "codegen/cpu/extents.h"
+#include "codegen/cpu/in_place.h"
+#include "codegen/cpu/lower_control.h"
+#include "codegen/cpu/lower_product.h"
+#include "codegen/cpu/lower_value.h"
+#include "codegen/cpu/product_rounds.h"
+#include "codegen/cpu/storage.h"
+
+#include "passes/analysis/sum_loops.h"
+
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace ptl::cpu {
+
+namespace {
+/// Emits such loops.
+struct SumEmitter {
+  Lowering &l;
+  const ir::SumLoops &sum;
+  RoundTable table;
+
+  Value rounds(size_t depth, Value count);
+  void round(Value position);
+};
+} // namespace
+
+// The right operand in memory, or as columns that lie in lines of their own.
+static Value rightInMemory(const ir::SumLoops &sum) {
+  Value lines = sum.linesOfRight();
+  return lines ? lines : sum.product->getOperand(1);
+}
+
+// Whether C is a matrix of the type in which products are summed, and the operands are matrices in memory. Adds the arrays that they are
+// parts of.
+static bool isContraction(ir::SumLoops &sum, SmallVectorImpl<Value> &arrays) {
+  Value base;
+  Operation *product = nullptr;
+  return isProductInto(sum.add, base, product) && product == sum.product &&
+         arrayType(sum.product.getA()).getRank() == 2 &&
+         arrayType(sum.product.getB()).getRank() == 2 && sum.hasNumberedRounds() &&
+         sum.isPart(sum.product.getA(), arrays) && sum.isPart(rightInMemory(sum), arrays);
+}
+
+// --- emission ------------------------------------------------------------------------------------
+
+void SumEmitter::round(Value position) {
+  auto matrix = [](const View &view, size_t column) {
+    return MatrixView{view.element, view.data, view.strides[0], view.strides[column]};
+  };
+  ir::MatmulOp product = sum.product;
+  View a = *viewOf(l, product.getA());
+  ProductRound next{matrix(a, 1), {}, a.extents[1], {}, {}};
+  if (auto b = viewOf(l, product.getB())) {
+    next.b = matrix(*b, 1);
+  } else {
+    View from = *viewOf(l, rightInMemory(sum));
+    next.b = matrix(from, 2);
+    next.inner = from.extents[2];
+    next.outer = from.strides[1];
+  }
+  table.store(l.e, position, next);
+}
+
+// Returns how many rounds there have been, `count` before this loop.
+Value SumEmitter::rounds(size_t depth, Value count) {
+  scf::ForOp loop = sum.loops[depth];
+  return l.e.loop(scalarOf(l, loop.getLowerBound()), scalarOf(l, loop.getUpperBound()),
+                  scalarOf(l, loop.getStep()), count,
+                  [&](const Emit &, Value i, ValueRange so) -> SmallVector<Value> {
+                    // Values of the body do not dominate what stands behind the loop.
+                    Scope scope(l);
+                    l.bindScalar(loop.getInductionVar(), i);
+                    Value now = so[0];
+                    for (Operation &op : loop.getBody()->without_terminator()) {
+                      l.e.loc = op.getLoc();
+                      if (isa<scf::ForOp>(op))
+                        now = rounds(depth + 1, now);
+                      else if (!sum.sums(&op))
+                        lowerOp(l, &op);
+                    }
+                    if (depth + 1 < sum.loops.size())
+                      return {now};
+                    round(now);
+                    return {l.e.add(now, l.index(1))};
+                  })[0];
+}
+
+static Value capacityOf(Lowering &l, const ir::SumLoops &sum) {
+  const Emit &e = l.e;
+  Value rounds = l.index(1);
+  for (scf::ForOp loop : sum.loops) {
+    Value span = e.sub(scalarOf(l, loop.getUpperBound()), scalarOf(l, loop.getLowerBound()));
+    Value step = scalarOf(l, loop.getStep());
+    span = e.b.createOrFold<arith::MaxSIOp>(e.loc, span, l.index(0));
+    rounds =
+        e.mul(rounds,
+              e.b.createOrFold<arith::DivUIOp>(e.loc, e.sub(e.add(span, step), l.index(1)), step));
+  }
+  return rounds;
+}
+
+static bool isZero(Value array) {
+  auto full = array.getDefiningOp<ir::FullOp>();
+  return array.getDefiningOp<ir::ZerosOp>() ||
+         (full && (matchPattern(full->getOperands().back(), m_PosZeroFloat()) ||
+                   matchPattern(full->getOperands().back(), m_Zero())));
+}
+
+bool lowerSum(Lowering &l, scf::ForOp loop) {
+  // The code of a program computes arrays as tasks.
+  std::optional<ir::SumLoops> sum = l.isOrchestrating() ? std::nullopt : ir::SumLoops::of(loop);
+  SmallVector<Value> arrays;
+  if (!sum || !isContraction(*sum, arrays))
+    return false;
+  for (Value array : arrays)
+    requireView(l, array);
+  Value start = loop.getInitArgs()[0];
+  bool continues = continuesCarried(loop, 0), fresh = !continues && isZero(start);
+  View c = continues ? requireView(l, start)
+           : fresh   ? allocate(l, arrayType(start).getElementType(), extentsOf(l, start))
+                     : carriedBuffer(l, loop, start);
+  withScratchScope(l, [&] {
+    View memory =
+        allocate(l, l.e.b.getI64Type(), {capacityOf(l, *sum), l.index(RoundTable::Words)});
+    SumEmitter emitter{l, *sum, {l.context, memory.data, c.extents[1]}};
+    Value count = emitter.rounds(0, l.index(0));
+    ir::ArrayType a = arrayType(sum->product.getA()), b = arrayType(sum->product.getB());
+    emitter.table.emitSum(l.e, a.getElementType(), b.getElementType(),
+                          {c.element, c.data, c.strides[0], c.strides[1]}, c.extents[0], count,
+                          !fresh);
+  });
+  l.bindView(loop.getResult(0), c);
+  return true;
+}
+
+} // namespace ptl::cpu

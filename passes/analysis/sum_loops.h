@@ -1,0 +1,39 @@
+// Loops that add up products: `for i in 0..9 { acc += a(i) @ b(i) }`, also loops in loops.
+#pragma once
+
+#include "ir/dialect/ptl_dialect.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+#include <optional>
+
+namespace ptl::ir {
+
+/// A nest of loops that carries one array, adds one product to it in each round, and computes nothing else but operands.
+struct SumLoops {
+  llvm::SmallVector<mlir::scf::ForOp> loops; ///< from the outermost one in
+  MatmulOp product;
+  AddOp add;
+  CastOp cast; ///< of the sum to the place of what is carried; may be null
+
+  /// Nothing if the loop is something else.
+  static std::optional<SumLoops> of(mlir::scf::ForOp outermost);
+
+  /// Whether an operation of the innermost body is no operand's.
+  bool sums(mlir::Operation *op) const { return op == product || op == add || op == cast; }
+  bool isFromOutside(mlir::Value value) const {
+    mlir::scf::ForOp outermost = loops.front();
+    return outermost.isDefinedOutsideOfLoop(value);
+  }
+  /// Whether how many rounds each loop has is known before the outermost one begins.
+  bool hasNumberedRounds() const;
+  /// Whether a round computes nothing for an operand, which is a part of an array from before the loops, or read from memory that they
+  /// do not write. Such arrays are added to `arrays`.
+  bool isPart(mlir::Value operand, llvm::SmallVectorImpl<mlir::Value> &arrays) const;
+  /// The right operand before its last two axes were put together, if it is such a matrix of an array of three axes; else null.
+  mlir::Value linesOfRight() const;
+  /// The length of an axis of what the rounds compute as a value from before the loops; null if there is none. The builder may be moved.
+  mlir::Value lengthBefore(mlir::OpBuilder &builder, mlir::Value value, int64_t axis) const;
+};
+
+} // namespace ptl::ir
