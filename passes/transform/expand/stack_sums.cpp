@@ -9,6 +9,7 @@
 #include "passes/analysis/fix_pipe.h"
 #include "passes/analysis/lengths.h"
 #include "passes/analysis/op_info.h"
+#include "passes/transform/expand/lay_side_by_side.h"
 #include "passes/transform/groups/product_tiles.h"
 #include "passes/transform/narrow_axis.h"
 #include "passes/transform/whole_storage.h"
@@ -46,8 +47,8 @@ protected:
 /// A nest of loops of numbered rounds that carries one array, and adds one product to it.
 class SumOfProducts : Reshaper {
 public:
-  SumOfProducts(scf::ForOp outermost, const Machine &machine, unsigned number)
-      : Reshaper(outermost, number), machine_(machine) {
+  SumOfProducts(scf::ForOp outermost, const Machine &machine, int64_t tileBytes, unsigned number)
+      : Reshaper(outermost, number), machine_(machine), tileBytes_(tileBytes) {
     loops_.push_back(outermost);
   }
 
@@ -61,16 +62,19 @@ private:
   bool descend();
   bool isAddition(Value carried, Value next);
   bool hasPlainBodies();
+  bool lengthsBefore(Value value, llvm::SmallVector<Value> &lengths);
   bool findLengths();
   bool isFromOutside(Value value) { return loops_.front().isDefinedOutsideOfLoop(value); }
   SliceOp chosenByRound(Value operand);
   bool isViewOfAll(SliceOp slice);
 
   Value storageFor(Value operand, int64_t axis, llvm::ArrayRef<Value> lengths);
-  void fill(llvm::ArrayRef<std::pair<int64_t, Value>> storages);
+  void fill(Value operand, int64_t axis, Value ref, llvm::ArrayRef<Value> lengths);
+  Value sideBySide(Value operand, int64_t axis, llvm::ArrayRef<Value> lengths);
   Value product(Value left, Value right);
 
   const Machine &machine_;
+  int64_t tileBytes_;
   llvm::SmallVector<scf::ForOp> loops_; ///< from the outermost one in
   int64_t rounds_ = 1;
   MatmulOp product_;
@@ -178,28 +182,31 @@ bool SumOfProducts::isViewOfAll(SliceOp slice) {
   return true;
 }
 
-/// The lengths of operands and result, which are the same in all rounds.
-bool SumOfProducts::findLengths() {
-  auto find = [&](Value value, llvm::SmallVector<Value> &lengths) {
-    for (auto [axis, extent] : llvm::enumerate(extentsOf(value.getType()))) {
-      b_.setInsertionPoint(extent.isConstant() ? loops_.front().getOperation()
-                                               : product_.getOperation());
-      Value length = extent.isConstant() ? constant(extent.length)
-                                         : lengthOf(b_, value, static_cast<int64_t>(axis));
-      // A length of what is there before the loops can be asked for there.
-      auto asked = length.getDefiningOp<DimOp>();
-      if (asked && !isFromOutside(length) && isFromOutside(asked.getSource())) {
-        b_.setInsertionPoint(loops_.front());
-        length = lengthOf(b_, asked.getSource(), static_cast<int64_t>(asked.getAxis()));
-      }
-      if (!isFromOutside(length))
-        return false;
-      lengths.push_back(length);
+/// The lengths of a value of a round, which are the same in all rounds; they stand before the loops.
+bool SumOfProducts::lengthsBefore(Value value, llvm::SmallVector<Value> &lengths) {
+  OpBuilder::InsertionGuard guard(b_);
+  for (auto [axis, extent] : llvm::enumerate(extentsOf(value.getType()))) {
+    b_.setInsertionPoint(extent.isConstant() ? loops_.front().getOperation()
+                                             : product_.getOperation());
+    Value length = extent.isConstant() ? constant(extent.length)
+                                       : lengthOf(b_, value, static_cast<int64_t>(axis));
+    // A length of what is there before the loops can be asked for there.
+    auto asked = length.getDefiningOp<DimOp>();
+    if (asked && !isFromOutside(length) && isFromOutside(asked.getSource())) {
+      b_.setInsertionPoint(loops_.front());
+      length = lengthOf(b_, asked.getSource(), static_cast<int64_t>(asked.getAxis()));
     }
-    return lengths.size() >= 2;
-  };
-  return find(product_->getOperand(0), left_) && find(product_->getOperand(1), right_) &&
-         find(product_->getResult(0), out_);
+    if (!isFromOutside(length))
+      return false;
+    lengths.push_back(length);
+  }
+  return true;
+}
+
+bool SumOfProducts::findLengths() {
+  return lengthsBefore(product_->getOperand(0), left_) &&
+         lengthsBefore(product_->getOperand(1), right_) &&
+         lengthsBefore(product_->getResult(0), out_) && left_.size() >= 2 && right_.size() >= 2;
 }
 
 bool SumOfProducts::match() {
@@ -269,8 +276,8 @@ Value SumOfProducts::storageFor(Value operand, int64_t axis, llvm::ArrayRef<Valu
   return allocateStorage(b_, loc_, typeOf(operand, extents), named);
 }
 
-/// The loops once more, in which each round stores its operands. A storage comes with its axis.
-void SumOfProducts::fill(llvm::ArrayRef<std::pair<int64_t, Value>> storages) {
+/// The loops once more, in which each round stores its operand.
+void SumOfProducts::fill(Value operand, int64_t axis, Value ref, llvm::ArrayRef<Value> lengths) {
   OpBuilder::InsertionGuard guard(b_);
   IRMapping map;
   Value round;
@@ -287,17 +294,37 @@ void SumOfProducts::fill(llvm::ArrayRef<std::pair<int64_t, Value>> storages) {
       if (!isa<scf::ForOp>(op) && &op != product_ && &op != add_)
         b_.clone(op, map);
   }
-  Value at = b_.create<arith::MulIOp>(loc_, round, contracted_);
-  for (auto [number, storage] : llvm::enumerate(storages)) {
-    auto [axis, ref] = storage;
-    if (!ref)
-      continue;
-    Value operand = map.lookupOrDefault(product_->getOperand(static_cast<unsigned>(number)));
-    llvm::SmallVector<Value> offsets(static_cast<size_t>(rankOf(operand.getType())), constant(0));
-    offsets[static_cast<size_t>(axis)] = at;
-    b_.create<StoreOp>(loc_, operand, ref, offsets, number == 0 ? left_ : right_, ValueRange(),
-                       Value(), b_.getDenseI64ArrayAttr({}), IntegerAttr(), StringAttr());
+  llvm::SmallVector<Value> offsets(lengths.size(), constant(0));
+  offsets[static_cast<size_t>(axis)] = b_.create<arith::MulIOp>(loc_, round, contracted_);
+  b_.create<StoreOp>(loc_, map.lookupOrDefault(operand), ref, offsets, lengths, ValueRange(),
+                     Value(), b_.getDenseI64ArrayAttr({}), IntegerAttr(), StringAttr());
+}
+
+/// The operands of all rounds behind each other along an axis.
+Value SumOfProducts::sideBySide(Value operand, int64_t axis, llvm::ArrayRef<Value> lengths) {
+  auto loaded = [&](Value ref, Value like) {
+    return loadWhole(b_, loc_, ref, typeOf(like, extentsOf(ref.getType())));
+  };
+  std::optional<PartOfRound> part = partOfRound(operand, axis, loops_);
+  llvm::SmallVector<Value> own;
+  if (!part || !lengthsBefore(part->slice.getResult(), own)) {
+    Value ref = storageFor(operand, axis, lengths);
+    fill(operand, axis, ref, lengths);
+    return loaded(ref, operand);
   }
+  Value ref = storageFor(part->slice.getResult(), part->axis, own);
+  copyParts(
+      b_, *part, loops_,
+      {ref, contracted_, own, tileBytes_,
+       "side" + std::to_string(number_) + (axis + 1 == rankOf(operand.getType()) ? "a" : "b")});
+  Value copied = loaded(ref, part->slice.getResult());
+  if (part->slice.getResult() == operand)
+    return copied;
+  llvm::SmallVector<Extent> extents(extentsOf(operand.getType()));
+  llvm::SmallVector<Value> whole(lengths);
+  extents[static_cast<size_t>(axis)] = all_;
+  whole[static_cast<size_t>(axis)] = allContracted_;
+  return reshaped(copied, extents, whole);
 }
 
 static Value multiply(OpBuilder &b, MatmulOp like, Value left, Value right, Type type) {
@@ -337,17 +364,12 @@ void SumOfProducts::rewrite() {
   allContracted_ = b_.createOrFold<arith::MulIOp>(loc_, contracted_, constant(rounds_));
   all_ = extentOf({Extent::constant(rounds_), extentsOf(a.getType()).back()}, "all");
   SliceOp chosen = chosenByRound(b);
-  bool isView = chosen && isViewOfAll(chosen);
-  Value left = storageFor(a, leftAxis, left_),
-        right = isView ? Value() : storageFor(b, rightAxis, right_);
-  fill({{leftAxis, left}, {rightAxis, right}});
-  auto loaded = [&](Value ref, Value like) {
-    return loadWhole(b_, loc_, ref, typeOf(like, extentsOf(ref.getType())));
-  };
-  Value rightOfAll = isView ? reshaped(chosen.getOperand(0), {all_, extentsOf(b.getType()).back()},
-                                       {allContracted_, right_.back()})
-                            : loaded(right, b);
-  Value sum = product(loaded(left, a), rightOfAll), start = outermost.getInitArgs()[0];
+  Value left = sideBySide(a, leftAxis, left_);
+  Value right = chosen && isViewOfAll(chosen)
+                    ? reshaped(chosen.getOperand(0), {all_, extentsOf(b.getType()).back()},
+                               {allContracted_, right_.back()})
+                    : sideBySide(b, rightAxis, right_);
+  Value sum = product(left, right), start = outermost.getInitArgs()[0];
   if (!isZeroValue(start)) {
     OperationState state(add_.getLoc(), AddOp::getOperationName());
     state.addOperands({start, sum});
@@ -465,7 +487,7 @@ static void mergeRows(func::FuncOp function, const Machine &machine, unsigned nu
     }
 }
 
-void stackSums(func::FuncOp function, const Machine &machine) {
+void stackSums(func::FuncOp function, const Machine &machine, int64_t tileBytes) {
   llvm::SmallVector<scf::ForOp> loops;
   function.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (isa<ParallelOp>(op))
@@ -479,7 +501,7 @@ void stackSums(func::FuncOp function, const Machine &machine) {
   for (scf::ForOp loop : loops) {
     if (gone.contains(loop))
       continue;
-    SumOfProducts sum(loop, machine, number);
+    SumOfProducts sum(loop, machine, tileBytes, number);
     if (!sum.match())
       continue;
     loop->walk([&](scf::ForOp inner) { gone.insert(inner); });
