@@ -141,16 +141,22 @@ void PartCopy::copyTile(llvm::ArrayRef<Along> along, llvm::ArrayRef<Value> at) {
   llvm::SmallVector<Extent> tile;
   llvm::SmallVector<int64_t> single;
   for (auto [axis, own] : llvm::enumerate(along)) {
-    Value rest = own.isWhole ? to_.lengths[axis]
-                             : b_.createOrFold<arith::SubIOp>(loc_, to_.lengths[axis], at[axis]);
-    lengths.push_back(
-        own.isWhole ? rest : b_.createOrFold<arith::MinSIOp>(loc_, rest, constant(own.step)));
+    // An axis that the grid goes along by single positions has a length of one.
+    if (!own.isRow)
+      lengths.push_back(constant(1));
+    else if (own.isWhole)
+      lengths.push_back(to_.lengths[axis]);
+    else
+      lengths.push_back(b_.createOrFold<arith::MinSIOp>(
+          loc_, b_.createOrFold<arith::SubIOp>(loc_, to_.lengths[axis], at[axis]),
+          constant(own.step)));
     if (!own.isRow)
       single.push_back(static_cast<int64_t>(axis));
     else if (own.isWhole && extents_[axis].isConstant())
       tile.push_back(extents_[axis]);
     else
-      tile.push_back(Extent::named(b_.getStringAttr(to_.name + std::to_string(axis)), own.step));
+      tile.push_back(
+          Extent::named(b_.getStringAttr(to_.name + "." + std::to_string(axis)), own.step));
   }
   SliceOp slice = part_.slice;
   llvm::SmallVector<Value> offsets, counts, steps;
