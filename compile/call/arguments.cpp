@@ -91,6 +91,7 @@ public:
 
   void read(const std::vector<std::string> &words);
   void checkTypes(const CallableDecl &decl);
+  bool checkStored();
   void finish(RunInputs &inputs);
   std::vector<RunArgumentError> errors;
 
@@ -393,6 +394,20 @@ void Resolver::checkTypes(const CallableDecl &decl) {
       fail(entry_.types[i], wrong);
 }
 
+/// Elements of less than a byte have no form in which a call could take or give them.
+bool Resolver::checkStored() {
+  bool isStored = true;
+  for (const rt::Param &param : entry_.params) {
+    const rt::ElemInfo *info = param.isArray() && param.elem ? rt::elemInfo(*param.elem) : nullptr;
+    if (!info || info->size() > 0)
+      continue;
+    fail(param.name, std::string("arrays of `") + info->name +
+                         "` cannot leave a program: take `i8`, and convert it within");
+    isStored = false;
+  }
+  return isStored;
+}
+
 void Resolver::finish(RunInputs &inputs) {
   uint64_t stream = 0;
   for (const rt::Param &param : entry_.params) {
@@ -439,6 +454,8 @@ std::vector<RunArgumentError> resolveRunArguments(const CallableDecl &decl, cons
                                                   uint64_t seed, bool convert, RunInputs &inputs,
                                                   RunNeeds needs) {
   Resolver resolver(entry, seed, convert, needs);
+  if (!resolver.checkStored())
+    return resolver.errors;
   resolver.read(words);
   resolver.checkTypes(decl);
   resolver.finish(inputs);

@@ -290,3 +290,25 @@ def llama_i8(random, T, D, F):
         real[name] = given[name] * scale.astype(float)
     y = given["x"] + gated(rms_norm(given["x"], given["gamma"]), real["gate"], real["up"], real["down"])
     return given, dict(y=y)
+
+
+def by_8_bits(x, w):
+    """The product with rows that are quantised to 8 bits."""
+    scale = np.abs(x).max(-1, keepdims=True) / 127
+    return np.rint(x / scale) * scale @ w
+
+
+@model(dict(T=7, D=20, F=36))
+def llama_i4(random, T, D, F):
+    given = dict(x=normal(random, T, 2 * D), gamma=gammas(random, 2 * D))
+    real = {}
+    for name, (rows, columns) in dict(gate=(D, 2 * F), up=(D, 2 * F), down=(F, 2 * D)).items():
+        w = random.standard_normal((2 * rows, columns)) / (2 * rows) ** 0.5
+        scale = (np.abs(w).max(0) / 7).astype(np.float32)
+        q = np.rint(w / scale).astype(np.int8)
+        given[name], given[f"{name}_scale"] = (q[:rows] & 15) | (q[rows:] << 4), scale
+        real[name] = q * scale.astype(float)
+    h = rms_norm(given["x"], given["gamma"])
+    gate, up = by_8_bits(h, real["gate"]), by_8_bits(h, real["up"])
+    y = given["x"] + by_8_bits(gate * sigmoid(gate) * up, real["down"])
+    return given, dict(y=y)

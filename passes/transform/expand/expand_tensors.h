@@ -45,8 +45,8 @@ void splitContractions(mlir::func::FuncOp function, const Machine &machine);
 void splitScans(mlir::func::FuncOp function, const Machine &machine);
 
 /// Loops of few rounds outside of grids that add a product to an array in each become one product of
-/// operands that lie side by side.
-void stackSums(mlir::func::FuncOp function, const Machine &machine);
+/// operands that lie side by side; `tileBytes`: of the largest tile that is copied.
+void stackSums(mlir::func::FuncOp function, const Machine &machine, int64_t tileBytes);
 
 /// `softmax(q @ k.T) @ v` becomes one grid that keeps the scores on chip, where rows of blocks keep
 /// enough core groups busy; where that depends on lengths, a branch decides. `halvings`: how often

@@ -10,6 +10,7 @@
 #include "passes/analysis/lengths.h"
 #include "passes/analysis/op_info.h"
 #include "passes/analysis/sum_loops.h"
+#include "passes/transform/expand/lay_side_by_side.h"
 #include "passes/transform/groups/product_tiles.h"
 #include "passes/transform/narrow_axis.h"
 #include "passes/transform/whole_storage.h"
@@ -47,8 +48,9 @@ protected:
 /// A nest of loops of numbered rounds that carries one array, and adds one product to it.
 class SumOfProducts : Reshaper {
 public:
-  SumOfProducts(scf::ForOp outermost, const Machine &machine, unsigned number)
-      : Reshaper(outermost, number), machine_(machine), outermost_(outermost) {}
+  SumOfProducts(scf::ForOp outermost, const Machine &machine, int64_t tileBytes, unsigned number)
+      : Reshaper(outermost, number), machine_(machine), tileBytes_(tileBytes),
+        outermost_(outermost) {}
 
   bool match();
   void rewrite();
@@ -58,15 +60,18 @@ private:
   static constexpr int64_t kMostRounds = 32;
 
   bool findRounds(scf::ForOp outermost);
+  bool lengthsBefore(Value value, llvm::SmallVector<Value> &lengths);
   bool findLengths();
   SliceOp chosenByRound(Value operand);
   bool isViewOfAll(SliceOp slice);
 
   Value storageFor(Value operand, int64_t axis, llvm::ArrayRef<Value> lengths);
-  void fill(llvm::ArrayRef<std::pair<int64_t, Value>> storages);
+  void fill(Value operand, int64_t axis, Value ref, llvm::ArrayRef<Value> lengths);
+  Value sideBySide(Value operand, int64_t axis, llvm::ArrayRef<Value> lengths);
   Value product(Value left, Value right);
 
   const Machine &machine_;
+  int64_t tileBytes_;
   scf::ForOp outermost_;
   SumLoops sum_; ///< of numbered rounds
   int64_t rounds_ = 1;
@@ -148,20 +153,23 @@ bool SumOfProducts::isViewOfAll(SliceOp slice) {
   return true;
 }
 
-/// The lengths of operands and result, which are the same in all rounds.
+/// The lengths of a value of a round, which are the same in all rounds; they stand before the loops.
+bool SumOfProducts::lengthsBefore(Value value, llvm::SmallVector<Value> &lengths) {
+  OpBuilder::InsertionGuard guard(b_);
+  for (int64_t axis = 0; axis < rankOf(value.getType()); ++axis) {
+    Value length = sum_.lengthBefore(b_, value, axis);
+    if (!length)
+      return false;
+    lengths.push_back(length);
+  }
+  return true;
+}
+
 bool SumOfProducts::findLengths() {
-  auto find = [&](Value value, llvm::SmallVector<Value> &lengths) {
-    for (int64_t axis = 0; axis < rankOf(value.getType()); ++axis) {
-      Value length = sum_.lengthBefore(b_, value, axis);
-      if (!length)
-        return false;
-      lengths.push_back(length);
-    }
-    return lengths.size() >= 2;
-  };
   MatmulOp product = sum_.product;
-  return find(product->getOperand(0), left_) && find(product->getOperand(1), right_) &&
-         find(product->getResult(0), out_);
+  return lengthsBefore(product->getOperand(0), left_) &&
+         lengthsBefore(product->getOperand(1), right_) &&
+         lengthsBefore(product->getResult(0), out_) && left_.size() >= 2 && right_.size() >= 2;
 }
 
 bool SumOfProducts::match() {
@@ -230,8 +238,8 @@ Value SumOfProducts::storageFor(Value operand, int64_t axis, llvm::ArrayRef<Valu
   return allocateStorage(b_, loc_, typeOf(operand, extents), named);
 }
 
-/// The loops once more, in which each round stores its operands. A storage comes with its axis.
-void SumOfProducts::fill(llvm::ArrayRef<std::pair<int64_t, Value>> storages) {
+/// The loops once more, in which each round stores its operand.
+void SumOfProducts::fill(Value operand, int64_t axis, Value ref, llvm::ArrayRef<Value> lengths) {
   OpBuilder::InsertionGuard guard(b_);
   IRMapping map;
   Value round;
@@ -248,17 +256,37 @@ void SumOfProducts::fill(llvm::ArrayRef<std::pair<int64_t, Value>> storages) {
       if (!isa<scf::ForOp>(op) && !sum_.sums(&op))
         b_.clone(op, map);
   }
-  Value at = b_.create<arith::MulIOp>(loc_, round, contracted_);
-  for (auto [number, storage] : llvm::enumerate(storages)) {
-    auto [axis, ref] = storage;
-    if (!ref)
-      continue;
-    Value operand = map.lookupOrDefault(sum_.product->getOperand(static_cast<unsigned>(number)));
-    llvm::SmallVector<Value> offsets(static_cast<size_t>(rankOf(operand.getType())), constant(0));
-    offsets[static_cast<size_t>(axis)] = at;
-    b_.create<StoreOp>(loc_, operand, ref, offsets, number == 0 ? left_ : right_, ValueRange(),
-                       Value(), b_.getDenseI64ArrayAttr({}), IntegerAttr(), StringAttr());
+  llvm::SmallVector<Value> offsets(lengths.size(), constant(0));
+  offsets[static_cast<size_t>(axis)] = b_.create<arith::MulIOp>(loc_, round, contracted_);
+  b_.create<StoreOp>(loc_, map.lookupOrDefault(operand), ref, offsets, lengths, ValueRange(),
+                     Value(), b_.getDenseI64ArrayAttr({}), IntegerAttr(), StringAttr());
+}
+
+/// The operands of all rounds behind each other along an axis.
+Value SumOfProducts::sideBySide(Value operand, int64_t axis, llvm::ArrayRef<Value> lengths) {
+  auto loaded = [&](Value ref, Value like) {
+    return loadWhole(b_, loc_, ref, typeOf(like, extentsOf(ref.getType())));
+  };
+  std::optional<PartOfRound> part = partOfRound(operand, axis, sum_.loops);
+  llvm::SmallVector<Value> own;
+  if (!part || !lengthsBefore(part->slice.getResult(), own)) {
+    Value ref = storageFor(operand, axis, lengths);
+    fill(operand, axis, ref, lengths);
+    return loaded(ref, operand);
   }
+  Value ref = storageFor(part->slice.getResult(), part->axis, own);
+  copyParts(
+      b_, *part, sum_.loops,
+      {ref, contracted_, own, tileBytes_,
+       "side" + std::to_string(number_) + (axis + 1 == rankOf(operand.getType()) ? "a" : "b")});
+  Value copied = loaded(ref, part->slice.getResult());
+  if (part->slice.getResult() == operand)
+    return copied;
+  llvm::SmallVector<Extent> extents(extentsOf(operand.getType()));
+  llvm::SmallVector<Value> whole(lengths);
+  extents[static_cast<size_t>(axis)] = all_;
+  whole[static_cast<size_t>(axis)] = allContracted_;
+  return reshaped(copied, extents, whole);
 }
 
 static Value multiply(OpBuilder &b, MatmulOp like, Value left, Value right, Type type) {
@@ -298,17 +326,12 @@ void SumOfProducts::rewrite() {
   allContracted_ = b_.createOrFold<arith::MulIOp>(loc_, contracted_, constant(rounds_));
   all_ = extentOf({Extent::constant(rounds_), extentsOf(a.getType()).back()}, "all");
   SliceOp chosen = chosenByRound(b);
-  bool isView = chosen && isViewOfAll(chosen);
-  Value left = storageFor(a, leftAxis, left_),
-        right = isView ? Value() : storageFor(b, rightAxis, right_);
-  fill({{leftAxis, left}, {rightAxis, right}});
-  auto loaded = [&](Value ref, Value like) {
-    return loadWhole(b_, loc_, ref, typeOf(like, extentsOf(ref.getType())));
-  };
-  Value rightOfAll = isView ? reshaped(chosen.getOperand(0), {all_, extentsOf(b.getType()).back()},
-                                       {allContracted_, right_.back()})
-                            : loaded(right, b);
-  Value sum = product(loaded(left, a), rightOfAll), start = outermost.getInitArgs()[0];
+  Value left = sideBySide(a, leftAxis, left_);
+  Value right = chosen && isViewOfAll(chosen)
+                    ? reshaped(chosen.getOperand(0), {all_, extentsOf(b.getType()).back()},
+                               {allContracted_, right_.back()})
+                    : sideBySide(b, rightAxis, right_);
+  Value sum = product(left, right), start = outermost.getInitArgs()[0];
   if (!isZeroValue(start)) {
     OperationState state(sum_.add.getLoc(), AddOp::getOperationName());
     state.addOperands({start, sum});
@@ -429,7 +452,7 @@ static void mergeRows(func::FuncOp function, const Machine &machine, unsigned nu
     }
 }
 
-void stackSums(func::FuncOp function, const Machine &machine) {
+void stackSums(func::FuncOp function, const Machine &machine, int64_t tileBytes) {
   llvm::SmallVector<scf::ForOp> loops;
   function.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (isa<ParallelOp>(op))
@@ -443,7 +466,7 @@ void stackSums(func::FuncOp function, const Machine &machine) {
   for (scf::ForOp loop : loops) {
     if (gone.contains(loop))
       continue;
-    SumOfProducts sum(loop, machine, number);
+    SumOfProducts sum(loop, machine, tileBytes, number);
     if (!sum.match())
       continue;
     loop->walk([&](scf::ForOp inner) { gone.insert(inner); });

@@ -67,8 +67,10 @@ struct ChunkPass : impl::ChunkBase<ChunkPass> {
     }
     ScheduleEffects effects(getOperation());
     auto halvingsOf = [&](size_t group) { return group < halvings.size() ? halvings[group] : 0; };
+    TileSizes sizes{productM, productN, tileBytes};
     if (found) {
-      stackSums(getOperation(), *found);
+      // Copies compute nothing, so they have room for twice as much.
+      stackSums(getOperation(), *found, 2 * sizes.halved(halvingsOf(0)).bytes);
       makeAttentions(getOperation(), *found, halvingsOf(0));
       splitContractions(getOperation(), *found);
       splitScans(getOperation(), *found);
@@ -77,7 +79,6 @@ struct ChunkPass : impl::ChunkBase<ChunkPass> {
     forwardStorage(getOperation());
     storeCarried(getOperation());
     forwardStorage(getOperation()); // of what loops carry
-    TileSizes sizes{productM, productN, tileBytes};
     expandTensors(getOperation(), sizes.halved(halvingsOf(0)).bytes);
     forwardStorage(getOperation()); // of what boxes are replaced in
     dropEmptyStores(getOperation());

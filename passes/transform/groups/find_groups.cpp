@@ -1,6 +1,7 @@
 #include "passes/transform/groups/find_groups.h"
 #include "ir/dialect/attributes.h"
 
+#include "passes/analysis/op_info.h"
 #include "passes/transform/groups/group_schedule.h"
 #include "passes/transform/groups/root_storage.h"
 
@@ -15,12 +16,16 @@ class BlockGroups {
 public:
   BlockGroups(Block &block, const GroupLimits &limits) : block_(block), limits_(limits) {}
   void find();
+  /// Gives each group a copy of what several of them can make again; true if there was anything. Groups have
+  /// to be found again then.
+  bool makeAgain();
   /// In the order of the program.
   void emit(EmitGrid emitGrid, unsigned &number);
   void eraseDead();
 
 private:
   bool collectUsers(Operation &op, OpGroup *&group) const;
+  bool copyForGroups(Operation *op);
   std::vector<OpGroup *> fusedWith(OpGroup *group) const;
   bool isApart(llvm::ArrayRef<OpGroup *> fused, const OpGroup &other) const;
 
@@ -51,6 +56,8 @@ bool BlockGroups::collectUsers(Operation &op, OpGroup *&group) const {
 }
 
 void BlockGroups::find() {
+  groups_.clear();
+  groupOf_.clear();
   // Backwards, so that all users of an operation have been decided before it.
   for (Operation &op : llvm::reverse(block_)) {
     if (!limits_.isCandidate(&op) || op.use_empty())
@@ -67,6 +74,47 @@ void BlockGroups::find() {
     groups_.push_back(std::make_unique<OpGroup>(&op, limits_));
     groupOf_[&op] = groups_.back().get();
   }
+}
+
+/// Groups that go on with the value element by element take a copy as a member of theirs.
+bool BlockGroups::copyForGroups(Operation *op) {
+  llvm::SmallVector<OpGroup *> users;
+  for (Operation *user : op->getUsers())
+    if (OpGroup *group = groupOf_.lookup(user); group && !llvm::is_contained(users, group))
+      users.push_back(group);
+  auto isOf = [&](Operation *user, OpGroup *group) { return groupOf_.lookup(user) == group; };
+  llvm::ArrayRef<Extent> extents = extentsOf(op->getResult(0).getType());
+  auto goesOn = [&](OpGroup *group) {
+    return !keptApart(op, group->root()) && llvm::all_of(op->getUsers(), [&](Operation *user) {
+      return !isOf(user, group) ||
+             (isElementwise(user) && extentsOf(user->getResult(0).getType()) == extents);
+    });
+  };
+  bool isCopied = false;
+  for (OpGroup *group : users.size() > 1 ? users : llvm::SmallVector<OpGroup *>()) {
+    if (!goesOn(group))
+      continue;
+    OpBuilder builder(op);
+    Operation *copy = builder.clone(*op);
+    op->replaceUsesWithIf(copy->getResults(),
+                          [&](OpOperand &use) { return isOf(use.getOwner(), group); });
+    isCopied = true;
+  }
+  return isCopied;
+}
+
+bool BlockGroups::makeAgain() {
+  bool isCopied = false;
+  if (limits_.isMadeAgain)
+    for (const auto &group : groups_)
+      if (Operation *op = group->root(); limits_.isMadeAgain(op) && copyForGroups(op)) {
+        isCopied = true;
+        if (op->use_empty()) {
+          groupOf_.erase(op);
+          op->erase();
+        }
+      }
+  return isCopied;
 }
 
 /// Whether two groups can share a grid: the same tiles along the same lengths. Tiles that are
@@ -168,6 +216,9 @@ void makeGrids(func::FuncOp function, const GroupLimits &limits, EmitGrid emitGr
   for (Block *block : blocks) {
     BlockGroups groups(*block, limits);
     groups.find();
+    // What was stored once may be what the copies are made of.
+    while (groups.makeAgain())
+      groups.find();
     groups.emit(emitGrid, number);
     groups.eraseDead();
   }

@@ -1,5 +1,6 @@
 #include "passes/transform/groups/group_limits.h"
 
+#include "ir/dialect/attributes.h"
 #include "ir/dialect/ptl_dialect.h"
 #include "passes/analysis/op_info.h"
 #include "passes/analysis/op_kinds.h"
@@ -50,6 +51,39 @@ bool isStoredOnChip(Operation *op) {
   });
 }
 
+/// The array in memory that a value is made from in a few steps, each of which a vector core does while the
+/// array is on its way: conversions, and arithmetic with numbers. Null for others.
+Value madeFrom(Value value, int steps) {
+  Operation *op = value.getDefiningOp();
+  if (!op || isa<LoadOp>(op))
+    return isa<ArrayType>(value.getType()) ? value : Value();
+  if (steps == 0 || !isa<ConvertOp, AddOp, SubOp, MulOp>(op))
+    return {};
+  Value array;
+  for (Value operand : op->getOperands()) {
+    bool isNumber = !isa<ArrayType>(operand.getType()) ||
+                    (operand.getDefiningOp() && isFill(operand.getDefiningOp()));
+    if (isNumber)
+      continue;
+    if (array || extentsOf(operand.getType()) != extentsOf(value.getType()))
+      return {};
+    array = operand;
+  }
+  return array ? madeFrom(array, steps - 1) : Value();
+}
+
+bool isMadeAgainOnChip(Operation *op) {
+  constexpr int kMostSteps = 3;
+  bool isScheduled =
+      attrs::tile.of(op) || attrs::cores.of(op) || attrs::split.isOn(op) || attrs::fuse.of(op);
+  if (!isArray(op) || isScheduled || isa<LoadOp>(op))
+    return false;
+  Value source = madeFrom(op->getResult(0), kMostSteps);
+  auto bitsOf = [](Value v) { return elementTypeOf(v.getType()).getIntOrFloatBitWidth(); };
+  // Each group then reads the source instead of what was made of it.
+  return source && bitsOf(source) <= bitsOf(op->getResult(0));
+}
+
 } // namespace
 
 const GroupLimits kCpuLimits = {
@@ -64,6 +98,7 @@ const GroupLimits kCpuLimits = {
     .isCandidate = isCpuCandidate,
     .isMember = isCpuCandidate,
     .mustBeStored = isStoredOnCpu,
+    .isMadeAgain = nullptr,
 };
 
 const GroupLimits kChipLimits = {
@@ -78,6 +113,7 @@ const GroupLimits kChipLimits = {
     .isCandidate = isChipCandidate,
     .isMember = isTiled,
     .mustBeStored = isStoredOnChip,
+    .isMadeAgain = isMadeAgainOnChip,
 };
 
 } // namespace ptl::ir

@@ -50,6 +50,9 @@ struct GroupLimits {
   bool (*isMember)(mlir::Operation *op);
   /// Whether a candidate that no group takes needs one of its own.
   bool (*mustBeStored)(mlir::Operation *op);
+  /// Whether each of several groups computes this for itself, as that takes less than to store it and to
+  /// read it again; null: nothing is computed more than once.
+  bool (*isMadeAgain)(mlir::Operation *op);
 };
 
 /// On a CPU tiles have any number of axes and lengths that are known when they run, and code

@@ -8,6 +8,9 @@ namespace ptl::rt::sim {
 static constexpr int64_t kMostGroups = 3;
 /// Runs with at most this number of operations are simulated whole.
 static constexpr uint64_t kFewOperations = 15'000;
+/// The same for runs whose cores signal to each other: a group that stands for others has its share of
+/// the hub at all times, and in a short run a group has it when the others are silent. 30 ms.
+static constexpr uint64_t kFewWithSignals = 40'000;
 /// Runs with more operations than this that cannot be sampled have no estimate.
 static constexpr uint64_t kMostOperations = 200'000;
 /// The same for runs in which some loops can be sampled and others cannot: some seconds.
@@ -70,9 +73,10 @@ std::optional<Estimate> estimate(const RunInTime &runOnce, EstimateFor what) {
   };
   bool isKnown = run(partly(), timeline), isExact = false;
   auto isOnlyPart = [&] { return !isWhole(timeline) || hasSignals(timeline); };
-  if (!isKnown || (isOnlyPart() && operationsOf(timeline) <= kFewOperations)) {
+  uint64_t few = isKnown && hasSignals(timeline) ? kFewWithSignals : kFewOperations;
+  if (!isKnown || (isOnlyPart() && operationsOf(timeline) <= few)) {
     Timeline exact;
-    if (run(whole(kFewOperations), exact)) {
+    if (run(whole(few), exact)) {
       timeline = std::move(exact);
       isKnown = isExact = true;
     }
