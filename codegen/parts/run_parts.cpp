@@ -1,7 +1,9 @@
 #include "codegen/parts/run_parts.h"
 
 #include "codegen/parts/elements.h"
+#include "codegen/parts/exchange.h"
 #include "codegen/parts/fold.h"
+#include "codegen/parts/move_rows.h"
 #include "codegen/reference/builtin.h"
 #include "codegen/reference/entry_sizes.h"
 #include "codegen/reference/scalar_ops.h"
@@ -9,7 +11,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 
 namespace ptl::parts {
 
@@ -104,6 +105,10 @@ private:
   void move(ValueId id);
   void moveGroup(const GroupMove &group, const PlacedValue &value, ValueId from,
                  std::vector<Value> &to);
+  void route(ValueId id);
+  Bytes asRank(const GroupMove &group, const PlacedValue &value, size_t elementBytes,
+               const Bytes &source, const movement::CombineBytes &combine);
+  uint64_t nextSeed() { return options_.seed + 0x9e3779b97f4a7c15 * ++moves_; }
   Value movedByRank(const GroupMove &group, const PlacedValue &value, Fold fold, const Value &have);
   Value gathered(size_t output);
   void writeOwn(size_t output, const PlacedValue &value, const Value &have);
@@ -149,13 +154,6 @@ void PartsRun::make(ValueId id, const std::vector<Value> &args) {
            value);
     values_[id][part] = std::move(made);
   }
-}
-
-/// Zeros that change no summand: of floats those with a sign, since -0.0 + 0.0 is 0.0.
-reference::RefArray identityOfSums(ElemKind elem, std::vector<int64_t> shape) {
-  reference::RefArray zeros = reference::zeroArray(elem, std::move(shape));
-  std::fill(zeros.floats.begin(), zeros.floats.end(), -0.0);
-  return zeros;
 }
 
 /// Of what is owed, the first part of a level has all, and the others a summand that changes nothing.
@@ -372,7 +370,7 @@ void PartsRun::moveGroup(const GroupMove &group, const PlacedValue &value, Value
   movement::Execution<Scalar> execution(group.list, sources, [&](Scalar left, Scalar right) {
     return folded(fold, value.elem, left, right);
   });
-  if (std::string why = execution.run(options_.seed + 0x9e3779b97f4a7c15 * ++moves_); !why.empty())
+  if (std::string why = execution.run(nextSeed()); !why.empty())
     stop(RunStatus::Fault, "the steps of `" + std::string(value.movement->name) + "`: " + why,
          value);
   for (size_t rank = 0; rank < group.parts.size(); ++rank)
@@ -383,6 +381,8 @@ void PartsRun::moveGroup(const GroupMove &group, const PlacedValue &value, Value
 
 void PartsRun::move(ValueId id) {
   const PlacedValue &value = placed_.values[id];
+  if (value.movement->takes == MovementTakes::Rows)
+    return route(id);
   ValueId from = *value.operands[0];
   const Placement &before = placed_.values[from].placement;
   Fold fold = before[value.level].fold;
@@ -395,47 +395,58 @@ void PartsRun::move(ValueId id) {
   }
 }
 
-/// Ranks of a group as the parts that they are.
-class GroupPort : public movement::Port {
-public:
-  GroupPort(const GroupMove &group, movement::Port &port) : group_(group), port_(port) {}
-  void send(uint32_t rank, std::span<const uint8_t> bytes) override {
-    port_.send(group_.parts[rank], bytes);
-  }
-  void post(uint32_t rank, std::span<const uint8_t> bytes) override {
-    port_.post(group_.parts[rank], bytes);
-  }
-  bool settle(uint32_t rank) override { return port_.settle(group_.parts[rank]); }
-  bool receive(uint32_t rank, std::span<uint8_t> bytes) override {
-    return port_.receive(group_.parts[rank], bytes);
-  }
-
-private:
-  const GroupMove &group_;
-  movement::Port &port_;
-};
-
 /// The steps of this part; none if it has nothing afterwards.
 Value PartsRun::movedByRank(const GroupMove &group, const PlacedValue &value, Fold fold,
                             const Value &have) {
   uint32_t me = options_.own->part;
-  auto rank = static_cast<uint32_t>(std::ranges::find(group.parts, me) - group.parts.begin());
   auto size = static_cast<size_t>(elemInfo(value.elem).storageBytes);
-  std::vector<uint8_t> source = have.isNone() ? std::vector<uint8_t>() : bytesOf(have);
-  const Box &after = group.list.ranks[rank].buffers[movement::kResultBuffer];
-  std::vector<uint8_t> result(static_cast<size_t>(movement::elementCount(after)) * size);
   auto combine = [&](uint8_t *to, const uint8_t *from, int64_t count, bool fromFirst) {
     foldAll(fold, value.elem, to, from, count, fromFirst);
   };
-  GroupPort port(group, options_.own->port);
-  if (auto silent = movement::runRank(group.list, rank, size, source, result, combine, port))
-    stop(RunStatus::Silent,
-         grid_.name(me) + " waits for " + grid_.name(group.parts[*silent]) +
-             ", which sends nothing",
-         value);
+  Bytes result = asRank(group, value, size, have.isNone() ? Bytes() : bytesOf(have), combine);
   if (!grid_.holds(value.placement, me))
     return Value();
   return valueOfBytes(value.elem, shapeOfBox(boxAt(value, me)), result.data());
+}
+
+Bytes PartsRun::asRank(const GroupMove &group, const PlacedValue &value, size_t elementBytes,
+                       const Bytes &source, const movement::CombineBytes &combine) {
+  OwnResult result = exchangeAsRank(group, *options_.own, elementBytes, source, combine);
+  if (result.silent)
+    stop(RunStatus::Silent,
+         grid_.name(options_.own->part) + " waits for " + grid_.name(*result.silent) +
+             ", which sends nothing",
+         value);
+  return std::move(result.bytes);
+}
+
+/// Which rows go where stands in the data.
+void PartsRun::route(ValueId id) {
+  const PlacedValue &value = placed_.values[id];
+  auto exchange = [&](const GroupMove &group, size_t size, const std::vector<Bytes> &sources) {
+    std::string why;
+    std::vector<Bytes> results;
+    if (options_.own) {
+      results.resize(group.parts.size());
+      auto rank = std::ranges::find(group.parts, options_.own->part) - group.parts.begin();
+      auto me = static_cast<size_t>(rank);
+      results[me] = asRank(group, value, size, sources[me], {});
+    } else {
+      results = exchangeTogether(group, size, sources, nextSeed(), why);
+    }
+    if (!why.empty())
+      stop(RunStatus::Fault, "the steps of `" + std::string(value.movement->name) + "`: " + why,
+           value);
+    return results;
+  };
+  moveRows({placed_, grid_, [&](const PlacedValue &of) { return wholeShape(of); },
+            [&](ValueId of, uint32_t part) -> const Value & { return at(of, part); },
+            [&](uint32_t part) { return !options_.own || options_.own->part == part; }, exchange,
+            [&](reference::BuiltinCall call, uint32_t part) {
+              return evaluated(std::move(call), value, part);
+            },
+            [&](const std::string &why) { stop(RunStatus::Assert, why, value); }},
+           id, values_[id]);
 }
 
 // ---- Results -----------------------------------------------------------------------------------

@@ -69,7 +69,8 @@ struct PlacedValue {
   std::vector<std::optional<ValueId>> operands; ///< nothing for an operand that is left out
   const Local *param = nullptr;
   const MovementRecord *movement = nullptr;
-  size_t level = 0; ///< of a movement over one level
+  size_t level = 0;              ///< of a movement over one level
+  std::vector<size_t> over = {}; ///< of a movement of rows: its levels, outermost first
   Dim dim;
 };
 
