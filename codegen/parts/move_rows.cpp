@@ -199,7 +199,7 @@ private:
       if (choices_[rank][i] < 0)
         std::fill_n(weighted.begin() + static_cast<ptrdiff_t>(i * row), row, uint8_t(0));
     reference::BuiltinCall sum;
-    sum.op = OpId::Sum;
+    sum.op = OpId::ReduceSum;
     sum.elem = accOf(elem);
     sum.axes = {1};
     sum.operands = {valueOfBytes(elem, {shape[0], shape[1], columns}, weighted.data())};
