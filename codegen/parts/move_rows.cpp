@@ -233,16 +233,20 @@ EvenRows evenRowsOf(const Grid &grid, const PlacedProgram &placed, ValueId id,
        groupsOver(grid, shape.move.over, placed.values[shape.source].placement)) {
     std::vector<Interval> experts;
     std::vector<std::vector<int64_t>> counts;
+    // Experts take turns, through the choices of all parts; what has no room is left out everywhere.
+    int64_t turn = 0, most = shape.experts * shape.cap / static_cast<int64_t>(parts.size());
     for (uint32_t part : parts) {
       experts.push_back(grid.boxOf(shape.byExpert.placement, wholeShape(shape.byExpert), part)[0]);
       int64_t choices = 1;
       for (int64_t extent :
            shapeOfBox(grid.boxOf(shape.choicesOf.placement, wholeShape(shape.choicesOf), part)))
         choices *= extent;
-      std::vector<int64_t> &own = counts.emplace_back();
-      for (int64_t expert = 0; expert < shape.experts; ++expert)
-        own.push_back(std::min(
-            choices * (expert + 1) / shape.experts - choices * expert / shape.experts, shape.cap));
+      choices = std::min(choices, most);
+      std::vector<int64_t> &own = counts.emplace_back(static_cast<size_t>(shape.experts));
+      for (int64_t i = 0; i < shape.experts; ++i)
+        own[static_cast<size_t>((turn + i) % shape.experts)] =
+            choices / shape.experts + (i < choices % shape.experts);
+      turn = shape.experts ? (turn + choices) % shape.experts : 0;
     }
     auto ranks = static_cast<uint32_t>(parts.size());
     int64_t columns =

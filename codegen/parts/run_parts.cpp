@@ -1,5 +1,6 @@
 #include "codegen/parts/run_parts.h"
 
+#include "codegen/parts/builtin_call.h"
 #include "codegen/parts/elements.h"
 #include "codegen/parts/exchange.h"
 #include "codegen/parts/fold.h"
@@ -99,6 +100,7 @@ private:
   void save(const PlacedLoop &loop, SavedLoop &saved, int64_t next);
   Value onPart(const PlacedValue &value, uint32_t part, const std::vector<Value> &args);
   Value argument(const PlacedValue &value, uint32_t part, const std::vector<Value> &args);
+  Value indexed(const PlacedValue &value, uint32_t part);
   Value applied(const PlacedValue &value, uint32_t part);
   Value converted(const PlacedValue &value, uint32_t part);
   Value evaluated(reference::BuiltinCall call, const PlacedValue &value, uint32_t part);
@@ -191,6 +193,8 @@ Value PartsRun::onPart(const PlacedValue &value, uint32_t part, const std::vecto
     const Value &from = at(*value.operands[0], part);
     return valueOfElements(from.elem(), shapeOfBox(boxAt(value, part)), elementsOf(from));
   }
+  case PlacedKind::Index:
+    return indexed(value, part);
   case PlacedKind::Slice:
     return sliceOf(at(*value.operands[0], part), boxAt(placed_.values[*value.operands[0]], part),
                    boxAt(value, part));
@@ -199,6 +203,23 @@ Value PartsRun::onPart(const PlacedValue &value, uint32_t part, const std::vecto
     break;
   }
   stop(RunStatus::Fault, "a value that parts do not make", value);
+}
+
+/// Axes with a position are not cut, so each part has it.
+Value PartsRun::indexed(const PlacedValue &value, uint32_t part) {
+  const PlacedValue &base = placed_.values[*value.operands[0]];
+  Box have = boxAt(base, part), wanted = have;
+  for (const auto &[axis, position] : value.positions) {
+    int64_t at = number(position, value);
+    if (at < 0 || at >= have[axis].length())
+      stop(RunStatus::Bounds,
+           "position " + std::to_string(at) + " of an axis of length " +
+               std::to_string(have[axis].length()),
+           value);
+    wanted[axis] = {at, at + 1};
+  }
+  Value taken = sliceOf(at(*value.operands[0], part), have, wanted);
+  return valueOfElements(taken.elem(), shapeOfBox(boxAt(value, part)), elementsOf(taken));
 }
 
 Value PartsRun::evaluated(reference::BuiltinCall call, const PlacedValue &value, uint32_t part) {
@@ -211,33 +232,12 @@ Value PartsRun::evaluated(reference::BuiltinCall call, const PlacedValue &value,
 }
 
 Value PartsRun::applied(const PlacedValue &value, uint32_t part) {
-  const auto &expr = cast<OpExpr>(*value.expr);
-  reference::BuiltinCall call;
-  call.op = expr.op->id;
-  call.elem = value.elem;
-  call.all = expr.reducesAll;
-  call.text = expr.equation;
+  std::vector<Value> operands;
   for (std::optional<ValueId> operand : value.operands)
-    call.operands.push_back(operand ? at(*operand, part) : Value());
-  size_t rank =
-      call.operands.empty() || call.operands[0].isNone() ? 0 : call.operands[0].shape().size();
-  for (int64_t axis : expr.axes)
-    call.axes.push_back(axis < 0 ? axis + static_cast<int64_t>(rank) : axis);
-  if (expr.op->opClass == OpClass::Creation || expr.op->opClass == OpClass::Shape)
-    call.shape = shapeOfBox(boxAt(value, part));
-  for (size_t i = 0; i < expr.op->params.size() && i < expr.args.size(); ++i) {
-    const Expr *arg = expr.args[i];
-    if (!arg)
-      continue;
-    if (const auto *tag = dyn_cast<EnumTagExpr>(arg)) {
-      call.text = tag->tag;
-      call.round = roundModeByName(tag->tag).value_or(RoundMode::Even);
-    } else if (expr.op->params[i].kind == ParamKind::BoolConst) {
-      bool isSet = cast<ConstExpr>(*arg).intValue != 0;
-      (expr.op->params[i].name == "saturate" ? call.saturate : call.descending) = isSet;
-    }
-  }
-  return evaluated(std::move(call), value, part);
+    operands.push_back(operand ? at(*operand, part) : Value());
+  return evaluated(builtinCallOf(cast<OpExpr>(*value.expr), value.elem, std::move(operands),
+                                 shapeOfBox(boxAt(value, part))),
+                   value, part);
 }
 
 Value PartsRun::converted(const PlacedValue &value, uint32_t part) {

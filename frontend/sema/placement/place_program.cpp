@@ -515,9 +515,12 @@ ValueId Placer::move(const ConvertExpr &expr, const MovementRecord &movement) {
 ValueId Placer::index(const IndexExpr &expr) {
   ValueId id = value(*expr.base);
   std::optional<PlacedValue> made =
-      placeIndex(dims_, placed_.values[id], expr, frame_->prefix.size());
+      placeIndex(dims_, placed_.values[id], expr, frame_->prefix.size(),
+                 [&](Dim dim) { return inProgram(dim); });
   if (!made)
-    refuse(expr, "an index", "parts have whole axes and `new` ones only");
+    refuse(expr, "an index",
+           "of an axis that is not cut it may have one position that is a size or counts a loop, "
+           "beside it whole axes and `new` ones");
   made->operands = {id};
   return add(std::move(*made));
 }
