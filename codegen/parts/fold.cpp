@@ -40,4 +40,10 @@ void foldAll(Fold fold, ElemKind elem, uint8_t *to, const uint8_t *from, int64_t
   }
 }
 
+reference::RefArray identityOfSums(ElemKind elem, std::vector<int64_t> shape) {
+  reference::RefArray zeros = reference::zeroArray(elem, std::move(shape));
+  std::fill(zeros.floats.begin(), zeros.floats.end(), -0.0);
+  return zeros;
+}
+
 } // namespace ptl::parts

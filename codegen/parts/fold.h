@@ -16,4 +16,7 @@ Scalar folded(Fold fold, ElemKind elem, Scalar left, Scalar right);
 void foldAll(Fold fold, ElemKind elem, uint8_t *to, const uint8_t *from, int64_t count,
              bool fromFirst);
 
+/// Zeros that change no summand: of floats those with a sign, since -0.0 + 0.0 is 0.0.
+reference::RefArray identityOfSums(ElemKind elem, std::vector<int64_t> shape);
+
 } // namespace ptl::parts

@@ -123,6 +123,9 @@ movement::Kind kindOf(MovementId id) {
   case MovementId::Send:
   case MovementId::Reshard:
     return movement::Kind::Boxes;
+  case MovementId::Dispatch:
+  case MovementId::Combine:
+    return movement::Kind::Rows;
   }
   __builtin_unreachable();
 }

@@ -300,5 +300,37 @@ TEST_F(SavedLoops, WithoutACheckpointARunBegins) {
   EXPECT_NE(notes_.find("has no checkpoint yet"), std::string::npos) << notes_;
 }
 
+/// Each iteration takes a step's data of an array whose first axis is not cut.
+TEST(Loops, TakeStepsOfArrays) {
+  CheckedText steps(R"(
+program p[S, B, D](x: f32[S, B, D] over host by B, chip by D, w0: f32[B, D] over host by B)
+    -> (w: f32[B, D] over host by B, chip by D, s: f32[D] over chip by D)
+    at pod
+where S > 2, B > 0
+{
+    var weights = w0
+    for step in 0..S {
+        weights = weights * 2.0 + x[step, :, :] - x[S - step - 1, ..]
+    }
+    w = weights
+    s = all_gather(x, over: host)[2, 0, :]
+}
+)");
+  ASSERT_TRUE(steps.ok()) << steps.errors();
+  for (auto [hosts, chips] : {std::pair(1u, 1u), {2u, 1u}, {1u, 3u}, {3u, 2u}, {2u, 8u}})
+    EXPECT_EQ(compareOnShape(steps, *steps.find("p"), {numbers({5, 4, 6}, 1), numbers({4, 6}, 2)},
+                             {{"host", hosts}, {"chip", chips}}, 2),
+              "")
+        << hosts << " hosts, " << chips << " chips";
+  CheckedText cut(R"(
+program p[S, D](x: f32[S, D] over chip by S) -> (w: f32[D]) at host
+where S > 0
+{
+    w = x[0, :]
+}
+)");
+  EXPECT_NE(cut.errors().find("E1005"), std::string::npos) << cut.errors();
+}
+
 } // namespace
 } // namespace ptl::parts

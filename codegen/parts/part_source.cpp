@@ -14,7 +14,7 @@ namespace ptl::parts {
 
 static bool isComputed(const PlacedValue &value) {
   return value.kind == PlacedKind::Apply || value.kind == PlacedKind::Convert ||
-         value.kind == PlacedKind::Reshape;
+         value.kind == PlacedKind::Reshape || value.kind == PlacedKind::Index;
 }
 
 static bool isNumber(const PlacedValue &value) {
@@ -145,6 +145,16 @@ private:
       return std::string(elemName(value.elem)) + "(" + operand(value, 0) + ")";
     if (value.kind == PlacedKind::Reshape)
       return "reshape(" + operand(value, 0) + ", " + list(extents_(id)) + ")";
+    if (value.kind == PlacedKind::Index) {
+      std::string items;
+      for (size_t axis = 0; axis < placed_.values[*value.operands[0]].shape.size(); ++axis) {
+        auto found = std::ranges::find(value.positions, axis, &std::pair<size_t, Dim>::first);
+        items += (items.empty() ? "" : ", ") + (found == value.positions.end()
+                                                    ? std::string(":")
+                                                    : std::to_string(number_(found->second)));
+      }
+      return "reshape(" + operand(value, 0) + "[" + items + "], " + list(extents_(id)) + ")";
+    }
     return applied(id, value, cast<OpExpr>(*value.expr));
   }
 

@@ -1,7 +1,10 @@
 #include "codegen/parts/run_parts.h"
 
+#include "codegen/parts/builtin_call.h"
 #include "codegen/parts/elements.h"
+#include "codegen/parts/exchange.h"
 #include "codegen/parts/fold.h"
+#include "codegen/parts/move_rows.h"
 #include "codegen/reference/builtin.h"
 #include "codegen/reference/entry_sizes.h"
 #include "codegen/reference/scalar_ops.h"
@@ -9,7 +12,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 
 namespace ptl::parts {
 
@@ -98,12 +100,17 @@ private:
   void save(const PlacedLoop &loop, SavedLoop &saved, int64_t next);
   Value onPart(const PlacedValue &value, uint32_t part, const std::vector<Value> &args);
   Value argument(const PlacedValue &value, uint32_t part, const std::vector<Value> &args);
+  Value indexed(const PlacedValue &value, uint32_t part);
   Value applied(const PlacedValue &value, uint32_t part);
   Value converted(const PlacedValue &value, uint32_t part);
   Value evaluated(reference::BuiltinCall call, const PlacedValue &value, uint32_t part);
   void move(ValueId id);
   void moveGroup(const GroupMove &group, const PlacedValue &value, ValueId from,
                  std::vector<Value> &to);
+  void route(ValueId id);
+  Bytes asRank(const GroupMove &group, const PlacedValue &value, size_t elementBytes,
+               const Bytes &source, const movement::CombineBytes &combine);
+  uint64_t nextSeed() { return options_.seed + 0x9e3779b97f4a7c15 * ++moves_; }
   Value movedByRank(const GroupMove &group, const PlacedValue &value, Fold fold, const Value &have);
   Value gathered(size_t output);
   void writeOwn(size_t output, const PlacedValue &value, const Value &have);
@@ -151,13 +158,6 @@ void PartsRun::make(ValueId id, const std::vector<Value> &args) {
   }
 }
 
-/// Zeros that change no summand: of floats those with a sign, since -0.0 + 0.0 is 0.0.
-reference::RefArray identityOfSums(ElemKind elem, std::vector<int64_t> shape) {
-  reference::RefArray zeros = reference::zeroArray(elem, std::move(shape));
-  std::fill(zeros.floats.begin(), zeros.floats.end(), -0.0);
-  return zeros;
-}
-
 /// Of what is owed, the first part of a level has all, and the others a summand that changes nothing.
 Value PartsRun::argument(const PlacedValue &value, uint32_t part, const std::vector<Value> &args) {
   const std::vector<Local *> &params = placed_.decl->params;
@@ -193,6 +193,8 @@ Value PartsRun::onPart(const PlacedValue &value, uint32_t part, const std::vecto
     const Value &from = at(*value.operands[0], part);
     return valueOfElements(from.elem(), shapeOfBox(boxAt(value, part)), elementsOf(from));
   }
+  case PlacedKind::Index:
+    return indexed(value, part);
   case PlacedKind::Slice:
     return sliceOf(at(*value.operands[0], part), boxAt(placed_.values[*value.operands[0]], part),
                    boxAt(value, part));
@@ -201,6 +203,23 @@ Value PartsRun::onPart(const PlacedValue &value, uint32_t part, const std::vecto
     break;
   }
   stop(RunStatus::Fault, "a value that parts do not make", value);
+}
+
+/// Axes with a position are not cut, so each part has it.
+Value PartsRun::indexed(const PlacedValue &value, uint32_t part) {
+  const PlacedValue &base = placed_.values[*value.operands[0]];
+  Box have = boxAt(base, part), wanted = have;
+  for (const auto &[axis, position] : value.positions) {
+    int64_t at = number(position, value);
+    if (at < 0 || at >= have[axis].length())
+      stop(RunStatus::Bounds,
+           "position " + std::to_string(at) + " of an axis of length " +
+               std::to_string(have[axis].length()),
+           value);
+    wanted[axis] = {at, at + 1};
+  }
+  Value taken = sliceOf(at(*value.operands[0], part), have, wanted);
+  return valueOfElements(taken.elem(), shapeOfBox(boxAt(value, part)), elementsOf(taken));
 }
 
 Value PartsRun::evaluated(reference::BuiltinCall call, const PlacedValue &value, uint32_t part) {
@@ -213,33 +232,12 @@ Value PartsRun::evaluated(reference::BuiltinCall call, const PlacedValue &value,
 }
 
 Value PartsRun::applied(const PlacedValue &value, uint32_t part) {
-  const auto &expr = cast<OpExpr>(*value.expr);
-  reference::BuiltinCall call;
-  call.op = expr.op->id;
-  call.elem = value.elem;
-  call.all = expr.reducesAll;
-  call.text = expr.equation;
+  std::vector<Value> operands;
   for (std::optional<ValueId> operand : value.operands)
-    call.operands.push_back(operand ? at(*operand, part) : Value());
-  size_t rank =
-      call.operands.empty() || call.operands[0].isNone() ? 0 : call.operands[0].shape().size();
-  for (int64_t axis : expr.axes)
-    call.axes.push_back(axis < 0 ? axis + static_cast<int64_t>(rank) : axis);
-  if (expr.op->opClass == OpClass::Creation || expr.op->opClass == OpClass::Shape)
-    call.shape = shapeOfBox(boxAt(value, part));
-  for (size_t i = 0; i < expr.op->params.size() && i < expr.args.size(); ++i) {
-    const Expr *arg = expr.args[i];
-    if (!arg)
-      continue;
-    if (const auto *tag = dyn_cast<EnumTagExpr>(arg)) {
-      call.text = tag->tag;
-      call.round = roundModeByName(tag->tag).value_or(RoundMode::Even);
-    } else if (expr.op->params[i].kind == ParamKind::BoolConst) {
-      bool isSet = cast<ConstExpr>(*arg).intValue != 0;
-      (expr.op->params[i].name == "saturate" ? call.saturate : call.descending) = isSet;
-    }
-  }
-  return evaluated(std::move(call), value, part);
+    operands.push_back(operand ? at(*operand, part) : Value());
+  return evaluated(builtinCallOf(cast<OpExpr>(*value.expr), value.elem, std::move(operands),
+                                 shapeOfBox(boxAt(value, part))),
+                   value, part);
 }
 
 Value PartsRun::converted(const PlacedValue &value, uint32_t part) {
@@ -372,7 +370,7 @@ void PartsRun::moveGroup(const GroupMove &group, const PlacedValue &value, Value
   movement::Execution<Scalar> execution(group.list, sources, [&](Scalar left, Scalar right) {
     return folded(fold, value.elem, left, right);
   });
-  if (std::string why = execution.run(options_.seed + 0x9e3779b97f4a7c15 * ++moves_); !why.empty())
+  if (std::string why = execution.run(nextSeed()); !why.empty())
     stop(RunStatus::Fault, "the steps of `" + std::string(value.movement->name) + "`: " + why,
          value);
   for (size_t rank = 0; rank < group.parts.size(); ++rank)
@@ -383,6 +381,8 @@ void PartsRun::moveGroup(const GroupMove &group, const PlacedValue &value, Value
 
 void PartsRun::move(ValueId id) {
   const PlacedValue &value = placed_.values[id];
+  if (value.movement->takes == MovementTakes::Rows)
+    return route(id);
   ValueId from = *value.operands[0];
   const Placement &before = placed_.values[from].placement;
   Fold fold = before[value.level].fold;
@@ -395,47 +395,58 @@ void PartsRun::move(ValueId id) {
   }
 }
 
-/// Ranks of a group as the parts that they are.
-class GroupPort : public movement::Port {
-public:
-  GroupPort(const GroupMove &group, movement::Port &port) : group_(group), port_(port) {}
-  void send(uint32_t rank, std::span<const uint8_t> bytes) override {
-    port_.send(group_.parts[rank], bytes);
-  }
-  void post(uint32_t rank, std::span<const uint8_t> bytes) override {
-    port_.post(group_.parts[rank], bytes);
-  }
-  bool settle(uint32_t rank) override { return port_.settle(group_.parts[rank]); }
-  bool receive(uint32_t rank, std::span<uint8_t> bytes) override {
-    return port_.receive(group_.parts[rank], bytes);
-  }
-
-private:
-  const GroupMove &group_;
-  movement::Port &port_;
-};
-
 /// The steps of this part; none if it has nothing afterwards.
 Value PartsRun::movedByRank(const GroupMove &group, const PlacedValue &value, Fold fold,
                             const Value &have) {
   uint32_t me = options_.own->part;
-  auto rank = static_cast<uint32_t>(std::ranges::find(group.parts, me) - group.parts.begin());
   auto size = static_cast<size_t>(elemInfo(value.elem).storageBytes);
-  std::vector<uint8_t> source = have.isNone() ? std::vector<uint8_t>() : bytesOf(have);
-  const Box &after = group.list.ranks[rank].buffers[movement::kResultBuffer];
-  std::vector<uint8_t> result(static_cast<size_t>(movement::elementCount(after)) * size);
   auto combine = [&](uint8_t *to, const uint8_t *from, int64_t count, bool fromFirst) {
     foldAll(fold, value.elem, to, from, count, fromFirst);
   };
-  GroupPort port(group, options_.own->port);
-  if (auto silent = movement::runRank(group.list, rank, size, source, result, combine, port))
-    stop(RunStatus::Silent,
-         grid_.name(me) + " waits for " + grid_.name(group.parts[*silent]) +
-             ", which sends nothing",
-         value);
+  Bytes result = asRank(group, value, size, have.isNone() ? Bytes() : bytesOf(have), combine);
   if (!grid_.holds(value.placement, me))
     return Value();
   return valueOfBytes(value.elem, shapeOfBox(boxAt(value, me)), result.data());
+}
+
+Bytes PartsRun::asRank(const GroupMove &group, const PlacedValue &value, size_t elementBytes,
+                       const Bytes &source, const movement::CombineBytes &combine) {
+  OwnResult result = exchangeAsRank(group, *options_.own, elementBytes, source, combine);
+  if (result.silent)
+    stop(RunStatus::Silent,
+         grid_.name(options_.own->part) + " waits for " + grid_.name(*result.silent) +
+             ", which sends nothing",
+         value);
+  return std::move(result.bytes);
+}
+
+/// Which rows go where stands in the data.
+void PartsRun::route(ValueId id) {
+  const PlacedValue &value = placed_.values[id];
+  auto exchange = [&](const GroupMove &group, size_t size, const std::vector<Bytes> &sources) {
+    std::string why;
+    std::vector<Bytes> results;
+    if (options_.own) {
+      results.resize(group.parts.size());
+      auto rank = std::ranges::find(group.parts, options_.own->part) - group.parts.begin();
+      auto me = static_cast<size_t>(rank);
+      results[me] = asRank(group, value, size, sources[me], {});
+    } else {
+      results = exchangeTogether(group, size, sources, nextSeed(), why);
+    }
+    if (!why.empty())
+      stop(RunStatus::Fault, "the steps of `" + std::string(value.movement->name) + "`: " + why,
+           value);
+    return results;
+  };
+  moveRows({placed_, grid_, [&](const PlacedValue &of) { return wholeShape(of); },
+            [&](ValueId of, uint32_t part) -> const Value & { return at(of, part); },
+            [&](uint32_t part) { return !options_.own || options_.own->part == part; }, exchange,
+            [&](reference::BuiltinCall call, uint32_t part) {
+              return evaluated(std::move(call), value, part);
+            },
+            [&](const std::string &why) { stop(RunStatus::Assert, why, value); }},
+           id, values_[id]);
 }
 
 // ---- Results -----------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 #include "codegen/parts/time_parts.h"
 
+#include "codegen/parts/move_rows.h"
 #include "frontend/base/elem_type.h"
 
 #include <algorithm>
@@ -75,7 +76,7 @@ private:
   static bool isSame(const movement::Request &a, const movement::Request &b) {
     return a.kind == b.kind && a.shape == b.shape && a.ranks == b.ranks &&
            a.fromAxis == b.fromAxis && a.toAxis == b.toAxis && a.root == b.root &&
-           a.sources == b.sources && a.results == b.results;
+           a.sources == b.sources && a.results == b.results && a.counts == b.counts;
   }
 
   const TimeQuestion &question_;
@@ -92,38 +93,72 @@ double startOf(const TimeQuestion &question, const PlacedValue &value) {
   for (size_t i = 0; i < levels.size(); ++i)
     for (const movement::FabricLevel &level : question.fabric.levels)
       if (level.name == levels[i].machineLevel &&
-          (i == value.level || value.movement->takes == MovementTakes::Axes))
+          (i == value.level || value.movement->takes == MovementTakes::Axes ||
+           std::ranges::find(value.over, i) != value.over.end()))
         start = std::max(start, level.start);
   return start;
 }
 
-std::vector<int64_t> shapeOf(const TimeQuestion &question, ValueId id) {
+std::vector<int64_t> shapeOf(const TimeQuestion &question, const PlacedValue &value) {
   std::vector<int64_t> shape;
-  for (Dim dim : question.placed.values[id].shape)
+  for (Dim dim : value.shape)
     shape.push_back(question.number(dim));
   return shape;
 }
+std::vector<int64_t> shapeOf(const TimeQuestion &question, ValueId id) {
+  return shapeOf(question, question.placed.values[id]);
+}
+
+/// The steps of a movement, and those before them that tell how many rows there are.
+struct TimedGroups {
+  std::vector<GroupMove> before, groups;
+};
+
+/// The parts that move something with each other.
+uint64_t ranksOf(const TimeQuestion &question, const PlacedValue &value) {
+  if (value.movement->takes == MovementTakes::Axes)
+    return question.grid.count();
+  if (value.movement->takes != MovementTakes::Rows)
+    return question.grid.count(value.level);
+  uint64_t ranks = 1;
+  for (size_t level : value.over)
+    ranks *= question.grid.count(level);
+  return ranks;
+}
 
 /// The groups of a movement, with the steps of the least time; what that is goes into `time`.
-std::optional<std::vector<GroupMove>> timedGroups(const TimeQuestion &question, ValueId id,
-                                                  uint64_t mostMessages, MoveTime &time,
-                                                  std::string &why) {
+std::optional<TimedGroups> timedGroups(const TimeQuestion &question, ValueId id,
+                                       uint64_t mostMessages, MoveTime &time, std::string &why) {
   const PlacedValue &value = question.placed.values[id];
   time.value = id;
-  bool isWide = value.movement->takes == MovementTakes::Axes;
-  uint64_t parts = question.grid.count();
-  uint64_t ranks = isWide ? parts : question.grid.count(value.level);
-  if (ranks * parts > mostMessages) {
+  uint64_t ranks = ranksOf(question, value);
+  if (ranks * question.grid.count() > mostMessages) {
     why = "`" + std::string(value.movement->name) + "` among " + std::to_string(ranks) +
           " parts has more than " + std::to_string(mostMessages) + " messages";
     return std::nullopt;
   }
-  StepsMaker maker(question, elemInfo(value.elem).storageBytes, startOf(question, value), time);
+  double start = startOf(question, value);
+  StepsMaker maker(question, elemInfo(value.elem).storageBytes, start, time);
   StepsFor stepsFor = [&](const movement::Request &request, const std::vector<uint32_t> &group) {
     return maker(request, group);
   };
-  return groupsOf(question.grid, value, question.placed.values[*value.operands[0]].placement,
-                  shapeOf(question, id), stepsFor);
+  if (value.movement->takes != MovementTakes::Rows)
+    return TimedGroups{{},
+                       groupsOf(question.grid, value,
+                                question.placed.values[*value.operands[0]].placement,
+                                shapeOf(question, id), stepsFor)};
+  MoveTime counting;
+  StepsMaker countsMaker(question, kRowCountBytes, start, counting);
+  EvenRows even = evenRowsOf(
+      question.grid, question.placed, id,
+      [&](const PlacedValue &of) { return shapeOf(question, of); },
+      [&](const movement::Request &request, const std::vector<uint32_t> &group) {
+        return countsMaker(request, group);
+      },
+      stepsFor);
+  time.alone += counting.alone;
+  time.sentBytes += counting.sentBytes;
+  return TimedGroups{std::move(even.counts), std::move(even.rows)};
 }
 
 class PartsTimer {
@@ -224,28 +259,37 @@ private:
 
   bool move(ValueId id) {
     const PlacedValue &value = placed_.values[id];
-    ValueId from = *value.operands[0];
     MoveTime &time = time_.moves.emplace_back();
-    std::optional<std::vector<GroupMove>> groups =
-        timedGroups(question_, id, kMostMessages, time, why_);
+    std::optional<TimedGroups> groups = timedGroups(question_, id, kMostMessages, time, why_);
     if (!groups)
       return false;
-    double start = startOf(question_, value);
-    int64_t bytes = elemInfo(value.elem).storageBytes;
-    ready_[id] = ready(from);
-    for (GroupMove &group : *groups) {
+    for (std::optional<ValueId> operand : value.operands)
+      for (uint32_t part = 0; part < grid_.count(); ++part) {
+        const std::vector<uint32_t> &tasks = ready(*operand)[part];
+        for (uint32_t task : tasks)
+          if (std::ranges::find(ready_[id][part], task) == ready_[id][part].end())
+            ready_[id][part].push_back(task);
+      }
+    carryOut(id, std::move(groups->before), kRowCountBytes);
+    carryOut(id, std::move(groups->groups), elemInfo(value.elem).storageBytes);
+    return true;
+  }
+
+  /// Adds the steps of groups behind all that a movement waits for.
+  void carryOut(ValueId id, std::vector<GroupMove> groups, int64_t bytes) {
+    double start = startOf(question_, placed_.values[id]);
+    for (GroupMove &group : groups) {
       TimedMove timed{&lists_.emplace_back(std::move(group.list)), {}, bytes, start};
       for (uint32_t rank = 0; rank < group.parts.size(); ++rank) {
         uint32_t part = group.parts[rank];
         timed.chips.push_back(question_.chips[part]);
-        add({question_.chips[part], 0, moves_.size(), rank, ready_[from][part]}, true,
+        add({question_.chips[part], 0, moves_.size(), rank, ready_[id][part]}, true,
             time_.moves.size() - 1);
         ready_[id][part] = {static_cast<uint32_t>(time_.tasks.size() - 1)};
       }
       moves_.push_back(std::move(timed));
       moveOf_.push_back(time_.moves.size() - 1);
     }
-    return true;
   }
 
   /// The whole in time, and again without each movement.

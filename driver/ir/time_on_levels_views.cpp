@@ -42,9 +42,13 @@ static int64_t lineOf(Span span, const SourceManager &sources) {
 
 /// `chip`, `host, chip`: what a movement goes over.
 static std::string levelsOfMove(const TimedOnLevels &timed, const PlacedValue &value) {
+  std::string names;
+  for (size_t level : value.over)
+    names += (names.empty() ? "" : ", ") + timed.placed.levels[level].name;
+  if (value.movement->takes == MovementTakes::Rows)
+    return names;
   if (value.movement->takes != MovementTakes::Axes)
     return timed.placed.levels[value.level].name;
-  std::string names;
   for (const PlacedLevel &level : timed.placed.levels)
     names += (names.empty() ? "" : ", ") + level.name;
   return names;

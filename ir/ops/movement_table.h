@@ -1,5 +1,6 @@
 // The records of movements, `movements.def`. A movement is no operation on values: an executor of one
-// part has nothing to compute for it, so it has no class in the IR and no record in `op_table.h`.
+// part has nothing to compute for it, or calls the function of the library that says what becomes of rows.
+// So it has no class in the IR and no record in `op_table.h`.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +25,7 @@ enum class MovementTakes : uint8_t {
   Distance, ///< `by: 1`, how many parts further
   Part,     ///< `to: 2`
   Axes,     ///< `over: [host, chip], by: [B, D]`, one dimension per level
+  Rows,     ///< a call of `std.experts`, over one level or several: data say which row goes where
 };
 
 enum class MovementId : uint8_t {

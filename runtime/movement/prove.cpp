@@ -34,6 +34,8 @@ public:
     for (uint32_t rank = 0; rank < list.request.ranks; ++rank) {
       note(sourceBoxOf(list.request, rank));
       note(resultBoxOf(list.request, rank));
+      for (const Box &box : writtenBoxesOf(list.request, rank))
+        note(box);
     }
     for (const RankSteps &rank : list.ranks) {
       for (const Box &box : rank.buffers)
@@ -141,13 +143,17 @@ std::string findMistake(const StepList &list) {
     return why;
   for (uint32_t rank = 0; rank < request.ranks; ++rank) {
     Box box = cells.box(resultBoxOf(request, rank));
-    size_t next = 0;
-    for (int64_t cell : cellsOf(whole, box)) {
-      Names::Name expected = sums ? sumOf(names, request.ranks, cell) : names.leaf(0, cell);
-      Names::Name have = execution.result(rank)[next++];
-      if (have != expected)
-        return "rank " + std::to_string(rank) + (have ? " gets a wrong value" : " gets no value") +
-               " in cell " + std::to_string(cell) + " of its result";
+    for (const Box &written : writtenBoxesOf(request, rank)) {
+      std::vector<int64_t> all = cellsOf(whole, cells.box(written)),
+                           own = cellsOf(box, cells.box(written));
+      for (size_t i = 0; i < all.size(); ++i) {
+        Names::Name expected = sums ? sumOf(names, request.ranks, all[i]) : names.leaf(0, all[i]);
+        Names::Name have = execution.result(rank)[static_cast<size_t>(own[i])];
+        if (have != expected)
+          return "rank " + std::to_string(rank) +
+                 (have ? " gets a wrong value" : " gets no value") + " in cell " +
+                 std::to_string(all[i]) + " of its result";
+      }
     }
   }
   return {};

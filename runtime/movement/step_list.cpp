@@ -262,6 +262,20 @@ template <typename Between> void sendThenPlace(Writer &w, bool allAtOnce, Betwee
     place();
 }
 
+/// The rows that a rank has for another.
+Box rowsBetween(const Request &request, uint32_t from, uint32_t to) {
+  return {{from, from + 1},
+          {to, to + 1},
+          {0, request.counts[size_t(from) * request.ranks + to]},
+          {0, request.shape[3]}};
+}
+
+void moveRows(Writer &w, bool allAtOnce) {
+  const Request &request = w.request();
+  sendThenPlace(w, allAtOnce,
+                [&](uint32_t from, uint32_t to) { return rowsBetween(request, from, to); });
+}
+
 void allToAll(Writer &w, bool allAtOnce) {
   const Request &request = w.request();
   auto between = [&](uint32_t from, uint32_t to) {
@@ -315,6 +329,8 @@ Box sourceBoxOf(const Request &request, uint32_t rank) {
     return whole;
   case Kind::Boxes:
     return request.sources[rank];
+  case Kind::Rows:
+    return partBox(request.shape, 0, request.ranks, rank);
   case Kind::AllReduce:
   case Kind::ReduceScatter:
     return whole;
@@ -325,9 +341,20 @@ Box sourceBoxOf(const Request &request, uint32_t rank) {
 Box resultBoxOf(const Request &request, uint32_t rank) {
   if (request.kind == Kind::Boxes)
     return request.results[rank];
+  if (request.kind == Kind::Rows)
+    return partBox(request.shape, 1, request.ranks, rank);
   bool isCut = request.kind == Kind::ReduceScatter || request.kind == Kind::AllToAll;
   return isCut ? partBox(request.shape, request.toAxis, request.ranks, rank)
                : wholeBox(request.shape);
+}
+
+std::vector<Box> writtenBoxesOf(const Request &request, uint32_t rank) {
+  if (request.kind != Kind::Rows)
+    return {resultBoxOf(request, rank)};
+  std::vector<Box> boxes;
+  for (uint32_t from = 0; from < request.ranks; ++from)
+    boxes.push_back(rowsBetween(request, from, rank));
+  return boxes;
 }
 
 std::string_view algorithmName(Algorithm algorithm) {
@@ -352,6 +379,7 @@ std::vector<Algorithm> algorithmsFor(const Request &request) {
   case Kind::ReduceScatter:
   case Kind::AllToAll:
   case Kind::Boxes:
+  case Kind::Rows:
     return {Algorithm::Pairwise, Algorithm::Mesh};
   }
   __builtin_unreachable();
@@ -380,6 +408,9 @@ StepList makeSteps(const Request &request, Algorithm algorithm) {
       break;
     case Kind::Boxes:
       moveBoxes(w, allAtOnce);
+      break;
+    case Kind::Rows:
+      moveRows(w, allAtOnce);
       break;
     }
   }

@@ -63,6 +63,7 @@ enum class Kind : uint8_t {
   AllToAll,
   Broadcast,
   Boxes, ///< from any boxes to any others
+  Rows,  ///< each gives each some rows: how many is known only when it runs
 };
 
 /// What is to be moved.
@@ -75,11 +76,16 @@ struct Request {
   uint32_t root = 0;   ///< of `Broadcast`: who has it
   /// Of `Boxes`, per rank: two ranks have the same box before, or boxes without common elements.
   std::vector<Box> sources = {}, results = {};
+  /// Of `Rows`, whose shape is `[ranks, ranks, most rows, columns]`: rank `a` has `counts[a * ranks + b]` rows for
+  /// rank `b` in `[a, b]`. What is behind them is not moved, and has no value afterwards.
+  std::vector<int64_t> counts = {};
 };
 
 /// What a rank has before, and afterwards. The rank that is not the root of a broadcast has nothing.
 Box sourceBoxOf(const Request &request, uint32_t rank);
 Box resultBoxOf(const Request &request, uint32_t rank);
+/// What of its result box a rank gets: all of it in one box, but of `Rows`.
+std::vector<Box> writtenBoxesOf(const Request &request, uint32_t rank);
 
 enum class Algorithm : uint8_t {
   Pairwise, ///< each with each other, in as many rounds

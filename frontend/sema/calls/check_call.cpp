@@ -204,11 +204,18 @@ static Expr *reportUnknown(Context &ctx, NodeId node, std::string_view name,
   return errorExpr(ctx, node);
 }
 
+/// Of a name that is declared: a call, or a movement that a function describes.
+static Expr *checkFunction(Context &ctx, NodeId node, const CallableDecl &callee,
+                           const std::vector<CallArgument> &args) {
+  Expr *moved = checkRowsCall(ctx, node, callee, args);
+  return moved ? moved : checkCallable(ctx, node, callee, args);
+}
+
 static Expr *callByName(Context &ctx, NodeId node, std::string_view name, const Type *expected) {
   std::vector<CallArgument> args = callArguments(ctx, node);
   CalleeRef ref = lookupCallable(ctx, name);
   if (ref.callable)
-    return checkCallable(ctx, node, *ref.callable, args);
+    return checkFunction(ctx, node, *ref.callable, args);
   if (ref.structDecl)
     return checkStructMake(ctx, node, *ref.structDecl, args);
   if (name == "tiles") {
@@ -315,7 +322,7 @@ static Expr *checkMemberCall(Context &ctx, NodeId node, NodeId callee, const Typ
     if (base.module) {
       CalleeRef ref = lookupCallableIn(ctx, *base.module, name, ctx.span(view.name()));
       if (ref.callable)
-        return checkCallable(ctx, node, *ref.callable, args);
+        return checkFunction(ctx, node, *ref.callable, args);
       if (ref.structDecl)
         return checkStructMake(ctx, node, *ref.structDecl, args);
       checkLooseArguments(ctx, args);

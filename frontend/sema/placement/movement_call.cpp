@@ -1,5 +1,6 @@
 #include "frontend/sema/placement/movement_call.h"
 
+#include "frontend/sema/calls/check_callable.h"
 #include "frontend/sema/declarations/check_header.h"
 #include "frontend/sema/expressions/check_expr.h"
 #include "frontend/sema/make_node.h"
@@ -23,11 +24,19 @@ static NodeId namedArgument(const Tree &tree, NodeId call, std::string_view name
   return kNoNode;
 }
 
-/// A `broadcast` without a level repeats an array, and moves nothing.
+/// `dispatch`, also of `experts.dispatch`.
+static std::string_view calleeName(const Tree &tree, NodeId call) {
+  NodeId callee = CallExprView(tree, call).callee();
+  return tree.text(tree.is(callee, NodeKind::MemberExpr) ? MemberExprView(tree, callee).name()
+                                                         : callee);
+}
+
+/// A `broadcast` without a level repeats an array, and `dispatch` is a function: nothing moves.
 static const MovementRecord *findMovementCall(std::string_view name, bool namesLevel) {
   const MovementRecord *record = findMovement(name);
-  bool isOperation = record && record->id == MovementId::Broadcast && !namesLevel;
-  return isOperation ? nullptr : record;
+  bool isElse =
+      record && (record->id == MovementId::Broadcast || record->takes == MovementTakes::Rows);
+  return isElse && !namesLevel ? nullptr : record;
 }
 
 const MovementRecord *movementOf(const Tree &tree, const Expr &expr) {
@@ -35,7 +44,7 @@ const MovementRecord *movementOf(const Tree &tree, const Expr &expr) {
   if (!convert || convert->syntax == kNoNode || convert->type != convert->arg->type ||
       !tree.is(convert->syntax, NodeKind::CallExpr))
     return nullptr;
-  return findMovementCall(tree.text(CallExprView(tree, convert->syntax).callee()),
+  return findMovementCall(calleeName(tree, convert->syntax),
                           namedArgument(tree, convert->syntax, "over") != kNoNode);
 }
 
@@ -73,8 +82,12 @@ std::optional<int64_t> movementNumber(const Tree &tree, const Expr &expr) {
 }
 
 static std::string usageOf(const MovementRecord &record) {
-  constexpr std::string_view behind[] = {"over: chip)", "over: chip, by: D)", "over: chip, by: 1)",
-                                         "over: chip, to: 1)", "over: [host, chip], by: [B, D])"};
+  constexpr std::string_view behind[] = {"over: chip)",
+                                         "over: chip, by: D)",
+                                         "over: chip, by: 1)",
+                                         "over: chip, to: 1)",
+                                         "over: [host, chip], by: [B, D])",
+                                         "…, over: chip)"};
   return std::string(record.name) + "(x, " + std::string(behind[static_cast<size_t>(record.takes)]);
 }
 
@@ -111,6 +124,8 @@ static std::string wrongTarget(Context &ctx, const MovementRecord &record,
     return listed(ctx.tree, args.by).size() == listed(ctx.tree, args.over).size()
                ? ""
                : "it needs one dimension for each level, `by:`";
+  case MovementTakes::Rows:
+    return "it is a function of the library; write `import std.experts: dispatch, combine`";
   }
   __builtin_unreachable();
 }
@@ -154,6 +169,49 @@ static bool checkArguments(Context &ctx, NodeId node, const MovementRecord &reco
   for (NodeId axis : isOne ? std::vector{named.by} : listed(ctx.tree, named.by))
     isRight &= resolveDim(ctx, axis).isKnown();
   return isRight;
+}
+
+/// Whether the levels behind `over:` are names of levels; reports otherwise.
+static bool checkLevels(Context &ctx, const MovementRecord &record,
+                        const std::vector<NodeId> &levels) {
+  for (NodeId level : levels) {
+    if (!ctx.tree.is(level, NodeKind::NameExpr)) {
+      ctx.sink.report(DiagId::BadMovement, ctx.span(level),
+                      {std::string(record.name), "`over:` takes the names of levels"});
+      return false;
+    }
+    checkLevelName(ctx, level);
+  }
+  return !levels.empty();
+}
+
+Expr *checkRowsCall(Context &ctx, NodeId node, const CallableDecl &callee,
+                    const std::vector<CallArgument> &args) {
+  const MovementRecord *record = findMovement(callee.name);
+  bool isLibrary =
+      callee.module->name == "experts" && callee.module != ctx.program.modules[0].get();
+  if (!record || record->takes != MovementTakes::Rows || !isLibrary)
+    return nullptr;
+  std::vector<CallArgument> rest;
+  NodeId over = kNoNode;
+  for (const CallArgument &arg : args)
+    if (arg.name == "over" && over == kNoNode)
+      over = arg.value;
+    else
+      rest.push_back(arg);
+  if (over == kNoNode)
+    return nullptr;
+  bool isRight = checkLevels(ctx, *record, listed(ctx.tree, over));
+  Expr *call = checkCallable(ctx, node, callee, rest);
+  if (std::string why = isRight ? whyNotHere(ctx) : ""; !why.empty()) {
+    ctx.sink.report(DiagId::BadMovement, ctx.span(node), {std::string(record->name), why});
+    isRight = false;
+  }
+  if (!isRight || isMissing(call))
+    return errorExpr(ctx, node);
+  auto *move = newExpr<ConvertExpr>(ctx, node, call->type);
+  move->arg = call;
+  return move;
 }
 
 Expr *checkMovementCall(Context &ctx, NodeId node, std::string_view name,

@@ -15,6 +15,11 @@ namespace ptl {
 Expr *checkMovementCall(Context &ctx, NodeId node, std::string_view name,
                         const std::vector<CallArgument> &args);
 
+/// The same of a call of a function: with `over:` it is a movement of rows if it calls that function of
+/// `std.experts`. What moves is then the call itself, with all arguments but `over:`. Null for any other call.
+Expr *checkRowsCall(Context &ctx, NodeId node, const CallableDecl &callee,
+                    const std::vector<CallArgument> &args);
+
 /// The movement that an expression of the checked tree is; null for any other.
 const MovementRecord *movementOf(const Tree &tree, const Expr &expr);
 /// What is named with `over:` and with `by:`, in order: levels, and dimensions or a number.

@@ -101,6 +101,7 @@ private:
       return true;
     }
     case MovementTakes::Axes:
+    case MovementTakes::Rows: // `place_rows.h`
       break;
     }
     __builtin_unreachable();

@@ -2,8 +2,10 @@
 #include "frontend/sema/placement/distribution.h"
 #include "frontend/sema/placement/movement_call.h"
 #include "frontend/sema/placement/place_header.h"
+#include "frontend/sema/placement/place_index.h"
 #include "frontend/sema/placement/place_loop.h"
 #include "frontend/sema/placement/place_movement.h"
+#include "frontend/sema/placement/place_rows.h"
 #include "frontend/sema/placement/placement_report.h"
 #include "frontend/sema/placement/placement_rules.h"
 #include "frontend/syntax/typed_nodes.h"
@@ -68,6 +70,7 @@ private:
   ValueId apply(const OpExpr &expr);
   ValueId convert(const ConvertExpr &expr);
   ValueId move(const ConvertExpr &expr, const MovementRecord &movement);
+  ValueId moveRows(const ConvertExpr &expr, const MovementRecord &movement);
   ValueId index(const IndexExpr &expr);
   ValueId call(const CallExpr &expr);
   ValueId bodyOf(const CallableDecl &callee, const CallExpr &expr);
@@ -462,7 +465,38 @@ ValueId Placer::convert(const ConvertExpr &expr) {
   return add(std::move(made));
 }
 
+/// The arguments of the function that says what becomes of rows: what moves, where to, and the weights.
+ValueId Placer::moveRows(const ConvertExpr &expr, const MovementRecord &movement) {
+  PlacedValue made;
+  std::vector<const Expr *> args;
+  for (const CallArg &arg : cast<CallExpr>(*expr.arg).args)
+    if (!arg.param->symbol) {
+      args.push_back(arg.value);
+      made.operands.push_back(value(*arg.value));
+    }
+  std::vector<ReportedValue> reports;
+  for (size_t i = 0; i < args.size(); ++i)
+    reports.push_back(reported(*args[i], *made.operands[i]));
+  std::optional<RowsPlaced> to =
+      placeRows(tree_, placed_, expr, movement, reports, reports_, sink_);
+  if (!to)
+    throw Refused();
+  for (size_t i = 1; i < args.size(); ++i)
+    made.operands[i] = slice(*made.operands[i], to->choices);
+  made.kind = PlacedKind::Move;
+  made.expr = &expr;
+  made.movement = &movement;
+  made.over = std::move(to->over);
+  made.level = made.over.back();
+  made.elem = elemOf(expr.type->elem);
+  made.shape = shapeOf(*expr.type);
+  made.placement = std::move(to->result);
+  return add(std::move(made));
+}
+
 ValueId Placer::move(const ConvertExpr &expr, const MovementRecord &movement) {
+  if (movement.takes == MovementTakes::Rows)
+    return moveRows(expr, movement);
   ValueId id = value(*expr.arg);
   std::optional<MovedTo> to = placeMovement(dims_, tree_, placed_, expr, movement,
                                             reported(*expr.arg, id), reports_, sink_);
@@ -478,50 +512,17 @@ ValueId Placer::move(const ConvertExpr &expr, const MovementRecord &movement) {
   return add(std::move(made));
 }
 
-/// `x[:, new]`, and `x[0]` of an axis of extent 1: the same elements with other axes.
 ValueId Placer::index(const IndexExpr &expr) {
   ValueId id = value(*expr.base);
-  PlacedValue made = placed_.values[id];
-  std::vector<Dim> shape;
-  std::vector<std::optional<size_t>> axes; // of the base, per axis of the result
-  size_t next = 0;
-  auto keep = [&](size_t count) {
-    for (size_t i = 0; i < count && next < made.shape.size(); ++i, ++next) {
-      shape.push_back(made.shape[next]);
-      axes.push_back(next);
-    }
-  };
-  for (const IndexItem &item : expr.items) {
-    bool isOne = item.kind == IndexItemKind::Position && next < made.shape.size() &&
-                 made.shape[next].isConstant(1);
-    if (item.kind == IndexItemKind::NewAxis) {
-      shape.push_back(dims_.constant(1));
-      axes.push_back(std::nullopt);
-    } else if (item.kind == IndexItemKind::Full) {
-      keep(1);
-    } else if (item.kind == IndexItemKind::Rest) {
-      keep(item.restCount + (item.restHasPrefix ? frame_->prefix.size() : 0));
-    } else if (isOne && std::ranges::none_of(made.placement, [&](const LevelPlacement &at) {
-                 return at.cuts(static_cast<int64_t>(next) -
-                                static_cast<int64_t>(made.shape.size()));
-               })) {
-      ++next;
-    } else {
-      refuse(expr, "an index", "parts have whole axes and `new` ones only");
-    }
-  }
-  keep(made.shape.size() - next);
-  for (LevelPlacement &at : made.placement)
-    if (at.isCut()) {
-      size_t cut = made.shape.size() - static_cast<size_t>(-at.axis);
-      auto place = std::ranges::find(axes, std::optional(cut));
-      at.axis = (place - axes.begin()) - static_cast<int64_t>(axes.size());
-    }
-  made.kind = PlacedKind::Reshape;
-  made.expr = &expr;
-  made.operands = {id};
-  made.shape = std::move(shape);
-  return add(std::move(made));
+  std::optional<PlacedValue> made =
+      placeIndex(dims_, placed_.values[id], expr, frame_->prefix.size(),
+                 [&](Dim dim) { return inProgram(dim); });
+  if (!made)
+    refuse(expr, "an index",
+           "of an axis that is not cut it may have one position that is a size or counts a loop, "
+           "beside it whole axes and `new` ones");
+  made->operands = {id};
+  return add(std::move(*made));
 }
 
 // ---- Calls -------------------------------------------------------------------------------------

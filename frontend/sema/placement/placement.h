@@ -54,6 +54,7 @@ enum class PlacedKind : uint8_t {
   Apply,     ///< the built-in of `expr`, an `OpExpr`, on `operands`
   Convert,   ///< to `elem`, as `expr` says
   Reshape,   ///< the operand in row-major order with the shape of the result
+  Index,     ///< the operand at `positions`, with the shape of the result
   Slice,     ///< each part takes its block of what it has
   Move,      ///< `movement`
   Carried,   ///< what a loop carries: first its operand, then what an iteration ends with
@@ -69,7 +70,9 @@ struct PlacedValue {
   std::vector<std::optional<ValueId>> operands; ///< nothing for an operand that is left out
   const Local *param = nullptr;
   const MovementRecord *movement = nullptr;
-  size_t level = 0; ///< of a movement over one level
+  size_t level = 0;                                   ///< of a movement over one level
+  std::vector<std::pair<size_t, Dim>> positions = {}; ///< of an index: axes of the operand
+  std::vector<size_t> over = {}; ///< of a movement of rows: its levels, outermost first
   Dim dim;
 };
 

@@ -108,6 +108,13 @@ std::string sentText(const DimContext &dims, const std::vector<PlacedLevel> &lev
   for (Dim dim : source.shape)
     bytes += " * " + factorText(dims.toString(dim));
   bool isWide = movement.takes == MovementTakes::Axes;
+  // Over the levels of a movement of rows what moves is cut along its first axis, over others along its last.
+  if (movement.takes == MovementTakes::Rows) {
+    for (size_t other = 0; other < levels.size(); ++other)
+      if (source.placement[other].cuts(-1))
+        bytes += " / " + levels[other].name + "s";
+    isWide = true;
+  }
   for (size_t other = 0; other < levels.size(); ++other)
     if (other != level && !isWide && source.placement[other].isCut())
       bytes += " / " + levels[other].name + "s";

@@ -1,0 +1,35 @@
+#include "codegen/parts/builtin_call.h"
+
+namespace ptl::parts {
+
+reference::BuiltinCall builtinCallOf(const OpExpr &expr, ElemKind elem,
+                                     std::vector<reference::Value> operands,
+                                     std::vector<int64_t> shape) {
+  reference::BuiltinCall call;
+  call.op = expr.op->id;
+  call.elem = elem;
+  call.all = expr.reducesAll;
+  call.text = expr.equation;
+  call.operands = std::move(operands);
+  size_t rank =
+      call.operands.empty() || call.operands[0].isNone() ? 0 : call.operands[0].shape().size();
+  for (int64_t axis : expr.axes)
+    call.axes.push_back(axis < 0 ? axis + static_cast<int64_t>(rank) : axis);
+  if (expr.op->opClass == OpClass::Creation || expr.op->opClass == OpClass::Shape)
+    call.shape = std::move(shape);
+  for (size_t i = 0; i < expr.op->params.size() && i < expr.args.size(); ++i) {
+    const Expr *arg = expr.args[i];
+    if (!arg)
+      continue;
+    if (const auto *tag = dyn_cast<EnumTagExpr>(arg)) {
+      call.text = tag->tag;
+      call.round = roundModeByName(tag->tag).value_or(RoundMode::Even);
+    } else if (expr.op->params[i].kind == ParamKind::BoolConst) {
+      bool isSet = cast<ConstExpr>(*arg).intValue != 0;
+      (expr.op->params[i].name == "saturate" ? call.saturate : call.descending) = isSet;
+    }
+  }
+  return call;
+}
+
+} // namespace ptl::parts
