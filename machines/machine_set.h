@@ -17,19 +17,19 @@ public:
   };
 
   MachineSet() = default;
-  /// Files may take what they do not say from each other.
+  /// Any of the files may be the base of another one.
   explicit MachineSet(std::vector<MachineFile> own);
 
   const std::vector<MachineFile> &ownFiles() const { return files_; }
-  /// The own files that are no machines.
+  /// The user's files that do not describe a machine.
   const std::vector<Invalid> &invalid() const { return invalid_; }
-  /// The machine of the last own file; null without one.
+  /// The machine of the user's last file; null if there is none.
   const Machine *lastOwn() const { return own_.empty() ? nullptr : &own_.back(); }
 
-  /// The machine of that name, `a2:910b3` a variant; own ones hide built-in ones. Null if there is
+  /// The machine of that name, `a2:910b3` a variant; a user's machine hides the built-in one of that name. Null if there is
   /// none.
   const Machine *find(std::string_view name) const;
-  /// All names but those of variants, own ones first.
+  /// All names except those of variants, the user's first.
   std::vector<std::string> names() const;
   /// The names of those that kernels are compiled for but that cannot run programs here.
   std::vector<std::string> chips() const;

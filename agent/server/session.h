@@ -1,5 +1,5 @@
-// One client of the server: takes messages of the Model Context Protocol and answers them, over whatever brought
-// them. Messages are JSON-RPC 2.0.
+// One client of the server: answers the messages of the Model Context Protocol, whatever transport they come
+// by. Messages are JSON-RPC 2.0.
 #pragma once
 
 #include "agent/server/job.h"
@@ -18,19 +18,19 @@ struct ServerState {
 
 class Session {
 public:
-  /// Takes messages for the client that belong to the message they answer: progress, then the response; null where
-  /// there will be none, since the client has cancelled the request.
+  /// Sends messages about one request to the client: progress, then the response; null if the client has cancelled
+  /// the request and gets no response.
   using Send = std::function<void(const Json &message)>;
 
   explicit Session(ServerState &state) : state_(state) {}
   ~Session() { cancelAll(); }
   Session(const Session &) = delete;
 
-  /// Takes one message, text of JSON. Every request is answered once, now or later, unless it is cancelled.
+  /// Handles one message, which is JSON text. Every request is answered once, now or later, unless it is cancelled.
   void receive(std::string_view text, const Send &send);
-  /// The same for a message that was read. Gives whether an answer is to come.
+  /// The same for a message that has been parsed. Returns whether a response will follow.
   bool receive(const Json &message, const Send &send);
-  /// Ends what still works for a request, and tells its `send`.
+  /// Ends the worker of a request, and calls its `send` with null.
   void cancel(const Json &id);
   void cancelAll();
 

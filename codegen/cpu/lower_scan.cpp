@@ -8,6 +8,7 @@
 #include "codegen/cpu/storage.h"
 #include "codegen/cpu/streamed_store.h"
 #include "codegen/cpu/tile_ahead.h"
+#include "passes/analysis/op_kinds.h"
 
 using namespace mlir;
 using arith::CmpIPredicate;
@@ -139,7 +140,7 @@ void Scan::oneByOne(Coords &at) const {
 }
 
 bool produceScan(Lowering &l, Operation *op, const View &dest, Value streamed) {
-  if (!op->getName().getStringRef().starts_with("ptl.cum"))
+  if (!ir::isCumulative(op))
     return false;
   Value operand = op->getOperand(0);
   prepare(l, operand);

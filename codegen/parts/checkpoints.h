@@ -1,4 +1,5 @@
-// Checkpoints of the loop of a program on parts: which part saves what, and from where a run goes on.
+// Checkpoints of the loop of a program on parts: what each part saves, and from which checkpoint a run goes
+// on.
 #pragma once
 
 #include "codegen/parts/grid.h"
@@ -16,15 +17,15 @@
 
 namespace ptl::parts {
 
-/// One part, and how it reaches the others.
+/// One part, with its connections to the others.
 struct OwnPart {
   uint32_t part = 0;
   movement::Port &port; ///< to parts by their number
 };
 
 struct CheckpointOptions {
-  bool saves = false;   ///< the loop with checkpoints saves them
-  bool resumes = false; ///< and begins with the latest one that is whole
+  bool saves = false;   ///< checkpoints are saved
+  bool resumes = false; ///< the loop begins with the latest undamaged checkpoint
   std::function<void(const std::string &)> note = [](const std::string &) {
   }; ///< is told what a person should know
 };
@@ -32,34 +33,34 @@ struct CheckpointOptions {
 /// The values that dimensions have, by their symbols.
 using Sizes = std::map<SymbolId, int64_t>;
 
-/// The state of a loop for given sizes; nothing for what they do not decide.
+/// The variables of a loop for given sizes; nothing if an extent does not follow from the sizes.
 std::optional<std::vector<checkpoint::Variable>>
 stateOf(const PlacedProgram &placed, const PlacedLoop &loop, const Sizes &sizes);
-/// The sizes of a program by name, and back: those of the manifest that the program has, too.
+/// `namedSizes` gives the sizes of a program by name; `sizesNamed` is the inverse and ignores other names.
 std::map<std::string, int64_t> namedSizes(const PlacedProgram &placed, const Sizes &sizes);
 Sizes sizesNamed(const PlacedProgram &placed, const std::map<std::string, int64_t> &names);
 
-/// Why a program cannot go on from a checkpoint, as far as the manifest and the program say; empty if it
-/// can. `sizes`: of the run; null for those of the manifest.
+/// Why a program cannot go on from a checkpoint, judged by the manifest alone; empty if it can. `sizes` are
+/// those of the run; null stands for those of the manifest.
 std::string whyNotFrom(const PlacedProgram &placed, const checkpoint::Manifest &manifest,
                        const Sizes *sizes = nullptr);
 
-/// What the loop of one run saves. All parts that are ranks call the same in the same order. What fails gives
-/// its reason in `why`; `isShared` says that all parts have found the same.
+/// The checkpoints of the loop of one run. All parts that are ranks make the same calls in the same order.
+/// After a failure `why` has the reason; with `isShared` all parts have failed alike.
 class LoopCheckpoints {
 public:
   LoopCheckpoints(const PlacedProgram &placed, const PlacedLoop &loop, const Grid &grid,
                   const Sizes &sizes, const CheckpointOptions &options, OwnPart *own);
 
-  /// The iteration to go on with; nothing for the first one.
+  /// The iteration with which the run goes on; nothing for the first one.
   std::optional<int64_t> begin(std::string &why, bool &isShared);
   /// What a part has of a variable in the checkpoint to go on from.
   reference::Value read(size_t variable, uint32_t part, std::string &why) const;
 
   using ValueAt = std::function<const reference::Value &(size_t variable, uint32_t part)>;
-  /// Begins to save the state with which iteration `next` begins.
+  /// Begins to save the state at the beginning of iteration `next`.
   void save(int64_t next, const ValueAt &valueAt, std::string &why);
-  /// What has failed of that so far.
+  /// Why saving has failed so far; empty if it has not.
   std::string failure() { return saver_ ? saver_->failure() : std::string(); }
   /// Waits until all is saved.
   std::string finish() { return saver_ ? saver_->finish() : std::string(); }
@@ -68,7 +69,7 @@ private:
   bool isFirst() const { return !own_ || own_->part == 0; }
   movement::Box boxAt(size_t variable, uint32_t part) const;
   void addPieces(size_t variable);
-  // Between parts that are ranks: what the first says to all, what all say to the first.
+  // Messages between parts that are ranks: from the first to all, and from all to the first.
   std::string told(const std::string &text);
   std::vector<std::string> heard(const std::string &mine);
   // The search for the checkpoint to go on from.
@@ -87,9 +88,9 @@ private:
   std::unique_ptr<checkpoint::FolderLock> lock_; ///< of the first part
   std::vector<int64_t> candidates_;              ///< of the first part; the latest first
   size_t tried_ = 0;
-  checkpoint::Manifest from_; ///< to go on from
+  checkpoint::Manifest from_; ///< of the checkpoint from which the run goes on
   std::string fromFolder_;
-  checkpoint::Manifest plan_; ///< of what is saved
+  checkpoint::Manifest plan_; ///< of the checkpoints that are saved
   std::unique_ptr<checkpoint::Saver> saver_;
 };
 

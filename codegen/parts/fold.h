@@ -1,4 +1,4 @@
-// What becomes of two elements that parts owe to a sum, a maximum or a minimum.
+// How two elements of a partial sum, maximum or minimum become one.
 #pragma once
 
 #include "codegen/reference/scalar_ops.h"

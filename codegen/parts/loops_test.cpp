@@ -121,7 +121,7 @@ program q[B, D](x: i32[B, D] over chip by B, z: i32[B, D]) -> (y: i32[B, D]) at 
 }
 )");
   std::string errors = checked.errors();
-  EXPECT_NE(errors.find("E1009 `total` begins this loop the same on all chips"), errors.npos)
+  EXPECT_NE(errors.find("E1009 `total` is the same on all chips before this loop"), errors.npos)
       << errors;
   EXPECT_EQ(errors.find("rows"), errors.npos)
       << errors; // A block of what is whole is taken for nothing.

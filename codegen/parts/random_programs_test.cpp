@@ -85,7 +85,7 @@ TEST(Parts, RandomPrograms) {
     // What is accepted with another movement or placement must mean the same.
     for (const std::string &text : program.altered()) {
       ++altered;
-      // Elsewhere a value may be owed that was rounded.
+      // Elsewhere a value that was rounded may be partial.
       alteredRefused += !comparison.on(text, program.isExact ? 0 : 1e-5);
     }
     for (const std::string &text : program.wrong()) {

@@ -158,7 +158,7 @@ void PartsRun::make(ValueId id, const std::vector<Value> &args) {
   }
 }
 
-/// Of what is owed, the first part of a level has all, and the others a summand that changes nothing.
+/// Of a partial value the first part of a level has all, and the others have the identity element.
 Value PartsRun::argument(const PlacedValue &value, uint32_t part, const std::vector<Value> &args) {
   const std::vector<Local *> &params = placed_.decl->params;
   size_t index =
@@ -451,7 +451,7 @@ void PartsRun::route(ValueId id) {
 
 // ---- Results -----------------------------------------------------------------------------------
 
-/// Adds what parts owe: over each level in the order of movements, so that the first parts have sums.
+/// Adds the summands of partial values: over each level in the order of movements, so that the first parts have sums.
 std::vector<Value> PartsRun::foldedParts(const PlacedValue &value, std::vector<Value> parts) {
   for (size_t level = placed_.levels.size(); level-- > 0;) {
     const LevelPlacement &at = value.placement[level];

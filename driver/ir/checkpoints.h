@@ -6,18 +6,18 @@
 
 namespace ptl {
 
-/// Reports a program whose checkpoints this run would not save, or that `--resume` asks too much of; false
-/// if it cannot go on. `onParts`: it runs with `--shape`.
+/// Warns if this run saves no checkpoints although the program has some, and reports a `--resume` that is not
+/// possible; false after an error. `onParts`: the program runs with `--shape`.
 bool checkpointsAreMet(Session &session, const CallableDecl &decl, bool onParts);
 
-/// Before a run goes on from there: whether the latest checkpoint that has a manifest fits the program. What
-/// its files hold is looked at by the run.
+/// Whether the latest checkpoint that has a manifest fits the program, before the run goes on from it. The
+/// run itself verifies the files.
 bool canResume(Session &session, const PlacedProgram &placed);
 
-/// What `--checkpoint` asks: whether the program can go on from that checkpoint.
+/// Carries out `--checkpoint`: checks whether the program can go on from that checkpoint.
 void checkCheckpoint(Session &session, const CheckedProgram &program, const std::string &folder);
 
-/// How a run on parts saves and resumes; what is notable is reported once, by who has the results.
+/// How a run on parts saves and resumes. Warnings are reported once, by the process that gets the results.
 parts::CheckpointOptions checkpointOptions(Session &session);
 
 } // namespace ptl

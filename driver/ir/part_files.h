@@ -1,4 +1,4 @@
-// The arrays of a run on ranks that lie in files: each rank reads and writes what it has.
+// The arrays of a run on ranks that lie in files: each rank reads and writes the blocks that it has.
 #pragma once
 
 #include "codegen/parts/run_parts.h"
@@ -12,7 +12,7 @@ namespace ptl {
 
 class RunFiles : public parts::PartFiles {
 public:
-  /// `paths`: one per output, empty for those that are no files.
+  /// `paths` has one entry per output, which is empty if the output goes to no file.
   RunFiles(const RunInputs &inputs, const rt::Entry &entry, std::vector<std::string> paths,
            PendingResults &pending);
 
@@ -26,12 +26,12 @@ public:
 
 private:
   std::vector<const rt::ArrayFile *> files_; ///< per parameter
-  std::vector<PtlElem> elems_;               ///< as what they are read
+  std::vector<PtlElem> elems_;               ///< the element types as which they are read
   std::vector<std::string> paths_;
   PendingResults &pending_;
 };
 
-/// An array of which only the shape is known.
+/// A value with the shape of the array and without elements.
 reference::Value shapeOnly(const rt::OwnedArray &array);
 
 } // namespace ptl

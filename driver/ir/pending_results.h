@@ -1,4 +1,4 @@
-// Results on their way to files and to the terminal: nothing is seen of them before all are complete.
+// Collects results for files and for the terminal, so that none is visible before all are complete.
 #pragma once
 
 #include "driver/session.h"
@@ -13,27 +13,28 @@ namespace ptl {
 
 class PendingResults {
 public:
-  /// `announce` is told the name of each file before it is made.
+  /// `announce` is called with the name of each temporary file before the file is made.
   explicit PendingResults(std::function<void(const std::string &)> announce = {})
       : announce_(std::move(announce)) {}
   ~PendingResults();
   PendingResults(const PendingResults &) = delete;
 
   void print(const std::string &text) { text_ += text; }
-  /// Writes an array beside `path`; reports if it cannot. What is no file gets it at the end.
+  /// Writes an array to a temporary file beside `path`, and reports a failure. If `path` is no regular file
+  /// (a pipe or a device), it is written by `commit`.
   bool write(Session &session, const std::string &path, rt::OwnedArray array);
-  /// Whether results for `path` can be written in parts: it is a file, or none yet.
+  /// Whether results for `path` can be written in parts: it is a regular file or does not exist.
   static bool takesParts(const std::string &path);
-  /// Makes a file beside `path` that begins with `head` and has so many bytes, for others to write into.
-  /// Its name; empty, and the reason, if it cannot be.
+  /// Makes a temporary file of `size` bytes beside `path` that begins with `head`; other processes write the
+  /// rest. Returns its name; after a failure the name is empty, and `why` has the reason.
   std::string begin(const std::string &path, const std::string &head, uint64_t size,
                     std::string &why);
-  /// Puts all where it belongs; reports what cannot be.
+  /// Renames the files to their final names and prints the text; reports failures.
   bool commit(Session &session);
 
 private:
   struct File {
-    std::string path, beside; ///< nothing beside: it is written at the end
+    std::string path, beside; ///< `beside`: the temporary file; empty: `commit` writes `array`
     rt::OwnedArray array;
   };
 

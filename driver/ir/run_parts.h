@@ -1,4 +1,4 @@
-// `ptlc run --shape host=2,chip=4`: programs whose arrays lie over the parts of levels.
+// `ptlc run --shape host=2,chip=4`: runs programs whose arrays lie over the parts of levels.
 #pragma once
 
 #include "codegen/parts/run_parts.h"
@@ -12,33 +12,33 @@
 
 namespace ptl {
 
-/// What `--shape` and what belongs to it say.
+/// The values of `--shape` and `--in-process`.
 struct RunShape {
-  parts::MachineShape shape; ///< the name of the only level may be left out, and is empty
+  parts::MachineShape shape; ///< the name is empty if the only level has none on the command line
   std::shared_ptr<Ranks>
-      ranks; ///< of which this process is one; null before, and with `--in-process`
+      ranks; ///< the ranks; null in the process that starts them, and with `--in-process`
   bool inProcess = false;
 
-  /// Whether ranks are to be started, of which this process is none.
+  /// Whether this process has to start the ranks.
   bool isToStart() const { return !inProcess && !ranks; }
-  /// Of ranks one has the results.
+  /// Whether this process gets the results: of ranks only the first one does.
   bool hasResults() const { return !ranks || ranks->rank() == 0; }
 };
 
-/// The levels and counts of `--shape`; reports what is none. Nothing if it is not given, or was reported.
+/// The levels and counts of `--shape`. Nothing without the option, and after reporting that it is wrong.
 std::optional<parts::MachineShape> shapeGiven(Session &session, uint32_t mostParts);
 
-/// What `--shape` says; reports what cannot be run so. Nothing if it is not given, or was reported.
+/// The shape of this run. Nothing without `--shape`, and after reporting that it cannot be run.
 std::optional<RunShape> shapeOfRun(Session &session);
 
-/// A program with the parts that a shape has for it.
+/// A placed program and the number of parts that a shape has of each of its levels.
 struct OnShape {
   PlacedProgram placed;
   parts::MachineShape shape;
   std::vector<uint32_t> counts;
 };
 
-/// The placed program; nothing, and the reason, if it is none.
+/// Places a program. Nothing, and the reason, if its header places no array or its placements do not agree.
 std::optional<PlacedProgram> placedProgram(const CheckedProgram &program, const CallableDecl &decl,
                                            std::string &why);
 
@@ -46,12 +46,12 @@ std::optional<PlacedProgram> placedProgram(const CheckedProgram &program, const 
 std::optional<OnShape> layOut(const CheckedProgram &program, const CallableDecl &decl,
                               const parts::MachineShape &shape, std::string &why);
 
-/// Starts the program on ranks of its own and stays until they are gone. What no rank has said is reported.
+/// Starts the program on ranks and waits until they have ended. Reports a failure that no rank has reported.
 ExitCode startRanks(Session &session, const CheckedProgram &program, const CallableDecl &decl,
                     const RunShape &shape);
 
-/// Runs a program on its parts as if they were one machine. `files`: of ranks, what each reads and writes
-/// by itself.
+/// Runs a program on its parts and returns the results of the whole. `files` are the arrays that each rank
+/// reads and writes itself; null for runs in one process.
 reference::RunResult runOnShape(Session &session, const CheckedProgram &program,
                                 const CallableDecl &decl, std::vector<reference::Value> args,
                                 const reference::RunOptions &options, const RunShape &shape,

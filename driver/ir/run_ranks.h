@@ -1,5 +1,5 @@
-// The parts of a program as ranks of MPI: `ptlc run --shape chip=4` starts `mpirun` and watches over it, and
-// what that starts finds itself among ranks.
+// Runs the parts of a program as ranks of MPI: `ptlc run --shape chip=4` starts `mpirun` and watches it, and
+// the processes that `mpirun` starts run the same command as ranks.
 #pragma once
 
 #include "driver/options.h"
@@ -14,14 +14,14 @@
 
 namespace ptl {
 
-/// All ranks of a run, seen from one.
+/// One rank of a run, with its connections to all others.
 class Ranks : public movement::Port {
 public:
-  /// Whether something like `mpirun` started this process as one of several.
+  /// Whether `mpirun` or a similar program started this process as one of several.
   static bool isOne();
-  /// Ties this rank to what watches over it and loads the plug-in; null, and the reason, if it cannot.
+  /// Connects this rank to its keeper and loads the plug-in. Null, and the reason, after a failure.
   static std::unique_ptr<Ranks> join(double patience, std::string &why);
-  /// Runs `mpirun` with as many of this same command, until all of them are gone.
+  /// Runs `mpirun` with `count` processes of this command, and waits until all of them have ended.
   static ranks::Outcome start(uint32_t count, double patience, ranks::Keeper::NameOf nameOf);
   ~Ranks() override;
 
@@ -31,18 +31,17 @@ public:
   void post(uint32_t rank, std::span<const uint8_t> bytes) override;
   bool settle(uint32_t rank) override;
   bool receive(uint32_t rank, std::span<uint8_t> bytes) override;
-  /// A file that is to be gone if the run fails.
+  /// Notes a file that is removed if the run fails.
   void makes(const std::string &path) { lifeline_->makes(path); }
-  /// The end of this rank, after all that it says has been written. With success it waits until every
-  /// rank has come here; then the first one puts the results where they belong, by `commit`, and its
-  /// code is that of the run. Without, all ranks end: because of this one, or of the first if that has the
-  /// same to say, `isShared`.
+  /// Ends this rank, after its messages have been printed. After success it waits until every rank has
+  /// called this; then the first rank writes the results by `commit`, whose exit code is that of the run.
+  /// After a failure all ranks end. With `isShared` all ranks have failed alike, and the first one reports it.
   ExitCode end(ExitCode code, bool isShared, const std::function<ExitCode()> &commit);
 
 private:
   Ranks(std::unique_ptr<ranks::Lifeline> lifeline, const PtlRanks *ranks, double patience)
       : lifeline_(std::move(lifeline)), ranks_(ranks), patience_(patience) {}
-  /// How long to wait for others: as long as it takes, if somebody watches over all of them.
+  /// How long to wait for others in seconds: without a limit if the keeper watches all of them.
   double patience() const { return lifeline_->coversAll() ? -1 : patience_; }
   [[noreturn]] void stop(ExitCode code, bool isShared);
 

@@ -1,5 +1,5 @@
-// The time of a placed program on a machine of many chips: `ptlc sim --target cloudmatrix384`, and
-// `ptlc check --cost` there.
+// Predicts the time of a placed program on a machine of many chips, for `ptlc sim --target cloudmatrix384`
+// and `ptlc check --cost`.
 #pragma once
 
 #include "codegen/parts/time_parts.h"
@@ -14,7 +14,7 @@
 
 namespace ptl {
 
-/// What is asked: sizes by name, and how many parts of each level; without them the whole machine.
+/// The program, its sizes by name, and the number of parts of each level; without `shape` the whole machine.
 struct LevelsQuestion {
   const CheckedProgram &program;
   const CallableDecl &decl;
@@ -22,21 +22,21 @@ struct LevelsQuestion {
   const MachineLevels &levels;
   std::map<std::string, int64_t> sizes;
   std::optional<parts::MachineShape> shape;
-  bool assumesSizes = false; ///< those that are not given, else they are missed
+  bool assumesSizes = false; ///< missing sizes are assumed; else they are an error
   bool keepsCarried = false;
 };
 
 struct TimedOnLevels {
   std::string entry, machine;
   std::vector<std::pair<std::string, int64_t>> sizes;
-  std::vector<std::string> assumed; ///< of these
+  std::vector<std::string> assumed; ///< the names of the sizes that were assumed
   PlacedProgram placed;
   std::vector<uint32_t> counts;
   std::unique_ptr<parts::Grid> grid;
   movement::Fabric fabric;
-  std::vector<uint32_t> chips; ///< per part
+  std::vector<uint32_t> chips; ///< the chip of each part
   parts::PartsTime time;
-  std::string notComputed; ///< why some computing has no time; empty: all has
+  std::string notComputed; ///< why the time of some computation is not known; empty if all are
 };
 
 /// Nothing after reporting why there is no time.
@@ -46,7 +46,7 @@ std::unique_ptr<TimedOnLevels> timeOnLevels(Session &session, const LevelsQuesti
 std::string levelsText(const TimedOnLevels &timed, const SourceManager &sources);
 /// The same as JSON (docs/schemas/levels.json).
 std::string levelsJson(const TimedOnLevels &timed, const SourceManager &sources);
-/// For Perfetto and Chrome: of each part what it computes and moves, and the ports of each level.
+/// A trace for Perfetto and Chrome: the computations and movements of each part, and the ports of each level.
 std::string levelsTrace(const TimedOnLevels &timed, const SourceManager &sources);
 /// The same as a page for a browser.
 std::string levelsPage(const TimedOnLevels &timed, const SourceManager &sources);

@@ -1,4 +1,4 @@
-// `ptlc tune -D M=256,1024,4096`: a schedule for each range of a length.
+// `ptlc tune -D M=256,1024,4096`: finds a schedule for each range of a length.
 #pragma once
 
 #include "compile/tune/tune_entry.h"
@@ -8,17 +8,17 @@
 
 namespace ptl {
 
-/// The length with several values, and these in ascending order.
+/// A length with several values, in ascending order.
 struct TunedLength {
   std::string name;
   std::vector<int64_t> values;
 };
 
-/// The length of the declaration to which `-D` gives several values. Nothing where none has, or where several
-/// have, or what is no length.
+/// The length of the declaration to which `-D` gives several values. Nothing if there is none, if there are
+/// several, or if the name is no length.
 std::optional<TunedLength> tunedLength(const CallableDecl &decl, const Wanted &wanted);
 
-/// What tuning asks of the command around it.
+/// The input of the tuning, and the functions of `ptlc tune` that it calls.
 struct RangeCommand {
   Session &session;
   const CheckedProgram &program;
@@ -26,15 +26,15 @@ struct RangeCommand {
   TunedLength length;
   /// The question with these values; nothing after reporting why there is none.
   std::function<std::optional<TuneQuestion>(const Wanted &wanted)> question;
-  /// Searches; `ended` says what ended the search before its end.
+  /// Searches. `ended` gets the reason if the search ended early.
   std::function<TuneResult(EntryTuning &tuning, std::string &ended)> search;
-  /// Whether the file gives that time with these values, and why not.
+  /// Whether the file as written reaches that time with these values; if not, `why` has the reason.
   std::function<bool(const Wanted &wanted, double us, std::string &why)> gives;
   std::string machine;
 };
 
-/// Tunes for each value, joins neighbours that one choice serves within a few hundredths, and prints or writes the
-/// schedules.
+/// Tunes for each value, joins neighbouring values for which one choice is within a few percent of the best,
+/// and prints or writes the schedules.
 void tuneRanges(const RangeCommand &command);
 
 } // namespace ptl

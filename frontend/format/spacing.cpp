@@ -95,7 +95,7 @@ void Formatter::assignRole(NodeId id) {
       if (tree_.tokenKind(i) == TokenKind::Comma)
         roles_[i] |= kInnerComma;
     break;
-  case NodeKind::OwedItem: // `partial(+)`
+  case NodeKind::PartialItem: // `partial(+)`
     roles_[n.firstToken + 1] |= kTightBefore | kTightAfter;
     roles_[n.mainToken] |= kTightAfter;
     break;

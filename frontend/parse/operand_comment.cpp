@@ -1,5 +1,4 @@
-// The warning about `h // G`: a trailing comment that reads like the second operand of a division.
-#include "frontend/parse/parser.h"
+#include "frontend/parse/operand_comment.h"
 
 #include <unordered_set>
 
@@ -46,29 +45,30 @@ bool endsOperand(TokenKind kind) {
 
 } // namespace
 
-void Parser::warnOperandComments(TokenIndex first) {
+void warnOperandComments(Parser &p, TokenIndex first) {
   // Words of a sentence are rarely names of the declaration, so only those that are count.
   std::unordered_set<std::string_view> names;
-  for (TokenIndex i = first + 1; i <= at_; ++i) {
-    if (!endsOperand(tree_.tokenKind(i - 1)))
+  for (TokenIndex i = first + 1; i <= p.position; ++i) {
+    if (!endsOperand(p.tree.tokenKind(i - 1)))
       continue;
-    for (const Trivia &t : tree_.triviaBefore(i)) {
+    for (const Trivia &t : p.tree.triviaBefore(i)) {
       if (t.kind == TriviaKind::Newline)
         break;
       if (t.kind != TriviaKind::LineComment || t.end - t.begin > 80)
         continue;
-      std::string_view text = trimmed(tree_.fileText().substr(t.begin + 2, t.end - t.begin - 2));
+      std::string_view text = trimmed(p.tree.fileText().substr(t.begin + 2, t.end - t.begin - 2));
       std::string_view head = operandHead(text);
       if (head.empty())
         continue;
       if (names.empty())
-        for (TokenIndex k = first; k < at_; ++k)
-          if (tree_.tokenKind(k) == TokenKind::Identifier)
-            names.insert(tree_.tokenText(k));
+        for (TokenIndex k = first; k < p.position; ++k)
+          if (p.tree.tokenKind(k) == TokenKind::Identifier)
+            names.insert(p.tree.tokenText(k));
       bool isNumber = head[0] >= '0' && head[0] <= '9';
       if (isNumber || names.contains(head))
-        sink_.report(DiagId::OperandComment, {tree_.file(), t.begin, t.end}, {std::string(text)})
-            .fix(FixId::OperandComment, "write `/`", {{{tree_.file(), t.begin, t.begin + 2}, "/"}});
+        p.sink.report(DiagId::OperandComment, {p.tree.file(), t.begin, t.end}, {std::string(text)})
+            .fix(FixId::OperandComment, "write `/`",
+                 {{{p.tree.file(), t.begin, t.begin + 2}, "/"}});
     }
   }
 }

@@ -1,72 +1,76 @@
-// Statements of the block level and of orchestration: tasks, pipes, sections, buffers, events.
-#include "frontend/parse/parser.h"
+#include "frontend/parse/parse_block_level.h"
+
+#include "frontend/parse/parse_expr.h"
+#include "frontend/parse/parse_name.h"
+#include "frontend/parse/parse_stmt.h"
+#include "frontend/parse/parse_type.h"
 
 namespace ptl {
 
-NodeId Parser::parseTask() {
-  TokenIndex first = at_;
-  advance();
-  NodeId name = parseName("a name for the task");
-  NodeId body = parseBlock();
-  return make(NodeKind::TaskStmt, first, {name, body});
+NodeId parseTask(Parser &p) {
+  TokenIndex first = p.position;
+  p.advance();
+  NodeId name = parseName(p, "a name for the task");
+  NodeId body = parseBlock(p);
+  return p.make(NodeKind::TaskStmt, first, {name, body});
 }
 
-NodeId Parser::parsePipe() {
-  TokenIndex first = at_;
-  advance();
-  NodeId name = parseName("a name for the pipe");
-  NodeId type = expect(TokenKind::Colon) ? parseType() : missing();
+NodeId parsePipe(Parser &p) {
+  TokenIndex first = p.position;
+  p.advance();
+  NodeId name = parseName(p, "a name for the pipe");
+  NodeId type = p.expect(TokenKind::Colon) ? parseType(p) : p.missing();
   NodeId depth = kNoNode;
-  if (continues() && acceptWord("depth"))
-    depth = parseBinary(Precedence::Or);
-  return make(NodeKind::PipeStmt, first, {name, type, depth});
+  if (p.continues() && p.acceptWord("depth"))
+    depth = parseBinary(p, Precedence::Or);
+  return p.make(NodeKind::PipeStmt, first, {name, type, depth});
 }
 
-NodeId Parser::parseOn() {
-  TokenIndex first = at_;
-  advance();
-  NodeId core = parseName("a kind of core");
-  NodeId split = acceptWord("split") ? parseName("what to split") : kNoNode;
-  NodeId body = parseBlock();
-  return make(NodeKind::OnStmt, first, {core, split, body});
+NodeId parseOn(Parser &p) {
+  TokenIndex first = p.position;
+  p.advance();
+  NodeId core = parseName(p, "a kind of core");
+  NodeId split = p.acceptWord("split") ? parseName(p, "what to split") : kNoNode;
+  NodeId body = parseBlock(p);
+  return p.make(NodeKind::OnStmt, first, {core, split, body});
 }
 
-NodeId Parser::parseCount() {
-  if (!at(TokenKind::LBracket))
+static NodeId parseCount(Parser &p) {
+  if (!p.at(TokenKind::LBracket))
     return kNoNode;
-  TokenIndex open = at_;
-  advance();
-  Brackets inside(*this, false);
-  closers_.push_back(TokenKind::RBracket);
-  NodeId count = parseExpr();
-  closers_.pop_back();
-  expectCloser(TokenKind::RBracket, open);
+  TokenIndex open = p.position;
+  p.advance();
+  Parser::Brackets inside(p, false);
+  p.closers.push_back(TokenKind::RBracket);
+  NodeId count = parseExpr(p);
+  p.closers.pop_back();
+  p.expectCloser(TokenKind::RBracket, open);
   return count;
 }
 
-NodeId Parser::parseBuffer() {
-  TokenIndex first = at_;
-  advance();
-  NodeId name = parseName("a name for the buffer");
-  NodeId count = parseCount();
-  NodeId type = expect(TokenKind::Colon) ? parseType() : missing();
+NodeId parseBuffer(Parser &p) {
+  TokenIndex first = p.position;
+  p.advance();
+  NodeId name = parseName(p, "a name for the buffer");
+  NodeId count = parseCount(p);
+  NodeId type = p.expect(TokenKind::Colon) ? parseType(p) : p.missing();
   NodeId address = kNoNode;
-  if (continues() && acceptWord("at"))
-    address = parseBinary(Precedence::Or);
-  return make(NodeKind::BufferStmt, first, {name, count, type, address});
+  if (p.continues() && p.acceptWord("at"))
+    address = parseBinary(p, Precedence::Or);
+  return p.make(NodeKind::BufferStmt, first, {name, count, type, address});
 }
 
-NodeId Parser::parseEvent() {
-  TokenIndex first = at_;
-  advance();
-  NodeId name = parseName("a name for the event");
-  NodeId count = parseCount();
-  NodeId from = expect(TokenKind::Colon) ? parsePath("a pipe") : missing();
-  NodeId to = expect(TokenKind::Arrow) ? parsePath("a pipe") : missing();
+NodeId parseEvent(Parser &p) {
+  TokenIndex first = p.position;
+  p.advance();
+  NodeId name = parseName(p, "a name for the event");
+  NodeId count = parseCount(p);
+  NodeId from = p.expect(TokenKind::Colon) ? parsePath(p, "a pipe") : p.missing();
+  NodeId to = p.expect(TokenKind::Arrow) ? parsePath(p, "a pipe") : p.missing();
   NodeId number = kNoNode;
-  if (continues() && acceptWord("id"))
-    number = parseBinary(Precedence::Or);
-  return make(NodeKind::EventStmt, first, {name, count, from, to, number});
+  if (p.continues() && p.acceptWord("id"))
+    number = parseBinary(p, Precedence::Or);
+  return p.make(NodeKind::EventStmt, first, {name, count, from, to, number});
 }
 
 } // namespace ptl

@@ -1,5 +1,12 @@
-// Files and declarations.
-#include "frontend/parse/parser.h"
+#include "frontend/parse/parse_decl.h"
+
+#include "frontend/parse/operand_comment.h"
+#include "frontend/parse/parse_expr.h"
+#include "frontend/parse/parse_header.h"
+#include "frontend/parse/parse_name.h"
+#include "frontend/parse/parse_schedule.h"
+#include "frontend/parse/parse_stmt.h"
+#include "frontend/parse/parse_type.h"
 
 namespace ptl {
 namespace {
@@ -22,122 +29,145 @@ constexpr ForeignWord kForeignWords[] = {
 
 } // namespace
 
-NodeId Parser::parseModule() {
-  size_t start = mark();
-  while (!at(TokenKind::EndOfFile))
+static void checkModifiers(Parser &p, uint8_t flags, TokenIndex first, TokenKind what);
+static NodeId parseImport(Parser &p);
+static NodeId parseCallable(Parser &p, NodeKind node, uint8_t flags);
+static void parseHeaderClauses(Parser &p, NodeId (&slots)[9]);
+static NodeId parseBody(Parser &p, uint8_t flags, TokenIndex main);
+static NodeId parseNamedBlock(Parser &p, NodeKind node);
+static NodeId parseProperty(Parser &p);
+static NodeId parseTypeAlias(Parser &p);
+static NodeId parseStruct(Parser &p);
+static NodeId parseField(Parser &p);
+
+/// Reports the nodes that are nested too deeply for readers that recurse over the tree.
+static void reportTooHigh(Parser &p) {
+  const std::vector<NodeId> &high = p.tree.tooHigh();
+  if (p.reportedTooHigh == high.size())
+    return;
+  p.errorAt(p.tree.span(high[p.reportedTooHigh]), DiagId::NestingTooDeep,
+            {std::to_string(kMaxTreeHeight)})
+      .help("cut the expression apart with `let`");
+  for (; p.reportedTooHigh < high.size(); ++p.reportedTooHigh)
+    p.tree.addErrorToken(p.tree.node(high[p.reportedTooHigh]).firstToken);
+}
+
+NodeId parseModule(Parser &p) {
+  size_t start = p.mark();
+  while (!p.at(TokenKind::EndOfFile))
     // Semicolons between declarations are allowed, as between statements.
-    if (!accept(TokenKind::Semicolon))
-      parseItem();
-  at_ = lastToken();
-  NodeId module = finish(NodeKind::Module, 0, start);
+    if (!p.accept(TokenKind::Semicolon))
+      parseItem(p);
+  p.position = p.lastToken();
+  NodeId module = p.finish(NodeKind::Module, 0, start);
   return module;
 }
 
-void Parser::parseItem() {
-  TokenIndex first = itemStart_ = at_;
+void parseItem(Parser &p) {
+  TokenIndex first = p.itemStart = p.position;
   // Each item may report errors at its first token again.
-  lastError_ = ~TokenIndex(0);
-  NodeId item = parseDeclaration();
-  if (tree_.is(item, NodeKind::Error) || !atStatementEnd() || at(TokenKind::RBrace)) {
+  p.lastError = ~TokenIndex(0);
+  NodeId item = parseDeclaration(p);
+  if (p.tree.is(item, NodeKind::Error) || !p.atStatementEnd() || p.at(TokenKind::RBrace)) {
     // What stands behind a declaration on the same line does not belong to it.
-    if (at_ != first && !atStatementEnd())
-      error(DiagId::ExpectedStatementEnd, {found()});
+    if (p.position != first && !p.atStatementEnd())
+      p.error(DiagId::ExpectedStatementEnd, {p.found()});
     // At least one token is taken, so that the file comes to an end.
-    if (at_ == first || at(TokenKind::RBrace)) {
-      if (at(TokenKind::RBrace))
-        error(DiagId::UnmatchedCloser, {std::string(text())});
-      advance();
+    if (p.position == first || p.at(TokenKind::RBrace)) {
+      if (p.at(TokenKind::RBrace))
+        p.error(DiagId::UnmatchedCloser, {std::string(p.text())});
+      p.advance();
     }
     // Recovery goes to the next declaration.
-    while (!at(TokenKind::EndOfFile) && !atDeclaration() &&
-           !(at(TokenKind::Const) && token().newlineBefore))
-      advance();
-    item = make(NodeKind::Error, first, {item});
+    while (!p.at(TokenKind::EndOfFile) && !p.atDeclaration() &&
+           !(p.at(TokenKind::Const) && p.token().newlineBefore))
+      p.advance();
+    item = p.make(NodeKind::Error, first, {item});
   }
-  push(item);
-  reportTooHigh();
-  warnOperandComments(first);
+  p.push(item);
+  reportTooHigh(p);
+  warnOperandComments(p, first);
 }
 
-NodeId Parser::parseDeclaration() {
-  TokenIndex first = at_;
+NodeId parseDeclaration(Parser &p) {
+  TokenIndex first = p.position;
   uint8_t flags = 0;
   // Modifiers may come in any order.
-  for (;; advance()) {
-    if (at(TokenKind::Pub))
+  for (;; p.advance()) {
+    if (p.at(TokenKind::Pub))
       flags |= bit(NodeFlag::Pub);
-    else if (at(TokenKind::Manual))
+    else if (p.at(TokenKind::Manual))
       flags |= bit(NodeFlag::Manual);
-    else if (at(TokenKind::Extern))
+    else if (p.at(TokenKind::Extern))
       flags |= bit(NodeFlag::Extern);
     else
       break;
   }
   for (const ForeignWord &foreign : kForeignWords) {
     // A foreign word is one only in front of a name, since it may be a name itself.
-    if (!atWord(foreign.word) || kind(1) != TokenKind::Identifier)
+    if (!p.atWord(foreign.word) || p.kind(1) != TokenKind::Identifier)
       continue;
     std::string right(spelling(foreign.kind));
-    error(DiagId::ForeignWord, {std::string(foreign.word), right})
+    p.error(DiagId::ForeignWord, {std::string(foreign.word), right})
         .fix(foreign.kind == TokenKind::Fn ? FixId::ForeignFn : FixId::ForeignDeclaration,
-             "write `" + right + "`", {{tree_.tokenSpan(at_), right}});
+             "write `" + right + "`", {{p.tree.tokenSpan(p.position), right}});
     if (foreign.kind == TokenKind::Fn)
       // A function is read to its end; of other declarations the body would not fit.
-      return parseCallable(NodeKind::FnDecl, flags);
-    return missing();
+      return parseCallable(p, NodeKind::FnDecl, flags);
+    return p.missing();
   }
-  TokenKind what = kind();
-  checkModifiers(flags, first, what);
+  TokenKind what = p.kind();
+  checkModifiers(p, flags, first, what);
   NodeId id = kNoNode;
   switch (what) {
   case TokenKind::Import:
-    id = parseImport();
+    id = parseImport(p);
     break;
   case TokenKind::Fn:
-    id = parseCallable(NodeKind::FnDecl, flags);
+    id = parseCallable(p, NodeKind::FnDecl, flags);
     break;
   case TokenKind::Kernel:
-    id = parseCallable(NodeKind::KernelDecl, flags);
+    id = parseCallable(p, NodeKind::KernelDecl, flags);
     break;
   case TokenKind::Program:
-    id = parseCallable(NodeKind::ProgramDecl, flags);
+    id = parseCallable(p, NodeKind::ProgramDecl, flags);
     break;
   case TokenKind::Schedule:
-    id = parseSchedule();
+    id = parseSchedule(p);
     break;
   case TokenKind::Test:
-    id = parseNamedBlock(NodeKind::TestDecl);
+    id = parseNamedBlock(p, NodeKind::TestDecl);
     break;
   case TokenKind::Bench:
-    id = parseNamedBlock(NodeKind::BenchDecl);
+    id = parseNamedBlock(p, NodeKind::BenchDecl);
     break;
   case TokenKind::Property:
-    id = parseProperty();
+    id = parseProperty(p);
     break;
   case TokenKind::Const:
-    id = parseConst();
+    id = parseConst(p);
     break;
   case TokenKind::Type:
-    id = parseTypeAlias();
+    id = parseTypeAlias(p);
     break;
   case TokenKind::Struct:
-    id = parseStruct();
+    id = parseStruct(p);
     break;
   case TokenKind::RBrace:
-    return missing();
+    return p.missing();
   default:
-    auto report = error(DiagId::ExpectedDeclaration, {found()});
-    if (at(TokenKind::At))
+    auto report = p.error(DiagId::ExpectedDeclaration, {p.found()});
+    if (p.at(TokenKind::At))
       report.help("nothing decorates a declaration: a kernel is declared "
                   "`kernel name[N](x: f32[N]) -> (y: f32[N])`");
-    return missing();
+    return p.missing();
   }
-  tree_.setFirstToken(id, first);
-  tree_.setFlags(id, flags);
+  p.tree.setFirstToken(id, first);
+  p.tree.setFlags(id, flags);
   return id;
 }
 
-void Parser::checkModifiers(uint8_t flags, TokenIndex first, TokenKind what) {
+static void checkModifiers(Parser &p, uint8_t flags, TokenIndex first, TokenKind what) {
   // These can be used from another file.
   bool exportable = what == TokenKind::Fn || what == TokenKind::Kernel ||
                     what == TokenKind::Program || what == TokenKind::Const ||
@@ -151,169 +181,169 @@ void Parser::checkModifiers(uint8_t flags, TokenIndex first, TokenKind what) {
     wrong = "extern";
   bool named = isKeyword(what) && what != TokenKind::Let && what != TokenKind::Var;
   if (wrong && named)
-    errorAt(tree_.tokenSpan(first), DiagId::MisplacedModifier,
-            {wrong, std::string(describe(what))});
+    p.errorAt(p.tree.tokenSpan(first), DiagId::MisplacedModifier,
+              {wrong, std::string(describe(what))});
 }
 
-NodeId Parser::parseImport() {
-  TokenIndex first = at_;
-  advance();
+static NodeId parseImport(Parser &p) {
+  TokenIndex first = p.position;
+  p.advance();
   NodeId path =
-      at(TokenKind::StringLiteral) ? parseText() : parsePath("a module or a file in quotes");
+      p.at(TokenKind::StringLiteral) ? parseText(p) : parsePath(p, "a module or a file in quotes");
   NodeId names = kNoNode;
-  if (continues() && accept(TokenKind::Colon)) {
-    TokenIndex listFirst = at_;
-    size_t start = mark();
-    commaList([&] { return parseName("a name to import"); });
-    names = finish(NodeKind::NameList, listFirst, start);
+  if (p.continues() && p.accept(TokenKind::Colon)) {
+    TokenIndex listFirst = p.position;
+    size_t start = p.mark();
+    p.commaList([&] { return parseName(p, "a name to import"); });
+    names = p.finish(NodeKind::NameList, listFirst, start);
   }
   // `import x as y` is read over, since modules have no other names.
-  if (atWord("as") && continues()) {
-    error(DiagId::ExpectedStatementEnd, {found()})
+  if (p.atWord("as") && p.continues()) {
+    p.error(DiagId::ExpectedStatementEnd, {p.found()})
         .help("a module is called by the last word of its path: `import std.nn` binds `nn`");
-    advance();
-    if (at(TokenKind::Identifier) && continues())
-      advance();
+    p.advance();
+    if (p.at(TokenKind::Identifier) && p.continues())
+      p.advance();
   }
-  return make(NodeKind::ImportDecl, first, {path, names});
+  return p.make(NodeKind::ImportDecl, first, {path, names});
 }
 
-NodeId Parser::parseCallable(NodeKind node, uint8_t flags) {
-  TokenIndex main = at_;
-  advance();
+static NodeId parseCallable(Parser &p, NodeKind node, uint8_t flags) {
+  TokenIndex main = p.position;
+  p.advance();
   NodeId slots[9];
   std::fill(std::begin(slots), std::end(slots), kNoNode);
-  slots[0] = parseName("a name");
-  slots[1] = parseGenerics();
-  slots[2] = parseParams();
-  parseHeaderClauses(slots);
-  slots[8] = parseBody(flags, main);
-  Node made{.kind = node, .firstToken = main, .endToken = at_, .mainToken = main};
-  return tree_.add(made, slots);
+  slots[0] = parseName(p, "a name");
+  slots[1] = parseGenerics(p);
+  slots[2] = parseParams(p);
+  parseHeaderClauses(p, slots);
+  slots[8] = parseBody(p, flags, main);
+  Node made{.kind = node, .firstToken = main, .endToken = p.position, .mainToken = main};
+  return p.tree.add(made, slots);
 }
 
-void Parser::parseHeaderClauses(NodeId (&slots)[9]) {
+static void parseHeaderClauses(Parser &p, NodeId (&slots)[9]) {
   unsigned last = 0;
   while (true) {
-    bool arrow =
-        at(TokenKind::Arrow) || acceptForeignOperator(TokenKind::Equal, TokenKind::Greater, "->");
-    unsigned slot = arrow                               ? 3
-                    : at(TokenKind::On) || atWord("at") ? 4
-                    : at(TokenKind::Where)              ? 5
-                    : atWord("tune")                    ? 6
-                    : atWord("from")                    ? 7
-                                                        : 0;
+    bool arrow = p.at(TokenKind::Arrow) ||
+                 acceptForeignOperator(p, TokenKind::Equal, TokenKind::Greater, "->");
+    unsigned slot = arrow                                   ? 3
+                    : p.at(TokenKind::On) || p.atWord("at") ? 4
+                    : p.at(TokenKind::Where)                ? 5
+                    : p.atWord("tune")                      ? 6
+                    : p.atWord("from")                      ? 7
+                                                            : 0;
     if (slot == 0)
       return;
     if (slots[slot] != kNoNode)
-      error(DiagId::DuplicateClause, {std::string(text())});
+      p.error(DiagId::DuplicateClause, {std::string(p.text())});
     else if (slot < last)
-      error(DiagId::HeaderOrder, {kClauseNames[last], std::string(text())})
+      p.error(DiagId::HeaderOrder, {kClauseNames[last], std::string(p.text())})
           .help("the order is results, `on` or `at`, `where`, `tune`");
     last = std::max(last, slot);
-    NodeId clause = slot == 3   ? parseResults()
-                    : slot == 4 ? (at(TokenKind::On) ? parseOnClause() : parseAtClause())
-                    : slot == 5 ? parseWhere()
-                    : slot == 6 ? parseTune()
-                                : parseSources();
+    NodeId clause = slot == 3   ? parseResults(p)
+                    : slot == 4 ? (p.at(TokenKind::On) ? parseOnClause(p) : parseAtClause(p))
+                    : slot == 5 ? parseWhere(p)
+                    : slot == 6 ? parseTune(p)
+                                : parseSources(p);
     if (slots[slot] == kNoNode)
       slots[slot] = clause;
   }
 }
 
-NodeId Parser::parseBody(uint8_t flags, TokenIndex main) {
+static NodeId parseBody(Parser &p, uint8_t flags, TokenIndex main) {
   bool isExtern = flags & bit(NodeFlag::Extern);
-  if (at(TokenKind::LBrace)) {
+  if (p.at(TokenKind::LBrace)) {
     if (isExtern)
-      error(DiagId::UnexpectedBody);
-    NodeId body = parseBlock();
+      p.error(DiagId::UnexpectedBody);
+    NodeId body = parseBlock(p);
     return isExtern ? kNoNode : body;
   }
   if (isExtern)
     return kNoNode;
-  if (at(TokenKind::EndOfFile) || atDeclaration()) {
-    error(DiagId::MissingBody, {std::string(tree_.tokenText(main))});
-    return missing();
+  if (p.at(TokenKind::EndOfFile) || p.atDeclaration()) {
+    p.error(DiagId::MissingBody, {std::string(p.tree.tokenText(main))});
+    return p.missing();
   }
-  return parseBlock();
+  return parseBlock(p);
 }
 
-NodeId Parser::parseNamedBlock(NodeKind node) {
-  TokenIndex first = at_;
-  advance();
-  NodeId label = parseText();
-  NodeId body = parseBlock();
-  return make(node, first, {label, body});
+static NodeId parseNamedBlock(Parser &p, NodeKind node) {
+  TokenIndex first = p.position;
+  p.advance();
+  NodeId label = parseText(p);
+  NodeId body = parseBlock(p);
+  return p.make(node, first, {label, body});
 }
 
-NodeId Parser::parseProperty() {
-  TokenIndex first = at_;
-  advance();
-  NodeId label = parseText();
-  NodeId generics = parseGenerics();
-  NodeId where = at(TokenKind::Where) ? parseWhere() : kNoNode;
-  NodeId body = parseBlock();
-  return make(NodeKind::PropertyDecl, first, {label, generics, where, body});
+static NodeId parseProperty(Parser &p) {
+  TokenIndex first = p.position;
+  p.advance();
+  NodeId label = parseText(p);
+  NodeId generics = parseGenerics(p);
+  NodeId where = p.at(TokenKind::Where) ? parseWhere(p) : kNoNode;
+  NodeId body = parseBlock(p);
+  return p.make(NodeKind::PropertyDecl, first, {label, generics, where, body});
 }
 
-NodeId Parser::parseConst() {
-  TokenIndex first = at_;
-  advance();
-  NodeId name = parseName("a name");
-  NodeId type = accept(TokenKind::Colon) ? parseType() : kNoNode;
+NodeId parseConst(Parser &p) {
+  TokenIndex first = p.position;
+  p.advance();
+  NodeId name = parseName(p, "a name");
+  NodeId type = p.accept(TokenKind::Colon) ? parseType(p) : kNoNode;
   NodeId value = kNoNode;
-  if (accept(TokenKind::Equal)) {
-    value = parseExpr();
+  if (p.accept(TokenKind::Equal)) {
+    value = parseExpr(p);
   } else {
-    error(DiagId::MissingValue, {"const"});
-    value = missing();
+    p.error(DiagId::MissingValue, {"const"});
+    value = p.missing();
   }
-  return make(NodeKind::ConstDecl, first, {name, type, value});
+  return p.make(NodeKind::ConstDecl, first, {name, type, value});
 }
 
-NodeId Parser::parseTypeAlias() {
-  TokenIndex first = at_;
-  advance();
-  NodeId name = parseName("a name");
-  NodeId generics = parseGenerics();
-  NodeId type = expect(TokenKind::Equal) ? parseType() : missing();
-  return make(NodeKind::TypeDecl, first, {name, generics, type});
+static NodeId parseTypeAlias(Parser &p) {
+  TokenIndex first = p.position;
+  p.advance();
+  NodeId name = parseName(p, "a name");
+  NodeId generics = parseGenerics(p);
+  NodeId type = p.expect(TokenKind::Equal) ? parseType(p) : p.missing();
+  return p.make(NodeKind::TypeDecl, first, {name, generics, type});
 }
 
-NodeId Parser::parseStruct() {
-  TokenIndex first = at_;
-  advance();
-  size_t start = mark();
-  push(parseName("a name"));
-  push(parseGenerics());
-  TokenIndex open = at_;
-  if (!expect(TokenKind::LBrace))
-    return finish(NodeKind::StructDecl, first, start);
-  Brackets inside(*this, true);
-  while (!accept(TokenKind::RBrace)) {
-    if (accept(TokenKind::Semicolon) || accept(TokenKind::Comma))
+static NodeId parseStruct(Parser &p) {
+  TokenIndex first = p.position;
+  p.advance();
+  size_t start = p.mark();
+  p.push(parseName(p, "a name"));
+  p.push(parseGenerics(p));
+  TokenIndex open = p.position;
+  if (!p.expect(TokenKind::LBrace))
+    return p.finish(NodeKind::StructDecl, first, start);
+  Parser::Brackets inside(p, true);
+  while (!p.accept(TokenKind::RBrace)) {
+    if (p.accept(TokenKind::Semicolon) || p.accept(TokenKind::Comma))
       continue;
-    if (at(TokenKind::EndOfFile) || atDeclaration()) {
-      expectCloser(TokenKind::RBrace, open);
+    if (p.at(TokenKind::EndOfFile) || p.atDeclaration()) {
+      p.expectCloser(TokenKind::RBrace, open);
       break;
     }
-    push(parseField());
+    p.push(parseField(p));
   }
-  return finish(NodeKind::StructDecl, first, start);
+  return p.finish(NodeKind::StructDecl, first, start);
 }
 
-NodeId Parser::parseField() {
-  TokenIndex first = itemStart_ = at_;
-  NodeId name = parseName("a field");
-  NodeId type = expect(TokenKind::Colon) ? parseType() : missing();
-  NodeId field = make(NodeKind::Field, first, {name, type});
-  if (at_ != first && (atStatementEnd() || at(TokenKind::Comma)))
+static NodeId parseField(Parser &p) {
+  TokenIndex first = p.itemStart = p.position;
+  NodeId name = parseName(p, "a field");
+  NodeId type = p.expect(TokenKind::Colon) ? parseType(p) : p.missing();
+  NodeId field = p.make(NodeKind::Field, first, {name, type});
+  if (p.position != first && (p.atStatementEnd() || p.at(TokenKind::Comma)))
     return field;
-  if (at_ == first)
-    skipBalanced();
+  if (p.position == first)
+    p.skipBalanced();
   else
-    error(DiagId::ExpectedStatementEnd, {found()});
-  return skipIntoError(field, first);
+    p.error(DiagId::ExpectedStatementEnd, {p.found()});
+  return p.skipIntoError(field, first);
 }
 
 } // namespace ptl

@@ -1,127 +1,142 @@
-// Expressions, by precedence climbing.
-#include "frontend/parse/parser.h"
+#include "frontend/parse/parse_expr.h"
+
+#include "frontend/parse/parse_name.h"
+#include "frontend/parse/parse_stmt.h"
+#include "frontend/parse/parse_type.h"
 
 namespace ptl {
 
-NodeId Parser::parseExpr() {
-  TokenIndex first = at_;
+static NodeId parsePrefix(Parser &p, Precedence least);
+static NodeId parsePower(Parser &p);
+static NodeId parsePrimary(Parser &p);
+static NodeId parseWordPrimary(Parser &p);
+static NodeId parseParen(Parser &p);
+static NodeId parseCall(Parser &p, NodeId callee, TokenIndex first);
+static NodeId parseArg(Parser &p);
+static NodeId parseIndex(Parser &p, NodeId base, TokenIndex first);
+static NodeId parseIndexItem(Parser &p);
+static NodeId parseElementExpr(Parser &p);
+
+NodeId parseExpr(Parser &p) {
+  TokenIndex first = p.position;
   // Each level of nesting is counted, since the parser is recursive.
-  Nesting nesting(*this);
+  Parser::Nesting nesting(p);
   if (nesting.tooDeep())
-    return make(NodeKind::Error, first, {});
-  NodeId start = parseBinary(Precedence::Or);
-  if (!at(TokenKind::DotDot) || !continues())
+    return p.make(NodeKind::Error, first, {});
+  NodeId start = parseBinary(p, Precedence::Or);
+  if (!p.at(TokenKind::DotDot) || !p.continues())
     return start;
-  TokenIndex main = at_;
-  advance();
-  NodeId stop = parseBinary(Precedence::Or);
+  TokenIndex main = p.position;
+  p.advance();
+  NodeId stop = parseBinary(p, Precedence::Or);
   NodeId step = kNoNode;
-  if (continues() && acceptWord("step"))
-    step = parseBinary(Precedence::Or);
-  return make(NodeKind::RangeExpr, first, main, {start, stop, step});
+  if (p.continues() && p.acceptWord("step"))
+    step = parseBinary(p, Precedence::Or);
+  return p.make(NodeKind::RangeExpr, first, main, {start, stop, step});
 }
 
-Precedence Parser::binaryPrecedence() {
-  if (!continues())
+static Precedence binaryPrecedence(Parser &p) {
+  if (!p.continues())
     return Precedence::None;
   // `&&` and `||` lex as two operators that touch.
   // The language has `and` and `or`; the doubled signs are read as these after an error.
-  bool doubled = kind(1) == kind() && touchesNext();
-  if (doubled && at(TokenKind::Amp))
+  bool doubled = p.kind(1) == p.kind() && p.touchesNext();
+  if (doubled && p.at(TokenKind::Amp))
     return Precedence::And;
-  if (doubled && at(TokenKind::Pipe))
+  if (doubled && p.at(TokenKind::Pipe))
     return Precedence::Or;
-  Precedence precedence = precedenceOf(kind());
+  Precedence precedence = precedenceOf(p.kind());
   // Powers bind tighter than prefix operators, and are read by `parsePower`.
   return precedence > Precedence::Product ? Precedence::None : precedence;
 }
 
-bool Parser::acceptForeignOperator(TokenKind left, TokenKind right, const char *word) {
-  if (!at(left) || kind(1) != right || !touchesNext())
+bool acceptForeignOperator(Parser &p, TokenKind left, TokenKind right, const char *word) {
+  if (!p.at(left) || p.kind(1) != right || !p.touchesNext())
     return false;
-  Span both = join(tree_.tokenSpan(at_), tree_.tokenSpan(at_ + 1));
-  std::string shown(tree_.fileText().substr(both.begin, both.end - both.begin));
-  errorAt(both, DiagId::ForeignOperator, {shown})
+  Span both = join(p.tree.tokenSpan(p.position), p.tree.tokenSpan(p.position + 1));
+  std::string shown(p.tree.fileText().substr(both.begin, both.end - both.begin));
+  p.errorAt(both, DiagId::ForeignOperator, {shown})
       .fix(FixId::ForeignOperator, "write `" + std::string(word) + "`", {{both, word}});
-  advance();
+  p.advance();
   return true;
 }
 
 // This is precedence climbing: operands of an operator are all that bind tighter.
-NodeId Parser::parseBinary(Precedence least) {
-  TokenIndex first = at_;
-  NodeId lhs = parsePrefix(least);
+NodeId parseBinary(Parser &p, Precedence least) {
+  TokenIndex first = p.position;
+  NodeId lhs = parsePrefix(p, least);
   bool compared = false;
   while (true) {
-    Precedence precedence = binaryPrecedence();
+    Precedence precedence = binaryPrecedence(p);
     if (precedence == Precedence::None || precedence < least)
       return lhs;
     // `x++` at the end of a statement has no operand behind it.
-    bool ends = newlineAt(2) || kind(2) == TokenKind::Semicolon || kind(2) == TokenKind::RBrace;
-    if (precedence == Precedence::Sum && ends && kind(1) == kind() && touchesNext()) {
-      Span both = join(tree_.tokenSpan(at_), tree_.tokenSpan(at_ + 1));
-      errorAt(both, DiagId::ForeignOperator, {std::string(text()) + std::string(text())})
+    bool ends =
+        p.newlineAt(2) || p.kind(2) == TokenKind::Semicolon || p.kind(2) == TokenKind::RBrace;
+    if (precedence == Precedence::Sum && ends && p.kind(1) == p.kind() && p.touchesNext()) {
+      Span both = join(p.tree.tokenSpan(p.position), p.tree.tokenSpan(p.position + 1));
+      p.errorAt(both, DiagId::ForeignOperator, {std::string(p.text()) + std::string(p.text())})
           .help("write `x += 1`");
-      at_ += 2;
+      p.position += 2;
       return lhs;
     }
     // `a < b < c` would compare a truth value with a number.
     if (precedence == Precedence::Comparison && compared)
-      error(DiagId::ChainedComparison).help("join two comparisons with `and`: `a < b and b < c`");
+      p.error(DiagId::ChainedComparison).help("join two comparisons with `and`: `a < b and b < c`");
     compared = precedence == Precedence::Comparison;
-    acceptForeignOperator(TokenKind::Amp, TokenKind::Amp, "and") ||
-        acceptForeignOperator(TokenKind::Pipe, TokenKind::Pipe, "or");
-    TokenIndex main = at_;
-    advance();
+    acceptForeignOperator(p, TokenKind::Amp, TokenKind::Amp, "and") ||
+        acceptForeignOperator(p, TokenKind::Pipe, TokenKind::Pipe, "or");
+    TokenIndex main = p.position;
+    p.advance();
     // The right side takes only tighter operators, so all binary operators are left-associative.
-    NodeId rhs = parseBinary(tighter(precedence));
-    lhs = make(NodeKind::BinaryExpr, first, main, {lhs, rhs});
+    NodeId rhs = parseBinary(p, tighter(precedence));
+    lhs = p.make(NodeKind::BinaryExpr, first, main, {lhs, rhs});
   }
 }
 
-NodeId Parser::parsePrefix(Precedence least) {
-  bool isNot = at(TokenKind::Not);
-  if (!isNot && !at(TokenKind::Minus) && !at(TokenKind::Tilde))
-    return parsePower();
-  TokenIndex first = at_;
-  Nesting nesting(*this);
+static NodeId parsePrefix(Parser &p, Precedence least) {
+  bool isNot = p.at(TokenKind::Not);
+  if (!isNot && !p.at(TokenKind::Minus) && !p.at(TokenKind::Tilde))
+    return parsePower(p);
+  TokenIndex first = p.position;
+  Parser::Nesting nesting(p);
   if (nesting.tooDeep())
-    return make(NodeKind::Error, first, {});
-  advance();
+    return p.make(NodeKind::Error, first, {});
+  p.advance();
   // `not a == b` negates the comparison; behind a tighter operator it takes only what that would.
-  NodeId operand = isNot ? parseBinary(std::max(least, Precedence::Not)) : parsePrefix(least);
-  return make(NodeKind::UnaryExpr, first, {operand});
+  NodeId operand = isNot ? parseBinary(p, std::max(least, Precedence::Not)) : parsePrefix(p, least);
+  return p.make(NodeKind::UnaryExpr, first, {operand});
 }
 
-NodeId Parser::parsePower() {
-  TokenIndex first = at_;
-  NodeId base = parsePostfix();
-  if (!at(TokenKind::StarStar) || !continues())
+static NodeId parsePower(Parser &p) {
+  TokenIndex first = p.position;
+  NodeId base = parsePostfix(p);
+  if (!p.at(TokenKind::StarStar) || !p.continues())
     return base;
-  TokenIndex main = at_;
-  Nesting nesting(*this);
+  TokenIndex main = p.position;
+  Parser::Nesting nesting(p);
   if (nesting.tooDeep())
-    return make(NodeKind::Error, first, {base});
-  advance();
+    return p.make(NodeKind::Error, first, {base});
+  p.advance();
   // The exponent may have a sign and be a power itself, so `**` is right-associative.
-  NodeId exponent = parsePrefix(Precedence::Product);
-  return make(NodeKind::BinaryExpr, first, main, {base, exponent});
+  NodeId exponent = parsePrefix(p, Precedence::Product);
+  return p.make(NodeKind::BinaryExpr, first, main, {base, exponent});
 }
 
-NodeId Parser::parsePostfix() {
-  TokenIndex first = at_;
-  NodeId expr = parsePrimary();
+NodeId parsePostfix(Parser &p) {
+  TokenIndex first = p.position;
+  NodeId expr = parsePrimary(p);
   // A call or an index belongs to the expression only on the same line.
-  while (at_ > first && continues()) {
-    if (at(TokenKind::LParen)) {
-      expr = parseCall(expr, first);
-    } else if (at(TokenKind::LBracket)) {
-      expr = parseIndex(expr, first);
-    } else if (at(TokenKind::Dot)) {
-      TokenIndex main = at_;
-      advance();
-      NodeId name = parseName("a member");
-      expr = make(NodeKind::MemberExpr, first, main, {expr, name});
+  while (p.position > first && p.continues()) {
+    if (p.at(TokenKind::LParen)) {
+      expr = parseCall(p, expr, first);
+    } else if (p.at(TokenKind::LBracket)) {
+      expr = parseIndex(p, expr, first);
+    } else if (p.at(TokenKind::Dot)) {
+      TokenIndex main = p.position;
+      p.advance();
+      NodeId name = parseName(p, "a member");
+      expr = p.make(NodeKind::MemberExpr, first, main, {expr, name});
     } else {
       break;
     }
@@ -129,168 +144,170 @@ NodeId Parser::parsePostfix() {
   return expr;
 }
 
-NodeId Parser::parsePrimary() {
-  TokenIndex first = at_;
-  switch (kind()) {
+static NodeId parsePrimary(Parser &p) {
+  TokenIndex first = p.position;
+  switch (p.kind()) {
   case TokenKind::Identifier:
-    return leaf(NodeKind::NameExpr);
+    return p.leaf(NodeKind::NameExpr);
   case TokenKind::IntLiteral:
-    return leaf(NodeKind::IntLiteral);
+    return p.leaf(NodeKind::IntLiteral);
   case TokenKind::SizeLiteral:
-    return leaf(NodeKind::SizeLiteral);
+    return p.leaf(NodeKind::SizeLiteral);
   case TokenKind::FloatLiteral:
   case TokenKind::Inf:
   case TokenKind::Nan:
-    return leaf(NodeKind::FloatLiteral);
+    return p.leaf(NodeKind::FloatLiteral);
   case TokenKind::True:
   case TokenKind::False:
-    return leaf(NodeKind::BoolLiteral);
+    return p.leaf(NodeKind::BoolLiteral);
   case TokenKind::StringLiteral:
-    return leaf(NodeKind::StringLiteral);
+    return p.leaf(NodeKind::StringLiteral);
   case TokenKind::If:
-    return parseIf();
+    return parseIf(p);
   case TokenKind::LParen:
-    return parseParen();
+    return parseParen(p);
   case TokenKind::LBracket: {
     // The elements of a list may be ranges.
-    size_t start = mark();
-    bracketed(TokenKind::RBracket, [&] { return parseExpr(); });
-    return finish(NodeKind::ListExpr, first, start);
+    size_t start = p.mark();
+    p.bracketed(TokenKind::RBracket, [&] { return parseExpr(p); });
+    return p.finish(NodeKind::ListExpr, first, start);
   }
   case TokenKind::Dot: {
-    advance();
-    NodeId name = parseName("a member");
-    return make(NodeKind::DotName, first, {name});
+    p.advance();
+    NodeId name = parseName(p, "a member");
+    return p.make(NodeKind::DotName, first, {name});
   }
   case TokenKind::Invalid: {
     // The lexer has reported; what follows is probably the operand.
-    markError();
-    while (at(TokenKind::Invalid) && continues())
-      advance();
-    NodeId operand = at_ > first && continues() ? parsePostfix() : missing();
-    return make(NodeKind::Error, first, {operand});
+    p.markError();
+    while (p.at(TokenKind::Invalid) && p.continues())
+      p.advance();
+    NodeId operand = p.position > first && p.continues() ? parsePostfix(p) : p.missing();
+    return p.make(NodeKind::Error, first, {operand});
   }
   default:
-    return parseWordPrimary();
+    return parseWordPrimary(p);
   }
 }
 
-NodeId Parser::parseWordPrimary() {
-  if (isElementType(kind()))
-    return parseElementExpr();
-  if (at(TokenKind::Where) && kind(1) == TokenKind::LParen && touchesNext()) {
-    error(DiagId::ForeignWord, {"where", "select"})
-        .fix(FixId::ForeignName, "write `select`", {{tree_.tokenSpan(at_), "select"}});
-    return leaf(NodeKind::Error);
+static NodeId parseWordPrimary(Parser &p) {
+  if (isElementType(p.kind()))
+    return parseElementExpr(p);
+  if (p.at(TokenKind::Where) && p.kind(1) == TokenKind::LParen && p.touchesNext()) {
+    p.error(DiagId::ForeignWord, {"where", "select"})
+        .fix(FixId::ForeignName, "write `select`", {{p.tree.tokenSpan(p.position), "select"}});
+    return p.leaf(NodeKind::Error);
   }
-  error(DiagId::ExpectedExpression, {found()});
+  p.error(DiagId::ExpectedExpression, {p.found()});
   // A reserved word in the middle of a line was meant as a name.
-  if (isKeyword(kind()) && !token().newlineBefore && !at(TokenKind::Else) && !at(TokenKind::Where))
-    return leaf(NodeKind::Error);
-  return missing();
+  if (isKeyword(p.kind()) && !p.token().newlineBefore && !p.at(TokenKind::Else) &&
+      !p.at(TokenKind::Where))
+    return p.leaf(NodeKind::Error);
+  return p.missing();
 }
 
-NodeId Parser::parseElementExpr() {
-  TokenIndex first = at_;
-  NodeId element = leaf(NodeKind::ElementType);
-  if (!at(TokenKind::LBracket) || !continues())
+static NodeId parseElementExpr(Parser &p) {
+  TokenIndex first = p.position;
+  NodeId element = p.leaf(NodeKind::ElementType);
+  if (!p.at(TokenKind::LBracket) || !p.continues())
     return element;
-  NodeId shape = parseShape();
-  return make(NodeKind::ArrayType, first, {element, shape, kNoNode, kNoNode, kNoNode});
+  NodeId shape = parseShape(p);
+  return p.make(NodeKind::ArrayType, first, {element, shape, kNoNode, kNoNode, kNoNode});
 }
 
-NodeId Parser::parseParen() {
-  TokenIndex first = at_;
-  size_t start = mark();
+static NodeId parseParen(Parser &p) {
+  TokenIndex first = p.position;
+  size_t start = p.mark();
   bool trailingComma = false;
   // A trailing comma makes a tuple of one element.
-  bracketed(TokenKind::RParen, [&] {
-    NodeId element = parseCondition();
-    trailingComma = at(TokenKind::Comma);
+  p.bracketed(TokenKind::RParen, [&] {
+    NodeId element = parseCondition(p);
+    trailingComma = p.at(TokenKind::Comma);
     return element;
   });
-  bool single = mark() - start == 1 && !trailingComma;
-  return finish(single ? NodeKind::ParenExpr : NodeKind::TupleExpr, first, start);
+  bool single = p.mark() - start == 1 && !trailingComma;
+  return p.finish(single ? NodeKind::ParenExpr : NodeKind::TupleExpr, first, start);
 }
 
-NodeId Parser::parseCall(NodeId callee, TokenIndex first) {
-  TokenIndex main = at_;
-  size_t start = mark();
-  push(callee);
+static NodeId parseCall(Parser &p, NodeId callee, TokenIndex first) {
+  TokenIndex main = p.position;
+  size_t start = p.mark();
+  p.push(callee);
   bool named = false;
-  bracketed(TokenKind::RParen, [&] {
-    TokenIndex argFirst = at_;
-    NodeId arg = parseArg();
-    bool hasName = tree_.child(arg, 0) != kNoNode;
+  p.bracketed(TokenKind::RParen, [&] {
+    TokenIndex argFirst = p.position;
+    NodeId arg = parseArg(p);
+    bool hasName = p.tree.child(arg, 0) != kNoNode;
     // A positional argument behind a named one would have no clear place.
-    if (named && !hasName && at_ > argFirst && !tree_.is(arg, NodeKind::Error))
-      errorAt(tree_.span(arg), DiagId::PositionalAfterNamed)
+    if (named && !hasName && p.position > argFirst && !p.tree.is(arg, NodeKind::Error))
+      p.errorAt(p.tree.span(arg), DiagId::PositionalAfterNamed)
           .help("name this argument too, or put it first");
     named |= hasName;
     return arg;
   });
-  return finish(NodeKind::CallExpr, first, main, start);
+  return p.finish(NodeKind::CallExpr, first, main, start);
 }
 
-NodeId Parser::parseArg() {
-  TokenIndex first = at_;
+static NodeId parseArg(Parser &p) {
+  TokenIndex first = p.position;
   NodeId name = kNoNode;
-  bool word = at(TokenKind::Identifier) || isKeyword(kind()) || isElementType(kind());
+  bool word = p.at(TokenKind::Identifier) || isKeyword(p.kind()) || isElementType(p.kind());
   // Reserved words may be names of arguments, since instructions use some.
-  if (word && kind(1) == TokenKind::Colon) {
+  if (word && p.kind(1) == TokenKind::Colon) {
     // Instructions have an argument of that name.
-    name = at(TokenKind::Atomic) ? leaf(NodeKind::Name) : parseName("a parameter");
-    advance();
+    name = p.at(TokenKind::Atomic) ? p.leaf(NodeKind::Name) : parseName(p, "a parameter");
+    p.advance();
   }
   // `name = value` is how other languages write it.
-  if (word && kind(1) == TokenKind::Equal) {
-    name = parseName("a parameter");
-    error(DiagId::AssignmentAsValue)
+  if (word && p.kind(1) == TokenKind::Equal) {
+    name = parseName(p, "a parameter");
+    p.error(DiagId::AssignmentAsValue)
         .fix(FixId::ArgumentColon, "write `:` between the name of an argument and its value",
-             {{tree_.tokenSpan(at_), ":"}});
-    advance();
+             {{p.tree.tokenSpan(p.position), ":"}});
+    p.advance();
   }
   // `inout` is a word only in front of a name.
-  bool isInout = atWord("inout") && kind(1) == TokenKind::Identifier && !newlineAt(1);
+  bool isInout = p.atWord("inout") && p.kind(1) == TokenKind::Identifier && !p.newlineAt(1);
   if (isInout)
-    advance();
-  NodeId value = parseCondition();
-  NodeId arg = make(NodeKind::Arg, first, {name, value});
+    p.advance();
+  NodeId value = parseCondition(p);
+  NodeId arg = p.make(NodeKind::Arg, first, {name, value});
   if (isInout)
-    flag(arg, NodeFlag::Inout);
+    p.flag(arg, NodeFlag::Inout);
   return arg;
 }
 
-NodeId Parser::parseIndex(NodeId base, TokenIndex first) {
-  TokenIndex main = at_;
-  size_t start = mark();
-  push(base);
-  bracketed(TokenKind::RBracket, [&] { return parseIndexItem(); });
-  return finish(NodeKind::IndexExpr, first, main, start);
+static NodeId parseIndex(Parser &p, NodeId base, TokenIndex first) {
+  TokenIndex main = p.position;
+  size_t start = p.mark();
+  p.push(base);
+  p.bracketed(TokenKind::RBracket, [&] { return parseIndexItem(p); });
+  return p.finish(NodeKind::IndexExpr, first, main, start);
 }
 
-NodeId Parser::parseIndexItem() {
-  TokenIndex first = at_;
-  acceptForeignOperator(TokenKind::DotDot, TokenKind::Dot, ".."); // `...` is one of them too many
+static NodeId parseIndexItem(Parser &p) {
+  TokenIndex first = p.position;
+  acceptForeignOperator(p, TokenKind::DotDot, TokenKind::Dot,
+                        ".."); // `...` is one of them too many
   // `..` alone stands for all axes that are not named.
-  if (at(TokenKind::DotDot) || (at_ > first && at(TokenKind::Dot)))
-    return leaf(NodeKind::RestIndex);
-  if (at(TokenKind::New))
-    return leaf(NodeKind::NewIndex);
+  if (p.at(TokenKind::DotDot) || (p.position > first && p.at(TokenKind::Dot)))
+    return p.leaf(NodeKind::RestIndex);
+  if (p.at(TokenKind::New))
+    return p.leaf(NodeKind::NewIndex);
   auto partEnds = [&] {
-    return at(TokenKind::Colon) || at(TokenKind::Comma) || at(TokenKind::RBracket);
+    return p.at(TokenKind::Colon) || p.at(TokenKind::Comma) || p.at(TokenKind::RBracket);
   };
   // Each part of a slice may be missing.
-  NodeId begin = at(TokenKind::Colon) ? kNoNode : parseExpr();
-  if (!at(TokenKind::Colon))
+  NodeId begin = p.at(TokenKind::Colon) ? kNoNode : parseExpr(p);
+  if (!p.at(TokenKind::Colon))
     return begin;
-  TokenIndex main = at_;
-  advance();
-  NodeId stop = partEnds() ? kNoNode : parseExpr();
+  TokenIndex main = p.position;
+  p.advance();
+  NodeId stop = partEnds() ? kNoNode : parseExpr(p);
   NodeId step = kNoNode;
-  if (accept(TokenKind::Colon) && !partEnds())
-    step = parseExpr();
-  return make(NodeKind::SliceIndex, first, main, {begin, stop, step});
+  if (p.accept(TokenKind::Colon) && !partEnds())
+    step = parseExpr(p);
+  return p.make(NodeKind::SliceIndex, first, main, {begin, stop, step});
 }
 
 } // namespace ptl

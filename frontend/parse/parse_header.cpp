@@ -1,180 +1,190 @@
-// What stands between the name of a declaration and its body.
-#include "frontend/parse/parser.h"
+#include "frontend/parse/parse_header.h"
+
+#include "frontend/parse/parse_expr.h"
+#include "frontend/parse/parse_name.h"
+#include "frontend/parse/parse_stmt.h"
+#include "frontend/parse/parse_type.h"
 
 namespace ptl {
 
-NodeId Parser::parseGenerics() {
-  if (!at(TokenKind::LBracket))
+static NodeId parseGenericParam(Parser &p);
+static NodeId parseParam(Parser &p);
+static NodeId parseResult(Parser &p);
+static NodeId parseMesh(Parser &p);
+static NodeId parseTuneParam(Parser &p);
+
+NodeId parseGenerics(Parser &p) {
+  if (!p.at(TokenKind::LBracket))
     return kNoNode;
-  TokenIndex first = at_;
-  size_t start = mark();
-  bracketed(TokenKind::RBracket, [&] { return parseGenericParam(); });
-  return finish(NodeKind::GenericParams, first, start);
+  TokenIndex first = p.position;
+  size_t start = p.mark();
+  p.bracketed(TokenKind::RBracket, [&] { return parseGenericParam(p); });
+  return p.finish(NodeKind::GenericParams, first, start);
 }
 
-NodeId Parser::parseGenericParam() {
-  TokenIndex first = at_;
-  bool isStatic = accept(TokenKind::Static);
-  NodeId name = parseName("a dimension or element type");
+static NodeId parseGenericParam(Parser &p) {
+  TokenIndex first = p.position;
+  bool isStatic = p.accept(TokenKind::Static);
+  NodeId name = parseName(p, "a dimension or element type");
   NodeId param = kNoNode;
-  if (!accept(TokenKind::Colon)) {
-    param = make(NodeKind::DimParam, first, {name});
+  if (!p.accept(TokenKind::Colon)) {
+    param = p.make(NodeKind::DimParam, first, {name});
   } else {
-    bool word = at(TokenKind::Identifier) &&
-                (kind(1) == TokenKind::Comma || kind(1) == TokenKind::RBracket);
+    bool word = p.at(TokenKind::Identifier) &&
+                (p.kind(1) == TokenKind::Comma || p.kind(1) == TokenKind::RBracket);
     if (word) {
-      NodeId kindName = leaf(NodeKind::Name);
-      param = make(NodeKind::TypeParam, first, {name, kindName});
+      NodeId kindName = p.leaf(NodeKind::Name);
+      param = p.make(NodeKind::TypeParam, first, {name, kindName});
     } else {
-      NodeId domain = parseExpr();
-      param = make(NodeKind::SampledDim, first, {name, domain});
+      NodeId domain = parseExpr(p);
+      param = p.make(NodeKind::SampledDim, first, {name, domain});
     }
   }
   if (isStatic)
-    flag(param, NodeFlag::Static);
+    p.flag(param, NodeFlag::Static);
   return param;
 }
 
-NodeId Parser::parseParams() {
-  TokenIndex first = at_;
-  if (!at(TokenKind::LParen)) {
-    errorExpected("`(`");
-    return missing();
+NodeId parseParams(Parser &p) {
+  TokenIndex first = p.position;
+  if (!p.at(TokenKind::LParen)) {
+    p.errorExpected("`(`");
+    return p.missing();
   }
-  size_t start = mark();
-  bracketed(TokenKind::RParen, [&] { return parseParam(); });
-  return finish(NodeKind::ParamList, first, start);
+  size_t start = p.mark();
+  p.bracketed(TokenKind::RParen, [&] { return parseParam(p); });
+  return p.finish(NodeKind::ParamList, first, start);
 }
 
-NodeId Parser::parseParam() {
-  TokenIndex first = at_;
-  bool isInout = atWord("inout") && kind(1) == TokenKind::Identifier;
+static NodeId parseParam(Parser &p) {
+  TokenIndex first = p.position;
+  bool isInout = p.atWord("inout") && p.kind(1) == TokenKind::Identifier;
   if (isInout) {
-    error(DiagId::InoutBeforeName).help("write `name: inout type`");
-    advance();
+    p.error(DiagId::InoutBeforeName).help("write `name: inout type`");
+    p.advance();
   }
-  NodeId name = parseName("a parameter");
+  NodeId name = parseName(p, "a parameter");
   NodeId type = kNoNode;
-  if (expect(TokenKind::Colon)) {
-    bool marked = atWord("inout") && kind(1) != TokenKind::LBracket;
+  if (p.expect(TokenKind::Colon)) {
+    bool marked = p.atWord("inout") && p.kind(1) != TokenKind::LBracket;
     if (marked)
-      advance();
+      p.advance();
     isInout |= marked;
-    type = parseType();
+    type = parseType(p);
   } else {
-    type = missing();
+    type = p.missing();
   }
-  NodeId value = accept(TokenKind::Equal) ? parseExpr() : kNoNode;
-  NodeId param = make(NodeKind::Param, first, {name, type, value});
+  NodeId value = p.accept(TokenKind::Equal) ? parseExpr(p) : kNoNode;
+  NodeId param = p.make(NodeKind::Param, first, {name, type, value});
   if (isInout)
-    flag(param, NodeFlag::Inout);
+    p.flag(param, NodeFlag::Inout);
   return param;
 }
 
-NodeId Parser::parseResults() {
-  TokenIndex first = at_;
-  advance();
-  size_t start = mark();
-  if (at(TokenKind::LParen)) {
-    bracketed(TokenKind::RParen, [&] { return parseResult(); });
-  } else if (at(TokenKind::Identifier) && kind(1) == TokenKind::Colon) {
-    errorExpected("`(`").help("named results stand in parentheses: `-> (y: f32[N])`");
-    push(parseResult());
+NodeId parseResults(Parser &p) {
+  TokenIndex first = p.position;
+  p.advance();
+  size_t start = p.mark();
+  if (p.at(TokenKind::LParen)) {
+    p.bracketed(TokenKind::RParen, [&] { return parseResult(p); });
+  } else if (p.at(TokenKind::Identifier) && p.kind(1) == TokenKind::Colon) {
+    p.errorExpected("`(`").help("named results stand in parentheses: `-> (y: f32[N])`");
+    p.push(parseResult(p));
   } else {
-    TokenIndex typeFirst = at_;
-    NodeId type = parseType();
-    push(make(NodeKind::Result, typeFirst, {kNoNode, type, kNoNode}));
+    TokenIndex typeFirst = p.position;
+    NodeId type = parseType(p);
+    p.push(p.make(NodeKind::Result, typeFirst, {kNoNode, type, kNoNode}));
   }
-  return finish(NodeKind::ResultList, first, start);
+  return p.finish(NodeKind::ResultList, first, start);
 }
 
-NodeId Parser::parseResult() {
-  TokenIndex first = at_;
+static NodeId parseResult(Parser &p) {
+  TokenIndex first = p.position;
   NodeId name = kNoNode;
-  if (kind(1) == TokenKind::Colon) {
-    name = parseName("a result");
-    accept(TokenKind::Colon);
+  if (p.kind(1) == TokenKind::Colon) {
+    name = parseName(p, "a result");
+    p.accept(TokenKind::Colon);
   }
-  NodeId type = parseType();
-  NodeId value = accept(TokenKind::Equal) ? parseExpr() : kNoNode;
-  return make(NodeKind::Result, first, {name, type, value});
+  NodeId type = parseType(p);
+  NodeId value = p.accept(TokenKind::Equal) ? parseExpr(p) : kNoNode;
+  return p.make(NodeKind::Result, first, {name, type, value});
 }
 
-NodeId Parser::parseOnClause() {
-  TokenIndex first = at_;
-  advance();
-  NodeId core = parseName("a kind of core");
+NodeId parseOnClause(Parser &p) {
+  TokenIndex first = p.position;
+  p.advance();
+  NodeId core = parseName(p, "a kind of core");
   NodeId targets = kNoNode;
-  if (accept(TokenKind::For)) {
-    TokenIndex listFirst = at_;
-    size_t start = mark();
-    commaList([&] { return parseName("a target"); });
-    targets = finish(NodeKind::NameList, listFirst, start);
+  if (p.accept(TokenKind::For)) {
+    TokenIndex listFirst = p.position;
+    size_t start = p.mark();
+    p.commaList([&] { return parseName(p, "a target"); });
+    targets = p.finish(NodeKind::NameList, listFirst, start);
   }
-  return make(NodeKind::OnClause, first, {core, targets});
+  return p.make(NodeKind::OnClause, first, {core, targets});
 }
 
-NodeId Parser::parseAtClause() {
-  TokenIndex first = at_;
-  advance();
-  NodeId level = parseName("a level of the machine");
-  NodeId role = acceptWord("as") ? parseName("a role") : kNoNode;
-  NodeId mesh = atWord("mesh") ? parseMesh() : kNoNode;
-  return make(NodeKind::AtClause, first, {level, role, mesh});
+NodeId parseAtClause(Parser &p) {
+  TokenIndex first = p.position;
+  p.advance();
+  NodeId level = parseName(p, "a level of the machine");
+  NodeId role = p.acceptWord("as") ? parseName(p, "a role") : kNoNode;
+  NodeId mesh = p.atWord("mesh") ? parseMesh(p) : kNoNode;
+  return p.make(NodeKind::AtClause, first, {level, role, mesh});
 }
 
-NodeId Parser::parseMesh() {
-  TokenIndex first = at_;
-  size_t start = mark();
-  advance();
-  push(parseName("a level of the machine"));
-  expectWord("as");
-  commaList([&] {
-    TokenIndex axisFirst = at_;
-    NodeId name = parseName("an axis of the mesh");
-    NodeId count = accept(TokenKind::Colon) ? parseBinary(Precedence::Or) : kNoNode;
-    return make(NodeKind::MeshAxis, axisFirst, {name, count});
+static NodeId parseMesh(Parser &p) {
+  TokenIndex first = p.position;
+  size_t start = p.mark();
+  p.advance();
+  p.push(parseName(p, "a level of the machine"));
+  p.expectWord("as");
+  p.commaList([&] {
+    TokenIndex axisFirst = p.position;
+    NodeId name = parseName(p, "an axis of the mesh");
+    NodeId count = p.accept(TokenKind::Colon) ? parseBinary(p, Precedence::Or) : kNoNode;
+    return p.make(NodeKind::MeshAxis, axisFirst, {name, count});
   });
-  return finish(NodeKind::MeshClause, first, start);
+  return p.finish(NodeKind::MeshClause, first, start);
 }
 
-NodeId Parser::parseWhere() {
-  TokenIndex first = at_;
-  advance();
-  size_t start = mark();
-  commaList([&] { return parseCondition(); });
-  return finish(NodeKind::WhereClause, first, start);
+NodeId parseWhere(Parser &p) {
+  TokenIndex first = p.position;
+  p.advance();
+  size_t start = p.mark();
+  p.commaList([&] { return parseCondition(p); });
+  return p.finish(NodeKind::WhereClause, first, start);
 }
 
-NodeId Parser::parseTune() {
-  TokenIndex first = at_;
-  advance();
-  size_t start = mark();
-  commaList([&] { return parseTuneParam(); });
-  return finish(NodeKind::TuneClause, first, start);
+NodeId parseTune(Parser &p) {
+  TokenIndex first = p.position;
+  p.advance();
+  size_t start = p.mark();
+  p.commaList([&] { return parseTuneParam(p); });
+  return p.finish(NodeKind::TuneClause, first, start);
 }
 
-NodeId Parser::parseTuneParam() {
-  TokenIndex first = at_;
-  NodeId name = parseName("a tunable");
+static NodeId parseTuneParam(Parser &p) {
+  TokenIndex first = p.position;
+  NodeId name = parseName(p, "a tunable");
   NodeId domain = kNoNode;
-  if (accept(TokenKind::Colon))
-    domain = isElementType(kind()) ? parseType() : parseExpr();
-  NodeId value = expect(TokenKind::Equal) ? parseExpr() : missing();
-  return make(NodeKind::TuneParam, first, {name, domain, value});
+  if (p.accept(TokenKind::Colon))
+    domain = isElementType(p.kind()) ? parseType(p) : parseExpr(p);
+  NodeId value = p.expect(TokenKind::Equal) ? parseExpr(p) : p.missing();
+  return p.make(NodeKind::TuneParam, first, {name, domain, value});
 }
 
-NodeId Parser::parseSources() {
-  TokenIndex first = at_;
-  advance();
-  size_t start = mark();
-  commaList([&] {
-    TokenIndex sourceFirst = at_;
-    NodeId target = parseName("a target");
-    NodeId symbol = parseText();
-    return make(NodeKind::ExternSource, sourceFirst, {target, symbol});
+NodeId parseSources(Parser &p) {
+  TokenIndex first = p.position;
+  p.advance();
+  size_t start = p.mark();
+  p.commaList([&] {
+    TokenIndex sourceFirst = p.position;
+    NodeId target = parseName(p, "a target");
+    NodeId symbol = parseText(p);
+    return p.make(NodeKind::ExternSource, sourceFirst, {target, symbol});
   });
-  return finish(NodeKind::ExternSources, first, start);
+  return p.finish(NodeKind::ExternSources, first, start);
 }
 
 } // namespace ptl

@@ -1,53 +1,52 @@
-// Names, paths, text and patterns.
-#include "frontend/parse/parser.h"
+#include "frontend/parse/parse_name.h"
 
 namespace ptl {
 
-NodeId Parser::parseName(const char *what) {
-  if (at(TokenKind::Identifier))
-    return leaf(NodeKind::Name);
+NodeId parseName(Parser &p, const char *what) {
+  if (p.at(TokenKind::Identifier))
+    return p.leaf(NodeKind::Name);
   // Where a line begins with `kernel` the name is missing: the word begins the next declaration.
-  bool isNear = at_ == itemStart_ || (continues() && !atBarrier());
-  if ((isKeyword(kind()) || isElementType(kind())) && isNear) {
-    bool isNumber = at(TokenKind::Inf) || at(TokenKind::Nan);
-    error(DiagId::ReservedWord, {std::string(text()), what})
-        .help(isNumber ? "`" + std::string(text()) + "` is a number by itself"
+  bool isNear = p.position == p.itemStart || (p.continues() && !p.atBarrier());
+  if ((isKeyword(p.kind()) || isElementType(p.kind())) && isNear) {
+    bool isNumber = p.at(TokenKind::Inf) || p.at(TokenKind::Nan);
+    p.error(DiagId::ReservedWord, {std::string(p.text()), what})
+        .help(isNumber ? "`" + std::string(p.text()) + "` is a number by itself"
                        : "choose another name");
-    return leaf(NodeKind::Name);
+    return p.leaf(NodeKind::Name);
   }
-  error(DiagId::ExpectedName, {what, found()});
-  return missing();
+  p.error(DiagId::ExpectedName, {what, p.found()});
+  return p.missing();
 }
 
-NodeId Parser::parsePath(const char *what) {
-  TokenIndex first = at_;
-  size_t start = mark();
-  push(parseName(what));
-  while (at(TokenKind::Dot) && continues()) {
-    advance();
-    push(parseName("a name"));
+NodeId parsePath(Parser &p, const char *what) {
+  TokenIndex first = p.position;
+  size_t start = p.mark();
+  p.push(parseName(p, what));
+  while (p.at(TokenKind::Dot) && p.continues()) {
+    p.advance();
+    p.push(parseName(p, "a name"));
   }
-  TokenIndex main = at_ > first ? at_ - 1 : first;
-  return finish(NodeKind::Path, first, main, start);
+  TokenIndex main = p.position > first ? p.position - 1 : first;
+  return p.finish(NodeKind::Path, first, main, start);
 }
 
-NodeId Parser::parseText() {
-  if (at(TokenKind::StringLiteral))
-    return leaf(NodeKind::StringLiteral);
-  errorExpected("text in double quotes");
-  return missing();
+NodeId parseText(Parser &p) {
+  if (p.at(TokenKind::StringLiteral))
+    return p.leaf(NodeKind::StringLiteral);
+  p.errorExpected("text in double quotes");
+  return p.missing();
 }
 
-NodeId Parser::parsePattern() {
-  if (!at(TokenKind::LParen))
-    return parseName("a name");
-  TokenIndex first = at_;
-  Nesting nesting(*this);
+NodeId parsePattern(Parser &p) {
+  if (!p.at(TokenKind::LParen))
+    return parseName(p, "a name");
+  TokenIndex first = p.position;
+  Parser::Nesting nesting(p);
   if (nesting.tooDeep())
-    return make(NodeKind::Error, first, {});
-  size_t start = mark();
-  bracketed(TokenKind::RParen, [&] { return parsePattern(); });
-  return finish(NodeKind::TuplePattern, first, start);
+    return p.make(NodeKind::Error, first, {});
+  size_t start = p.mark();
+  p.bracketed(TokenKind::RParen, [&] { return parsePattern(p); });
+  return p.finish(NodeKind::TuplePattern, first, start);
 }
 
 } // namespace ptl

@@ -1,154 +1,166 @@
-// Schedules and their items.
-#include "frontend/parse/parser.h"
+#include "frontend/parse/parse_schedule.h"
+
+#include "frontend/parse/parse_expr.h"
+#include "frontend/parse/parse_name.h"
+#include "frontend/parse/parse_stmt.h"
+#include "frontend/parse/parse_type.h"
 
 namespace ptl {
 
-NodeId Parser::parseSchedule() {
-  TokenIndex first = at_;
-  advance();
-  size_t start = mark();
-  push(parsePath("what to schedule"));
-  push(accept(TokenKind::On) ? parseName("a target") : kNoNode);
-  push(acceptWord("when") ? parseCondition() : kNoNode);
-  TokenIndex open = at_;
-  if (expect(TokenKind::LBrace))
-    parseScheduleItems(open);
-  return finish(NodeKind::ScheduleDecl, first, start);
+static void parseScheduleItems(Parser &p, TokenIndex open);
+static NodeId parseScheduleItem(Parser &p);
+static NodeId parseScheduleBlock(Parser &p);
+static NodeId parseTileItem(Parser &p);
+static NodeId parseLabelList(Parser &p, NodeKind node);
+static NodeId parseL0Item(Parser &p);
+
+NodeId parseSchedule(Parser &p) {
+  TokenIndex first = p.position;
+  p.advance();
+  size_t start = p.mark();
+  p.push(parsePath(p, "what to schedule"));
+  p.push(p.accept(TokenKind::On) ? parseName(p, "a target") : kNoNode);
+  p.push(p.acceptWord("when") ? parseCondition(p) : kNoNode);
+  TokenIndex open = p.position;
+  if (p.expect(TokenKind::LBrace))
+    parseScheduleItems(p, open);
+  return p.finish(NodeKind::ScheduleDecl, first, start);
 }
 
-void Parser::parseScheduleItems(TokenIndex open) {
-  Brackets inside(*this, true);
-  Nesting nesting(*this);
+static void parseScheduleItems(Parser &p, TokenIndex open) {
+  Parser::Brackets inside(p, true);
+  Parser::Nesting nesting(p);
   if (nesting.tooDeep())
     return;
   while (true) {
-    if (accept(TokenKind::Semicolon) || accept(TokenKind::Comma))
+    if (p.accept(TokenKind::Semicolon) || p.accept(TokenKind::Comma))
       continue;
-    if (accept(TokenKind::RBrace))
+    if (p.accept(TokenKind::RBrace))
       return;
-    if (at(TokenKind::EndOfFile) || atDeclaration())
-      return expectCloser(TokenKind::RBrace, open);
-    TokenIndex first = itemStart_ = at_;
-    NodeId item = parseScheduleItem();
-    if (at_ == first || !(atStatementEnd() || at(TokenKind::Comma))) {
-      if (at_ != first)
-        error(DiagId::ExpectedStatementEnd, {found()});
-      if (at_ == first)
-        skipBalanced();
-      item = skipIntoError(item, first);
+    if (p.at(TokenKind::EndOfFile) || p.atDeclaration())
+      return p.expectCloser(TokenKind::RBrace, open);
+    TokenIndex first = p.itemStart = p.position;
+    NodeId item = parseScheduleItem(p);
+    if (p.position == first || !(p.atStatementEnd() || p.at(TokenKind::Comma))) {
+      if (p.position != first)
+        p.error(DiagId::ExpectedStatementEnd, {p.found()});
+      if (p.position == first)
+        p.skipBalanced();
+      item = p.skipIntoError(item, first);
     }
-    push(item);
+    p.push(item);
   }
 }
 
-NodeId Parser::parseScheduleItem() {
-  TokenIndex first = at_;
+static NodeId parseScheduleItem(Parser &p) {
+  TokenIndex first = p.position;
   auto unknown = [&] {
-    error(DiagId::ExpectedScheduleItem, {found()});
-    return missing();
+    p.error(DiagId::ExpectedScheduleItem, {p.found()});
+    return p.missing();
   };
-  if (!at(TokenKind::Identifier))
+  if (!p.at(TokenKind::Identifier))
     return unknown();
-  if (kind(1) == TokenKind::Equal) {
-    NodeId name = leaf(NodeKind::Name);
-    advance();
-    NodeId value = parseExpr();
-    return make(NodeKind::ScheduleAssign, first, {name, value});
+  if (p.kind(1) == TokenKind::Equal) {
+    NodeId name = p.leaf(NodeKind::Name);
+    p.advance();
+    NodeId value = parseExpr(p);
+    return p.make(NodeKind::ScheduleAssign, first, {name, value});
   }
-  if (kind(1) == TokenKind::LBrace)
-    return parseScheduleBlock();
-  if (atWord("tile"))
-    return parseTileItem();
-  if (atWord("fuse"))
-    return parseLabelList(NodeKind::FuseItem);
-  if (atWord("order"))
-    return parseLabelList(NodeKind::OrderItem);
-  if (atWord("l0"))
-    return parseL0Item();
-  if (acceptWord("place")) {
-    NodeId place = parsePlace();
-    return make(NodeKind::PlaceItem, first, {place});
+  if (p.kind(1) == TokenKind::LBrace)
+    return parseScheduleBlock(p);
+  if (p.atWord("tile"))
+    return parseTileItem(p);
+  if (p.atWord("fuse"))
+    return parseLabelList(p, NodeKind::FuseItem);
+  if (p.atWord("order"))
+    return parseLabelList(p, NodeKind::OrderItem);
+  if (p.atWord("l0"))
+    return parseL0Item(p);
+  if (p.acceptWord("place")) {
+    NodeId place = parsePlace(p);
+    return p.make(NodeKind::PlaceItem, first, {place});
   }
-  if (acceptWord("split")) {
-    NodeId label = expectWord("after") ? parseName("a label") : missing();
-    return make(NodeKind::SplitItem, first, {label});
+  if (p.acceptWord("split")) {
+    NodeId label = p.expectWord("after") ? parseName(p, "a label") : p.missing();
+    return p.make(NodeKind::SplitItem, first, {label});
   }
-  if (acceptWord("cores")) {
-    NodeId count = parseBinary(Precedence::Or);
-    return make(NodeKind::CoresItem, first, {count});
+  if (p.acceptWord("cores")) {
+    NodeId count = parseBinary(p, Precedence::Or);
+    return p.make(NodeKind::CoresItem, first, {count});
   }
-  if (acceptWord("pipeline")) {
-    NodeId label = parseName("a label");
-    NodeId depth = parseBinary(Precedence::Or);
-    return make(NodeKind::PipelineItem, first, {label, depth});
+  if (p.acceptWord("pipeline")) {
+    NodeId label = parseName(p, "a label");
+    NodeId depth = parseBinary(p, Precedence::Or);
+    return p.make(NodeKind::PipelineItem, first, {label, depth});
   }
-  if (acceptWord("unroll")) {
-    NodeId label = parseName("a label");
-    bool counted = !atStatementEnd() && !at(TokenKind::Comma);
-    NodeId count = counted ? parseBinary(Precedence::Or) : kNoNode;
-    return make(NodeKind::UnrollItem, first, {label, count});
+  if (p.acceptWord("unroll")) {
+    NodeId label = parseName(p, "a label");
+    bool counted = !p.atStatementEnd() && !p.at(TokenKind::Comma);
+    NodeId count = counted ? parseBinary(p, Precedence::Or) : kNoNode;
+    return p.make(NodeKind::UnrollItem, first, {label, count});
   }
   return unknown();
 }
 
-NodeId Parser::parseScheduleBlock() {
-  TokenIndex first = at_;
-  size_t start = mark();
-  push(leaf(NodeKind::Name));
-  TokenIndex open = at_;
-  advance();
-  parseScheduleItems(open);
-  return finish(NodeKind::ScheduleBlock, first, start);
+static NodeId parseScheduleBlock(Parser &p) {
+  TokenIndex first = p.position;
+  size_t start = p.mark();
+  p.push(p.leaf(NodeKind::Name));
+  TokenIndex open = p.position;
+  p.advance();
+  parseScheduleItems(p, open);
+  return p.finish(NodeKind::ScheduleBlock, first, start);
 }
 
-NodeId Parser::parseTileItem() {
-  TokenIndex first = at_;
-  advance();
-  size_t start = mark();
+static NodeId parseTileItem(Parser &p) {
+  TokenIndex first = p.position;
+  p.advance();
+  size_t start = p.mark();
   while (true) {
-    TokenIndex axisFirst = at_;
-    NodeId axis = parseName("an axis");
-    NodeId size = expectWord("by") ? parseBinary(Precedence::Or) : missing();
-    push(make(NodeKind::TileBy, axisFirst, {axis, size}));
-    bool another = at(TokenKind::Comma) && kind(1) == TokenKind::Identifier && atWord("by", 2);
+    TokenIndex axisFirst = p.position;
+    NodeId axis = parseName(p, "an axis");
+    NodeId size = p.expectWord("by") ? parseBinary(p, Precedence::Or) : p.missing();
+    p.push(p.make(NodeKind::TileBy, axisFirst, {axis, size}));
+    bool another =
+        p.at(TokenKind::Comma) && p.kind(1) == TokenKind::Identifier && p.atWord("by", 2);
     if (!another)
-      return finish(NodeKind::TileItem, first, start);
-    advance();
+      return p.finish(NodeKind::TileItem, first, start);
+    p.advance();
   }
 }
 
 /// A comma in a list of labels also separates items: the next word is a label if an item cannot
 /// start with it.
-bool Parser::labelFollowsComma() const {
-  if (!at(TokenKind::Comma) || kind(1) != TokenKind::Identifier)
+static bool labelFollowsComma(const Parser &p) {
+  if (!p.at(TokenKind::Comma) || p.kind(1) != TokenKind::Identifier)
     return false;
-  TokenKind after = kind(2);
+  TokenKind after = p.kind(2);
   return after == TokenKind::Comma || after == TokenKind::Semicolon || after == TokenKind::RBrace ||
-         after == TokenKind::EndOfFile || newlineAt(2);
+         after == TokenKind::EndOfFile || p.newlineAt(2);
 }
 
-NodeId Parser::parseLabelList(NodeKind node) {
-  TokenIndex first = at_;
-  advance();
-  size_t start = mark();
-  push(parseName("a label"));
-  while (labelFollowsComma()) {
-    advance();
-    push(parseName("a label"));
+static NodeId parseLabelList(Parser &p, NodeKind node) {
+  TokenIndex first = p.position;
+  p.advance();
+  size_t start = p.mark();
+  p.push(parseName(p, "a label"));
+  while (labelFollowsComma(p)) {
+    p.advance();
+    p.push(parseName(p, "a label"));
   }
-  return finish(node, first, start);
+  return p.finish(node, first, start);
 }
 
-NodeId Parser::parseL0Item() {
-  TokenIndex first = at_;
-  advance();
-  size_t start = mark();
-  push(parseBinary(Precedence::Or));
-  while (at(TokenKind::Comma) && (kind(1) == TokenKind::IntLiteral || labelFollowsComma())) {
-    advance();
-    push(parseBinary(Precedence::Or));
+static NodeId parseL0Item(Parser &p) {
+  TokenIndex first = p.position;
+  p.advance();
+  size_t start = p.mark();
+  p.push(parseBinary(p, Precedence::Or));
+  while (p.at(TokenKind::Comma) && (p.kind(1) == TokenKind::IntLiteral || labelFollowsComma(p))) {
+    p.advance();
+    p.push(parseBinary(p, Precedence::Or));
   }
-  return finish(NodeKind::L0Item, first, start);
+  return p.finish(NodeKind::L0Item, first, start);
 }
 
 } // namespace ptl

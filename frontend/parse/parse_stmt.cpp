@@ -1,5 +1,10 @@
-// Blocks and statements of the tensor and tile levels.
-#include "frontend/parse/parser.h"
+#include "frontend/parse/parse_stmt.h"
+
+#include "frontend/parse/parse_block_level.h"
+#include "frontend/parse/parse_decl.h"
+#include "frontend/parse/parse_expr.h"
+#include "frontend/parse/parse_name.h"
+#include "frontend/parse/parse_type.h"
 
 namespace ptl {
 namespace {
@@ -21,405 +26,422 @@ bool isInfixOnly(TokenKind kind) {
 
 } // namespace
 
-NodeId Parser::parseBlock() {
-  TokenIndex first = at_;
-  if (!at(TokenKind::LBrace)) {
+static void parseStatements(Parser &p, TokenIndex open);
+static NodeId parseNestedDeclaration(Parser &p);
+static NodeId parseStatement(Parser &p);
+static NodeId parseBinding(Parser &p, NodeKind node);
+static NodeId parseLoop(Parser &p, NodeKind node);
+static NodeId parseCheckpoint(Parser &p);
+static NodeId parseLoopBinding(Parser &p);
+static NodeId parseWhile(Parser &p);
+static NodeId parseStatic(Parser &p);
+static NodeId parseReturn(Parser &p);
+static NodeId parseAssert(Parser &p);
+static NodeId parsePrint(Parser &p);
+static NodeId parseAtomic(Parser &p);
+static NodeId parseExpressionStatement(Parser &p);
+static NodeId parseStrayOperator(Parser &p);
+
+NodeId parseBlock(Parser &p) {
+  TokenIndex first = p.position;
+  if (!p.at(TokenKind::LBrace)) {
     // A single statement without braces is read, so that what follows does not fail as well.
-    auto report = errorExpected("`{`");
-    if (atStatementWord() && !token().newlineBefore) {
+    auto report = p.errorExpected("`{`");
+    if (p.atStatementWord() && !p.token().newlineBefore) {
       report.help("bodies stand in braces");
-      Nesting nesting(*this);
+      Parser::Nesting nesting(p);
       if (nesting.tooDeep())
-        return make(NodeKind::Error, first, {});
-      NodeId statement = parseStatement();
-      return make(NodeKind::Error, first, {statement});
+        return p.make(NodeKind::Error, first, {});
+      NodeId statement = parseStatement(p);
+      return p.make(NodeKind::Error, first, {statement});
     }
     // A mistake in the head should not cost the body.
     // The search stays on the line, since the next line may hold another brace.
-    TokenIndex ahead = at_;
-    while (ahead < lastToken() && ahead < at_ + kMaxHeadTokens &&
-           !tree_.token(ahead).newlineBefore && tree_.tokenKind(ahead) != TokenKind::LBrace &&
-           tree_.tokenKind(ahead) != TokenKind::RBrace)
+    TokenIndex ahead = p.position;
+    while (ahead < p.lastToken() && ahead < p.position + kMaxHeadTokens &&
+           !p.tree.token(ahead).newlineBefore && p.tree.tokenKind(ahead) != TokenKind::LBrace &&
+           p.tree.tokenKind(ahead) != TokenKind::RBrace)
       ++ahead;
-    if (tree_.tokenKind(ahead) != TokenKind::LBrace || ahead == at_ ||
-        tree_.token(ahead).newlineBefore)
-      return missing();
-    at_ = ahead;
+    if (p.tree.tokenKind(ahead) != TokenKind::LBrace || ahead == p.position ||
+        p.tree.token(ahead).newlineBefore)
+      return p.missing();
+    p.position = ahead;
   }
-  Nesting nesting(*this);
+  Parser::Nesting nesting(p);
   if (nesting.tooDeep())
-    return make(NodeKind::Error, first, {});
+    return p.make(NodeKind::Error, first, {});
   // Errors about the closer name the opener.
-  TokenIndex open = at_;
-  advance();
-  size_t start = mark();
-  Brackets inside(*this, true);
+  TokenIndex open = p.position;
+  p.advance();
+  size_t start = p.mark();
+  Parser::Brackets inside(p, true);
   // Brackets outside of the block do not wait for closers inside of it.
   std::vector<TokenKind> outer;
-  outer.swap(closers_);
-  parseStatements(open);
-  outer.swap(closers_);
-  return finish(NodeKind::Block, first, start);
+  outer.swap(p.closers);
+  parseStatements(p, open);
+  outer.swap(p.closers);
+  return p.finish(NodeKind::Block, first, start);
 }
 
-void Parser::parseStatements(TokenIndex open) {
+static void parseStatements(Parser &p, TokenIndex open) {
   while (true) {
-    if (accept(TokenKind::Semicolon))
+    if (p.accept(TokenKind::Semicolon))
       continue;
-    if (accept(TokenKind::RBrace))
+    if (p.accept(TokenKind::RBrace))
       return;
     // A declaration at the start of a line means that a brace is missing; an indented one was
     // nested by mistake.
-    bool nested = atDeclaration() && !tree_.triviaBefore(at_).empty() &&
-                  tree_.triviaBefore(at_).back().kind == TriviaKind::Whitespace;
-    if (at(TokenKind::EndOfFile) || (atDeclaration() && !nested))
-      return expectCloser(TokenKind::RBrace, open);
-    TokenIndex first = itemStart_ = at_;
-    NodeId statement = nested ? parseNestedDeclaration() : parseStatement();
+    bool nested = p.atDeclaration() && !p.tree.triviaBefore(p.position).empty() &&
+                  p.tree.triviaBefore(p.position).back().kind == TriviaKind::Whitespace;
+    if (p.at(TokenKind::EndOfFile) || (p.atDeclaration() && !nested))
+      return p.expectCloser(TokenKind::RBrace, open);
+    TokenIndex first = p.itemStart = p.position;
+    NodeId statement = nested ? parseNestedDeclaration(p) : parseStatement(p);
     // An error at this token was reported already.
-    bool clean = lastError_ != at_;
-    if (!atStatementEnd() || at_ == first) {
+    bool clean = p.lastError != p.position;
+    if (!p.atStatementEnd() || p.position == first) {
       // What stands behind the statement on the same line does not belong to it.
-      if (clean && at_ != first) {
-        auto report = error(DiagId::ExpectedStatementEnd, {found()});
-        if (at(TokenKind::If))
+      if (clean && p.position != first) {
+        auto report = p.error(DiagId::ExpectedStatementEnd, {p.found()});
+        if (p.at(TokenKind::If))
           report.help(
               "a choice is a value: `if c { a } else { b }`; elementwise it is `select(c, a, b)`");
-        else if (at(TokenKind::Comma))
+        else if (p.at(TokenKind::Comma))
           report.help("several values are one between parentheses: `(a, b)`");
       }
       // At least one token is taken, so that the loop goes on.
-      if (at_ == first)
-        skipBalanced();
-      statement = skipIntoError(statement, first);
+      if (p.position == first)
+        p.skipBalanced();
+      statement = p.skipIntoError(statement, first);
     }
-    push(statement);
+    p.push(statement);
   }
 }
 
-NodeId Parser::parseNestedDeclaration() {
-  TokenIndex first = at_;
-  error(DiagId::NestedDeclaration, {std::string(text())});
-  NodeId declaration = parseDeclaration();
-  return make(NodeKind::Error, first, {declaration});
+static NodeId parseNestedDeclaration(Parser &p) {
+  TokenIndex first = p.position;
+  p.error(DiagId::NestedDeclaration, {std::string(p.text())});
+  NodeId declaration = parseDeclaration(p);
+  return p.make(NodeKind::Error, first, {declaration});
 }
 
-NodeId Parser::parseStatement() {
-  switch (kind()) {
+static NodeId parseStatement(Parser &p) {
+  switch (p.kind()) {
   case TokenKind::Let:
-    return parseBinding(NodeKind::LetStmt);
+    return parseBinding(p, NodeKind::LetStmt);
   case TokenKind::Var:
-    return parseBinding(NodeKind::VarStmt);
+    return parseBinding(p, NodeKind::VarStmt);
   case TokenKind::Const:
-    return parseConst();
+    return parseConst(p);
   case TokenKind::For:
-    return parseLoop(NodeKind::ForStmt);
+    return parseLoop(p, NodeKind::ForStmt);
   case TokenKind::Parallel:
-    return parseLoop(NodeKind::ParallelStmt);
+    return parseLoop(p, NodeKind::ParallelStmt);
   case TokenKind::While:
-    return parseWhile();
+    return parseWhile(p);
   case TokenKind::If:
-    return parseIf();
+    return parseIf(p);
   case TokenKind::Static:
-    return parseStatic();
+    return parseStatic(p);
   case TokenKind::Break:
-    return leaf(NodeKind::BreakStmt);
+    return p.leaf(NodeKind::BreakStmt);
   case TokenKind::Continue:
-    return leaf(NodeKind::ContinueStmt);
+    return p.leaf(NodeKind::ContinueStmt);
   case TokenKind::Return:
-    return parseReturn();
+    return parseReturn(p);
   case TokenKind::Assert:
-    return parseAssert();
+    return parseAssert(p);
   case TokenKind::Atomic:
-    return parseAtomic();
+    return parseAtomic(p);
   case TokenKind::Task:
-    return parseTask();
+    return parseTask(p);
   case TokenKind::PipeWord:
-    return parsePipe();
+    return parsePipe(p);
   case TokenKind::On:
-    return parseOn();
+    return parseOn(p);
   case TokenKind::Buffer:
-    return parseBuffer();
+    return parseBuffer(p);
   case TokenKind::Event:
-    return parseEvent();
+    return parseEvent(p);
   case TokenKind::LBrace:
-    return parseBlock();
+    return parseBlock(p);
   // An `else` here stands behind a finished statement, usually on a line of its own.
   case TokenKind::Else: {
-    TokenIndex first = at_;
-    error(DiagId::ElseWithoutIf);
-    advance();
-    NodeId body = at(TokenKind::If) ? parseIf() : parseBlock();
-    return make(NodeKind::Error, first, {body});
+    TokenIndex first = p.position;
+    p.error(DiagId::ElseWithoutIf);
+    p.advance();
+    NodeId body = p.at(TokenKind::If) ? parseIf(p) : parseBlock(p);
+    return p.make(NodeKind::Error, first, {body});
   }
   case TokenKind::RParen:
   case TokenKind::RBracket:
-    error(DiagId::UnmatchedCloser, {std::string(text())});
-    return leaf(NodeKind::Error);
+    p.error(DiagId::UnmatchedCloser, {std::string(p.text())});
+    return p.leaf(NodeKind::Error);
   default:
     break;
   }
   // A dot begins an expression only in front of a name.
-  if (isInfixOnly(kind()) && !(at(TokenKind::Dot) && kind(1) != TokenKind::Identifier))
-    return parseStrayOperator();
+  if (isInfixOnly(p.kind()) && !(p.at(TokenKind::Dot) && p.kind(1) != TokenKind::Identifier))
+    return parseStrayOperator(p);
   // `print` is a word only in front of a parenthesis, so that it can be a name elsewhere.
-  if (atWord("print") && kind(1) == TokenKind::LParen)
-    return parsePrint();
-  return parseExpressionStatement();
+  if (p.atWord("print") && p.kind(1) == TokenKind::LParen)
+    return parsePrint(p);
+  return parseExpressionStatement(p);
 }
 
-NodeId Parser::parseStrayOperator() {
-  TokenIndex first = at_;
-  auto report = error(DiagId::LineStartsWithOperator, {std::string(text())});
-  if (token().newlineBefore && first > 0)
+static NodeId parseStrayOperator(Parser &p) {
+  TokenIndex first = p.position;
+  auto report = p.error(DiagId::LineStartsWithOperator, {std::string(p.text())});
+  if (p.token().newlineBefore && first > 0)
     // The operator probably continues the line before.
     report.help(
         "end the line before with it: an operator at the end of a line continues the statement");
-  advance();
-  NodeId rest = atStatementEnd() ? missing() : parseCondition();
-  return make(NodeKind::Error, first, {rest});
+  p.advance();
+  NodeId rest = p.atStatementEnd() ? p.missing() : parseCondition(p);
+  return p.make(NodeKind::Error, first, {rest});
 }
 
-NodeId Parser::parseBinding(NodeKind node) {
-  TokenIndex first = at_;
-  bool isLet = at(TokenKind::Let);
-  advance();
-  NodeId pattern = parsePattern();
+static NodeId parseBinding(Parser &p, NodeKind node) {
+  TokenIndex first = p.position;
+  bool isLet = p.at(TokenKind::Let);
+  p.advance();
+  NodeId pattern = parsePattern(p);
   // `:=` of other languages is reported and read as `=`.
-  acceptForeignOperator(TokenKind::Colon, TokenKind::Equal, "=");
-  NodeId type = accept(TokenKind::Colon) ? parseType() : kNoNode;
+  acceptForeignOperator(p, TokenKind::Colon, TokenKind::Equal, "=");
+  NodeId type = p.accept(TokenKind::Colon) ? parseType(p) : kNoNode;
   // `let x @gm = ...` names a place without a type.
-  if (at(TokenKind::At) && type == kNoNode && continues()) {
-    Span name = tree_.span(pattern);
-    error(DiagId::ExpectedToken, {"`:` and a type", found()})
+  if (p.at(TokenKind::At) && type == kNoNode && p.continues()) {
+    Span name = p.tree.span(pattern);
+    p.error(DiagId::ExpectedToken, {"`:` and a type", p.found()})
         .fix(FixId::PlaceBehindName, "a place belongs to the type, which may be `_`",
              {{{name.file, name.end, name.end}, ": _"}});
-    type = parsePlace();
+    type = parsePlace(p);
   }
   NodeId value = kNoNode;
-  if (accept(TokenKind::Equal))
-    value = parseExpr();
+  if (p.accept(TokenKind::Equal))
+    value = parseExpr(p);
   // Behind an error in the head no second one is told.
-  else if (!atStatementEnd() && lastError_ != at_)
-    errorExpected("`=`");
+  else if (!p.atStatementEnd() && p.lastError != p.position)
+    p.errorExpected("`=`");
   // A `var` may have a type alone, a `let` needs its value.
   else if (isLet || type == kNoNode)
-    error(DiagId::MissingValue, {isLet ? "let" : "var"});
+    p.error(DiagId::MissingValue, {isLet ? "let" : "var"});
   if (isLet && value == kNoNode)
-    value = missing();
-  return make(node, first, {pattern, type, value});
+    value = p.missing();
+  return p.make(node, first, {pattern, type, value});
 }
 
-NodeId Parser::parseLoop(NodeKind node) {
-  TokenIndex first = at_;
-  advance();
+static NodeId parseLoop(Parser &p, NodeKind node) {
+  TokenIndex first = p.position;
+  p.advance();
   // `for (i in ...)` is how other languages write it.
-  bool inParens = at(TokenKind::LParen) && kind(1) == TokenKind::Identifier && atWord("in", 2);
+  bool inParens =
+      p.at(TokenKind::LParen) && p.kind(1) == TokenKind::Identifier && p.atWord("in", 2);
   if (inParens) {
-    error(DiagId::ExpectedName, {"a name", found()})
+    p.error(DiagId::ExpectedName, {"a name", p.found()})
         .help("the head of a loop has no parentheses: `for i in 0..n {`");
-    advance();
+    p.advance();
   }
   // `for static` is read as `static for`.
-  bool isStatic = node == NodeKind::ForStmt && at(TokenKind::Static);
+  bool isStatic = node == NodeKind::ForStmt && p.at(TokenKind::Static);
   if (isStatic) {
-    errorAt(tree_.tokenSpan(at_), DiagId::ReservedWord, {"static", "a name"})
+    p.errorAt(p.tree.tokenSpan(p.position), DiagId::ReservedWord, {"static", "a name"})
         .fix(FixId::StaticLoop, "write `static for`: the loop is unrolled",
-             {{join(tree_.tokenSpan(first), tree_.tokenSpan(at_)), "static for"}});
-    advance();
+             {{join(p.tree.tokenSpan(first), p.tree.tokenSpan(p.position)), "static for"}});
+    p.advance();
   }
-  TokenIndex bindingsFirst = at_;
-  size_t start = mark();
-  commaList([&] { return parseLoopBinding(); });
-  NodeId bindings = finish(NodeKind::LoopBindings, bindingsFirst, start);
+  TokenIndex bindingsFirst = p.position;
+  size_t start = p.mark();
+  p.commaList([&] { return parseLoopBinding(p); });
+  NodeId bindings = p.finish(NodeKind::LoopBindings, bindingsFirst, start);
   if (inParens)
-    accept(TokenKind::RParen);
+    p.accept(TokenKind::RParen);
   NodeId label = kNoNode, pipeline = kNoNode, unroll = kNoNode, checkpoint = kNoNode;
   // The clauses may come in any order, each once.
   while (true) {
-    if (label == kNoNode && acceptWord("as")) {
-      label = parseName("a label");
-    } else if (pipeline == kNoNode && acceptWord("pipeline")) {
-      pipeline = parseBinary(Precedence::Or);
-    } else if (unroll == kNoNode && atWord("unroll")) {
-      TokenIndex unrollFirst = at_;
-      advance();
+    if (label == kNoNode && p.acceptWord("as")) {
+      label = parseName(p, "a label");
+    } else if (pipeline == kNoNode && p.acceptWord("pipeline")) {
+      pipeline = parseBinary(p, Precedence::Or);
+    } else if (unroll == kNoNode && p.atWord("unroll")) {
+      TokenIndex unrollFirst = p.position;
+      p.advance();
       // `unroll` without a number is followed by another clause or by the body.
-      bool counted =
-          !at(TokenKind::LBrace) && !atWord("as") && !atWord("pipeline") && !atWord("checkpoint");
-      NodeId count = counted ? parseBinary(Precedence::Or) : kNoNode;
-      unroll = make(NodeKind::Unroll, unrollFirst, {count});
-    } else if (checkpoint == kNoNode && atWord("checkpoint")) {
-      checkpoint = parseCheckpoint();
+      bool counted = !p.at(TokenKind::LBrace) && !p.atWord("as") && !p.atWord("pipeline") &&
+                     !p.atWord("checkpoint");
+      NodeId count = counted ? parseBinary(p, Precedence::Or) : kNoNode;
+      unroll = p.make(NodeKind::Unroll, unrollFirst, {count});
+    } else if (checkpoint == kNoNode && p.atWord("checkpoint")) {
+      checkpoint = parseCheckpoint(p);
     } else {
       break;
     }
   }
-  NodeId body = parseBlock();
-  NodeId loop = make(node, first, {bindings, label, pipeline, unroll, checkpoint, body});
+  NodeId body = parseBlock(p);
+  NodeId loop = p.make(node, first, {bindings, label, pipeline, unroll, checkpoint, body});
   if (isStatic)
-    flag(loop, NodeFlag::Static);
+    p.flag(loop, NodeFlag::Static);
   return loop;
 }
 
-NodeId Parser::parseCheckpoint() {
-  TokenIndex first = at_;
-  advance();
+static NodeId parseCheckpoint(Parser &p) {
+  TokenIndex first = p.position;
+  p.advance();
   NodeId folder = kNoNode;
-  if (at(TokenKind::StringLiteral)) {
-    folder = leaf(NodeKind::StringLiteral);
+  if (p.at(TokenKind::StringLiteral)) {
+    folder = p.leaf(NodeKind::StringLiteral);
   } else {
-    errorExpected("the folder of the checkpoints, a text");
-    folder = missing();
+    p.errorExpected("the folder of the checkpoints, a text");
+    folder = p.missing();
   }
-  NodeId every = expectWord("every") ? parseBinary(Precedence::Or) : missing();
-  NodeId keep = acceptWord("keep") ? parseBinary(Precedence::Or) : kNoNode;
-  return make(NodeKind::Checkpoint, first, {folder, every, keep});
+  NodeId every = p.expectWord("every") ? parseBinary(p, Precedence::Or) : p.missing();
+  NodeId keep = p.acceptWord("keep") ? parseBinary(p, Precedence::Or) : kNoNode;
+  return p.make(NodeKind::Checkpoint, first, {folder, every, keep});
 }
 
-NodeId Parser::parseLoopBinding() {
-  TokenIndex first = at_;
-  NodeId pattern = parsePattern();
-  NodeId domain = expectWord("in") ? parseExpr() : missing();
-  return make(NodeKind::LoopBinding, first, {pattern, domain});
+static NodeId parseLoopBinding(Parser &p) {
+  TokenIndex first = p.position;
+  NodeId pattern = parsePattern(p);
+  NodeId domain = p.expectWord("in") ? parseExpr(p) : p.missing();
+  return p.make(NodeKind::LoopBinding, first, {pattern, domain});
 }
 
-NodeId Parser::parseWhile() {
-  TokenIndex first = at_;
-  advance();
-  NodeId condition = parseCondition();
-  NodeId body = parseBlock();
-  return make(NodeKind::WhileStmt, first, {condition, body});
+static NodeId parseWhile(Parser &p) {
+  TokenIndex first = p.position;
+  p.advance();
+  NodeId condition = parseCondition(p);
+  NodeId body = parseBlock(p);
+  return p.make(NodeKind::WhileStmt, first, {condition, body});
 }
 
-NodeId Parser::parseCondition() {
-  TokenIndex first = at_;
-  NodeId value = parseExpr();
+NodeId parseCondition(Parser &p) {
+  TokenIndex first = p.position;
+  NodeId value = parseExpr(p);
   // `=` in a condition was meant as a comparison.
-  if (!at(TokenKind::Equal) || !continues())
+  if (!p.at(TokenKind::Equal) || !p.continues())
     return value;
-  error(DiagId::AssignmentAsValue)
-      .fix(FixId::Comparison, "write `==` to compare", {{tree_.tokenSpan(at_), "=="}});
-  TokenIndex main = at_;
-  advance();
-  NodeId rhs = parseExpr();
-  return make(NodeKind::BinaryExpr, first, main, {value, rhs});
+  p.error(DiagId::AssignmentAsValue)
+      .fix(FixId::Comparison, "write `==` to compare", {{p.tree.tokenSpan(p.position), "=="}});
+  TokenIndex main = p.position;
+  p.advance();
+  NodeId rhs = parseExpr(p);
+  return p.make(NodeKind::BinaryExpr, first, main, {value, rhs});
 }
 
-NodeId Parser::parseIf() {
-  TokenIndex first = at_;
-  Nesting nesting(*this);
+NodeId parseIf(Parser &p) {
+  TokenIndex first = p.position;
+  Parser::Nesting nesting(p);
   if (nesting.tooDeep())
-    return make(NodeKind::Error, first, {});
-  advance();
-  NodeId condition = parseCondition();
-  NodeId then = parseBlock();
+    return p.make(NodeKind::Error, first, {});
+  p.advance();
+  NodeId condition = parseCondition(p);
+  NodeId then = parseBlock(p);
   NodeId otherwise = kNoNode;
   // `elif` is read as `else if`, with all that follows.
-  if (atWord("elif")) {
-    error(DiagId::ForeignWord, {"elif", "else if"})
-        .fix(FixId::ElseIf, "write `else if`", {{tree_.tokenSpan(at_), "else if"}});
-    otherwise = parseIf();
-  } else if (accept(TokenKind::Else)) {
-    otherwise = at(TokenKind::If) ? parseIf() : parseBlock();
+  if (p.atWord("elif")) {
+    p.error(DiagId::ForeignWord, {"elif", "else if"})
+        .fix(FixId::ElseIf, "write `else if`", {{p.tree.tokenSpan(p.position), "else if"}});
+    otherwise = parseIf(p);
+  } else if (p.accept(TokenKind::Else)) {
+    otherwise = p.at(TokenKind::If) ? parseIf(p) : parseBlock(p);
   }
-  return make(NodeKind::If, first, {condition, then, otherwise});
+  return p.make(NodeKind::If, first, {condition, then, otherwise});
 }
 
-NodeId Parser::parseStatic() {
-  TokenIndex first = at_;
-  advance();
-  if (!at(TokenKind::If) && !at(TokenKind::For)) {
-    error(DiagId::MisplacedModifier, {"static", found()});
-    NodeId rest = atStatementEnd() ? missing() : parseStatement();
-    return make(NodeKind::Error, first, {rest});
+static NodeId parseStatic(Parser &p) {
+  TokenIndex first = p.position;
+  p.advance();
+  if (!p.at(TokenKind::If) && !p.at(TokenKind::For)) {
+    p.error(DiagId::MisplacedModifier, {"static", p.found()});
+    NodeId rest = p.atStatementEnd() ? p.missing() : parseStatement(p);
+    return p.make(NodeKind::Error, first, {rest});
   }
-  NodeId statement = at(TokenKind::If) ? parseIf() : parseLoop(NodeKind::ForStmt);
-  flag(statement, NodeFlag::Static);
+  NodeId statement = p.at(TokenKind::If) ? parseIf(p) : parseLoop(p, NodeKind::ForStmt);
+  p.flag(statement, NodeFlag::Static);
   // The statement begins at `static`, which was read before it.
-  tree_.setFirstToken(statement, first);
+  p.tree.setFirstToken(statement, first);
   return statement;
 }
 
-NodeId Parser::parseReturn() {
-  TokenIndex first = at_;
-  advance();
-  NodeId value = atStatementEnd() ? kNoNode : parseExpr();
-  return make(NodeKind::ReturnStmt, first, {value});
+static NodeId parseReturn(Parser &p) {
+  TokenIndex first = p.position;
+  p.advance();
+  NodeId value = p.atStatementEnd() ? kNoNode : parseExpr(p);
+  return p.make(NodeKind::ReturnStmt, first, {value});
 }
 
-NodeId Parser::parseAssert() {
-  TokenIndex first = at_;
-  advance();
-  size_t start = mark();
-  if (at(TokenKind::LParen))
-    bracketed(TokenKind::RParen, [&] { return parseCondition(); });
+static NodeId parseAssert(Parser &p) {
+  TokenIndex first = p.position;
+  p.advance();
+  size_t start = p.mark();
+  if (p.at(TokenKind::LParen))
+    p.bracketed(TokenKind::RParen, [&] { return parseCondition(p); });
   else
-    expect(TokenKind::LParen);
-  if (mark() == start) {
-    error(DiagId::ExpectedExpression, {found()});
-    push(missing());
+    p.expect(TokenKind::LParen);
+  if (p.mark() == start) {
+    p.error(DiagId::ExpectedExpression, {p.found()});
+    p.push(p.missing());
   }
   // Surplus arguments are reported and dropped, so that the tree has its form.
-  while (mark() - start > 2) {
+  while (p.mark() - start > 2) {
     // More than a condition and a message.
-    errorAt(tree_.span(scratch_.back()), DiagId::ExpectedToken,
-            {"`)`", "`" + std::string(tree_.text(scratch_.back()).substr(0, 40)) + "`"})
+    p.errorAt(p.tree.span(p.scratch.back()), DiagId::ExpectedToken,
+              {"`)`", "`" + std::string(p.tree.text(p.scratch.back()).substr(0, 40)) + "`"})
         .help("`assert` takes a condition and a message");
-    scratch_.resize(start + 2);
+    p.scratch.resize(start + 2);
   }
   // The message may be missing, and has a place in the tree even so.
-  if (mark() - start < 2)
-    push(kNoNode);
-  return finish(NodeKind::AssertStmt, first, start);
+  if (p.mark() - start < 2)
+    p.push(kNoNode);
+  return p.finish(NodeKind::AssertStmt, first, start);
 }
 
-NodeId Parser::parsePrint() {
-  TokenIndex first = at_;
-  advance();
-  size_t start = mark();
-  bracketed(TokenKind::RParen, [&] { return parseCondition(); });
-  return finish(NodeKind::PrintStmt, first, start);
+static NodeId parsePrint(Parser &p) {
+  TokenIndex first = p.position;
+  p.advance();
+  size_t start = p.mark();
+  p.bracketed(TokenKind::RParen, [&] { return parseCondition(p); });
+  return p.finish(NodeKind::PrintStmt, first, start);
 }
 
-NodeId Parser::parseAtomic() {
-  TokenIndex first = at_;
-  advance();
-  NodeId target = parsePostfix();
-  TokenIndex main = at_;
+static NodeId parseAtomic(Parser &p) {
+  TokenIndex first = p.position;
+  p.advance();
+  NodeId target = parsePostfix(p);
+  TokenIndex main = p.position;
   // `max=` and `min=` are two tokens, since both words can be names.
-  bool wordOperator = (atWord("max") || atWord("min")) && kind(1) == TokenKind::Equal;
+  bool wordOperator = (p.atWord("max") || p.atWord("min")) && p.kind(1) == TokenKind::Equal;
   NodeId value = kNoNode;
-  if (accept(TokenKind::PlusEqual) || wordOperator) {
+  if (p.accept(TokenKind::PlusEqual) || wordOperator) {
     if (wordOperator)
-      at_ += 2;
-    value = parseExpr();
+      p.position += 2;
+    value = parseExpr(p);
   } else {
-    error(DiagId::AtomicOperator, {found()});
+    p.error(DiagId::AtomicOperator, {p.found()});
     // The operator is unknown, but its value is read, so that errors in it are found.
     main = first;
-    if (isAssignment(kind()) && !token().newlineBefore) {
-      advance();
-      value = parseExpr();
+    if (isAssignment(p.kind()) && !p.token().newlineBefore) {
+      p.advance();
+      value = parseExpr(p);
     } else {
-      value = missing();
+      value = p.missing();
     }
   }
-  return make(NodeKind::AtomicStmt, first, main, {target, value});
+  return p.make(NodeKind::AtomicStmt, first, main, {target, value});
 }
 
-NodeId Parser::parseExpressionStatement() {
-  TokenIndex first = at_;
-  NodeId expr = parseExpr();
-  if (at_ == first)
+static NodeId parseExpressionStatement(Parser &p) {
+  TokenIndex first = p.position;
+  NodeId expr = parseExpr(p);
+  if (p.position == first)
     return expr;
   // A value by itself is a statement; an assignment needs its operator on the same line.
-  if (!isAssignment(kind()) || !continues())
-    return make(NodeKind::ExprStmt, first, {expr});
-  TokenIndex main = at_;
-  advance();
-  NodeId value = parseExpr();
-  return make(NodeKind::AssignStmt, first, main, {expr, value});
+  if (!isAssignment(p.kind()) || !p.continues())
+    return p.make(NodeKind::ExprStmt, first, {expr});
+  TokenIndex main = p.position;
+  p.advance();
+  NodeId value = parseExpr(p);
+  return p.make(NodeKind::AssignStmt, first, main, {expr, value});
 }
 
 } // namespace ptl

@@ -1,159 +1,170 @@
-// Types: `f16[M, K] @mat dn strides [S, 1] over host by M, chip by K`.
-#include "frontend/parse/parser.h"
+#include "frontend/parse/parse_type.h"
+
+#include "frontend/parse/parse_expr.h"
+#include "frontend/parse/parse_name.h"
 
 namespace ptl {
 
-bool Parser::atLayout() const {
+static NodeId parseShapeItem(Parser &p);
+static bool atDistribution(const Parser &p);
+static NodeId parseDistribution(Parser &p);
+static NodeId parseCutItem(Parser &p);
+static NodeId parsePartialItem(Parser &p);
+static NodeId parsePartItem(Parser &p);
+
+static bool atLayout(const Parser &p) {
   bool isLayout = false;
-#define LAYOUT(ID, NAME) isLayout |= atWord(NAME);
+#define LAYOUT(ID, NAME) isLayout |= p.atWord(NAME);
 #include "frontend/base/layouts.def"
-  return isLayout && continues();
+  return isLayout && p.continues();
 }
 
-NodeId Parser::parseType() {
-  TokenIndex first = at_;
-  Nesting nesting(*this);
+NodeId parseType(Parser &p) {
+  TokenIndex first = p.position;
+  Parser::Nesting nesting(p);
   if (nesting.tooDeep())
-    return make(NodeKind::Error, first, {});
+    return p.make(NodeKind::Error, first, {});
   NodeId base = kNoNode;
-  if (isElementType(kind())) {
-    base = leaf(NodeKind::ElementType);
-  } else if (atWord("_")) {
-    base = leaf(NodeKind::InferredType);
-  } else if (atWord("acc") && kind(1) == TokenKind::LParen) {
-    advance();
-    size_t start = mark();
-    bracketed(TokenKind::RParen, [&] { return parseType(); });
-    if (mark() == start) {
-      error(DiagId::ExpectedType, {found()});
-      push(missing());
+  if (isElementType(p.kind())) {
+    base = p.leaf(NodeKind::ElementType);
+  } else if (p.atWord("_")) {
+    base = p.leaf(NodeKind::InferredType);
+  } else if (p.atWord("acc") && p.kind(1) == TokenKind::LParen) {
+    p.advance();
+    size_t start = p.mark();
+    p.bracketed(TokenKind::RParen, [&] { return parseType(p); });
+    if (p.mark() == start) {
+      p.error(DiagId::ExpectedType, {p.found()});
+      p.push(p.missing());
     }
-    base = finish(NodeKind::AccType, first, start);
-  } else if (at(TokenKind::Identifier)) {
-    NodeId path = parsePath("a type");
-    base = make(NodeKind::NamedType, first, {path});
-  } else if (at(TokenKind::LParen)) {
-    size_t start = mark();
-    bracketed(TokenKind::RParen, [&] { return parseType(); });
-    return finish(NodeKind::TupleType, first, start);
-  } else if (at(TokenKind::At)) {
-    Span at = tree_.tokenSpan(at_);
-    error(DiagId::ExpectedType, {found()})
+    base = p.finish(NodeKind::AccType, first, start);
+  } else if (p.at(TokenKind::Identifier)) {
+    NodeId path = parsePath(p, "a type");
+    base = p.make(NodeKind::NamedType, first, {path});
+  } else if (p.at(TokenKind::LParen)) {
+    size_t start = p.mark();
+    p.bracketed(TokenKind::RParen, [&] { return parseType(p); });
+    return p.finish(NodeKind::TupleType, first, start);
+  } else if (p.at(TokenKind::At)) {
+    Span at = p.tree.tokenSpan(p.position);
+    p.error(DiagId::ExpectedType, {p.found()})
         .fix(FixId::PlaceBehindName, "a place stands behind its type, which may be `_`",
              {{{at.file, at.begin, at.begin}, "_ "}});
-    parsePlace();
-    return missing();
+    parsePlace(p);
+    return p.missing();
   } else {
-    error(DiagId::ExpectedType, {found()});
-    return missing();
+    p.error(DiagId::ExpectedType, {p.found()});
+    return p.missing();
   }
   NodeId shape = kNoNode, place = kNoNode, strides = kNoNode, distribution = kNoNode;
-  if (at(TokenKind::LBracket) && continues())
-    shape = parseShape();
-  while (continues()) {
-    if (at(TokenKind::At) && place == kNoNode) {
-      place = parsePlace();
-    } else if (atWord("strides") && strides == kNoNode) {
-      advance();
-      if (at(TokenKind::LBracket))
-        strides = parseShape();
+  if (p.at(TokenKind::LBracket) && p.continues())
+    shape = parseShape(p);
+  while (p.continues()) {
+    if (p.at(TokenKind::At) && place == kNoNode) {
+      place = parsePlace(p);
+    } else if (p.atWord("strides") && strides == kNoNode) {
+      p.advance();
+      if (p.at(TokenKind::LBracket))
+        strides = parseShape(p);
       else
-        expect(TokenKind::LBracket);
-    } else if (atDistribution() && distribution == kNoNode) {
-      distribution = parseDistribution();
+        p.expect(TokenKind::LBracket);
+    } else if (atDistribution(p) && distribution == kNoNode) {
+      distribution = parseDistribution(p);
     } else {
       break;
     }
   }
   if (shape == kNoNode && place == kNoNode && strides == kNoNode && distribution == kNoNode)
     return base;
-  return make(NodeKind::ArrayType, first, {base, shape, place, strides, distribution});
+  return p.make(NodeKind::ArrayType, first, {base, shape, place, strides, distribution});
 }
 
-NodeId Parser::parseShape() {
-  TokenIndex first = at_;
-  size_t start = mark();
-  bracketed(TokenKind::RBracket, [&] { return parseShapeItem(); });
-  return finish(NodeKind::Shape, first, start);
+NodeId parseShape(Parser &p) {
+  TokenIndex first = p.position;
+  size_t start = p.mark();
+  p.bracketed(TokenKind::RBracket, [&] { return parseShapeItem(p); });
+  return p.finish(NodeKind::Shape, first, start);
 }
 
-NodeId Parser::parseShapeItem() {
-  return at(TokenKind::DotDot) ? leaf(NodeKind::RestIndex) : parseExpr();
+static NodeId parseShapeItem(Parser &p) {
+  return p.at(TokenKind::DotDot) ? p.leaf(NodeKind::RestIndex) : parseExpr(p);
 }
 
-NodeId Parser::parsePlace() {
-  TokenIndex first = at_;
-  expect(TokenKind::At);
-  NodeId name = parseName("a place");
-  NodeId layout = atLayout() ? leaf(NodeKind::Name) : kNoNode;
-  return make(NodeKind::Place, first, {name, layout});
+NodeId parsePlace(Parser &p) {
+  TokenIndex first = p.position;
+  p.expect(TokenKind::At);
+  NodeId name = parseName(p, "a place");
+  NodeId layout = atLayout(p) ? p.leaf(NodeKind::Name) : kNoNode;
+  return p.make(NodeKind::Place, first, {name, layout});
 }
 
 /// `at chip 0` is where an array lies; `at host` behind the results is who orchestrates.
-bool Parser::atDistribution() const {
-  return atWord("over") || (atWord("partial") && kind(1) == TokenKind::LParen) ||
-         (atWord("at") && kind(1) == TokenKind::Identifier && kind(2) == TokenKind::IntLiteral);
+static bool atDistribution(const Parser &p) {
+  return p.atWord("over") || (p.atWord("partial") && p.kind(1) == TokenKind::LParen) ||
+         (p.atWord("at") && p.kind(1) == TokenKind::Identifier &&
+          p.kind(2) == TokenKind::IntLiteral);
 }
 
-NodeId Parser::parseDistribution() {
-  TokenIndex first = at_;
-  size_t start = mark();
-  while (continues() && atDistribution()) {
-    if (atWord("partial")) {
-      push(parseOwedItem());
-    } else if (atWord("at")) {
-      push(parsePartItem());
+static NodeId parseDistribution(Parser &p) {
+  TokenIndex first = p.position;
+  size_t start = p.mark();
+  while (p.continues() && atDistribution(p)) {
+    if (p.atWord("partial")) {
+      p.push(parsePartialItem(p));
+    } else if (p.atWord("at")) {
+      p.push(parsePartItem(p));
     } else {
-      push(parseCutItem());
+      p.push(parseCutItem(p));
       // `, chip by F` goes on; `, w: f32[F]` is the next parameter.
-      while (at(TokenKind::Comma) && kind(1) == TokenKind::Identifier &&
-             (atWord("by", 2) || kind(2) == TokenKind::Comma))
-        push(parseCutItem());
+      while (p.at(TokenKind::Comma) && p.kind(1) == TokenKind::Identifier &&
+             (p.atWord("by", 2) || p.kind(2) == TokenKind::Comma))
+        p.push(parseCutItem(p));
     }
   }
-  return finish(NodeKind::Distribution, first, start);
+  return p.finish(NodeKind::Distribution, first, start);
 }
 
 /// Behind `over`, or the comma behind another item.
-NodeId Parser::parseCutItem() {
-  TokenIndex first = at_;
-  advance();
-  TokenIndex listFirst = at_;
-  size_t start = mark();
+static NodeId parseCutItem(Parser &p) {
+  TokenIndex first = p.position;
+  p.advance();
+  TokenIndex listFirst = p.position;
+  size_t start = p.mark();
   do
-    push(parseName("a level of the machine"));
-  while (accept(TokenKind::Comma));
-  NodeId levels = finish(NodeKind::NameList, listFirst, start);
-  NodeId axis = expectWord("by") ? parseBinary(Precedence::Or) : missing();
-  return make(NodeKind::CutItem, first, {levels, axis});
+    p.push(parseName(p, "a level of the machine"));
+  while (p.accept(TokenKind::Comma));
+  NodeId levels = p.finish(NodeKind::NameList, listFirst, start);
+  NodeId axis = p.expectWord("by") ? parseBinary(p, Precedence::Or) : p.missing();
+  return p.make(NodeKind::CutItem, first, {levels, axis});
 }
 
-NodeId Parser::parseOwedItem() {
-  TokenIndex first = at_, fold = at_ + 2;
-  advance();
-  advance();
-  if (at(TokenKind::Plus) || atWord("max") || atWord("min"))
-    advance();
+static NodeId parsePartialItem(Parser &p) {
+  TokenIndex first = p.position, fold = p.position + 2;
+  p.advance();
+  p.advance();
+  if (p.at(TokenKind::Plus) || p.atWord("max") || p.atWord("min"))
+    p.advance();
   else
-    errorExpected("`+`, `max` or `min`");
-  expect(TokenKind::RParen);
-  expectWord("over");
-  TokenIndex listFirst = at_;
-  size_t start = mark();
-  push(parseName("a level of the machine"));
-  while (at(TokenKind::Comma) && kind(1) == TokenKind::Identifier && kind(2) != TokenKind::Colon) {
-    advance();
-    push(parseName("a level of the machine"));
+    p.errorExpected("`+`, `max` or `min`");
+  p.expect(TokenKind::RParen);
+  p.expectWord("over");
+  TokenIndex listFirst = p.position;
+  size_t start = p.mark();
+  p.push(parseName(p, "a level of the machine"));
+  while (p.at(TokenKind::Comma) && p.kind(1) == TokenKind::Identifier &&
+         p.kind(2) != TokenKind::Colon) {
+    p.advance();
+    p.push(parseName(p, "a level of the machine"));
   }
-  NodeId levels = finish(NodeKind::NameList, listFirst, start);
-  return make(NodeKind::OwedItem, first, fold, {levels});
+  NodeId levels = p.finish(NodeKind::NameList, listFirst, start);
+  return p.make(NodeKind::PartialItem, first, fold, {levels});
 }
 
-NodeId Parser::parsePartItem() {
-  TokenIndex first = at_;
-  advance();
-  NodeId level = parseName("a level of the machine");
-  return make(NodeKind::PartItem, first, {level, leaf(NodeKind::IntLiteral)});
+static NodeId parsePartItem(Parser &p) {
+  TokenIndex first = p.position;
+  p.advance();
+  NodeId level = parseName(p, "a level of the machine");
+  return p.make(NodeKind::PartItem, first, {level, p.leaf(NodeKind::IntLiteral)});
 }
 
 } // namespace ptl

@@ -1,6 +1,7 @@
-// The working state of the parser; inside `frontend/parse` only. Each `parse_*.cpp` holds the
-// methods of one part of the grammar: recursive descent, operators by precedence. Methods named
-// `parseX` return a node always; `x` at the start of a form is the token they expect to stand on.
+// The state of the parser, with what all of the grammar shares: looking ahead, errors, recovery, building.
+// Inside `frontend/parse` only. The grammar is functions that read and change it, recursive descent with
+// operators by precedence; each `parse_*.h` has those of one part. Functions named `parseX` always return a
+// node, and expect the parser at the token with which the form begins.
 #pragma once
 
 #include "frontend/lex/operator.h"
@@ -14,40 +15,36 @@ namespace ptl {
 
 inline constexpr unsigned kMaxNesting = 256;
 
-class Parser {
-public:
+/// The state while a text is parsed.
+struct Parser {
   Parser(FileId file, std::string_view text, TokenList tokens, DiagnosticSink &sink)
-      : tree_(file, text, std::move(tokens)), sink_(sink) {}
-  Tree run();
-  /// Parses whole lines from the start of the text until a declaration ends with its line.
-  ParsedChunk runChunk();
+      : tree(file, text, std::move(tokens)), sink(sink) {}
 
-private:
-  // cursor.cpp: looking ahead and taking tokens.
-  TokenKind kind(uint32_t ahead = 0) const { return tree_.tokenKind(look(ahead)); }
-  const Token &token() const { return tree_.token(look(0)); }
-  std::string_view text(uint32_t ahead = 0) const { return tree_.tokenText(look(ahead)); }
+  // Looking ahead and taking tokens.
+  TokenKind kind(uint32_t ahead = 0) const { return tree.tokenKind(look(ahead)); }
+  const Token &token() const { return tree.token(look(0)); }
+  std::string_view text(uint32_t ahead = 0) const { return tree.tokenText(look(ahead)); }
   /// The token `ahead` of the present one, which is noted: what a declaration becomes depends on no
   /// token behind the furthest that was looked at.
   TokenIndex look(uint32_t ahead) const {
-    TokenIndex index = std::min<TokenIndex>(at_ + ahead, lastToken());
-    furthest_ = std::max(furthest_, index);
+    TokenIndex index = std::min<TokenIndex>(position + ahead, lastToken());
+    furthest = std::max(furthest, index);
     return index;
   }
-  TokenIndex lastToken() const { return static_cast<TokenIndex>(tree_.tokens().size() - 1); }
+  TokenIndex lastToken() const { return static_cast<TokenIndex>(tree.tokens().size() - 1); }
   bool at(TokenKind k) const { return kind() == k; }
   /// On a contextual word.
   bool atWord(std::string_view word, uint32_t ahead = 0) const {
     return kind(ahead) == TokenKind::Identifier && text(ahead) == word;
   }
-  bool newlineAt(uint32_t ahead) const { return tree_.token(look(ahead)).newlineBefore; }
+  bool newlineAt(uint32_t ahead) const { return tree.token(look(ahead)).newlineBefore; }
   /// No space between this token and the next.
   bool touchesNext() const {
-    return at_ < lastToken() && tree_.token(look(1)).begin == token().end;
+    return position < lastToken() && tree.token(look(1)).begin == token().end;
   }
   /// The token belongs to the expression or type before it: a bracket is open, or it is on the same
   /// line.
-  bool continues() const { return bracketDepth_ > 0 || !token().newlineBefore; }
+  bool continues() const { return bracketDepth > 0 || !token().newlineBefore; }
   bool atStatementEnd() const;
   /// On a word that begins a declaration, first on its line.
   bool atDeclaration() const;
@@ -55,8 +52,8 @@ private:
   /// On something that no bracket can contain: recovery inside brackets stops here.
   bool atBarrier() const;
   void advance() {
-    if (at_ < lastToken())
-      ++at_;
+    if (position < lastToken())
+      ++position;
   }
   bool accept(TokenKind k);
   bool acceptWord(std::string_view word);
@@ -66,7 +63,7 @@ private:
   /// Takes the closer of the bracket opened at `open`, skipping to it if it can be found.
   void expectCloser(TokenKind closer, TokenIndex open);
 
-  // cursor.cpp: errors and recovery.
+  // Errors and recovery.
   /// Where an error about the current token is shown: the end of the line before if the token
   /// begins one.
   Span errorSpan() const;
@@ -74,7 +71,7 @@ private:
   /// Reports at the current token; one error per token, none where the lexer has reported.
   DiagnosticBuilder error(DiagId id, std::vector<std::string> args = {});
   /// Marks the item as wrong. Behind its last token an error belongs to it, not to the next item.
-  void markError() { tree_.addErrorToken(std::max(at_ > 0 ? at_ - 1 : 0, itemStart_)); }
+  void markError() { tree.addErrorToken(std::max(position > 0 ? position - 1 : 0, itemStart)); }
   DiagnosticBuilder errorAt(Span span, DiagId id, std::vector<std::string> args = {});
   DiagnosticBuilder errorExpected(std::string what) {
     return error(DiagId::ExpectedToken, {std::move(what), found()});
@@ -87,9 +84,9 @@ private:
   /// Inside a bracket: goes on to the next comma or the closer; false if neither is near.
   bool recoverInList(TokenKind closer);
 
-  // cursor.cpp: building.
-  size_t mark() const { return scratch_.size(); }
-  void push(NodeId id) { scratch_.push_back(id); }
+  // Building.
+  size_t mark() const { return scratch.size(); }
+  void push(NodeId id) { scratch.push_back(id); }
   /// A node over the tokens from `first` to here whose children were pushed since `mark`.
   NodeId finish(NodeKind kind, TokenIndex first, TokenIndex main, size_t mark);
   NodeId finish(NodeKind kind, TokenIndex first, size_t mark) {
@@ -102,171 +99,65 @@ private:
   }
   NodeId leaf(NodeKind kind);
   NodeId missing();
-  void flag(NodeId id, NodeFlag f) { tree_.setFlags(id, static_cast<uint8_t>(f)); }
+  void flag(NodeId id, NodeFlag f) { tree.setFlags(id, static_cast<uint8_t>(f)); }
 
   /// Counts nesting; `tooDeep()` has reported and skipped the contents.
   struct Nesting {
     Parser &parser;
-    explicit Nesting(Parser &p) : parser(p) { ++parser.nesting_; }
-    ~Nesting() { --parser.nesting_; }
+    explicit Nesting(Parser &p) : parser(p) { ++parser.nesting; }
+    ~Nesting() { --parser.nesting; }
     bool tooDeep();
   };
   /// Inside `(` or `[` line ends mean nothing; inside `{` they end statements again.
   struct Brackets {
     Parser &parser;
     unsigned saved;
-    Brackets(Parser &p, bool braces) : parser(p), saved(p.bracketDepth_) {
-      p.bracketDepth_ = braces ? 0 : p.bracketDepth_ + 1;
+    Brackets(Parser &p, bool braces) : parser(p), saved(p.bracketDepth) {
+      p.bracketDepth = braces ? 0 : p.bracketDepth + 1;
     }
-    ~Brackets() { parser.bracketDepth_ = saved; }
+    ~Brackets() { parser.bracketDepth = saved; }
   };
   /// Items between brackets, separated by commas, pushed; stands on the opener.
   template <typename Item> void bracketed(TokenKind closer, Item item);
   /// Items separated by commas until one is not followed by a comma.
   template <typename Item> void commaList(Item item);
 
-  // parse_decl.cpp
-  NodeId parseModule();
-  void parseItem();
-  NodeId parseDeclaration();
-  void checkModifiers(uint8_t flags, TokenIndex first, TokenKind what);
-  NodeId parseImport();
-  NodeId parseCallable(NodeKind kind, uint8_t flags);
-  void parseHeaderClauses(NodeId (&slots)[9]);
-  NodeId parseBody(uint8_t flags, TokenIndex main);
-  NodeId parseNamedBlock(NodeKind kind);
-  NodeId parseProperty();
-  NodeId parseConst();
-  NodeId parseTypeAlias();
-  NodeId parseStruct();
-  NodeId parseField();
-  // parse_header.cpp
-  NodeId parseGenerics();
-  NodeId parseGenericParam();
-  NodeId parseParams();
-  NodeId parseParam();
-  NodeId parseResults();
-  NodeId parseResult();
-  NodeId parseOnClause();
-  NodeId parseAtClause();
-  NodeId parseMesh();
-  NodeId parseWhere();
-  NodeId parseTune();
-  NodeId parseTuneParam();
-  NodeId parseSources();
-  // parse_schedule.cpp
-  NodeId parseSchedule();
-  void parseScheduleItems(TokenIndex open);
-  NodeId parseScheduleItem();
-  NodeId parseScheduleBlock();
-  NodeId parseTileItem();
-  NodeId parseLabelList(NodeKind kind);
-  NodeId parseL0Item();
-  bool labelFollowsComma() const;
-  // parse_name.cpp
-  NodeId parseName(const char *what);
-  NodeId parsePath(const char *what);
-  NodeId parseText();
-  NodeId parsePattern();
-  // parse_type.cpp
-  NodeId parseType();
-  NodeId parseShape();
-  NodeId parseShapeItem();
-  NodeId parsePlace();
-  bool atDistribution() const;
-  NodeId parseDistribution();
-  NodeId parseCutItem();
-  NodeId parseOwedItem();
-  NodeId parsePartItem();
-  bool atLayout() const;
-  // parse_stmt.cpp
-  NodeId parseBlock();
-  void parseStatements(TokenIndex open);
-  NodeId parseNestedDeclaration();
-  NodeId parseStatement();
-  NodeId parseBinding(NodeKind kind);
-  NodeId parseLoop(NodeKind kind);
-  NodeId parseCheckpoint();
-  NodeId parseLoopBinding();
-  NodeId parseWhile();
-  NodeId parseIf();
-  NodeId parseStatic();
-  NodeId parseReturn();
-  NodeId parseAssert();
-  NodeId parsePrint();
-  NodeId parseAtomic();
-  NodeId parseExpressionStatement();
-  NodeId parseStrayOperator();
-  NodeId parseCondition();
-  // parse_block_level.cpp
-  NodeId parseTask();
-  NodeId parsePipe();
-  NodeId parseOn();
-  NodeId parseBuffer();
-  NodeId parseEvent();
-  NodeId parseCount();
-  // parse_expr.cpp
-  NodeId parseExpr();
-  NodeId parseBinary(Precedence least);
-  NodeId parsePrefix(Precedence least);
-  NodeId parsePower();
-  NodeId parsePostfix();
-  NodeId parsePrimary();
-  NodeId parseWordPrimary();
-  NodeId parseParen();
-  NodeId parseCall(NodeId callee, TokenIndex first);
-  NodeId parseArg();
-  NodeId parseIndex(NodeId base, TokenIndex first);
-  NodeId parseIndexItem();
-  NodeId parseElementExpr();
-  /// The precedence of the operator at the current token. `None` for a power, which is parsed with
-  /// its base.
-  Precedence binaryPrecedence();
-  /// Reports two touching tokens that are one operator in other languages (`&&`), and takes the
-  /// first; `word` is the spelling of this language (`and`).
-  bool acceptForeignOperator(TokenKind left, TokenKind right, const char *word);
-
-  /// Warns of comments behind operands from `first` to here that read like an operand: `h // 2`
-  /// is a division in other languages.
-  void warnOperandComments(TokenIndex first);
-  void reportTooHigh();
-
-  Tree tree_;
-  DiagnosticSink &sink_;
-  TokenIndex at_ = 0;
-  unsigned bracketDepth_ = 0;
-  unsigned nesting_ = 0;
-  size_t errors_ = 0;
-  TokenIndex lastError_ = ~TokenIndex(0);
-  mutable TokenIndex furthest_ = 0; ///< of all tokens that were looked at
-  size_t reportedTooHigh_ = 0;      ///< of `Tree::tooHigh`
-  TokenIndex itemStart_ = 0;        ///< where the innermost statement, declaration or item begins
-  Diagnostic ignored_;
-  std::vector<NodeId> scratch_;
-  std::vector<TokenKind> closers_; ///< of the open brackets
+  Tree tree;
+  DiagnosticSink &sink;
+  TokenIndex position = 0;
+  unsigned bracketDepth = 0;
+  unsigned nesting = 0;
+  size_t errors = 0;
+  TokenIndex lastError = ~TokenIndex(0);
+  mutable TokenIndex furthest = 0; ///< of all tokens that were looked at
+  size_t reportedTooHigh = 0;      ///< of `Tree::tooHigh`
+  TokenIndex itemStart = 0;        ///< where the innermost statement, declaration or item begins
+  Diagnostic ignored;
+  std::vector<NodeId> scratch;
+  std::vector<TokenKind> closers; ///< of the open brackets
 };
 
 template <typename Item> void Parser::bracketed(TokenKind closer, Item item) {
-  TokenIndex open = at_;
+  TokenIndex open = position;
   advance();
   Brackets inside(*this, false);
-  closers_.push_back(closer);
+  closers.push_back(closer);
   while (!at(closer) && !atBarrier()) {
-    TokenIndex before = at_;
+    TokenIndex before = position;
     push(item());
     if (accept(TokenKind::Comma))
       continue;
     if (at(closer))
       break;
     errorExpected("`,` or " + std::string(describe(closer)))
-        .label(tree_.tokenSpan(open), "opened here");
-    if (!recoverInList(closer) || at_ == before) {
+        .label(tree.tokenSpan(open), "opened here");
+    if (!recoverInList(closer) || position == before) {
       // The missing closer is the same mistake.
-      lastError_ = at_;
+      lastError = position;
       break;
     }
   }
-  closers_.pop_back();
+  closers.pop_back();
   expectCloser(closer, open);
 }
 

@@ -134,7 +134,7 @@ void Writer::typeFacts(const Type &type, const CallableDecl *callable) {
     rangeFact(*type.range, callable);
 }
 
-/// Where an array of a program lies, what one part has of it, and why it is owed.
+/// Where an array of a program lies, what one part has of it, and why it is partial.
 void Writer::placementFacts(const PlacedProgram &placed, std::optional<ValueId> value) {
   if (!value)
     return;
@@ -143,7 +143,7 @@ void Writer::placementFacts(const PlacedProgram &placed, std::optional<ValueId> 
     return fact("the same on every part");
   fact("lies" + where + ": a part has " + code(partTypeText(dims(), placed, *value)) + ", " +
        code(partBytesText(dims(), placed, *value)));
-  fact(owedText(dims(), placed, tree_, *value));
+  fact(partialText(dims(), placed, tree_, *value));
 }
 
 /// What a movement does, and what it sends.

@@ -34,7 +34,7 @@ TEST(Hover, Locals) {
             "T | ```ptl\nT\n```\ndimension of `attention`\n\n- where `S <= T`");
 }
 
-/// Where a value of a placed program lies, why it is owed, and what a movement sends.
+/// Where a value of a placed program lies, why it is partial, and what a movement sends.
 TEST(Hover, PlacedValues) {
   const std::string text =
       "fn twice[B, D](x: f32[B, D]) -> f32[B, D] { return x * 2.0 }\n"
@@ -49,13 +49,14 @@ TEST(Hover, PlacedValues) {
     size_t end = hover.find("\n- live");
     return at == hover.npos ? hover : hover.substr(at, end == hover.npos ? end : end - at);
   };
-  std::string owed = "- lies partial(+) over chip: a part has `f32[B, E]`, `4*B*E B`\n"
-                     "- `x @ w.T.T` adds along `D`, which is cut over the chips: every chip has a "
-                     "summand, and `all_reduce(…, over: chip)` or `reduce_scatter` gives the value";
+  std::string partial =
+      "- lies partial(+) over chip: a part has `f32[B, E]`, `4*B*E B`\n"
+      "- `x @ w.T.T` adds along `D`, which is cut over the chips: every chip has a "
+      "summand, and `all_reduce(…, over: chip)` or `reduce_scatter` gives the value";
   EXPECT_EQ(facts("(x: f32[B, D] over chip by D, "),
             "- lies over chip by D: a part has `f32[cdiv(D, chips), E]`, `4*cdiv(D, chips)*E B`");
-  EXPECT_EQ(facts("let "), owed);
-  EXPECT_EQ(facts("    let b"), owed);
+  EXPECT_EQ(facts("let "), partial);
+  EXPECT_EQ(facts("    let b"), partial);
   EXPECT_EQ(facts("let c"), "- the same on every part");
   EXPECT_EQ(
       facts("let d"),

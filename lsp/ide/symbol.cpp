@@ -486,7 +486,7 @@ static SymbolType typeOfWord(const Tree &tree, NodeId node) {
   case NodeKind::AtClause:
     return tree.child(parent, 0) == node ? SymbolType::Level : SymbolType::Word;
   case NodeKind::CutItem:
-  case NodeKind::OwedItem:
+  case NodeKind::PartialItem:
   case NodeKind::PartItem:
   case NodeKind::MeshClause:
   case NodeKind::MeshAxis:

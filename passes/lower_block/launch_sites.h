@@ -9,7 +9,7 @@
 
 namespace ptl::block {
 
-/// The host's own operations, before the passes on grids add to them.
+/// The operations that the host has before passes on grids add others for single kernels.
 class HostOperations {
 public:
   explicit HostOperations(mlir::func::FuncOp host);

@@ -22,28 +22,33 @@ class Simplifier;
 
 namespace ptl::block {
 
+/// How a kernel is lowered. The defaults overlap most and need most memory.
 struct LowerOptions {
-  int64_t queueSlots = 2;  ///< tiles that the consumer of a queue holds
-  int64_t gridBuffers = 2; ///< slots of what a point of the grid loads and stores, so that
-                           ///< neighbouring points overlap
-  bool unrolls = true;     ///< loops that say so are unrolled
-  int64_t ahead = 2;       ///< so many iterations what is handed over first in a loop is ahead
-  int64_t streamed = 0;    ///< so many operands that products load in loops, the largest ones, are
-                           ///< loaded piece by piece
-  int64_t parts = 1;       ///< of tiles that are handed over between cores, done in turn in loops
-  int64_t slices = 1;      ///< of tiles that the vector cores take from the slots of queues and put
-                           ///< there; products and what goes through a queue stay whole
-  int64_t pointParts = 1;  ///< of what a point of the grid does, done in turn
+  int64_t queueSlots = 2; ///< the number of tiles that the consumer of a queue holds
+  /// The number of slots of buffers that a point of the grid loads or stores, so that neighbouring
+  /// points overlap.
+  int64_t gridBuffers = 2;
+  bool unrolls = true; ///< loops with `unroll` are unrolled
+  /// The number of iterations by which the first stage of a loop runs ahead of the second.
+  int64_t ahead = 2;
+  /// The number of operands, the largest first, that products in loops load piece by piece.
+  int64_t streamed = 0;
+  /// The number of parts into which tiles that cross between cores are cut; a loop goes through them.
+  int64_t parts = 1;
+  /// The number of slices in which the vector cores read tiles from queues and write them there;
+  /// products and the slots of queues stay whole.
+  int64_t slices = 1;
+  int64_t pointParts = 1;  ///< the number of parts in which a point of the grid is computed
   int64_t partBuffers = 2; ///< slots of what such a part loads, so that neighbouring parts overlap
-  int64_t statementBytes = 0; ///< what is stored and folded is computed in parts of so many bytes;
-                              ///< 0: as a whole
+  /// The bytes of the parts in which stores and folds are computed; 0: as a whole.
+  int64_t statementBytes = 0;
   bool operator==(const LowerOptions &) const = default;
 };
 
 /// The place where the host launches a kernel.
 struct LaunchSite {
   mlir::Operation *launch = nullptr;
-  std::vector<mlir::Operation *> brought; ///< what stands in the host for its sake alone
+  std::vector<mlir::Operation *> brought; ///< host operations that only this kernel needs
 };
 
 /// The result of the lowering: the module as host code, which has a `ptl.launch` for each grid and
@@ -54,9 +59,9 @@ struct BlockProgram {
   /// The grids that the kernels were made of, from which the accesses of launches are computed: a
   /// function for each, with its name, that takes the operands of its launch.
   mlir::OwningOpRef<mlir::ModuleOp> grids;
-  /// For each kernel, its tiles in parts, if they are.
+  /// For each kernel, how its tiles are cut into parts; nothing if they are whole.
   std::vector<std::optional<LedgerParts>> parts;
-  std::vector<bool> unrolls;         ///< by kernel: some loop says that it is unrolled
+  std::vector<bool> unrolls;         ///< by kernel: some loop has `unroll`
   std::vector<LowerOptions> options; ///< by kernel: how it was lowered
   /// For each kernel, the group of tensor operations whose tiles it computes, from 1; 0 if there is
   /// none.
@@ -68,7 +73,7 @@ struct BlockProgram {
   /// For each kernel, its launch, so that some kernels can be lowered again without the others;
   /// empty where that is impossible.
   std::vector<LaunchSite> sites;
-  mlir::IRMapping fromModule; ///< to `host` from what it was made of
+  mlir::IRMapping fromModule; ///< from the module at tile level to `host`
 };
 
 /// Reports that something cannot be lowered: a diagnostic, its location, and its arguments.

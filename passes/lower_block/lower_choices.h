@@ -11,8 +11,8 @@ namespace ptl::block {
 
 /// The features of a kernel that can be given up.
 struct KernelTraits {
-  bool unrolls = false; ///< some loop says that it is unrolled
-  bool isMixed = false; ///< cores of both kinds work
+  bool unrolls = false; ///< some loop has `unroll`
+  bool isMixed = false; ///< it uses both kinds of cores
 };
 
 /// The configuration in which a kernel is lowered, and what is known about why others did not fit.
@@ -20,13 +20,13 @@ struct KernelFit {
   LowerOptions options;
   int64_t halvings = 0;    ///< how often its tiles of tensor-level code have been halved
   bool mayHalve = false;   ///< they may be halved once more
-  bool isHalving = false;  ///< they are going to be, before it is lowered again
-  bool mayCut = false;     ///< tiles may be done in parts
-  KernelTraits traits;     ///< of what was tried last
-  Overflow tooSmall;       ///< which memory then was
-  bool streamsHelp = true; ///< loading in pieces has left less to be found
+  bool isHalving = false;  ///< they will be halved before it is lowered again
+  bool mayCut = false;     ///< tiles may be computed in parts
+  KernelTraits traits;     ///< of the last attempt
+  Overflow tooSmall;       ///< the memory that was too small in it
+  bool streamsHelp = true; ///< loading operands in pieces may still save memory
   bool insideLeft = true, pointsLeft = true; ///< tiles can be cut further, in loops and as points
-  bool slicesLeft = true;                    ///< what the vector cores do with them can be, alone
+  bool slicesLeft = true;                    ///< the slices of the vector cores can be smaller
   bool wholeInside = false, wholePoint = false; ///< they could not be cut at all
   /// The memory that was too small for whole tiles, when everything else had been given up.
   std::optional<Overflow> whole;

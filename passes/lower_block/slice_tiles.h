@@ -1,5 +1,5 @@
-// Lets the vector cores take what the cube core hands them in slices of rows, and hand theirs over
-// the same way, while products and what goes through a queue stay whole.
+// Cuts the work of the vector cores between products into slices of rows: they read tiles from queues
+// and write them there slice by slice, while products and the slots of queues stay whole.
 #pragma once
 
 #include "passes/lower_block/lower_block.h"
@@ -8,7 +8,7 @@
 
 namespace ptl::block {
 
-/// Cuts what the vector cores do between products in as many slices of rows as the options say.
+/// Cuts this work into as many slices of rows as the options say.
 /// Each value that crosses to them is read by slices of it alone, and each one that crosses to the
 /// cube core is a `concat` of slices. Returns the new grid; null if that is impossible, as where
 /// queues do not lie in global memory, a value crosses outside of the loops whose rounds overlap, or

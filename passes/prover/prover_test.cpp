@@ -1,9 +1,9 @@
 #include "passes/prover/prover_fixture.h"
 
-#include "passes/prover/mutate.h"
+#include "passes/prover/mutation/mutate.h"
+#include "passes/prover/mutation/shuffle.h"
 #include "passes/prover/prove_kernel.h"
 #include "passes/prover/read.h"
-#include "passes/prover/shuffle.h"
 
 namespace ptl::prove {
 namespace {

@@ -6,10 +6,10 @@
 
 namespace ptl::ir {
 
-/// Storage whose whole content is stored into other storage in the end becomes that storage, where
-/// nothing reads or writes the other one meanwhile: what a kernel gives back and an output takes is
-/// written there at once. What a turn of a loop copies, changes and puts back is changed in place,
-/// where the old content is not asked for any more by then.
+/// Replaces storage whose whole content is finally copied to other storage by that other storage, if
+/// nothing reads or writes the other one meanwhile. So the result of a kernel that becomes an output is
+/// written to the output at once. An array that an iteration of a loop copies, changes and stores back
+/// is changed in place if nothing reads the old content afterwards.
 void forwardStorage(mlir::func::FuncOp function);
 
 } // namespace ptl::ir

@@ -7,8 +7,8 @@
 
 namespace ptl::ir {
 
-/// A grid over the positions from 0 to `upper`, in steps; the positions are at `positionLoc` in the
-/// source. The builder goes on in the body, which has no end yet.
+/// Makes a grid over the positions from 0 to `upper`, in steps, and moves the builder into its body,
+/// which has no terminator yet. `positionLoc` is the place of the positions in the source.
 ParallelOp openGrid(mlir::OpBuilder &builder, mlir::Location loc, mlir::ValueRange upper,
                     mlir::ValueRange steps, mlir::Location positionLoc);
 

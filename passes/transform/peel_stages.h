@@ -6,12 +6,12 @@
 
 namespace ptl::pto {
 
-/// Of loops that are made in two stages (`ptl.stage`), whose body is `if variable < end { stage 0 } ;
-/// if variable >= begin + n * step { stage 1 }`, with n turns more: `if begin < end { stage 0 of the first turn ; for the others { both } ; stage 1 of the last }`,
-/// and of several turns: `for the first { stage 0 } ; for the others { both } ; for the last {
-/// stage 1 }`.
-/// In place; the order in which instructions run stays the same. For buffers that are placed: those
-/// of copies keep their addresses.
+/// Rewrites loops in two stages (`ptl.stage`), in place. Such a loop has n additional iterations, and
+/// its body is `if variable < end { stage 0 } ; if variable >= begin + n * step { stage 1 }`. For n = 1
+/// it becomes `if begin < end { stage 0 of the first iteration ; for the others { both } ; stage 1 of
+/// the last }`, for larger n `for the first { stage 0 } ; for the others { both } ; for the last
+/// { stage 1 }`. Instructions run in the same order. Buffers have addresses already, and those of
+/// copies keep them.
 void peelStages(mlir::func::FuncOp function);
 
 } // namespace ptl::pto

@@ -1,5 +1,5 @@
-// Files that are on the disk when a function says so. Each gives the reason if it fails, and an empty text
-// otherwise.
+// Operations on files that survive a crash of the machine once they have returned. Each returns the reason
+// if it fails, and an empty text otherwise.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +8,15 @@
 
 namespace ptl::checkpoint {
 
-/// Makes a file of these bytes, one span behind the other.
+/// Writes a file of these bytes, one span after the other.
 std::string writeFile(const std::string &path, std::span<const std::span<const uint8_t>> bytes);
 std::string writeFile(const std::string &path, const std::string &text);
 std::string readFile(const std::string &path, std::string &text);
 std::string makeFolder(const std::string &path);
-/// The names in a folder are on the disk, too.
+/// Makes the names in a folder durable, too.
 std::string syncFolder(const std::string &path);
 std::string renameTo(const std::string &from, const std::string &to);
-/// Removes a folder with all that is in it; what cannot be removed stays.
+/// Removes a folder and its contents. Files that cannot be removed stay.
 void removeAll(const std::string &path);
 
 } // namespace ptl::checkpoint

@@ -1,5 +1,5 @@
-// What a checkpoint is: the state of a loop as boxes of arrays in files, and what makes sure of them. It
-// says nothing of parts, so it can be read by any number of them.
+// The manifest of a checkpoint: the state of a loop as boxes of arrays in files, with checksums. It does not
+// depend on parts, so any number of parts can read it.
 #pragma once
 
 #include "runtime/movement/step_list.h"
@@ -26,8 +26,8 @@ struct File {
   uint32_t checksum = 0; ///< CRC-32 of all its bytes
 };
 
-/// The array `name` of a file is what lies in a box of a variable. All boxes of a variable together are
-/// the whole, and none has an element of another.
+/// The array `name` of a file holds one box of a variable. The boxes of a variable cover it and do not
+/// overlap.
 struct Piece {
   size_t variable = 0, file = 0;
   std::string name;
@@ -36,7 +36,7 @@ struct Piece {
 
 struct Manifest {
   std::string program, loop; ///< names; `loop` is the variable that counts
-  int64_t next = 0;          ///< what the variable is in the first iteration that is not in here
+  int64_t next = 0;          ///< its value in the first iteration that the state does not include
   std::string shape;         ///< the parts that saved it; for people
   std::map<std::string, int64_t> sizes; ///< of the program, by name
   std::vector<Variable> state;
@@ -46,7 +46,7 @@ struct Manifest {
 
 inline constexpr const char *kManifestName = "manifest.json";
 
-/// JSON, whose last member is a checksum of all that stands before it.
+/// The manifest as JSON, whose last member is a checksum of the text before it.
 std::string textOf(const Manifest &manifest);
 /// Nothing, and the reason, if the text is damaged or contradicts itself.
 std::optional<Manifest> parseManifest(const std::string &text, std::string &why);

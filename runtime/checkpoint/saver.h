@@ -1,4 +1,4 @@
-// Saves checkpoints while the run goes on. What is saved was copied before; a thread writes it.
+// Saves checkpoints while the run goes on: the caller hands over a copy of the state, and a thread writes it.
 #pragma once
 
 #include "runtime/checkpoint/manifest.h"
@@ -22,8 +22,8 @@ struct FileContents {
   std::vector<Array> arrays;
 };
 
-/// What this process saves of a checkpoint. Who commits it has the manifest of all files, whose sizes
-/// and checksums come from who writes them.
+/// What this process saves of a checkpoint. The process that commits it has the manifest of all files;
+/// the processes that write the files report their sizes and checksums.
 struct Snapshot {
   Manifest manifest;
   std::vector<FileContents> files; ///< those that this process writes
@@ -31,19 +31,19 @@ struct Snapshot {
 
 class Saver {
 public:
-  /// Every process of a run has one, with the same folder and token, and one of them commits.
+  /// Every process of a run has a saver with the same folder and token. One of them commits.
   Saver(std::string folder, std::string token, bool commits, size_t keep)
       : folder_(std::move(folder)), token_(std::move(token)), commits_(commits), keep_(keep) {}
-  /// Leaves a checkpoint unfinished that waits for others.
+  /// A checkpoint that waits for other processes stays unfinished.
   ~Saver();
   Saver(const Saver &) = delete;
 
-  /// Begins to save as soon as what was begun before is done: one copy at a time is in memory.
-  /// The reason if that has failed.
+  /// Waits until the checkpoint before has been saved, so that one copy at a time is in memory, and begins to
+  /// save this one. Returns why the one before has failed, or an empty text.
   std::string begin(Snapshot snapshot);
-  /// Why what was begun has failed so far.
+  /// Why saving has failed so far; empty if it has not.
   std::string failure();
-  /// Waits for it, and gives the same.
+  /// Waits until it is saved, and returns the same.
   std::string finish();
 
 private:

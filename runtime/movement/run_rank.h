@@ -1,4 +1,4 @@
-// Does the steps of one rank, the other ranks being elsewhere.
+// Executes the steps of one rank; the other ranks run in other processes.
 #pragma once
 
 #include "runtime/movement/step_list.h"
@@ -9,25 +9,25 @@
 
 namespace ptl::movement {
 
-/// Where the messages of a rank go to and come from; ranks are those of the list.
+/// The connections of a rank to the others. Ranks are numbered as in the list.
 class Port {
 public:
   virtual ~Port() = default;
   virtual void send(uint32_t rank, std::span<const uint8_t> bytes) = 0;
-  /// As `send`, of bytes that stay where and as they are until `settle` has said that they left.
+  /// Like `send`, but without a copy: the caller keeps the bytes unchanged until `settle` returns true.
   virtual void post(uint32_t rank, std::span<const uint8_t> bytes) { send(rank, bytes); }
-  /// Whether all that was posted to the rank has left.
+  /// Waits until everything that was posted to the rank has been sent; false when the time is over.
   virtual bool settle(uint32_t) { return true; }
-  /// Whether the next message of the rank came.
+  /// Waits for the next message of the rank; false when the time is over.
   virtual bool receive(uint32_t rank, std::span<uint8_t> bytes) = 0;
 };
 
-/// `to[i] = to[i] + from[i]` for so many elements; with `fromFirst`, `from[i] + to[i]`.
+/// Computes `to[i] = to[i] + from[i]` for `count` elements; with `fromFirst`, `from[i] + to[i]`.
 using CombineBytes =
     std::function<void(uint8_t *to, const uint8_t *from, int64_t count, bool fromFirst)>;
 
-/// Does what the list says of `rank`. `source` and `result` are dense, the rank's boxes before and
-/// afterwards. The rank that sent nothing for too long, if one did.
+/// Executes the steps of `rank`. `source` and `result` are the dense boxes of the rank before and after the
+/// movement. Returns the rank for whose message the time was over; nothing after success.
 std::optional<uint32_t> runRank(const StepList &list, uint32_t rank, size_t elementBytes,
                                 std::span<const uint8_t> source, std::span<uint8_t> result,
                                 const CombineBytes &combine, Port &port);

@@ -1,5 +1,5 @@
-// Pages of bytes by key, in files that several processes share: what they have room for, the least recently used
-// leave first. A page is what its key says and never changes, so losing one costs time and nothing else.
+// A cache of pages of bytes by key, in files that several processes share. The least recently used pages are
+// evicted first. A key determines the content of its page, so losing a page costs time and nothing else.
 #pragma once
 
 #include <compare>
@@ -14,19 +14,18 @@
 
 namespace ptl::pool {
 
-/// The hash of all that a page depends on. Whoever makes keys chains them: a page's key depends on its
-/// parent's.
+/// The hash of everything that a page depends on, its parent's key included.
 struct Key {
   uint64_t high = 0, low = 0;
   auto operator<=>(const Key &) const = default;
 };
-/// No parent: the first page of a chain.
+/// The parent of the first page of a chain.
 inline constexpr Key kNoKey = {};
 
-/// What a folder of pages is made for; it stays what it was made for.
+/// The sizes of a pool, which are fixed when its folder is made.
 struct PoolShape {
   uint32_t pageBytes = 0;
-  uint32_t slots = 0; ///< pages that there is room for
+  uint32_t slots = 0; ///< the number of pages that fit
   uint32_t slotsPerSegment = 1024;
   bool operator==(const PoolShape &) const = default;
 };
@@ -40,21 +39,20 @@ struct LogRecord;
 
 class PagePool {
 public:
-  /// Opens the pool of a folder, or makes it; null, and the reason, if it cannot be.
+  /// Opens the pool of a folder, which is made if it does not exist. Null, and the reason, after a failure.
   static std::unique_ptr<PagePool> open(const std::string &folder, PoolShape shape,
                                         std::string &why);
   ~PagePool();
   PagePool(const PagePool &) = delete;
 
-  /// Offers a page. When it comes back true the page is there for all processes, whatever becomes of this
-  /// one. False if its parent is not there, if there is room for nothing but its ancestors, or if files
-  /// cannot be written.
+  /// Stores a page. After true all processes can read it, even if this one is killed. False if its parent is
+  /// missing, if only its own ancestors could be evicted to make room, or if files cannot be written.
   bool put(Key key, Key parent, std::span<const uint8_t> page);
-  /// Reads a page; false if it is not there, or not as it was written.
+  /// Reads a page; false if it is missing or damaged.
   bool get(Key key, std::span<uint8_t> page);
-  /// How many of these keys are there, from the first one on. The last of those counts as used.
+  /// The number of keys at the beginning of the list whose pages are stored. The last of these counts as used.
   size_t longestPrefix(std::span<const Key> keys);
-  /// All that is there, what was used last first.
+  /// The keys of all stored pages, the most recently used first.
   std::vector<Key> keys();
   const PoolCounts &counts() const { return counts_; }
 
@@ -91,9 +89,9 @@ private:
   PoolShape shape_;
   std::mutex mutex_;
   int lock_ = -1, log_ = -1;
-  uint64_t logEnd_ = 0; ///< up to where the log has been read
+  uint64_t logEnd_ = 0; ///< the position up to which the log has been read
   std::unordered_map<Key, Entry, KeyHash> entries_;
-  std::list<Key> ages_; ///< what was used last comes first
+  std::list<Key> ages_; ///< the most recently used first
   std::vector<uint32_t> freeSlots_;
   std::vector<int> segments_;
   PoolCounts counts_;

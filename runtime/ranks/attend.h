@@ -1,5 +1,6 @@
-// Who keeps the ranks of a run: `ptlc run --shape`, which starts `mpirun` and stays, or, under an `mpirun`
-// that something else has started, a process that the first rank of the machine leaves behind.
+// Starts the keeper of a run's ranks (keeper.h). This is `ptlc run --shape` itself, which starts `mpirun`
+// and waits for it, or, under an `mpirun` that somebody else started, a process that the first rank of each
+// machine starts.
 #pragma once
 
 #include "runtime/ranks/keeper.h"
@@ -9,12 +10,12 @@
 
 namespace ptl::ranks {
 
-/// Starts `words` with ranks of this run below it, and stays until all of them are gone. The code of the
-/// outcome is 0 only if all results are where they belong.
+/// Runs the command `words`, which starts the ranks of this run, and waits until all of them have ended. The
+/// exit code in the outcome is 0 only if all results have been written.
 Outcome attend(std::vector<std::string> words, uint32_t count, Limits limits,
                Keeper::NameOf nameOf);
 
-/// Leaves a process behind that keeps all ranks that come to `listener`; its number, 0 if there is none.
+/// Starts a process that keeps all ranks that connect to `listener`. Returns its number; 0 after a failure.
 pid_t startKeeper(int listener, uint32_t expected, double patience,
                   const std::vector<std::string> &origin);
 

@@ -1,5 +1,5 @@
-// Watches over the ranks of one machine: whichever of them is killed, stopped or gone, and whatever
-// `mpirun` notices of that, the others end within seconds and no file is left unfinished.
+// Watches the ranks of one machine. If one of them is killed, stopped or exits, the others end within
+// seconds, whether `mpirun` notices it or not, and unfinished files are removed.
 #pragma once
 
 #include "runtime/ranks/lifeline.h"
@@ -13,53 +13,53 @@
 
 namespace ptl::ranks {
 
-/// Seconds, of which only those count in which the keeper itself ran: a machine that is slow for all is
-/// slow for the keeper, too.
+/// Time limits in seconds. Only the time during which the keeper itself runs counts, because a machine
+/// that is slow for the ranks is slow for the keeper, too.
 struct Limits {
-  double patience = 60; ///< all ranks wait for each other, and nothing moves
-  double begin = 300;   ///< MPI does not begin
-  double stopped = 5;   ///< a rank is stopped by a signal, another is not
-  double missing = 10;  ///< a rank is gone before it came
-  double end = 3;       ///< between asking processes to end and making them
+  double patience = 60; ///< while all ranks wait for each other and none makes progress
+  double begin = 300;   ///< until MPI has begun
+  double stopped = 5;   ///< while a signal has stopped one rank and not another
+  double missing = 10;  ///< after a rank has ended before it connected
+  double end = 3;       ///< from asking processes to end to killing them
 };
 
-/// What became of a run.
+/// How a run ended.
 struct Outcome {
-  bool isCommitted = false; ///< all results are where they belong
+  bool isCommitted = false; ///< all results have been written to their files
   int code = 0;
-  std::string why; ///< what no rank has said itself
+  std::string why; ///< the reason, if no rank has reported it
 };
 
 class Keeper {
 public:
   using NameOf = std::function<std::string(uint32_t rank)>;
 
-  /// `expected`: how many ranks are to come, 0 if they will say so. `origin`: what processes of this run
-  /// have in their environment.
+  /// `expected` is the number of ranks that will connect, 0 if their first messages tell it. `origin` are
+  /// environment variables by which processes of this run are recognised.
   Keeper(int listener, uint32_t expected, Limits limits, NameOf nameOf,
          std::vector<std::string> origin);
   ~Keeper();
   Keeper(const Keeper &) = delete;
 
-  /// Waits a moment for news, and acts.
+  /// Waits a moment for messages, and handles them.
   void look();
-  /// Ends all, for a reason that is not the ranks'.
+  /// Ends all ranks for a reason that no rank has reported.
   void fail(std::string why, int code);
-  /// Removes the files of a run that has not committed; no rank is there any more.
+  /// Removes the files of a run that has not committed, after all ranks have ended.
   void removeUnfinished();
-  /// Who has started the ranks. If that is this process's own child, it ends with the run, and when
-  /// it is stopped nothing goes on.
+  /// Sets the process that started the ranks. If it is a child of this process (`isOwn`), it is ended with
+  /// the run, and the run ends if a signal stops it.
   void launchedBy(pid_t launcher, bool isOwn);
   void launcherIsGone() { launcher_.forget(); }
 
   bool hasLaunched() const { return !members_.empty() || sawCandidate_; }
   bool hasMembers() const { return !members_.empty(); }
   bool isEnding() const { return isEnding_; }
-  /// Whether all that were to come have come, and are gone.
+  /// Whether all expected ranks have connected and have ended.
   bool isOver() const { return expected_ > 0 && come_ >= expected_ && members_.empty(); }
   /// Whether rank `0` has committed, or why all ended.
   const Outcome &outcome() const { return outcome_; }
-  /// Seconds that nobody has been tied to this keeper.
+  /// The seconds for which no rank has been connected.
   double idle() const { return idle_; }
   const Process &launcher() const { return launcher_; }
 
@@ -102,7 +102,7 @@ private:
   bool isCommitting_ = false, isOdd_ = false;
   double launcherStopped_ = 0, missing_ = 0, standstill_ = 0, shared_ = 0, ending_ = 0, idle_ = 0;
   uint64_t lastSum_ = 0;
-  double last_ = 0; ///< when it last looked
+  double last_ = 0; ///< the time of the last `look`
   Outcome outcome_;
 };
 

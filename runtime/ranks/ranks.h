@@ -1,5 +1,5 @@
-// What a program needs of the other ranks of a run, as a plug-in gives it: `ptlc` knows no MPI, and
-// loads the plug-in only where a program runs on ranks.
+// The interface of the plug-in that connects the ranks of a run. `ptlc` itself is not linked with MPI and
+// loads the plug-in only if a program runs on ranks.
 #pragma once
 
 #include <stddef.h>
@@ -9,25 +9,23 @@
 extern "C" {
 #endif
 
-/// One thread calls these, always the same. Between two ranks messages arrive in the order in which
-/// they were sent.
+/// All functions are called by the same thread. Messages from one rank to another arrive in the order in
+/// which they were sent. A time limit below 0 is none.
 typedef struct PtlRanks {
   uint32_t version; ///< kPtlRanksVersion
   int32_t rank, count;
-  /// The bytes may be changed when it returns; it does not wait for the receiver.
+  /// Sends a copy of the bytes and does not wait for the receiver.
   void (*send)(int32_t peer, const void *bytes, size_t size);
-  /// The bytes stay where and as they are until `settle` has returned 0 for `peer`.
+  /// Sends the bytes themselves: the caller keeps them unchanged until `settle` has returned 0 for `peer`.
   void (*post)(int32_t peer, const void *bytes, size_t size);
-  /// 0: all that was posted to `peer` has left; 1: it has not within so many seconds, which have no
-  /// end if they are less than 0.
+  /// Waits until everything that was posted to `peer` has been sent. Returns 1 when the time is over, else 0.
   int (*settle)(int32_t peer, double seconds);
-  /// 0: the next message of `peer` is in `bytes`; 1: none came within so many seconds,
-  /// which have no end if they are less than 0.
+  /// Receives the next message of `peer`. Returns 1 when the time is over, else 0.
   int (*receive)(int32_t peer, void *bytes, size_t size, double seconds);
-  /// Waits until all that was sent has been received and every rank has come here. 0: so it is; 1: it
-  /// was not within so many seconds.
+  /// Waits until every message has been received and every rank has called this. Returns 1 when the time is
+  /// over, else 0.
   int (*finish)(double seconds);
-  /// After `finish`: nothing more is going to be said.
+  /// Called after `finish`: no more messages will be sent.
   void (*leave)(void);
   /// Ends all ranks with this exit code; does not return.
   void (*abort)(int code);
@@ -35,7 +33,7 @@ typedef struct PtlRanks {
 
 enum { kPtlRanksVersion = 4 };
 
-/// What a plug-in exports; null when it is not one of several ranks.
+/// The function that a plug-in exports. It returns null if this process is not one of several ranks.
 typedef const PtlRanks *(*PtlRanksOpen)(void);
 #define PTL_RANKS_OPEN "ptlRanksOpen"
 

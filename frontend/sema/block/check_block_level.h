@@ -9,7 +9,7 @@ namespace ptl {
 /// `buffer`, `event`, `pipe`, `on aic { … }`
 Stmt *checkBlockLevelStmt(Context &ctx, NodeId node);
 
-/// The kind of core that executes what stands here; empty: not said.
+/// The kind of core that executes this place of the program; empty if neither header nor section names one.
 std::string coreHere(Context &ctx);
 /// Reports an instruction that stands where another kind of core, or none, executes it.
 void requireCore(Context &ctx, Span span, std::string_view name, std::string_view core);

@@ -29,8 +29,8 @@ void reportDuplicates(const std::vector<NamedDecl> &decls, DiagnosticSink &sink)
 /// the body of a callable begins, else its end.
 uint32_t signatureEnd(const Tree &tree, NodeId node);
 
-/// Whether the parser has not understood all of a declaration: one of the errors stands in it, or it
-/// ends where its body should begin, which an error behind it says.
+/// Whether a syntax error has hidden a part of a declaration from the parser: the error lies in the
+/// declaration, or directly behind it, where its body should begin.
 bool isMisread(const Tree &tree, NodeId node, std::span<const Diagnostic> diagnostics);
 
 /// An import as written, and where it may lie.

@@ -23,11 +23,12 @@ public:
     for (NodeId item : tree_.children(distribution))
       if (!read(item))
         return std::nullopt;
-    // A sum of maxima is not a maximum of sums: what is owed over several levels is folded alike.
+    // A sum of maxima is not a maximum of sums, so a value that is partial over several levels is
+    // folded in one way.
     for (const LevelPlacement &a : placement_)
       for (const LevelPlacement &b : placement_)
         if (a.isPartial() && b.isPartial() && a.fold != b.fold) {
-          refuse(tree_.span(distribution), "it is owed in two ways");
+          refuse(tree_.span(distribution), "it is partial in two ways");
           return std::nullopt;
         }
     return placement_;
@@ -52,11 +53,11 @@ private:
       at = {PlacementKind::Cut, *axis};
       return setAll(CutItemView(tree_, item).levels(), at);
     }
-    if (tree_.is(item, NodeKind::OwedItem)) {
+    if (tree_.is(item, NodeKind::PartialItem)) {
       std::string_view fold = tree_.mainText(item);
       at.kind = PlacementKind::Partial;
       at.fold = fold == "max" ? Fold::Max : fold == "min" ? Fold::Min : Fold::Sum;
-      return setAll(OwedItemView(tree_, item).levels(), at);
+      return setAll(PartialItemView(tree_, item).levels(), at);
     }
     std::string_view text = tree_.text(PartItemView(tree_, item).part());
     at.kind = PlacementKind::Single;

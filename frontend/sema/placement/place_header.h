@@ -1,4 +1,4 @@
-// Where the header of a program says that an array lies.
+// The placements that the header of a program gives to its arrays.
 #pragma once
 
 #include "frontend/base/diagnostic.h"
@@ -15,7 +15,7 @@ std::optional<int64_t> axisOfLength(std::span<const Dim> shape, Dim length);
 /// The dimension of the program that a node names; none for another node.
 Dim namedDim(DimContext &dims, const Tree &tree, const CallableDecl &decl, NodeId node);
 
-/// What the type of a parameter or result says, per level. Reports what cannot be; nothing then.
+/// The placement behind the type of a parameter or result, per level. Nothing after a report of one that is not possible.
 std::optional<Placement> writtenPlacement(DimContext &dims, const Tree &tree,
                                           const CallableDecl &decl,
                                           std::span<const PlacedLevel> levels, NodeId type,

@@ -1,4 +1,5 @@
-// Loops of programs on parts: what they carry lies alike at the end of each iteration.
+// Loops of programs on parts: each variable that a loop carries has one placement, at the beginning and
+// at the end of every iteration.
 #pragma once
 
 #include "frontend/sema/placement/placement.h"
@@ -23,7 +24,7 @@ struct LoopWalk {
 /// Why a loop cannot run on parts; empty if it can.
 std::string whyNoLoop(const ForStmt &stmt);
 
-/// Places a loop whose bounds are set. What it carries begins as it lies before the loop, cut where every
+/// Places a loop whose bounds are set. A variable that it carries begins with its placement before the loop, or cut if every
 /// iteration cuts what is the same everywhere. False after a report.
 bool placeLoop(PlacedLoop loop, const LoopWalk &walk);
 

@@ -414,8 +414,8 @@ LevelPlacement Placer::overLevel(size_t level, const OpExpr &expr, const PlacedV
   std::string name = "`" + std::string(expr.op->name) + "`";
   auto at = [&](size_t i) { return reported(*args[i], *made.operands[i]); };
   switch (verdict.kind) {
-  case PlacementVerdict::Kind::OwedValue:
-    reports_.owed(level, spanOf(expr), at(verdict.operand), name);
+  case PlacementVerdict::Kind::PartialValue:
+    reports_.partial(level, spanOf(expr), at(verdict.operand), name);
     throw Refused();
   case PlacementVerdict::Kind::Conflict:
     reports_.conflict(level, spanOf(expr), std::string(expr.op->name), at(verdict.operand),
@@ -454,7 +454,7 @@ ValueId Placer::convert(const ConvertExpr &expr) {
   ValueId id = value(*expr.arg);
   for (size_t level = 0; level < placed_.levels.size(); ++level)
     if (placed_.values[id].placement[level].isPartial() && expr.type != expr.arg->type) {
-      reports_.owed(level, spanOf(expr), reported(*expr.arg, id), "a conversion, which rounds,");
+      reports_.partial(level, spanOf(expr), reported(*expr.arg, id), "a conversion, which rounds,");
       throw Refused();
     }
   PlacedValue made = placed_.values[id];

@@ -1,6 +1,6 @@
 // Where the arrays of a program lie, over the parts of the levels of the machine: inferred from its
-// header by a rule per operation, and judged. What comes out is a list of values in program order,
-// which executors carry out part by part.
+// header by a rule per operation, and checked. The result is a list of values in program order,
+// which executors compute part by part.
 #pragma once
 
 #include "frontend/base/diagnostic.h"
@@ -15,7 +15,7 @@
 
 namespace ptl {
 
-/// What owed summands are folded with.
+/// The operation that makes one value of the summands of all parts.
 enum class Fold : uint8_t { Sum, Max, Min };
 
 /// How a value lies over the parts of one level.
@@ -126,8 +126,7 @@ bool isPlaced(const Tree &tree, NodeId decl);
 std::optional<PlacedProgram> placeProgram(const CheckedProgram &program, const Tree &tree,
                                           const CallableDecl &decl, DiagnosticSink &sink);
 
-/// The same for whoever shows it, also of a program with errors: what comes before the first thing that is
-/// wrong is there.
+/// The same for editors, which show a program with errors, too: it has the values before the first error.
 struct PlacedAsFar {
   PlacedProgram program;
   bool isAll = false;

@@ -11,8 +11,8 @@ std::string PlacementReports::describe(size_t level, const Placement &all,
   if (placement.isWhole())
     return "the same on all " + plural(level);
   if (placement.isPartial())
-    return "a " + std::string(folds[static_cast<size_t>(placement.fold)]) + " over the " +
-           plural(level) + " that is still owed";
+    return "a partial " + std::string(folds[static_cast<size_t>(placement.fold)]) + " over the " +
+           plural(level);
   if (placement.isSingle())
     return "on " + levels_[level].name + " " + std::to_string(placement.part) + " only";
   Dim length = shape[shape.size() - static_cast<size_t>(-placement.axis)];
@@ -45,8 +45,8 @@ void PlacementReports::offer(size_t level, DiagnosticBuilder report, const Repor
              {{{at.file, at.begin, at.begin}, name + "("}, {{at.file, at.end, at.end}, behind}});
 }
 
-void PlacementReports::owed(size_t level, Span span, const ReportedValue &value,
-                            const std::string &user) {
+void PlacementReports::partial(size_t level, Span span, const ReportedValue &value,
+                               const std::string &user) {
   constexpr std::string_view folds[] = {"sum", "maximum", "minimum"};
   Fold fold = value.value->placement[level].fold;
   auto report = sink_.report(
@@ -106,8 +106,8 @@ void PlacementReports::carried(size_t level, Span span, const std::string &name,
 
 void PlacementReports::source(size_t level, Span span, const MovementRecord &movement,
                               const ReportedValue &value) {
-  constexpr std::string_view kinds[] = {"the same everywhere", "cut", "a sum that is still owed",
-                                        "on one part only", "anything but a sum that is owed"};
+  constexpr std::string_view kinds[] = {"the same everywhere", "cut", "a partial sum",
+                                        "on one part only", "anything but a partial sum"};
   auto report = sink_.report(DiagId::MovementSource, span,
                              {std::string(movement.name),
                               std::string(kinds[static_cast<size_t>(movement.from)]), value.name,

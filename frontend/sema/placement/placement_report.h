@@ -1,4 +1,4 @@
-// What is said of placements that do not agree, and the movements that would mend them.
+// Reports placements that do not agree, with the movements that would repair them.
 #pragma once
 
 #include "frontend/sema/placement/placement.h"
@@ -13,7 +13,7 @@ struct ReportedValue {
   std::optional<Span> written; ///< where a movement can be put round it
 };
 
-/// Says things about one program. What lies wrong does so over one level, which comes first.
+/// Reports the errors in one program. Each concerns one level, which is the first argument.
 class PlacementReports {
 public:
   PlacementReports(const DimContext &dims, const std::vector<PlacedLevel> &levels,
@@ -27,14 +27,14 @@ public:
   std::string describe(size_t level, const Placement &placement,
                        const std::vector<Dim> &shape) const;
 
-  void owed(size_t level, Span span, const ReportedValue &value, const std::string &user);
+  void partial(size_t level, Span span, const ReportedValue &value, const std::string &user);
   void conflict(size_t level, Span span, const std::string &op, const ReportedValue &a,
                 const ReportedValue &b);
   void needsWhole(size_t level, Span span, const std::string &what, const std::string &why,
                   const ReportedValue &value);
   void result(size_t level, Span span, const std::string &name, const Placement &wanted,
               const std::vector<Dim> &shape, const ReportedValue &value);
-  /// What a loop carries lies otherwise at the end of an iteration.
+  /// Reports a variable whose placement at the end of an iteration differs from the one before the loop.
   void carried(size_t level, Span span, const std::string &name, const PlacedValue &first,
                const ReportedValue &next);
   void source(size_t level, Span span, const MovementRecord &movement, const ReportedValue &value);

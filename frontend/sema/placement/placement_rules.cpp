@@ -182,22 +182,22 @@ std::optional<Fold> foldOf(OpId op) {
 /// Whether an operation may be done on summands, the sum taken afterwards.
 bool isLinear(const OpExpr &expr, std::span<const PlacedOperand> operands, Fold fold,
               ElemKind elem) {
-  size_t owed = 0;
+  size_t partial = 0;
   bool othersWhole = true;
   for (const PlacedOperand &operand : operands) {
-    bool isOwed = operand.placement.isPartial() && operand.placement.fold == fold;
-    owed += isOwed;
-    othersWhole &= isOwed || operand.placement.isWhole();
+    bool isPartial = operand.placement.isPartial() && operand.placement.fold == fold;
+    partial += isPartial;
+    othersWhole &= isPartial || operand.placement.isWhole();
   }
   switch (expr.op->id) {
   case OpId::Transpose:
   case OpId::Reshape:
   case OpId::Broadcast:
-    return owed == 1;
+    return partial == 1;
   case OpId::Max:
-    return fold == Fold::Max && owed == operands.size();
+    return fold == Fold::Max && partial == operands.size();
   case OpId::Min:
-    return fold == Fold::Min && owed == operands.size();
+    return fold == Fold::Min && partial == operands.size();
   case OpId::ReduceMax:
     return fold == Fold::Max;
   case OpId::ReduceMin:
@@ -206,33 +206,33 @@ bool isLinear(const OpExpr &expr, std::span<const PlacedOperand> operands, Fold 
   case OpId::Sub:
   case OpId::Neg:
   case OpId::ReduceSum:
-    return fold == Fold::Sum && owed == operands.size();
+    return fold == Fold::Sum && partial == operands.size();
   case OpId::Mul:
   case OpId::Matmul:
-    return fold == Fold::Sum && owed == 1 && othersWhole;
+    return fold == Fold::Sum && partial == 1 && othersWhole;
   case OpId::Div:
-    return fold == Fold::Sum && owed == 1 && othersWhole && operands[0].placement.isPartial() &&
+    return fold == Fold::Sum && partial == 1 && othersWhole && operands[0].placement.isPartial() &&
            isFloat(elem);
   default:
     return false;
   }
 }
 
-/// With an owed operand.
-PlacementVerdict placeOwed(const OpExpr &expr, std::span<const PlacedOperand> operands, size_t owed,
-                           ElemKind elem) {
+/// With a partial operand.
+PlacementVerdict placePartial(const OpExpr &expr, std::span<const PlacedOperand> operands,
+                              size_t partial, ElemKind elem) {
   PlacementVerdict verdict;
   verdict.slices.resize(operands.size());
-  verdict.operand = owed;
-  Fold fold = operands[owed].placement.fold;
+  verdict.operand = partial;
+  Fold fold = operands[partial].placement.fold;
   if (isLinear(expr, operands, fold, elem))
-    verdict.result = operands[owed].placement;
+    verdict.result = operands[partial].placement;
   else
-    verdict.kind = PlacementVerdict::Kind::OwedValue;
+    verdict.kind = PlacementVerdict::Kind::PartialValue;
   return verdict;
 }
 
-/// With an operand that is cut, and none that is owed.
+/// With an operand that is cut, and none that is partial.
 PlacementVerdict placeCut(const OpExpr &expr, std::span<const PlacedOperand> operands, size_t cut,
                           const AxisRule &rule) {
   PlacementVerdict verdict;
@@ -337,7 +337,7 @@ PlacementVerdict placeOp(DimContext &dims, const OpExpr &expr,
       return placeSingle(operands, i);
   for (size_t i = 0; i < operands.size(); ++i) {
     if (operands[i].placement.isPartial())
-      return placeOwed(expr, operands, i, elem);
+      return placePartial(expr, operands, i, elem);
     if (operands[i].placement.isCut() && cut == operands.size())
       cut = i;
   }

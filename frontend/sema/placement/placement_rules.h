@@ -18,9 +18,9 @@ struct PlacedOperand {
 struct PlacementVerdict {
   enum class Kind : uint8_t {
     Fine,
-    OwedValue, ///< `operand` is owed, and the operation is not linear
-    Conflict,  ///< `operand` and `other` are cut differently, or on different parts
-    NeedsWhole ///< `operand` must be the same everywhere
+    PartialValue, ///< `operand` is partial, and the operation is not linear
+    Conflict,     ///< `operand` and `other` are cut differently, or on different parts
+    NeedsWhole    ///< `operand` must be the same everywhere
   };
   Kind kind = Kind::Fine;
   size_t operand = 0, other = 0;

@@ -89,7 +89,7 @@ public:
     std::string row = "| `" + std::string(expr_.op->name) + "` | ";
     for (size_t i = 0; i < sample_.operands.size(); ++i)
       row += (i ? ", `" : "`") + listed(sample_.operands[i]) + "`";
-    return row + " → `" + listed(sample_.result) + "` | " + cuts() + " | " + owed() + " |\n";
+    return row + " → `" + listed(sample_.result) + "` | " + cuts() + " | " + partial() + " |\n";
   }
 
 private:
@@ -145,14 +145,14 @@ private:
     if (verdict.kind != PlacementVerdict::Kind::Fine)
       return "whole only";
     if (verdict.result.isPartial())
-      return "owed (" + std::string(folds[static_cast<size_t>(verdict.result.fold)]) + ")";
+      return "partial (" + std::string(folds[static_cast<size_t>(verdict.result.fold)]) + ")";
     if (verdict.result.isCut())
       return "cut";
     return "the same everywhere";
   }
 
-  /// Which operands may be owed, the others being the same everywhere, or owed as well.
-  std::string owed() {
+  /// Which operands may be partial, the others being the same everywhere, or partial as well.
+  std::string partial() {
     constexpr std::string_view folds[] = {"+", "max", "min"};
     std::string text;
     auto tries = [&](Fold fold, const std::string &who, std::vector<bool> which) {
@@ -190,19 +190,23 @@ private:
 std::string placementTable() {
   std::string page =
       "# Where results lie\n\n"
-      "What becomes of arrays that are cut over the parts of a level, per operation "
+      "Where the result of each operation lies when its operands are cut over the parts of a level "
       "([placement](language.md#8-the-machine-hierarchy)). "
-      "Made by asking the rules, which come from the records of the operations; "
-      "`PTL_UPDATE_DOCS=1` and the test `parts` renew it.\n\n"
-      "- *An axis that is cut* has the result cut alike, or owed: every part has a summand, a "
-      "maximum or a minimum. *Whole only*: the operand is gathered "
+      "The compiler writes this page from its rules, which come from the records of the "
+      "operations; "
+      "the test `parts` renews it when `PTL_UPDATE_DOCS=1` is set.\n\n"
+      "- *An axis that is cut*: the result is cut along it, too, or is partial, which means that "
+      "every part has a "
+      "summand, a maximum or a minimum. *Whole only*: the operand has to be gathered "
       "first. All operands that have the axis are cut along it; one that is the same everywhere is "
       "as good, since each part takes its block.\n"
-      "- *May be owed* says for which operands a sum, maximum or minimum may wait until "
-      "afterwards, the others being the same everywhere.\n"
+      "- *May be partial* lists the operands whose sum, maximum or minimum may be taken after the "
+      "operation; "
+      "the others are the same everywhere.\n"
       "- `B` stands for any leading axes. Of scans and reductions the last axis is scanned or "
       "reduced.\n\n"
-      "| Operation | operands → result | an axis that is cut | may be owed |\n|---|---|---|---|\n";
+      "| Operation | operands → result | an axis that is cut | may be partial "
+      "|\n|---|---|---|---|\n";
   for (const OpRecord &op : allOps())
     if (hasPlacementRule(op))
       if (std::optional<Sample> sample = sampleOf(op))

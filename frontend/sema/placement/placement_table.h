@@ -1,4 +1,4 @@
-// The rules of placement of all operations as a page, made by asking the rules.
+// The page of the placement rules of all operations. It applies the rules themselves, so it cannot differ from them.
 #pragma once
 
 #include <string>

@@ -122,10 +122,10 @@ std::string sentText(const DimContext &dims, const std::vector<PlacedLevel> &lev
          std::string(movement.share) + " of " + bytes + " bytes";
 }
 
-// ---- Owed values ---------------------------------------------------------------------------------
+// ---- Partial values ------------------------------------------------------------------------------
 
-/// The value that made a summand of each part: none before it is owed over the level.
-static ValueId sourceOfOwed(const PlacedProgram &placed, ValueId id, size_t level) {
+/// The first value on the way to this one that is partial over the level.
+static ValueId sourceOfPartial(const PlacedProgram &placed, ValueId id, size_t level) {
   for (bool hasMoved = true; hasMoved;) {
     hasMoved = false;
     for (std::optional<ValueId> operand : placed.values[id].operands)
@@ -151,7 +151,7 @@ static std::string foldedDim(const DimContext &dims, const PlacedProgram &placed
   return {};
 }
 
-/// What made a value owed, as the subject of a sentence.
+/// What made a value partial, as the subject of a sentence.
 static std::string makerText(const PlacedValue &source, const Tree &tree) {
   if (source.kind == PlacedKind::Argument)
     return "`" + source.param->name + "`";
@@ -162,8 +162,8 @@ static std::string makerText(const PlacedValue &source, const Tree &tree) {
   return "`" + std::string(tree.fileText().substr(span.begin, span.end - span.begin)) + "`";
 }
 
-std::string owedText(const DimContext &dims, const PlacedProgram &placed, const Tree &tree,
-                     ValueId id) {
+std::string partialText(const DimContext &dims, const PlacedProgram &placed, const Tree &tree,
+                        ValueId id) {
   constexpr std::string_view doings[] = {"adds", "takes the maximum", "takes the minimum"},
                              have[] = {"a summand", "a maximum of its own", "a minimum of its own"};
   std::string text;
@@ -172,7 +172,7 @@ std::string owedText(const DimContext &dims, const PlacedProgram &placed, const 
     if (!at.isPartial())
       continue;
     auto fold = static_cast<size_t>(at.fold);
-    const PlacedValue &source = placed.values[sourceOfOwed(placed, id, level)];
+    const PlacedValue &source = placed.values[sourceOfPartial(placed, id, level)];
     const std::string &name = placed.levels[level].name;
     std::string what = makerText(source, tree);
     if (std::string dim = foldedDim(dims, placed, source, level); !dim.empty())

@@ -1,5 +1,5 @@
-// What is said of a placed value beside its type: where it lies, what one part has of it, and why it is
-// owed.
+// What editors show of a placed value beside its type: where it lies, what one part has of it, and why
+// it is partial.
 #pragma once
 
 #include "frontend/sema/placement/placement.h"
@@ -21,10 +21,10 @@ struct PartBytes {
 };
 PartBytes partBytes(const DimContext &dims, const PlacedProgram &placed, ValueId value);
 
-/// Why a value is owed, and since which expression: "`x @ w` adds along `F`, which is cut over the chips:
+/// Why a value is partial, and since which expression: "`x @ w` adds along `F`, which is cut over the chips:
 /// every chip has a summand". Empty if it is not. `tree`: of the program.
-std::string owedText(const DimContext &dims, const PlacedProgram &placed, const Tree &tree,
-                     ValueId value);
+std::string partialText(const DimContext &dims, const PlacedProgram &placed, const Tree &tree,
+                        ValueId value);
 
 /// What a movement of the program sends: "each of n chips sends (n - 1) / n of 4 * B * F bytes".
 /// `source`: what it moves.

@@ -5,7 +5,7 @@
 // `--confirm`: looks for an interleaving that shows each fault.
 // `--prove`: only the findings, as text. `--machine NAME`: instead of the module's.
 #include "ir/dialect/attributes.h"
-#include "passes/prover/mutate.h"
+#include "passes/prover/mutation/mutate.h"
 
 #include "ir/dialect/pto_dialect.h"
 

@@ -1,11 +1,11 @@
-#include "passes/prover/mutate.h"
+#include "passes/prover/mutation/mutate.h"
 
-#include "passes/prover/changes.h"
 #include "passes/prover/hazards.h"
 #include "passes/prover/instances.h"
+#include "passes/prover/mutation/changes.h"
+#include "passes/prover/mutation/shuffle.h"
 #include "passes/prover/prove_kernel.h"
 #include "passes/prover/read.h"
-#include "passes/prover/shuffle.h"
 
 #include <ctime>
 #include <set>

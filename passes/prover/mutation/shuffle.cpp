@@ -1,7 +1,7 @@
-#include "passes/prover/shuffle.h"
+#include "passes/prover/mutation/shuffle.h"
 
 #include "passes/prover/mix.h"
-#include "passes/prover/shuffle_plan.h"
+#include "passes/prover/mutation/shuffle_plan.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,3 @@
-// Looking ahead, errors, recovery and building: what all of the grammar shares.
 #include "frontend/parse/parser.h"
 
 namespace ptl {
@@ -105,13 +104,13 @@ void Parser::expectCloser(TokenKind closer, TokenIndex open) {
   if (accept(closer))
     return;
   // Errors about a missing closer point to the bracket that was opened.
-  Span opener = tree_.tokenSpan(open);
+  Span opener = tree.tokenSpan(open);
   // At the end of the file the opener is where the mistake is.
   if (at(TokenKind::EndOfFile) || atDeclaration()) {
-    if (lastError_ != at_)
-      errorAt(opener, DiagId::UnclosedBracket, {std::string(tree_.tokenText(open))})
+    if (lastError != position)
+      errorAt(opener, DiagId::UnclosedBracket, {std::string(tree.tokenText(open))})
           .help("add " + std::string(describe(closer)));
-    lastError_ = at_;
+    lastError = position;
     return;
   }
   errorExpected(std::string(describe(closer))).label(opener, "opened here");
@@ -121,25 +120,25 @@ void Parser::expectCloser(TokenKind closer, TokenIndex open) {
     return;
   // A closer of the wrong kind that no open bracket waits for was meant for this one.
   bool isCloser = at(TokenKind::RParen) || at(TokenKind::RBracket);
-  if (isCloser && std::find(closers_.begin(), closers_.end(), kind()) == closers_.end())
+  if (isCloser && std::find(closers.begin(), closers.end(), kind()) == closers.end())
     advance();
 }
 
 Span Parser::errorSpan() const {
   // An error at the start of a line belongs to the end of the line before.
-  bool behind = token().newlineBefore && at_ != itemStart_;
-  if (at_ > 0 && (behind || at(TokenKind::EndOfFile))) {
-    uint32_t end = tree_.token(at_ - 1).end;
-    return {tree_.file(), end, end};
+  bool behind = token().newlineBefore && position != itemStart;
+  if (position > 0 && (behind || at(TokenKind::EndOfFile))) {
+    uint32_t end = tree.token(position - 1).end;
+    return {tree.file(), end, end};
   }
-  return tree_.tokenSpan(at_);
+  return tree.tokenSpan(position);
 }
 
 std::string Parser::found() const {
   if (at(TokenKind::EndOfFile))
     return "the end of the file";
   // Inside of brackets lines do not end.
-  if (token().newlineBefore && bracketDepth_ == 0 && at_ > 0 && at_ != itemStart_)
+  if (token().newlineBefore && bracketDepth == 0 && position > 0 && position != itemStart)
     return "the end of the line";
   std::string_view word = text();
   // A long text would hide the message.
@@ -150,26 +149,26 @@ std::string Parser::found() const {
 
 DiagnosticBuilder Parser::error(DiagId id, std::vector<std::string> args) {
   // One error for a token is enough, and malformed tokens were reported by the lexer.
-  if (lastError_ == at_ || token().malformed) {
-    lastError_ = at_;
+  if (lastError == position || token().malformed) {
+    lastError = position;
     markError();
-    ignored_ = {};
-    return DiagnosticBuilder(&ignored_);
+    ignored = {};
+    return DiagnosticBuilder(&ignored);
   }
-  lastError_ = at_;
+  lastError = position;
   return errorAt(errorSpan(), id, std::move(args));
 }
 
 DiagnosticBuilder Parser::errorAt(Span span, DiagId id, std::vector<std::string> args) {
   markError();
-  ++errors_;
+  ++errors;
   // Behind so many errors the rest are consequences.
-  if (errors_ == kMaxSyntaxErrors + 1)
-    sink_.report(DiagId::TooManyErrors, span, {std::to_string(kMaxSyntaxErrors)});
-  if (errors_ <= kMaxSyntaxErrors)
-    return sink_.report(id, span, std::move(args));
-  ignored_ = {};
-  return DiagnosticBuilder(&ignored_);
+  if (errors == kMaxSyntaxErrors + 1)
+    sink.report(DiagId::TooManyErrors, span, {std::to_string(kMaxSyntaxErrors)});
+  if (errors <= kMaxSyntaxErrors)
+    return sink.report(id, span, std::move(args));
+  ignored = {};
+  return DiagnosticBuilder(&ignored);
 }
 
 void Parser::skipBalanced() {
@@ -227,35 +226,37 @@ bool Parser::recoverInList(TokenKind closer) {
 
 NodeId Parser::finish(NodeKind kind, TokenIndex first, TokenIndex main, size_t mark) {
   // The children are on the scratch stack from the mark on.
-  Node node{.kind = kind, .firstToken = first, .endToken = std::max(at_, first), .mainToken = main};
-  NodeId id = tree_.add(node, std::span(scratch_).subspan(mark));
-  scratch_.resize(mark);
+  Node node{
+      .kind = kind, .firstToken = first, .endToken = std::max(position, first), .mainToken = main};
+  NodeId id = tree.add(node, std::span(scratch).subspan(mark));
+  scratch.resize(mark);
   return id;
 }
 
 NodeId Parser::make(NodeKind kind, TokenIndex first, TokenIndex main,
                     std::initializer_list<NodeId> children) {
-  Node node{.kind = kind, .firstToken = first, .endToken = std::max(at_, first), .mainToken = main};
-  return tree_.add(node, std::span(children.begin(), children.size()));
+  Node node{
+      .kind = kind, .firstToken = first, .endToken = std::max(position, first), .mainToken = main};
+  return tree.add(node, std::span(children.begin(), children.size()));
 }
 
 NodeId Parser::leaf(NodeKind kind) {
-  TokenIndex first = at_;
+  TokenIndex first = position;
   advance();
   return make(kind, first, {});
 }
 
-NodeId Parser::missing() { return make(NodeKind::Error, at_, {}); }
+NodeId Parser::missing() { return make(NodeKind::Error, position, {}); }
 
 bool Parser::Nesting::tooDeep() {
   // Deep nesting would overflow the stack of a recursive parser.
-  if (parser.nesting_ <= kMaxNesting)
+  if (parser.nesting <= kMaxNesting)
     return false;
   parser.error(DiagId::NestingTooDeep, {std::to_string(kMaxNesting)});
   while (!parser.at(TokenKind::RParen) && !parser.at(TokenKind::RBracket) &&
          !parser.at(TokenKind::Comma) && !parser.at(TokenKind::RBrace) &&
          !parser.at(TokenKind::EndOfFile) && !parser.atDeclaration() &&
-         (parser.bracketDepth_ > 0 || !parser.token().newlineBefore))
+         (parser.bracketDepth > 0 || !parser.token().newlineBefore))
     parser.skipBalanced();
   return true;
 }

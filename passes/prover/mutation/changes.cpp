@@ -1,4 +1,4 @@
-#include "passes/prover/changes.h"
+#include "passes/prover/mutation/changes.h"
 
 #include "ir/dialect/cross_core.h"
 #include "ir/dialect/instruction_op.h"

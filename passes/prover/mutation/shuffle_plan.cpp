@@ -1,4 +1,4 @@
-#include "passes/prover/shuffle_plan.h"
+#include "passes/prover/mutation/shuffle_plan.h"
 
 #include "ir/dialect/pto_dialect.h"
 

@@ -1,0 +1,17 @@
+// Blocks and statements of the tensor and tile levels.
+#pragma once
+
+#include "frontend/parse/parser.h"
+
+namespace ptl {
+
+/// Parses `{ … }`.
+NodeId parseBlock(Parser &p);
+
+/// Parses `if` with all its arms, as a statement or an expression.
+NodeId parseIf(Parser &p);
+
+/// Parses an expression, and reports `=` where a comparison was meant.
+NodeId parseCondition(Parser &p);
+
+} // namespace ptl
