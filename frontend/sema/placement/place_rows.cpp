@@ -74,7 +74,7 @@ private:
     const Placement &at = moved.value->placement;
     for (size_t level = 0; level < at.size(); ++level) {
       if (at[level].isPartial()) {
-        reports_.owed(level, expr_.span, moved, "`" + std::string(movement_.name) + "`");
+        reports_.partial(level, expr_.span, moved, "`" + std::string(movement_.name) + "`");
         return false;
       }
       if (isOver(level) && !at[level].isCut()) {
@@ -102,7 +102,7 @@ private:
       if (at[level] == choices[level] || isFree)
         continue;
       if (at[level].isPartial())
-        reports_.owed(level, expr_.span, value, "`" + std::string(movement_.name) + "`");
+        reports_.partial(level, expr_.span, value, "`" + std::string(movement_.name) + "`");
       else
         refuse(describe(value, level) + ", and is needed " +
                reports_.describe(level, choices, value.value->shape) + ", where the rows lie");
