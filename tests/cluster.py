@@ -42,8 +42,9 @@ def check(tools, folder, file, entry, arrays, expected, shapes, exact=True, rank
     """On all shapes and on the executors that ignore them; with `ranks`, on that shape as ranks of MPI, where there are any.
     `expected`: results by name."""
     for name, array in arrays.items():
-        np.save(folder / f"{name}.npy", array)
-    words = [f"{name}=@{name}.npy" for name in arrays]
+        if not isinstance(array, int):
+            np.save(folder / f"{name}.npy", array)
+    words = [f"{name}={array}" if isinstance(array, int) else f"{name}=@{name}.npy" for name, array in arrays.items()]
     outputs = [word for name in expected for word in ("-o", f"{name}=out_{name}.npy")]
     ways = [["--target", "cpu"], ["--target", "reference"], *[["--shape", shape, "--in-process", "--seed", str(at)] for at, shape in enumerate(shapes)]]
     if ranks and has_mpi(tools.build):
@@ -80,6 +81,41 @@ def mixture_of_experts(tools, folder):
                   "up": whole(3, count, 4, 5), "down": whole(4, count, 5, 4)}
         y = experts(arrays["x"], arrays["scores"], arrays["up"], arrays["down"], capacity)
         check(tools, folder, EXAMPLES / "moe.ptl", "expert_parallel", arrays, {"y": y}, chips(), ranks="chip=4")
+
+
+def rows_that_are_dispatched(tools, folder):
+    for rows, choices, count in ((7, 2, 5), (3, 1, 9), (16, 4, 1)):
+        to = np.random.default_rng(5).integers(-1, count, (rows, choices)).astype(np.int32)
+        arrays = {"x": whole(1, rows, 4), "experts": to, "weights": whole(2, rows, choices), "up": whole(3, count, 4, 5),
+                  "down": whole(4, count, 5, 4), "cap": rows * choices}
+        y = np.zeros_like(arrays["x"])
+        for row, choice in zip(*np.nonzero(to >= 0)):
+            expert = to[row, choice]
+            y[row] += arrays["weights"][row, choice] * (np.maximum(arrays["x"][row] @ arrays["up"][expert], 0) @ arrays["down"][expert])
+        check(tools, folder, EXAMPLES / "moe.ptl", "dispatched", arrays, {"y": y}, chips(), ranks="chip=5")
+
+
+def decode_layer(tools, folder):
+    tokens, length, width, rank, latent, heads, count, hidden = 11, 6, 8, 4, 5, 3, 19, 6
+    drawn = lambda seed, *shape: np.random.default_rng(seed).standard_normal(shape).astype(np.float32) / 2
+    arrays = {"x": drawn(1, tokens, width), "cache": drawn(2, tokens, length, latent), "norm": drawn(3, width), "q_down": drawn(4, width, rank),
+              "q_up": drawn(5, rank, heads, latent), "out": drawn(6, heads, latent, width), "router": drawn(7, width, count),
+              "expert": np.arange(count, dtype=np.int32), "choice": np.arange(8, dtype=np.int32), "up": drawn(8, count, width, hidden),
+              "down": drawn(9, count, hidden, width), "shared_up": drawn(10, width, hidden), "shared_down": drawn(11, hidden, width), "cap": tokens * 8}
+    a = {name: array.astype(np.float64) for name, array in arrays.items() if name != "cap"}
+    scaled = lambda x: x / np.sqrt((x ** 2).mean(-1, keepdims=True) + 1e-6) * a["norm"]
+    silu = lambda x: x / (1 + np.exp(-x))
+    q = np.einsum("bd,dq,qhl->bhl", scaled(a["x"]), a["q_down"], a["q_up"])
+    weight = np.exp(q @ a["cache"].transpose(0, 2, 1))
+    attended = a["x"] + np.einsum("bhl,hld->bd", weight @ a["cache"] / weight.sum(-1, keepdims=True), a["out"])
+    token = scaled(attended)
+    scores = 1 / (1 + np.exp(-(token @ a["router"])))
+    y = attended + silu(token @ a["shared_up"]) @ a["shared_down"]
+    for row in range(tokens):
+        best = np.argsort(-scores[row])[:8]
+        for expert in best:
+            y[row] += scores[row, expert] / scores[row, best].sum() * (silu(token[row] @ a["up"][expert]) @ a["down"][expert])
+    check(tools, folder, NEW_HEADERS / "decode_layer.ptl", "decode_layer", arrays, {"y": y}, HOSTS, exact=False, ranks="host=2,chip=3")
 
 
 def sums_over_two_levels(tools, folder):
@@ -187,5 +223,5 @@ def layers_cut_in_three_ways(tools, folder):
 
 if __name__ == "__main__":
     tools = Tools(pathlib.Path(sys.argv[1]))
-    tests = [layers_of_a_transformer, training_of_a_transformer, layouts_of_weights, ranks_read_and_write_their_boxes, attention_where_sequences_are_cut, mixture_of_experts, sums_over_two_levels, stages_on_chips, layers_cut_in_three_ways]
+    tests = [layers_of_a_transformer, training_of_a_transformer, layouts_of_weights, ranks_read_and_write_their_boxes, attention_where_sequences_are_cut, mixture_of_experts, rows_that_are_dispatched, decode_layer, sums_over_two_levels, stages_on_chips, layers_cut_in_three_ways]
     sys.exit(run_cases("cluster", in_folders("cluster", tests, lambda test, folder: test(tools, folder))))

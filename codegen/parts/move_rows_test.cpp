@@ -104,5 +104,18 @@ TEST(Rows, MoreThanHaveRoomStopTheRun) {
             "a row goes to expert 3, and there are 3 (choice 1 of chip 2)");
 }
 
+TEST(Rows, LieWholeOverAllOtherLevels) {
+  CheckedText checked(R"(
+import std.experts: dispatch
+program p[M, K, D](x: f32[M, D] over host, chip by M, to: i32[M, K] over host, chip by M, cap: int) -> (y: f32[4, cap, D]) at pod
+where cap > 0
+{
+    y = dispatch(x, to, 4, cap, over: chip)
+}
+)");
+  EXPECT_NE(checked.errors().find("`x` is cut along `M` over the hosts"), std::string::npos)
+      << checked.errors();
+}
+
 } // namespace
 } // namespace ptl::parts
