@@ -2,6 +2,7 @@
 // accumulator.
 #include "passes/lower_block/lower_product.h"
 #include "passes/analysis/fix_pipe.h"
+#include "passes/analysis/positive.h"
 #include "passes/analysis/source_place.h"
 #include "passes/lower_block/buffers.h"
 #include "passes/lower_block/cross_operands.h"
@@ -33,7 +34,7 @@ static void lowerMatmul(KernelContext &c, mlir::Operation *op);
 static void multiplyIntoRing(KernelContext &c, mlir::Operation *op, const Tile &a, const Tile &b,
                              const Ring &to);
 static void zeroIfEmpty(KernelContext &c, mlir::Value lower, mlir::Value upper, const Tile &out,
-                        mlir::Type operand);
+                        Type operand, mlir::Value begins = {});
 static void multiplyStep(KernelContext &c, const Tile &a, const Tile &b, const Tile &out,
                          mlir::Value begins, mlir::Value at, mlir::Value length, int64_t step,
                          mlir::Location loc);
@@ -157,8 +158,9 @@ static Value isFirstRound(KernelContext &c, BlockArgument argument, Location loc
 }
 
 /// Zeros in an accumulator whose loop may not run: the product of zeros, since nothing else writes
-/// there.
-static void zeroIfEmpty(KernelContext &c, Value lower, Value upper, const Tile &out, Type operand) {
+/// there. `begins`: an i1 that says whether the accumulator begins with this loop; null: it does.
+static void zeroIfEmpty(KernelContext &c, Value lower, Value upper, const Tile &out, Type operand,
+                        Value begins) {
   IntegerAttr first, last;
   if (matchPattern(lower, m_Constant(&first)) && matchPattern(upper, m_Constant(&last)) &&
       first.getInt() < last.getInt())
@@ -174,6 +176,8 @@ static void zeroIfEmpty(KernelContext &c, Value lower, Value upper, const Tile &
     c.rotations = rotations;
   });
   Value empty = c.b.create<arith::CmpIOp>(c.loc, arith::CmpIPredicate::sge, lower, upper);
+  if (begins)
+    empty = c.b.create<arith::AndIOp>(c.loc, begins, empty);
   auto branch = c.b.create<scf::IfOp>(c.loc, empty, /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(c.b);
   c.b.setInsertionPointToStart(&branch.getThenRegion().front());
@@ -316,6 +320,12 @@ static void lowerMatmul(KernelContext &c, Operation *op) {
   c.cut = cutOf(op);
   if (const Ring *ring = ringOf(c, result))
     return multiplyIntoRing(c, op, left, right, *ring);
+  // Where the first round contracts nothing, no step would write what the loop carries.
+  bool inSteps =
+      left.form == Form::Memory || right.form == Form::Memory || left.extents.cols > c.cut.step;
+  if (inSteps && sum && isa<BlockArgument>(sum) && first && left.extents.cols != 0 &&
+      !ir::hasElements(op->getOperand(0), 1))
+    zeroIfEmpty(c, constant(c, 0), left.extents.validCols, out, left.element, first);
   multiply(c, left, right, out, first, loc);
   setTile(c, result, out);
 }

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <poll.h>
 #include <random>
 #include <set>
 #include <signal.h>
@@ -271,7 +272,14 @@ TEST_F(PagePools, SurviveKillsOfAllWhoShareThem) {
       // They are killed one after the other, each after so many pages more.
       Key key;
       size_t count = 0, next = 0;
-      while (::read(pipe[0], &key, sizeof key) == sizeof key) {
+      // Once all pages there are have been put, nobody says anything any more.
+      auto arrives = [&] {
+        pollfd waited{pipe[0], POLLIN, 0};
+        while (::poll(&waited, 1, /*timeout in ms=*/500) == 0 && next < children.size())
+          ::kill(children[next++], SIGKILL);
+        return ::read(pipe[0], &key, sizeof key) == sizeof key;
+      };
+      while (arrives()) {
         ASSERT_NE(key, kNoKey) << "a wrong page";
         said.insert(key);
         if (++count % 37 == 0 && next < children.size())

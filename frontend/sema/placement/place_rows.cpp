@@ -84,11 +84,12 @@ private:
       bool isRight = isOver(level) ? at[level].cuts(axis) && at[level].turn == 0
                                    : at[level].isWhole() || at[level].cuts(kColumns);
       if (!isRight)
-        return refuse(describe(moved, level) +
-                      (isOver(level)
-                           ? "; its first axis is the one that is to be cut, not moved round"
-                           : ", which the movement does not go over; there its columns may be "
-                             "cut, and nothing else"));
+        return refuse(
+            describe(moved, level) +
+            (isOver(level)
+                 ? "; it has to be cut along its first axis, with the first block on the first part"
+                 : ", which the movement does not go over; there its columns may be "
+                   "cut, and nothing else"));
     }
     return true;
   }

@@ -139,9 +139,11 @@ TEST(SimSignals, HubThatBoundsIsNamed) {
 /// promise; with 8 groups the hub is just about full, where how signals meet matters most.
 TEST(SimSignals, EstimatesWeighGroupsThatAreNotRun) {
   for (int64_t groups : {1, 8, 24}) {
-    Timeline full = timeOf(costsWith(kSignal), 3000, groups);
+    // Short runs with signals are simulated whole.
+    int64_t rounds = groups == 1 ? 12000 : 3000;
+    Timeline full = timeOf(costsWith(kSignal), rounds, groups);
     std::optional<Estimate> guess = estimate([&](TimeOptions how, Timeline &timeline) {
-      timeline = timeOf(costsWith(kSignal), 3000, groups, std::move(how));
+      timeline = timeOf(costsWith(kSignal), rounds, groups, std::move(how));
       return timeline.ok;
     });
     ASSERT_TRUE(guess);
