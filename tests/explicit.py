@@ -23,6 +23,7 @@ LENGTHS = {
     "flash_attention_causal": {"S": 70, "T": 131},
     "slices": {"K": 129, "P": 3},
     "split_k": {"K": 136},
+    "added": {"K": 29},  # the order of atomic sums is that of the threads: one summand
     "turn": {"R": 16},
     "read_later": {"T": 128},
     "paged_attention": {"B": 3, "H": 5, "P": 19, "J": 43},
