@@ -161,6 +161,22 @@ void Typing::leaveLine(const ide::File &file) {
   isLeft_ = true;
 }
 
+static bool isWordCharacter(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+}
+
+/// The word that a place touches; empty if there is none.
+static std::string_view wordAt(const ide::File &file, uint32_t offset) {
+  auto [line, column] = file.document.position(offset);
+  std::string_view text = file.document.lineText(line);
+  size_t begin = std::min<size_t>(column, text.size()), end = begin;
+  while (begin > 0 && isWordCharacter(text[begin - 1]))
+    --begin;
+  while (end < text.size() && isWordCharacter(text[end]))
+    ++end;
+  return text.substr(begin, end - begin);
+}
+
 /// The word that a finding says to be the name of nothing; empty if it says something else.
 static std::string_view unknownName(const Finding &finding) {
   constexpr std::string_view codes[] = {"E0201", "E0202", "E0203", "E0706"};
@@ -186,9 +202,14 @@ void Typing::leaveDeclaration(const ide::File &file, uint32_t offset) {
   const std::unordered_set<size_t> &known = known_[path_];
   Places places = declarationsAt(file, offset);
   std::unordered_set<size_t> beingMended;
+  // Comments, too, have the name that another one takes the place of.
+  std::string_view word = wordAt(file, offset);
+  auto isHere = [&](const PlacedFinding &finding) {
+    return places.contains(file.document.placeAtLine(finding.line())) ||
+           (!word.empty() && unknownName(*finding) == word);
+  };
   for (const Found &found : found_)
-    if (places.contains(file.document.placeAtLine(found.finding.line())) &&
-        !known.contains(found.identity))
+    if (isHere(found.finding) && !known.contains(found.identity))
       beingMended.insert(causeOf(*found.finding));
   released_.clear();
   for (const Found &found : found_)
@@ -266,7 +287,7 @@ void Typing::closed(const std::string &path) {
 /// What a declaration lacks that is not yet written to its end.
 static bool isOfUnfinished(std::string_view code) {
   constexpr std::string_view codes[] = {"E0129", "E0231", "E0245", "E0501", "E0502",
-                                        "E0503", "E0529", "W1201", "W1202"};
+                                        "E0503", "E0529", "E0366", "W1201", "W1202"};
   return std::find(std::begin(codes), std::end(codes), code) != std::end(codes);
 }
 
@@ -276,10 +297,6 @@ static bool isOfSyntax(std::string_view code) { return code.starts_with("E01"); 
 static size_t identityOf(const Finding &finding, std::string_view line) {
   constexpr size_t factor = 0x9E3779B97F4A7C15; // the golden ratio, which spreads bits
   return (finding.hash ^ std::hash<std::string_view>()(line)) * factor ^ finding.hash;
-}
-
-static bool isWordCharacter(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
 }
 
 std::string Typing::hopelessWord(const ide::File &file) const {

@@ -181,6 +181,18 @@ TEST_F(TypingTest, WhoMendsOneUseOfANameKnowsOfTheOthers) {
   EXPECT_EQ(shown({call}), "") << "its turn comes behind the schedule's";
 }
 
+TEST_F(TypingTest, WhoRenamesInACommentKnowsOfTheName) {
+  file_ = &workspace_.open("/c.ptl", kKernel + "\n// As k does.\nfn g() -> int { return 1 }\n", 1);
+  shown({});
+  type("kernel k", "_b");
+  PlacedFinding call = diagnostic(7, "E0202", 1, "unknown function `k`");
+  EXPECT_EQ(shown({call}), "");
+  type("// As k", "_b");
+  EXPECT_EQ(shown({call}), "");
+  type("let a = x", " ");
+  EXPECT_EQ(shown({call}), "E0202");
+}
+
 TEST_F(TypingTest, ABrokenStatementHidesNoErrorOfAnother) {
   type("let a = x", " + unk");
   EXPECT_EQ(shown({diagnostic(2, "E0201")}), "");
