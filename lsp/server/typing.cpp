@@ -92,6 +92,7 @@ namespace {
 struct Lines {
   uint32_t first = 0, last = 0;
   bool isOpen = false; ///< a bracket waits for its end
+  bool goesOn = false; ///< an operator in front of the place waits for its operand
 };
 
 /// The brackets before a place that are open there.
@@ -138,8 +139,20 @@ static Lines linesAt(const ide::File &file, uint32_t offset) {
     open.add(tree.tokenKind(i), beginOf(i));
   uint32_t line = file.document.position(offset).line;
   Lines lines{line, line, open.isWithin()};
-  if (!lines.isOpen)
+  if (!lines.isOpen) {
+    auto waits = [&](TokenIndex token) {
+      return tree.tokenKind(token) != TokenKind::LBrace && !canEndStatement(tree.tokenKind(token));
+    };
+    auto lineOf = [&](TokenIndex token) { return file.document.position(beginOf(token)).line; };
+    lines.goesOn = i > 0 && waits(i - 1);
+    // What stands behind an operator at the end of a line goes on with that.
+    TokenIndex last = i;
+    while (last > 0 && lineOf(last - 1) == line)
+      --last;
+    if (last > 0 && waits(last - 1))
+      lines.first = lineOf(last - 1);
     return lines;
+  }
   lines.first = file.document.position(open.outermost()).line;
   uint32_t end = offset; // of the outermost bracket, as far as there is one
   for (; i < tree.tokens().size() && open.isWithin(); ++i) {
@@ -233,7 +246,8 @@ void Typing::begin(const ide::File &file, ide::Range range, std::string_view tex
     leaveDeclaration(file, range.begin);
   } else {
     Lines lines = linesAt(file, range.begin);
-    if (lines.first != first_ || (!lines.isOpen && text.find('\n') != text.npos))
+    bool isEnded = !lines.isOpen && !lines.goesOn && text.find('\n') != text.npos;
+    if (lines.first != first_ || isEnded)
       leaveLine(file);
     moveTold(file, range, text);
   }

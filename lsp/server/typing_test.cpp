@@ -126,6 +126,16 @@ TEST_F(TypingTest, BracketsHoldLinesTogether) {
   EXPECT_EQ(shown({diagnostic(2, "E0320")}), "E0320") << "the call is written";
 }
 
+TEST_F(TypingTest, AnOperatorAtTheEndHoldsLinesTogether) {
+  type("let a = x", " +");
+  type("let a = x +", "\n        ");
+  EXPECT_EQ(shown({diagnostic(2, "E0108")}), "");
+  type("let a = x +\n        ", "x");
+  EXPECT_EQ(shown({diagnostic(2, "E0302")}), "");
+  type("let a = x +\n        x", "\n    ");
+  EXPECT_EQ(shown({diagnostic(2, "E0302")}), "E0302") << "the statement is written";
+}
+
 TEST_F(TypingTest, KeepsWhatWasSaidBefore) {
   EXPECT_EQ(shown({diagnostic(3, "E0312"), diagnostic(2, "E0201")}), "E0312 E0201");
   type("let a = x", " + y");
