@@ -178,16 +178,24 @@ static bool isWordCharacter(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
 }
 
-/// The word that a place touches; empty if there is none.
-static std::string_view wordAt(const ide::File &file, uint32_t offset) {
+namespace {
+/// The word that a place touches, which is empty if there is none, in its line.
+struct TouchedWord {
+  std::string_view line;
+  size_t begin = 0, place = 0, end = 0; ///< bytes in the line
+  std::string_view text() const { return line.substr(begin, end - begin); }
+};
+} // namespace
+
+static TouchedWord wordAt(const ide::File &file, uint32_t offset) {
   auto [line, column] = file.document.position(offset);
   std::string_view text = file.document.lineText(line);
-  size_t begin = std::min<size_t>(column, text.size()), end = begin;
+  size_t place = std::min<size_t>(column, text.size()), begin = place, end = place;
   while (begin > 0 && isWordCharacter(text[begin - 1]))
     --begin;
   while (end < text.size() && isWordCharacter(text[end]))
     ++end;
-  return text.substr(begin, end - begin);
+  return {text, begin, place, end};
 }
 
 /// The word that a finding says to be the name of nothing; empty if it says something else.
@@ -216,7 +224,7 @@ void Typing::leaveDeclaration(const ide::File &file, uint32_t offset) {
   Places places = declarationsAt(file, offset);
   std::unordered_set<size_t> beingMended;
   // Comments, too, have the name that another one takes the place of.
-  std::string_view word = wordAt(file, offset);
+  std::string_view word = wordAt(file, offset).text();
   auto isHere = [&](const PlacedFinding &finding) {
     return places.contains(file.document.placeAtLine(finding.line())) ||
            (!word.empty() && unknownName(*finding) == word);
@@ -314,17 +322,13 @@ static size_t identityOf(const Finding &finding, std::string_view line) {
 }
 
 std::string Typing::hopelessWord(const ide::File &file) const {
-  auto [line, column] = file.document.position(cursor_);
-  std::string_view text = file.document.lineText(line);
-  size_t begin = std::min<size_t>(column, text.size()), end = begin;
-  while (begin > 0 && isWordCharacter(text[begin - 1]))
-    --begin;
-  while (end < text.size() && isWordCharacter(text[end]))
-    ++end;
-  std::string word(text.substr(begin, end - begin));
+  TouchedWord touched = wordAt(file, cursor_);
+  std::string_view text = touched.line;
+  size_t begin = touched.begin;
+  std::string word(touched.text());
   // What stands behind a dot is looked up in a module or a value, one letter begins many names, and
   // what is written in front of a word may be parted from it.
-  if (word.size() < 2 || (begin > 0 && text[begin - 1] == '.') || column < end)
+  if (word.size() < 2 || (begin > 0 && text[begin - 1] == '.') || touched.place < touched.end)
     return "";
   // The first word of an argument may be the name of a parameter, which the callee knows.
   size_t before = text.find_last_not_of(' ', begin - 1);

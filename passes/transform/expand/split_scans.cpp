@@ -35,7 +35,7 @@ static std::optional<Pieces> piecesOf(Operation *scan, const Machine &machine) {
   }
   int64_t wanted = rowsOfTile * coreGroupsOf(machine);
   int64_t count = std::min(countCovering(wanted, rows), length / shortest);
-  // Twice as many rows as there are halve nothing that matters: each array is read and written twice.
+  // The pieces cost another pass over the array, which two of them would not repay.
   if (count <= 2)
     return std::nullopt;
   int64_t own = roundUp(countCovering(length, count), block);
