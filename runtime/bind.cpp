@@ -2,6 +2,7 @@
 
 #include "runtime/array_walk.h"
 #include "runtime/bind_internal.h"
+#include "runtime/data_facts.h"
 #include "runtime/format_value.h"
 
 #include <algorithm>
@@ -317,16 +318,18 @@ bool Binder::checkStrides(const Param &param, const PtlArray &array, bool empty)
 }
 
 bool Binder::checkWheres() {
+  DataBounds bounds;
+  ExprValues known = values();
+  known.bounds = &bounds;
   for (const Where &where : entry_.wheres) {
     if (arguments_.isShapesOnly && readsElements(where.expr))
       continue;
     std::string detail;
-    std::optional<Number> holds = evaluate(where.expr, values(), &detail);
+    std::optional<Number> holds = evaluate(where.expr, known, &detail);
     if (holds && (holds->isFloat ? holds->f != 0 : holds->i != 0))
       continue;
-    std::string known = valuesOf(where.expr);
-    if (!known.empty())
-      detail += (detail.empty() ? "" : "; ") + known;
+    if (std::string names = valuesOf(where.expr); !names.empty())
+      detail += (detail.empty() ? "" : "; ") + names;
     return fail(PTL_ERROR_WHERE,
                 "requires `" + where.text + "`" + (detail.empty() ? "" : ": " + detail),
                 where.line);

@@ -47,9 +47,6 @@ template <typename T> std::string toText(T value) {
   return std::string(text, result.ptr);
 }
 
-Number integer(int64_t value) { return {false, value, 0.0}; }
-Number floating(double value) { return {true, 0, value}; }
-
 } // namespace
 
 constexpr bool isInOrder() {
@@ -85,41 +82,41 @@ bool sameStorage(int32_t declared, int32_t given) {
 Number loadElem(int32_t elem, const void *cell) {
   switch (elem) {
   case PTL_BOOL:
-    return integer(load<uint8_t>(cell) != 0);
+    return Number::integer(load<uint8_t>(cell) != 0);
   case PTL_I8:
-    return integer(load<int8_t>(cell));
+    return Number::integer(load<int8_t>(cell));
   case PTL_I16:
-    return integer(load<int16_t>(cell));
+    return Number::integer(load<int16_t>(cell));
   case PTL_I32:
-    return integer(load<int32_t>(cell));
+    return Number::integer(load<int32_t>(cell));
   case PTL_I64:
   case PTL_INT:
-    return integer(load<int64_t>(cell));
+    return Number::integer(load<int64_t>(cell));
   case PTL_U8:
-    return integer(load<uint8_t>(cell));
+    return Number::integer(load<uint8_t>(cell));
   case PTL_U16:
-    return integer(load<uint16_t>(cell));
+    return Number::integer(load<uint16_t>(cell));
   case PTL_U32:
-    return integer(load<uint32_t>(cell));
+    return Number::integer(load<uint32_t>(cell));
   case PTL_U64: {
     // Beyond the signed range only the magnitude matters to a comparison.
     uint64_t value = load<uint64_t>(cell);
-    return value <= uint64_t(INT64_MAX) ? integer(value) : floating(double(value));
+    return value <= uint64_t(INT64_MAX) ? Number::integer(value) : Number::floating(double(value));
   }
   case PTL_F8E4M3:
-    return floating(decodeSmall(load<uint8_t>(cell), 4, 3, false));
+    return Number::floating(decodeSmall(load<uint8_t>(cell), 4, 3, false));
   case PTL_F8E5M2:
-    return floating(decodeSmall(load<uint8_t>(cell), 5, 2, true));
+    return Number::floating(decodeSmall(load<uint8_t>(cell), 5, 2, true));
   case PTL_F16:
-    return floating(decodeSmall(load<uint16_t>(cell), 5, 10, true));
+    return Number::floating(decodeSmall(load<uint16_t>(cell), 5, 10, true));
   case PTL_BF16:
-    return floating(decodeSmall(load<uint16_t>(cell), 8, 7, true));
+    return Number::floating(decodeSmall(load<uint16_t>(cell), 8, 7, true));
   case PTL_F32:
-    return floating(load<float>(cell));
+    return Number::floating(load<float>(cell));
   case PTL_F64:
-    return floating(load<double>(cell));
+    return Number::floating(load<double>(cell));
   default:
-    return integer(0);
+    return Number::integer(0);
   }
 }
 

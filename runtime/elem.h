@@ -37,6 +37,8 @@ struct Number {
   int64_t i = 0;
   double f = 0.0;
 
+  static Number integer(int64_t value) { return {false, value, 0.0}; }
+  static Number floating(double value) { return {true, 0, value}; }
   double asDouble() const { return isFloat ? f : static_cast<double>(i); }
 };
 Number loadElem(int32_t elem, const void *cell);

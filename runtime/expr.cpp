@@ -1,6 +1,7 @@
 #include "runtime/expr.h"
 
 #include "runtime/array_walk.h"
+#include "runtime/data_facts.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,10 +12,9 @@ namespace {
 using Op = Expr::Op;
 using Maybe = std::optional<Number>;
 
-Maybe integer(int64_t value) { return Number{false, value, 0.0}; }
-Maybe floating(double value) { return Number{true, 0, value}; }
-Maybe truth(bool value) { return integer(value); }
-bool isTrue(const Number &number) { return number.isFloat ? number.f != 0 : number.i != 0; }
+Maybe someInteger(int64_t value) { return Number::integer(value); }
+Maybe someFloat(double value) { return Number::floating(value); }
+Maybe truth(bool value) { return someInteger(value); }
 
 Maybe divide(Op op, int64_t a, int64_t b) {
   if (b == 0 || (a == INT64_MIN && b == -1))
@@ -24,15 +24,15 @@ Maybe divide(Op op, int64_t a, int64_t b) {
   bool below = inexact && ((remainder < 0) != (b < 0));
   switch (op) {
   case Op::FloorDiv:
-    return integer(quotient - below);
+    return someInteger(quotient - below);
   case Op::CeilDiv:
-    return integer(quotient + (inexact && !below));
+    return someInteger(quotient + (inexact && !below));
   case Op::TruncDiv:
-    return integer(quotient);
+    return someInteger(quotient);
   case Op::Mod:
-    return integer(below ? remainder + b : remainder);
+    return someInteger(below ? remainder + b : remainder);
   default:
-    return integer(remainder);
+    return someInteger(remainder);
   }
 }
 
@@ -40,15 +40,15 @@ Maybe arithmetic(Op op, int64_t a, int64_t b) {
   int64_t result = 0;
   switch (op) {
   case Op::Add:
-    return __builtin_add_overflow(a, b, &result) ? std::nullopt : integer(result);
+    return __builtin_add_overflow(a, b, &result) ? std::nullopt : someInteger(result);
   case Op::Sub:
-    return __builtin_sub_overflow(a, b, &result) ? std::nullopt : integer(result);
+    return __builtin_sub_overflow(a, b, &result) ? std::nullopt : someInteger(result);
   case Op::Mul:
-    return __builtin_mul_overflow(a, b, &result) ? std::nullopt : integer(result);
+    return __builtin_mul_overflow(a, b, &result) ? std::nullopt : someInteger(result);
   case Op::Min:
-    return integer(std::min(a, b));
+    return someInteger(std::min(a, b));
   case Op::Max:
-    return integer(std::max(a, b));
+    return someInteger(std::max(a, b));
   default:
     return divide(op, a, b);
   }
@@ -57,25 +57,25 @@ Maybe arithmetic(Op op, int64_t a, int64_t b) {
 Maybe arithmetic(Op op, double a, double b) {
   switch (op) {
   case Op::Add:
-    return floating(a + b);
+    return someFloat(a + b);
   case Op::Sub:
-    return floating(a - b);
+    return someFloat(a - b);
   case Op::Mul:
-    return floating(a * b);
+    return someFloat(a * b);
   case Op::Min:
-    return floating(std::fmin(a, b));
+    return someFloat(std::fmin(a, b));
   case Op::Max:
-    return floating(std::fmax(a, b));
+    return someFloat(std::fmax(a, b));
   case Op::TruncDiv:
-    return floating(a / b);
+    return someFloat(a / b);
   case Op::FloorDiv:
-    return floating(std::floor(a / b));
+    return someFloat(std::floor(a / b));
   case Op::CeilDiv:
-    return floating(std::ceil(a / b));
+    return someFloat(std::ceil(a / b));
   case Op::Mod:
-    return floating(a - b * std::floor(a / b));
+    return someFloat(a - b * std::floor(a / b));
   default:
-    return floating(std::fmod(a, b));
+    return someFloat(std::fmod(a, b));
   }
 }
 
@@ -96,12 +96,18 @@ template <typename T> bool compare(Op op, T a, T b) {
   }
 }
 
+} // namespace
+
+bool isTrue(const Number &number) { return number.isFloat ? number.f != 0 : number.i != 0; }
+
 Maybe combine(Op op, const Number &a, const Number &b) {
   bool floats = a.isFloat || b.isFloat;
   if (op >= Op::Eq && op <= Op::Ge)
     return truth(floats ? compare(op, a.asDouble(), b.asDouble()) : compare(op, a.i, b.i));
   return floats ? arithmetic(op, a.asDouble(), b.asDouble()) : arithmetic(op, a.i, b.i);
 }
+
+namespace {
 
 Maybe fold(const Expr &expr, const ExprValues &values, std::string *detail) {
   Maybe result = evaluate(expr.args[0], values, detail);
@@ -126,6 +132,8 @@ Maybe logical(const Expr &expr, const ExprValues &values, std::string *detail) {
 
 Maybe checkAll(const Expr &expr, const ExprValues &values, std::string *detail) {
   const PtlArray &array = *values.arrays[expr.index];
+  if (followsFromBounds(expr.args[0], expr.index, values))
+    return truth(true);
   ExprValues inner = values;
   Maybe result = truth(true);
   forEachElement(array, [&](const void *cell, int64_t number) {
@@ -142,6 +150,8 @@ Maybe checkAll(const Expr &expr, const ExprValues &values, std::string *detail) 
 
 Maybe checkSorted(const Expr &expr, const ExprValues &values, std::string *detail) {
   const PtlArray &array = *values.arrays[expr.index];
+  if (isSurelySorted(array))
+    return truth(true);
   const void *previous = nullptr;
   bool sorted = true;
   forEachElement(array, [&](const void *cell, int64_t number) {
@@ -158,17 +168,31 @@ Maybe checkSorted(const Expr &expr, const ExprValues &values, std::string *detai
   return truth(sorted);
 }
 
+/// Numbers of one array are all integers, or of `u64` those beyond the signed range are floats.
+bool comesBefore(const Number &a, const Number &b) {
+  if (a.isFloat != b.isFloat)
+    return b.isFloat;
+  return a.isFloat ? a.f < b.f : a.i < b.i;
+}
+
 Maybe checkUnique(const Expr &expr, const ExprValues &values, std::string *detail) {
   const PtlArray &array = *values.arrays[expr.index];
-  std::vector<double> seen;
+  if (isSurelyUnique(array, values.bounds ? values.bounds->of(expr.index, array) : boundsOf(array)))
+    return truth(true);
+  std::vector<std::pair<Number, const void *>> seen;
   forEachElement(array, [&](const void *cell, int64_t) {
-    seen.push_back(loadElem(array.elem, cell).asDouble());
+    Number number = loadElem(array.elem, cell);
+    // NaNs equal nothing, not even each other.
+    if (!number.isFloat || !std::isnan(number.f))
+      seen.push_back({number, cell});
     return true;
   });
-  std::sort(seen.begin(), seen.end());
-  auto twice = std::adjacent_find(seen.begin(), seen.end());
+  std::stable_sort(seen.begin(), seen.end(),
+                   [](auto &a, auto &b) { return comesBefore(a.first, b.first); });
+  auto twice = std::adjacent_find(seen.begin(), seen.end(),
+                                  [](auto &a, auto &b) { return !comesBefore(a.first, b.first); });
   if (twice != seen.end() && detail)
-    *detail = std::to_string(static_cast<int64_t>(*twice)) + " occurs more than once";
+    *detail = formatElem(array.elem, twice->second) + " occurs more than once";
   return truth(twice == seen.end());
 }
 
@@ -177,12 +201,12 @@ Maybe checkUnique(const Expr &expr, const ExprValues &values, std::string *detai
 std::optional<Number> evaluate(const Expr &expr, const ExprValues &values, std::string *detail) {
   switch (expr.op) {
   case Op::Const:
-    return integer(expr.constant);
+    return someInteger(expr.constant);
   case Op::Float:
-    return floating(expr.floating);
+    return someFloat(expr.floating);
   case Op::Dim: {
     const std::optional<int64_t> &dim = values.dims[expr.index];
-    return dim ? integer(*dim) : std::nullopt;
+    return dim ? someInteger(*dim) : std::nullopt;
   }
   case Op::Scalar:
     return loadElem(values.scalarElems[expr.index], &values.scalars[expr.index]);

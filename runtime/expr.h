@@ -66,6 +66,8 @@ struct ExprNames {
 std::optional<Expr> parseExpr(const nlohmann::json &json, const ExprNames &names,
                               std::string &problem);
 
+class DataBounds;
+
 /// The values of names. Dimensions may still be unknown.
 struct ExprValues {
   std::span<const std::optional<int64_t>> dims;
@@ -74,12 +76,18 @@ struct ExprValues {
   std::span<const PtlArray *const> arrays;
   /// The element that `Elem` stands for inside `All`.
   const void *element = nullptr;
+  /// Keeps the bounds of arrays from one fact about data to the next; null: nobody does.
+  DataBounds *bounds = nullptr;
 };
 
 /// The value; truth is 0 or 1. nullopt if a name has no value, a division is by zero or a result
 /// does not fit 64 bits. Where a fact about data fails, `detail` says which element breaks it.
 std::optional<Number> evaluate(const Expr &expr, const ExprValues &values,
                                std::string *detail = nullptr);
+
+/// The value of an operator with two operands, but not of `And` and `Or`.
+std::optional<Number> combine(Expr::Op op, const Number &a, const Number &b);
+bool isTrue(const Number &number);
 
 /// The same for sizes: nullopt also if the value is not an integer.
 std::optional<int64_t> evaluateInt(const Expr &expr, const ExprValues &values);

@@ -3,6 +3,7 @@
 #include "codegen/cpu/lower_control.h"
 #include "codegen/cpu/lower_program.h"
 #include "codegen/cpu/program_storage.h"
+#include "codegen/cpu/storage.h"
 #include "ir/dialect/attributes.h"
 
 #include "runtime/abi/kernel_abi.h"
@@ -26,17 +27,19 @@ static Value loadIndex(const Emit &e, Value base, int64_t number) {
 static View argumentView(Lowering &l, Value descriptor, Type element, ArrayRef<ir::Extent> extents,
                          bool strided) {
   const Emit &e = l.e;
-  Type pointer = pointerType(e.b.getContext());
-  View view{element, loadField(e, descriptor, pointer, offsetof(PtlArray, data)), {}, {}};
-  Value lengths = loadField(e, descriptor, pointer, offsetof(PtlArray, extents));
-  Value strides = loadField(e, descriptor, pointer, offsetof(PtlArray, strides));
-  for (auto [axis, extent] : llvm::enumerate(extents)) {
-    bool last = axis + 1 == extents.size();
+  Value data = loadField(e, descriptor, pointerType(e.b.getContext()), offsetof(PtlArray, data));
+  Value lengths = loadField(e, descriptor, data.getType(), offsetof(PtlArray, extents));
+  View view{element, data, {}, {}};
+  for (auto [axis, extent] : llvm::enumerate(extents))
     view.extents.push_back(extent.isConstant() ? l.index(extent.length)
                                                : loadIndex(e, lengths, axis));
-    // An array declared without strides is dense, so its last axis is consecutive.
-    view.strides.push_back(last && !strided ? l.index(1) : loadIndex(e, strides, axis));
-  }
+  // An array declared without strides is dense, which the caller has checked. Strides that are seen
+  // to be products of lengths let reshapes be views.
+  if (!strided)
+    return denseView(l, element, data, view.extents);
+  Value strides = loadField(e, descriptor, data.getType(), offsetof(PtlArray, strides));
+  for (size_t axis = 0; axis < extents.size(); ++axis)
+    view.strides.push_back(loadIndex(e, strides, axis));
   return view;
 }
 

@@ -1,6 +1,7 @@
 // Memory for arrays.
 #include "codegen/cpu/storage.h"
 #include "codegen/cpu/lower_check.h"
+#include "codegen/cpu/positions.h"
 
 using namespace mlir;
 
@@ -11,7 +12,7 @@ View denseView(Lowering &l, Type element, Value data, const Values &extents) {
   Value stride = l.index(1);
   for (int64_t axis = view.rank() - 1; axis >= 0; --axis) {
     view.strides[axis] = stride;
-    stride = l.e.mul(stride, extents[axis]);
+    stride = memoMul(l, extents[axis], stride);
   }
   return view;
 }
