@@ -16,6 +16,10 @@ constexpr size_t kMostTasks = size_t(1) << 16;
 constexpr size_t kChunkBytes = size_t(1) << 16;
 // Beyond this intermediates share memory even where that orders tasks.
 constexpr int64_t kRoomForStorage = int64_t(1) << 30;
+// Beyond this, which the caches of a core hold, they share it if that orders only tasks that lie far
+// apart: an array in a cache is written in a third of the time.
+constexpr int64_t kNearbyStorage = int64_t(512) << 10;
+constexpr TaskId kTasksApartPerThread = 16;
 constexpr size_t kMostGraphs = 32;
 constexpr int64_t kMostBytesKept = int64_t(256) << 20;
 
@@ -54,7 +58,8 @@ char *ProgramGraph::reserveClosure(size_t bytes) {
 
 void ProgramGraph::finish(const std::vector<std::optional<StorageId>> &storages,
                           const std::vector<int64_t> &sizes) {
-  plan_ = builder_.planStorage(kRoomForStorage);
+  plan_ = builder_.planStorage(
+      {kRoomForStorage, kNearbyStorage, kTasksApartPerThread * static_cast<TaskId>(threads_)});
   std::vector<int64_t> placeOf;
   for (const StoragePlan::Place &place : plan_.places) {
     placeOf.resize(std::max<size_t>(placeOf.size(), place.storage + 1));

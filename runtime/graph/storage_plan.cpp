@@ -27,7 +27,8 @@ public:
   bool isBefore(TaskId before, TaskId task) const {
     return !bits_.empty() && (bits_[task * words_ + before / 64] >> (before % 64) & 1) != 0;
   }
-  /// `task` waits for `before` now; what comes later must be included again by itself.
+  /// `task` waits for `before` now; what comes later must be included again by itself. Until then
+  /// fewer tasks count as ordered than are.
   void include(TaskId task, TaskId before) {
     if (bits_.empty())
       return;
@@ -48,8 +49,8 @@ private:
 /// of what was there; whether the graph knows that order too decides about edges.
 class StoragePlanner {
 public:
-  StoragePlanner(GraphBuilder &graph, int64_t limit)
-      : graph_(graph), limit_(limit), ancestors_(graph.predecessors_) {}
+  StoragePlanner(GraphBuilder &graph, const StorageRoom &room)
+      : graph_(graph), room_(room), ancestors_(graph.predecessors_) {}
 
   StoragePlan run();
 
@@ -61,18 +62,22 @@ private:
   using Intermediate = GraphBuilder::Intermediate;
 
   void place(const Intermediate &array);
+  void reach(TaskId task);
   void freeUntil(TaskId task);
-  std::vector<Block>::iterator choose(const Intermediate &array, int64_t bytes, bool ordered);
+  /// The best free block that `may` be taken; the end if there is none.
+  template <class May> std::vector<Block>::iterator choose(int64_t bytes, May may);
+  std::vector<Block>::iterator choose(const Intermediate &array, int64_t bytes);
   bool isOrdered(const Block &block, const Intermediate &array) const;
   std::vector<TaskId> firstUsers(const Intermediate &array) const;
   void addEdges(const Block &block, const Intermediate &array);
 
   GraphBuilder &graph_;
-  int64_t limit_;
+  StorageRoom room_;
   Ancestors ancestors_;
   StoragePlan plan_;
   std::vector<Block> free_;
   std::vector<std::pair<TaskId, Block>> live_; ///< by last use
+  TaskId reached_ = 0; ///< of the tasks before it all that they wait for is known
 };
 
 /// Users of an array that wait for no other user of it: they come first.
@@ -95,15 +100,37 @@ bool StoragePlanner::isOrdered(const Block &block, const Intermediate &array) co
   return true;
 }
 
-std::vector<StoragePlanner::Block>::iterator StoragePlanner::choose(const Intermediate &array,
-                                                                    int64_t bytes, bool ordered) {
-  // The smallest block that fits is taken, so that large ones stay for large arrays.
+template <class May>
+std::vector<StoragePlanner::Block>::iterator StoragePlanner::choose(int64_t bytes, May may) {
+  // The smallest block that fits is taken, so that large ones stay for large arrays; of several the
+  // one that was freed last, which the caches may still hold.
   auto best = free_.end();
-  for (auto block = free_.begin(); block != free_.end(); ++block)
-    if (block->bytes >= bytes && (best == free_.end() || block->bytes < best->bytes) &&
-        (!ordered || isOrdered(*block, array)))
+  for (auto block = free_.end(); block != free_.begin();) {
+    --block;
+    if (block->bytes >= bytes && (best == free_.end() || block->bytes < best->bytes) && may(*block))
       best = block;
+  }
   return best;
+}
+
+std::vector<StoragePlanner::Block>::iterator StoragePlanner::choose(const Intermediate &array,
+                                                                    int64_t bytes) {
+  // Blocks whose order the graph knows cost nothing, so they are tried first.
+  auto block = choose(bytes, [&](const Block &block) { return isOrdered(block, array); });
+  int64_t all = plan_.bytes + bytes;
+  if (block != free_.end())
+    return block;
+  // Other reuse needs edges, which cost parallelism: hardly any where what was there is used long
+  // before, since few tasks run ahead of one that has not ended.
+  if (all > room_.nearby)
+    block = choose(bytes, [&](const Block &block) {
+      return block.users.back() + room_.apart <= array.users.front();
+    });
+  if (block == free_.end() && all > room_.limit)
+    block = choose(bytes, [](const Block &) { return true; });
+  if (block != free_.end())
+    addEdges(*block, array);
+  return block;
 }
 
 void StoragePlanner::addEdges(const Block &block, const Intermediate &array) {
@@ -117,12 +144,17 @@ void StoragePlanner::addEdges(const Block &block, const Intermediate &array) {
       if (at != waits.end() && *at == before)
         continue;
       waits.insert(at, before);
+      ancestors_.include(user, before);
       ++plan_.edgesAdded;
     }
-  // Tasks behind the new edges learn of them, in program order.
-  for (TaskId task = array.users.front(); task < graph_.size(); ++task)
-    for (TaskId before : graph_.predecessors_[task])
-      ancestors_.include(task, before);
+}
+
+/// Tasks learn of the edges that were added to those they wait for, in program order.
+void StoragePlanner::reach(TaskId task) {
+  for (; reached_ < task; ++reached_)
+    if (plan_.edgesAdded > 0)
+      for (TaskId before : graph_.predecessors_[reached_])
+        ancestors_.include(reached_, before);
 }
 
 void StoragePlanner::freeUntil(TaskId task) {
@@ -138,13 +170,9 @@ void StoragePlanner::freeUntil(TaskId task) {
 void StoragePlanner::place(const Intermediate &array) {
   int64_t bytes = (array.bytes + kAlignment - 1) / kAlignment * kAlignment;
   plan_.unshared += bytes;
-  // Blocks whose order the graph knows cost nothing, so they are tried first.
+  reach(array.users.front() + 1);
   freeUntil(array.users.front());
-  auto block = choose(array, bytes, true);
-  // Reuse that needs new edges costs parallelism, so more memory is taken before, up to the limit.
-  bool fits = plan_.bytes + bytes <= limit_;
-  if (block == free_.end() && !fits && (block = choose(array, bytes, false)) != free_.end())
-    addEdges(*block, array);
+  auto block = choose(array, bytes);
   Block taken{plan_.bytes, bytes, {}};
   if (block != free_.end()) {
     taken.offset = block->offset;
@@ -180,6 +208,8 @@ StoragePlan StoragePlanner::run() {
   return std::move(plan_);
 }
 
-StoragePlan GraphBuilder::planStorage(int64_t limit) { return StoragePlanner(*this, limit).run(); }
+StoragePlan GraphBuilder::planStorage(const StorageRoom &room) {
+  return StoragePlanner(*this, room).run();
+}
 
 } // namespace ptl::rt

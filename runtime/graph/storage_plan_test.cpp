@@ -50,9 +50,25 @@ TEST(StoragePlan, IndependentTasksShareOnlyUnderALimit) {
   StoragePlan free = wide.planStorage();
   EXPECT_EQ(free.bytes, 8 * 64);
   EXPECT_EQ(free.edgesAdded, 0u);
-  StoragePlan tight = narrow.planStorage(2 * 64);
+  StoragePlan tight = narrow.planStorage({.limit = 2 * 64});
   EXPECT_EQ(tight.bytes, 2 * 64);
   EXPECT_GT(tight.edgesAdded, 0u);
+}
+
+TEST(StoragePlan, RoundsOfALoopDoNotTakeMoreAndMore) {
+  GraphBuilder graph;
+  StorageId state = graph.addStorage(0);
+  for (int i = 0; i < 200; ++i) {
+    // The next round waits for the first reader, but nobody for the second one.
+    StorageId made = graph.addIntermediate(0, 64);
+    use(graph, {{state, reads}, {made, writes}});
+    use(graph, {{made, reads}, {state, writes}});
+    use(graph, {{made, reads}, {graph.addStorage(0), writes}});
+  }
+  StoragePlan plan = graph.planStorage({.nearby = 4 * 64, .apart = 24});
+  EXPECT_EQ(plan.unshared, 200 * 64);
+  EXPECT_LE(plan.bytes, (24 / 3 + 2) * 64);
+  EXPECT_GT(plan.edgesAdded, 0u);
 }
 
 TEST(StoragePlan, WhatSharesBytesIsInOrder) {
@@ -77,7 +93,12 @@ TEST(StoragePlan, WhatSharesBytesIsInOrder) {
       }
       use(graph, uses);
     }
-    StoragePlan plan = graph.planStorage(seed % 2 ? 12 * 64 : INT64_MAX);
+    StorageRoom room;
+    if (seed % 2)
+      room.limit = 12 * 64;
+    if (seed % 3)
+      room.nearby = 8 * 64, room.apart = TaskId(seed % 7);
+    StoragePlan plan = graph.planStorage(room);
     TaskGraph finished = std::move(graph).finish();
     auto reaches = reachability(finished);
     EXPECT_LE(plan.leastLive, plan.bytes);

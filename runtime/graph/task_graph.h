@@ -57,6 +57,15 @@ struct StoragePlan {
   uint32_t edgesAdded = 0;
 };
 
+/// When intermediate arrays share memory although the graph does not order their tasks, so that
+/// edges have to.
+struct StorageRoom {
+  int64_t limit = INT64_MAX; ///< bytes of the block beyond which each free place is taken
+  /// Bytes beyond which a place is taken whose last task comes this many tasks before in program order.
+  int64_t nearby = INT64_MAX;
+  TaskId apart = 0;
+};
+
 /// Takes tasks in program order and makes a graph of them.
 class GraphBuilder {
 public:
@@ -74,10 +83,10 @@ public:
   std::span<const TaskId> conflicts(const Access &access);
 
   /// Gives each intermediate a place in one block, for the time from its first to its last use. An
-  /// intermediate reuses memory freely where the graph orders the tasks already. If that would take
-  /// more than `limit` bytes, it also reuses memory that is free in program order, and edges are
-  /// added that enforce this order.
-  StoragePlan planStorage(int64_t limit = INT64_MAX);
+  /// intermediate reuses memory freely where the graph orders the tasks already; where `room` says
+  /// so it also reuses memory that is free in program order, and edges are added that enforce this
+  /// order.
+  StoragePlan planStorage(const StorageRoom &room = {});
 
   /// Tasks that another one must wait for, so far.
   std::span<const TaskId> predecessors(TaskId task) const { return predecessors_[task]; }
