@@ -114,18 +114,19 @@ void keysOf(const Bits *bits, int64_t count, const KeyForm &form, bool descendin
 
 // --- sorting -------------------------------------------------------------------------------------
 
-template <typename Key> struct Entry {
+template <typename Key> struct SortEntry {
   Key key;
   uint32_t position;
 
-  bool operator<(const Entry &other) const {
+  bool operator<(const SortEntry &other) const {
     return key != other.key ? key < other.key : position < other.position;
   }
 };
 
 /// Sorts by the digits of keys of `width` bits, the least one first. Returns where the result is: `entries` or `room`.
 template <unsigned Digit, typename Key>
-Entry<Key> *sortByDigits(Entry<Key> *entries, Entry<Key> *room, int64_t count, unsigned width) {
+SortEntry<Key> *sortByDigits(SortEntry<Key> *entries, SortEntry<Key> *room, int64_t count,
+                             unsigned width) {
   constexpr size_t buckets = size_t(1) << Digit;
   constexpr unsigned most = (sizeof(Key) * 8 + Digit - 1) / Digit;
   static thread_local std::array<std::array<uint32_t, buckets>, most> counts;
@@ -157,7 +158,8 @@ Entry<Key> *sortByDigits(Entry<Key> *entries, Entry<Key> *room, int64_t count, u
 constexpr int64_t kFewest = 48, kFewestForWideDigits = 2048;
 
 template <typename Key>
-Entry<Key> *sortEntries(Entry<Key> *entries, Entry<Key> *room, int64_t count, unsigned width) {
+SortEntry<Key> *sortEntries(SortEntry<Key> *entries, SortEntry<Key> *room, int64_t count,
+                            unsigned width) {
   if (count < kFewest) {
     std::sort(entries, entries + count);
     return entries;
@@ -171,7 +173,7 @@ Entry<Key> *sortEntries(Entry<Key> *entries, Entry<Key> *room, int64_t count, un
 /// as many better ones never enter.
 template <typename Key> class Selection {
 public:
-  Selection(Entry<Key> *entries, int64_t capacity, int64_t wanted)
+  Selection(SortEntry<Key> *entries, int64_t capacity, int64_t wanted)
       : entries_(entries), capacity_(capacity), wanted_(wanted) {}
 
   void add(const Key *keys, int64_t count, int64_t first) {
@@ -200,7 +202,7 @@ private:
     full_ = true;
   }
 
-  Entry<Key> *entries_;
+  SortEntry<Key> *entries_;
   int64_t capacity_, wanted_, size_ = 0;
   Key worst_{};
   bool full_ = false;
@@ -224,7 +226,7 @@ public:
   void run() {
     bool selects = r_.count < r_.length / 8;
     int64_t capacity = selects ? std::min(r_.length, r_.count * 2 + 256) : r_.length;
-    auto *entries = scratch<Entry<Key>>(capacity), *room = scratch<Entry<Key>>(capacity);
+    auto *entries = scratch<SortEntry<Key>>(capacity), *room = scratch<SortEntry<Key>>(capacity);
     if (!entries || !room)
       return;
     if (!selects)
@@ -251,20 +253,20 @@ private:
       each(keys.data(), count, first);
     }
   }
-  int64_t take(Entry<Key> *entries) {
+  int64_t take(SortEntry<Key> *entries) {
     forBlocks([&](const Key *keys, int64_t count, int64_t first) {
       for (int64_t i = 0; i < count; ++i)
         entries[first + i] = {keys[i], static_cast<uint32_t>(first + i)};
     });
     return r_.length;
   }
-  int64_t select(Entry<Key> *entries, int64_t capacity) {
+  int64_t select(SortEntry<Key> *entries, int64_t capacity) {
     Selection<Key> selection(entries, capacity, r_.count);
     forBlocks(
         [&](const Key *keys, int64_t count, int64_t first) { selection.add(keys, count, first); });
     return selection.finish();
   }
-  void write(const Entry<Key> *sorted) {
+  void write(const SortEntry<Key> *sorted) {
     for (int64_t i = 0; r_.values && i < r_.count; ++i)
       static_cast<Bits *>(r_.values)[i] = bits()[sorted[i].position];
     for (int64_t i = 0; r_.positions && i < r_.count; ++i)
