@@ -19,6 +19,28 @@ inline int64_t elementCount(int64_t rank, const int64_t *extents) {
   return tooMany ? INT64_MAX : count;
 }
 
+/// The bytes that an array may touch: [low, high); both 0 if it is empty.
+struct ByteRange {
+  uintptr_t low, high;
+
+  bool overlaps(const ByteRange &other) const { return low < other.high && other.low < high; }
+};
+
+inline ByteRange bytesOf(const PtlArray &array) {
+  if (elementCount(array.rank, array.extents) == 0)
+    return {0, 0};
+  int64_t size = elemInfo(array.elem)->size();
+  int64_t low = 0, high = 0;
+  for (int64_t axis = 0; axis < array.rank; ++axis) {
+    // Wraps on strides that no memory has; the check is then of no use, but defined.
+    int64_t reach = static_cast<int64_t>(uint64_t(array.extents[axis] - 1) *
+                                         uint64_t(array.strides[axis]) * uint64_t(size));
+    (reach < 0 ? low : high) += reach;
+  }
+  uintptr_t base = reinterpret_cast<uintptr_t>(array.data);
+  return {base + low, base + high + size};
+}
+
 /// Calls `visit(cell, number)` for each element in row-major order, `number` counting from 0,
 /// until it returns false. Rank at most PTL_MAX_RANK.
 template <typename Visit> void forEachElement(const PtlArray &array, Visit visit) {

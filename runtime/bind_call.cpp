@@ -8,28 +8,6 @@
 namespace ptl::rt {
 namespace {
 
-/// The bytes that an array may touch: [low, high).
-struct ByteRange {
-  uintptr_t low, high;
-
-  bool overlaps(const ByteRange &other) const { return low < other.high && other.low < high; }
-};
-
-ByteRange bytesOf(const PtlArray &array) {
-  if (elementCount(array.rank, array.extents) == 0)
-    return {0, 0};
-  int64_t size = elemInfo(array.elem)->size();
-  int64_t low = 0, high = 0;
-  for (int64_t axis = 0; axis < array.rank; ++axis) {
-    // Wraps on strides that no memory has; the check is then of no use, but defined.
-    int64_t reach = static_cast<int64_t>(uint64_t(array.extents[axis] - 1) *
-                                         uint64_t(array.strides[axis]) * uint64_t(size));
-    (reach < 0 ? low : high) += reach;
-  }
-  uintptr_t base = reinterpret_cast<uintptr_t>(array.data);
-  return {base + low, base + high + size};
-}
-
 struct ArgumentBytes {
   const Param *param;
   ByteRange range;

@@ -366,6 +366,143 @@ TEST(OwnLibraryTest, OverlapIsFoundAmongAnyNumberOfArrays) {
   }
 }
 
+/// Calls like the one before skip what was checked; each of these differs from a call that passed in one thing that is wrong.
+class RepeatedCallTest : public CallTest {
+protected:
+  int32_t scaled(const PtlArray *x, float factor) { return call("scale", {x}, scaleBy(factor, 0)); }
+};
+
+TEST_F(RepeatedCallTest, OtherShapesAndDataAreSeen) {
+  std::vector<float> x(64), y(64);
+  for (int turn = 0; turn < 3; ++turn)
+    for (int64_t rows : {2, 1, 3, 0}) {
+      std::iota(x.begin(), x.end(), float(turn));
+      std::fill(y.begin(), y.end(), -1.0f);
+      ASSERT_EQ(call("double_rows", {dense(PTL_F32, x, {rows, 8}), dense(PTL_F32, y, {rows, 8})}),
+                PTL_OK);
+      for (int64_t i = 0; i < 64; ++i)
+        ASSERT_EQ(y[i], i < rows * 8 ? 2 * x[i] : -1.0f) << rows << " rows, element " << i;
+    }
+}
+
+TEST_F(RepeatedCallTest, WhatIsWrongOfAddressesIsSeen) {
+  std::vector<float> x(17), y(17);
+  PtlView from, to;
+  int64_t extents[] = {2, 4};
+  ptl_view_dense(&from, PTL_F32, x.data(), 2, extents);
+  ptl_view_dense(&to, PTL_F32, y.data(), 2, extents);
+  auto twice = [&] { return call("double_rows", {&from.array, &to.array}); };
+  auto put = [&](PtlView &view, void *data) {
+    EXPECT_EQ(twice(), PTL_OK);
+    view.array.data = data;
+    return twice();
+  };
+  EXPECT_EQ(put(to, &x[7]), PTL_ERROR_OVERLAP);
+  EXPECT_STREQ(ptl_last_error(), "sample.ptl:3: `double_rows`: `y`, which is written, overlaps the "
+                                 "memory of `x`");
+  to.array.data = y.data();
+  EXPECT_EQ(put(from, &y[7]), PTL_ERROR_OVERLAP);
+  from.array.data = x.data();
+  EXPECT_EQ(put(from, nullptr), PTL_ERROR_ARGUMENT);
+  from.array.data = x.data();
+  EXPECT_EQ(put(from, reinterpret_cast<char *>(x.data()) + 2), PTL_ERROR_ALIGNMENT);
+  from.array.data = x.data();
+  EXPECT_EQ(put(to, &x[8]), PTL_OK) << "beside each other";
+}
+
+TEST_F(RepeatedCallTest, WhatIsWrongOfDescriptionsIsSeen) {
+  std::vector<float> x(16), y(16);
+  PtlView from, to;
+  int64_t extents[] = {2, 4};
+  auto restore = [&] {
+    ptl_view_dense(&from, PTL_F32, x.data(), 2, extents);
+    ptl_view_dense(&to, PTL_F32, y.data(), 2, extents);
+    EXPECT_EQ(call("double_rows", {&from.array, &to.array}), PTL_OK);
+  };
+  auto twice = [&] { return call("double_rows", {&from.array, &to.array}); };
+  restore();
+  from.strides[0] = 5;
+  EXPECT_EQ(twice(), PTL_ERROR_STRIDES);
+  restore();
+  from.extents[0] = 3;
+  EXPECT_EQ(twice(), PTL_ERROR_SHAPE);
+  restore();
+  from.array.elem = PTL_I32;
+  EXPECT_EQ(twice(), PTL_ERROR_ELEM);
+  restore();
+  from.array.rank = 1;
+  EXPECT_EQ(twice(), PTL_ERROR_RANK);
+  restore();
+  from.array.strides = nullptr;
+  EXPECT_EQ(twice(), PTL_ERROR_ARGUMENT);
+  restore();
+  EXPECT_EQ(call("double_rows", {&from.array, nullptr}), PTL_ERROR_ARGUMENT);
+  EXPECT_EQ(call("double_rows", {&from.array}), PTL_ERROR_ARGUMENT);
+  PtlScalar more{};
+  EXPECT_EQ(call("double_rows", {&from.array, &to.array}, {more}), PTL_ERROR_ARGUMENT);
+}
+
+TEST_F(RepeatedCallTest, WhatArgumentsSayIsAskedAgain) {
+  std::vector<float> x{1, 2, 3, 4};
+  const PtlArray *array = dense(PTL_F32, x, {4});
+  EXPECT_EQ(scaled(array, 2), PTL_OK);
+  EXPECT_EQ(scaled(array, -1), PTL_ERROR_WHERE);
+  EXPECT_EQ(scaled(array, 0.5), PTL_OK);
+  EXPECT_EQ(x, (std::vector<float>{1, 2, 3, 4}));
+  std::vector<double> table{1, 2, 3}, picked(2);
+  std::vector<int32_t> index{0, 2};
+  auto gather = [&] {
+    return call("gather", {dense(PTL_F64, table, {3}), dense(PTL_I32, index, {2}),
+                           dense(PTL_F64, picked, {2})});
+  };
+  EXPECT_EQ(gather(), PTL_OK);
+  index[1] = 3;
+  EXPECT_EQ(gather(), PTL_ERROR_WHERE);
+}
+
+TEST_F(RepeatedCallTest, ValuesByNameAndScalarsArePassed) {
+  std::vector<int64_t> y(3);
+  PtlScalar value{};
+  for (int64_t turn = 0; turn < 4; ++turn) {
+    value.i64 = turn;
+    ASSERT_EQ(call("fill", {dense(PTL_I64, y, {3})}, {value}, {{"N", 3}}), PTL_OK);
+    EXPECT_EQ(y, std::vector<int64_t>(3, turn));
+  }
+  EXPECT_EQ(call("fill", {dense(PTL_I64, y, {3})}, {value}, {{"N", 2}}), PTL_ERROR_SHAPE);
+  EXPECT_EQ(call("fill", {dense(PTL_I64, y, {3})}, {value}, {{"M", 3}}), PTL_ERROR_NAME);
+  EXPECT_EQ(call("fill", {dense(PTL_I64, y, {3})}, {value}), PTL_ERROR_UNBOUND);
+}
+
+TEST_F(RepeatedCallTest, AnEntryAtTheSameAddressIsAnother) {
+  // What is loaded after a library was closed often lies where that lay.
+  auto open = [](const char *extent) {
+    std::string manifest =
+        std::string(
+            R"({"ptl_abi": 1, "source": "own.ptl", "entries": [{"name": "one", "kind": "kernel",
+            "file": "own.ptl", "line": 1, "signature": "", "doc": "", "dims": [], "params": [],
+            "outputs": [{"name": "y", "elem": "f32", "shape": [)") +
+        extent + R"(]}], "variants": [{"symbol": "one"}]}]})";
+    PtlLibrary *library = nullptr;
+    auto nothing = [](PtlContext *, const PtlArray *const *, const int64_t *, const PtlScalar *) {
+      return int32_t(PTL_OK);
+    };
+    static const PtlEntryFn code = nothing;
+    PtlLookup lookup = [](void *, const char *) { return reinterpret_cast<void *>(code); };
+    EXPECT_EQ(ptl_open_manifest(manifest.c_str(), lookup, nullptr, &library), PTL_OK)
+        << ptl_last_error();
+    return library;
+  };
+  std::vector<float> y(8);
+  const PtlArray *arrays[] = {dense(PTL_F32, y, {8})};
+  for (int turn = 0; turn < 4; ++turn)
+    for (bool fits : {true, false}) {
+      PtlLibrary *library = open(fits ? "8" : "7");
+      EXPECT_EQ(ptl_call(ptl_entry(library, 0), arrays, 1, nullptr, 0, nullptr, 0),
+                fits ? PTL_OK : PTL_ERROR_SHAPE);
+      ptl_close(library);
+    }
+}
+
 TEST_F(CallTest, GeneratedHeaderCompilesAndCalls) {
   std::string problem;
   std::optional<Manifest> manifest = parseManifest(ptl_manifest_text(library_), problem);

@@ -1,8 +1,10 @@
 #include "runtime/library.h"
 
 #include "runtime/arena.h"
+#include "runtime/kept_call.h"
 #include "runtime/schedule/pool.h"
 
+#include <atomic>
 #include <dlfcn.h>
 
 PtlLibrary::~PtlLibrary() {
@@ -12,6 +14,8 @@ PtlLibrary::~PtlLibrary() {
 
 namespace ptl::rt {
 namespace {
+
+std::atomic<uint64_t> nextSerial{1};
 
 std::string listVariants(const PtlEntry &entry) {
   std::string text;
@@ -30,6 +34,7 @@ Failure noVariant(const PtlEntry &entry, const std::string &wanted) {
 /// What a call needs memory for. A small kernel takes less time than allocating it would, so each
 /// thread keeps it from call to call.
 struct CallMemory {
+  KeptCalls kept;
   Binding binding;
   std::vector<int64_t> dims;
   bool isInUse = false;
@@ -42,41 +47,75 @@ public:
     if (memory_->isInUse)
       memory_ = &own_.emplace();
     memory_->isInUse = true;
-    clear(memory_->binding);
   }
   ~UsedMemory() { memory_->isInUse = false; }
   UsedMemory(const UsedMemory &) = delete;
   UsedMemory &operator=(const UsedMemory &) = delete;
 
-  Binding &binding() { return memory_->binding; }
-  /// The values of `..` and of all dimensions, as compiled code takes them.
-  const int64_t *dimValues() {
-    const Binding &binding = memory_->binding;
-    std::vector<int64_t> &values = memory_->dims;
-    values.assign(binding.leading.begin(), binding.leading.end());
-    for (const std::optional<int64_t> &dim : binding.dims)
-      values.push_back(dim.value_or(0));
-    return values.data();
-  }
+  CallMemory &operator*() { return *memory_; }
+  CallMemory *operator->() { return memory_; }
 
 private:
   static CallMemory &ofThread() {
     static thread_local CallMemory memory;
     return memory;
   }
-  static void clear(Binding &binding) {
-    binding.leading.clear();
-    binding.dims.clear();
-    binding.elems.clear();
-    binding.scalarElems.clear();
-    binding.origins.clear();
-    binding.elemOrigins.clear();
-    binding.leadingOrigin = nullptr;
-  }
 
   CallMemory *memory_;
   std::optional<CallMemory> own_;
 };
+
+void clear(Binding &binding) {
+  binding.leading.clear();
+  binding.dims.clear();
+  binding.elems.clear();
+  binding.scalarElems.clear();
+  binding.origins.clear();
+  binding.elemOrigins.clear();
+  binding.leadingOrigin = nullptr;
+}
+
+/// The values of `..` and of all dimensions, as compiled code takes them.
+void setDims(const Binding &binding, std::vector<int64_t> &values) {
+  values.assign(binding.leading.begin(), binding.leading.end());
+  for (const std::optional<int64_t> &dim : binding.dims)
+    values.push_back(dim.value_or(0));
+}
+
+/// Makes all checks of a call and finds the variant that runs it, and the dimensions that its code takes.
+Failure checkCall(const PtlEntry &entry, const CallArguments &all, CallMemory &memory,
+                  size_t &variant, std::string &missing) {
+  const Entry &info = *entry.entry;
+  size_t outputs = std::min<size_t>(info.outputCount, all.arrays.size());
+  CallArguments inputs{all.arrays.first(all.arrays.size() - outputs), all.scalars, all.dims};
+  Binding &binding = memory.binding;
+  clear(binding);
+  if (Failure failure = bindInputs(info, inputs, binding))
+    return failure;
+  if (Failure failure = checkOutputs(info, all, binding))
+    return failure;
+  const Variant *found = selectVariant(info, binding);
+  if (!found) {
+    missing = describeWanted(info, binding);
+    return noVariant(entry, missing);
+  }
+  variant = static_cast<size_t>(found - info.variants.data());
+  setDims(binding, memory.dims);
+  if (entry.keepsCalls)
+    memory.kept.keep(entry, all, variant, memory.dims);
+  return {};
+}
+
+/// What a call that was stopped says.
+[[gnu::cold]] Failure failureOf(const Entry &info, PtlContext &context, int32_t status) {
+  if (!context.failure)
+    return {status, "`" + info.name + "` stopped without saying why", info.file, info.line};
+  Failure failure = std::move(context.failure);
+  failure.message = "`" + info.name + "`: " + failure.message;
+  if (failure.file.empty())
+    failure.file = info.file;
+  return failure;
+}
 
 } // namespace
 
@@ -90,6 +129,8 @@ Failure openManifest(const char *manifest, PtlLookup lookup, void *user, PtlLibr
   for (const Entry &entry : library.manifest.entries) {
     PtlEntry &loaded = library.entries.emplace_back();
     loaded.entry = &entry;
+    loaded.serial = nextSerial.fetch_add(1, std::memory_order_relaxed);
+    loaded.keepsCalls = KeptCall::canKeep(entry);
     for (const Variant &variant : entry.variants) {
       void *address = lookup(user, variant.symbol.c_str());
       if (!address)
@@ -120,35 +161,24 @@ Failure openLibrary(const char *path, std::unique_ptr<PtlLibrary> &library) {
 }
 
 Failure callEntry(const PtlEntry &entry, const CallArguments &all, std::string &missing) {
-  const Entry &info = *entry.entry;
-  size_t outputs = std::min<size_t>(info.outputCount, all.arrays.size());
-  CallArguments inputs{all.arrays.first(all.arrays.size() - outputs), all.scalars, all.dims};
   UsedMemory memory;
-  Binding &binding = memory.binding();
-  if (Failure failure = bindInputs(info, inputs, binding))
-    return failure;
-  if (Failure failure = checkOutputs(info, all, binding))
-    return failure;
-  const Variant *variant = selectVariant(info, binding);
-  if (!variant) {
-    missing = describeWanted(info, binding);
-    return noVariant(entry, missing);
+  size_t variant = 0;
+  const int64_t *dims = nullptr;
+  if (const KeptCall *kept = memory->kept.find(entry, all)) {
+    variant = kept->variant();
+    dims = kept->dims();
+  } else {
+    if (Failure failure = checkCall(entry, all, *memory, variant, missing))
+      return failure;
+    dims = memory->dims.data();
   }
   PtlContext context(ThreadPool::shared());
-  PtlEntryFn function = entry.functions[variant - info.variants.data()];
   Arena &arena = Arena::ofThread();
   int64_t mark = arena.mark();
-  int32_t status = function(&context, all.arrays.data(), memory.dimValues(), all.scalars.data());
+  int32_t status = entry.functions[variant](&context, all.arrays.data(), dims, all.scalars.data());
   arena.release(mark);
-  if (status == PTL_OK && !context.failure)
-    return {};
-  if (!context.failure)
-    return {status, "`" + info.name + "` stopped without saying why", info.file, info.line};
-  Failure failure = std::move(context.failure);
-  failure.message = "`" + info.name + "`: " + failure.message;
-  if (failure.file.empty())
-    failure.file = info.file;
-  return failure;
+  return status == PTL_OK && !context.failure ? Failure{}
+                                              : failureOf(*entry.entry, context, status);
 }
 
 } // namespace ptl::rt

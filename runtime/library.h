@@ -12,6 +12,8 @@ struct PtlEntry {
   const ptl::rt::Entry *entry = nullptr;
   std::vector<PtlEntryFn> functions; // one per variant
   std::vector<std::string> variantTexts;
+  uint64_t serial = 0;     // no other entry has it, nor had one of a library that was closed
+  bool keepsCalls = false; // the checks of a call may be kept for the next one
 };
 
 /// A loaded library: what its manifest says and where its code is.

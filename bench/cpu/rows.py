@@ -38,6 +38,7 @@ def product_check(peers, a, b, c, other):
 def products(ptl, peers):
     """Products of floats."""
     shapes = [(n, n, n) for n in (128, 256, 512, 1024, 2048)] + [(1000, 777, 513), (4096, 4096, 64), (4096, 64, 4096)]
+    shapes += [(m, 4096, 1024) for m in (1, 8, 32)]
     for m, n, k in shapes:
         a, b = floats(m, k), floats(k, n)
         c, other = np.empty((m, n), np.float32), np.empty((m, n), np.float32)

@@ -240,6 +240,8 @@ func::FuncOp productFunction(const Emit &outer, const ProductPlan &p) {
     SmallVector<Way> ways = {{empty, [&](const Emit &e) { zeroFill(e, p, o); }}};
     // Strides and lengths are known only when the code runs, so every way is emitted.
     ways.append(vectorWays(e, p, o));
+    if (mayStream(e, p))
+      ways.push_back(streamWay(e, p, o));
     if (mayGoDirectly(e, p))
       ways.push_back(directWay(e, p, o));
     firstWay(e, ways, [&](const Emit &e) { Blocking{p, packRows, packPanels, blocks, o}.emit(e); });

@@ -46,7 +46,15 @@ const Shape shapes[] = {
     {300, 40, 530},
     {64, 64, 64},
     {17, 520, 130},
-    {9, 256, 300}};
+    {9, 256, 300},
+    // B is streamed past few rows: parts of the columns, columns and depths that are left, the least and the most rows.
+    {2, 257, 37},
+    {7, 1025, 70},
+    {24, 700, 33},
+    {5, 5000, 9},
+    {96, 300, 17},
+    {97, 300, 17},
+    {3, 600, 3}};
 
 /// A bf16 by its bits.
 struct BFloat {

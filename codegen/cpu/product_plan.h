@@ -126,5 +126,9 @@ bool mayGoDirectly(const Emit &e, const ProductPlan &p);
 /// Blocks that read A, and B if its rows are near each other, where they lie: for few columns, or few rows. `p` and `o` must outlive
 /// what is returned.
 Way directWay(const Emit &e, const ProductPlan &p, const Operands &o);
+/// Whether there is code that streams B past a few rows of such types.
+bool mayStream(const Emit &e, const ProductPlan &p);
+/// A few rows times a matrix that is read once, where it lies. `p` and `o` must outlive what is returned.
+Way streamWay(const Emit &e, const ProductPlan &p, const Operands &o);
 
 } // namespace ptl::cpu

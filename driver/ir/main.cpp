@@ -1,9 +1,34 @@
 // The entry of libptlc-ir: `ptlc` hands its whole command line over.
 #include "driver/ir/commands.h"
 
+#include "llvm/Support/raw_ostream.h"
+
 #include <cstdlib>
 
 using namespace ptl;
+
+static ExitCode runCommand(const CommandInfo &command, const Options &options) {
+  switch (command.id) {
+  case CommandId::Check:
+    return runCheckForChips(options);
+  case CommandId::Build:
+    return runBuild(options);
+  case CommandId::Run:
+    return runRun(options);
+  case CommandId::Test:
+    return runTest(options);
+  case CommandId::Bench:
+    return runBench(options);
+  case CommandId::Lower:
+    return runLower(options);
+  case CommandId::Sim:
+    return runSim(options);
+  case CommandId::Tune:
+    return runTune(options);
+  default:
+    return ExitCode::Internal;
+  }
+}
 
 extern "C" __attribute__((visibility("default"))) int ptlcIrMain(int argc, char **argv) {
   const CommandInfo *command = findCommand(argv[1]);
@@ -14,24 +39,8 @@ extern "C" __attribute__((visibility("default"))) int ptlcIrMain(int argc, char 
   // The pool of threads reads this when it is first used.
   if (options.has(OptionId::Threads))
     ::setenv("PTL_NUM_THREADS", std::string(options.value(OptionId::Threads)).c_str(), 1);
-  switch (command->id) {
-  case CommandId::Check:
-    return static_cast<int>(runCheckForChips(options));
-  case CommandId::Build:
-    return static_cast<int>(runBuild(options));
-  case CommandId::Run:
-    return static_cast<int>(runRun(options));
-  case CommandId::Test:
-    return static_cast<int>(runTest(options));
-  case CommandId::Bench:
-    return static_cast<int>(runBench(options));
-  case CommandId::Lower:
-    return static_cast<int>(runLower(options));
-  case CommandId::Sim:
-    return static_cast<int>(runSim(options));
-  case CommandId::Tune:
-    return static_cast<int>(runTune(options));
-  default:
-    return static_cast<int>(ExitCode::Internal);
-  }
+  ExitCode code = runCommand(*command, options);
+  // The caller ends the process without taking apart what is static.
+  llvm::outs().flush();
+  return static_cast<int>(code);
 }

@@ -1,0 +1,240 @@
+// A few rows times a matrix: B is read once, row after row where it lies, and every number of it meets all rows of A at that time.
+// Packing B would take as long as many of its multiply-adds, and packed or not, it has to come from memory once.
+#include "codegen/cpu/product_pieces.h"
+
+using namespace mlir;
+using arith::CmpIPredicate;
+
+namespace ptl::cpu {
+
+// One row goes by a way of its own; with more than the most, each number of packed B is used often enough to pay for packing it: tried
+// with AVX2, 96 rows of 4096 x 4096 reach 80 GFLOP/s this way and 77 packed.
+static constexpr int64_t kLeastStreamedRows = 2, kMostStreamedRows = 96;
+// Fewer columns go by blocks in registers, of packed or near rows of B.
+static constexpr int64_t kLeastStreamedColumns = 257;
+// Sums are kept in memory, for so many bytes of C at a time: a first cache. With half of it, 8 rows of 4096 x 4096 take a fifth longer,
+// since each row of B is then read in shorter parts, which lie in different pages; 8 of 1024 x 4096 take an eighth less.
+static constexpr int64_t kBytesOfSums = 32768;
+// Vectors of each row of B in registers, and rows of them.
+static constexpr int64_t kStreamedVectors = 2;
+static int64_t depthOf(const VectorUnit &unit) { return unit.bytes >= 64 ? 8 : 4; }
+
+namespace {
+/// The arguments of the function, and its memory. Rows of A and C may be a power of two apart and would share few places of a first
+/// cache, so both are held in the order in which they are used: of A, so many numbers of each row as B has rows in registers, row after
+/// row; of the sums, a group of vectors of each row likewise.
+struct StreamedProduct {
+  const ProductPlan &p;
+  Value context, a, aRow, b, bRow, c, cRow, m, n, k, fresh;
+  int64_t depth;
+  Value packedA = {}, sums = {};
+
+  StreamedProduct(const Emit &e, const ProductPlan &p, ValueRange v)
+      : p(p), context(v[0]), a(v[1]), aRow(v[2]), b(v[3]), bRow(v[4]), c(v[5]), cRow(v[6]), m(v[7]),
+        n(v[8]), k(v[9]), fresh(v[10]), depth(depthOf(e.unit)) {}
+
+  int64_t bytes() const { return p.c.getIntOrFloatBitWidth() / 8; }
+  int64_t together() const { return kStreamedVectors * p.lanes; }
+  VectorType vector() const { return VectorType::get({p.lanes}, p.c); }
+  Value part(const Emit &e) const;
+  void emit(const Emit &e);
+  void packA(const Emit &e, Value whole) const;
+  void multiply(const Emit &e, Value whole, Value start, Value length) const;
+  void addRows(const Emit &e, Value row, Value start, Value length, int64_t count) const;
+  void addGroup(const Emit &e, Value row, Value column, Value sums, ArrayRef<Value> masks,
+                int64_t count) const;
+  void fetchNext(const Emit &e, Value row, Value column) const;
+  void clear(const Emit &e, Value length) const;
+  void store(const Emit &e, Value start, Value length) const;
+  void columns(const Emit &e, Value length,
+               llvm::function_ref<void(const Emit &, Value, Value, ArrayRef<Value>)> body) const;
+};
+} // namespace
+
+/// Vector number `v` from `pointer` on.
+static Value vectorAt(const Emit &e, const ProductPlan &p, Value pointer, size_t v) {
+  return elementPointer(e, pointer, p.c, e.index(static_cast<int64_t>(v) * p.lanes));
+}
+
+// Columns at a time: whole groups of vectors.
+Value StreamedProduct::part(const Emit &e) const {
+  Value most = e.b.create<arith::DivUIOp>(e.loc, e.index(kBytesOfSums / bytes()), m);
+  return roundUpTo(e, minimum(e, most, n), together());
+}
+
+// Calls `body` with the first column of each group, the sums of the group, and the masks of its vectors, none of which is on for
+// whole ones.
+void StreamedProduct::columns(
+    const Emit &e, Value length,
+    llvm::function_ref<void(const Emit &, Value, Value, ArrayRef<Value>)> body) const {
+  Value left = e.b.create<arith::RemUIOp>(e.loc, length, e.index(together()));
+  Value whole = e.sub(length, left);
+  auto group = [&](const Emit &e, Value j, ArrayRef<Value> masks) {
+    body(e, j, elementPointer(e, sums, p.c, e.mul(j, m)), masks);
+  };
+  SmallVector<Value> all(kStreamedVectors);
+  forEach(e, whole, together(), [&](const Emit &e, Value j) { group(e, j, all); });
+  e.branch(e.cmpi(CmpIPredicate::sgt, left, 0), {}, [&](const Emit &e) -> SmallVector<Value> {
+    SmallVector<Value> masks;
+    for (int64_t v = 0; v < kStreamedVectors; ++v)
+      masks.push_back(laneMask(e, e.sub(left, e.index(v * p.lanes)), p.lanes));
+    group(e, whole, masks);
+    return {};
+  });
+}
+
+// Rows of B from `whole` on go one by one, and so do their numbers of A.
+void StreamedProduct::packA(const Emit &e, Value whole) const {
+  forEach(e, m, 1, [&](const Emit &e, Value i) {
+    Value from = elementPointer(e, a, p.packed, e.mul(i, aRow));
+    auto copy = [&](const Emit &e, Value row, int64_t lanes) {
+      Value to = e.add(e.mul(row, m), lanes ? e.mul(i, e.index(lanes)) : i);
+      storeRaw(e, elementPointer(e, packedA, p.packed, to),
+               loadRaw(e, elementPointer(e, from, p.packed, row), p.packed, lanes));
+    };
+    forEach(e, whole, depth, [&](const Emit &e, Value row) { copy(e, row, depth); });
+    e.loop(whole, k, e.index(1), {}, [&](const Emit &e, Value row, ValueRange) {
+      copy(e, row, 0);
+      return SmallVector<Value>();
+    });
+  });
+}
+
+void StreamedProduct::clear(const Emit &e, Value length) const {
+  forEach(e, e.mul(roundUpTo(e, length, together()), m), p.lanes, [&](const Emit &e, Value at) {
+    storeRaw(e, elementPointer(e, sums, p.c, at), e.zero(vector()));
+  });
+}
+
+// The same columns of the rows that come next: a part is too short for a processor to see by itself how it goes on.
+void StreamedProduct::fetchNext(const Emit &e, Value row, Value column) const {
+  for (int64_t r = 0; r < depth; ++r) {
+    Value at = e.add(e.mul(e.add(row, e.index(depth + r)), bRow), column);
+    for (int64_t line = 0; line < together() * bytes(); line += 64)
+      e.b.create<LLVM::Prefetch>(e.loc,
+                                 bytePointer(e, elementPointer(e, b, p.packed, at), e.index(line)),
+                                 /*rw=*/0, /*hint=*/2, /*cache=*/1);
+  }
+}
+
+// The sums of one group += `count` rows of B from `row` on times their numbers of A.
+void StreamedProduct::addGroup(const Emit &e, Value row, Value column, Value sums,
+                               ArrayRef<Value> masks, int64_t count) const {
+  SmallVector<Value> right;
+  for (int64_t r = 0; r < count; ++r) {
+    Value at = e.add(e.mul(e.add(row, e.index(r)), bRow), column);
+    Value line = elementPointer(e, b, p.packed, at);
+    for (auto [v, mask] : llvm::enumerate(masks))
+      right.push_back(loadRaw(e, vectorAt(e, p, line, v), p.packed, p.lanes, mask));
+  }
+  Value left = elementPointer(e, packedA, p.packed, e.mul(row, m));
+  forEach(e, m, 1, [&](const Emit &e, Value i) {
+    Value factors = elementPointer(e, left, p.packed, e.mul(i, e.index(count)));
+    Value target = elementPointer(e, sums, p.c, e.mul(i, e.index(together())));
+    SmallVector<Value> now;
+    for (int64_t v = 0; v < kStreamedVectors; ++v)
+      now.push_back(loadRaw(e, vectorAt(e, p, target, v), p.c, p.lanes));
+    for (int64_t r = 0; r < count; ++r) {
+      Value number = loadRaw(e, elementPointer(e, factors, p.packed, e.index(r)), p.packed, 0);
+      Value factor = e.splat(number, vector());
+      for (auto [v, sum] : llvm::enumerate(now))
+        sum = multiplyAdd(e, p, factor, right[r * kStreamedVectors + v], sum);
+    }
+    for (auto [v, sum] : llvm::enumerate(now))
+      storeRaw(e, vectorAt(e, p, target, v), sum);
+  });
+}
+
+void StreamedProduct::addRows(const Emit &e, Value row, Value start, Value length,
+                              int64_t count) const {
+  columns(e, length, [&](const Emit &e, Value j, Value sums, ArrayRef<Value> masks) {
+    Value column = e.add(start, j);
+    if (count == depth)
+      fetchNext(e, row, column);
+    addGroup(e, row, column, sums, masks, count);
+  });
+}
+
+// C = or += the sums.
+void StreamedProduct::store(const Emit &e, Value start, Value length) const {
+  columns(e, length, [&](const Emit &e, Value j, Value sums, ArrayRef<Value> masks) {
+    forEach(e, m, 1, [&](const Emit &e, Value i) {
+      Value from = elementPointer(e, sums, p.c, e.mul(i, e.index(together())));
+      Value to = elementPointer(e, c, p.c, e.add(e.mul(i, cRow), e.add(start, j)));
+      for (auto [v, mask] : llvm::enumerate(masks)) {
+        Value at = vectorAt(e, p, to, v), before = loadRaw(e, at, p.c, p.lanes, mask);
+        // What C holds is ignored rather than multiplied by 0, since it may be NaN.
+        before = e.select(fresh, e.zero(vector()), before);
+        storeRaw(e, at, e.add(before, loadRaw(e, vectorAt(e, p, from, v), p.c, p.lanes)), mask);
+      }
+    });
+  });
+}
+
+void StreamedProduct::multiply(const Emit &e, Value whole, Value start, Value length) const {
+  clear(e, length);
+  forEach(e, whole, depth,
+          [&](const Emit &e, Value row) { addRows(e, row, start, length, depth); });
+  e.loop(whole, k, e.index(1), {}, [&](const Emit &e, Value row, ValueRange) {
+    addRows(e, row, start, length, 1);
+    return SmallVector<Value>();
+  });
+  store(e, start, length);
+}
+
+void StreamedProduct::emit(const Emit &e) {
+  Value mark = emitScratchMark(e, context), width = part(e);
+  packedA = emitScratch(e, context, e.mul(e.mul(m, k), e.index(bytes())));
+  sums = emitScratch(e, context, e.mul(e.mul(m, width), e.index(bytes())));
+  Value whole = e.sub(k, e.b.create<arith::RemUIOp>(e.loc, k, e.index(depth)));
+  // If memory has run out, the runtime has recorded the failure, and the caller finds it there.
+  e.branch(e.bitAnd(isThere(e, packedA), isThere(e, sums)), {},
+           [&](const Emit &e) -> SmallVector<Value> {
+             packA(e, whole);
+             forParts(e, n, width, [&](const Emit &e, Value start, Value length) {
+               multiply(e, whole, start, length);
+             });
+             return {};
+           });
+  emitScratchRelease(e, context, mark);
+}
+
+// (context, a, aRow, b, bRow, c, cRow, m, n, k, fresh)
+static func::FuncOp streamFunction(const Emit &outer, const ProductPlan &p) {
+  Type pointer = pointerType(outer.b.getContext()), index = outer.b.getIndexType();
+  SmallVector<Type> types = {pointer,
+                             pointer,
+                             index,
+                             pointer,
+                             index,
+                             pointer,
+                             index,
+                             index,
+                             index,
+                             index,
+                             outer.b.getI1Type()};
+  return defineFunction(outer, "ptl_stream_" + p.suffix, types,
+                        [&](const Emit &e, ValueRange v) { StreamedProduct(e, p, v).emit(e); });
+}
+
+bool mayStream(const Emit &e, const ProductPlan &p) {
+  auto isAsMultiplied = [&](Type operand) { return storageType(operand) == p.packed; };
+  // Narrower registers have no loads under masks.
+  return e.unit.bytes >= 32 && p.unit == ProductUnit::Number && p.sum == p.c &&
+         isAsMultiplied(p.a) && isAsMultiplied(p.b);
+}
+
+Way streamWay(const Emit &e, const ProductPlan &p, const Operands &o) {
+  auto is = [&](CmpIPredicate predicate, Value x, int64_t y) { return e.cmpi(predicate, x, y); };
+  Value few = e.bitAnd(is(CmpIPredicate::uge, o.m, kLeastStreamedRows),
+                       is(CmpIPredicate::ule, o.m, kMostStreamedRows));
+  Value dense = e.bitAnd(is(CmpIPredicate::eq, o.aColumn, 1), is(CmpIPredicate::eq, o.bColumn, 1));
+  Value wide = is(CmpIPredicate::uge, o.n, kLeastStreamedColumns);
+  return {e.bitAnd(e.bitAnd(few, dense), wide), [&p, &o](const Emit &e) {
+            callFunction(
+                e, streamFunction(e, p),
+                {o.context, o.a, o.aRow, o.b, o.bRow, o.c, o.cRow, o.m, o.n, o.k, o.fresh});
+          }};
+}
+
+} // namespace ptl::cpu
