@@ -11,7 +11,7 @@ from ranks import expect, has_mpi
 
 EXAMPLES = ROOT / "examples/cluster"
 # Headers that the grammar of editors does not know yet.
-NEW_HEADERS = ROOT / "codegen/parts/testdata"
+PROGRAMS = ROOT / "codegen/parts/testdata"
 COUNTS = (1, 2, 3, 4, 5, 8, 16)
 HOSTS = ("host=1,chip=1", "host=2,chip=1", "host=1,chip=5", "host=2,chip=2", "host=3,chip=1", "host=2,chip=4", "host=4,chip=4")
 
@@ -115,23 +115,23 @@ def decode_layer(tools, folder):
         best = np.argsort(-scores[row])[:8]
         for expert in best:
             y[row] += scores[row, expert] / scores[row, best].sum() * (silu(token[row] @ a["up"][expert]) @ a["down"][expert])
-    check(tools, folder, NEW_HEADERS / "decode_layer.ptl", "decode_layer", arrays, {"y": y}, HOSTS, exact=False, ranks="host=2,chip=3")
+    check(tools, folder, EXAMPLES / "decode_layer.ptl", "decode_layer", arrays, {"y": y}, HOSTS, exact=False, ranks="host=2,chip=3")
 
 
 def sums_over_two_levels(tools, folder):
     for rows in (1, 16, 21):
         arrays = {"x": whole(1, rows, 5), "t": whole(2, rows, 3)}
         for entry in ("level_by_level", "two_levels"):
-            check(tools, folder, NEW_HEADERS / "reduce.ptl", entry, arrays, {"y": arrays["x"].T @ arrays["t"]}, HOSTS, ranks="host=2,chip=3")
+            check(tools, folder, PROGRAMS / "reduce.ptl", entry, arrays, {"y": arrays["x"].T @ arrays["t"]}, HOSTS, ranks="host=2,chip=3")
 
 
 def stages_on_chips(tools, folder):
     x, first, second, third = whole(1, 5, 4), whole(2, 4, 6), whole(3, 6, 6), whole(4, 6, 3)
     relu = lambda array: np.maximum(array, 0)
-    check(tools, folder, NEW_HEADERS / "stages.ptl", "stages", {"x": x, "first": first, "second": second, "third": third},
+    check(tools, folder, PROGRAMS / "stages.ptl", "stages", {"x": x, "first": first, "second": second, "third": third},
           {"y": relu(relu(x @ first) @ second) @ third}, chips((3, 4, 5, 8, 16)), ranks="chip=3")
     arrays = {"x0": x, "x1": whole(5, 5, 4), "first": first, "second": whole(6, 6, 2)}
-    check(tools, folder, NEW_HEADERS / "stages.ptl", "two_batches", arrays,
+    check(tools, folder, PROGRAMS / "stages.ptl", "two_batches", arrays,
           {"y0": relu(x @ first) @ arrays["second"], "y1": relu(arrays["x1"] @ first) @ arrays["second"]}, chips((2, 3, 4, 5, 8, 16)), ranks="chip=2")
 
 
@@ -175,7 +175,7 @@ def layouts_of_weights(tools, folder):
     for rows, columns in ((13, 7), (16, 8), (1, 3)):
         w = whole(1, rows, columns)
         for entry in ("to_serving", "to_grid"):
-            check(tools, folder, NEW_HEADERS / "reshard.ptl", entry, {"w": w}, {"v": w}, HOSTS, ranks="host=2,chip=3")
+            check(tools, folder, PROGRAMS / "reshard.ptl", entry, {"w": w}, {"v": w}, HOSTS, ranks="host=2,chip=3")
 
 
 def safetensors(path, arrays):
@@ -204,11 +204,11 @@ def ranks_read_and_write_their_boxes(tools, folder):
     for way in ways:
         for word, plus in (("a.safetensors:layers.0.w", 0), ("model.safetensors.index.json:layers.1.w", 1), ("w.npy", 0), ("turned.npy", 0),
                            ("plain.npz:w", 0), ("packed.npz:w", 0))[:6 if way[-1] != "host=2,chip=8" else 2]:
-            done = tools.run("run", NEW_HEADERS / "reshard.ptl", "--entry", "to_grid", *way, f"w=@{word}", "-o", "v=v.npy", cwd=folder)
+            done = tools.run("run", PROGRAMS / "reshard.ptl", "--entry", "to_grid", *way, f"w=@{word}", "-o", "v=v.npy", cwd=folder)
             expect(done.code == 0 and not done.stdout, way, word, done)
             expect(np.array_equal(np.load(folder / "v.npy"), w + plus), way, word)
             (folder / "v.npy").unlink()
-    done = tools.run("run", NEW_HEADERS / "reshard.ptl", "--entry", "to_grid", *ways[-1], "w=@a.safetensors:layers.9.w", "-o", "v=v.npy", cwd=folder)
+    done = tools.run("run", PROGRAMS / "reshard.ptl", "--entry", "to_grid", *ways[-1], "w=@a.safetensors:layers.9.w", "-o", "v=v.npy", cwd=folder)
     expect(done.code == 1 and "the file has no array `layers.9.w`; it has: other, layers.0.w" in done.stderr, done)
     expect(not list(folder.glob("*.part")) and not (folder / "v.npy").exists(), "nothing is left")
 

@@ -112,7 +112,10 @@ module.exports = grammar({
     on_clause: ($) => seq(
       w('on'), field('core', $.identifier), optional(seq(w('for'), openList(field('target', $.identifier))))),
     at_clause: ($) => seq(
-      t('at_clause'), field('level', $.identifier), optional(seq(t('as'), field('role', $.identifier)))),
+      t('at_clause'), field('level', $.identifier), optional(seq(t('as'), field('role', $.identifier))),
+      optional($.mesh)),
+    mesh: ($) => seq(t('mesh'), field('level', $.identifier), t('as'), openList($.mesh_axis)),
+    mesh_axis: ($) => seq(field('name', $.identifier), optional(seq(t('colon'), field('count', $._value)))),
     where_clause: ($) => seq(w('where'), openList($._expression)),
     tune_clause: ($) => seq(t('tune'), openList($.tune_parameter)),
     tune_parameter: ($) => seq(
@@ -200,8 +203,14 @@ module.exports = grammar({
     place: ($) => seq(t('at'), $._place_name),
     _place_name: ($) => seq(field('name', $.identifier), optional(field('layout', $.layout))),
     layout: () => choice(t('layout_nd'), t('layout_dn'), t('layout_nz')),
-    distribution: ($) => seq(
-      t('over'), field('level', $.identifier), t('by'), field('axis', $._value)),
+    distribution: ($) => repeat1(choice(
+      seq(t('over'), list($.cut_placement, seq($._cut_mark, comma))),
+      seq($._placed_mark, choice($.partial_placement, $.part_placement)))),
+    cut_placement: ($) => seq(list(field('level', $.identifier)), t('by'), field('axis', $._value)),
+    partial_placement: ($) => seq(
+      t('partial'), t('left_paren'), field('fold', choice(t('plus'), t('atomic_max'), t('atomic_min'))), t('right_paren'),
+      t('partial_over'), list(field('level', $.identifier), seq($._partial_mark, comma))),
+    part_placement: ($) => seq(t('part_at'), field('level', $.identifier), field('part', $.integer)),
 
     // ---- Statements ---------------------------------------------------------------------------------------
     block: ($) => braces(seq($.statement, $._end), ';'),
@@ -228,10 +237,14 @@ module.exports = grammar({
       optional(anyOrder([
         seq(t('as'), field('label', $.identifier)),
         seq(t('pipeline'), field('pipeline', $._value)),
-        $.unroll])),
+        $.unroll,
+        $.checkpoint])),
       field('body', $.block)),
     loop_binding: ($) => seq(field('pattern', $.pattern), t('in'), field('domain', $._expression)),
     unroll: ($) => seq(t('unroll'), optional(seq($._unroll_count, field('count', $._value)))),
+    checkpoint: ($) => seq(
+      t('checkpoint'), field('folder', $.string), t('every'), field('every', $._value),
+      optional(seq(t('keep'), field('keep', $._value)))),
     while_statement: ($) => seq(w('while'), field('condition', $._expression), field('body', $.block)),
 
     if_statement: ($) => seq(optional(w('static')), t('if_statement'), $._if),

@@ -48,7 +48,11 @@
 (struct_declaration name: (identifier) @type)
 (type_parameter name: (identifier) @type kind: (identifier) @type.builtin)
 (place ["@" (layout)] @attribute name: (identifier) @attribute)
-(distribution level: (identifier) @attribute)
+(cut_placement level: (identifier) @attribute)
+(partial_placement level: (identifier) @attribute)
+(part_placement level: (identifier) @attribute)
+(mesh level: (identifier) @attribute)
+(mesh_axis name: (identifier) @attribute)
 
 ; Modules
 (import_declaration path: (path (identifier) @module))
@@ -103,7 +107,8 @@
 [
   "schedule" "test" "bench" "property" "const" "let" "var" "where" "tune" "on" "at" "as" "task"
   "pipe" "buffer" "event" "assert" "when" "by" "after" "split" "over" "strides" "depth" "id"
-  "tile" "fuse" "order" "l0" "place" "cores" "pipeline" "unroll" "step"
+  "tile" "fuse" "order" "l0" "place" "cores" "pipeline" "unroll" "step" "partial"
+  "mesh" "checkpoint" "every" "keep"
 ] @keyword
 ["for" "parallel" "while" "in"] @keyword.repeat
 [(break_statement) (continue_statement)] @keyword.repeat

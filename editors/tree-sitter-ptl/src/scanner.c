@@ -449,14 +449,25 @@ static bool scanComment(Scan *scan) {
   return true;
 }
 
+// `at chip 0` is where an array lies, `at host` behind results is who orchestrates. What does not begin a
+// placement is looked at no further than its next two tokens, and is never an infix word of another kind.
+static bool beginsPlacement(const Word *word, TSLexer *lexer) {
+  if (is(word, "partial"))
+    return peek(lexer).sign == '(';
+  return is(word, "at") && peek(lexer).kind == AtName && peek(lexer).kind == AtInteger;
+}
+
 static bool scanWord(Scan *scan) {
   TSLexer *lexer = scan->lexer;
   Word word;
   readWord(lexer, &word);
   // The count of a loop's `unroll` is anything but the next part of the head.
-  bool part = is(&word, "as") || is(&word, "pipeline");
+  bool part = is(&word, "as") || is(&word, "pipeline") || is(&word, "checkpoint");
   if (scan->valid[T_unroll_count] && !scan->recovering && !part)
     return acceptEmpty(scan, T_unroll_count);
+  if (scan->valid[T_placed_mark] && !scan->recovering && goesOn(scan) &&
+      beginsPlacement(&word, lexer))
+    return acceptEmpty(scan, T_placed_mark);
   const Row *row = reserved(&word);
   if (row) {
     bool infix = row->token == T_word_and || row->token == T_word_or;
@@ -565,6 +576,21 @@ static bool scanPunct(Scan *scan, bool slash) {
   return !scan->wrong;
 }
 
+// Stands before a comma, behind which a placement may go on or the next parameter follow.
+static bool scanPlacementComma(Scan *scan) {
+  TSLexer *lexer = scan->lexer;
+  advance(lexer);
+  if (peek(lexer).kind == AtName) {
+    Next after = peek(lexer);
+    bool cuts = after.sign == ',' || (after.kind == AtName && is(&after.word, "by"));
+    if (scan->valid[T_cut_mark] && cuts)
+      return acceptEmpty(scan, T_cut_mark);
+    if (scan->valid[T_partial_mark] && after.sign != ':')
+      return acceptEmpty(scan, T_partial_mark);
+  }
+  return scan->valid[T_close] && acceptEmpty(scan, T_close);
+}
+
 // Tokens that only say how the next one is meant.
 static bool scanMark(Scan *scan) {
   TSLexer *lexer = scan->lexer;
@@ -591,6 +617,9 @@ static bool scanToken(Scan *scan) {
   }
   if (!scan->recovering && scanMark(scan))
     return true;
+  bool placement = scan->valid[T_cut_mark] || scan->valid[T_partial_mark];
+  if (!scan->recovering && placement && lexer->lookahead == ',')
+    return scanPlacementComma(scan);
   bool found = false;
   if (slash || lexer->eof(lexer)) {
     found = slash && scanPunct(scan, true);
