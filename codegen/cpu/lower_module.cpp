@@ -24,8 +24,10 @@ static Value loadIndex(const Emit &e, Value base, int64_t number) {
   return e.indexCast(loadField(e, base, e.b.getI64Type(), number * 8), e.b.getIndexType());
 }
 
+/// The array of a descriptor. `declared` is the argument's `ptl.strides`; no attribute says that the
+/// array is dense.
 static View argumentView(Lowering &l, Value descriptor, Type element, ArrayRef<ir::Extent> extents,
-                         bool strided) {
+                         StringAttr declared) {
   const Emit &e = l.e;
   Value data = loadField(e, descriptor, pointerType(e.b.getContext()), offsetof(PtlArray, data));
   Value lengths = loadField(e, descriptor, data.getType(), offsetof(PtlArray, extents));
@@ -35,11 +37,14 @@ static View argumentView(Lowering &l, Value descriptor, Type element, ArrayRef<i
                                                : loadIndex(e, lengths, axis));
   // An array declared without strides is dense, which the caller has checked. Strides that are seen
   // to be products of lengths let reshapes be views.
-  if (!strided)
+  if (!declared)
     return denseView(l, element, data, view.extents);
   Value strides = loadField(e, descriptor, data.getType(), offsetof(PtlArray, strides));
   for (size_t axis = 0; axis < extents.size(); ++axis)
     view.strides.push_back(loadIndex(e, strides, axis));
+  // A stride that is seen to be 1 makes loads of vectors of neighbours.
+  if (!view.strides.empty() && declared.getValue() == "rows")
+    view.strides.back() = l.index(1);
   return view;
 }
 
@@ -96,14 +101,14 @@ static void lowerFunction(Lowering &l, func::FuncOp op) {
     // Parameters have names; outputs and, behind them, dimensions have none.
     bool isParameter = attrs::name.isOn(op, number);
     if (auto array = dyn_cast<ir::ArrayType>(argumentType)) {
-      bool strided = attrs::strides.isOn(op, number);
+      StringAttr strides = attrs::strides.of(op, number);
       Value descriptor = loadField(e, entry->getArgument(1), pointer, 8 * arrays++);
       l.bindView(argument,
-                 argumentView(l, descriptor, array.getElementType(), array.getExtents(), strided));
+                 argumentView(l, descriptor, array.getElementType(), array.getExtents(), strides));
     } else if (auto ref = dyn_cast<ir::RefType>(argumentType)) {
-      bool strided = attrs::strides.isOn(op, number);
+      StringAttr strides = attrs::strides.of(op, number);
       Value descriptor = loadField(e, entry->getArgument(1), pointer, 8 * arrays++);
-      View view = argumentView(l, descriptor, ref.getElementType(), ref.getExtents(), strided);
+      View view = argumentView(l, descriptor, ref.getElementType(), ref.getExtents(), strides);
       l.bindView(argument, view);
       // Any storage may be written, even one that is a parameter.
       l.program.writtenArguments.insert(view.data);

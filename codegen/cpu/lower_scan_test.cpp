@@ -167,7 +167,9 @@ TEST(Lowering, SumsOfWideTilesOfColumns) {
 // What is read has gaps between its rows, or none: the values are the same.
 TEST(Lowering, RowsThatFollowEachOther) {
   std::string body = "    %r = \"ptl.add\"(%t, %t) : (!t, !t) -> !r\n";
-  Program program(tiles("f32", false, body));
+  std::string text = tiles("f32", false, body), name = "ptl.name = \"x\"";
+  text.insert(text.find(name) + name.size(), ", ptl.strides = \"rows\"");
+  Program program(text);
   for (int64_t rows : {0, 1, 2, 5, 6, 11})
     for (int64_t columns : lengths)
       for (int64_t gap : {0, 3})

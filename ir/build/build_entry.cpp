@@ -117,10 +117,10 @@ static void nameParameters(BuildContext &c, func::FuncOp function) {
   for (auto [i, param] : llvm::enumerate(c.binding.decl->params)) {
     auto number = static_cast<unsigned>(i);
     attrs::name.set(function, number, param->name);
-    // Neighbours on the last axis lie side by side unless the type says something else.
+    // An array whose type declares no strides is dense, which whoever calls the entry checks.
     const std::vector<Dim> &strides = param->type->strides;
-    if (!strides.empty() && !strides.back().isConstant(1))
-      attrs::strides.set(function, number);
+    if (!strides.empty())
+      attrs::strides.set(function, number, strides.back().isConstant(1) ? "rows" : "any");
   }
 }
 

@@ -113,8 +113,8 @@ TEST(Attributes, AreReadAndWrittenByTheirAccessors) {
 
   EXPECT_FALSE(attrs::firstOf(function, 0, attrs::name, attrs::dim));
   attrs::dim.set(function, 0, "N");
-  attrs::strides.set(function, 0);
-  EXPECT_TRUE(attrs::strides.isOn(function, 0));
+  attrs::strides.set(function, 0, "any");
+  EXPECT_EQ(attrs::strides.of(function, 0).getValue(), "any");
   EXPECT_EQ(attrs::firstOf(function, 0, attrs::name, attrs::dim).getValue(), "N");
   attrs::name.set(function, 0, std::string("n"));
   EXPECT_EQ(attrs::firstOf(function, 0, attrs::name, attrs::dim).getValue(), "n");

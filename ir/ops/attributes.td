@@ -39,9 +39,9 @@ defvar Ptl_Attributes = [
   Ptl_Attribute<"dim", StrAttr, ["Argument"], ["tensor", "tile"],
     "The dimension whose length the argument is, by the name that types give it.",
     ["ir/build"], ["ir/dialect", "passes/analysis", "passes/transform", "passes/lower_block", "codegen/pto", "codegen/source", "compile"]>,
-  Ptl_Attribute<"strides", UnitAttr, ["Argument"], ["tensor", "tile"],
-    "Neighbours on the last axis of the array need not lie side by side.",
-    ["ir/build"], ["passes/transform", "codegen/cpu"]>,
+  Ptl_Attribute<"strides", StrAttr, ["Argument"], ["tensor", "tile"],
+    "The type of the array declares strides, so that it need not be dense: `rows` where neighbours on the last axis lie side by side all the same, `any` where they need not.",
+    ["ir/build"], ["passes/transform", "codegen/cpu"], ["rows", "any"]>,
 
   // ---- schedules ------------------------------------------------------------------------------------------
   Ptl_Attribute<"items", ArrayAttr, ["Function"], ["tensor"],
