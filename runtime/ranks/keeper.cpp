@@ -140,18 +140,31 @@ void Keeper::fail(std::string why, int code) {
 }
 
 void Keeper::endAll() {
+  // Whoever puts results in place is let do it.
+  bool isBetween = isCommitting_ && !outcome_.isCommitted;
   // Without a process that says it, the first rank that can does.
   const Member *speaker = nullptr;
   if (!ownsLauncher_ && !outcome_.why.empty())
     for (const Member &member : members_)
-      if (!member.hasEnded && member.stopped == 0 && (!speaker || member.rank < speaker->rank))
+      if (!member.hasEnded && member.stopped == 0 && !(isBetween && member.rank == 0) &&
+          (!speaker || member.rank < speaker->rank))
         speaker = &member;
-  // Whoever puts results in place is let do it.
+  if (!speaker)
+    return endOthers();
+  // `mpirun` kills all ranks as soon as one ends with a code. The others are asked when this one is
+  // gone, because it may not have said anything before.
+  speaker_ = speaker->socket;
+  sendMessage(speaker_, {Message::End, outcome_.code}, sayOnce());
+}
+
+/// Asks all ranks to end but the one that says why.
+void Keeper::endOthers() {
+  int speaker = std::exchange(speaker_, -1);
   bool isBetween = isCommitting_ && !outcome_.isCommitted;
   for (const Member &member : members_)
-    if ((!member.hasEnded || member.isShared) && !(isBetween && member.rank == 0))
-      sendMessage(member.socket, {Message::End, outcome_.code},
-                  &member == speaker ? sayOnce() : std::string());
+    if ((!member.hasEnded || member.isShared) && !(isBetween && member.rank == 0) &&
+        member.socket != speaker)
+      sendMessage(member.socket, {Message::End, outcome_.code}, {});
 }
 
 /// Why the run ends, for the one rank that says it: where none was there yet, the first that comes.
@@ -176,6 +189,8 @@ void Keeper::pressOn(double seconds) {
   double before = ending_;
   ending_ += seconds;
   auto passes = [&](double limit) { return before < limit && ending_ >= limit; };
+  if (speaker_ >= 0 && passes(step / 3))
+    endOthers();
   if (passes(step))
     for (const Member &member : members_)
       member.process.signal(SIGKILL);
@@ -315,6 +330,8 @@ void Keeper::hearAll(const std::vector<pollfd> &news) {
     }
   for (const Member &member : gone) {
     ::close(member.socket);
+    if (member.socket == speaker_)
+      endOthers();
     if (!member.isDone && !isEnding_)
       lost(member);
   }

@@ -82,6 +82,7 @@ private:
   void lost(const Member &member);
   std::vector<pid_t> candidates() const;
   void endAll();
+  void endOthers();
   std::string sayOnce();
   void lookForStopped(double seconds);
   void lookForMissing(double seconds);
@@ -91,6 +92,7 @@ private:
   std::string nameOf(const Member &member) const;
 
   int listener_;
+  int speaker_ = -1; ///< the socket of the rank that is saying why all end
   uint32_t expected_, come_ = 0;
   Limits limits_;
   NameOf nameOf_;
