@@ -1,11 +1,15 @@
 // `gather`, `scatter` and stores by position of whole arrays: grids with one row of positions per
-// point. A gathered row is read by position from where it lies; scattered elements are written one
-// after the other, so that the last of equal positions counts.
+// point. The elements of a row are gathered on chip: of one that may not fit there in windows, each
+// of which gives those whose positions lie in it. Scattered elements are written one after the
+// other, so that the last of equal positions counts.
 #include "passes/transform/expand/expand_tensors.h"
 
+#include "frontend/base/round_up.h"
+#include "ir/dialect/attributes.h"
 #include "ir/dialect/op_facts.h"
 #include "ir/dialect/ptl_dialect.h"
 #include "passes/analysis/lengths.h"
+#include "passes/analysis/machine_types.h"
 #include "passes/transform/make_grid.h"
 #include "passes/transform/whole_storage.h"
 
@@ -18,15 +22,27 @@ namespace ptl::ir {
 
 namespace {
 
-/// Positions of a row that a tile of a gathered row has.
+/// Positions of a tile whose elements are read one by one.
 constexpr int64_t kPositions = 256;
+
+/// What begins beyond that, positions of 32 bits do not reach.
+constexpr int64_t kReach = int64_t(1) << 31;
+
+/// How elements of a row are read.
+enum class Reading { OneByOne, FromRow, FromWindows };
+
+/// How many positions a tile has, and elements a window.
+struct RowParts {
+  Reading reading = Reading::OneByOne;
+  int64_t positions = kPositions, window = 0;
+};
 
 /// Makes the grid of one operation; what is made stands before it.
 class Positions {
 public:
   explicit Positions(Operation *op) : b_(op), loc_(op->getLoc()) {}
 
-  void gather(GatherOp gather);
+  void gather(GatherOp gather, int64_t tileBytes, const Machine *machine);
   void scatter(ScatterOp scatter);
   void store(StoreOp store);
 
@@ -36,7 +52,15 @@ private:
     return b_.getDenseI64ArrayAttr(llvm::to_vector(llvm::seq<int64_t>(0, count)));
   }
   Value turned(Value value, int64_t axis);
-  void gatherRows(Value x, Value ids, Value ref);
+  ArrayType tile(Type elem, const Extent &extent) const {
+    return ArrayType::get(b_.getContext(), elem, {extent}, Place::Inferred);
+  }
+  Value make(llvm::StringRef name, Type type, ValueRange operands,
+             llvm::ArrayRef<NamedAttribute> attributes = {});
+  void gatherRows(Value x, Value ids, Value ref, const RowParts &parts);
+  Value takenFromRow(Value x, Value places, ValueRange at, Value length, bool onChip);
+  Value takenFromWindows(Value x, Value places, ValueRange at, Value length, int64_t size);
+  Value takenFromWindow(Value window, Value start, Value length, Value places, Value others);
   Value element(Value array, ValueRange at);
   Value combined(llvm::StringRef how, Value ref, ValueRange at, Value value);
 
@@ -56,42 +80,134 @@ Value Positions::turned(Value value, int64_t axis) {
   return b_.create<TransposeOp>(loc_, other, value, b_.getDenseI64ArrayAttr(axes));
 }
 
+Value Positions::make(llvm::StringRef name, Type type, ValueRange operands,
+                      llvm::ArrayRef<NamedAttribute> attributes) {
+  OperationState state(loc_, name);
+  state.addOperands(operands);
+  state.addAttributes(attributes);
+  state.addTypes(type);
+  return b_.create(state)->getResult(0);
+}
+
+/// On chip, where the machine has the instruction and few elements are not read faster by
+/// themselves.
+static RowParts partsOf(Value x, Value ids, int64_t tileBytes, const Machine *machine) {
+  Type elem = elementTypeOf(x.getType()), position = elementTypeOf(ids.getType());
+  if (!machine || !position.isSignlessInteger(32) ||
+      !machine->supports("tgather", {machineTypeName(elem), machineTypeName(position)}) ||
+      !machine->supports("tsel", {machineTypeName(elem)}))
+    return {};
+  int64_t window = tileBytes / std::max<int64_t>(elem.getIntOrFloatBitWidth() / 8, 1);
+  int64_t row = extentsOf(x.getType()).back().capacity;
+  int64_t count = extentsOf(ids.getType()).back().capacity;
+  // A window takes as long as two elements that are read by themselves. A row of an unknown length
+  // counts as one.
+  int64_t windows = row == Extent::kUnknown ? 1 : countCovering(row, window);
+  if (count != Extent::kUnknown && count < 2 * windows)
+    return {};
+  // A position and its element are on chip several times while they are gathered.
+  int64_t positions = std::max<int64_t>(tileBytes / 8, 64);
+  bool fits = row != Extent::kUnknown && row <= window;
+  return {fits ? Reading::FromRow : Reading::FromWindows, positions, window};
+}
+
+/// From the whole row, since positions may be anywhere in it.
+// What is not on chip is read where it lies.
+Value Positions::takenFromRow(Value x, Value places, ValueRange at, Value length, bool onChip) {
+  llvm::SmallVector<Value> start(at), all(at.size(), constant(1));
+  start.back() = constant(0);
+  all.back() = length;
+  Type elem = elementTypeOf(x.getType());
+  Value row =
+      b_.create<SliceOp>(loc_, tile(elem, extentsOf(x.getType()).back()), x, start, all,
+                         ValueRange(), Value(), firstAxes(static_cast<int64_t>(at.size()) - 1));
+  ArrayType type = tile(elem, extentsOf(places.getType()).front());
+  if (onChip)
+    return make(GatherOp::getOperationName(), type, {row, places},
+                {b_.getNamedAttr("axis", b_.getI64IntegerAttr(0))});
+  return b_.create<TakeOp>(loc_, type, row, places, b_.getI64IntegerAttr(0));
+}
+
+/// `others`, but for the elements whose positions lie in the window that begins at `start`.
+Value Positions::takenFromWindow(Value window, Value start, Value length, Value places,
+                                 Value others) {
+  Type whole = places.getType(), number = elementTypeOf(whole);
+  auto asNumber = [&](Value value) {
+    return b_.createOrFold<arith::IndexCastOp>(loc_, number, value);
+  };
+  Value last = asNumber(b_.createOrFold<arith::SubIOp>(loc_, length, constant(1)));
+  Value zero = b_.create<arith::ConstantIntOp>(loc_, 0, number);
+  Value own = make(SubOp::getOperationName(), whole, {places, asNumber(start)});
+  Value inside = make(MaxOp::getOperationName(), whole, {own, zero});
+  inside = make(MinOp::getOperationName(), whole, {inside, last});
+  auto extent = extentsOf(whole).front();
+  Value isInside = make(EqOp::getOperationName(), tile(b_.getI1Type(), extent), {own, inside});
+  Value taken = make(GatherOp::getOperationName(), others.getType(), {window, inside},
+                     {b_.getNamedAttr("axis", b_.getI64IntegerAttr(0))});
+  return make(SelectOp::getOperationName(), others.getType(), {isInside, taken, others});
+}
+
+/// From one window of the row after the other, `size` elements each.
+Value Positions::takenFromWindows(Value x, Value places, ValueRange at, Value length,
+                                  int64_t size) {
+  Type elem = elementTypeOf(x.getType());
+  const Extent &extent = extentsOf(places.getType()).front();
+  Value count = lengthOf(b_, places, 0), none;
+  TypedAttr zero = b_.getZeroAttr(elem);
+  // `arith` knows integers without a sign alone.
+  if (elem.isUnsignedInteger())
+    none = b_.create<ConstantOp>(loc_, zero);
+  else
+    none = b_.create<arith::ConstantOp>(loc_, zero);
+  Value others = make(FullOp::getOperationName(), tile(elem, extent), {count, none});
+  Value step = constant(size);
+  Value reached = b_.createOrFold<arith::MinSIOp>(loc_, length, constant(kReach));
+  auto loop = b_.create<scf::ForOp>(loc_, constant(0), reached, step, ValueRange(others));
+  // The next window is loaded while this one is gathered from.
+  attrs::pipeline.set(loop, 2);
+  OpBuilder::InsertionGuard guard(b_);
+  b_.setInsertionPointToStart(loop.getBody());
+  llvm::SmallVector<Value> start(at), lengths(at.size(), constant(1));
+  start.back() = loop.getInductionVar();
+  Value rest = b_.createOrFold<arith::SubIOp>(loc_, length, start.back());
+  lengths.back() = b_.createOrFold<arith::MinSIOp>(loc_, rest, step);
+  Value window = b_.create<SliceOp>(
+      loc_, tile(elem, Extent::named(b_.getStringAttr("window"), size)), x, start, lengths,
+      ValueRange(), Value(), firstAxes(static_cast<int64_t>(at.size()) - 1));
+  Value next =
+      takenFromWindow(window, start.back(), lengths.back(), places, loop.getRegionIterArg(0));
+  b_.create<scf::YieldOp>(loc_, next);
+  return loop.getResult(0);
+}
+
 /// One row of positions after the other, some positions at a time.
-void Positions::gatherRows(Value x, Value ids, Value ref) {
+void Positions::gatherRows(Value x, Value ids, Value ref, const RowParts &parts) {
   auto type = cast<ArrayType>(ids.getType());
   int64_t last = type.getRank() - 1;
   llvm::SmallVector<Value> upper, steps;
   for (int64_t axis = 0; axis <= last; ++axis) {
     upper.push_back(lengthOf(b_, ids, axis));
     // The last axis is cut, so that a tile has a bounded number of positions.
-    steps.push_back(constant(axis < last ? 1 : kPositions));
+    steps.push_back(constant(axis < last ? 1 : parts.positions));
   }
   Value whole = lengthOf(b_, x, last);
   OpBuilder::InsertionGuard guard(b_);
   ParallelOp grid = openGrid(b_, loc_, upper, steps, loc_);
   llvm::SmallVector<Value> at(grid.getBody().getArguments()), lengths(at.size(), constant(1));
   Value rest = b_.createOrFold<arith::SubIOp>(loc_, upper.back(), at.back());
-  lengths.back() = b_.createOrFold<arith::MinSIOp>(loc_, rest, constant(kPositions));
-  auto tile = [&](Type elem, const Extent &extent) {
-    return ArrayType::get(b_.getContext(), elem, {extent}, Place::Inferred);
-  };
-  Extent part = Extent::named(b_.getStringAttr("part"), kPositions);
+  lengths.back() = b_.createOrFold<arith::MinSIOp>(loc_, rest, constant(parts.positions));
+  Extent part = Extent::named(b_.getStringAttr("part"), parts.positions);
   Value places = b_.create<SliceOp>(loc_, tile(type.getElementType(), part), ids, at, lengths,
                                     ValueRange(), Value(), firstAxes(last));
-  // The row of the source is taken whole, since positions may be anywhere in it.
-  llvm::SmallVector<Value> start(at), all(at.size(), constant(1));
-  start.back() = constant(0);
-  all.back() = whole;
-  Type elem = elementTypeOf(x.getType());
-  Value row = b_.create<SliceOp>(loc_, tile(elem, extentsOf(x.getType()).back()), x, start, all,
-                                 ValueRange(), Value(), firstAxes(last));
-  Value taken = b_.create<TakeOp>(loc_, tile(elem, part), row, places, b_.getI64IntegerAttr(0));
+  Value taken = parts.reading == Reading::FromWindows
+                    ? takenFromWindows(x, places, at, whole, parts.window)
+                    : takenFromRow(x, places, at, whole, parts.reading == Reading::FromRow);
   b_.create<StoreOp>(loc_, taken, ref, at, lengths, ValueRange(), Value(), firstAxes(last),
                      IntegerAttr(), StringAttr());
   b_.create<YieldOp>(loc_);
 }
 
-void Positions::gather(GatherOp gather) {
+void Positions::gather(GatherOp gather, int64_t tileBytes, const Machine *machine) {
   Value x = gather.getX(), ids = gather.getIdx(), result = gather.getResult();
   auto axis = static_cast<int64_t>(gather.getAxis());
   // Only the last axis can be gathered along, so others are turned there.
@@ -107,7 +223,7 @@ void Positions::gather(GatherOp gather) {
     if (!type.getExtents()[along].isConstant())
       named.push_back(lengthOf(b_, ids, along));
   Value ref = allocateStorage(b_, loc_, type, named);
-  gatherRows(x, ids, ref);
+  gatherRows(x, ids, ref, partsOf(x, ids, tileBytes, machine));
   Value made = loadWhole(b_, loc_, ref, type);
   if (turns)
     made = turned(made, axis);
@@ -205,11 +321,11 @@ void Positions::store(StoreOp store) {
 
 } // namespace
 
-bool expandByPosition(Operation *op) {
+bool expandByPosition(Operation *op, int64_t tileBytes, const Machine *machine) {
   if (auto take = dyn_cast<TakeOp>(op))
     expandTake(take);
   else if (auto gather = dyn_cast<GatherOp>(op))
-    Positions(op).gather(gather);
+    Positions(op).gather(gather, tileBytes, machine);
   else if (auto scatter = dyn_cast<ScatterOp>(op))
     Positions(op).scatter(scatter);
   else

@@ -26,8 +26,8 @@ using legalize::isReal;
 /// Rewrites one operation; what is made stands before it.
 class Expansion {
 public:
-  Expansion(Operation *op, int64_t tileBytes)
-      : b_(op), op_(op), loc_(op->getLoc()), tileBytes_(tileBytes) {}
+  Expansion(Operation *op, int64_t tileBytes, const Machine *machine)
+      : b_(op), op_(op), loc_(op->getLoc()), tileBytes_(tileBytes), machine_(machine) {}
   void run();
 
 private:
@@ -64,6 +64,7 @@ private:
   Operation *op_;
   Location loc_;
   int64_t tileBytes_;
+  const Machine *machine_; ///< or null
 };
 
 Value Expansion::number(Type elem, double value) {
@@ -445,7 +446,7 @@ void Expansion::reduceToScalar() {
   }
   replaceWith(element);
   if (!searches)
-    Expansion(reduction, tileBytes_).run();
+    Expansion(reduction, tileBytes_, machine_).run();
 }
 
 // ---- stores -------------------------------------------------------------------------------------
@@ -539,7 +540,7 @@ void Expansion::run() {
     return oneHot();
   if (isa<ReshapeOp>(op_))
     return reshape();
-  if (expandByPosition(op_) || expandOutside(op_))
+  if (expandByPosition(op_, tileBytes_, machine_) || expandOutside(op_))
     return;
   if (isa<StoreOp>(op_))
     return store();
@@ -567,7 +568,7 @@ static bool isExpanded(Operation *op) {
   return record && (record->opClass == OpClass::Reduction || record->opClass == OpClass::Scan);
 }
 
-void expandTensors(func::FuncOp function, int64_t tileBytes) {
+void expandTensors(func::FuncOp function, int64_t tileBytes, const Machine *machine) {
   auto forEach = [&](llvm::function_ref<bool(Operation *)> isWanted) {
     llvm::SmallVector<Operation *> work;
     function.walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -578,7 +579,7 @@ void expandTensors(func::FuncOp function, int64_t tileBytes) {
       return WalkResult::advance();
     });
     for (Operation *op : work)
-      keepingMarks(op, [&] { Expansion(op, tileBytes).run(); });
+      keepingMarks(op, [&] { Expansion(op, tileBytes, machine).run(); });
   };
   // Products come first, since what they become may need expansion.
   expandProducts(function);

@@ -13,8 +13,9 @@ namespace ptl::ir {
 /// triangles, orderings of long axes, means, reductions to scalars and of truth values; first the
 /// variables of loops and branches
 /// (`storeCarried`). Afterwards stores have values of the shape of their boxes, made by operations
-/// of their own. `tileBytes`: of the largest tile.
-void expandTensors(mlir::func::FuncOp function, int64_t tileBytes);
+/// of their own. `tileBytes`: of the largest tile. `machine`: whose instructions decide how elements
+/// are gathered from long rows; null: one by one.
+void expandTensors(mlir::func::FuncOp function, int64_t tileBytes, const Machine *machine);
 
 /// Arrays that loops and branches outside of grids carry become storage.
 void storeCarried(mlir::func::FuncOp function);
@@ -25,7 +26,7 @@ void expandScatter(StoreOp store);
 /// Such a store element by element, whatever its box and its value are.
 void storeByElements(StoreOp store);
 /// The above, and elements by position: `gather` and `scatter` become grids. False for others.
-bool expandByPosition(mlir::Operation *op);
+bool expandByPosition(mlir::Operation *op, int64_t tileBytes, const Machine *machine);
 /// Whether a value is a part of an array that reaches beyond the edges; such a part becomes storage
 /// that holds what lies outside, and inside what is there. False for others.
 bool reachesOutside(mlir::Operation *op);

@@ -79,7 +79,7 @@ struct ChunkPass : impl::ChunkBase<ChunkPass> {
     forwardStorage(getOperation());
     storeCarried(getOperation());
     forwardStorage(getOperation()); // of what loops carry
-    expandTensors(getOperation(), sizes.halved(halvingsOf(0)).bytes);
+    expandTensors(getOperation(), sizes.halved(halvingsOf(0)).bytes, found ? &*found : nullptr);
     forwardStorage(getOperation()); // of what boxes are replaced in
     dropEmptyStores(getOperation());
     bringIntoGrids(getOperation());

@@ -28,6 +28,7 @@ private:
   void chooseSteps(int64_t row, int64_t col);
   void chooseProductSteps(int64_t row, int64_t col);
   bool readsTransposed(int64_t row, int64_t col) const;
+  bool isScannedAlong(int64_t id) const;
   int64_t elementBudget() const;
   TileAxis &axis(int64_t id) { return axes_[static_cast<size_t>(id)]; }
 
@@ -85,6 +86,13 @@ bool ChunkChooser::readsTransposed(int64_t row, int64_t col) const {
   return isTransposed(ids);
 }
 
+/// Whether a running sum or the like goes along that axis.
+bool ChunkChooser::isScannedAlong(int64_t id) const {
+  return llvm::any_of(group_->members(), [&](Operation *op) {
+    return isCumulative(op) && group_->find(group_->mapOf(op)[axisAlong(op)]) == id;
+  });
+}
+
 /// The last two axes of the value with the most axes are columns and rows.
 void ChunkChooser::chooseRoles() {
   AxisMap longest = longestMap(*group_);
@@ -121,7 +129,8 @@ void ChunkChooser::chooseProductSteps(int64_t row, int64_t col) {
 }
 
 /// Rows are whole where one fits; else a tile has a few rows, so that a chunk is a long run of
-/// memory and still each row's partial results fill a block.
+/// memory and still each row's partial results fill a block. Scans move whole blocks of rows, so
+/// that one row alone would be gone along by elements.
 void ChunkChooser::chooseSteps(int64_t row, int64_t col) {
   constexpr int64_t kUnknown = Extent::kUnknown, kFewRows = 8;
   // Small memories get shorter runs.
@@ -132,14 +141,17 @@ void ChunkChooser::chooseSteps(int64_t row, int64_t col) {
   // A transposed tile is kept near a square, so that both sides have runs of memory.
   bool isTransposed = row != kWhole && col != kWhole && readsTransposed(row, col);
   int64_t most = isTransposed ? square : budget;
+  int64_t beside = rows == kUnknown ? kFewRows : std::min(rows, kFewRows);
+  beside = std::max<int64_t>(beside, 1);
+  if (col != kWhole && isScannedAlong(col))
+    most = std::min(most, budget / beside);
   if (col != kWhole) {
     std::optional<int64_t> fixed = scheduledStep(*group_, col);
     // What fits, is fixed by a schedule, or cannot be cut, is taken whole.
     if (fixed || group_->axis(col).isWhole || (cols != kUnknown && cols <= most)) {
       axis(col).step = fixed.value_or(cols);
     } else {
-      int64_t beside = rows == kUnknown ? kFewRows : std::min(rows, kFewRows);
-      int64_t step = isTransposed ? square : budget / std::max<int64_t>(beside, 1);
+      int64_t step = isTransposed ? square : budget / beside;
       axis(col).step = std::max<int64_t>(least, roundDown(step, least));
     }
   }
