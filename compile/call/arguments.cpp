@@ -156,7 +156,7 @@ void Resolver::read(const std::vector<std::string> &words) {
     size_t equals = word.find('=');
     std::string name = word.substr(0, equals);
     if (equals == word.npos) {
-      fail(word, "write `name=value`");
+      fail(word, "write `name=value`; `--entry NAME` says what is to run");
       continue;
     }
     std::string value = word.substr(equals + 1);

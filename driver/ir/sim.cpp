@@ -142,8 +142,12 @@ ExitCode simulateOnLevels(Session &session, const Target &target, const MachineL
     int64_t value = 0;
     const char *end = word.data() + word.size();
     if (equals == word.npos || std::from_chars(word.data() + equals + 1, end, value).ptr != end) {
-      session.sink().report(DiagId::BadRunArgument, kNoSpan,
-                            {word, "on a machine of many chips only sizes are given: `B=1024`"});
+      const char *entryHelp =
+          equals == word.npos ? "; `--entry NAME` says which program is meant" : "";
+      session.sink().report(
+          DiagId::BadRunArgument, kNoSpan,
+          {word,
+           std::string("on a machine of many chips only sizes are given: `B=1024`") + entryHelp});
       return ExitCode::Usage;
     }
     question.sizes[word.substr(0, equals)] = value;

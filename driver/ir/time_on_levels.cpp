@@ -33,9 +33,9 @@ public:
     if (!program || sink.hasErrors() || program->modules[0]->callables.empty())
       return fails(sink);
     CompilerOptions options = compilerOptions(session_.options(), target_);
-    Simulation simulation(*program, sources, options, *costs_, sink,
-                          *program->modules[0]->callables[0]);
-    if (!simulation.bind({}, {}))
+    const CallableDecl &part = *program->modules[0]->callables[0];
+    Simulation simulation(*program, sources, options, *costs_, sink, part);
+    if (!simulation.bind(scalarsOf(part), {}))
       return fails(sink);
     std::optional<rt::sim::Estimate> estimate = simulation.estimate();
     return estimate ? estimate->microseconds() * 1e-6 : fails(sink);
@@ -44,6 +44,17 @@ public:
   std::string why; ///< of the first that has no time
 
 private:
+  /// Values of scalars that are no floats. What parts compute between movements has all of its lengths
+  /// and positions as numbers and no control flow, so these are data like any other and no time
+  /// depends on them; a caller of `sim` must give them because in whole programs they may be counts.
+  static std::vector<std::string> scalarsOf(const CallableDecl &part) {
+    std::vector<std::string> given;
+    for (const Local *param : part.params)
+      if (param->type->isScalar() && !isFloat(param->type->elem.kind))
+        given.push_back(param->name + (param->type->elem.kind == ElemKind::Bool ? "=true" : "=1"));
+    return given;
+  }
+
   double fails(const DiagnosticSink &sink) {
     if (!why.empty())
       return 0;
