@@ -17,7 +17,10 @@ import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-import numpy as np
+import openblas_core
+
+openblas_core.settle()  # before NumPy is loaded, which may bring OpenBLAS along
+import numpy as np  # noqa: E402
 
 BUILD = os.path.abspath(sys.argv[1])
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -95,8 +98,6 @@ def pointer(array):
 
 def openblas(a, b, c):
     """A call of sgemm on the arrays, or None without OpenBLAS."""
-    # An environment that names an older processor would make it slower than it is.
-    os.environ.pop("OPENBLAS_CORETYPE", None)
     name = ctypes.util.find_library("openblas")
     if not name:
         return None

@@ -2,7 +2,6 @@
 
 import ctypes
 import ctypes.util
-import os
 
 import numpy as np
 
@@ -23,6 +22,9 @@ class Blas:
         setter = {"openblas": "openblas_set_num_threads", "blis": "bli_thread_set_num_threads"}[name]
         if hasattr(self._code, setter):
             getattr(self._code, setter)(threads)
+        if name == "openblas":
+            self._code.openblas_get_corename.restype = ctypes.c_char_p
+            print(f"OpenBLAS runs its code for {self._code.openblas_get_corename().decode()}")
 
     def gemm(self, a, b, c, transposed=False):
         """A call of `c = a @ b`, or of `c = a @ b.T`, on rows of floats."""
@@ -57,8 +59,6 @@ class Peers:
     PACKAGES = {"openblas": "libopenblas0-pthread", "blis": "libblis4-pthread", "torch": "python3-torch"}
 
     def __init__(self, threads):
-        # An environment that names an older processor makes OpenBLAS slower than it is.
-        os.environ.pop("OPENBLAS_CORETYPE", None)
         self.blas = {name: Blas(name, threads) for name in ("openblas", "blis")}
         self.torch = torch_or_none(threads)
         self.absent = [name for name, library in self.blas.items() if not library.is_here]

@@ -122,6 +122,11 @@ def measure(options, threads, folder):
 
 def main():
     options = read_options()
+    # Before NumPy is loaded, which may bring OpenBLAS along.
+    sys.path.insert(0, os.path.join(ROOT, "bench"))
+    import openblas_core
+
+    openblas_core.settle()
     if options.install:
         from peers import Peers
 
