@@ -22,6 +22,16 @@ ExitCode runTune(const Options &options);
 /// there is none.
 const CallableDecl *chooseEntry(Session &session, const CheckedProgram &program);
 
+/// A checked file, and the entry in it that a command is about.
+struct CheckedEntry {
+  std::unique_ptr<CheckedProgram> program;
+  const CallableDecl *decl = nullptr;
+};
+
+/// Checks the file of the command line and chooses the entry. `decl` is null after reporting why
+/// there is none, or what is wrong in the file.
+CheckedEntry checkEntry(Session &session);
+
 /// Reports why a call stopped, at its source line if it has one.
 void reportStop(Session &session, const rt::Failure &failure);
 

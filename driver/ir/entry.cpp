@@ -18,6 +18,14 @@ const CallableDecl *chooseEntry(Session &session, const CheckedProgram &program)
   return choice.decl;
 }
 
+CheckedEntry checkEntry(Session &session) {
+  CheckedEntry entry;
+  entry.program = session.check(session.options().positional().front());
+  if (entry.program && !session.failed())
+    entry.decl = chooseEntry(session, *entry.program);
+  return entry;
+}
+
 void reportStop(Session &session, const rt::Failure &failure) {
   Span span = kNoSpan;
   SourceManager &sources = session.sources();

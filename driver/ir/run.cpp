@@ -297,11 +297,7 @@ ExitCode runRun(const Options &options) {
     session.sink().report(DiagId::TargetCannotRun, kNoSpan, {target->name, why});
     return session.finish(ExitCode::Missing);
   }
-  std::string file = options.positional().front();
-  std::unique_ptr<CheckedProgram> program = session.check(file);
-  if (!program || session.failed())
-    return session.finish();
-  const CallableDecl *decl = chooseEntry(session, *program);
+  auto [program, decl] = checkEntry(session);
   if (!decl)
     return session.finish();
   if (!checkpointsAreMet(session, *decl, shape.has_value()))

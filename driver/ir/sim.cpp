@@ -123,10 +123,7 @@ ExitCode simulateModule(Session &session, const Machine &machine, const MachineC
 /// A program whose arrays lie over the chips of a machine.
 ExitCode simulateOnLevels(Session &session, const Target &target, const MachineLevels &levels) {
   const Options &options = session.options();
-  std::unique_ptr<CheckedProgram> program = session.check(options.positional().front());
-  if (!program || session.failed())
-    return ExitCode::SourceErrors;
-  const CallableDecl *decl = chooseEntry(session, *program);
+  auto [program, decl] = checkEntry(session);
   if (!decl)
     return ExitCode::SourceErrors;
   LevelsQuestion question{*program,
@@ -196,10 +193,7 @@ ExitCode runSim(const Options &options) {
   }
   if (options.positional().front().ends_with(".pto"))
     return session.finish(simulateModule(session, *target->machine, *costs));
-  std::unique_ptr<CheckedProgram> program = session.check(options.positional().front());
-  if (!program || session.failed())
-    return session.finish();
-  const CallableDecl *decl = chooseEntry(session, *program);
+  auto [program, decl] = checkEntry(session);
   if (!decl)
     return session.finish();
   Simulation simulation(*program, session.sources(), compilerOptions(options, *target), *costs,

@@ -237,10 +237,7 @@ ExitCode runTune(const Options &options) {
   std::optional<TunedTarget> chip = targetToTuneFor(session);
   if (!chip)
     return session.finish(ExitCode::Missing);
-  std::unique_ptr<CheckedProgram> program = session.check(options.positional().front());
-  if (!program || session.failed())
-    return session.finish();
-  const CallableDecl *decl = chooseEntry(session, *program);
+  auto [program, decl] = checkEntry(session);
   if (!decl)
     return session.finish();
   Wanted wanted = wantedBy(*decl, wantedOf(options));
