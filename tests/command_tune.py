@@ -71,7 +71,7 @@ def written(tools: Tools, folder: pathlib.Path) -> None:
     found = found_by(tools, source, "--write")
     expect(source.read_text() == f"{TUNED}\n{found['schedule']}\n", source.read_text())
     expect(cost_of(tools, source) == found["best"]["us"], cost_of(tools, source), found["best"])
-    again = tools.run("tune", source, "--write", *SIZES)
+    again = tools.run("tune", source, "--write", "--budget", "600", *SIZES)
     expect(again.code == 0 and "left as it is" in again.stderr and "nothing is faster" in again.stdout, again)
 
 
@@ -123,10 +123,10 @@ def little_to_try(tools: Tools, folder: pathlib.Path) -> None:
     cut = tools.run("tune", source, "--budget", "0", *SIZES)
     expect(cut.code == 0 and "tried 1 of 45" in cut.stdout and "budget" in cut.stdout, cut)
     source.write_text(TUNED.replace(": [16, 64, 128]", "").replace(": [64, 128, 256]", ""))
-    none = tools.run("tune", source, *SIZES)
+    none = tools.run("tune", source, "--budget", "600", *SIZES)
     expect(none.code == 0 and "with other items" in none.stdout and "of 25" not in none.stdout, none)
     source.write_text(TUNED)
-    fixed = tools.run("tune", source, "-D", "BM=16", "-D", "BN=64", "-D", "BK=64", *SIZES)
+    fixed = tools.run("tune", source, "-D", "BM=16", "-D", "BN=64", "-D", "BK=64", "--budget", "600", *SIZES)
     expect(fixed.code == 0 and "tried 1, which is all" in fixed.stdout, fixed)
     outcome = tools.run("tune", source, "--target", "reference")
     expect(outcome.code == 3 and "measured on `cpu`" in outcome.stderr, outcome)

@@ -67,7 +67,8 @@ static std::string callText(const TimedOnLevels &timed) {
 
 std::string levelsText(const TimedOnLevels &timed, const SourceManager &sources) {
   const parts::PartsTime &time = timed.time;
-  std::string text = callText(timed) + printed(": %.1f us", us(time.seconds));
+  std::string text = callText(timed) + (timed.notComputed.empty() ? ": " : ": at least ") +
+                     printed("%.1f us", us(time.seconds));
   if (time.computing > 0)
     text += printed(", of which a part computes %.1f (%.0f %%)", us(time.computing),
                     100 * time.computing / time.seconds);
@@ -95,7 +96,7 @@ std::string levelsText(const TimedOnLevels &timed, const SourceManager &sources)
     text += "; -D gives sizes\n";
   }
   if (!timed.notComputed.empty())
-    text += "  computing has no time where " + timed.notComputed + "\n";
+    text += "  left out is computing that has no estimate: " + timed.notComputed + "\n";
   return text;
 }
 
