@@ -179,6 +179,8 @@ struct IndexItem {
   uint32_t restCount = 0;     ///< Rest: number of known axes it covers (besides the prefix)
   bool restHasPrefix = false;
   bool needsCheck = true; ///< bounds not proved
+  /// A range that is written in place, whose end may lie before its start for all that is proved.
+  bool mayEndBeforeStart = false;
   int64_t axis =
       0; ///< indexed axis of the base counted from the end (-1 last); meaningless for NewAxis
   Span span;

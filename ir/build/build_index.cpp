@@ -47,6 +47,15 @@ static void checkRange(BuildContext &c, const Box &box, size_t axis, mlir::Value
             loc);
 }
 
+/// A slice whose end lies before its start is an error and not empty. Its length does not tell,
+/// because it is rounded up to a multiple of the step, or is that of a range, which is empty.
+static void checkOrder(BuildContext &c, const RangeExpr &range, mlir::Value start, Location loc) {
+  mlir::Value stop = buildValue(c, *range.hi);
+  mlir::Value ordered =
+      c.b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sle, start, stop);
+  emitCheck(c, ordered, "bounds", "a slice ends at {0}, before its start {1}", {stop, start}, loc);
+}
+
 /// One reduction over the index array. What is compared is wide enough for every position and every
 /// extent: a limit in an element type of 8 bits would end before the last position that it names.
 static void checkGather(BuildContext &c, mlir::Value indices, mlir::Value extent, Location loc) {
@@ -138,8 +147,11 @@ static void addRange(BuildContext &c, const IndexItem &item, mlir::Value base, B
   box.lengths.push_back(range.length);
   box.steps.push_back(range.step);
   box.strided |= !constantIs(range.step, 1);
-  if (item.needsCheck && c.binding.checked)
-    checkRange(c, box, axis, lengthOf(c, base, static_cast<int64_t>(axis)), loc);
+  if (!item.needsCheck || !c.binding.checked)
+    return;
+  if (item.mayEndBeforeStart)
+    checkOrder(c, cast<RangeExpr>(*item.value), range.start, loc);
+  checkRange(c, box, axis, lengthOf(c, base, static_cast<int64_t>(axis)), loc);
 }
 
 static void addGather(BuildContext &c, const IndexItem &item, mlir::Value base, Box &box,

@@ -39,6 +39,7 @@ struct Indexing {
   void addRest(size_t first, size_t count, Span span);
   void addIndex(size_t axis, NodeId index);
   void addRange(size_t axis, IndexItem item, const RangeInfo &range, Dim stop);
+  void addWritten(size_t axis, IndexItem item, const RangeInfo &info, Dim stop);
   void addSlice(size_t axis, NodeId index);
   void addPosition(size_t axis, IndexItem item);
   void addGather(size_t axis, IndexItem item);
@@ -303,19 +304,25 @@ void Indexing::addSlice(size_t axis, NodeId index) {
   range->hi = dimValue(ctx, stop, view.stop());
   range->step = view.step() == kNoNode ? nullptr : dimValue(ctx, info.step, view.step());
   item.value = range;
-  // A slice whose end lies before its start is an error; one that may do so is checked at run time.
+  addWritten(axis, item, info, stop);
+}
+
+/// A slice whose end lies before its start is an error; one that may do so is checked at run time.
+void Indexing::addWritten(size_t axis, IndexItem item, const RangeInfo &info, Dim stop) {
   Verdict ordered = ctx.facts.proveLessEqual(info.start, stop);
   if (ordered.isFalse()) {
     ctx.sink
-        .report(DiagId::SliceEndsBeforeStart, info.span,
+        .report(DiagId::SliceEndsBeforeStart, item.span,
                 {ctx.dims.toString(info.start), ctx.dims.toString(stop)})
         .note(explain(ctx.facts, ordered));
     failed = true;
     return;
   }
   addRange(axis, item, info, stop);
-  if (!expr->items.empty() && !ordered.isTrue())
+  if (!expr->items.empty() && !ordered.isTrue()) {
     expr->items.back().needsCheck = true;
+    expr->items.back().mayEndBeforeStart = true;
+  }
 }
 
 void Indexing::addIndex(size_t axis, NodeId index) {
@@ -348,6 +355,8 @@ void Indexing::addIndex(size_t axis, NodeId index) {
       info.step = range->step ? dimOrHoist(ctx, range->step) : ctx.dims.constant(1);
       if (!info.length)
         info.length = ctx.dims.ceilDiv(ctx.dims.sub(hi, info.start), info.step);
+      if (info.start && hi)
+        return addWritten(axis, item, info, hi);
       return addRange(axis, item, info, hi);
     }
     return addRange(axis, item, *type->range, Dim());
