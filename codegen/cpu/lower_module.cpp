@@ -135,7 +135,8 @@ OwningOpRef<ModuleOp> lowerToBlocks(ModuleOp source, const Processor &processor)
   for (auto op : source.getOps<func::FuncOp>())
     if (!op.isExternal())
       lowerFunction(lowering, op);
-  // A module with a failure is not handed on: part of its code is a placeholder.
+  // A failure was reported where it is. The module is not handed on, because values that could not
+  // be lowered are undefined in it.
   return lowering.failed ? OwningOpRef<ModuleOp>() : std::move(target);
 }
 

@@ -48,7 +48,8 @@ static void checkRange(BuildContext &c, const Box &box, size_t axis, mlir::Value
 }
 
 /// A slice whose end lies before its start is an error and not empty. Its length does not tell,
-/// because it is rounded up to a multiple of the step, or is that of a range, which is empty.
+/// because it is the distance divided by the step and rounded up, or that of a range, which is
+/// empty.
 static void checkOrder(BuildContext &c, const RangeExpr &range, mlir::Value start, Location loc) {
   mlir::Value stop = buildValue(c, *range.hi);
   mlir::Value ordered =
