@@ -1,5 +1,6 @@
 // Orderings of rows, for compiled code: elements become unsigned keys whose order is that of the language (NaN last, -0 and 0
-// equal), and entries of key and position are sorted by their digits, which keeps equal ones in their order.
+// equal), and entries of key and position are sorted by their digits, which keeps equal ones in their order. Where nobody asks
+// for positions the keys are sorted alone, which moves half as many bytes, and become elements again.
 #include "runtime/abi/kernel_abi.h"
 
 #include <algorithm>
@@ -112,6 +113,24 @@ void keysOf(const Bits *bits, int64_t count, const KeyForm &form, bool descendin
   }
 }
 
+/// The elements of keys again. A key has lost the sign of a zero and the bits of a NaN.
+template <typename Bits, typename Key>
+void elementsOf(const Key *keys, int64_t count, const KeyForm &form, bool descending, Bits *bits) {
+  constexpr Bits sign = static_cast<Bits>(Bits(1) << (sizeof(Bits) * 8 - 1));
+  Bits flip = descending ? static_cast<Bits>(~Bits(0)) : Bits(0);
+  if (form.numbers == Numbers::Signed)
+    flip ^= sign;
+  if (form.numbers != Numbers::Real) {
+    for (int64_t i = 0; i < count; ++i)
+      bits[i] = static_cast<Bits>(keys[i] ^ flip);
+    return;
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    auto ordered = static_cast<Bits>(keys[i] ^ flip);
+    bits[i] = static_cast<Bits>(ordered & sign ? ordered ^ sign : ~ordered);
+  }
+}
+
 // --- sorting -------------------------------------------------------------------------------------
 
 template <typename Key> struct SortEntry {
@@ -123,32 +142,36 @@ template <typename Key> struct SortEntry {
   }
 };
 
-/// Sorts by the digits of keys of `width` bits, the least one first. Returns where the result is: `entries` or `room`.
-template <unsigned Digit, typename Key>
-SortEntry<Key> *sortByDigits(SortEntry<Key> *entries, SortEntry<Key> *room, int64_t count,
-                             unsigned width) {
+template <typename Key> Key keyOf(Key key) { return key; }
+template <typename Key> Key keyOf(const SortEntry<Key> &entry) { return entry.key; }
+
+/// Sorts keys, or entries by their keys, of which `width` bits count, by digits, the least one first. Returns where the result
+/// is: `entries` or `room`.
+template <unsigned Digit, typename Entry>
+Entry *sortByDigits(Entry *entries, Entry *room, int64_t count, unsigned width) {
+  using Key = decltype(keyOf(*entries));
   constexpr size_t buckets = size_t(1) << Digit;
   constexpr unsigned most = (sizeof(Key) * 8 + Digit - 1) / Digit;
   static thread_local std::array<std::array<uint32_t, buckets>, most> counts;
   unsigned digits = (width + Digit - 1) / Digit;
-  auto digitOf = [](Key key, unsigned digit) {
-    return static_cast<size_t>(key >> (digit * Digit)) & (buckets - 1);
+  auto digitOf = [](const Entry &entry, unsigned digit) {
+    return static_cast<size_t>(keyOf(entry) >> (digit * Digit)) & (buckets - 1);
   };
   for (unsigned digit = 0; digit < digits; ++digit)
     counts[digit].fill(0);
   for (int64_t i = 0; i < count; ++i)
     for (unsigned digit = 0; digit < digits; ++digit)
-      ++counts[digit][digitOf(entries[i].key, digit)];
+      ++counts[digit][digitOf(entries[i], digit)];
   for (unsigned digit = 0; digit < digits; ++digit) {
     auto &starts = counts[digit];
     // A digit that all keys share orders nothing.
-    if (starts[digitOf(entries[0].key, digit)] == static_cast<uint32_t>(count))
+    if (starts[digitOf(entries[0], digit)] == static_cast<uint32_t>(count))
       continue;
     uint32_t sum = 0;
     for (uint32_t &start : starts)
       sum += std::exchange(start, sum);
     for (int64_t i = 0; i < count; ++i)
-      room[starts[digitOf(entries[i].key, digit)]++] = entries[i];
+      room[starts[digitOf(entries[i], digit)]++] = entries[i];
     std::swap(entries, room);
   }
   return entries;
@@ -157,9 +180,8 @@ SortEntry<Key> *sortByDigits(SortEntry<Key> *entries, SortEntry<Key> *room, int6
 // Below these numbers of entries the tables of digits cost more than they save.
 constexpr int64_t kFewest = 48, kFewestForWideDigits = 2048;
 
-template <typename Key>
-SortEntry<Key> *sortEntries(SortEntry<Key> *entries, SortEntry<Key> *room, int64_t count,
-                            unsigned width) {
+template <typename Entry>
+Entry *sortEntries(Entry *entries, Entry *room, int64_t count, unsigned width) {
   if (count < kFewest) {
     std::sort(entries, entries + count);
     return entries;
@@ -225,6 +247,8 @@ public:
 
   void run() {
     bool selects = r_.count < r_.length / 8;
+    if (!selects && !r_.positions)
+      return sortKeys();
     int64_t capacity = selects ? std::min(r_.length, r_.count * 2 + 256) : r_.length;
     auto *entries = scratch<SortEntry<Key>>(capacity), *room = scratch<SortEntry<Key>>(capacity);
     if (!entries || !room)
@@ -252,6 +276,35 @@ private:
       keysOf(bits() + first, count, form_, r_.descending, keys.data());
       each(keys.data(), count, first);
     }
+  }
+  void sortKeys() {
+    auto *keys = scratch<Key>(r_.length), *room = scratch<Key>(r_.length);
+    if (!keys || !room)
+      return;
+    keysOf(bits(), r_.length, form_, r_.descending, keys);
+    const Key *sorted = sortEntries(keys, room, r_.length, form_.width);
+    elementsOf(sorted, r_.count, form_, r_.descending, static_cast<Bits *>(r_.values));
+    if (form_.numbers == Numbers::Real)
+      restoreEqual(sorted);
+  }
+  /// Writes the elements that keys do not tell apart, zeros and NaNs, in the order that they have.
+  void restoreEqual(const Key *sorted) {
+    constexpr Bits sign = static_cast<Bits>(Bits(1) << (sizeof(Bits) * 8 - 1));
+    Bits flip = r_.descending ? static_cast<Bits>(~Bits(0)) : Bits(0);
+    const Key *end = sorted + r_.length;
+    auto [zero, behind] = std::equal_range(sorted, end, Key(static_cast<Bits>(sign ^ flip)));
+    // Of zeros of one sign, as most arrays have them, the key is enough.
+    if (zero != behind && std::find(bits(), bits() + r_.length, sign) != bits() + r_.length)
+      restore(zero - sorted, behind - sorted, [](Bits x) { return (x & ~sign) == 0; });
+    const Key *nan = std::lower_bound(zero, end, Key(static_cast<Bits>(~Bits(0))));
+    auto infinity = static_cast<Bits>(form_.infinity);
+    restore(nan - sorted, r_.length, [=](Bits x) { return (x & ~sign) > infinity; });
+  }
+  template <typename IsOfThese> void restore(int64_t place, int64_t end, IsOfThese isOfThese) {
+    end = std::min(end, r_.count);
+    for (const Bits *x = bits(); place < end; ++x)
+      if (isOfThese(*x))
+        static_cast<Bits *>(r_.values)[place++] = *x;
   }
   int64_t take(SortEntry<Key> *entries) {
     forBlocks([&](const Key *keys, int64_t count, int64_t first) {

@@ -51,6 +51,13 @@ void expectOrder(const std::vector<T> &row, int32_t elem, bool descending, int64
   }
   for (int64_t i = given; i < length; ++i)
     ASSERT_EQ(positions[i], -1) << "written beyond the count";
+  // Without positions the keys are sorted alone.
+  std::vector<T> alone(row.size(), T(3)), untouched(row.size(), T(3));
+  ptl_rt_order(&context, row.data(), length, elem, descending, count, alone.data(), nullptr);
+  auto bytes = static_cast<size_t>(given) * sizeof(T);
+  ASSERT_EQ(std::memcmp(alone.data(), values.data(), bytes), 0) << count << " of " << length;
+  ASSERT_EQ(std::memcmp(alone.data() + given, untouched.data(), row.size() * sizeof(T) - bytes), 0)
+      << "written beyond the count";
 }
 
 template <typename T> void expectOrders(int32_t elem, std::vector<T> special) {
@@ -109,6 +116,11 @@ template <typename Bits, typename Decode> void expectAllBits(int32_t elem, Decod
     auto length = static_cast<int64_t>(row.size());
     ptl_rt_order(&context, row.data(), length, elem, descending, length, nullptr, positions.data());
     EXPECT_EQ(positions, stated(numbers, descending)) << elem;
+    std::vector<Bits> values(row.size()), expected;
+    ptl_rt_order(&context, row.data(), length, elem, descending, length, values.data(), nullptr);
+    for (int32_t position : positions)
+      expected.push_back(row[position]);
+    EXPECT_EQ(values, expected) << elem;
   }
 }
 
