@@ -1,3 +1,4 @@
+// Arrays of callers, which may have strides of any sign: what they touch, and their elements one by one.
 #pragma once
 
 #include "runtime/elem.h"
@@ -7,7 +8,7 @@
 
 namespace ptl::rt {
 
-/// The number of elements; extents are not negative. Saturates at INT64_MAX.
+/// Returns how many elements an array of these extents has, at most INT64_MAX. Extents are not negative.
 inline int64_t elementCount(int64_t rank, const int64_t *extents) {
   int64_t count = 1;
   bool tooMany = false;
@@ -19,7 +20,7 @@ inline int64_t elementCount(int64_t rank, const int64_t *extents) {
   return tooMany ? INT64_MAX : count;
 }
 
-/// The bytes that an array may touch: [low, high); both 0 if it is empty.
+/// The addresses of the bytes that an array may touch, from `low` to before `high`; both are 0 for an empty array.
 struct ByteRange {
   uintptr_t low, high;
 
@@ -41,8 +42,8 @@ inline ByteRange bytesOf(const PtlArray &array) {
   return {base + low, base + high + size};
 }
 
-/// Calls `visit(cell, number)` for each element in row-major order, `number` counting from 0,
-/// until it returns false. Rank at most PTL_MAX_RANK.
+/// Calls `visit(cell, number)` with the address of each element in row-major order, and its number from 0 on, until `visit`
+/// returns false. The array has at most PTL_MAX_RANK axes.
 template <typename Visit> void forEachElement(const PtlArray &array, Visit visit) {
   const ElemInfo *info = elemInfo(array.elem);
   int64_t count = elementCount(array.rank, array.extents);

@@ -2,6 +2,7 @@
 // equal), and entries of key and position are sorted by their digits, which keeps equal ones in their order. Where nobody asks
 // for positions the keys are sorted alone, which moves half as many bytes, and become elements again.
 #include "runtime/abi/kernel_abi.h"
+#include "runtime/vector_sort.h"
 
 #include <algorithm>
 #include <array>
@@ -191,6 +192,15 @@ Entry *sortEntries(Entry *entries, Entry *room, int64_t count, unsigned width) {
   return sortByDigits<11>(entries, room, count, width);
 }
 
+/// Sorts keys as `sortEntries` does; `room` has `kVectorSortSlack` more. Vectors have no fixed costs, but of many short keys each
+/// digit takes less than a division does.
+template <typename Key> Key *sortKeys(Key *keys, Key *room, int64_t count, unsigned width) {
+  if (!ptl::rt::canSortByVectors() || (width <= 16 && count >= kFewestForWideDigits))
+    return sortEntries(keys, room, count, width);
+  ptl::rt::sortByVectors(keys, count, room);
+  return keys;
+}
+
 /// The first `wanted` entries of the order, in no particular order, from keys in blocks: entries that come behind the worst of
 /// as many better ones never enter.
 template <typename Key> class Selection {
@@ -248,7 +258,7 @@ public:
   void run() {
     bool selects = r_.count < r_.length / 8;
     if (!selects && !r_.positions)
-      return sortKeys();
+      return runOnKeys();
     int64_t capacity = selects ? std::min(r_.length, r_.count * 2 + 256) : r_.length;
     auto *entries = scratch<SortEntry<Key>>(capacity), *room = scratch<SortEntry<Key>>(capacity);
     if (!entries || !room)
@@ -277,12 +287,13 @@ private:
       each(keys.data(), count, first);
     }
   }
-  void sortKeys() {
-    auto *keys = scratch<Key>(r_.length), *room = scratch<Key>(r_.length);
+  void runOnKeys() {
+    auto *keys = scratch<Key>(r_.length),
+         *room = scratch<Key>(r_.length + ptl::rt::kVectorSortSlack);
     if (!keys || !room)
       return;
     keysOf(bits(), r_.length, form_, r_.descending, keys);
-    const Key *sorted = sortEntries(keys, room, r_.length, form_.width);
+    const Key *sorted = sortKeys(keys, room, r_.length, form_.width);
     elementsOf(sorted, r_.count, form_, r_.descending, static_cast<Bits *>(r_.values));
     if (form_.numbers == Numbers::Real)
       restoreEqual(sorted);
