@@ -61,13 +61,6 @@ std::string identify() {
   return identity;
 }
 
-/// Whether nothing but the code is wanted.
-bool wantsCodeAlone(const CompilerOptions &options) {
-  return !options.verifyEach && !options.timePasses && options.dumpFolder.empty() &&
-         !options.legalizeFor && !options.manyLevels && !options.chip && !options.onStep &&
-         !options.afterPass;
-}
-
 std::string keyOf(const CompileContext &context, const ir::EntryBinding &binding,
                   const std::string &symbol) {
   const CompilerOptions &options = context.options();
@@ -99,6 +92,12 @@ std::string keyOf(const CompileContext &context, const ir::EntryBinding &binding
 
 } // namespace
 
+bool wantsCodeAlone(const CompilerOptions &options) {
+  return !options.verifyEach && !options.timePasses && options.dumpFolder.empty() &&
+         !options.legalizeFor && !options.manyLevels && !options.chip && !options.onStep &&
+         !options.afterPass;
+}
+
 const std::string &buildIdentity() {
   static const std::string identity = identify();
   return identity;
@@ -111,13 +110,16 @@ KeptCode::KeptCode(const CompileContext &context, const ir::EntryBinding &bindin
     key_ = keyOf(context, binding, symbol);
 }
 
-std::optional<std::string> KeptCode::find() const {
-  return isUsed() ? context_.options().cache->find(key_) : std::nullopt;
+std::optional<EntryCode> KeptCode::find() const {
+  std::optional<std::string> text;
+  if (isUsed())
+    text = context_.options().cache->find(key_);
+  return text ? EntryCode::ofText(*text) : std::nullopt;
 }
 
-void KeptCode::keep(const std::string &object) const {
+void KeptCode::keep(const EntryCode &code) const {
   if (isUsed() && context_.sink().all().size() == reportedBefore_)
-    context_.options().cache->store(key_, object);
+    context_.options().cache->store(key_, code.text());
 }
 
 } // namespace ptl

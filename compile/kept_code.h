@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compile/compile_context.h"
+#include "compile/entry_code.h"
 #include "ir/build/build_ir.h"
 
 #include <optional>
@@ -17,17 +18,20 @@ public:
   KeptCode(const CompileContext &context, const ir::EntryBinding &binding,
            const std::string &symbol);
 
-  /// False if nothing is kept: there is no cache, or more is wanted of the compilation than code.
+  /// False if nothing is kept: there is no cache, or more than code is wanted of the compilation.
   bool isUsed() const { return !key_.empty(); }
-  std::optional<std::string> find() const;
+  std::optional<EntryCode> find() const;
   /// Keeps the code, unless compiling it has said something, which would have to be said again.
-  void keep(const std::string &object) const;
+  void keep(const EntryCode &code) const;
 
 private:
   const CompileContext &context_;
   size_t reportedBefore_;
   std::string key_;
 };
+
+/// Whether nothing but the code is wanted: no times, dumps or checks of passes.
+bool wantsCodeAlone(const CompilerOptions &options);
 
 /// What identifies the build of the compiler: the build ID of the file that this code lies in, or
 /// where a linker wrote none, the file's path, size and time.

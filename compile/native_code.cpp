@@ -112,14 +112,16 @@ static std::optional<cpu::JitCode> load(const CompileContext &context, cpu::Llvm
   });
 }
 
-/// Links object code; nothing if it cannot be linked or does not have the symbol.
-static std::optional<cpu::JitCode> linkObject(std::string object, const std::string &symbol) {
-  auto code = cpu::JitCode::fromObject(std::move(object), runtimeSymbols());
-  if (!code) {
-    llvm::consumeError(code.takeError());
+/// Links the code of an entry; nothing if it cannot be linked or does not have the symbol.
+static std::optional<cpu::JitCode> linkEntry(const CompilerOptions &options, EntryCode code,
+                                             const std::string &symbol) {
+  auto linked = cpu::JitCode::fromObject(std::move(code.object), runtimeSymbols(),
+                                         lazyFunctions(options, code.functions));
+  if (!linked) {
+    llvm::consumeError(linked.takeError());
     return std::nullopt;
   }
-  return code->lookup(symbol) ? std::optional(std::move(*code)) : std::nullopt;
+  return linked->lookup(symbol) ? std::optional(std::move(*linked)) : std::nullopt;
 }
 
 /// The object code of an optimised module. Nothing after an error.
@@ -138,27 +140,56 @@ static std::optional<std::string> objectOf(const CompileContext &context, llvm::
   });
 }
 
-std::optional<cpu::JitCode> compileEntry(const CompileContext &context,
-                                         const ir::EntryBinding &binding,
-                                         const std::string &symbol) {
-  KeptCode kept(context, binding, symbol);
-  if (std::optional<std::string> object = kept.find())
-    if (std::optional<cpu::JitCode> code = linkObject(std::move(*object), symbol))
-      return code;
+/// The entry's own code, and the functions of its products apart. Nothing after an error.
+static std::optional<EntryCode> entryCode(const CompileContext &context,
+                                          const ir::EntryBinding &binding,
+                                          const std::string &symbol) {
+  std::optional<VectorModule> vectors = vectoriseEntry(context, binding, symbol);
+  std::optional<cpu::LlvmModule> code;
+  if (vectors)
+    code = translateToLlvm(context, std::move(*vectors));
+  if (!code)
+    return std::nullopt;
+  EntryCode result;
+  result.functions = cpu::takeFunctions(*code->module);
+  code = optimise(context, std::move(*code), context.options().level);
+  std::optional<std::string> object;
+  if (code)
+    object = objectOf(context, *code->module);
+  if (!object)
+    return std::nullopt;
+  result.object = std::move(*object);
+  return result;
+}
+
+/// The whole code at once, with what else the options want of its compilation.
+static std::optional<cpu::JitCode> compileWhole(const CompileContext &context,
+                                                const ir::EntryBinding &binding,
+                                                const std::string &symbol) {
   std::optional<BuiltEntry> built = buildEntry(context, binding, symbol);
   std::optional<cpu::LlvmModule> code;
   if (built)
     code = lowerToLlvm(context, std::move(built->tensor));
   if (!code)
     return std::nullopt;
-  if (!kept.isUsed())
-    return load(context, std::move(*code), {}, cpu::qualityAt(context.options().level));
-  std::optional<std::string> object = objectOf(context, *code->module);
-  if (!object)
+  return load(context, std::move(*code), {}, cpu::qualityAt(context.options().level));
+}
+
+std::optional<cpu::JitCode> compileEntry(const CompileContext &context,
+                                         const ir::EntryBinding &binding,
+                                         const std::string &symbol) {
+  if (!wantsCodeAlone(context.options()))
+    return compileWhole(context, binding, symbol);
+  KeptCode kept(context, binding, symbol);
+  if (std::optional<EntryCode> code = kept.find())
+    if (std::optional<cpu::JitCode> linked = linkEntry(context.options(), std::move(*code), symbol))
+      return linked;
+  std::optional<EntryCode> code = entryCode(context, binding, symbol);
+  if (!code)
     return std::nullopt;
-  std::optional<cpu::JitCode> linked = linkObject(*object, symbol);
+  std::optional<cpu::JitCode> linked = linkEntry(context.options(), *code, symbol);
   if (linked)
-    kept.keep(*object);
+    kept.keep(*code);
   else
     context.log().reportFault("native code", "the code cannot be linked");
   return linked;
@@ -194,7 +225,7 @@ std::optional<Translated> translateEntry(const CompileContext &context,
 /// The code of functions that compilations share, compiled where it is not there yet. Nothing after
 /// an error.
 static std::optional<cpu::JitCode::Objects> sharedObjects(const CompileContext &context,
-                                                          const cpu::FunctionTexts &functions,
+                                                          const cpu::SeparateFunctions &functions,
                                                           int level, cpu::CodeQuality quality) {
   const CompilerOptions &options = context.options();
   if (!options.functionObjects)

@@ -44,7 +44,7 @@ struct Translated {
   std::string bytes;
   /// Functions that are not in `bytes`, since compilations share their code: with
   /// `CompilerOptions::functionObjects`.
-  cpu::FunctionTexts functions;
+  cpu::SeparateFunctions functions;
 };
 
 /// The way of `compileEntry` in two stages, of which only the second depends on level and quality.

@@ -1,10 +1,10 @@
 #include "codegen/cpu/function_objects.h"
 
 #include "llvm/ADT/SmallPtrSet.h"
-#include "llvm/AsmParser/Parser.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/InstIterator.h"
-#include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
@@ -39,12 +39,21 @@ static bool callsOthers(const Function &function, const SmallPtrSetImpl<Function
   return false;
 }
 
+/// A function that is compiled when it is called first must not have its arguments in registers that are not saved meanwhile:
+/// those of vectors.
+static bool takesOnlyScalars(const Function &function) {
+  auto isScalar = [](const Type *type) { return type->isSingleValueType() && !type->isVectorTy(); };
+  return (function.getReturnType()->isVoidTy() || isScalar(function.getReturnType())) &&
+         all_of(function.args(), [&](const Argument &each) { return isScalar(each.getType()); });
+}
+
 /// The functions that can be compiled by themselves.
 static SmallVector<Function *> separateFunctions(Module &module) {
   SmallVector<Function *> separate;
   for (Function &function : module)
     if (!function.isDeclaration() && function.hasLocalLinkage() &&
-        function.hasFnAttribute(Attribute::NoInline) && !refersToData(function))
+        function.hasFnAttribute(Attribute::NoInline) && takesOnlyScalars(function) &&
+        !refersToData(function))
       separate.push_back(&function);
   SmallPtrSet<Function *, 16> taken(separate.begin(), separate.end());
   // One that stays keeps its callers.
@@ -65,7 +74,7 @@ static std::unique_ptr<Module> moduleOf(const Module &whole, const Function &fun
       CloneModule(whole, values, [&](const GlobalValue *each) { return each == &function; });
   module->setModuleIdentifier(function.getName());
   module->setSourceFileName(function.getName());
-  // Unused declarations would make equal functions of different modules differ as text.
+  // Unused declarations would make equal functions of different modules differ.
   for (GlobalVariable &global : make_early_inc_range(module->globals()))
     if (global.use_empty())
       global.eraseFromParent();
@@ -75,44 +84,48 @@ static std::unique_ptr<Module> moduleOf(const Module &whole, const Function &fun
   return module;
 }
 
-FunctionTexts takeFunctions(Module &module) {
+SeparateFunctions takeFunctions(Module &module) {
   SmallVector<Function *> taken = separateFunctions(module);
   for (Function *function : taken)
     // The linker of the process has to find them from the object that calls them.
     function->setLinkage(GlobalValue::ExternalLinkage);
-  FunctionTexts texts;
+  SeparateFunctions functions;
   for (Function *function : taken) {
-    raw_string_ostream out(texts.emplace_back());
-    moduleOf(module, *function)->print(out, nullptr);
+    functions.push_back({function->getName().str(), ""});
+    raw_string_ostream out(functions.back().bitcode);
+    WriteBitcodeToFile(*moduleOf(module, *function), out);
   }
   for (Function *function : taken)
     function->deleteBody();
-  return texts;
+  return functions;
 }
 
-static Expected<std::string> compileText(const std::string &text, const Processor &processor,
-                                         int level, CodeQuality quality) {
+Expected<std::string> compileFunction(const SeparateFunction &function, TargetMachine &machine,
+                                      int level) {
   LLVMContext context;
-  SMDiagnostic wrong;
-  std::unique_ptr<Module> module = parseAssemblyString(text, wrong, context);
+  auto module = parseBitcodeFile(MemoryBufferRef(function.bitcode, function.name), context);
   if (!module)
-    return createStringError(wrong.getMessage());
-  auto machine = makeTargetMachine(processor, quality);
-  if (!machine)
-    return machine.takeError();
-  optimise(*module, **machine, level);
-  return emitOutput(*module, **machine, OutputKind::Object);
+    return module.takeError();
+  optimise(**module, machine, level);
+  return emitOutput(**module, machine, OutputKind::Object);
 }
 
-Expected<JitCode::Objects> FunctionObjects::objects(const FunctionTexts &texts,
+Expected<JitCode::Objects> FunctionObjects::objects(const SeparateFunctions &functions,
                                                     const Processor &processor, int level,
                                                     CodeQuality quality) {
   JitCode::Objects objects;
-  for (const std::string &text : texts) {
-    // The text is the key, so that no hash collision can give the code of another function.
-    auto &object = objects_[{level, quality, text}];
+  std::unique_ptr<TargetMachine> machine;
+  for (const SeparateFunction &function : functions) {
+    // The bitcode is the key, so that no hash collision can give the code of another function.
+    auto &object = objects_[{level, quality, function.bitcode}];
     if (!object) {
-      Expected<std::string> code = compileText(text, processor, level, quality);
+      if (!machine) {
+        auto made = makeTargetMachine(processor, quality);
+        if (!made)
+          return made.takeError();
+        machine = std::move(*made);
+      }
+      Expected<std::string> code = compileFunction(function, *machine, level);
       if (!code)
         return code.takeError();
       object = std::make_shared<const std::string>(std::move(*code));

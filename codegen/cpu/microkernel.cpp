@@ -214,27 +214,38 @@ static void firstWay(const Emit &e, ArrayRef<Way> ways,
       });
 }
 
-func::FuncOp productFunction(const Emit &outer, const ProductPlan &p) {
+/// A function of the operands of a product: each long way has one of its own, so that code which is compiled as it is called has the
+/// ways alone that are taken.
+static func::FuncOp
+functionOfOperands(const Emit &outer, const ProductPlan &p, const char *name,
+                   llvm::function_ref<void(const Emit &, const Operands &)> emit) {
   Type pointer = pointerType(outer.b.getContext()), index = outer.b.getIndexType();
-  SmallVector<Type> types = {pointer,
-                             pointer,
-                             index,
-                             index,
-                             pointer,
-                             index,
-                             index,
-                             pointer,
-                             index,
-                             index,
-                             index,
-                             index,
-                             outer.b.getI1Type()};
+  SmallVector<Type> types(13, index);
+  // The context, A, B and C; `fresh`.
+  for (size_t at : {0, 1, 4, 7})
+    types[at] = pointer;
+  types.back() = outer.b.getI1Type();
+  return defineFunction(outer, name + p.suffix, types,
+                        [&](const Emit &e, ValueRange v) { emit(e, Operands(v)); });
+}
+
+static func::FuncOp blockedFunction(const Emit &outer, const ProductPlan &p) {
   func::FuncOp packRows = packRowsFunction(outer, p), packPanels = packPanelsFunction(outer, p);
   SmallVector<func::FuncOp> blocks;
   for (RegisterBlock block : p.blocks)
     blocks.push_back(blockFunction(outer, p, block));
-  return defineFunction(outer, "ptl_product_" + p.suffix, types, [&](const Emit &e, ValueRange v) {
-    Operands o(v);
+  return functionOfOperands(outer, p, "ptl_blocked_", [&](const Emit &e, const Operands &o) {
+    Blocking{p, packRows, packPanels, blocks, o}.emit(e);
+  });
+}
+
+func::FuncOp productFunction(const Emit &outer, const ProductPlan &p) {
+  func::FuncOp blocked = blockedFunction(outer, p), direct;
+  if (mayGoDirectly(outer, p))
+    direct = functionOfOperands(outer, p, "ptl_in_place_", [&](const Emit &e, const Operands &o) {
+      directWay(e, p, o).emit(e);
+    });
+  return functionOfOperands(outer, p, "ptl_product_", [&](const Emit &e, const Operands &o) {
     // Without any steps nothing below would write C.
     Value empty = e.bitAnd(o.fresh, e.cmpi(CmpIPredicate::eq, o.k, 0));
     SmallVector<Way> ways = {{empty, [&](const Emit &e) { zeroFill(e, p, o); }}};
@@ -242,9 +253,10 @@ func::FuncOp productFunction(const Emit &outer, const ProductPlan &p) {
     ways.append(vectorWays(e, p, o));
     if (mayStream(e, p))
       ways.push_back(streamWay(e, p, o));
-    if (mayGoDirectly(e, p))
-      ways.push_back(directWay(e, p, o));
-    firstWay(e, ways, [&](const Emit &e) { Blocking{p, packRows, packPanels, blocks, o}.emit(e); });
+    if (direct)
+      ways.push_back({directWay(e, p, o).condition,
+                      [&](const Emit &e) { callFunction(e, direct, o.values()); }});
+    firstWay(e, ways, [&](const Emit &e) { callFunction(e, blocked, o.values()); });
   });
 }
 

@@ -1,5 +1,8 @@
 #include "codegen/cpu/native.h"
 
+#include "codegen/cpu/lazy_calls.h"
+
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/MCSubtargetInfo.h"
@@ -246,8 +249,10 @@ Expected<std::string> emitOutput(Module &module, TargetMachine &machine, OutputK
   auto fileType =
       kind == OutputKind::Assembly ? CodeGenFileType::AssemblyFile : CodeGenFileType::ObjectFile;
   // The code generator has one level for a whole module.
+  CodeGenOptLevel level = machine.getOptLevel();
   if (tooLargeForFullQuality(module))
     machine.setOptLevel(generatorLevel(CodeQuality::Quick));
+  auto restored = llvm::make_scope_exit([&] { machine.setOptLevel(level); });
   legacy::PassManager passes;
   if (machine.addPassesToEmitFile(passes, stream, nullptr, fileType))
     return createStringError("this target cannot emit such a file");
@@ -255,9 +260,14 @@ Expected<std::string> emitOutput(Module &module, TargetMachine &machine, OutputK
   return std::string(buffer.data(), buffer.size());
 }
 
-JitCode::JitCode(std::unique_ptr<orc::LLJIT> jit) : jit_(std::move(jit)) {}
+JitCode::JitCode(std::unique_ptr<orc::LLJIT> jit, std::unique_ptr<LazyCalls> calls)
+    : jit_(std::move(jit)), calls_(std::move(calls)) {}
 JitCode::JitCode(JitCode &&) noexcept = default;
-JitCode &JitCode::operator=(JitCode &&) noexcept = default;
+JitCode &JitCode::operator=(JitCode &&other) noexcept {
+  calls_ = std::move(other.calls_);
+  jit_ = std::move(other.jit_);
+  return *this;
+}
 JitCode::~JitCode() = default;
 
 /// Lets code call `symbols`, and what this process has.
@@ -314,7 +324,8 @@ public:
   }
 };
 
-Expected<JitCode> JitCode::fromObject(std::string object, const Symbols &symbols) {
+Expected<JitCode> JitCode::fromObject(std::string object, const Symbols &symbols,
+                                      std::vector<LazyFunction> functions) {
   auto jit =
       orc::LLJITBuilder()
           .setJITTargetMachineBuilder(orc::JITTargetMachineBuilder(Triple(sys::getProcessTriple())))
@@ -332,9 +343,16 @@ Expected<JitCode> JitCode::fromObject(std::string object, const Symbols &symbols
     return jit.takeError();
   if (auto error = defineSymbols(**jit, symbols))
     return error;
+  std::unique_ptr<LazyCalls> calls;
+  if (!functions.empty()) {
+    auto made = LazyCalls::define(**jit, std::move(functions));
+    if (!made)
+      return made.takeError();
+    calls = std::move(*made);
+  }
   if (auto error = (*jit)->addObjectFile(MemoryBuffer::getMemBufferCopy(object, "kept code")))
     return error;
-  return JitCode(std::move(*jit));
+  return JitCode(std::move(*jit), std::move(calls));
 }
 
 void *JitCode::lookup(const std::string &symbol) const {

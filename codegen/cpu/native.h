@@ -70,6 +70,8 @@ llvm::Expected<std::string> emitOutput(llvm::Module &module, llvm::TargetMachine
 llvm::Error linkSharedLibrary(const std::vector<std::string> &objects,
                               const std::vector<std::string> &arguments, const std::string &output);
 
+class LazyCalls;
+
 /// Native code living in this process.
 class JitCode {
 public:
@@ -88,15 +90,24 @@ public:
                                         const Objects &objects = {},
                                         CodeQuality quality = CodeQuality::Full);
 
-  /// Links object code that `emitOutput` gave to a module, here or in another process.
-  static llvm::Expected<JitCode> fromObject(std::string object, const Symbols &symbols);
+  /// A function that gets its code when it is first called. Its arguments and results are numbers and addresses; `object` gives
+  /// object code that defines the function. Threads may call it at once; `object` is asked for once.
+  struct LazyFunction {
+    std::string name;
+    std::function<llvm::Expected<std::string>()> object;
+  };
+  /// Links object code that `emitOutput` gave to a module, here or in another process, with the functions that it calls. A function
+  /// whose code cannot be had when it is called ends the process.
+  static llvm::Expected<JitCode> fromObject(std::string object, const Symbols &symbols,
+                                            std::vector<LazyFunction> functions = {});
 
   /// The address of a symbol, nullptr if there is none.
   void *lookup(const std::string &symbol) const;
 
 private:
-  explicit JitCode(std::unique_ptr<llvm::orc::LLJIT> jit);
+  explicit JitCode(std::unique_ptr<llvm::orc::LLJIT> jit, std::unique_ptr<LazyCalls> calls = {});
   std::unique_ptr<llvm::orc::LLJIT> jit_;
+  std::unique_ptr<LazyCalls> calls_; ///< has names of `jit_`, so it goes first
 };
 
 } // namespace ptl::cpu

@@ -99,6 +99,10 @@ struct Operands {
   explicit Operands(mlir::ValueRange v)
       : context(v[0]), a(v[1]), aRow(v[2]), aColumn(v[3]), b(v[4]), bRow(v[5]), bColumn(v[6]),
         c(v[7]), cRow(v[8]), m(v[9]), n(v[10]), k(v[11]), fresh(v[12]) {}
+
+  llvm::SmallVector<mlir::Value> values() const {
+    return {context, a, aRow, aColumn, b, bRow, bColumn, c, cRow, m, n, k, fresh};
+  }
 };
 
 /// (context, a, aRow, aColumn, b, bRow, bColumn, c, cRow, m, n, k, fresh): a whole product, by the way that suits its lengths and strides.

@@ -320,13 +320,23 @@ void Sum::byPieces(const Emit &e) {
 }
 
 // (context, rounds, count, c, cRow, m, n, fresh)
-static func::FuncOp sumFunction(const Emit &outer, const ProductPlan &p) {
+static func::FuncOp functionOfSum(const Emit &outer, const ProductPlan &p, const char *name,
+                                  llvm::function_ref<void(const Emit &, Sum)> emit) {
   Type pointer = pointerType(outer.b.getContext()), index = outer.b.getIndexType();
   SmallVector<Type> types = {pointer, pointer, index, pointer,
                              index,   index,   index, outer.b.getI1Type()};
+  return defineFunction(outer, name + p.suffix, types,
+                        [&](const Emit &e, ValueRange v) { emit(e, Sum(p, v)); });
+}
+
+// The long way has a function of its own, so that code which is compiled as it is called may go without.
+static func::FuncOp sumFunction(const Emit &outer, const ProductPlan &p) {
   func::FuncOp product = productFunction(outer, p);
-  return defineFunction(outer, "ptl_sum_" + p.suffix, types, [&](const Emit &e, ValueRange v) {
-    Sum sum(p, v);
+  func::FuncOp pieces = functionOfSum(outer, p, "ptl_pieces_", [](const Emit &e, Sum sum) {
+    sum.inspect(e);
+    sum.byPieces(e);
+  });
+  return functionOfSum(outer, p, "ptl_sum_", [&](const Emit &e, Sum sum) {
     sum.count = sum.merge(e);
     Value zero = e.index(0);
     e.branch(
@@ -349,7 +359,9 @@ static func::FuncOp sumFunction(const Emit &outer, const ProductPlan &p) {
                 return none();
               },
               [&](const Emit &e) {
-                sum.byPieces(e);
+                callFunction(
+                    e, pieces,
+                    {sum.context, sum.table, sum.count, sum.c, sum.cRow, sum.m, sum.n, sum.fresh});
                 return none();
               });
           return none();
