@@ -1,20 +1,22 @@
-// Scalars as C++ expressions. What is used once stands where it is used.
-#include "codegen/pto/cpp_emitter.h"
+#include "codegen/pto/cpp_expressions.h"
+
 #include "ir/dialect/comparison_text.h"
 #include "ir/dialect/op_facts.h"
 #include "ir/dialect/ptl_dialect.h"
 #include "ir/dialect/scalar_values.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
 namespace ptl::pto {
 
-CppExpression CppFunctionEmitter::constantExpression(TypedAttr value) {
+namespace {
+
+CppExpression constantExpression(TypedAttr value) {
   if (auto integer = dyn_cast<IntegerAttr>(value)) {
     if (value.getType().isInteger(1))
       return {integer.getValue().isZero() ? "false" : "true"};
@@ -49,37 +51,6 @@ CppExpression CppFunctionEmitter::constantExpression(TypedAttr value) {
   return {cppElement(value.getType()) + "(" + text + ")"};
 }
 
-/// Pure scalars that are used once, and what is no longer than a name, need no variable.
-bool CppFunctionEmitter::isInlined(Operation *op) const {
-  // These are texts that depend on nothing.
-  if (isa<arith::ConstantOp, ReserveBufferOp, ImportReservedBufferOp>(op))
-    return true;
-  if (auto cast = dyn_cast<arith::IndexCastOp>(op)) // integers of 64 bits are what indices are
-    if (!cast.getIn().getType().isInteger(32) && !cast.getType().isInteger(32))
-      return true;
-  if (isa<AddPtrOp, ir::DimOp>(op))
-    return true;
-  if (isa<ir::LoadOp, ir::SliceOp>(op)) // of the host: reads memory of the device
-    return false;
-  bool scalar = op->getNumResults() == 1 && op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
-                op->getResult(0).getType().isIntOrIndexOrFloat();
-  if (!scalar)
-    return false;
-  // Such a call has a cost, and its value is the same throughout.
-  if (isa<GetBlockIdxOp, GetBlockNumOp, GetSubBlockIdxOp, GetSubBlockNumOp>(op))
-    return false;
-  bool named = isa<NameLoc>(op->getLoc());
-  // A name from the source makes code readable, so it is kept.
-  return op->getResult(0).hasOneUse() && !named;
-}
-
-CppExpression CppFunctionEmitter::expression(Value value) {
-  Operation *op = value.getDefiningOp();
-  if (op && isInlined(op))
-    return operationExpression(op);
-  return {names_.of(value)};
-}
-
 /// How an operation is written: a text with `$` is a form, others are operators.
 struct CppScalarRow {
   llvm::StringRef text;
@@ -87,12 +58,10 @@ struct CppScalarRow {
   bool isUnsigned = false; ///< an operator on unsigned numbers
 };
 
-namespace {
 enum class Rule : uint8_t { Int, Unsigned, Float, Cast };
-} // namespace
 
 /// By `ArithOp`.
-static constexpr CppScalarRow arithRows[] = {
+constexpr CppScalarRow arithRows[] = {
 #define ARITH(NAME, OPERATION, OPERANDS, RULE, CPP, BINDS, PTL)                                    \
   {CPP, Precedence::BINDS, Rule::RULE == Rule::Unsigned},
 #include "ir/ops/arith_ops.def"
@@ -100,7 +69,7 @@ static constexpr CppScalarRow arithRows[] = {
 
 /// Arithmetic, or a built-in that only hosts compute: the scalar unit of a core has none. Its text is
 /// empty for what has no spelling.
-static CppScalarRow scalarRowOf(Operation *op) {
+CppScalarRow scalarRowOf(Operation *op) {
   if (std::optional<ArithOp> arithmetic = ir::arithOpOf(op))
     return arithRows[static_cast<size_t>(*arithmetic)];
   const OpLowering *lowering = ir::loweringOf(op);
@@ -109,57 +78,15 @@ static CppScalarRow scalarRowOf(Operation *op) {
 }
 
 /// One step tighter, for the right operand of `-`, `/` and the like.
-static Precedence tighter(Precedence precedence) {
+Precedence tighter(Precedence precedence) {
   return static_cast<Precedence>(static_cast<uint8_t>(precedence) - 1);
 }
 
-CppExpression CppFunctionEmitter::operationExpression(Operation *op) {
-  if (auto constant = dyn_cast<arith::ConstantOp>(op))
-    return constantExpression(constant.getValue());
-  if (auto add = dyn_cast<AddPtrOp>(op))
-    return {expression(add.getPointer()).within(Precedence::Sum) + " + " +
-                expression(add.getOffset()).within(Precedence::Product),
-            Precedence::Sum};
-  if (auto cast = dyn_cast<arith::IndexCastOp>(op)) {
-    // Indices and integers of 64 bits are one type in C++.
-    CppExpression inner = expression(cast.getIn());
-    return isInlined(op) && !cast.getType().isInteger(32) && !cast.getIn().getType().isInteger(32)
-               ? inner
-               : CppExpression{cppElement(cast.getType()) + "(" + inner.text + ")"};
-  }
-  if (auto buffer = dyn_cast<ReserveBufferOp>(op))
-    return {std::to_string(buffer.getBase().value_or(0))};
-  // The address is that of the reservation in the function of the other core.
-  if (auto buffer = dyn_cast<ImportReservedBufferOp>(op)) {
-    auto peer = op->getParentOfType<ModuleOp>().lookupSymbol<func::FuncOp>(buffer.getPeerFunc());
-    int64_t base = 0;
-    if (peer)
-      peer.walk([&](ReserveBufferOp made) {
-        if (made.getName() == buffer.getName())
-          base = made.getBase().value_or(0);
-      });
-    return {std::to_string(base)};
-  }
-  if (auto compare = dyn_cast<arith::CmpIOp>(op))
-    return comparison(op, ir::comparisonText(compare.getPredicate()),
-                      ir::isUnsigned(compare.getPredicate()));
-  if (auto compare = dyn_cast<arith::CmpFOp>(op))
-    return comparison(op, ir::comparisonText(compare.getPredicate()), /*isUnsigned=*/false);
-  if (std::optional<CppExpression> other = otherExpression(op))
-    return *other;
-  CppScalarRow row = scalarRowOf(op);
-  if (row.text.empty()) {
-    missing(op, "`" + op->getName().getStringRef().str() + "` has no spelling in C++");
-    return {"0"};
-  }
-  return row.text.contains('$') ? formExpression(op, row) : binaryExpression(op, row);
-}
-
-CppExpression CppFunctionEmitter::comparison(Operation *op, llvm::StringRef sign, bool isUnsigned) {
+CppExpression comparison(CppCode &code, Operation *op, llvm::StringRef sign, bool isUnsigned) {
   bool equality = sign == "==" || sign == "!=";
   auto side = [&](Value value) {
     llvm::APInt known;
-    CppExpression side = expression(value);
+    CppExpression side = expression(code, value);
     // A negative number counts as larger than every bound; C++ would compare it with its sign.
     if (isUnsigned && !(matchPattern(value, m_ConstantInt(&known)) && known.isNonNegative()))
       return "u" + cppElement(value.getType()) + "(" + side.text + ")";
@@ -169,8 +96,8 @@ CppExpression CppFunctionEmitter::comparison(Operation *op, llvm::StringRef sign
           equality ? Precedence::Equality : Precedence::Relation};
 }
 
-CppExpression CppFunctionEmitter::binaryExpression(Operation *op, const CppScalarRow &row) {
-  CppExpression a = expression(op->getOperand(0)), b = expression(op->getOperand(1));
+CppExpression binaryExpression(CppCode &code, Operation *op, const CppScalarRow &row) {
+  CppExpression a = expression(code, op->getOperand(0)), b = expression(code, op->getOperand(1));
   Type type = op->getResult(0).getType();
   if (row.isUnsigned && !type.isIndex()) { // positions and sizes are not negative
     std::string natural = "u" + cppElement(type);
@@ -199,7 +126,7 @@ CppExpression CppFunctionEmitter::binaryExpression(Operation *op, const CppScala
   return {a.within(left) + " " + sign + " " + b.within(right), row.precedence};
 }
 
-CppExpression CppFunctionEmitter::formExpression(Operation *op, const CppScalarRow &row) {
+CppExpression formExpression(CppCode &code, Operation *op, const CppScalarRow &row) {
   std::string form;
   for (size_t i = 0; i < row.text.size(); ++i) {
     if (row.text[i] != '$') {
@@ -216,21 +143,107 @@ CppExpression CppFunctionEmitter::formExpression(Operation *op, const CppScalarR
     } else if (Value number = op->getOperand(static_cast<unsigned>(what - '0'));
                isUnsigned && number.getType().isSignlessInteger() &&
                !number.getType().isInteger(1)) {
-      form += "u" + cppElement(number.getType()) + "(" + expression(number).text + ")";
+      form += "u" + cppElement(number.getType()) + "(" + expression(code, number).text + ")";
     } else {
       bool free = row.text.contains('('); // between commas and parentheses nothing can fall apart
-      CppExpression operand = expression(op->getOperand(static_cast<unsigned>(what - '0')));
+      CppExpression operand = expression(code, op->getOperand(static_cast<unsigned>(what - '0')));
       form += free ? operand.text : operand.within(Precedence::BitOr);
     }
   }
   llvm::StringRef call = row.text.split('(').first;
   for (const char *helper : {"smaller", "larger", "ceilDiv", "floorDiv"})
     if (call == helper)
-      helpers_.used.insert(helper);
+      code.useHelper(helper);
   // The helpers return the unsigned type.
   if (isa<arith::MinUIOp, arith::MaxUIOp>(op) && !op->getResult(0).getType().isIndex())
     form = cppElement(op->getResult(0).getType()) + "(" + form + ")";
   return {form, row.precedence};
+}
+
+} // namespace
+
+bool isInlined(Operation *op) {
+  // These are texts that depend on nothing.
+  if (isa<arith::ConstantOp, ReserveBufferOp, ImportReservedBufferOp>(op))
+    return true;
+  if (auto cast = dyn_cast<arith::IndexCastOp>(op)) // integers of 64 bits are what indices are
+    if (!cast.getIn().getType().isInteger(32) && !cast.getType().isInteger(32))
+      return true;
+  if (isa<AddPtrOp, ir::DimOp>(op))
+    return true;
+  if (isa<ir::LoadOp, ir::SliceOp>(op)) // of the host: reads memory of the device
+    return false;
+  bool scalar = op->getNumResults() == 1 && op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
+                op->getResult(0).getType().isIntOrIndexOrFloat();
+  if (!scalar)
+    return false;
+  // Such a call has a cost, and its value is the same throughout.
+  if (isa<GetBlockIdxOp, GetBlockNumOp, GetSubBlockIdxOp, GetSubBlockNumOp>(op))
+    return false;
+  bool named = isa<NameLoc>(op->getLoc());
+  // A name from the source makes code readable, so it is kept.
+  return op->getResult(0).hasOneUse() && !named;
+}
+
+CppExpression expression(CppCode &code, Value value) {
+  Operation *op = value.getDefiningOp();
+  if (op && isInlined(op))
+    return operationExpression(code, op);
+  return {code.names().of(value)};
+}
+
+std::string textOf(CppCode &code, Value value) { return expression(code, value).text; }
+
+CppExpression operationExpression(CppCode &code, Operation *op) {
+  if (auto constant = dyn_cast<arith::ConstantOp>(op))
+    return constantExpression(constant.getValue());
+  if (auto add = dyn_cast<AddPtrOp>(op))
+    return {expression(code, add.getPointer()).within(Precedence::Sum) + " + " +
+                expression(code, add.getOffset()).within(Precedence::Product),
+            Precedence::Sum};
+  if (auto cast = dyn_cast<arith::IndexCastOp>(op)) {
+    // Indices and integers of 64 bits are one type in C++.
+    CppExpression inner = expression(code, cast.getIn());
+    return isInlined(op) && !cast.getType().isInteger(32) && !cast.getIn().getType().isInteger(32)
+               ? inner
+               : CppExpression{cppElement(cast.getType()) + "(" + inner.text + ")"};
+  }
+  if (auto buffer = dyn_cast<ReserveBufferOp>(op))
+    return {std::to_string(buffer.getBase().value_or(0))};
+  // The address is that of the reservation in the function of the other core.
+  if (auto buffer = dyn_cast<ImportReservedBufferOp>(op)) {
+    auto peer = op->getParentOfType<ModuleOp>().lookupSymbol<func::FuncOp>(buffer.getPeerFunc());
+    int64_t base = 0;
+    if (peer)
+      peer.walk([&](ReserveBufferOp made) {
+        if (made.getName() == buffer.getName())
+          base = made.getBase().value_or(0);
+      });
+    return {std::to_string(base)};
+  }
+  if (auto compare = dyn_cast<arith::CmpIOp>(op))
+    return comparison(code, op, ir::comparisonText(compare.getPredicate()),
+                      ir::isUnsigned(compare.getPredicate()));
+  if (auto compare = dyn_cast<arith::CmpFOp>(op))
+    return comparison(code, op, ir::comparisonText(compare.getPredicate()), /*isUnsigned=*/false);
+  if (CppExtension *extension = code.extension())
+    if (std::optional<CppExpression> other = extension->expression(op))
+      return *other;
+  CppScalarRow row = scalarRowOf(op);
+  if (row.text.empty()) {
+    code.missing(op, "`" + op->getName().getStringRef().str() + "` has no spelling in C++");
+    return {"0"};
+  }
+  return row.text.contains('$') ? formExpression(code, op, row) : binaryExpression(code, op, row);
+}
+
+CppExpression sumOf(const CppExpression &a, const CppExpression &b) {
+  // Adding 0 would only make the text longer.
+  if (a.text == "0")
+    return b;
+  if (b.text == "0")
+    return a;
+  return {a.within(Precedence::Sum) + " + " + b.within(Precedence::Sum), Precedence::Sum};
 }
 
 } // namespace ptl::pto

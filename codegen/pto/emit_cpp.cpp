@@ -1,7 +1,11 @@
 // Files of C++: aliases, functions, launch code.
 #include "codegen/pto/emit_cpp.h"
-#include "codegen/pto/cpp_host_emitter.h"
+
+#include "codegen/pto/emit_cpp_events.h"
+#include "codegen/pto/emit_cpp_function.h"
+#include "codegen/pto/emit_cpp_host.h"
 #include "codegen/pto/format_cpp.h"
+#include "codegen/pto/windows.h"
 #include "ir/dialect/attributes.h"
 #include "ir/dialect/cross_core.h"
 
@@ -22,24 +26,6 @@ static std::vector<TileBufType> tilesOf(ModuleOp module) {
         tiles.insert(tile);
   });
   return {tiles.begin(), tiles.end()};
-}
-
-void addCppHelpers(TextLines &text, const CppHelpers &helpers, const std::string &before) {
-  static constexpr std::pair<const char *, const char *> bodies[] = {
-      {"smaller", "a < b ? a : b"},
-      {"larger", "a < b ? b : a"},
-      // C++ rounds towards zero; these round up and down. The signs are compared without a product,
-      // which might overflow.
-      {"ceilDiv", "a / b + (a % b != 0 && (a < 0) == (b < 0))"},
-      {"floorDiv", "a / b - (a % b != 0 && (a < 0) != (b < 0))"},
-  };
-  for (const auto &[name, body] : bodies)
-    // Only helpers that the code uses are written.
-    if (helpers.used.contains(name))
-      text.add("template <typename A, typename B> " + before + "inline auto " + name +
-               "(A a, B b) { return " + body + "; }");
-  if (!helpers.used.empty())
-    text.blank();
 }
 
 namespace {
@@ -74,12 +60,11 @@ struct LaunchNames {
 class CppKernel {
 public:
   CppKernel(ModuleOp kernel, const Machine &machine) : machine_(machine), types_(tilesOf(kernel)) {
-    // Emitters are made for all functions first, because the launch code needs the names of their
+    // Names are chosen for all functions first, because the launch code needs those of their
     // parameters.
     for (auto function : kernel.getOps<func::FuncOp>()) {
       functions_.push_back(function);
-      emitters_.push_back(
-          std::make_unique<CppFunctionEmitter>(function, machine, types_, helpers_, findings_));
+      codes_.push_back(std::make_unique<CppCode>(function, machine, types_, helpers_, findings_));
     }
     if (functions_.empty())
       return;
@@ -149,9 +134,9 @@ private:
 
   TextLines functions() {
     TextLines text;
-    for (auto [function, emitter] : llvm::zip(functions_, emitters_)) {
+    for (auto [function, code] : llvm::zip(functions_, codes_)) {
       auto place = placeOf(function);
-      std::string parameters = emitter->parameters();
+      std::string parameters = parametersOf(*code);
       // A kernel of both kinds of cores is entered by a function of its own, which calls these two.
       text.add(std::string("extern \"C\" ") + (mixed() ? "" : "__global__ ") + "AICORE void " +
                    functionName(function.getSymName()) + "(" + parameters + ") {",
@@ -171,7 +156,7 @@ private:
         }
       }
       text.dedent(2);
-      text.append(emitter->emitBody());
+      text.append(emitBody(*code));
       text.add("#endif");
       text.add("}");
       text.blank();
@@ -192,7 +177,7 @@ private:
       auto bytes = attrs::bytes.of(functions_.front(), index);
       names.arguments.push_back({pointer ? "__gm__ " + cppElement(pointer.getElementType()) + " *"
                                          : cppElement(argument.getType()) + " ",
-                                 names.all.fresh(emitters_.front()->parameterName(index)),
+                                 names.all.fresh(codes_.front()->names().of(argument)),
                                  static_cast<bool>(pointer), bytes ? bytes.getInt() : 0});
     }
     for (auto [name, wanted] : {std::pair{&names.stream, "stream"},
@@ -329,7 +314,7 @@ private:
   CppHelpers helpers_;
   std::vector<Finding> findings_;
   std::vector<func::FuncOp> functions_;
-  std::vector<std::unique_ptr<CppFunctionEmitter>> emitters_;
+  std::vector<std::unique_ptr<CppCode>> codes_;
   std::string name_;
 };
 
@@ -418,7 +403,7 @@ Emitted emitCpp(llvm::ArrayRef<ModuleOp> modules, func::FuncOp host, const Machi
   }
   if (hasHost) {
     text.blank();
-    CppHostEmitter(host, machine, launches, findings).emit(text);
+    emitHost(text, host, machine, launches, findings);
   }
   Emitted emitted = text.finish(std::move(findings));
   // Line directives count lines, so they come after everything that moves lines.

@@ -1,6 +1,4 @@
-// Events between the cores of a group in C++: on devices flags, in CPU simulation, where cores are
-// threads, counters.
-#include "codegen/pto/cpp_emitter.h"
+#include "codegen/pto/emit_cpp_events.h"
 
 namespace ptl::pto {
 

@@ -1,64 +1,30 @@
-// Built-ins: from the arguments of the tree to the operations on values.
-#include "codegen/reference/machine.h"
+#include "codegen/reference/eval_op.h"
+
+#include "codegen/reference/array_ops.h"
+#include "codegen/reference/builtin.h"
+#include "codegen/reference/dim_values.h"
+#include "codegen/reference/eval.h"
+#include "codegen/reference/eval_range.h"
+#include "codegen/reference/expect.h"
+#include "codegen/reference/op_arguments.h"
+#include "codegen/reference/print.h"
 
 #include <algorithm>
 
 namespace ptl::reference {
 
-// ---- Arguments ---------------------------------------------------------------------------------
-
-Value Machine::operand(const OpExpr &expr, size_t index) {
-  const Expr *arg = index < expr.args.size() ? expr.args[index] : nullptr;
-  return arg ? eval(*arg) : Value();
-}
-
-/// The operands in the order of the `Value` parameters, with variadic ones at the place of theirs,
-/// and none for one that is left out.
-std::vector<Value> Machine::operandsOf(const OpExpr &expr) {
-  std::vector<Value> values;
-  for (size_t i = 0; i < expr.op->params.size(); ++i) {
-    const OpParam &param = expr.op->params[i];
-    if (param.kind != ParamKind::Value)
-      continue;
-    if (param.variadic)
-      for (const Expr *each : expr.rest)
-        values.push_back(eval(*each));
-    else
-      values.push_back(operand(expr, i));
-  }
-  return values;
-}
-
-/// From the front of an operand of that rank.
-std::vector<int64_t> Machine::axesOf(const OpExpr &expr, size_t rank) {
-  std::vector<int64_t> axes;
-  for (int64_t axis : expr.axes)
-    axes.push_back(axis < 0 ? axis + static_cast<int64_t>(rank) : axis);
-  return axes;
-}
-
-bool Machine::flag(const OpExpr &expr, size_t index) {
-  Value value = operand(expr, index);
-  return value.isScalar() && value.asScalar().scalar.i != 0;
-}
-
-std::string Machine::tag(const OpExpr &expr, size_t index) {
-  Value value = operand(expr, index);
-  return value.isText() ? value.asText() : std::string();
-}
-
-// ---- Built-ins ---------------------------------------------------------------------------------
+namespace {
 
 /// The lengths that a call names: of the result, or of the margins of `pad`.
-void Machine::addShape(const OpExpr &expr, BuiltinCall &call) {
+void addShape(RunState &run, const OpExpr &expr, BuiltinCall &call) {
   bool isCreated = opRecord(call.op).opClass == OpClass::Creation || call.op == OpId::Random;
   if (isCreated && call.op != OpId::OneHot && call.op != OpId::Index) {
-    call.shape = shapeOf(*expr.type, expr.span);
+    call.shape = shapeOf(run, *expr.type, expr.span);
     return;
   }
   std::vector<int64_t> dims;
   for (Dim dim : expr.shape)
-    dims.push_back(dimValue(dim, expr.span));
+    dims.push_back(dimValue(run, dim, expr.span));
   if (call.op == OpId::Pad) {
     size_t rank = call.operands[0].shape().size(), named = dims.size() / 2;
     call.before.assign(rank, 0);
@@ -69,67 +35,48 @@ void Machine::addShape(const OpExpr &expr, BuiltinCall &call) {
     return;
   }
   if (expr.shapeHasPrefix)
-    call.shape = frame_->prefix;
+    call.shape = run.frame().prefix;
   call.shape.insert(call.shape.end(), dims.begin(), dims.end());
 }
 
 /// `index(r)` of a range, `index(N)` of a length.
-RangeValue Machine::indexRange(const OpExpr &expr) {
+RangeValue indexRange(RunState &run, const OpExpr &expr) {
   const Expr &arg = *expr.args[0];
   if (arg.type->kind == TypeKind::Range)
-    return evalRange(arg);
+    return evalRange(run, arg);
   RangeValue range;
-  range.length = std::max<int64_t>(evalInt(arg), 0);
+  range.length = std::max<int64_t>(evalInt(run, arg), 0);
   return range;
 }
 
 /// Adds the values of the record's parameters that are no operands.
-void Machine::addParameters(const OpExpr &expr, BuiltinCall &call) {
+void addParameters(RunState &run, const OpExpr &expr, BuiltinCall &call) {
   for (size_t i = 0; i < expr.op->params.size(); ++i) {
     const OpParam &param = expr.op->params[i];
     if (param.kind == ParamKind::Enum) {
-      call.text = tag(expr, i);
+      call.text = tagOf(run, expr, i);
       call.round = roundModeByName(call.text).value_or(RoundMode::Even);
     } else if (param.kind == ParamKind::BoolConst) {
-      (param.name == "saturate" ? call.saturate : call.descending) = flag(expr, i);
+      (param.name == "saturate" ? call.saturate : call.descending) = flagOf(run, expr, i);
     }
   }
   if (call.op == OpId::Einsum)
     call.text = expr.equation;
 }
 
-Value Machine::evalBuiltinOp(const OpExpr &expr) {
-  BuiltinCall call;
-  call.op = expr.op->id;
-  if (expr.op->opClass == OpClass::Effect)
-    return evalEffect(expr);
-  if (call.op == OpId::Index)
-    call.range = indexRange(expr);
-  call.operands = operandsOf(expr);
-  size_t rank =
-      call.operands.empty() || call.operands[0].isNone() ? 0 : call.operands[0].shape().size();
-  call.axes = axesOf(expr, rank);
-  call.all = expr.reducesAll;
-  if (expr.type->isArray() || expr.type->isScalar())
-    call.elem = elemOf(expr.type->elem);
-  addShape(expr, call);
-  addParameters(expr, call);
-  return applyBuiltin(call);
-}
-
-Value Machine::evalEffect(const OpExpr &expr) {
+Value evalEffect(RunState &run, const OpExpr &expr) {
   switch (expr.op->id) {
   case OpId::Print:
-    evalPrint(expr);
+    evalPrint(run, expr);
     break;
   case OpId::Expect:
-    evalExpect(expr);
+    evalExpect(run, expr);
     break;
   case OpId::ExpectEqual:
-    evalExpectEqual(expr);
+    evalExpectEqual(run, expr);
     break;
   case OpId::ExpectClose:
-    evalExpectClose(expr);
+    evalExpectClose(run, expr);
     break;
   default:
     stop(RunStatus::Fault, "`" + std::string(expr.op->name) + "` is a statement", expr.span);
@@ -137,13 +84,32 @@ Value Machine::evalEffect(const OpExpr &expr) {
   return {};
 }
 
-// ---- Dispatch ----------------------------------------------------------------------------------
+Value evalBuiltinOp(RunState &run, const OpExpr &expr) {
+  BuiltinCall call;
+  call.op = expr.op->id;
+  if (expr.op->opClass == OpClass::Effect)
+    return evalEffect(run, expr);
+  if (call.op == OpId::Index)
+    call.range = indexRange(run, expr);
+  call.operands = operandsOf(run, expr);
+  size_t rank =
+      call.operands.empty() || call.operands[0].isNone() ? 0 : call.operands[0].shape().size();
+  call.axes = axesOf(expr, rank);
+  call.all = expr.reducesAll;
+  if (expr.type->isArray() || expr.type->isScalar())
+    call.elem = elemOf(run, expr.type->elem);
+  addShape(run, expr, call);
+  addParameters(run, expr, call);
+  return applyBuiltin(call);
+}
 
-Value Machine::evalOp(const OpExpr &expr) {
+} // namespace
+
+Value evalOp(RunState &run, const OpExpr &expr) {
   if (expr.type->kind == TypeKind::Range)
-    return Value::range(rangeOfInfo(*expr.type->range, expr.span));
+    return Value::range(rangeOfInfo(run, *expr.type->range, expr.span));
   try {
-    return evalBuiltinOp(expr);
+    return evalBuiltinOp(run, expr);
   } catch (Stop &why) {
     if (why.span.file == kNoFile)
       why.span = expr.span;

@@ -1,42 +1,14 @@
-// `print` and the expectations of tests.
-#include "codegen/reference/machine.h"
-#include "frontend/sema/reported.h"
+#include "codegen/reference/expect.h"
+
+#include "codegen/reference/array_ops.h"
+#include "codegen/reference/compared_text.h"
+#include "codegen/reference/eval.h"
+#include "codegen/reference/op_arguments.h"
 
 #include <cmath>
 #include <cstdio>
 
 namespace ptl::reference {
-
-void Machine::evalPrint(const OpExpr &expr) {
-  std::string line = tag(expr, 0);
-  for (const Expr *value : expr.rest)
-    line += (line.empty() ? "" : " ") + valueText(eval(*value));
-  if (options_.print) {
-    options_.print(line);
-    return;
-  }
-  line += '\n';
-  std::fwrite(line.data(), 1, line.size(), stdout);
-  std::fflush(stdout);
-}
-
-/// ": `a` is 1, `b` is 2": what the condition was about.
-std::string Machine::comparedText(const Expr &condition) {
-  std::string text;
-  for (const Expr *value : reportedValues(condition, sources_))
-    text +=
-        (text.empty() ? ": `" : ", `") + textOf(value->span) + "` is " + valueText(eval(*value));
-  return text;
-}
-
-void Machine::evalExpect(const OpExpr &expr) {
-  if (evalBool(*expr.args[0]))
-    return;
-  std::string message = tag(expr, 1);
-  if (message.empty())
-    message = "`" + textOf(expr.args[0]->span) + "` does not hold";
-  failExpectation(expr.span, message + comparedText(*expr.args[0]));
-}
 
 namespace {
 
@@ -93,8 +65,17 @@ double toleranceOf(const Value &value) { return value.isScalar() ? value.asScala
 
 } // namespace
 
-void Machine::evalExpectEqual(const OpExpr &expr) {
-  Value actual = operand(expr, 0), expected = operand(expr, 1);
+void evalExpect(RunState &run, const OpExpr &expr) {
+  if (evalBool(run, *expr.args[0]))
+    return;
+  std::string message = tagOf(run, expr, 1);
+  if (message.empty())
+    message = "`" + run.textOf(expr.args[0]->span) + "` does not hold";
+  run.failExpectation(expr.span, message + comparedText(run, *expr.args[0]));
+}
+
+void evalExpectEqual(RunState &run, const OpExpr &expr) {
+  Value actual = operandOf(run, expr, 0), expected = operandOf(run, expr, 1);
   Pair pair(actual, expected);
   int64_t wrong = 0;
   std::string first;
@@ -105,12 +86,12 @@ void Machine::evalExpectEqual(const OpExpr &expr) {
           "got " + scalarText(elem, a) + ", expected " + scalarText(elem, e) + pair.place(position);
   });
   if (wrong > 0)
-    failExpectation(expr.span, first + pair.countText(wrong));
+    run.failExpectation(expr.span, first + pair.countText(wrong));
 }
 
-void Machine::evalExpectClose(const OpExpr &expr) {
-  Value actual = operand(expr, 0), expected = operand(expr, 1);
-  double rtol = toleranceOf(operand(expr, 2)), atol = toleranceOf(operand(expr, 3));
+void evalExpectClose(RunState &run, const OpExpr &expr) {
+  Value actual = operandOf(run, expr, 0), expected = operandOf(run, expr, 1);
+  double rtol = toleranceOf(operandOf(run, expr, 2)), atol = toleranceOf(operandOf(run, expr, 3));
   Pair pair(actual, expected);
   ElemKind elem = pair.actual.elem;
   int64_t wrong = 0;
@@ -131,7 +112,7 @@ void Machine::evalExpectClose(const OpExpr &expr) {
             numberText(allowed);
   });
   if (wrong > 0)
-    failExpectation(expr.span, worst + pair.countText(wrong));
+    run.failExpectation(expr.span, worst + pair.countText(wrong));
 }
 
 } // namespace ptl::reference

@@ -1,6 +1,5 @@
 #include "codegen/reference/observer.h"
 
-#include "codegen/reference/machine.h"
 #include "frontend/sema/walk.h"
 
 namespace ptl::reference {
@@ -40,43 +39,5 @@ Step stepOf(const Stmt &stmt) {
 }
 
 Step stepOf(const Expr &value) { return {&value, value.span}; }
-
-// ---- The machine as observers see it -----------------------------------------------------------
-
-std::vector<ActiveCall> Machine::calls() const {
-  std::vector<ActiveCall> calls;
-  for (const Frame *frame = frame_; frame; frame = frame->caller)
-    calls.push_back({frame->decl, frame->at.file == kNoFile ? frame->decl->nameSpan : frame->at,
-                     &frame->locals, &frame->elems, &frame->prefix});
-  return calls;
-}
-
-std::optional<int64_t> Machine::valueOf(SymbolId symbol) const { return symbolValue(symbol); }
-
-void Machine::noteArm(const void *node, Arm arm) {
-  if (options_.observer)
-    options_.observer->onArm(node, arm);
-}
-
-void Machine::noteCall(const CallableDecl &decl) {
-  if (options_.observer)
-    options_.observer->onCall(decl, *this);
-}
-
-/// The test goes on after it.
-void Machine::failExpectation(Span span, std::string message) {
-  failed_.push_back({span, std::move(message)});
-  if (options_.observer)
-    options_.observer->onFailure(span, failed_.back().message, *this);
-}
-
-void Machine::noteStop(Frame &frame, const Step &step, Stop &why) {
-  // Callees are gone, and so is what `frame_` may point to.
-  frame_ = &frame;
-  frame.at = step.span;
-  if (!std::exchange(why.isObserved, true))
-    options_.observer->onFailure(why.span.file == kNoFile ? step.span : why.span, why.message,
-                                 *this);
-}
 
 } // namespace ptl::reference

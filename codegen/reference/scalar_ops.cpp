@@ -116,13 +116,6 @@ std::optional<Scalar> foldStart(OpId op, ElemKind acc) {
   return combiner ? std::optional(identityOf(*combiner, acc)) : std::nullopt;
 }
 
-Scalar foldStep(OpId op, ElemKind acc, Scalar total, Scalar next) {
-  Scalar args[] = {total, next};
-  Scalar result;
-  evalScalar(*opLowering(op).combiner, acc, args, result);
-  return result;
-}
-
 Scalar quantizeScalar(double x, double scale, int64_t zero, ElemKind elem, ElemKind to) {
   // The quotient is a value of the element type; the offset is added to the whole number.
   double quotient = roundFloat(x / scale, elem);

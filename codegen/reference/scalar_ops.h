@@ -4,6 +4,7 @@
 #pragma once
 
 #include "frontend/base/elem_convert.h"
+#include "ir/ops/op_lowering.h"
 #include "ir/ops/op_table.h"
 
 #include <optional>
@@ -31,7 +32,12 @@ ElemKind scalarResult(OpId op, ElemKind elem);
 /// the element type itself). Nothing for records that do not fold.
 std::optional<Scalar> foldStart(OpId op, ElemKind acc);
 /// One step of a reduction or scan: not rounded, integers wrapped to `acc`.
-Scalar foldStep(OpId op, ElemKind acc, Scalar total, Scalar next);
+inline Scalar foldStep(OpId op, ElemKind acc, Scalar total, Scalar next) {
+  Scalar args[] = {total, next};
+  Scalar result;
+  evalScalar(*opLowering(op).combiner, acc, args, result);
+  return result;
+}
 
 /// `quantize` and `dequantize` of one element; `zero` is an `i32`. The results are rounded to `to`.
 Scalar quantizeScalar(double x, double scale, int64_t zero, ElemKind elem, ElemKind to);

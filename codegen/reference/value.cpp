@@ -6,19 +6,6 @@
 
 namespace ptl::reference {
 
-Scalar RefArray::at(int64_t position) const {
-  auto p = static_cast<size_t>(position);
-  return isReal() ? Scalar::real(floats[p]) : Scalar::integer(ints[p]);
-}
-
-void RefArray::set(int64_t position, Scalar value) {
-  auto p = static_cast<size_t>(position);
-  if (isReal())
-    floats[p] = value.f;
-  else
-    ints[p] = value.i;
-}
-
 int64_t elementCount(std::span<const int64_t> shape) {
   int64_t count = 1;
   for (int64_t extent : shape)

@@ -23,8 +23,18 @@ struct RefArray {
 
   bool isReal() const { return isFloat(elem); }
   int64_t count() const { return static_cast<int64_t>(isReal() ? floats.size() : ints.size()); }
-  Scalar at(int64_t position) const;
-  void set(int64_t position, Scalar value);
+  // Inline, since loops over elements call these for each.
+  Scalar at(int64_t position) const {
+    auto p = static_cast<size_t>(position);
+    return isReal() ? Scalar::real(floats[p]) : Scalar::integer(ints[p]);
+  }
+  void set(int64_t position, Scalar value) {
+    auto p = static_cast<size_t>(position);
+    if (isReal())
+      floats[p] = value.f;
+    else
+      ints[p] = value.i;
+  }
 };
 
 /// The product of the extents; the largest number where it overflows.

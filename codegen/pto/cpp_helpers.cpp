@@ -1,0 +1,25 @@
+#include "codegen/pto/cpp_helpers.h"
+
+using namespace mlir;
+
+namespace ptl::pto {
+
+void addCppHelpers(TextLines &text, const CppHelpers &helpers, const std::string &before) {
+  static constexpr std::pair<const char *, const char *> bodies[] = {
+      {"smaller", "a < b ? a : b"},
+      {"larger", "a < b ? b : a"},
+      // C++ rounds towards zero; these round up and down. The signs are compared without a product,
+      // which might overflow.
+      {"ceilDiv", "a / b + (a % b != 0 && (a < 0) == (b < 0))"},
+      {"floorDiv", "a / b - (a % b != 0 && (a < 0) != (b < 0))"},
+  };
+  for (const auto &[name, body] : bodies)
+    // Only helpers that the code uses are written.
+    if (helpers.used.contains(name))
+      text.add("template <typename A, typename B> " + before + "inline auto " + name +
+               "(A a, B b) { return " + body + "; }");
+  if (!helpers.used.empty())
+    text.blank();
+}
+
+} // namespace ptl::pto

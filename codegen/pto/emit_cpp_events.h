@@ -1,0 +1,14 @@
+// Events between the cores of a group in C++: on devices flags, in CPU simulation, where cores are
+// threads, counters.
+#pragma once
+
+#include "codegen/pto/line_map.h"
+#include "machines/machine.h"
+
+namespace ptl::pto {
+
+/// Adds the functions by which the cores of a group signal each other and wait, for devices and for
+/// CPU simulation.
+void addCoreEvents(TextLines &text, const Machine &machine);
+
+} // namespace ptl::pto

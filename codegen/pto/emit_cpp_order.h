@@ -1,0 +1,12 @@
+// Prints synchronisation as C++.
+#pragma once
+
+#include "codegen/pto/cpp_code.h"
+
+namespace ptl::pto {
+
+/// Prints a flag between pipes, an event between cores, or a barrier. Returns false for any other
+/// operation, of which it prints nothing.
+bool emitOrder(CppCode &code, mlir::Operation *op);
+
+} // namespace ptl::pto
