@@ -61,7 +61,7 @@ static bool runCompute(CoreState &core, const Step &step) {
   return evaluate(step, values, result, error) || failAt(core, step, error);
 }
 
-static void move(Registers &registers, const Step &step) {
+static void moveRegister(Registers &registers, const Step &step) {
   switch (step.result.kind) {
   case RegisterKind::Scalar:
     registers.scalar(step.result) = registers.scalar(step.operands[0]);
@@ -110,7 +110,7 @@ static bool runPlain(CoreState &core, const Step &step) {
   case StepKind::Compute:
     return runCompute(core, step);
   case StepKind::Move:
-    move(registers, step);
+    moveRegister(registers, step);
     return true;
   case StepKind::Jump:
     core.scalar.position = step.target;
