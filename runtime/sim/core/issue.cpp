@@ -16,7 +16,7 @@ void stamp(CoreState &core, Issued &issued, const Step &step) {
   issued.note = core.scalar.note;
 }
 
-void fill(CoreState &core, Issued &issued, const Step &step) {
+void fillIssued(CoreState &core, Issued &issued, const Step &step) {
   const std::optional<LoopSampler> &sampler = core.loops.sampler;
   stamp(core, issued, step);
   issued.flag = {};
@@ -46,7 +46,7 @@ void fill(CoreState &core, Issued &issued, const Step &step) {
 /// What the scalar unit does itself at once, without a pipe.
 static bool runOnScalarUnit(CoreState &core, const Step &step) {
   Issued issued;
-  fill(core, issued, step);
+  fillIssued(core, issued, step);
   return (!isEvent(step.kind) || checkEvent(core, issued)) && runOperation(core, Pipe::S, issued);
 }
 
@@ -57,7 +57,7 @@ static bool issue(CoreState &core, const Step &step) {
   if (step.pipe == Pipe::S)
     return runOnScalarUnit(core, step);
   Issued &issued = core.pipes[step.pipe].append();
-  fill(core, issued, step);
+  fillIssued(core, issued, step);
   if (step.queue >= 0)
     return numberAtQueue(core, issued);
   return !isEvent(step.kind) || checkEvent(core, issued);

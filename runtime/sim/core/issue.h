@@ -9,7 +9,7 @@ namespace ptl::rt::sim {
 /// be that of another operation.
 void stamp(CoreState &core, Issued &issued, const Step &step);
 /// Fills in an operation, which may have been another one, and counts it.
-void fill(CoreState &core, Issued &issued, const Step &step);
+void fillIssued(CoreState &core, Issued &issued, const Step &step);
 
 /// Lets the scalar unit take the step at which it stands, for which it need not wait, and go on to
 /// the next such step. False after an error.

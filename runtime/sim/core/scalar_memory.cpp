@@ -45,7 +45,7 @@ bool getValue(CoreState &core, const Step &step) {
     return true;
   }
   Issued issued;
-  fill(core, issued, step);
+  fillIssued(core, issued, step);
   Execution x(issued, core.launch.chip, core.memory, core.group.memories(), core.launch.pointers);
   const Tile &source = core.registers.tile(step.operands[0]);
   Plane plane;
