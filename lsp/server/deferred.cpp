@@ -1,6 +1,8 @@
 #include "lsp/server/deferred.h"
 
+#include "lsp/server/compiler_failed.h"
 #include "lsp/server/handlers.h"
+#include "lsp/server/notifications.h"
 
 #include <algorithm>
 
@@ -72,7 +74,7 @@ static void askPreview(Server &server, const std::string &uri, const PreviewKey 
       return onAnswer.fail(asRequestError(answer.error));
     std::string message = answer.error.value("message", "");
     // A crash of the worker is reported once and shown in the preview.
-    server.compilerFailed(key.path, key.entry, message, request.whole());
+    compilerFailed(server, key.path, key.entry, message, request.whole());
     json failed = {
         {"ok", false},
         {"error", code},
@@ -143,6 +145,8 @@ void textDocumentContent(Server &server, const json &params, const Reply &reply)
   askPreview(server, uri, PreviewKey::ofUri(uri), "", {onAnswer, reply.onProblem()});
 }
 
+/// Opens a preview that the client shows. It is computed again after edits, and the client is
+/// notified when it has changed.
 void openPreview(Server &server, const json &params) {
   std::string uri = params.at("uri").get<std::string>();
   server.previews.get(uri, PreviewKey::ofUri(uri)).isOpen = true;
@@ -209,20 +213,6 @@ void stages(Server &server, const json &, const Reply &reply) {
 void documentText(Server &server, const json &params, const Reply &reply) {
   const ide::File &file = server.session.file(params);
   reply.result({{"version", file.version}, {"text", file.document.text()}});
-}
-
-void status(Server &server, const json &, const Reply &reply) { reply.result(server.status()); }
-
-// ---- What the client is to ask for again -------------------------------------------------------
-
-void Server::refreshLenses() {
-  if (session.client.refreshesLenses)
-    request("workspace/codeLens/refresh", nullptr);
-}
-
-void Server::refreshHints() {
-  if (session.client.refreshesHints)
-    request("workspace/inlayHint/refresh", nullptr);
 }
 
 } // namespace ptl::lsp

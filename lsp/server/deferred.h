@@ -20,10 +20,6 @@ bool readsFile(const ide::File &file, const ide::File &other);
 /// Answers a hover in an open file of IR.
 void irDocumentHover(Server &server, const std::string &uri, const json &params,
                      const Reply &reply);
-/// Opens a preview that the client shows. It is computed again after edits, and the client is
-/// notified when it has changed.
-void openPreview(Server &server, const json &params);
-void closePreview(Server &server, const json &params);
 /// Computes the open previews of a file again, and those of files that import it.
 void previewsChanged(Server &server, const ide::File &file);
 

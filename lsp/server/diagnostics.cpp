@@ -2,10 +2,9 @@
 
 #include "frontend/base/explain.h"
 #include "lsp/server/advice.h"
+#include "lsp/server/cache_folder.h"
 #include "lsp/server/finding.h"
 #include "lsp/server/handlers.h"
-#include "lsp/server/later.h"
-#include "lsp/server/server.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -17,32 +16,6 @@
 namespace ptl::lsp {
 
 namespace fs = std::filesystem;
-
-std::string cacheFolder(const std::string &name) {
-  const char *cache = std::getenv("XDG_CACHE_HOME"), *home = std::getenv("HOME");
-  fs::path folder = cache ? fs::path(cache) : home ? fs::path(home) / ".cache" : fs::path();
-  if (folder.empty())
-    return "";
-  folder /= "ptl/" + name;
-  std::error_code error;
-  fs::create_directories(folder, error);
-  return error ? "" : folder.string();
-}
-
-std::string writeCrashFile(const std::string &entry, const json &request) {
-  std::string folder = cacheFolder("crash");
-  if (folder.empty())
-    return "";
-  std::string name;
-  for (char c : entry)
-    name += (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ? c : '_';
-  std::string text = request.dump(1, ' ', false, json::error_handler_t::replace);
-  std::string path = folder + "/" + name.substr(0, 64) + "-" +
-                     std::to_string(std::hash<std::string>()(text) % 1000000) + ".json";
-  std::ofstream stream(path, std::ios::binary);
-  stream << text << "\n";
-  return stream.good() ? path : "";
-}
 
 /// A file with the page of a code, written once, so that every editor can open it; empty when there
 /// is no place for it.
@@ -179,68 +152,6 @@ std::string diagnosticsOf(Session &session, ide::File &file) {
   });
   addAdvice(session, file, list);
   return jsonText(session.typing.shown(file, std::move(list)));
-}
-
-// ---- Sending ------------------------------------------------------------------------------------
-
-/// Checks one chunk of a file whose diagnostics are due, or sends them. False when none is due.
-bool Server::publishDue() {
-  if (unpublished_.empty()) {
-    if (!refreshDue_)
-      return false;
-    refreshDue_ = false;
-    refreshHints();
-    refreshLenses();
-    if (session.client.refreshesTokens)
-      request("workspace/semanticTokens/refresh", nullptr);
-    if (session.client.refreshesDiagnostics && session.client.pullsDiagnostics)
-      request("workspace/diagnostic/refresh", nullptr);
-    return false;
-  }
-  // A file whose check fails is not due any more; it would fail again at once.
-  auto due = unpublished_.extract(unpublished_.begin());
-  ide::File *file = session.workspace.find(due.key());
-  if (!file || !file->isOpen)
-    return true;
-  if (session.workspace.checkNext(*file))
-    unpublished_.insert(std::move(due));
-  else
-    publish(*file);
-  return true;
-}
-
-void Server::publish(ide::File &file) {
-  // A client that asks for diagnostics gets them when it asks.
-  if (session.client.pullsDiagnostics)
-    return;
-  published_.insert(file.path());
-  std::string begin =
-      R"({"jsonrpc":"2.0","method":"textDocument/publishDiagnostics","params":{"uri":)" +
-      jsonText(Session::uri(file.path())) + ",\"version\":" + std::to_string(file.version) +
-      ",\"diagnostics\":";
-  connection.sendAround(begin, diagnosticsOf(session, file), "}}");
-}
-
-void Server::restLater(uint64_t milliseconds) {
-  // A timer that runs already sees this edit, too.
-  if (std::exchange(isRestDue_, true))
-    return;
-  auto onTime = [this] {
-    isRestDue_ = false;
-    uint64_t now = uv_now(loop_);
-    if (now < typedAt_ + Typing::kRest)
-      restLater(typedAt_ + Typing::kRest - now);
-    else
-      sayHeld();
-  };
-  later(loop_, milliseconds, {onTime, reportProblem});
-}
-
-void Server::sayHeld() {
-  std::unordered_set<std::string> held = session.typing.holding();
-  session.typing.rest();
-  for (const std::string &path : held)
-    diagnosticsChanged(path);
 }
 
 // ---- Requests -----------------------------------------------------------------------------------

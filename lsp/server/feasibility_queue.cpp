@@ -1,9 +1,11 @@
 #include "lsp/server/feasibility_queue.h"
 
 #include "lsp/server/advice.h"
+#include "lsp/server/compiler_failed.h"
 #include "lsp/server/cost.h"
 #include "lsp/server/deferred.h"
 #include "lsp/server/later.h"
+#include "lsp/server/refresh.h"
 
 #include <algorithm>
 #include <utility>
@@ -99,9 +101,9 @@ void FeasibilityQueue::pump() {
   // Clients ask for all lenses of a file at once, so they are told only when no answer is due.
   if (due_.empty() && std::exchange(lensesChanged_, false))
     // The flag is reset before the client is told, since it may ask at once.
-    server_.refreshLenses();
+    refreshLenses(server_);
   if (due_.empty() && std::exchange(hintsChanged_, false))
-    server_.refreshHints();
+    refreshHints(server_);
   std::deque<Task> &tasks = due_.empty() ? later_ : due_;
   if (tasks.empty())
     return;
@@ -175,8 +177,8 @@ void FeasibilityQueue::ask(Task task) {
     else if (code == "cancelled" && task.advice)
       later(task);
     else if (code == "crash" || code == "timeout")
-      server_.compilerFailed(task.path, task.entry, answer.error.value("message", ""),
-                             request.whole());
+      compilerFailed(server_, task.path, task.entry, answer.error.value("message", ""),
+                     request.whole());
     pump();
   };
   // An answer that cannot be read is none; the next is asked for.
@@ -278,7 +280,7 @@ void FeasibilityQueue::take(const Task &task, const ide::Document &document, con
     verdict.chunks.clear(); // the last good one, about another text
   Shown now = shown();
   if (!now.hasSameDiagnostics(before) || now.advice != before.advice)
-    server_.diagnosticsChanged(task.path);
+    server_.publisher.changed(task.path);
   lensesChanged_ |= now.title != before.title || now.advice != before.advice;
   hintsChanged_ |= now.dominant != before.dominant;
   if (isGood)

@@ -2,6 +2,7 @@
 #include "lsp/ide/formatting.h"
 #include "lsp/server/deferred.h"
 #include "lsp/server/handlers.h"
+#include "lsp/server/project_requests.h"
 
 namespace ptl::lsp {
 
@@ -63,13 +64,13 @@ static void formatAside(Server &server, const ide::File &file, std::optional<ide
 }
 
 void formattingAside(Server &server, const json &params, const Reply &reply) {
-  if (server.isIrDocument(params.at("textDocument").at("uri").get<std::string>()))
+  if (server.irDocuments.contains(params.at("textDocument").at("uri").get<std::string>()))
     return reply.result(nullptr);
   formatAside(server, server.session.file(params), std::nullopt, reply);
 }
 
 void rangeFormattingAside(Server &server, const json &params, const Reply &reply) {
-  if (server.isIrDocument(params.at("textDocument").at("uri").get<std::string>()))
+  if (server.irDocuments.contains(params.at("textDocument").at("uri").get<std::string>()))
     return reply.result(nullptr);
   ide::File &file = server.session.file(params);
   formatAside(server, file, server.session.range(file, params.at("range")), reply);

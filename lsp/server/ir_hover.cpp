@@ -210,7 +210,7 @@ void hoverWithIr(Server &server, const json &params, const Reply &reply) {
   std::string uri = params.at("textDocument").at("uri").get<std::string>();
   if (uri.starts_with("ptl-ir:"))
     return previewHover(server, {{"uri", uri}, {"position", params.at("position")}}, reply);
-  if (server.isIrDocument(uri))
+  if (server.irDocuments.contains(uri))
     return irDocumentHover(server, uri, params, reply);
   Session &session = server.session;
   json plain = answerOf("textDocument/hover", session, params);
@@ -231,7 +231,7 @@ void hoverWithIr(Server &server, const json &params, const Reply &reply) {
 void hoverIr(Server &server, const json &params, const Reply &reply) {
   std::string uri = params.at("textDocument").at("uri").get<std::string>();
   Session &session = server.session;
-  if (!session.settings.hoverIr || uri.starts_with("ptl-ir:") || server.isIrDocument(uri))
+  if (!session.settings.hoverIr || uri.starts_with("ptl-ir:") || server.irDocuments.contains(uri))
     return reply.result(nullptr);
   json plain = answerOf("textDocument/hover", session, params);
   ide::File &file = session.file(params);
@@ -282,7 +282,7 @@ static void askOpAt(Server &server, const std::string &uri, const json &params, 
       place["path"] = (folder / place.value("path", "")).lexically_normal().string();
     onOp(op);
   };
-  server.worker.ask("mlir", {{{"text", server.irDocument(uri)}}, {}}, "",
+  server.worker.ask("mlir", {{{"text", server.irDocuments.text(uri)}}, {}}, "",
                     {onAnswer, reply.onProblem()});
 }
 
@@ -332,7 +332,7 @@ void definitionAnywhere(Server &server, const json &params, const Reply &reply) 
   Session &session = server.session;
   if (uri.starts_with("ptl-ir:"))
     return reply.result(previewDefinition(server, uri, params));
-  if (!server.isIrDocument(uri))
+  if (!server.irDocuments.contains(uri))
     return reply.result(answerOf("textDocument/definition", session, params));
   askOpAt(server, uri, params, reply, [&session, reply](const json &op) {
     json locations = json::array();

@@ -1,5 +1,4 @@
-// The machine files that `ptl.machines` names: read when the setting changes and when they do.
-#include "lsp/server/server.h"
+#include "lsp/server/machine_files.h"
 
 #include <filesystem>
 #include <fstream>
@@ -15,19 +14,20 @@ static std::string placeOf(const std::string &path, const std::vector<std::strin
   return (isRelative ? fs::path(folders.front()) / path : fs::path(path)).lexically_normal();
 }
 
-bool Server::isMachineFile(const std::string &path) const {
+bool isMachineFile(const Session &session, const std::string &path) {
   for (const std::string &file : session.settings.machines)
     if (placeOf(file, session.folders) == path)
       return true;
   return false;
 }
 
-void Server::readMachines(CheckOptions &options) {
+void readMachines(Server &server, CheckOptions &options) {
+  const Session &session = server.session;
   std::vector<MachineFile> files;
   std::vector<std::string> problems;
   for (const std::string &file : session.settings.machines) {
     std::string path = placeOf(file, session.folders);
-    watcher_.watchFolderOf(path);
+    server.watcher.watchFolderOf(path);
     std::ifstream in(path, std::ios::binary);
     if (in)
       files.push_back({path, std::string(std::istreambuf_iterator<char>(in), {})});
@@ -39,23 +39,17 @@ void Server::readMachines(CheckOptions &options) {
     problems.push_back("`" + file.path + "` is no machine: " + file.reason);
   enum { Warning = 2 };
   for (const std::string &problem : problems)
-    notify("window/showMessage", {{"type", int(Warning)}, {"message", problem}});
+    server.notify("window/showMessage", {{"type", int(Warning)}, {"message", problem}});
   options.machines = std::move(machines);
 }
 
-void Server::machineFilesChanged() {
-  CheckOptions options = session.workspace.options();
-  readMachines(options);
-  session.workspace.setOptions(std::move(options));
-  feasibility.settingsChanged();
-  refresh();
-}
-
-void Server::fileChanged(const std::string &path) {
-  if (isMachineFile(path))
-    machineFilesChanged();
-  else if (path.ends_with(".ptl"))
-    readAgain({path}, false);
+void machineFilesChanged(Server &server) {
+  ide::Workspace &workspace = server.session.workspace;
+  CheckOptions options = workspace.options();
+  readMachines(server, options);
+  workspace.setOptions(std::move(options));
+  server.feasibility.settingsChanged();
+  server.publisher.allChanged();
 }
 
 } // namespace ptl::lsp

@@ -50,7 +50,4 @@ private:
 /// The `.ptl` files in folders and below, by normal path, at most some thousands of entries deep.
 std::set<std::string> filesIn(const std::vector<std::string> &folders);
 
-/// Whether a request looks into all files of the workspace (project_methods.def).
-bool readsProject(const std::string &method);
-
 } // namespace ptl::lsp

@@ -1,5 +1,4 @@
-// Requests that look into all files of the workspace, and changes of these files on disk.
-#include "lsp/server/server.h"
+#include "lsp/server/project_requests.h"
 
 #include <algorithm>
 
@@ -32,12 +31,13 @@ static std::optional<std::string> uriIn(const json &params) {
   return textOf(params, "data");
 }
 
-void Server::answerWithProject(const Reply &reply, RequestHandler handler, const json &params) {
+void answerWithProject(Server &server, const Reply &reply, RequestHandler handler,
+                       const json &params) {
   std::optional<std::string> uri = uriIn(params);
   std::optional<ide::Document> before;
   if (uri)
-    before = session.fileOfUri(*uri).document;
-  auto answer = [this, reply, handler, params, uri, before] {
+    before = server.session.fileOfUri(*uri).document;
+  auto answer = [&session = server.session, reply, handler, params, uri, before] {
     if (!reply.isOpen())
       return;
     reply.with([&] {
@@ -46,19 +46,7 @@ void Server::answerWithProject(const Reply &reply, RequestHandler handler, const
       return handler(session, params);
     });
   };
-  project_.whenKnown({answer, reply.onProblem()});
-}
-
-/// Takes the texts of files from disk.
-void Server::readAgain(std::vector<std::string> paths, bool refreshes) {
-  auto then = [this, paths, refreshes] {
-    for (const std::string &path : paths)
-      importedChanged(path);
-    if (refreshes)
-      refresh();
-    wake();
-  };
-  project_.changed(paths, {then, reportProblem});
+  server.project.whenKnown({answer, reply.onProblem()});
 }
 
 } // namespace ptl::lsp

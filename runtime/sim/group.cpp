@@ -45,9 +45,9 @@ void Group::collect(std::vector<Choice> &choices) {
     bool isBusy = false;
     for (size_t i = 0; i < kNumPipes; ++i) {
       auto pipe = static_cast<Pipe>(i);
-      Core::State state = core->state(pipe);
-      isBusy |= pipe != Pipe::S && state != Core::State::Idle;
-      if (state == Core::State::Ready)
+      Readiness state = core->readiness(pipe);
+      isBusy |= pipe != Pipe::S && state != Readiness::Idle;
+      if (state == Readiness::Ready)
         choices.push_back({core.get(), pipe});
     }
     // In this mode the scalar unit waits until its pipes are empty.

@@ -27,8 +27,6 @@ struct Issued {
   double times = 1;      ///< of a glance: that it would run in a round of the outermost loop
   std::array<Operand, kMaxOperands> operands; ///< beyond those of the step, of any operation before
   SampleAction mark;                          ///< of a beginning of a round, and the end of a loop
-  std::array<uint64_t, kNumPipes>
-      after{}; ///< of a free: takes effect when the pipes have done so many
 
   /// The values of the step's operands; none of an event and of a mark.
   std::span<const Operand> values() const {

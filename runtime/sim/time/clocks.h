@@ -11,9 +11,6 @@
 
 namespace ptl::rt::sim {
 
-/// The index of a pipe in tables of pipes.
-inline size_t at(Pipe pipe) { return static_cast<size_t>(pipe); }
-
 /// The state of a pipe of a core.
 struct PipeClock {
   Cycles free = 0;     ///< the last operation ended

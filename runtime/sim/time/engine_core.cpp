@@ -101,10 +101,10 @@ static bool progressScalar(Engine &e, CoreClock &clock) {
   bool any = false;
   Core &core = *clock.core;
   for (;;) {
-    Core::State state = core.state(Pipe::S);
-    if (state == Core::State::Idle)
+    Readiness state = core.readiness(Pipe::S);
+    if (state == Readiness::Idle)
       return any;
-    if (state == Core::State::Waiting) {
+    if (state == Readiness::Waiting) {
       clock.scalarWaits = true;
       return any;
     }

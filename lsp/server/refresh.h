@@ -1,0 +1,14 @@
+// What the client is asked to ask for again, if it can: answers that it shows and that have changed
+// although the text has not.
+#pragma once
+
+namespace ptl::lsp {
+
+class Server;
+
+void refreshLenses(Server &server);
+void refreshHints(Server &server);
+void refreshTokens(Server &server);
+void refreshDiagnostics(Server &server);
+
+} // namespace ptl::lsp

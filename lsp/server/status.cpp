@@ -1,0 +1,38 @@
+// The state of the whole server, for `ptl/status`.
+#include "lsp/server/deferred.h"
+
+#include <cstdio>
+#include <unistd.h>
+
+namespace ptl::lsp {
+
+/// Bytes of the process that are in memory; 0 if the system does not say.
+static long residentBytes() {
+  long pages = 0, resident = 0;
+  if (FILE *file = std::fopen("/proc/self/statm", "r")) {
+    if (std::fscanf(file, "%ld %ld", &pages, &resident) != 2)
+      resident = 0;
+    std::fclose(file);
+  }
+  return resident * ::sysconf(_SC_PAGESIZE);
+}
+
+void status(Server &server, const json &, const Reply &reply) {
+  const FeasibilityQueue &feasibility = server.feasibility;
+  json documents = json::array();
+  for (const auto &[path, file] : server.session.workspace.files())
+    documents.push_back({{"uri", Session::uri(path)},
+                         {"open", file->isOpen},
+                         {"lines", file->document.lineCount()},
+                         {"chunks", file->document.places().size()}});
+  reply.result({{"version", PTL_VERSION},
+                {"memory", residentBytes()},
+                {"worker", server.worker.status()},
+                {"feasibility",
+                 {{"pending", feasibility.pending()}, {"changed", feasibility.pendingChanges()}}},
+                {"unpublished", server.publisher.pending()},
+                {"held", server.session.typing.holding().size()},
+                {"documents", std::move(documents)}});
+}
+
+} // namespace ptl::lsp
