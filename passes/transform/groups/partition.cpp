@@ -2,6 +2,7 @@
 #include "passes/passes.h"
 #include "passes/transform/forward_storage.h"
 #include "passes/transform/groups/find_groups.h"
+#include "passes/transform/groups/fold_grids.h"
 #include "passes/transform/groups/partition_emit.h"
 #include "passes/transform/groups/schedule_effects.h"
 #include "passes/transform/tile_sums.h"
@@ -27,6 +28,7 @@ struct PartitionPass : impl::PartitionBase<PartitionPass> {
       PartitionEmitter(groups, sizes, number).emit();
     });
     effects.check();
+    foldGrids(getOperation());
   }
 };
 
