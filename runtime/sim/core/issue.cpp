@@ -1,6 +1,7 @@
 #include "runtime/sim/core/issue.h"
 
 #include "runtime/sim/core/event_steps.h"
+#include "runtime/sim/core/fault.h"
 #include "runtime/sim/core/operations.h"
 #include "runtime/sim/core/scalar_memory.h"
 #include "runtime/sim/core/scalar_unit.h"
@@ -87,7 +88,7 @@ bool advanceScalar(CoreState &core) {
     ok = issue(core, step);
     break;
   }
-  return ok && runToIssue(core);
+  return ok && wasKnown(core, step) && runToIssue(core);
 }
 
 } // namespace ptl::rt::sim

@@ -69,6 +69,9 @@ static const Tile &poppedBy(const Queue &queue, const Step &step) {
 /// Puts a tile into the memory of who pops it.
 static bool pushDirect(CoreState &core, Execution &x, const Issued &issued, HeldWrites *held) {
   const Queue &queue = queueOf(core, *issued.step);
+  // Nobody has said which form the tile has there, and nobody looks.
+  if (queue.popped.empty())
+    return true;
   Tile slot = poppedBy(queue, *issued.step);
   bool byRows = issued.step->split == 1, byCols = issued.step->split == 2;
   slot.address = localSlot(core, *issued.step, issued.ordinal);

@@ -136,4 +136,16 @@ TEST(SimQueue, SlotsThatAreNotGivenBackBlockTheProducer) {
       << run.result.error;
 }
 
+TEST(SimQueue, TilesThatNobodyPopsGoNowhere) {
+  for (bool direct : {false, true}) {
+    std::string text =
+        replaced(queueText(direct, false), "pto.declare_tile", "pto.alloc_tile addr = %a1");
+    text = replaced(text, "pto.tpop(%t, %q : !half, !pto.pipe) {split = 1}", "");
+    text =
+        replaced(text, "pto.alloc_tile addr = %a1 -> !half", "pto.alloc_tile addr = %a1 : !half");
+    QueueRun run(text, direct ? "a5" : "a3", {});
+    EXPECT_TRUE(run.result.ok) << run.result.error;
+  }
+}
+
 } // namespace ptl::rt::sim::cube_test

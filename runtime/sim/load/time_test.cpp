@@ -428,6 +428,11 @@ TEST(SimTime, DataMayBeUnknownUntilItDecides) {
   t = timeWithElement("i32",
                       length + "scf.for %i = %c0 to %l step %n {\npto.barrier <PIPE_ALL>\n}");
   EXPECT_FALSE(t.ok);
+  // So does the number of an event, even if nothing comes after it.
+  t = timeWithElement("i32", length + "pto.set_flag_dyn[<PIPE_V>, <PIPE_MTE2>, %l]\n"
+                                      "pto.wait_flag_dyn[<PIPE_V>, <PIPE_MTE2>, %l]");
+  EXPECT_FALSE(t.ok);
+  EXPECT_NE(t.error.find("`set_flag` depends on elements of `x`"), t.error.npos) << t.error;
 }
 
 TEST(SimTime, ViewsAreValidJson) {
