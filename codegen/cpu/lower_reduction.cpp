@@ -159,6 +159,41 @@ void Reduction::foldRows(ArrayRef<int64_t> rest, Coords &at, const View &sums) c
   loop(whole, rows, 1);
 }
 
+// Rows of so few elements are folded a vector of rows at a time: a vector along the row would be mostly empty.
+static constexpr int64_t kShortRow = 4;
+
+/// Of a reduction along its last axes, which are short: the axis that vectors go along. Nothing for any other.
+static std::optional<int64_t> axisBesideShortRows(const Values &extents,
+                                                  ArrayRef<int64_t> reduced) {
+  int64_t elements = 1;
+  for (int64_t axis : reduced) {
+    std::optional<int64_t> extent = constantOf(extents[axis]);
+    if (!extent || *extent == 0 || (elements *= *extent) > kShortRow)
+      return std::nullopt;
+  }
+  int64_t inner = innerAxis(extents);
+  if (elements == 1 || !llvm::is_contained(reduced, inner))
+    return std::nullopt;
+  for (int64_t axis = inner - 1; axis >= 0; --axis)
+    if (!llvm::is_contained(reduced, axis) && constantOf(extents[axis]) != 1)
+      return axis;
+  return std::nullopt;
+}
+
+/// The positions along the reduced axes one after the other, each for all lanes.
+static Value foldedShort(Lowering &l, const Combiner &c, Value operand, const Values &extents,
+                         ArrayRef<int64_t> reduced, Coords &at, Value sum) {
+  if (reduced.empty()) {
+    Value x = c.accept(l.e, toLanes(l, elementAt(l, operand, at)));
+    return sum ? c.combine(l.e, sum, x) : x;
+  }
+  for (int64_t i = 0; i < *constantOf(extents[reduced.front()]); ++i) {
+    at[reduced.front()] = Coord{l.index(i)};
+    sum = foldedShort(l, c, operand, extents, reduced.drop_front(), at, sum);
+  }
+  return sum;
+}
+
 static void reduceInto(Lowering &l, Operation *op,
                        llvm::function_ref<void(const Coords &, Value)> store) {
   Value operand = op->getOperand(0);
@@ -167,8 +202,9 @@ static void reduceInto(Lowering &l, Operation *op,
   SmallVector<int64_t> reduced = ir::reducedAxesOf(op);
   int64_t inner = innerAxis(extents);
   bool horizontal = llvm::is_contained(reduced, inner);
+  std::optional<int64_t> beside = axisBesideShortRows(extents, reduced);
   // A value with other uses is stored in the pass that reduces it.
-  std::optional<View> stored = horizontal ? placeOfShared(l, operand) : std::nullopt;
+  std::optional<View> stored = horizontal && !beside ? placeOfShared(l, operand) : std::nullopt;
   if (!stored)
     prepare(l, operand);
   // A reduction is a pass over its operand, which may fetch the next tile.
@@ -185,7 +221,7 @@ static void reduceInto(Lowering &l, Operation *op,
       count = l.e.mul(count, extents[axis]);
       if (axis != inner)
         r.axes.push_back(axis);
-    } else if (axis != inner) {
+    } else if (axis != inner && axis != beside) {
       kept.push_back(axis);
     }
   }
@@ -222,7 +258,11 @@ static void reduceInto(Lowering &l, Operation *op,
   {
     Scope scope(l);
     forAxes(l, extents, kept, at, [&](Coords &at) {
-      if (isColumns)
+      if (beside)
+        forLanes(l, extents, *beside, at, r.cost * kShortRow, [&](Coords &at) {
+          finished(at, foldedShort(l, c, operand, extents, reduced, at, {}));
+        });
+      else if (isColumns)
         columns(at);
       else if (inner < 0 || r.horizontal)
         whole(at);

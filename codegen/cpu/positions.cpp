@@ -1,6 +1,7 @@
 // Loops over positions, coordinates, and access to memory at them.
 #include "codegen/cpu/positions.h"
 #include "codegen/cpu/elements.h"
+#include "codegen/cpu/strided_access.h"
 #include "codegen/cpu/tile_ahead.h"
 
 using namespace mlir;
@@ -105,10 +106,11 @@ void withLanes(Lowering &l, int64_t lanes, Value mask, llvm::function_ref<void()
 }
 
 namespace {
-/// An address: `pointer` for all lanes, or consecutive elements from it, or `offsets` per lane.
+/// An address: `pointer` for all lanes, or `offsets` from it per lane. Where lanes are a known number of elements apart, `step` is this
+/// number.
 struct Place {
   Value pointer, offsets;
-  bool consecutive = false;
+  std::optional<int64_t> step;
 };
 } // namespace
 
@@ -117,7 +119,7 @@ static Place placeOf(Lowering &l, const View &view, const Coords &at) {
   Type stored = storageType(view.element);
   Value offset = l.index(0), perLane;
   // This decides between a vector load and a gather.
-  std::optional<int64_t> step = 0; // lanes are this many elements apart, if known
+  std::optional<int64_t> step = 0;
   for (auto [coord, stride] : llvm::zip(at, view.strides)) {
     if (!coord.vector)
       // The uniform part is one address for all lanes; only what varies becomes a vector.
@@ -132,13 +134,7 @@ static Place placeOf(Lowering &l, const View &view, const Coords &at) {
     Value scaled = e.mul(positions, e.splat(stride, positions.getType()));
     perLane = perLane ? e.add(perLane, scaled) : scaled;
   }
-  Place place{elementPointer(e, view.data, stored, offset), {}, false};
-  if (!perLane)
-    return place;
-  // Lanes that are a known distance other than one apart need a gather as well.
-  place.consecutive = step == 1;
-  place.offsets = perLane;
-  return place;
+  return {elementPointer(e, view.data, stored, offset), perLane, step};
 }
 
 Value loadAt(Lowering &l, const View &view, const Coords &at) {
@@ -148,11 +144,15 @@ Value loadAt(Lowering &l, const View &view, const Coords &at) {
   Value raw;
   if (!place.offsets)
     raw = loadRaw(e, place.pointer, stored, 0);
-  else if (place.consecutive) {
+  else if (place.step == 1) {
     raw = loadRaw(e, place.pointer, stored, l.lanes, l.mask);
     // Only whole vectors are fetched ahead: a gather touches many lines.
     fetchAhead(l, view, place.pointer);
-  } else
+  } else if (auto apart = l.mask || !place.step
+                              ? std::nullopt
+                              : loadApart(e, place.pointer, stored, l.lanes, *place.step))
+    raw = *apart;
+  else
     raw = gatherRaw(e, place.pointer, stored, place.offsets, l.mask);
   return fromStorage(e, raw, view.element);
 }
@@ -164,9 +164,9 @@ void storeAt(Lowering &l, const View &view, const Coords &at, Value value) {
     return storeRaw(e, place.pointer, toStorage(e, value, view.element));
   // A uniform value may be stored to many lanes.
   value = toStorage(e, toLanes(l, value), view.element);
-  if (place.consecutive)
+  if (place.step == 1)
     storeRaw(e, place.pointer, value, l.mask);
-  else
+  else if (l.mask || !place.step || !storeApart(e, place.pointer, value, *place.step))
     scatterRaw(e, place.pointer, value, place.offsets, l.mask);
 }
 
