@@ -1,55 +1,8 @@
 // Placed programs in time: what parts compute between movements, and what overlaps.
-#include "codegen/parts/parts_test_util.h"
-#include "codegen/parts/time_parts.h"
+#include "codegen/parts/time_parts_test_util.h"
 
 namespace ptl::parts {
 namespace {
-
-constexpr double us = 1e-6;
-
-movement::Fabric someFabric() {
-  movement::Fabric fabric;
-  fabric.levels = {{.name = "chip", .count = 4, .latency = 1 * us, .portRate = 100e9},
-                   {.name = "host", .count = 2, .latency = 3 * us, .portRate = 50e9}};
-  return fabric;
-}
-
-/// A program on a shape, all of its sizes being 64, and each stretch taking 10 us.
-struct Timed {
-  Timed(const std::string &text, const std::string &entry, const MachineShape &shape)
-      : checked(text) {
-    EXPECT_TRUE(checked.ok()) << checked.errors();
-    DiagnosticSink sink;
-    const CallableDecl &decl = *checked.find(entry);
-    placed = placeProgram(*checked.program, *decl.module->tree, decl, sink);
-    std::string why;
-    counts = countsOn(placed->levels, shape, why);
-    grid.emplace(placed->levels, counts);
-    TimeQuestion question{
-        *placed,
-        *grid,
-        [](Dim dim) {
-          return evaluate(dim, [](SymbolId) { return std::optional<int64_t>(64); }).value();
-        },
-        fabric,
-        chipsOf(placed->levels, *grid, fabric, why),
-        [&](const std::string &source) {
-          sources.push_back(source);
-          return 10 * us;
-        }};
-    EXPECT_EQ(why, "");
-    time = timeOfParts(question, why);
-    EXPECT_TRUE(time) << why;
-  }
-
-  CheckedText checked;
-  std::optional<PlacedProgram> placed;
-  std::vector<uint32_t> counts;
-  std::optional<Grid> grid;
-  movement::Fabric fabric = someFabric();
-  std::vector<std::string> sources;
-  std::optional<PartsTime> time;
-};
 
 TEST(TimeParts, WhatOneChipComputesIsAProgram) {
   Timed timed(
@@ -124,9 +77,9 @@ TEST(TimeParts, SaysWhatDoesNotFit) {
   const CallableDecl &decl = *checked.find("p");
   auto placed = placeProgram(*checked.program, *decl.module->tree, decl, sink);
   std::string why;
-  Grid grid(placed->levels, {5});
+  Grid grid(placed->levels, {9});
   chipsOf(placed->levels, grid, someFabric(), why);
-  EXPECT_EQ(why, "there are 4 chips in each part of the next level, not 5");
+  EXPECT_EQ(why, "there are 8 chips in each part of the next level, not 9");
 }
 
 } // namespace
