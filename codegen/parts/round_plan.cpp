@@ -4,7 +4,8 @@ namespace ptl::parts {
 
 /// So few rounds are always simulated, if they are alike or not.
 static constexpr int64_t kFewLike = 24, kFewOther = 32;
-static constexpr int64_t kFewest = 14;
+/// Of more, so many; where even some of these are more than there may be, `kFewest`.
+static constexpr int64_t kUsual = 14, kFewest = 8, kSome = 4;
 /// More rounds tell nothing new of the others.
 static constexpr int64_t kMostRounds = 64;
 /// Of rounds that are alike, the last ones: nothing may begin in the round behind them.
@@ -31,7 +32,7 @@ static std::vector<PlannedRound> firstAndLast(int64_t rounds, int64_t simulated)
   for (int64_t i = 0; i < first; ++i)
     plan.push_back({i});
   plan.back().leftOut = leftOut;
-  plan.back().pace = static_cast<size_t>(first / 2 / kPeriod * kPeriod);
+  plan.back().pace = static_cast<size_t>(first < 2 * kPeriod ? 2 : first / 2 / kPeriod * kPeriod);
   plan.back().stands += static_cast<double>(leftOut);
   for (int64_t i = 0; i < kLastRounds; ++i)
     plan.push_back({rounds - kLastRounds + i});
@@ -44,9 +45,14 @@ static std::vector<PlannedRound> windows(int64_t rounds, int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
     int64_t begin = rounds * i / count, length = rounds * (i + 1) / count - begin;
     int64_t first = begin + (length - kWindow) / 2;
-    double stands = static_cast<double>(length) / static_cast<double>(kWindow);
-    for (int64_t number = first; number < first + kWindow; ++number)
-      plan.push_back({number, stands});
+    // Where the window is half a round in front of the middle, its later rounds count more, so that what grows with the
+    // number of the round is counted rightly: squares of the distances from the middle of four add up to 5.
+    double middle = static_cast<double>(length - kWindow) / 2 - static_cast<double>(first - begin);
+    for (int64_t j = 0; j < kWindow; ++j) {
+      double aside = static_cast<double>(j) - static_cast<double>(kWindow - 1) / 2;
+      plan.push_back(
+          {first + j, static_cast<double>(length) * (1.0 / kWindow + middle * aside / 5)});
+    }
     plan.back().leftOut = length - kWindow;
     plan.back().pace = kWindowPace;
   }
@@ -61,7 +67,7 @@ std::vector<PlannedRound> planRounds(int64_t rounds, bool areAlike, int64_t most
     return all;
   }
   if (areAlike)
-    return firstAndLast(rounds, std::clamp(most, kFewest, kMostRounds));
+    return firstAndLast(rounds, most < kSome ? kFewest : std::clamp(most, kUsual, kMostRounds));
   return windows(rounds, std::clamp(most / kWindow, kFewestWindows, kMostRounds / kWindow));
 }
 
