@@ -42,6 +42,25 @@ private:
 
 } // namespace
 
+/// Of which round the time is; nothing where there is one.
+static std::string_view roundText(const PlacedProgram &program, ValueId move) {
+  bool isInLoop = false, differs = false;
+  auto look = [&](ValueId id, const PlacedLoop &loop) {
+    for (Dim dim : program.values[id].shape)
+      differs |= dim.mentions(loop.variable);
+  };
+  for (const PlacedLoop &loop : program.loops) {
+    if (move < loop.first || move >= loop.end)
+      continue;
+    isInLoop = true;
+    look(move, loop);
+    for (std::optional<ValueId> operand : program.values[move].operands)
+      if (operand)
+        look(*operand, loop);
+  }
+  return differs ? " in the first round" : isInLoop ? " each time" : "";
+}
+
 static std::string timeOn(const Session &session, const MachineLevels &levels,
                           const ide::PlacedMovement &movement) {
   const PlacedProgram &program = *movement.program;
@@ -61,7 +80,9 @@ static std::string timeOn(const Session &session, const MachineLevels &levels,
       program, grid,  [&](SymbolId symbol) { return std::optional(sizes.value(dims, symbol)); },
       fabric,  chips, {}};
   auto time = parts::timeOfMove(question, movement.value, kMostMessages, why);
-  return time ? timeText(time->alone * 1e6) + sizes.text : std::string();
+  if (!time)
+    return {};
+  return timeText(time->alone * 1e6) + std::string(roundText(program, movement.value)) + sizes.text;
 }
 
 std::string movementTimes(const Session &session, const ide::PlacedMovement &movement) {
