@@ -1,4 +1,5 @@
 // Loops of programs on parts in time: what overlaps between rounds, and rounds that stand for others.
+#include "codegen/parts/random_program_test_util.h"
 #include "codegen/parts/round_plan.h"
 #include "codegen/parts/time_parts_test_util.h"
 
@@ -19,7 +20,8 @@ Timed onChips(const std::string &text, TimedHow how, uint32_t chips = 4) {
 TEST(RoundPlan, AllRoundsAreCountedOnce) {
   for (bool areAlike : {false, true})
     for (int64_t most : {0, 1, 20, 33, 100, 100000})
-      for (int64_t rounds : {0, 1, 15, 16, 17, 32, 33, 64, 65, 1000, 123457}) {
+      for (int64_t rounds : std::initializer_list<int64_t>{0, 1, 15, 16, 17, 32, 33, 64, 65, 1000,
+                                                           123457, 1'000'000'000'000'000}) {
         std::vector<PlannedRound> plan = planRounds(rounds, areAlike, most);
         double stands = 0;
         int64_t before = -1, simulated = 0, leftOut = 0;
@@ -35,7 +37,7 @@ TEST(RoundPlan, AllRoundsAreCountedOnce) {
           stands += round.stands;
         }
         EXPECT_EQ(simulated + leftOut, rounds);
-        EXPECT_NEAR(stands, static_cast<double>(rounds), 1e-6);
+        EXPECT_NEAR(stands, static_cast<double>(rounds), 1e-9 * static_cast<double>(rounds));
         EXPECT_EQ(simulated, std::ssize(plan));
         if (rounds <= most)
           EXPECT_EQ(leftOut, 0);
@@ -342,6 +344,42 @@ TEST(LoopTimes, SomeRoundsOfDrawnLoops) {
     }
   }
   EXPECT_GT(count, 300);
+  EXPECT_LT(sum / count, 0.002);
+}
+
+/// A random program, and before it a loop that does the same in each round.
+std::string repeated(const std::string &text) {
+  size_t begin = text.find("    let _s = sizes\n"), end = text.rfind("    y = ");
+  begin = text.find('\n', begin) + 1;
+  std::string body = text.substr(begin, end - begin);
+  std::string head = text.substr(0, begin);
+  head.insert(head.find("sizes: "), "rounds: int, ");
+  return head + "    var turns = 0.0\n    for _i in 0..rounds {\n" + body +
+         "        turns = turns + 1.0\n    }\n" + body + text.substr(end);
+}
+
+/// What parts compute in them is a program that the checker takes, and few rounds stand for all.
+TEST(LoopTimes, RandomProgramsInLoops) {
+  int count = 0;
+  double sum = 0;
+  for (uint64_t seed = 0; seed < 150; ++seed) {
+    RandomProgram program(seed);
+    program.grow(4 + seed % 9);
+    if (!program.finish())
+      continue;
+    std::string text = repeated(program.text);
+    CheckedText checked(text);
+    ASSERT_TRUE(checked.ok()) << text << checked.errors();
+    Both both(text, {{"rounds", 60}}, {{"host", 2}, {"chip", 3}}, someSeconds, 1500);
+    ASSERT_TRUE(both.whole.time && both.sampled.time) << both.whole.why;
+    for (const std::string &source : both.whole.sources)
+      EXPECT_TRUE(CheckedText(source).ok()) << text << source << CheckedText(source).errors();
+    EXPECT_EQ(both.sampled.time->messages, both.whole.time->messages);
+    EXPECT_LT(both.error(), 0.03) << text;
+    sum += both.error();
+    ++count;
+  }
+  EXPECT_GT(count, 100);
   EXPECT_LT(sum / count, 0.002);
 }
 

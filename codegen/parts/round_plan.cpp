@@ -43,7 +43,9 @@ static std::vector<PlannedRound> firstAndLast(int64_t rounds, int64_t simulated)
 static std::vector<PlannedRound> windows(int64_t rounds, int64_t count) {
   std::vector<PlannedRound> plan;
   for (int64_t i = 0; i < count; ++i) {
-    int64_t begin = rounds * i / count, length = rounds * (i + 1) / count - begin;
+    // The longer stretches first, by one round.
+    int64_t begin = rounds / count * i + std::min(i, rounds % count);
+    int64_t length = rounds / count + (i < rounds % count);
     int64_t first = begin + (length - kWindow) / 2;
     // Where the window is half a round in front of the middle, its later rounds count more, so that what grows with the
     // number of the round is counted rightly: squares of the distances from the middle of four add up to 5.

@@ -76,6 +76,7 @@ private:
   std::optional<int64_t> mostRounds(const PlacedLoop &loop, int64_t rounds);
   std::optional<int64_t> effortOf(const PlacedLoop &loop, const LoopNumbers &around);
   // Tasks.
+  bool hasItsPart(ValueId id);
   const std::vector<std::vector<uint32_t>> &ready(ValueId id);
   void compute(size_t number);
   bool move(ValueId id);
@@ -128,6 +129,18 @@ private:
   double messages_ = 0;
 };
 
+/// Part numbers of the source stand on a machine that is known now.
+bool PartsTimer::hasItsPart(ValueId id) {
+  for (size_t level = 0; level < placed_.levels.size(); ++level)
+    if (const LevelPlacement &at = placed_.values[id].placement[level];
+        at.isSingle() && at.part >= grid_.count(level)) {
+      why_ = "there is no " + placed_.levels[level].name + " " + std::to_string(at.part) + " of " +
+             std::to_string(grid_.count(level));
+      return false;
+    }
+  return true;
+}
+
 // ---- Loops ---------------------------------------------------------------------------------------
 
 /// Adds the tasks of values, and of loops among them.
@@ -139,6 +152,8 @@ bool PartsTimer::walk(ValueId begin, ValueId end, const PlacedLoop *home) {
       id = loop->end;
       continue;
     }
+    if (!hasItsPart(id))
+      return false;
     countBytes(id);
     if (placed_.values[id].kind == PlacedKind::Move && !move(id))
       return false;

@@ -70,6 +70,12 @@ TEST(TimeParts, StretchesOfTheExamplesAreChecked) {
   }
 }
 
+TEST(TimeParts, APartThatThereIsNotHasNoTime) {
+  Timed timed(projectText("codegen/parts/testdata/stages.ptl"), "stages", {{"chip", 2}});
+  EXPECT_FALSE(timed.time);
+  EXPECT_EQ(timed.why, "there is no chip 2 of 2");
+}
+
 TEST(TimeParts, SaysWhatDoesNotFit) {
   CheckedText checked("program p[B](x: f32[B] over chip by B) -> (y: f32[B]) at host {\n"
                       "    y = all_gather(x, over: chip)\n}\n");
