@@ -223,6 +223,33 @@ def page_of_levels(chip):
     expect(carried and max(task[3] for task in data["tasks"]) <= data["end"] + 1e-3 and abs(data["end"] - printed["us"]) < 1e-3, "the end")
 
 
+def pages_of_rounds(chip):
+    """In the page of a long loop, computing in the rounds that are not simulated is one task of each part, and times stay those that are printed."""
+    path = ROOT / "codegen" / "parts" / "testdata" / "rounds.ptl"
+    words = ("--entry", "steps", "--target", "cloudmatrix384", "--shape", "host=2,chip=2", "B=4096", "D=256", "F=256", "groups=2", "size=3000")
+    with tempfile.TemporaryDirectory() as folder:
+        page, lanes, trace = (pathlib.Path(folder) / name for name in ("page.html", "lanes.json", "trace.json"))
+        done = chip.tools.run("sim", path, *words, "--json", "--html", page, "--lanes", lanes, "--trace", trace)
+        expect(done.code == 0, done.stderr)
+        printed, text = json.loads(done.stdout), page.read_text()
+        lanes, events = json.loads(lanes.read_text())["lanes"], json.loads(trace.read_text())
+    begin = text.index("const D=") + len("const D=")
+    data = json.loads(text[begin:text.index(";\n", begin)])
+    outer, inner = printed["loops"]
+    expect(outer["rounds"] == outer["simulated"] == 2 and inner["rounds"] == 6000 > inner["simulated"], printed["loops"])
+    left = [task for task in data["tasks"] if data["sites"][task[1]][0] == "rounds that are not simulated"]
+    expect(len({task[0] for task in left}) == 4 and len(left) == 8, f"{len(left)} tasks of rounds that are left out")
+    expect({data["sites"][task[1]][2] for task in left} == {inner["line"]}, "the line of the loop")
+    computed = sum(task[3] - task[2] for task in left if task[0] == left[0][0])
+    share = 1 - inner["simulated"] / inner["rounds"]
+    once = sum(each["us"] for each in printed["stretches"] if each["times"] == 6000)
+    expect(abs(computed - once * 6000 * share) < 1e-3 * computed, f"{computed} us are computed in them, not {once * 6000 * share}")
+    expect(max(task[3] for task in data["tasks"]) <= data["end"] + 1e-3 and abs(data["end"] - printed["us"]) < 1e-3, "the end")
+    expect(sum(task["name"] == "rounds that are not simulated" for lane in lanes for task in lane["tasks"]) == 8, "lanes")
+    named = [event for event in events["traceEvents"] if event.get("name") == "rounds that are not simulated"]
+    expect(len(named) == 8, f"{len(named)} events")
+
+
 def names(chip):
     path = FOLDER / "blocks.ptl"
     report = chip.run(path, "named", "N=64", "M=256")
@@ -302,7 +329,7 @@ def case(tools, check):
 
 def main() -> int:
     tools = Tools(pathlib.Path(sys.argv[1]))
-    checks = (independent, shares_cores, diamond, halves, seeds, indexer, experts, false_dependence, serialised, unbalanced, views, page_of_levels, names,
+    checks = (independent, shares_cores, diamond, halves, seeds, indexer, experts, false_dependence, serialised, unbalanced, views, page_of_levels, pages_of_rounds, names,
               storage, storage_of_threads, storage_before)
     return run_cases("program_lanes", [case(tools, check) for check in checks])
 

@@ -12,69 +12,150 @@ namespace ptl::parts {
 
 // ---- Stretches -----------------------------------------------------------------------------------
 
+bool isPieceOf(const PlacedValue &value) {
+  if (value.kind != PlacedKind::Index)
+    return value.kind == PlacedKind::Slice;
+  for (const auto &[axis, position] : value.positions)
+    if (axis >= value.positions.size())
+      return false;
+  return true;
+}
+
 static bool isComputed(const PlacedValue &value) {
   return value.kind == PlacedKind::Apply || value.kind == PlacedKind::Convert ||
-         value.kind == PlacedKind::Reshape || value.kind == PlacedKind::Index;
+         value.kind == PlacedKind::Reshape ||
+         (value.kind == PlacedKind::Index && !isPieceOf(value));
 }
 
 static bool isNumber(const PlacedValue &value) {
   return value.kind == PlacedKind::Constant || value.kind == PlacedKind::Dimension;
 }
 
-/// Per value: the movements that it waits for, and those that wait for it.
-static std::vector<std::pair<std::set<ValueId>, std::set<ValueId>>>
-movementsAround(const PlacedProgram &placed) {
+/// What values wait for, and what waits for them, decides when they are computed.
+static bool isAwaited(const PlacedValue &value) {
+  return value.kind == PlacedKind::Move || value.kind == PlacedKind::Carried;
+}
+
+namespace {
+
+/// Of a value: the movements that it waits for and those that wait for it, and what loops carry likewise.
+struct Around {
+  const PlacedLoop *loop = nullptr; ///< the innermost
+  std::set<ValueId> before = {}, behind = {};
+  auto operator<=>(const Around &) const = default;
+};
+
+} // namespace
+
+static std::vector<Around> allAround(const PlacedProgram &placed) {
   const std::vector<PlacedValue> &values = placed.values;
-  std::vector<std::pair<std::set<ValueId>, std::set<ValueId>>> around(values.size());
+  std::vector<Around> around(values.size());
+  for (auto loop = placed.loops.rbegin(); loop != placed.loops.rend(); ++loop)
+    for (ValueId id = loop->body(); id < loop->end; ++id)
+      around[id].loop = &*loop;
   for (ValueId id = 0; id < values.size(); ++id)
     for (std::optional<ValueId> operand : values[id].operands) {
       if (!operand)
         continue;
-      around[id].first.insert(around[*operand].first.begin(), around[*operand].first.end());
-      if (values[*operand].kind == PlacedKind::Move)
-        around[id].first.insert(*operand);
+      around[id].before.insert(around[*operand].before.begin(), around[*operand].before.end());
+      if (isAwaited(values[*operand]))
+        around[id].before.insert(*operand);
     }
+  for (const PlacedLoop &loop : placed.loops)
+    for (size_t i = 0; i < loop.carried.size(); ++i)
+      around[loop.carried[i].next].behind.insert(loop.first + static_cast<ValueId>(i));
   for (ValueId id = static_cast<ValueId>(values.size()); id-- > 0;)
     for (std::optional<ValueId> operand : values[id].operands) {
       if (!operand)
         continue;
-      around[*operand].second.insert(around[id].second.begin(), around[id].second.end());
-      if (values[id].kind == PlacedKind::Move)
-        around[*operand].second.insert(id);
+      around[*operand].behind.insert(around[id].behind.begin(), around[id].behind.end());
+      if (isAwaited(values[id]))
+        around[*operand].behind.insert(id);
     }
   return around;
 }
 
+/// Whether all elements of a value are some of its operand.
+static bool keepsElements(const PlacedProgram &placed, const PlacedValue &value) {
+  if (value.kind == PlacedKind::Convert)
+    return value.elem == placed.values[*value.operands[0]].elem;
+  if (value.kind != PlacedKind::Apply)
+    return true;
+  OpId op = cast<OpExpr>(*value.expr).op->id;
+  return op == OpId::Transpose || op == OpId::Reshape || op == OpId::Broadcast;
+}
+
+/// Other orders and shapes of elements, which what computes with them reads where they lie.
+static std::vector<bool> readInPlace(const PlacedProgram &placed,
+                                     const std::vector<ValueId> &used) {
+  std::vector<bool> inPlace;
+  for (const PlacedValue &value : placed.values)
+    inPlace.push_back(isComputed(value) && keepsElements(placed, value));
+  for (const PlacedValue &value : placed.values)
+    for (std::optional<ValueId> operand : value.operands)
+      if (operand && !isComputed(value))
+        inPlace[*operand] = false;
+  for (ValueId id : used)
+    inPlace[id] = false;
+  return inPlace;
+}
+
+/// Values that are results, or begin the next round of a loop.
+static std::vector<ValueId> keptValues(const PlacedProgram &placed) {
+  std::vector<ValueId> kept = placed.outputs;
+  for (const PlacedLoop &loop : placed.loops)
+    for (const PlacedCarried &each : loop.carried)
+      kept.push_back(each.next);
+  return kept;
+}
+
+static void addOnce(std::vector<ValueId> &to, ValueId id) {
+  if (std::ranges::find(to, id) == to.end())
+    to.push_back(id);
+}
+
 std::vector<Stretch> stretchesOf(const PlacedProgram &placed) {
-  auto around = movementsAround(placed);
-  std::map<std::pair<std::set<ValueId>, std::set<ValueId>>, size_t> numbers;
+  const std::vector<PlacedValue> &values = placed.values;
+  std::vector<ValueId> kept = keptValues(placed);
+  std::vector<bool> inPlace = readInPlace(placed, kept);
+  std::vector<Around> around = allAround(placed);
+  std::map<Around, size_t> numbers;
   std::vector<Stretch> stretches;
-  std::vector<std::optional<size_t>> home(placed.values.size());
-  for (ValueId id = 0; id < placed.values.size(); ++id) {
-    if (!isComputed(placed.values[id]))
+  std::vector<std::optional<size_t>> home(values.size());
+  for (ValueId id = 0; id < values.size(); ++id) {
+    if (!isComputed(values[id]) || inPlace[id])
       continue;
     auto [found, isNew] = numbers.emplace(around[id], stretches.size());
     if (isNew)
-      stretches.emplace_back();
-    stretches[found->second].values.push_back(id);
+      stretches.emplace_back().loop = around[id].loop;
+    stretches[found->second].own.push_back(id);
     home[id] = found->second;
   }
-  auto addOnce = [](std::vector<ValueId> &to, ValueId id) {
-    if (std::ranges::find(to, id) == to.end())
-      to.push_back(id);
-  };
-  for (ValueId id = 0; id < placed.values.size(); ++id)
-    for (std::optional<ValueId> operand : placed.values[id].operands) {
-      if (!operand || home[id] == home[*operand])
-        continue;
-      if (home[id] && !isNumber(placed.values[*operand]))
-        addOnce(stretches[*home[id]].inputs, *operand);
-      if (home[*operand])
+  for (Stretch &stretch : stretches) {
+    stretch.values = stretch.own;
+    // The list grows by what is read in place, and by what that reads in place.
+    for (size_t i = 0; i < stretch.values.size(); ++i)
+      for (std::optional<ValueId> operand : values[stretch.values[i]].operands)
+        if (operand && inPlace[*operand])
+          addOnce(stretch.values, *operand);
+    std::ranges::sort(stretch.values);
+    auto isInside = [&](ValueId id) { return std::ranges::binary_search(stretch.values, id); };
+    for (ValueId id : stretch.values)
+      for (std::optional<ValueId> operand : values[id].operands)
+        if (operand && !isInside(*operand)) {
+          if (!isNumber(values[*operand]))
+            addOnce(stretch.inputs, *operand);
+          if (home[*operand])
+            addOnce(stretches[*home[*operand]].outputs, *operand);
+        }
+  }
+  for (const PlacedValue &value : values)
+    for (std::optional<ValueId> operand : value.operands)
+      if (operand && home[*operand] && !isComputed(value))
         addOnce(stretches[*home[*operand]].outputs, *operand);
-    }
-  for (ValueId output : placed.outputs)
-    if (home[output])
-      addOnce(stretches[*home[output]].outputs, output);
+  for (ValueId id : kept)
+    if (home[id])
+      addOnce(stretches[*home[id]].outputs, id);
   return stretches;
 }
 
@@ -142,7 +223,7 @@ private:
   std::string expression(ValueId id) const {
     const PlacedValue &value = placed_.values[id];
     if (value.kind == PlacedKind::Convert)
-      return std::string(elemName(value.elem)) + "(" + operand(value, 0) + ")";
+      return converted(value, cast<ConvertExpr>(*value.expr));
     if (value.kind == PlacedKind::Reshape)
       return "reshape(" + operand(value, 0) + ", " + list(extents_(id)) + ")";
     if (value.kind == PlacedKind::Index) {
@@ -158,6 +239,14 @@ private:
     return applied(id, value, cast<OpExpr>(*value.expr));
   }
 
+  std::string converted(const PlacedValue &value, const ConvertExpr &expr) const {
+    std::string text = std::string(elemName(value.elem)) + "(" + operand(value, 0);
+    bool fromFloat = isFloat(placed_.values[*value.operands[0]].elem);
+    if (fromFloat && (!isFloat(value.elem) || expr.round != RoundMode::Even))
+      text += ", round: ." + std::string(roundModeNames[static_cast<size_t>(expr.round)]);
+    return text + (expr.saturate ? ", saturate: true)" : ")");
+  }
+
   std::string applied(ValueId id, const PlacedValue &value, const OpExpr &expr) const {
     std::string op(expr.op->name);
     size_t count = value.operands.size();
@@ -171,12 +260,34 @@ private:
     auto add = [&](const std::string &argument) {
       text += (text.ends_with('(') ? "" : ", ") + argument;
     };
-    if (expr.op->id == OpId::Zeros || expr.op->id == OpId::Ones)
-      return text + type(id) + ")";
-    for (size_t i = 0; i < count; ++i)
-      if (value.operands[i])
-        add(operand(value, i));
-    return text + rest(id, value, expr, !text.ends_with('(')) + ")";
+    size_t next = 0;
+    for (const OpParam &param : expr.op->params) {
+      std::string word = param.keywordOnly ? std::string(param.name) + ": " : "";
+      if (param.kind == ParamKind::ArrayType)
+        add(word + type(id));
+      else if (param.kind == ParamKind::ElemType)
+        add(word + std::string(elemName(value.elem)));
+      size_t many = param.kind != ParamKind::Value ? 0 : param.variadic ? count - next : 1;
+      for (; many > 0 && next < count; --many, ++next)
+        if (value.operands[next])
+          add(word + operand(value, next));
+    }
+    return text + rest(id, value, expr, !text.ends_with('(')) + flags(expr) + ")";
+  }
+
+  /// Words and truth values among the arguments, `round: .even`, `descending: true`.
+  static std::string flags(const OpExpr &expr) {
+    std::string text;
+    for (size_t i = 0; i < expr.op->params.size() && i < expr.args.size(); ++i) {
+      const Expr *arg = expr.args[i];
+      const auto *tag = arg ? dyn_cast<EnumTagExpr>(arg) : nullptr;
+      bool isTruth = arg && expr.op->params[i].kind == ParamKind::BoolConst;
+      if (tag || isTruth)
+        text += ", " + std::string(expr.op->params[i].name) + ": " +
+                (tag ? "." + std::string(tag->tag)
+                     : std::string(cast<ConstExpr>(*arg).intValue ? "true" : "false"));
+    }
+    return text;
   }
 
   /// The arguments that are no values.

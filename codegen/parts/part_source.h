@@ -10,15 +10,23 @@
 namespace ptl::parts {
 
 /// Values that are computed as soon as the same movements have ended, and that the same later
-/// movements wait for: nothing is gained by computing some of them earlier.
+/// movements wait for: nothing is gained by computing some of them earlier. In a round of a loop what it carries counts like
+/// movements: what comes from the round before, and what the next one gets.
 struct Stretch {
-  std::vector<ValueId> values;  ///< in order
-  std::vector<ValueId> inputs;  ///< what they use from outside, constants left out
-  std::vector<ValueId> outputs; ///< of `values`: what is used outside, or is a result
+  const PlacedLoop *loop = nullptr; ///< the innermost around it
+  std::vector<ValueId> own;         ///< in no other stretch
+  std::vector<ValueId> values;      ///< with those that are read in place, in order
+  std::vector<ValueId> inputs;      ///< what they use from outside, constants left out
+  std::vector<ValueId> outputs;     ///< of `values`: what is used outside, or is a result
 };
 
-/// All stretches of a program, by their first value. What a part has for free (arguments, slices of what
-/// it has, numbers) is in none.
+/// Whether a value is a piece of its operand that a part has for free: the part's block, or what is at
+/// positions of the first axes.
+bool isPieceOf(const PlacedValue &value);
+
+/// All stretches of a program, by their first value. What a part has for free (arguments, pieces of what
+/// it has, numbers) is in none; what has elements of another value in another order or shape is in
+/// each stretch that computes with it, unless something else needs it, too.
 std::vector<Stretch> stretchesOf(const PlacedProgram &placed);
 
 using ExtentsOf = std::function<std::vector<int64_t>(ValueId)>;

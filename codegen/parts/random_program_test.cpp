@@ -71,6 +71,9 @@ std::string RandomProgram::drawnPlace(const std::vector<std::string> &shape) {
 
 std::string RandomProgram::program(const std::string &place, const std::string &value) const {
   std::string text =
+      "import std.experts: combine, dispatch\n"
+      "fn chosen[A, B](x: f32[A, B]) -> i32[A, B] { return i32(clamp(x, -1.0, 3.0), round: .down) "
+      "}\n"
       "fn stepped[A, B](x: f32[A, B], y: f32[A, B]) -> f32[A, B] { let t = x * 2.0\n return "
       "max(t, y) - y }\n"
       "fn centred[A, B](x: f32[A, B]) -> f32[A, B] { return x - max(x, axis: -1) }\n"
@@ -167,7 +170,7 @@ bool RandomProgram::finish() {
 
 RandomProgram::Drawn RandomProgram::statement() {
   const RandomValue &a = chance(3) ? values_.back() : pick(values_), &b = pick(values_);
-  switch (random_() % 8) {
+  switch (random_() % 9) {
   case 0:
   case 1:
     return elementwise(a, b);
@@ -182,9 +185,32 @@ RandomProgram::Drawn RandomProgram::statement() {
       return {};
     return {a.name + " @ " + b.name, a.bound * b.bound * positionsOf(a.shape.back()),
             a.unitBits + b.unitBits};
+  case 6:
+    return rows(a);
   default:
     return movement(a);
   }
+}
+
+/// Rows of `a` to four experts and back, as the rows of another value choose and weigh, or its own.
+RandomProgram::Drawn RandomProgram::rows(const RandomValue &a) {
+  auto fits = [&](const RandomValue &b) {
+    return b.shape.size() == 2 && b.shape[0] == a.shape[0] && b.isExact && b.elem == ElemKind::F32;
+  };
+  if (a.shape.size() != 2 || !fits(a))
+    return {};
+  const RandomValue &drawn = pick(values_), &b = fits(drawn) ? drawn : a;
+  std::string level = pick(std::vector<std::string>{"host", "chip", "[host, chip]"});
+  std::string over = ", over: " + level;
+  std::string by = level[0] == '[' ? "[" + a.shape[0] + ", " + a.shape[0] + "]" : a.shape[0];
+  auto cut = [&](const RandomValue &value) {
+    return chance(4) ? value.name : "reshard(" + value.name + over + ", by: " + by + ")";
+  };
+  std::string moved = cut(a), choosing = cut(b);
+  std::string cap = "(" + b.shape[0] + ") * (" + b.shape[1] + ") + 1";
+  std::string sent = "dispatch(" + moved + ", chosen(" + choosing + "), 4, " + cap + over + ")";
+  return {"combine(" + sent + " * 2.0, chosen(" + choosing + "), " + choosing + over + ")",
+          2 * a.bound * b.bound * positionsOf(b.shape[1]), a.unitBits + b.unitBits};
 }
 
 RandomProgram::Drawn RandomProgram::elementwise(const RandomValue &a, const RandomValue &b) {

@@ -71,6 +71,7 @@ private:
   Drawn reduction(const RandomValue &a);
   Drawn shaped(const RandomValue &a);
   Drawn movement(const RandomValue &a);
+  Drawn rows(const RandomValue &a);
 
   std::string program(const std::string &place, const std::string &value) const;
   bool isAccepted(const std::string &place, const std::string &value) {

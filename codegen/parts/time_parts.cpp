@@ -1,17 +1,17 @@
 #include "codegen/parts/time_parts.h"
 
 #include "codegen/parts/move_rows.h"
+#include "codegen/parts/move_steps.h"
 #include "frontend/base/elem_type.h"
 
 #include <algorithm>
-#include <deque>
-#include <map>
+#include <cmath>
 
 namespace ptl::parts {
 
-using movement::ChipTask;
 using movement::StepList;
 using movement::TimedMove;
+using Kind = TaskOrigin::Kind;
 
 std::vector<uint32_t> chipsOf(const std::vector<PlacedLevel> &levels, const Grid &grid,
                               const movement::Fabric &fabric, std::string &why) {
@@ -44,319 +44,418 @@ std::vector<uint32_t> chipsOf(const std::vector<PlacedLevel> &levels, const Grid
 
 namespace {
 
-/// The steps of movements, made once for each request and place of its chips on the fabric.
-class StepsMaker {
-public:
-  StepsMaker(const TimeQuestion &question, int64_t elementBytes, double start, MoveTime &time)
-      : question_(question), elementBytes_(elementBytes), start_(start), time_(time) {}
-
-  StepList operator()(const movement::Request &request, const std::vector<uint32_t> &parts) {
-    for (const auto &[known, list] : made_)
-      if (isSame(known, request))
-        return list;
-    std::vector<uint32_t> chips;
-    for (uint32_t part : parts)
-      chips.push_back(question_.chips[part]);
-    movement::ChosenSteps chosen =
-        movement::chooseSteps(request, elementBytes_, question_.fabric, chips, start_);
-    if (chosen.seconds > time_.alone || made_.empty()) {
-      time_.alone = chosen.seconds;
-      time_.algorithm = chosen.list.algorithm;
-      time_.limit = chosen.limit;
-      time_.limitShare = chosen.limitShare;
-    }
-    time_.sentBytes =
-        std::max(time_.sentBytes, movement::mostElementsSent(chosen.list) * elementBytes_);
-    made_.emplace_back(request, chosen.list);
-    return std::move(chosen.list);
-  }
-
-private:
-  /// Groups of one movement have chips at like places.
-  static bool isSame(const movement::Request &a, const movement::Request &b) {
-    return a.kind == b.kind && a.shape == b.shape && a.ranks == b.ranks &&
-           a.fromAxis == b.fromAxis && a.toAxis == b.toAxis && a.root == b.root &&
-           a.sources == b.sources && a.results == b.results && a.counts == b.counts;
-  }
-
-  const TimeQuestion &question_;
-  int64_t elementBytes_;
-  double start_;
-  MoveTime &time_;
-  std::vector<std::pair<movement::Request, StepList>> made_;
-};
-
-/// Seconds before a movement of the program begins.
-double startOf(const TimeQuestion &question, const PlacedValue &value) {
-  double start = 0;
-  const std::vector<PlacedLevel> &levels = question.placed.levels;
-  for (size_t i = 0; i < levels.size(); ++i)
-    for (const movement::FabricLevel &level : question.fabric.levels)
-      if (level.name == levels[i].machineLevel &&
-          (i == value.level || value.movement->takes == MovementTakes::Axes ||
-           std::ranges::find(value.over, i) != value.over.end()))
-        start = std::max(start, level.start);
-  return start;
-}
-
-std::vector<int64_t> shapeOf(const TimeQuestion &question, const PlacedValue &value) {
-  std::vector<int64_t> shape;
-  for (Dim dim : value.shape)
-    shape.push_back(question.number(dim));
-  return shape;
-}
-std::vector<int64_t> shapeOf(const TimeQuestion &question, ValueId id) {
-  return shapeOf(question, question.placed.values[id]);
-}
-
-/// The steps of a movement, and those before them that tell how many rows there are.
-struct TimedGroups {
-  std::vector<GroupMove> before, groups;
-};
-
-/// The parts that move something with each other.
-uint64_t ranksOf(const TimeQuestion &question, const PlacedValue &value) {
-  if (value.movement->takes == MovementTakes::Axes)
-    return question.grid.count();
-  if (value.movement->takes != MovementTakes::Rows)
-    return question.grid.count(value.level);
-  uint64_t ranks = 1;
-  for (size_t level : value.over)
-    ranks *= question.grid.count(level);
-  return ranks;
-}
-
-/// The groups of a movement, with the steps of the least time; what that is goes into `time`.
-std::optional<TimedGroups> timedGroups(const TimeQuestion &question, ValueId id,
-                                       uint64_t mostMessages, MoveTime &time, std::string &why) {
-  const PlacedValue &value = question.placed.values[id];
-  time.value = id;
-  uint64_t ranks = ranksOf(question, value);
-  if (ranks * question.grid.count() > mostMessages) {
-    why = "`" + std::string(value.movement->name) + "` among " + std::to_string(ranks) +
-          " parts has more than " + std::to_string(mostMessages) + " messages";
-    return std::nullopt;
-  }
-  double start = startOf(question, value);
-  StepsMaker maker(question, elemInfo(value.elem).storageBytes, start, time);
-  StepsFor stepsFor = [&](const movement::Request &request, const std::vector<uint32_t> &group) {
-    return maker(request, group);
-  };
-  if (value.movement->takes != MovementTakes::Rows)
-    return TimedGroups{{},
-                       groupsOf(question.grid, value,
-                                question.placed.values[*value.operands[0]].placement,
-                                shapeOf(question, id), stepsFor)};
-  MoveTime counting;
-  StepsMaker countsMaker(question, kRowCountBytes, start, counting);
-  EvenRows even = evenRowsOf(
-      question.grid, question.placed, id,
-      [&](const PlacedValue &of) { return shapeOf(question, of); },
-      [&](const movement::Request &request, const std::vector<uint32_t> &group) {
-        return countsMaker(request, group);
-      },
-      stepsFor);
-  time.alone += counting.alone;
-  time.sentBytes += counting.sentBytes;
-  return TimedGroups{std::move(even.counts), std::move(even.rows)};
-}
-
 class PartsTimer {
 public:
-  PartsTimer(const TimeQuestion &question, std::string &why)
-      : question_(question), placed_(question.placed), grid_(question.grid), why_(why),
-        ready_(placed_.values.size(), std::vector<std::vector<uint32_t>>(grid_.count())) {}
+  PartsTimer(const TimeQuestion &question, int64_t mostInLoops, std::string &why)
+      : question_(question), placed_(question.placed), grid_(question.grid),
+        mostInLoops_(mostInLoops), why_(why), steps_(question, kMostMessages),
+        tasks_(question.chips),
+        ready_(placed_.values.size(), std::vector<std::vector<uint32_t>>(grid_.count())),
+        bytes_(placed_.values.size()), timesOfMoves_(placed_.values.size()),
+        goesRound_(placed_.loops.size()) {}
 
   std::optional<PartsTime> run() {
-    if (!placed_.loops.empty()) {
-      why_ =
-          "the time of loops of programs on parts is not simulated; give it the body as a program";
-      return std::nullopt;
-    }
     stretches_ = stretchesOf(placed_);
     for (size_t i = 0; i < stretches_.size(); ++i)
-      for (ValueId id : stretches_[i].values)
+      for (ValueId id : stretches_[i].own)
         home_[id] = i;
     isComputed_.resize(stretches_.size());
-    for (ValueId id = 0; id < placed_.values.size(); ++id) {
-      countBytes(id);
-      if (placed_.values[id].kind == PlacedKind::Move && !move(id))
-        return std::nullopt;
-    }
-    for (size_t stretch = 0; stretch < stretches_.size(); ++stretch)
-      compute(stretch);
+    stretchTimes_.resize(stretches_.size());
+    if (!walk(0, static_cast<ValueId>(placed_.values.size()), nullptr))
+      return std::nullopt;
     finish();
     return std::move(time_);
   }
 
 private:
+  // Loops.
+  bool walk(ValueId begin, ValueId end, const PlacedLoop *home);
+  bool repeat(const PlacedLoop &loop);
+  bool goRound(const PlacedLoop &loop);
+  std::optional<int64_t> roundsOf(const PlacedLoop &loop);
+  std::optional<int64_t> mostRounds(const PlacedLoop &loop, int64_t rounds);
+  std::optional<int64_t> effortOf(const PlacedLoop &loop, const LoopNumbers &around);
+  // Tasks.
+  bool hasItsPart(ValueId id);
+  const std::vector<std::vector<uint32_t>> &ready(ValueId id);
+  void compute(size_t number);
+  bool move(ValueId id);
+  void carryOut(ValueId id, const std::vector<MoveGroup> &groups, int64_t bytes, double start,
+                size_t number);
+  // The answer.
+  void countBytes(ValueId id);
+  void finish();
+  double secondsWithout(size_t move) const;
+
+  int64_t number(Dim dim) const { return numberOf(question_, variables_, dim); }
   std::vector<int64_t> extents(ValueId id, uint32_t part) const {
     std::vector<int64_t> extents;
     for (const movement::Interval &axis :
-         grid_.boxOf(placed_.values[id].placement, shapeOf(question_, id), part))
+         grid_.boxOf(placed_.values[id].placement, shapeOf(question_, variables_, id), part))
       extents.push_back(axis.length());
     return extents;
   }
-
-  /// What part 0 has: blocks get shorter from there.
-  void countBytes(ValueId id) {
-    const PlacedValue &value = placed_.values[id];
-    if (value.kind == PlacedKind::Slice || value.kind == PlacedKind::Reshape)
-      return;
-    int64_t bytes = value.shape.empty() ? 0 : elemInfo(value.elem).storageBytes;
-    for (int64_t extent : extents(id, 0))
-      bytes *= extent;
-    time_.bytes += bytes;
-  }
-
-  /// Per part: the tasks that make a value.
-  const std::vector<std::vector<uint32_t>> &ready(ValueId id) {
-    const PlacedValue &value = placed_.values[id];
-    if (auto stretch = home_.find(id); stretch != home_.end())
-      compute(stretch->second);
-    else if (value.kind != PlacedKind::Move && !value.operands.empty())
-      ready_[id] = ready(*value.operands[0]);
-    return ready_[id];
-  }
-
-  /// Stretches that it uses come first; none uses what it makes.
-  void compute(size_t number) {
-    const Stretch &stretch = stretches_[number];
-    if (isComputed_[number])
-      return;
-    isComputed_[number] = true;
-    for (ValueId input : stretch.inputs)
-      ready(input);
-    StretchTime &time = time_.stretches.emplace_back();
-    time.first = stretch.values.front();
-    for (uint32_t part = 0; part < grid_.count(); ++part) {
-      if (!grid_.holds(placed_.values[stretch.values.back()].placement, part))
-        continue;
-      std::string source = sourceOf(
-          placed_, stretch, [&](ValueId id) { return extents(id, part); }, question_.number);
-      if (source.empty())
-        continue;
-      auto known = seconds_.find(source);
-      if (known == seconds_.end())
-        known = seconds_.emplace(source, question_.seconds(source)).first;
-      if (known->second > time.seconds || time.source.empty()) {
-        time.seconds = known->second;
-        time.source = source;
-      }
-      ChipTask task{question_.chips[part], known->second, std::nullopt, 0, {}};
-      for (ValueId input : stretch.inputs)
-        task.after.insert(task.after.end(), ready_[input][part].begin(), ready_[input][part].end());
-      add(std::move(task), false, time_.stretches.size() - 1);
-      for (ValueId id : stretch.values)
-        ready_[id][part] = {static_cast<uint32_t>(time_.tasks.size() - 1)};
-    }
-  }
-
-  void add(ChipTask task, bool isMove, size_t number) {
-    time_.tasks.push_back(std::move(task));
-    kinds_.push_back({isMove, number});
-  }
-
-  bool move(ValueId id) {
-    const PlacedValue &value = placed_.values[id];
-    MoveTime &time = time_.moves.emplace_back();
-    std::optional<TimedGroups> groups = timedGroups(question_, id, kMostMessages, time, why_);
-    if (!groups)
-      return false;
-    for (std::optional<ValueId> operand : value.operands)
-      for (uint32_t part = 0; part < grid_.count(); ++part) {
-        const std::vector<uint32_t> &tasks = ready(*operand)[part];
-        for (uint32_t task : tasks)
-          if (std::ranges::find(ready_[id][part], task) == ready_[id][part].end())
-            ready_[id][part].push_back(task);
-      }
-    carryOut(id, std::move(groups->before), kRowCountBytes);
-    carryOut(id, std::move(groups->groups), elemInfo(value.elem).storageBytes);
-    return true;
-  }
-
-  /// Adds the steps of groups behind all that a movement waits for.
-  void carryOut(ValueId id, std::vector<GroupMove> groups, int64_t bytes) {
-    double start = startOf(question_, placed_.values[id]);
-    for (GroupMove &group : groups) {
-      TimedMove timed{&lists_.emplace_back(std::move(group.list)), {}, bytes, start};
-      for (uint32_t rank = 0; rank < group.parts.size(); ++rank) {
-        uint32_t part = group.parts[rank];
-        timed.chips.push_back(question_.chips[part]);
-        add({question_.chips[part], 0, moves_.size(), rank, ready_[id][part]}, true,
-            time_.moves.size() - 1);
-        ready_[id][part] = {static_cast<uint32_t>(time_.tasks.size() - 1)};
-      }
-      moves_.push_back(std::move(timed));
-      moveOf_.push_back(time_.moves.size() - 1);
-    }
-  }
-
-  /// The whole in time, and again without each movement.
-  void finish() {
-    movement::TimelineOptions options{question_.keepsCarried};
-    time_.timeline = movement::timelineOn(question_.fabric, moves_, time_.tasks, options);
-    time_.seconds = time_.timeline.end;
-    for (const auto &[isMove, number] : kinds_)
-      time_.what.push_back(isMove ? time_.stretches.size() + number : number);
-    std::map<uint32_t, double> computing;
-    for (size_t task = 0; task < time_.tasks.size(); ++task) {
-      const auto &stretch = time_.timeline.tasks[task];
-      if (!kinds_[task].first) {
-        double &sum = computing[time_.tasks[task].chip];
-        sum += time_.tasks[task].seconds;
-        time_.computing = std::max(time_.computing, sum);
-        continue;
-      }
-      MoveTime &move = time_.moves[kinds_[task].second];
-      move.begin = move.end == 0 ? stretch.begin : std::min(move.begin, stretch.begin);
-      move.end = std::max(move.end, stretch.end);
-    }
-    for (size_t i = 0; i < time_.moves.size(); ++i)
-      time_.moves[i].adds = time_.seconds - secondsWithout(i);
-  }
-
-  double secondsWithout(size_t move) const {
-    std::vector<TimedMove> moves = moves_;
-    std::vector<StepList> nothing;
-    nothing.reserve(moves.size());
-    for (size_t i = 0; i < moves.size(); ++i)
-      if (moveOf_[i] == move) {
-        StepList &empty = nothing.emplace_back();
-        empty.ranks.resize(moves[i].chips.size());
-        moves[i].list = &empty;
-        moves[i].start = 0;
-      }
-    return movement::timelineOn(question_.fabric, moves, time_.tasks).end;
+  size_t numberOfLoop(const PlacedLoop &loop) const {
+    return static_cast<size_t>(&loop - placed_.loops.data());
   }
 
   const TimeQuestion &question_;
   const PlacedProgram &placed_;
   const Grid &grid_;
+  int64_t mostInLoops_;
   std::string &why_;
+  StepsOfMoves steps_;
+  PartTasks tasks_;
   PartsTime time_;
   std::vector<Stretch> stretches_;
   std::map<ValueId, size_t> home_;
-  std::vector<bool> isComputed_;
+  std::vector<bool> isComputed_;                          ///< per stretch, in this round
   std::vector<std::vector<std::vector<uint32_t>>> ready_; ///< per value, per part: the tasks before
   std::map<std::string, double> seconds_;                 ///< by source
-  std::deque<StepList> lists_;
   std::vector<TimedMove> moves_;
-  std::vector<size_t> moveOf_;                 ///< per group
-  std::vector<std::pair<bool, size_t>> kinds_; ///< per task
+  std::vector<size_t> moveOf_; ///< per group
+  // Where the walk is.
+  LoopNumbers variables_;
+  double stands_ = 1; ///< for so many times, by the loops around
+  size_t depth_ = 0;  ///< of loops
+  // What has been seen.
+  std::vector<int64_t> bytes_; ///< per value
+  std::map<ValueId, size_t> moveTimes_;
+  std::vector<std::optional<size_t>> stretchTimes_;
+  std::vector<double> timesOfMoves_, timesOfStretches_, roundsOfLoops_;
+  std::map<const PlacedLoop *, size_t> loopTimes_;
+  std::map<const PlacedLoop *, int64_t> mostRounds_;
+  std::vector<bool> goesRound_; ///< per loop: more than once
+  double messages_ = 0;
 };
+
+/// Part numbers of the source stand on a machine that is known now.
+bool PartsTimer::hasItsPart(ValueId id) {
+  for (size_t level = 0; level < placed_.levels.size(); ++level)
+    if (const LevelPlacement &at = placed_.values[id].placement[level];
+        at.isSingle() && at.part >= grid_.count(level)) {
+      why_ = "there is no " + placed_.levels[level].name + " " + std::to_string(at.part) + " of " +
+             std::to_string(grid_.count(level));
+      return false;
+    }
+  return true;
+}
+
+// ---- Loops ---------------------------------------------------------------------------------------
+
+/// Adds the tasks of values, and of loops among them.
+bool PartsTimer::walk(ValueId begin, ValueId end, const PlacedLoop *home) {
+  for (ValueId id = begin; id < end;) {
+    if (const PlacedLoop *loop = placed_.loopAt(id)) {
+      if (!repeat(*loop))
+        return false;
+      id = loop->end;
+      continue;
+    }
+    if (!hasItsPart(id))
+      return false;
+    countBytes(id);
+    if (placed_.values[id].kind == PlacedKind::Move && !move(id))
+      return false;
+    ++id;
+  }
+  for (size_t stretch = 0; stretch < stretches_.size(); ++stretch)
+    if (stretches_[stretch].loop == home)
+      compute(stretch);
+  return true;
+}
+
+/// How often a loop goes round; nothing, and the reason, where the run would stop there.
+std::optional<int64_t> PartsTimer::roundsOf(const PlacedLoop &loop) {
+  int64_t lo = number(loop.lo), hi = number(loop.hi), step = number(loop.step);
+  if (step >= 1)
+    return lo < hi ? (hi - lo - 1) / step + 1 : 0;
+  why_ = "the loop over `" + loop.stmt->head.var->name + "` counts by " + std::to_string(step) +
+         ", not forwards";
+  return std::nullopt;
+}
+
+/// Messages and tasks of one round, whose variable has a number.
+std::optional<int64_t> PartsTimer::effortOf(const PlacedLoop &loop, const LoopNumbers &around) {
+  auto effort = static_cast<int64_t>(grid_.count());
+  for (ValueId id = loop.body(); id < loop.end;) {
+    if (const PlacedLoop *inner = placed_.loopAt(id)) {
+      int64_t lo = numberOf(question_, around, inner->lo);
+      int64_t between = numberOf(question_, around, inner->hi) - lo;
+      int64_t rounds = between / std::max<int64_t>(numberOf(question_, around, inner->step), 1);
+      LoopNumbers within = around;
+      within[inner->variable] = lo;
+      std::optional<int64_t> of = effortOf(*inner, within);
+      if (!of)
+        return std::nullopt;
+      effort += *of * std::clamp<int64_t>(rounds, 0, mostInLoops_ / *of + 1);
+      id = inner->end;
+      continue;
+    }
+    if (placed_.values[id].kind == PlacedKind::Move) {
+      const MoveSteps *steps = steps_.of(id, around, why_);
+      if (!steps)
+        return std::nullopt;
+      effort += static_cast<int64_t>(steps->messages) + grid_.count();
+    }
+    ++id;
+  }
+  return effort;
+}
+
+/// How many rounds of a loop may all be simulated.
+std::optional<int64_t> PartsTimer::mostRounds(const PlacedLoop &loop, int64_t rounds) {
+  if (auto known = mostRounds_.find(&loop); known != mostRounds_.end())
+    return known->second;
+  LoopNumbers middle = variables_;
+  middle[loop.variable] = number(loop.lo) + rounds / 2 * number(loop.step);
+  std::optional<int64_t> effort = effortOf(loop, middle);
+  if (!effort)
+    return std::nullopt;
+  int64_t most = mostInLoops_ / *effort;
+  for (size_t i = 0; i < depth_; ++i)
+    most /= 8;
+  mostRounds_[&loop] = most;
+  return most;
+}
+
+bool PartsTimer::repeat(const PlacedLoop &loop) {
+  std::optional<int64_t> rounds = roundsOf(loop);
+  if (!rounds)
+    return false;
+  auto [known, isNew] = loopTimes_.emplace(&loop, time_.loops.size());
+  size_t number = known->second;
+  if (isNew) {
+    time_.loops.push_back({loop.stmt});
+    roundsOfLoops_.push_back(0);
+  }
+  for (ValueId id = loop.first; id < loop.end; ++id)
+    for (std::optional<ValueId> operand : placed_.values[id].operands)
+      if (operand && *operand < loop.first)
+        ready(*operand);
+  for (ValueId id = loop.first; id < loop.body(); ++id)
+    ready_[id] = ready(*placed_.values[id].operands[0]);
+  std::optional<int64_t> most = *rounds ? mostRounds(loop, *rounds) : 0;
+  if (!most)
+    return false;
+  goesRound_[numberOfLoop(loop)] = goesRound_[numberOfLoop(loop)] || *rounds > 1;
+  int64_t lo = this->number(loop.lo), step = this->number(loop.step);
+  bool areAlike = hasLikeRounds(placed_, loop);
+  tasks_.beginLoop(number);
+  ++depth_;
+  double stands = stands_;
+  for (const PlannedRound &round : planRounds(*rounds, areAlike, *most)) {
+    // Rounds that are alike have one text each for what they compute.
+    variables_[loop.variable] = areAlike ? lo : lo + step * round.number;
+    stands_ = stands * round.stands;
+    if (!goRound(loop))
+      return false;
+    roundsOfLoops_[number] += stands_;
+    ++time_.loops[number].simulated;
+    if (round.leftOut > 0)
+      tasks_.leaveOut(round.leftOut, round.pace);
+  }
+  stands_ = stands;
+  --depth_;
+  tasks_.endLoop();
+  return true;
+}
+
+bool PartsTimer::goRound(const PlacedLoop &loop) {
+  for (size_t stretch = 0; stretch < stretches_.size(); ++stretch)
+    if (stretches_[stretch].loop == &loop)
+      isComputed_[stretch] = false;
+  for (ValueId id = loop.body(); id < loop.end; ++id)
+    ready_[id].assign(grid_.count(), {});
+  tasks_.beginRound();
+  if (!walk(loop.body(), loop.end, &loop))
+    return false;
+  std::vector<std::vector<std::vector<uint32_t>>> next;
+  for (const PlacedCarried &each : loop.carried)
+    next.push_back(ready(each.next));
+  tasks_.endRound();
+  for (size_t i = 0; i < next.size(); ++i)
+    ready_[loop.first + i] = std::move(next[i]);
+  return true;
+}
+
+// ---- Tasks ---------------------------------------------------------------------------------------
+
+/// Per part: the tasks that make a value.
+const std::vector<std::vector<uint32_t>> &PartsTimer::ready(ValueId id) {
+  const PlacedValue &value = placed_.values[id];
+  if (auto stretch = home_.find(id); stretch != home_.end())
+    compute(stretch->second);
+  else if (value.kind != PlacedKind::Move && value.kind != PlacedKind::Carried &&
+           !value.operands.empty())
+    ready_[id] = ready(*value.operands[0]);
+  return ready_[id];
+}
+
+/// Stretches that it uses come first; none uses what it makes.
+void PartsTimer::compute(size_t number) {
+  const Stretch &stretch = stretches_[number];
+  if (isComputed_[number])
+    return;
+  isComputed_[number] = true;
+  for (ValueId input : stretch.inputs)
+    ready(input);
+  if (!stretchTimes_[number]) {
+    stretchTimes_[number] = time_.stretches.size();
+    time_.stretches.emplace_back().first = stretch.own.front();
+    timesOfStretches_.push_back(0);
+  }
+  size_t place = *stretchTimes_[number];
+  timesOfStretches_[place] += stands_;
+  StretchTime &time = time_.stretches[place];
+  for (uint32_t part = 0; part < grid_.count(); ++part) {
+    if (!grid_.holds(placed_.values[stretch.own.back()].placement, part))
+      continue;
+    std::string source = sourceOf(
+        placed_, stretch, [&](ValueId id) { return extents(id, part); },
+        [&](Dim dim) { return this->number(dim); });
+    if (source.empty())
+      continue;
+    auto known = seconds_.find(source);
+    if (known == seconds_.end())
+      known = seconds_.emplace(source, question_.seconds(source)).first;
+    if (known->second > time.seconds || time.source.empty()) {
+      time.seconds = known->second;
+      time.source = source;
+    }
+    std::vector<uint32_t> after;
+    for (ValueId input : stretch.inputs)
+      after.insert(after.end(), ready_[input][part].begin(), ready_[input][part].end());
+    uint32_t task = tasks_.compute({Kind::Stretch, place, part}, known->second, after);
+    for (ValueId id : stretch.own)
+      ready_[id][part] = {task};
+  }
+}
+
+bool PartsTimer::move(ValueId id) {
+  const PlacedValue &value = placed_.values[id];
+  const MoveSteps *steps = steps_.of(id, variables_, why_);
+  if (!steps)
+    return false;
+  auto [known, isNew] = moveTimes_.emplace(id, time_.moves.size());
+  if (isNew)
+    time_.moves.push_back(steps->time);
+  MoveTime &time = time_.moves[known->second];
+  if (steps->time.alone > time.alone)
+    time = steps->time;
+  timesOfMoves_[known->second] += stands_;
+  messages_ += stands_ * static_cast<double>(steps->messages);
+  for (std::optional<ValueId> operand : value.operands)
+    for (uint32_t part = 0; part < grid_.count(); ++part) {
+      const std::vector<uint32_t> &tasks = ready(*operand)[part];
+      for (uint32_t task : tasks)
+        if (std::ranges::find(ready_[id][part], task) == ready_[id][part].end())
+          ready_[id][part].push_back(task);
+    }
+  carryOut(id, steps->counts, kRowCountBytes, steps->start, known->second);
+  carryOut(id, steps->groups, elemInfo(value.elem).storageBytes, steps->start, known->second);
+  return true;
+}
+
+/// Adds the steps of groups behind all that a movement waits for.
+void PartsTimer::carryOut(ValueId id, const std::vector<MoveGroup> &groups, int64_t bytes,
+                          double start, size_t number) {
+  for (const MoveGroup &group : groups) {
+    TimedMove timed{group.list, {}, bytes, start};
+    for (uint32_t rank = 0; rank < group.parts.size(); ++rank) {
+      uint32_t part = group.parts[rank];
+      timed.chips.push_back(question_.chips[part]);
+      ready_[id][part] = {
+          tasks_.move({Kind::Move, number, part}, moves_.size(), rank, ready_[id][part])};
+    }
+    moves_.push_back(std::move(timed));
+    moveOf_.push_back(number);
+  }
+}
+
+// ---- The answer ----------------------------------------------------------------------------------
+
+/// What part 0 has: blocks get shorter from there.
+void PartsTimer::countBytes(ValueId id) {
+  const PlacedValue &value = placed_.values[id];
+  if (isPieceOf(value) || value.kind == PlacedKind::Reshape)
+    return;
+  int64_t bytes = value.shape.empty() ? 0 : elemInfo(value.elem).storageBytes;
+  for (int64_t extent : extents(id, 0))
+    bytes *= extent;
+  bytes_[id] = std::max(bytes_[id], bytes);
+}
+
+/// The whole in time, and again without each movement.
+void PartsTimer::finish() {
+  movement::TimelineOptions options{question_.keepsCarried};
+  time_.timeline = movement::timelineOn(question_.fabric, moves_, tasks_.tasks(), options);
+  time_.seconds = time_.timeline.end;
+  time_.messages = std::llround(messages_);
+  std::map<uint32_t, double> computing;
+  std::vector<bool> isBegun(time_.moves.size());
+  for (size_t task = 0; task < tasks_.tasks().size(); ++task) {
+    const movement::FabricTimeline::Stretch &when = time_.timeline.tasks[task];
+    const TaskOrigin &origin = tasks_.origins()[task];
+    if (tasks_.tasks()[task].isComputing()) {
+      double &sum = computing[origin.part];
+      sum += tasks_.tasks()[task].seconds;
+      time_.computing = std::max(time_.computing, sum);
+    }
+    if (origin.kind != Kind::Move)
+      continue;
+    MoveTime &move = time_.moves[origin.number];
+    move.begin = isBegun[origin.number] ? std::min(move.begin, when.begin) : when.begin;
+    move.end = std::max(move.end, when.end);
+    isBegun[origin.number] = true;
+  }
+  for (ValueId id = 0; id < placed_.values.size(); ++id) {
+    bool isTwice = false;
+    for (size_t i = 0; i < placed_.loops.size(); ++i)
+      isTwice |= goesRound_[i] && id >= placed_.loops[i].body() && id < placed_.loops[i].end;
+    time_.bytes += bytes_[id] * (isTwice ? 2 : 1);
+  }
+  for (size_t i = 0; i < time_.moves.size(); ++i) {
+    time_.moves[i].times = std::llround(timesOfMoves_[i]);
+    time_.moves[i].adds = time_.seconds - secondsWithout(i);
+  }
+  for (size_t i = 0; i < time_.stretches.size(); ++i)
+    time_.stretches[i].times = std::llround(timesOfStretches_[i]);
+  for (size_t i = 0; i < time_.loops.size(); ++i)
+    time_.loops[i].rounds = std::llround(roundsOfLoops_[i]);
+  time_.tasks = tasks_.tasks();
+  time_.origins = tasks_.origins();
+}
+
+double PartsTimer::secondsWithout(size_t move) const {
+  std::vector<TimedMove> moves = moves_;
+  std::vector<StepList> nothing;
+  nothing.reserve(moves.size());
+  for (size_t i = 0; i < moves.size(); ++i)
+    if (moveOf_[i] == move) {
+      StepList &empty = nothing.emplace_back();
+      empty.ranks.resize(moves[i].chips.size());
+      moves[i].list = &empty;
+      moves[i].start = 0;
+    }
+  return movement::timelineOn(question_.fabric, moves, tasks_.tasks()).end;
+}
 
 } // namespace
 
-std::optional<PartsTime> timeOfParts(const TimeQuestion &question, std::string &why) {
-  return PartsTimer(question, why).run();
+std::optional<PartsTime> timeOfParts(const TimeQuestion &question, std::string &why,
+                                     int64_t mostInLoops) {
+  return PartsTimer(question, mostInLoops, why).run();
 }
 
 std::optional<MoveTime> timeOfMove(const TimeQuestion &question, ValueId move,
                                    uint64_t mostMessages, std::string &why) {
-  MoveTime time;
-  bool isKnown = timedGroups(question, move, mostMessages, time, why).has_value();
-  return isKnown ? std::optional(time) : std::nullopt;
+  LoopNumbers first;
+  for (auto loop = question.placed.loops.rbegin(); loop != question.placed.loops.rend(); ++loop)
+    if (move >= loop->first && move < loop->end)
+      first[loop->variable] = numberOf(question, first, loop->lo);
+  const MoveSteps *steps = StepsOfMoves(question, mostMessages).of(move, first, why);
+  return steps ? std::optional(steps->time) : std::nullopt;
 }
 
 } // namespace ptl::parts

@@ -4,14 +4,18 @@
 
 #include "codegen/parts/grid.h"
 #include "codegen/parts/part_source.h"
+#include "codegen/parts/part_tasks.h"
 #include "runtime/movement/timeline.h"
 
 namespace ptl::parts {
 
+/// The variables of the loops around a value.
+using LoopNumbers = std::map<SymbolId, int64_t>;
+
 struct TimeQuestion {
   const PlacedProgram &placed;
   const Grid &grid;
-  NumberOf number; ///< the value of a dimension
+  DimLookup size; ///< the sizes of the program
   const movement::Fabric &fabric;
   std::vector<uint32_t> chips; ///< of the fabric, per part
   /// Seconds of a stretch on one chip, given as the text of a program.
@@ -19,42 +23,59 @@ struct TimeQuestion {
   bool keepsCarried = false;
 };
 
-/// A movement of the program, all groups together.
+/// A movement of the program, all groups together. In a loop it takes place many times, of which it is the one that takes
+/// longest.
 struct MoveTime {
   ValueId value = 0;
+  int64_t times = 0;
   movement::Algorithm algorithm = movement::Algorithm::Pairwise;
   int64_t sentBytes = 0; ///< by the part that sends most
   double alone = 0;      ///< seconds, with nothing beside it
-  double adds = 0;       ///< seconds that the program would take less if it took none
+  double adds = 0;       ///< seconds that the program would take less if it took none, ever
   std::string limit; ///< the carrier that is busy for the longest time, and for which share of it
   double limitShare = 0;
-  double begin = 0, end = 0; ///< in the program, over all parts
+  double begin = 0, end = 0; ///< in the program, over all parts and times
 };
 
 struct StretchTime {
   ValueId first = 0;
+  int64_t times = 0;
   double seconds = 0; ///< of the part that takes longest
   std::string source; ///< what that part computes
+};
+
+/// A loop, all times that the program comes to it together.
+struct LoopTime {
+  const ForStmt *stmt = nullptr;
+  int64_t rounds = 0;
+  int64_t simulated = 0; ///< of these; the others are taken to be like them
 };
 
 struct PartsTime {
   double seconds = 0;
   double computing = 0; ///< seconds of the part that computes longest
-  int64_t bytes = 0; ///< of arrays of the part that has most: arguments, results, what is between
+  /// Of arrays of the part that has most: arguments, results, what is between, of loops in two rounds.
+  int64_t bytes = 0;
+  int64_t messages = 0;
   std::vector<MoveTime> moves;
   std::vector<StretchTime> stretches;
-  std::vector<movement::ChipTask> tasks; ///< by part
-  std::vector<size_t> what; ///< per task: its place in `stretches`, or behind those in `moves`
+  std::vector<LoopTime> loops; ///< of the program, in the order in which it comes to them
+  std::vector<movement::ChipTask> tasks;
+  std::vector<TaskOrigin> origins; ///< per task; numbers are places in the lists above
   movement::FabricTimeline timeline;
 };
 
 /// Messages of one movement from which on its steps are not simulated.
 inline constexpr uint64_t kMostMessages = 4'000'000;
+/// Messages and tasks of all rounds of a loop up to which all of them are simulated; of a loop in another one an eighth.
+inline constexpr int64_t kMostInLoops = 400'000;
 
-/// Nothing, and the reason, where it cannot be simulated.
-std::optional<PartsTime> timeOfParts(const TimeQuestion &question, std::string &why);
+/// Nothing, and the reason, where it cannot be simulated. Loops go round by round (`part_tasks.h`); of long ones some rounds
+/// stand for the others (`round_plan.h`), for which `mostInLoops` counts.
+std::optional<PartsTime> timeOfParts(const TimeQuestion &question, std::string &why,
+                                     int64_t mostInLoops = kMostInLoops);
 
-/// One movement of the program alone. Nothing, and the reason, where it has more than `mostMessages`, or the
+/// One movement of the program alone, in the first round of the loops around it. Nothing, and the reason, where it has more than `mostMessages`, or the
 /// program none of it.
 std::optional<MoveTime> timeOfMove(const TimeQuestion &question, ValueId move,
                                    uint64_t mostMessages, std::string &why);

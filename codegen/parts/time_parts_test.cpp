@@ -1,55 +1,8 @@
 // Placed programs in time: what parts compute between movements, and what overlaps.
-#include "codegen/parts/parts_test_util.h"
-#include "codegen/parts/time_parts.h"
+#include "codegen/parts/time_parts_test_util.h"
 
 namespace ptl::parts {
 namespace {
-
-constexpr double us = 1e-6;
-
-movement::Fabric someFabric() {
-  movement::Fabric fabric;
-  fabric.levels = {{.name = "chip", .count = 4, .latency = 1 * us, .portRate = 100e9},
-                   {.name = "host", .count = 2, .latency = 3 * us, .portRate = 50e9}};
-  return fabric;
-}
-
-/// A program on a shape, all of its sizes being 64, and each stretch taking 10 us.
-struct Timed {
-  Timed(const std::string &text, const std::string &entry, const MachineShape &shape)
-      : checked(text) {
-    EXPECT_TRUE(checked.ok()) << checked.errors();
-    DiagnosticSink sink;
-    const CallableDecl &decl = *checked.find(entry);
-    placed = placeProgram(*checked.program, *decl.module->tree, decl, sink);
-    std::string why;
-    counts = countsOn(placed->levels, shape, why);
-    grid.emplace(placed->levels, counts);
-    TimeQuestion question{
-        *placed,
-        *grid,
-        [](Dim dim) {
-          return evaluate(dim, [](SymbolId) { return std::optional<int64_t>(64); }).value();
-        },
-        fabric,
-        chipsOf(placed->levels, *grid, fabric, why),
-        [&](const std::string &source) {
-          sources.push_back(source);
-          return 10 * us;
-        }};
-    EXPECT_EQ(why, "");
-    time = timeOfParts(question, why);
-    EXPECT_TRUE(time) << why;
-  }
-
-  CheckedText checked;
-  std::optional<PlacedProgram> placed;
-  std::vector<uint32_t> counts;
-  std::optional<Grid> grid;
-  movement::Fabric fabric = someFabric();
-  std::vector<std::string> sources;
-  std::optional<PartsTime> time;
-};
 
 TEST(TimeParts, WhatOneChipComputesIsAProgram) {
   Timed timed(
@@ -117,6 +70,42 @@ TEST(TimeParts, StretchesOfTheExamplesAreChecked) {
   }
 }
 
+/// Whatever an operation is told beside its operands stands in the text, too.
+TEST(TimeParts, ArgumentsThatAreNoValuesAreKept) {
+  struct {
+    const char *elem, *call, *written;
+  } cases[] = {
+      {"i32", "i32(x, round: .down)", ", round: .down)"},
+      {"i8", "i8(x, round: .even, saturate: true)", ", round: .even, saturate: true)"},
+      {"bf16", "bf16(x, round: .zero)", ", round: .zero)"},
+      {"bf16", "bf16(x)", "bf16(v0)"},
+      {"u32", "bitcast(x, to: u32)", "bitcast(v0, to: u32)"},
+      {"u8", "quantize(x, s, to: u8)", ", to: u8)"},
+      {"i8", "quantize(x, s, zero: z, to: i8)", ", zero: v"},
+      {"f32", "dequantize(i8(x, round: .even), s, zero: z)", ", zero: v"},
+      {"f32", "x + full(f32[B, D], 2.0)", "full(f32[64, 64], f32(2.0))"},
+      {"f32", "x + zeros(f32[B, D])", "zeros(f32[64, 64])"},
+      {"f32", "x * sum(x, axis: 1)", "sum(v0, axis: -1)"},
+      {"f32", "cumsum(x, axis: 1)", "cumsum(v0, axis: -1)"},
+  };
+  for (auto [elem, call, written] : cases) {
+    std::string head = "program p[B, D](x: f32[B, D] over chip by B, s: f32[B, 1], z: i32[B, 1]) "
+                       "-> (y: ";
+    Timed timed(head + elem + "[B, D] over chip by B) at host {\n    y = " + call + "\n}\n", "p",
+                {{"chip", 4}});
+    ASSERT_EQ(timed.sources.size(), 1u) << call;
+    EXPECT_TRUE(CheckedText(timed.sources[0]).ok())
+        << timed.sources[0] << CheckedText(timed.sources[0]).errors();
+    EXPECT_NE(timed.sources[0].find(written), std::string::npos) << timed.sources[0];
+  }
+}
+
+TEST(TimeParts, APartThatThereIsNotHasNoTime) {
+  Timed timed(projectText("codegen/parts/testdata/stages.ptl"), "stages", {{"chip", 2}});
+  EXPECT_FALSE(timed.time);
+  EXPECT_EQ(timed.why, "there is no chip 2 of 2");
+}
+
 TEST(TimeParts, SaysWhatDoesNotFit) {
   CheckedText checked("program p[B](x: f32[B] over chip by B) -> (y: f32[B]) at host {\n"
                       "    y = all_gather(x, over: chip)\n}\n");
@@ -124,9 +113,9 @@ TEST(TimeParts, SaysWhatDoesNotFit) {
   const CallableDecl &decl = *checked.find("p");
   auto placed = placeProgram(*checked.program, *decl.module->tree, decl, sink);
   std::string why;
-  Grid grid(placed->levels, {5});
+  Grid grid(placed->levels, {9});
   chipsOf(placed->levels, grid, someFabric(), why);
-  EXPECT_EQ(why, "there are 4 chips in each part of the next level, not 5");
+  EXPECT_EQ(why, "there are 8 chips in each part of the next level, not 9");
 }
 
 } // namespace

@@ -129,15 +129,10 @@ std::unique_ptr<TimedOnLevels> timeOnLevels(Session &session, const LevelsQuesti
   ChipSeconds seconds(session, question.target);
   parts::TimeQuestion asked{timed->placed,
                             *timed->grid,
-                            [&](Dim dim) {
-                              return evaluate(dim,
-                                              [&](SymbolId symbol) -> std::optional<int64_t> {
-                                                auto found = values.find(symbol);
-                                                return found == values.end()
-                                                           ? std::nullopt
+                            [&](SymbolId symbol) -> std::optional<int64_t> {
+                              auto found = values.find(symbol);
+                              return found == values.end() ? std::nullopt
                                                            : std::optional(found->second);
-                                              })
-                                  .value_or(0);
                             },
                             timed->fabric,
                             timed->chips,

@@ -54,6 +54,11 @@ static std::string levelsOfMove(const TimedOnLevels &timed, const PlacedValue &v
   return names;
 }
 
+/// `, 61 times`; nothing for once.
+static std::string timesText(int64_t times) {
+  return times == 1 ? "" : printed(", %lld times", static_cast<long long>(times));
+}
+
 static std::string callText(const TimedOnLevels &timed) {
   std::string text = timed.entry;
   for (size_t i = 0; i < timed.sizes.size(); ++i)
@@ -75,10 +80,12 @@ std::string levelsText(const TimedOnLevels &timed, const SourceManager &sources)
   text += "; " + bytesText(static_cast<double>(time.bytes)) + " of arrays on a part\n";
   for (const parts::MoveTime &move : time.moves) {
     const PlacedValue &value = valueOf(timed, move);
-    text += printed("  line %-4lld %s over %s: %s sent by a part, %s, %.1f us alone",
+    text += printed("  line %-4lld %s over %s%s: %s sent by a part%s, %s, %.1f us alone",
                     static_cast<long long>(lineOf(spanOf(timed, move.value), sources)),
                     std::string(value.movement->name).c_str(), levelsOfMove(timed, value).c_str(),
+                    timesText(move.times).c_str(),
                     bytesText(static_cast<double>(move.sentBytes)).c_str(),
+                    move.times == 1 ? "" : " each time",
                     std::string(movement::algorithmName(move.algorithm)).c_str(), us(move.alone));
     if (!move.limit.empty())
       text += printed(", %.0f %% of it the ", 100 * move.limitShare) + move.limit;
@@ -86,9 +93,18 @@ std::string levelsText(const TimedOnLevels &timed, const SourceManager &sources)
   }
   for (const parts::StretchTime &stretch : time.stretches)
     if (stretch.seconds > 0)
-      text += printed("  line %-4lld computing: %.1f us\n",
+      text += printed("  line %-4lld computing%s: %.1f us\n",
                       static_cast<long long>(lineOf(spanOf(timed, stretch.first), sources)),
-                      us(stretch.seconds));
+                      timesText(stretch.times).c_str(), us(stretch.seconds));
+  for (const parts::LoopTime &loop : time.loops) {
+    text += printed("  line %-4lld %lld rounds of a loop",
+                    static_cast<long long>(lineOf(loop.stmt->span, sources)),
+                    static_cast<long long>(loop.rounds));
+    if (loop.simulated < loop.rounds)
+      text += printed(", %lld of them simulated and the others taken to be like these",
+                      static_cast<long long>(loop.simulated));
+    text += "\n";
+  }
   if (!timed.assumed.empty()) {
     text += "  assumed:";
     for (const std::string &name : timed.assumed)
@@ -110,13 +126,14 @@ std::string levelsJson(const TimedOnLevels &timed, const SourceManager &sources)
   json["us"] = us(time.seconds);
   json["computing_us"] = us(time.computing);
   json["bytes_per_part"] = time.bytes;
-  json["messages"] = time.timeline.messages;
+  json["messages"] = time.messages;
   json["movements"] = Json::array();
   for (const parts::MoveTime &move : time.moves) {
     const PlacedValue &value = valueOf(timed, move);
     json["movements"].push_back({{"name", value.movement->name},
                                  {"over", levelsOfMove(timed, value)},
                                  {"line", lineOf(spanOf(timed, move.value), sources)},
+                                 {"times", move.times},
                                  {"algorithm", movement::algorithmName(move.algorithm)},
                                  {"bytes_sent", move.sentBytes},
                                  {"us", us(move.alone)},
@@ -129,8 +146,13 @@ std::string levelsJson(const TimedOnLevels &timed, const SourceManager &sources)
   json["stretches"] = Json::array();
   for (const parts::StretchTime &stretch : time.stretches)
     json["stretches"].push_back({{"line", lineOf(spanOf(timed, stretch.first), sources)},
+                                 {"times", stretch.times},
                                  {"us", us(stretch.seconds)},
                                  {"source", stretch.source}});
+  for (const parts::LoopTime &loop : time.loops)
+    json["loops"].push_back({{"line", lineOf(loop.stmt->span, sources)},
+                             {"rounds", loop.rounds},
+                             {"simulated", loop.simulated}});
   if (!timed.assumed.empty())
     json["assumed"] = timed.assumed;
   if (!timed.notComputed.empty())
@@ -151,22 +173,8 @@ class Lanes {
 public:
   Lanes(const TimedOnLevels &timed, const SourceManager &sources) {
     const parts::PartsTime &time = timed.time;
-    std::map<uint32_t, uint32_t> partOf;
-    for (uint32_t part = 0; part < timed.chips.size(); ++part)
-      partOf[timed.chips[part]] = part;
-    for (size_t i = 0; i < time.tasks.size(); ++i) {
-      size_t what = time.what[i];
-      bool isMove = what >= time.stretches.size();
-      ValueId value =
-          isMove ? time.moves[what - time.stretches.size()].value : time.stretches[what].first;
-      const PlacedValue &placed = timed.placed.values[value];
-      std::string group =
-          isMove ? "movements over " + levelsOfMove(timed, placed) : std::string("computing");
-      std::string_view name = isMove ? placed.movement->name : std::string_view("computes");
-      add(group, timed.grid->name(partOf[time.tasks[i].chip]), name,
-          lineOf(spanOf(timed, value), sources), time.timeline.tasks[i].begin,
-          time.timeline.tasks[i].end);
-    }
+    for (size_t i = 0; i < time.tasks.size(); ++i)
+      addTask(timed, sources, time.origins[i], time.timeline.tasks[i]);
     for (const movement::Carried &carried : time.timeline.carried) {
       const movement::Carrier &carrier = time.timeline.carriers[carried.carrier];
       add("ports and links between the " + timed.fabric.levels[carrier.level].name + "s",
@@ -177,6 +185,25 @@ public:
   const std::vector<LevelLane> &all() const { return lanes_; }
 
 private:
+  void addTask(const TimedOnLevels &timed, const SourceManager &sources,
+               const parts::TaskOrigin &origin, const movement::FabricTimeline::Stretch &when) {
+    using Kind = parts::TaskOrigin::Kind;
+    std::string part = timed.grid->name(origin.part);
+    if (origin.kind == Kind::Stretch) {
+      Span span = spanOf(timed, timed.time.stretches[origin.number].first);
+      add("computing", part, "computes", lineOf(span, sources), when.begin, when.end);
+    } else if (origin.kind == Kind::Move) {
+      ValueId move = timed.time.moves[origin.number].value;
+      const PlacedValue &value = timed.placed.values[move];
+      add("movements over " + levelsOfMove(timed, value), part, value.movement->name,
+          lineOf(spanOf(timed, move), sources), when.begin, when.end);
+    } else if (origin.kind == Kind::LeftOut) {
+      Span span = timed.time.loops[origin.number].stmt->span;
+      add("computing", part, "rounds that are not simulated", lineOf(span, sources), when.begin,
+          when.end);
+    }
+  }
+
   void add(const std::string &group, const std::string &name, std::string_view what, int64_t line,
            double begin, double end) {
     auto found = numbers_.find({group, name});

@@ -18,14 +18,9 @@ class Sizes {
 public:
   explicit Sizes(const json &given) : given_(given) {}
 
-  /// Of what decides a shape, named in `text` when it is first asked for.
-  int64_t number(const DimContext &dims, Dim dim) {
-    return evaluate(dim, [&](SymbolId symbol) { return std::optional(value(dims, symbol)); })
-        .value_or(0);
-  }
   std::string text; ///< ` for B = 4096 (assumed)`
 
-private:
+  /// Of what decides a shape, named in `text` when it is first asked for.
   int64_t value(const DimContext &dims, SymbolId symbol) {
     auto [found, isNew] = values_.emplace(symbol, parts::kAssumedSize);
     if (!isNew)
@@ -40,11 +35,31 @@ private:
     return found->second;
   }
 
+private:
   const json &given_;
   std::map<SymbolId, int64_t> values_;
 };
 
 } // namespace
+
+/// Of which round the time is; nothing where there is one.
+static std::string_view roundText(const PlacedProgram &program, ValueId move) {
+  bool isInLoop = false, differs = false;
+  auto look = [&](ValueId id, const PlacedLoop &loop) {
+    for (Dim dim : program.values[id].shape)
+      differs |= dim.mentions(loop.variable);
+  };
+  for (const PlacedLoop &loop : program.loops) {
+    if (move < loop.first || move >= loop.end)
+      continue;
+    isInLoop = true;
+    look(move, loop);
+    for (std::optional<ValueId> operand : program.values[move].operands)
+      if (operand)
+        look(*operand, loop);
+  }
+  return differs ? " in the first round" : isInLoop ? " each time" : "";
+}
 
 static std::string timeOn(const Session &session, const MachineLevels &levels,
                           const ide::PlacedMovement &movement) {
@@ -61,10 +76,13 @@ static std::string timeOn(const Session &session, const MachineLevels &levels,
   if (!why.empty())
     return {};
   Sizes sizes(session.settings.sizes);
-  parts::TimeQuestion question{program, grid,  [&](Dim dim) { return sizes.number(dims, dim); },
-                               fabric,  chips, {}};
+  parts::TimeQuestion question{
+      program, grid,  [&](SymbolId symbol) { return std::optional(sizes.value(dims, symbol)); },
+      fabric,  chips, {}};
   auto time = parts::timeOfMove(question, movement.value, kMostMessages, why);
-  return time ? timeText(time->alone * 1e6) + sizes.text : std::string();
+  if (!time)
+    return {};
+  return timeText(time->alone * 1e6) + std::string(roundText(program, movement.value)) + sizes.text;
 }
 
 std::string movementTimes(const Session &session, const ide::PlacedMovement &movement) {

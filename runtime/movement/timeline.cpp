@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
 #include <queue>
 #include <set>
 
@@ -60,7 +61,7 @@ public:
         hop(event.what, event.time);
       else if (event.kind == Event::Arrive)
         arrive(event.what, event.time);
-      else
+      else if (isEnd(event))
         ended(event.what, event.time);
     }
     out_.carriers = ways_.carriers();
@@ -79,10 +80,16 @@ private:
       return time != other.time ? time > other.time : order > other.order;
     }
   };
-  /// A chip computes one task at a time: the first of those that are ready.
+  /// A chip computes one task at a time: the first of those that are ready. While there is none it
+  /// goes on with the first of those that yield.
   struct Chip {
     bool isBusy = false;
-    std::set<uint32_t> ready;
+    std::set<uint32_t> ready, yielding;
+    std::optional<uint32_t> yields; ///< the one that is computed
+  };
+  struct Yielding {
+    double left = 0, since = 0; ///< seconds that are left, and since when they are computed
+    uint64_t end = 0; ///< the order of the event at which it ends if nothing comes between
   };
   struct CarrierState {
     double free = 0;
@@ -100,8 +107,17 @@ private:
 
   void ready(uint32_t task, double now) {
     const ChipTask &what = tasks_[task];
-    if (!what.move) {
-      chips_[what.chip].ready.insert(task);
+    if (what.pause) {
+      out_.tasks[task].begin = now;
+      double between = out_.tasks[what.pause->to].end - out_.tasks[what.pause->from].end;
+      return at(now + what.pause->times * std::max(0.0, between), Event::Ended, task);
+    }
+    if (what.isComputing()) {
+      Chip &here = chips_[what.chip];
+      (what.yields ? here.yielding : here.ready).insert(task);
+      if (what.yields)
+        yielding_[task].left = what.seconds;
+      out_.tasks[task].begin = now;
       compute(what.chip, now);
       return;
     }
@@ -114,8 +130,16 @@ private:
 
   void compute(uint32_t chip, double now) {
     Chip &here = chips_[chip];
-    if (here.isBusy || here.ready.empty())
+    if (here.isBusy)
       return;
+    if (here.ready.empty())
+      return goOn(here, now);
+    if (here.yields) {
+      Yielding &stopped = yielding_[*here.yields];
+      stopped.left -= now - stopped.since;
+      stopped.end = 0;
+      here.yields.reset();
+    }
     uint32_t task = *here.ready.begin();
     here.ready.erase(here.ready.begin());
     here.isBusy = true;
@@ -123,10 +147,32 @@ private:
     at(now + tasks_[task].seconds, Event::Ended, task);
   }
 
+  void goOn(Chip &here, double now) {
+    if (here.yields || here.yielding.empty())
+      return;
+    here.yields = *here.yielding.begin();
+    Yielding &goesOn = yielding_[*here.yields];
+    goesOn.since = now;
+    goesOn.end = order_;
+    at(now + goesOn.left, Event::Ended, *here.yields);
+  }
+
+  /// Whether an event is the end of what has not been interrupted since.
+  bool isEnd(const Event &event) {
+    if (!tasks_[event.what].yields)
+      return true;
+    Chip &here = chips_[tasks_[event.what].chip];
+    if (here.yields != event.what || yielding_[event.what].end != event.order)
+      return false;
+    here.yields.reset();
+    here.yielding.erase(event.what);
+    return true;
+  }
+
   void ended(uint32_t task, double now) {
     out_.tasks[task].end = now;
     out_.end = std::max(out_.end, now);
-    if (!tasks_[task].move)
+    if (tasks_[task].isComputing() && !tasks_[task].yields)
       chips_[tasks_[task].chip].isBusy = false;
     for (uint32_t user : users_[task])
       if (--missing_[user] == 0)
@@ -254,6 +300,7 @@ private:
   std::vector<uint32_t> missing_;
   std::vector<std::vector<uint32_t>> users_;
   std::vector<Chip> chips_;
+  std::map<uint32_t, Yielding> yielding_;
   std::vector<CarrierState> carriers_;
   std::vector<uint64_t> firstChannel_;
   std::vector<Message> messages_;

@@ -18,13 +18,23 @@ struct TimedMove {
   double start = 0; ///< seconds before the first step
 };
 
-/// What one chip does: it computes for some seconds, or it does the steps of one rank of a movement.
+/// A pause of `times` times as long as lay between the ends of two tasks of the same chip, which have ended when it begins.
+struct Pause {
+  uint32_t from = 0, to = 0;
+  double times = 0;
+};
+
+/// What one chip does: it computes for some seconds, does the steps of one rank of a movement, or pauses, which keeps it
+/// from nothing else.
 struct ChipTask {
   uint32_t chip = 0;
   double seconds = 0;          ///< of computing
   std::optional<size_t> move;  ///< else the number of a movement
   uint32_t rank = 0;           ///< in its list
   std::vector<uint32_t> after; ///< tasks of the same chip
+  std::optional<Pause> pause = std::nullopt;
+  bool yields = false; ///< computing that other computing of the chip interrupts
+  bool isComputing() const { return !move && !pause; }
 };
 
 /// A stretch in which a carrier has a message.

@@ -190,5 +190,43 @@ TEST(Timeline, TheFastestAlgorithmDependsOnTheFabric) {
   EXPECT_LT(chooseSteps(small, 2, links, firstChips(8), 10 * us).seconds, 20 * us);
 }
 
+ChipTask computing(double seconds, std::vector<uint32_t> after, bool yields = false) {
+  ChipTask task{0, seconds, std::nullopt, 0, std::move(after)};
+  task.yields = yields;
+  return task;
+}
+
+/// It lasts as a multiple of what lay between two ends, and occupies nothing.
+TEST(Timeline, APauseIsAsLongAsOthersTook) {
+  ChipTask pause{0, 0, std::nullopt, 0, {1}};
+  pause.pause = Pause{0, 1, 7};
+  std::vector<ChipTask> tasks = {computing(2 * us, {}), computing(3 * us, {0}), pause,
+                                 computing(4 * us, {1}), computing(1 * us, {2})};
+  FabricTimeline timeline = timelineOn(twoLevels(1, false), {}, tasks);
+  EXPECT_NEAR(timeline.tasks[2].begin, 5 * us, 1e-12);
+  EXPECT_NEAR(timeline.tasks[2].end, 26 * us, 1e-12);
+  EXPECT_NEAR(timeline.tasks[3].begin, 5 * us, 1e-12);
+  EXPECT_NEAR(timeline.end, 27 * us, 1e-12);
+}
+
+/// What yields is computed in the gaps that others leave, and ends when all of it has been computed.
+TEST(Timeline, WhatYieldsIsInterrupted) {
+  ChipTask pause{0, 0, std::nullopt, 0, {3}};
+  pause.pause = Pause{2, 3, 2};
+  std::vector<ChipTask> tasks = {computing(10 * us, {}, true),
+                                 computing(5 * us, {}, true),
+                                 computing(2 * us, {}),
+                                 computing(1 * us, {2}),
+                                 pause,
+                                 computing(4 * us, {4}),
+                                 computing(1 * us, {0})};
+  FabricTimeline timeline = timelineOn(twoLevels(1, false), {}, tasks);
+  EXPECT_NEAR(timeline.tasks[3].end, 3 * us, 1e-12);
+  EXPECT_NEAR(timeline.tasks[5].begin, 5 * us, 1e-12); // After 2 us of the first.
+  EXPECT_NEAR(timeline.tasks[0].end, 17 * us, 1e-12);
+  EXPECT_NEAR(timeline.tasks[6].end, 18 * us, 1e-12);
+  EXPECT_NEAR(timeline.tasks[1].end, 23 * us, 1e-12);
+}
+
 } // namespace
 } // namespace ptl::movement

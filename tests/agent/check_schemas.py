@@ -48,6 +48,8 @@ def main(tools):
     mlp = tools.root / "examples" / "cluster" / "mlp.ptl"
     many = [mlp, "--entry", "tensor_parallel", "--target", "h100", "--shape", "chip=4", "B=64", "D=64", "F=64"]
     check("levels", "sim", *many, "--json")
+    rounds = tools.root / "codegen" / "parts" / "testdata" / "rounds.ptl"
+    check("levels", "sim", rounds, "--entry", "stages", "--target", "h100", "--shape", "chip=3", "M=4", "B=64", "D=64", "--json")
     check("lanes", "sim", *many, "--lanes", tools.folder / "lanes.json", file=tools.folder / "lanes.json")
     check("tune", "tune", good, "--json", *sizes)
     check("tune_ranges", "tune", good, "--json", *ranged)

@@ -1,0 +1,166 @@
+#include "codegen/parts/move_steps.h"
+
+#include "codegen/parts/move_rows.h"
+#include "frontend/base/elem_type.h"
+
+#include <algorithm>
+
+namespace ptl::parts {
+
+using movement::StepList;
+
+int64_t numberOf(const TimeQuestion &question, const LoopNumbers &loops, Dim dim) {
+  auto found = evaluate(dim, [&](SymbolId symbol) -> std::optional<int64_t> {
+    auto number = loops.find(symbol);
+    return number == loops.end() ? question.size(symbol) : std::optional(number->second);
+  });
+  return found.value_or(0);
+}
+
+static std::vector<int64_t> shapeOf(const TimeQuestion &question, const LoopNumbers &loops,
+                                    const PlacedValue &value) {
+  std::vector<int64_t> shape;
+  for (Dim dim : value.shape)
+    shape.push_back(numberOf(question, loops, dim));
+  return shape;
+}
+std::vector<int64_t> shapeOf(const TimeQuestion &question, const LoopNumbers &loops, ValueId id) {
+  return shapeOf(question, loops, question.placed.values[id]);
+}
+
+namespace {
+
+/// The steps of movements, made once for each request and place of its chips on the fabric.
+class StepsMaker {
+public:
+  StepsMaker(const TimeQuestion &question, int64_t elementBytes, double start, MoveTime &time)
+      : question_(question), elementBytes_(elementBytes), start_(start), time_(time) {}
+
+  StepList operator()(const movement::Request &request, const std::vector<uint32_t> &parts) {
+    for (const auto &[known, list] : made_)
+      if (isSame(known, request))
+        return list;
+    std::vector<uint32_t> chips;
+    for (uint32_t part : parts)
+      chips.push_back(question_.chips[part]);
+    movement::ChosenSteps chosen =
+        movement::chooseSteps(request, elementBytes_, question_.fabric, chips, start_);
+    if (chosen.seconds > time_.alone || made_.empty()) {
+      time_.alone = chosen.seconds;
+      time_.algorithm = chosen.list.algorithm;
+      time_.limit = chosen.limit;
+      time_.limitShare = chosen.limitShare;
+    }
+    time_.sentBytes =
+        std::max(time_.sentBytes, movement::mostElementsSent(chosen.list) * elementBytes_);
+    made_.emplace_back(request, chosen.list);
+    return std::move(chosen.list);
+  }
+
+private:
+  /// Groups of one movement have chips at like places.
+  static bool isSame(const movement::Request &a, const movement::Request &b) {
+    return a.kind == b.kind && a.shape == b.shape && a.ranks == b.ranks &&
+           a.fromAxis == b.fromAxis && a.toAxis == b.toAxis && a.root == b.root &&
+           a.sources == b.sources && a.results == b.results && a.counts == b.counts;
+  }
+
+  const TimeQuestion &question_;
+  int64_t elementBytes_;
+  double start_;
+  MoveTime &time_;
+  std::vector<std::pair<movement::Request, StepList>> made_;
+};
+
+/// Seconds before a movement of the program begins.
+double startOf(const TimeQuestion &question, const PlacedValue &value) {
+  double start = 0;
+  const std::vector<PlacedLevel> &levels = question.placed.levels;
+  for (size_t i = 0; i < levels.size(); ++i)
+    for (const movement::FabricLevel &level : question.fabric.levels)
+      if (level.name == levels[i].machineLevel &&
+          (i == value.level || value.movement->takes == MovementTakes::Axes ||
+           std::ranges::find(value.over, i) != value.over.end()))
+        start = std::max(start, level.start);
+  return start;
+}
+
+/// The parts that move something with each other.
+uint64_t ranksOf(const TimeQuestion &question, const PlacedValue &value) {
+  if (value.movement->takes == MovementTakes::Axes)
+    return question.grid.count();
+  if (value.movement->takes != MovementTakes::Rows)
+    return question.grid.count(value.level);
+  uint64_t ranks = 1;
+  for (size_t level : value.over)
+    ranks *= question.grid.count(level);
+  return ranks;
+}
+
+uint64_t messagesOf(const StepList &list) {
+  uint64_t messages = 0;
+  for (const movement::RankSteps &rank : list.ranks)
+    messages += static_cast<uint64_t>(
+        std::ranges::count(rank.steps, movement::StepKind::Send, &movement::Step::kind));
+  return messages;
+}
+
+} // namespace
+
+const MoveSteps *StepsOfMoves::of(ValueId id, const LoopNumbers &loops, std::string &why) {
+  const PlacedValue &value = question_.placed.values[id];
+  uint64_t ranks = ranksOf(question_, value);
+  if (ranks * question_.grid.count() > mostMessages_) {
+    why = "`" + std::string(value.movement->name) + "` among " + std::to_string(ranks) +
+          " parts has more than " + std::to_string(mostMessages_) + " messages";
+    return nullptr;
+  }
+  std::vector<std::vector<int64_t>> shapes = {shapeOf(question_, loops, id)};
+  for (std::optional<ValueId> operand : value.operands)
+    shapes.push_back(operand ? shapeOf(question_, loops, *operand) : std::vector<int64_t>());
+  auto [found, isNew] = made_.emplace(std::pair(id, std::move(shapes)), MoveSteps());
+  if (isNew)
+    make(id, loops, found->second);
+  return &found->second;
+}
+
+std::vector<MoveGroup> StepsOfMoves::kept(std::vector<GroupMove> groups, MoveSteps &steps) {
+  std::vector<MoveGroup> kept;
+  for (GroupMove &group : groups) {
+    steps.messages += messagesOf(group.list);
+    kept.push_back({std::move(group.parts), &lists_.emplace_back(std::move(group.list))});
+  }
+  return kept;
+}
+
+void StepsOfMoves::make(ValueId id, const LoopNumbers &loops, MoveSteps &steps) {
+  const PlacedValue &value = question_.placed.values[id];
+  steps.time.value = id;
+  steps.start = startOf(question_, value);
+  StepsMaker maker(question_, elemInfo(value.elem).storageBytes, steps.start, steps.time);
+  StepsFor stepsFor = [&](const movement::Request &request, const std::vector<uint32_t> &group) {
+    return maker(request, group);
+  };
+  if (value.movement->takes != MovementTakes::Rows) {
+    steps.groups =
+        kept(groupsOf(question_.grid, value, question_.placed.values[*value.operands[0]].placement,
+                      shapeOf(question_, loops, id), stepsFor),
+             steps);
+    return;
+  }
+  MoveTime counting;
+  StepsMaker countsMaker(question_, kRowCountBytes, steps.start, counting);
+  EvenRows even = evenRowsOf(
+      question_.grid, question_.placed, id,
+      [&](const PlacedValue &of) { return shapeOf(question_, loops, of); },
+      [&](const movement::Request &request, const std::vector<uint32_t> &group) {
+        return countsMaker(request, group);
+      },
+      stepsFor);
+  steps.time.alone += counting.alone;
+  steps.time.sentBytes += counting.sentBytes;
+  steps.counts = kept(std::move(even.counts), steps);
+  steps.groups = kept(std::move(even.rows), steps);
+}
+
+} // namespace ptl::parts

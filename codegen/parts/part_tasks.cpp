@@ -1,0 +1,147 @@
+#include "codegen/parts/part_tasks.h"
+
+namespace ptl::parts {
+
+using movement::ChipTask;
+using Kind = TaskOrigin::Kind;
+
+uint32_t PartTasks::compute(TaskOrigin origin, double seconds, const std::vector<uint32_t> &after) {
+  return add(origin, {chips_[origin.part], seconds, std::nullopt, 0, {}}, after);
+}
+
+uint32_t PartTasks::move(TaskOrigin origin, size_t movement, uint32_t rank,
+                         const std::vector<uint32_t> &after) {
+  return add(origin, {chips_[origin.part], 0, movement, rank, {}}, after);
+}
+
+uint32_t PartTasks::push(TaskOrigin origin, ChipTask task) {
+  tasks_.push_back(std::move(task));
+  origins_.push_back(origin);
+  return static_cast<uint32_t>(tasks_.size() - 1);
+}
+
+uint32_t PartTasks::add(TaskOrigin origin, ChipTask task, const std::vector<uint32_t> &after) {
+  auto addOnce = [&](uint32_t before) {
+    before = behindGaps(before);
+    if (std::ranges::find(task.after, before) == task.after.end())
+      task.after.push_back(before);
+  };
+  for (uint32_t before : after)
+    addOnce(before);
+  if (!active_.empty()) {
+    if (auto known = latest_.find(origin); known != latest_.end())
+      addOnce(known->second);
+    for (size_t number : active_) {
+      const Loop &loop = loops_[number];
+      bool isBehind =
+          std::ranges::any_of(after, [&](uint32_t before) { return before >= loop.begin; });
+      if (isBehind || loop.rounds.size() < 2)
+        continue;
+      for (uint32_t last : loop.rounds[loop.rounds.size() - 2].last[origin.part])
+        addOnce(last);
+    }
+    for (size_t number : active_)
+      if (const std::optional<Gap> &gap = loops_[number].gap; gap && task.isComputing())
+        if (auto before = gap->computing.find(origin.part); before != gap->computing.end())
+          addOnce(before->second);
+  }
+  uint32_t made = push(origin, std::move(task));
+  if (!active_.empty())
+    latest_[origin] = made;
+  return made;
+}
+
+void PartTasks::beginRound() {
+  loops_[active_.back()].begin = static_cast<uint32_t>(tasks_.size());
+}
+
+void PartTasks::endRound() {
+  Loop &loop = loops_[active_.back()];
+  Round round{loop.begin, static_cast<uint32_t>(tasks_.size())};
+  round.last.resize(chips_.size());
+  std::vector<bool> hasLater(round.end - round.begin);
+  for (uint32_t task = round.end; task-- > round.begin;) {
+    for (uint32_t before : tasks_[task].after)
+      if (before >= round.begin)
+        hasLater[before - round.begin] = true;
+    if (!hasLater[task - round.begin])
+      round.last[origins_[task].part].push_back(task);
+  }
+  if (loop.gap)
+    loop.gap->computing.clear();
+  loop.rounds.push_back(std::move(round));
+  if (loop.rounds.size() > 2)
+    loop.rounds[loop.rounds.size() - 3].last.clear();
+}
+
+void PartTasks::leaveOut(int64_t rounds, size_t pace) {
+  size_t number = active_.back();
+  Loop &loop = loops_[number];
+  auto first = loop.rounds.end() - static_cast<ptrdiff_t>(pace + 2);
+  loop.gap = Gap{{first, loop.rounds.end()}, static_cast<double>(rounds), pace};
+  const Round &last = loop.rounds.back();
+  std::vector<ChipTask> computing(chips_.size());
+  for (uint32_t task = last.begin; task < last.end; ++task)
+    if (tasks_[task].isComputing()) {
+      ChipTask &sum = computing[origins_[task].part];
+      sum.seconds += tasks_[task].seconds * static_cast<double>(rounds);
+      sum.after.push_back(task);
+    }
+  for (uint32_t part = 0; part < chips_.size(); ++part)
+    if (computing[part].seconds > 0) {
+      computing[part].chip = chips_[part];
+      computing[part].yields = true;
+      loop.gap->computing[part] = push({Kind::LeftOut, number, part}, std::move(computing[part]));
+    }
+}
+
+// ---- Pauses --------------------------------------------------------------------------------------
+
+/// A task, or the end of the pause behind it where it belongs to the last rounds in front of a gap.
+uint32_t PartTasks::behindGaps(uint32_t task) {
+  uint32_t current = task;
+  for (auto &[number, loop] : loops_)
+    if (loop.gap)
+      current = pause(*loop.gap, task, current);
+  return current;
+}
+
+uint32_t PartTasks::pause(Gap &gap, uint32_t task, uint32_t current) {
+  // What is older can be needed behind the gap only beside something of the last two rounds.
+  for (size_t i = gap.pace; i < gap.pace + 2; ++i) {
+    const Round &round = gap.rounds[i];
+    if (task < round.begin || task >= round.end)
+      continue;
+    if (auto known = gap.pauses.find(task); known != gap.pauses.end())
+      return known->second;
+    std::optional<uint32_t> like = likeIn(gap.rounds[i - gap.pace], round, task);
+    if (!like)
+      return current;
+    ChipTask made{tasks_[task].chip, 0, std::nullopt, 0, {current}};
+    made.pause = movement::Pause{*like, task, gap.count / static_cast<double>(gap.pace)};
+    uint32_t number = push({Kind::Pause, 0, origins_[task].part}, std::move(made));
+    gap.pauses[task] = number;
+    return number;
+  }
+  return current;
+}
+
+/// The task of an earlier round that does what one of a later round does: seen from the ends of both, because a loop in them
+/// may have gone round more often in one of them. Else the last one of the same part.
+std::optional<uint32_t> PartTasks::likeIn(const Round &round, const Round &of,
+                                          uint32_t task) const {
+  uint32_t fromEnd = of.end - task;
+  if (fromEnd <= round.end - round.begin && origins_[round.end - fromEnd] == origins_[task])
+    return round.end - fromEnd;
+  std::optional<uint32_t> ofPart;
+  for (uint32_t other = round.end; other-- > round.begin;) {
+    if (origins_[other] == origins_[task])
+      return other;
+    if (!ofPart && origins_[other].part == origins_[task].part &&
+        origins_[other].kind != Kind::Pause)
+      ofPart = other;
+  }
+  return ofPart;
+}
+
+} // namespace ptl::parts

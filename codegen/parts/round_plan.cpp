@@ -1,0 +1,76 @@
+#include "codegen/parts/round_plan.h"
+
+namespace ptl::parts {
+
+/// So few rounds are always simulated, if they are alike or not.
+static constexpr int64_t kFewLike = 24, kFewOther = 32;
+/// Of more, so many; where even some of these are more than there may be, `kFewest`.
+static constexpr int64_t kUsual = 14, kFewest = 8, kSome = 4;
+/// More rounds tell nothing new of the others.
+static constexpr int64_t kMostRounds = 64;
+/// Of rounds that are alike, the last ones: nothing may begin in the round behind them.
+static constexpr int64_t kLastRounds = 2;
+/// Parts that wait for each other may take turns: after so many rounds they often are where they were.
+static constexpr int64_t kPeriod = 6;
+static constexpr int64_t kWindow = 4, kWindowPace = 2, kFewestWindows = 4;
+
+bool hasLikeRounds(const PlacedProgram &placed, const PlacedLoop &loop) {
+  auto depends = [&](Dim dim) { return dim.mentions(loop.variable); };
+  for (ValueId id = loop.first; id < loop.end; ++id)
+    if (std::ranges::any_of(placed.values[id].shape, depends))
+      return false;
+  return std::ranges::none_of(placed.loops, [&](const PlacedLoop &inner) {
+    bool isInside = inner.first > loop.first && inner.end <= loop.end;
+    return isInside && (depends(inner.lo) || depends(inner.hi) || depends(inner.step));
+  });
+}
+
+/// The first rounds, those that are left out, and the last ones.
+static std::vector<PlannedRound> firstAndLast(int64_t rounds, int64_t simulated) {
+  std::vector<PlannedRound> plan;
+  int64_t first = simulated - kLastRounds, leftOut = rounds - simulated;
+  for (int64_t i = 0; i < first; ++i)
+    plan.push_back({i});
+  plan.back().leftOut = leftOut;
+  plan.back().pace = static_cast<size_t>(first < 2 * kPeriod ? 2 : first / 2 / kPeriod * kPeriod);
+  plan.back().stands += static_cast<double>(leftOut);
+  for (int64_t i = 0; i < kLastRounds; ++i)
+    plan.push_back({rounds - kLastRounds + i});
+  return plan;
+}
+
+/// Windows in the middle of as many stretches of the loop.
+static std::vector<PlannedRound> windows(int64_t rounds, int64_t count) {
+  std::vector<PlannedRound> plan;
+  for (int64_t i = 0; i < count; ++i) {
+    // The longer stretches first, by one round.
+    int64_t begin = rounds / count * i + std::min(i, rounds % count);
+    int64_t length = rounds / count + (i < rounds % count);
+    int64_t first = begin + (length - kWindow) / 2;
+    // Where the window is half a round in front of the middle, its later rounds count more, so that what grows with the
+    // number of the round is counted rightly: squares of the distances from the middle of four add up to 5.
+    double middle = static_cast<double>(length - kWindow) / 2 - static_cast<double>(first - begin);
+    for (int64_t j = 0; j < kWindow; ++j) {
+      double aside = static_cast<double>(j) - static_cast<double>(kWindow - 1) / 2;
+      plan.push_back(
+          {first + j, static_cast<double>(length) * (1.0 / kWindow + middle * aside / 5)});
+    }
+    plan.back().leftOut = length - kWindow;
+    plan.back().pace = kWindowPace;
+  }
+  return plan;
+}
+
+std::vector<PlannedRound> planRounds(int64_t rounds, bool areAlike, int64_t most) {
+  if (rounds <= std::max(most, areAlike ? kFewLike : kFewOther)) {
+    std::vector<PlannedRound> all;
+    for (int64_t i = 0; i < rounds; ++i)
+      all.push_back({i});
+    return all;
+  }
+  if (areAlike)
+    return firstAndLast(rounds, most < kSome ? kFewest : std::clamp(most, kUsual, kMostRounds));
+  return windows(rounds, std::clamp(most / kWindow, kFewestWindows, kMostRounds / kWindow));
+}
+
+} // namespace ptl::parts

@@ -1,0 +1,68 @@
+// Placed programs in time on a small machine, whose computing takes what a test says.
+#pragma once
+
+#include "codegen/parts/parts_test_util.h"
+#include "codegen/parts/time_parts.h"
+
+namespace ptl::parts {
+
+constexpr double us = 1e-6;
+
+/// Two hosts of chips, eight at most.
+inline movement::Fabric someFabric() {
+  movement::Fabric fabric;
+  fabric.levels = {{.name = "chip", .count = 8, .latency = 1 * us, .portRate = 100e9},
+                   {.name = "host", .count = 2, .latency = 3 * us, .portRate = 50e9}};
+  return fabric;
+}
+
+/// What is asked beside the program and its shape.
+struct TimedHow {
+  std::map<std::string, int64_t> sizes = {}; ///< others are 64
+  /// Of a stretch, by its text.
+  std::function<double(const std::string &source)> seconds = [](const std::string &) {
+    return 10 * us;
+  };
+  int64_t mostInLoops = kMostInLoops;
+};
+
+/// A program on a shape.
+struct Timed {
+  Timed(const std::string &text, const std::string &entry, const MachineShape &shape,
+        TimedHow how = {})
+      : checked(text) {
+    EXPECT_TRUE(checked.ok()) << checked.errors();
+    DiagnosticSink sink;
+    const CallableDecl &decl = *checked.find(entry);
+    placed = placeProgram(*checked.program, *decl.module->tree, decl, sink);
+    counts = countsOn(placed->levels, shape, why);
+    grid.emplace(placed->levels, counts);
+    TimeQuestion question{*placed,
+                          *grid,
+                          [&](SymbolId symbol) {
+                            auto given = how.sizes.find(checked.program->dims->symbol(symbol).name);
+                            return std::optional<int64_t>(given == how.sizes.end() ? 64
+                                                                                   : given->second);
+                          },
+                          fabric,
+                          chipsOf(placed->levels, *grid, fabric, why),
+                          [&](const std::string &source) {
+                            sources.push_back(source);
+                            return how.seconds(source);
+                          }};
+    EXPECT_EQ(why, "");
+    time = timeOfParts(question, why, how.mostInLoops);
+  }
+  double seconds() const { return time ? time->seconds : -1; }
+
+  CheckedText checked;
+  std::optional<PlacedProgram> placed;
+  std::vector<uint32_t> counts;
+  std::optional<Grid> grid;
+  movement::Fabric fabric = someFabric();
+  std::vector<std::string> sources;
+  std::string why;
+  std::optional<PartsTime> time;
+};
+
+} // namespace ptl::parts
