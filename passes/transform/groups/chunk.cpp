@@ -73,8 +73,6 @@ struct ChunkPass : impl::ChunkBase<ChunkPass> {
       stackSums(getOperation(), *found, 2 * sizes.halved(halvingsOf(0)).bytes);
       makeAttentions(getOperation(), *found, halvingsOf(0));
       splitContractions(getOperation(), *found);
-      splitScans(getOperation(), *found);
-      splitReductions(getOperation(), *found);
     }
     serialiseAtomics(getOperation());
     forwardStorage(getOperation());

@@ -11,12 +11,22 @@ using namespace mlir;
 namespace ptl::ir {
 
 bool ChunkEmitter::hasEqualTiles(int64_t id) const {
-  const Extent &whole = group_->axis(id).extent;
   // Tiles of equal length need no minimum at the end, and their extent is a constant.
   int64_t step = axis(id).step;
   if (axis(id).stepValue)
     return false;
-  return step == 1 || (whole.isConstant() && whole.length % step == 0);
+  // Pieces end where they end, and what they come to is none of the group's axes.
+  if (step == 1 || axis(id).begin || id >= static_cast<int64_t>(group_->numAxes()))
+    return step == 1;
+  const Extent &whole = group_->axis(id).extent;
+  return whole.isConstant() && whole.length % step == 0;
+}
+
+llvm::SmallVector<int64_t> ChunkEmitter::gridAxes() const {
+  llvm::SmallVector<int64_t> ids = chunked(group_->parallel());
+  if (along_ != kWhole)
+    ids.push_back(along_);
+  return ids;
 }
 
 /// The rows of what a cube core hands to its vector cores are dealt to these by their name, in whole
@@ -51,8 +61,10 @@ void ChunkEmitter::inLoops(llvm::ArrayRef<int64_t> ids, ValueRange carried,
     return;
   }
   int64_t id = ids.front();
-  auto loop =
-      b_.create<scf::ForOp>(loc_, constant(0), axis(id).length, constant(axis(id).step), carried);
+  if (id == pieces_.axis)
+    enterPiece();
+  Value begin = axis(id).begin ? axis(id).begin : constant(0);
+  auto loop = b_.create<scf::ForOp>(loc_, begin, axis(id).length, constant(axis(id).step), carried);
   // Only the innermost loop overlaps loading with computing (double buffering).
   if (ids.size() == 1)
     attrs::pipeline.set(loop, 2);
@@ -119,7 +131,7 @@ static int64_t levelOf(Operation *op, const OpGroup &group,
   return levels[op] = level;
 }
 
-void ChunkEmitter::emitReductions() {
+void ChunkEmitter::byLevels(llvm::function_ref<void(llvm::ArrayRef<Operation *>)> visit) {
   llvm::DenseMap<Operation *, int64_t> levels;
   llvm::SmallVector<Operation *> waiting;
   for (Operation *op : group_->members())
@@ -131,14 +143,21 @@ void ChunkEmitter::emitReductions() {
     llvm::copy_if(waiting, std::back_inserter(ready),
                   [&](Operation *op) { return levelOf(op, *group_, levels) == level; });
     llvm::erase_if(waiting, [&](Operation *op) { return levelOf(op, *group_, levels) == level; });
-    while (!ready.empty()) { // those along the same axes share their loops
-      Loops ids = chunked(group_->foldedBy(ready.front()));
-      auto alike = [&](Operation *op) { return chunked(group_->foldedBy(op)) == ids; };
-      llvm::SmallVector<Operation *> together;
-      llvm::copy_if(ready, std::back_inserter(together), alike);
-      llvm::erase_if(ready, alike);
-      reduceTogether(together);
-    }
+    if (!ready.empty())
+      visit(ready);
+  }
+}
+
+/// Those along the same axes share their loops.
+void ChunkEmitter::reduceLevel(llvm::ArrayRef<Operation *> reductions) {
+  llvm::SmallVector<Operation *> ready(reductions);
+  while (!ready.empty()) {
+    Loops ids = chunked(group_->foldedBy(ready.front()));
+    auto alike = [&](Operation *op) { return chunked(group_->foldedBy(op)) == ids; };
+    llvm::SmallVector<Operation *> together;
+    llvm::copy_if(ready, std::back_inserter(together), alike);
+    llvm::erase_if(ready, alike);
+    reduceTogether(together);
   }
 }
 
@@ -187,11 +206,14 @@ void ChunkEmitter::storeScan(StoreOp into, llvm::ArrayRef<int64_t> ids) {
     if (llvm::is_contained(ids, id))
       id = kWhole;
   llvm::StringRef combiner = combinerOf(root);
+  // A piece goes on from those before it.
+  Value first =
+      along_ == kWhole ? identity(combiner, elem, before) : joinParts(root, presentPiece());
   llvm::SmallVector<Value> last;
   inLoops(
-      ids, identity(combiner, elem, before),
+      ids, first,
       [&](ValueRange carried) {
-        storeTile(make(combiner, elem, {tileOf(root), carried[0]}), into);
+        storeTile(make(combiner, elem, {tileOf(root), carried[0]}), into, map);
         return llvm::SmallVector<Value>{make(combiner, elem, {carried[0], foldScanned(root)})};
       },
       last);
@@ -216,7 +238,7 @@ void ChunkEmitter::storeRoot(StoreOp into) {
       ids, {},
       [&](ValueRange) {
         Value tile = isTiled(root) ? tileOf(root) : tileOf(root->getResult(0), map);
-        storeTile(isProduct(root) ? tile : spread(tile, map), into);
+        storeTile(isProduct(root) ? tile : spread(tile, map), into, map);
         return llvm::SmallVector<Value>();
       },
       none);
@@ -245,8 +267,8 @@ Value ChunkEmitter::withoutOnes(Value tile, int64_t kept) {
 }
 
 /// A tile has its rows first; memory may have them last, or lack them.
-void ChunkEmitter::storeTile(Value tile, StoreOp into) {
-  TileBox box = boxOfTile(into);
+void ChunkEmitter::storeTile(Value tile, StoreOp into, const AxisMap &map) {
+  TileBox box = boxOfTile(into, map);
   llvm::SmallVector<int64_t> dropped(into.getDropped());
   size_t rank = box.ids.size();
   llvm::SmallVector<TileAxis::Role> roles(rank, TileAxis::Single);
@@ -297,7 +319,7 @@ void ChunkEmitter::emitGroup(llvm::ArrayRef<StoreOp> stores) {
   members_.emplace_back();
   operands_.emplace_back();
   // Reductions come first, since the root needs their results.
-  emitReductions();
+  byLevels([&](llvm::ArrayRef<Operation *> reductions) { reduceLevel(reductions); });
   storeRoot(into);
   members_.clear();
   operands_.clear();
