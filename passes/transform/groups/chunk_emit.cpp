@@ -22,12 +22,7 @@ bool ChunkEmitter::hasEqualTiles(int64_t id) const {
   return whole.isConstant() && whole.length % step == 0;
 }
 
-llvm::SmallVector<int64_t> ChunkEmitter::gridAxes() const {
-  llvm::SmallVector<int64_t> ids = chunked(group_->parallel());
-  if (along_ != kWhole)
-    ids.push_back(along_);
-  return ids;
-}
+llvm::SmallVector<int64_t> ChunkEmitter::gridAxes() const { return chunked(group_->parallel()); }
 
 /// The rows of what a cube core hands to its vector cores are dealt to these by their name, in whole
 /// boxes for each of the two.
@@ -61,8 +56,6 @@ void ChunkEmitter::inLoops(llvm::ArrayRef<int64_t> ids, ValueRange carried,
     return;
   }
   int64_t id = ids.front();
-  if (id == pieces_.axis)
-    enterPiece();
   Value begin = axis(id).begin ? axis(id).begin : constant(0);
   auto loop = b_.create<scf::ForOp>(loc_, begin, axis(id).length, constant(axis(id).step), carried);
   // Only the innermost loop overlaps loading with computing (double buffering).
@@ -131,21 +124,18 @@ static int64_t levelOf(Operation *op, const OpGroup &group,
   return levels[op] = level;
 }
 
-void ChunkEmitter::byLevels(llvm::function_ref<void(llvm::ArrayRef<Operation *>)> visit) {
+std::vector<llvm::SmallVector<Operation *>> reductionsByLevel(const OpGroup &group) {
   llvm::DenseMap<Operation *, int64_t> levels;
-  llvm::SmallVector<Operation *> waiting;
-  for (Operation *op : group_->members())
-    if (isReduction(op))
-      waiting.insert(waiting.begin(), op); // in the order of the program
-  // Reductions of one level do not depend on each other, and may share a loop.
-  for (int64_t level = 0; !waiting.empty(); ++level) {
-    llvm::SmallVector<Operation *> ready;
-    llvm::copy_if(waiting, std::back_inserter(ready),
-                  [&](Operation *op) { return levelOf(op, *group_, levels) == level; });
-    llvm::erase_if(waiting, [&](Operation *op) { return levelOf(op, *group_, levels) == level; });
-    if (!ready.empty())
-      visit(ready);
+  std::vector<llvm::SmallVector<Operation *>> all;
+  llvm::SmallVector<Operation *> members = group.members();
+  for (Operation *op : llvm::reverse(members)) { // in the order of the program
+    if (!isReduction(op))
+      continue;
+    auto level = static_cast<size_t>(levelOf(op, group, levels));
+    all.resize(std::max(all.size(), level + 1));
+    all[level].push_back(op);
   }
+  return all;
 }
 
 /// Those along the same axes share their loops.
@@ -197,21 +187,18 @@ void ChunkEmitter::reduceTogether(llvm::ArrayRef<Operation *> reductions) {
 }
 
 /// Each chunk is scanned by itself, after what all earlier ones have folded to.
-void ChunkEmitter::storeScan(StoreOp into, llvm::ArrayRef<int64_t> ids) {
+void ChunkEmitter::storeScan(StoreOp into, llvm::ArrayRef<int64_t> ids, Value before) {
   Operation *root = group_->root();
   Type elem = elementTypeOf(root->getResult(0).getType());
-  AxisMap map = group_->mapOf(root), before = map;
+  AxisMap map = group_->mapOf(root), folded = map;
   // What comes before a chunk has no extent along the scanned axis.
-  for (int64_t &id : before)
+  for (int64_t &id : folded)
     if (llvm::is_contained(ids, id))
       id = kWhole;
   llvm::StringRef combiner = combinerOf(root);
-  // A piece goes on from those before it.
-  Value first =
-      along_ == kWhole ? identity(combiner, elem, before) : joinParts(root, presentPiece());
   llvm::SmallVector<Value> last;
   inLoops(
-      ids, first,
+      ids, before ? before : identity(combiner, elem, folded),
       [&](ValueRange carried) {
         storeTile(make(combiner, elem, {tileOf(root), carried[0]}), into, map);
         return llvm::SmallVector<Value>{make(combiner, elem, {carried[0], foldScanned(root)})};
@@ -219,7 +206,7 @@ void ChunkEmitter::storeScan(StoreOp into, llvm::ArrayRef<int64_t> ids) {
       last);
 }
 
-void ChunkEmitter::storeRoot(StoreOp into) {
+void ChunkEmitter::storeRoot(StoreOp into, Value before) {
   Operation *root = group_->root();
   loc_ = root->getLoc();
   AxisMap map = group_->mapOf(root);
@@ -232,7 +219,7 @@ void ChunkEmitter::storeRoot(StoreOp into) {
   if (!ids.empty())
     hoist(root, ids, seen);
   if (!ids.empty() && isCumulative(root))
-    return storeScan(into, ids);
+    return storeScan(into, ids, before);
   llvm::SmallVector<Value> none;
   inLoops(
       ids, {},
@@ -319,7 +306,8 @@ void ChunkEmitter::emitGroup(llvm::ArrayRef<StoreOp> stores) {
   members_.emplace_back();
   operands_.emplace_back();
   // Reductions come first, since the root needs their results.
-  byLevels([&](llvm::ArrayRef<Operation *> reductions) { reduceLevel(reductions); });
+  for (const llvm::SmallVector<Operation *> &reductions : reductionsByLevel(*group_))
+    reduceLevel(reductions);
   storeRoot(into);
   members_.clear();
   operands_.clear();

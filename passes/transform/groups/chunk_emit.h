@@ -13,6 +13,13 @@ namespace ptl::ir {
 void chooseChunks(llvm::ArrayRef<OpGroup *> groups, OpGroup &group, const TileSizes &sizes,
                   std::vector<TileAxis> &axes);
 
+/// The reductions of a group: none depends on others of its list, or on those of later lists.
+std::vector<llvm::SmallVector<mlir::Operation *>> reductionsByLevel(const OpGroup &group);
+
+/// A tile, folded along its rows or columns.
+mlir::Value foldAlong(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value tile,
+                      llvm::StringRef combiner, TileAxis::Role role);
+
 class ChunkEmitter : public GridEmitter {
 public:
   /// `machine`: whose costs and cores decide about the tiles of products that its cube cores store
@@ -22,7 +29,7 @@ public:
                const Machine *machine, int64_t halvings)
       : GridEmitter(groups, sizes, number), machine_(machine), halvings_(halvings) {}
 
-private:
+protected:
   using Loops = llvm::SmallVector<int64_t>;
 
   // the grid and its loops: chunk_emit.cpp
@@ -32,42 +39,18 @@ private:
   bool hasEqualTiles(int64_t id) const override;
   bool isNamed(int64_t id) const override;
   std::string tileName(int64_t id) override;
-  void inLoops(llvm::ArrayRef<int64_t> ids, mlir::ValueRange carried,
-               llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange)> body,
-               llvm::SmallVectorImpl<mlir::Value> &results);
+  virtual void inLoops(llvm::ArrayRef<int64_t> ids, mlir::ValueRange carried,
+                       llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange)> body,
+                       llvm::SmallVectorImpl<mlir::Value> &results);
   void hoist(mlir::Operation *op, llvm::ArrayRef<int64_t> ids,
              llvm::DenseSet<mlir::Operation *> &seen);
-  void byLevels(llvm::function_ref<void(llvm::ArrayRef<mlir::Operation *>)> visit);
   void reduceLevel(llvm::ArrayRef<mlir::Operation *> reductions);
   void reduceTogether(llvm::ArrayRef<mlir::Operation *> reductions);
-  void storeRoot(StoreOp into);
-  void storeScan(StoreOp into, llvm::ArrayRef<int64_t> ids);
+  /// `before`: what a scan begins with; null: what combines with anything without changing it.
+  void storeRoot(StoreOp into, mlir::Value before = {});
+  void storeScan(StoreOp into, llvm::ArrayRef<int64_t> ids, mlir::Value before);
   void storeTile(mlir::Value tile, StoreOp into, const AxisMap &map);
   Loops chunked(llvm::ArrayRef<int64_t> ids) const;
-
-  // axes in pieces: chunk_pieces.cpp
-  /// An axis along which reductions or the root's scan go, cut into pieces that each are a point's.
-  struct Pieces {
-    int64_t axis = kWhole, count = 0;
-    /// Axes that the group lacks: the piece of a point of the grid, and all pieces in an array of
-    /// what each of them came to.
-    int64_t point = kWhole, parts = kWhole;
-  };
-  void emitCode(llvm::ArrayRef<RootStores> stores) override;
-  int64_t axisToCut() const;
-  mlir::Value isWorthCutting(int64_t cut);
-  void takePieces(int64_t cut);
-  void fitStepsToPieces();
-  mlir::Value lengthOfPiece();
-  mlir::Value presentPiece();
-  void enterPiece();
-  void emitInPieces(StoreOp into);
-  void emitParts(llvm::ArrayRef<mlir::Operation *> ops);
-  void inGrid(int64_t along, llvm::function_ref<void()> body);
-  AxisMap partMap(mlir::Operation *op) const;
-  AxisMap partsMap(mlir::Operation *op, int64_t pieces) const;
-  mlir::Value foldToPart(mlir::Operation *scan);
-  mlir::Value joinParts(mlir::Operation *op, mlir::Value upTo = {});
 
   // sizes: chunk_sizes.cpp
   void chooseSizes(bool isFirst) override;
@@ -88,7 +71,6 @@ private:
   bool readsStorage(LoadOp load, const Access &access);
   mlir::Value spread(mlir::Value tile, const AxisMap &map);
   mlir::Value fold(mlir::Operation *reduction);
-  mlir::Value foldAlong(mlir::Value tile, llvm::StringRef combiner, TileAxis::Role role);
   mlir::Value foldScanned(mlir::Operation *scan);
   mlir::Value identity(llvm::StringRef combiner, mlir::Type elem, const AxisMap &map);
   llvm::SmallVector<mlir::Value> combine(mlir::Operation *reduction,
@@ -109,12 +91,8 @@ private:
   /// What has been computed, innermost loop last: tiles of members, and of operands from elsewhere.
   std::vector<llvm::DenseMap<mlir::Operation *, mlir::Value>> members_;
   std::vector<llvm::DenseMap<std::pair<mlir::Operation *, unsigned>, mlir::Value>> operands_;
-  StoreOp into_; ///< where the present group's root goes
-  Pieces pieces_;
-  int64_t along_ = kWhole;  ///< the axis by which the present grid goes along pieces, if it does
-  mlir::Value pieceLength_; ///< of a grid by positions
-  mlir::Operation *branch_ = nullptr;                    ///< has an arm for pieces; null: none
-  llvm::DenseMap<mlir::Operation *, mlir::Value> parts_; ///< what each piece came to
+  StoreOp into_;                      ///< where the present group's root goes
+  mlir::Operation *branch_ = nullptr; ///< of which the present grid is in an arm, if in any
 };
 
 } // namespace ptl::ir

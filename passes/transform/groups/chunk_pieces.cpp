@@ -1,7 +1,4 @@
-// Few tiles along a long axis: most cores would have nothing to do while few go along it. It is cut
-// into pieces, which points of the grid fold for themselves; who needs the whole joins what the
-// pieces came to. Where lengths are not known, a branch decides when they are.
-#include "passes/transform/groups/chunk_emit.h"
+#include "passes/transform/groups/chunk_pieces.h"
 
 #include "ir/dialect/attributes.h"
 #include "passes/analysis/lengths.h"
@@ -45,7 +42,7 @@ static bool isChecked(Value array) {
 }
 
 /// The axis that is cut, if any is: all that the group folds or scans in chunks goes along it.
-int64_t ChunkEmitter::axisToCut() const {
+int64_t PiecesEmitter::axisToCut() const {
   Operation *root = group_->root();
   if (!machine_ || vectorCoresOf(*machine_) < 2 || groups_.size() != 1 || group_->hasProduct() ||
       (isScan(root) && !isCumulative(root)) || attrs::cores.of(root))
@@ -85,7 +82,7 @@ int64_t ChunkEmitter::axisToCut() const {
 static int64_t unitOf(const TileAxis &own) { return own.role == TileAxis::Col ? 16 : 8; }
 
 /// Whether the axis is so long, and other tiles so few, that pieces take less time; null: never.
-Value ChunkEmitter::isWorthCutting(int64_t cut) {
+Value PiecesEmitter::isWorthCutting(int64_t cut) {
   // Each grid more takes as long as a few chunks, of which those of scans take longest.
   constexpr int64_t share = 4;
   int64_t leastChunks = isScan(group_->root()) ? 1 : 16;
@@ -108,114 +105,135 @@ Value ChunkEmitter::isWorthCutting(int64_t cut) {
                                              constant(cores / share));
   // Pieces are of some units each, then.
   int64_t unit = unitOf(axis(cut)), units = std::max<int64_t>(2, least / (cores * unit) + 1);
-  pieces_.axis = cut;
-  pieces_.count = cores;
+  cut_ = cut;
+  count_ = cores;
   Value isLong = b_.createOrFold<arith::CmpIOp>(loc_, arith::CmpIPredicate::sge, lengthOfPiece(),
                                                 constant(units * unit));
-  pieces_ = {};
+  cut_ = kWhole;
   return b_.createOrFold<arith::AndIOp>(loc_, few, isLong);
 }
 
-void ChunkEmitter::emitCode(llvm::ArrayRef<RootStores> stores) {
+llvm::SmallVector<int64_t> PiecesEmitter::gridAxes() const {
+  llvm::SmallVector<int64_t> ids = ChunkEmitter::gridAxes();
+  if (along_ != kWhole)
+    ids.push_back(along_);
+  return ids;
+}
+
+void PiecesEmitter::emitCode(llvm::ArrayRef<RootStores> stores) {
   StoreOp into = stores.front().front();
   int64_t cut = isChecked(into.getRef()) ? kWhole : axisToCut();
   Value worthIt = cut == kWhole ? Value() : isWorthCutting(cut);
   std::optional<int64_t> known = worthIt ? getConstantIntValue(worthIt) : 0;
   if (known && *known == 0)
     return emitGrid(stores);
+  std::vector<TileAxis> whole = axes_;
   if (known) {
-    takePieces(cut);
+    cutAxis(cut);
     return emitInPieces(into);
   }
   auto branch = b_.create<scf::IfOp>(loc_, worthIt, /*withElseRegion=*/true);
   branch_ = branch;
   b_.setInsertionPointToStart(branch.thenBlock());
-  takePieces(cut);
+  cutAxis(cut);
   emitInPieces(into);
   b_.setInsertionPointToStart(branch.elseBlock());
-  pieces_ = {};
-  parts_.clear();
-  chooseSizes(/*isFirst=*/true);
+  axes_ = whole;
+  cut_ = kWhole;
   emitGrid(stores);
 }
 
 /// Tiles of a size for pieces, and the axes that the group lacks.
-void ChunkEmitter::takePieces(int64_t cut) {
-  auto own = static_cast<int64_t>(group_->numAxes());
-  pieces_ = {cut, vectorCoresOf(*machine_), own, own + 1};
-  chooseSizes(/*isFirst=*/true);
-  axes_.resize(group_->numAxes() + 2);
-  TileAxis &point = axis(pieces_.point), &parts = axis(pieces_.parts);
-  point.length = constant(pieces_.count);
+void PiecesEmitter::cutAxis(int64_t cut) {
+  cut_ = cut;
+  fitSteps();
+  point_ = static_cast<int64_t>(axes_.size());
+  parts_ = point_ + 1;
+  axes_.resize(axes_.size() + 2);
+  TileAxis &point = axis(point_), &parts = axis(parts_);
+  point.length = parts.length = constant(count_);
   parts.role = axis(cut).role;
-  parts.length = point.length;
-  parts.step = parts.role == TileAxis::Single ? 1 : pieces_.count;
+  parts.step = parts.role == TileAxis::Single ? 1 : count_;
 }
 
 /// How long a piece is, where the builder is.
-Value ChunkEmitter::lengthOfPiece() {
-  const TileAxis &own = axis(pieces_.axis);
-  int64_t unit = unitOf(own), all = pieces_.count * unit;
+Value PiecesEmitter::lengthOfPiece() {
+  const TileAxis &own = axis(cut_);
+  int64_t unit = unitOf(own), all = count_ * unit;
   Value units = b_.createOrFold<arith::AddIOp>(loc_, own.length, constant(all - 1));
   units = b_.createOrFold<arith::FloorDivSIOp>(loc_, units, constant(all));
   return b_.createOrFold<arith::MulIOp>(loc_, units, constant(unit));
 }
 
 /// A tile of what all pieces came to has to fit beside what is folded.
-void ChunkEmitter::fitStepsToPieces() {
-  int64_t row = kWhole, col = kWhole, elements = 1;
-  for (int64_t id = 0; id < static_cast<int64_t>(axes_.size()); ++id) {
-    if (axis(id).role == TileAxis::Single)
-      continue;
-    (axis(id).role == TileAxis::Row ? row : col) = id;
-    elements *= std::max<int64_t>(axis(id).step, 1);
-  }
+void PiecesEmitter::fitSteps() {
+  int64_t beside = kWhole, elements = axis(cut_).step;
+  for (int64_t id = 0; id < static_cast<int64_t>(axes_.size()); ++id)
+    if (id != cut_ && group_->find(id) == id && axis(id).role != TileAxis::Single) {
+      beside = id;
+      elements *= std::max<int64_t>(axis(id).step, 1);
+    }
+  if (beside == kWhole || axis(cut_).role == TileAxis::Single)
+    return;
   auto most = [&](int64_t width) {
     return static_cast<int64_t>(
         llvm::bit_floor(static_cast<uint64_t>(std::max<int64_t>(elements / width, 1))));
   };
-  int64_t beside = pieces_.axis == row ? col : row;
-  if (pieces_.axis != row && pieces_.axis != col)
-    return;
-  if (beside == kWhole)
-    return;
   // Columns beside a long axis of rows are few, so that many rows come at a time.
-  axis(beside).step = std::min(axis(beside).step, most(pieces_.count));
-  int64_t width = axis(beside).step;
-  if (pieces_.axis == row)
-    axis(row).step = std::max(axis(row).step, most((width + 15) / 16 * 16));
+  TileAxis &other = axis(beside);
+  if (int64_t step = most(count_); step < other.step) {
+    other.step = step;
+    other.isChunked = true;
+    other.position = other.tile = {};
+  }
+  if (axis(cut_).role == TileAxis::Row)
+    axis(cut_).step = std::max(axis(cut_).step, most((other.step + 15) / 16 * 16));
+}
+
+/// Within a loop along the axis that is cut, the piece that the grid is at is all there is of it.
+void PiecesEmitter::inLoops(llvm::ArrayRef<int64_t> ids, ValueRange carried,
+                            llvm::function_ref<llvm::SmallVector<Value>(ValueRange)> body,
+                            llvm::SmallVectorImpl<Value> &results) {
+  if (llvm::is_contained(ids, cut_))
+    enterPiece();
+  ChunkEmitter::inLoops(ids, carried, body, results);
 }
 
 /// A grid of its own, along the group's axes and, if it is said how, along pieces: by their numbers, or
 /// by positions of the axis that is cut.
-void ChunkEmitter::inGrid(int64_t along, llvm::function_ref<void()> body) {
-  TileAxis whole = axis(pieces_.axis);
+void PiecesEmitter::inGrid(int64_t along, llvm::function_ref<void()> body) {
+  TileAxis whole = axis(cut_);
   along_ = along;
-  if (along == pieces_.axis)
+  if (along == cut_)
     axis(along).stepValue = pieceLength_ = lengthOfPiece();
   openGrid();
   members_.emplace_back();
   operands_.emplace_back();
+  for (const auto &[op, array] : made_)
+    if (isReduction(op)) {
+      Value joined = joinParts(op);
+      members_.back()[op] = joined;
+    }
   body();
   b_.create<YieldOp>(loc_);
   b_.setInsertionPointAfter(grid_);
   members_.clear();
   operands_.clear();
-  axis(pieces_.axis) = whole;
+  axis(cut_) = whole;
   along_ = kWhole;
 }
 
 /// Has loops along the axis that is cut go along the piece that the grid is at.
-void ChunkEmitter::enterPiece() {
-  TileAxis &own = axis(pieces_.axis);
+void PiecesEmitter::enterPiece() {
+  TileAxis &own = axis(cut_);
   if (along_ == kWhole || own.begin)
     return;
-  if (along_ == pieces_.axis) {
+  if (along_ == cut_) {
     own.begin = own.position;
     own.length = b_.createOrFold<arith::AddIOp>(loc_, own.position, own.tile);
   } else {
     Value length = lengthOfPiece();
-    own.begin = b_.createOrFold<arith::MulIOp>(loc_, length, axis(pieces_.point).position);
+    own.begin = b_.createOrFold<arith::MulIOp>(loc_, length, axis(point_).position);
     Value end = b_.createOrFold<arith::AddIOp>(loc_, length, own.begin);
     own.length = b_.createOrFold<arith::MinSIOp>(loc_, end, own.length);
   }
@@ -223,32 +241,32 @@ void ChunkEmitter::enterPiece() {
 }
 
 /// The number of the piece that the grid is at.
-Value ChunkEmitter::presentPiece() {
-  return b_.createOrFold<arith::DivSIOp>(loc_, axis(pieces_.axis).position, pieceLength_);
+Value PiecesEmitter::presentPiece() {
+  return b_.createOrFold<arith::DivSIOp>(loc_, axis(cut_).position, pieceLength_);
 }
 
 /// The axes of what a piece comes to: those of the result without the axis that is cut.
-AxisMap ChunkEmitter::partMap(Operation *op) const {
+AxisMap PiecesEmitter::partMap(Operation *op) const {
   AxisMap map = group_->mapOf(op);
   for (int64_t &id : map)
-    id = id == pieces_.axis ? kWhole : id;
+    id = id == cut_ ? kWhole : id;
   return map;
 }
 
 /// The axes of the array of what pieces come to, where `pieces` stands for the number of the piece.
-AxisMap ChunkEmitter::partsMap(Operation *op, int64_t pieces) const {
+AxisMap PiecesEmitter::partsMap(Operation *op, int64_t pieces) const {
   AxisMap map = partMap(op);
   map.insert(map.begin(), pieces);
   return map;
 }
 
 /// The present piece of what the root scans, folded.
-Value ChunkEmitter::foldToPart(Operation *scan) {
+Value PiecesEmitter::foldToPart(Operation *scan) {
   llvm::StringRef combiner = combinerOf(scan);
   Type elem = elementTypeOf(scan->getResult(0).getType());
   llvm::SmallVector<Value> last;
   inLoops(
-      {pieces_.axis}, identity(combiner, elem, partMap(scan)),
+      {cut_}, identity(combiner, elem, partMap(scan)),
       [&](ValueRange carried) {
         return llvm::SmallVector<Value>{make(combiner, elem, {carried[0], foldScanned(scan)})};
       },
@@ -263,7 +281,7 @@ static Location withoutName(Location loc) {
 
 /// A grid that folds the pieces, for all of these operations: reductions that do not depend on each
 /// other, or the scan.
-void ChunkEmitter::emitParts(llvm::ArrayRef<Operation *> ops) {
+void PiecesEmitter::emitParts(llvm::ArrayRef<Operation *> ops) {
   llvm::SmallVector<StoreOp> stores;
   llvm::SmallVector<ArrayType> types;
   for (Operation *op : ops) {
@@ -271,7 +289,7 @@ void ChunkEmitter::emitParts(llvm::ArrayRef<Operation *> ops) {
     loc_ = withoutName(op->getLoc());
     Value result = op->getResult(0);
     auto type = cast<ArrayType>(result.getType());
-    llvm::SmallVector<Extent> extents{Extent::constant(pieces_.count)};
+    llvm::SmallVector<Extent> extents{Extent::constant(count_)};
     llvm::SmallVector<Value> named;
     for (auto [number, id] : llvm::enumerate(partMap(op))) {
       extents.push_back(id == kWhole ? Extent::constant(1) : type.getExtents()[number]);
@@ -283,76 +301,76 @@ void ChunkEmitter::emitParts(llvm::ArrayRef<Operation *> ops) {
     // Stands for the stores of tiles.
     stores.push_back(storeWhole(b_, loc_, result, allocateStorage(b_, loc_, types.back(), named)));
   }
-  inGrid(pieces_.point, [&] {
+  inGrid(point_, [&] {
     if (isReduction(ops.front()))
       reduceLevel(ops);
     for (auto [op, into] : llvm::zip(ops, stores)) {
       loc_ = withoutName(op->getLoc());
       Value part = isReduction(op) ? tileOf(op) : foldToPart(op);
-      storeTile(spread(part, partMap(op)), into, partsMap(op, pieces_.point));
+      storeTile(spread(part, partMap(op)), into, partsMap(op, point_));
     }
   });
   for (auto [op, type, store] : llvm::zip(ops, types, stores)) {
-    parts_[op] = loadWhole(b_, store.getLoc(), store.getRef(), type);
+    made_[op] = loadWhole(b_, store.getLoc(), store.getRef(), type);
     store.erase();
   }
 }
 
 /// What all pieces came to, or those before one.
-Value ChunkEmitter::joinParts(Operation *op, Value upTo) {
+Value PiecesEmitter::joinParts(Operation *op, Value upTo) {
   llvm::SaveAndRestore saved(loc_);
   loc_ = op->getLoc();
   llvm::StringRef combiner = combinerOf(op);
   Type elem = elementTypeOf(op->getResult(0).getType());
-  AxisMap map = partsMap(op, pieces_.parts);
-  TileAxis::Role role = axis(pieces_.parts).role;
+  AxisMap map = partsMap(op, parts_);
+  TileAxis::Role role = axis(parts_).role;
   auto present = [&] {
-    Access access = accessTo(parts_[op], map);
+    Access access = accessTo(made_[op], map);
     for (AxisAccess &own : access.axes)
       if (own.id != kWhole && !axis(own.id).extent.isOne())
         own.tag = axis(own.id).role;
     return load(access);
   };
   if (!upTo && role != TileAxis::Single) {
-    TileAxis &parts = axis(pieces_.parts);
+    TileAxis &parts = axis(parts_);
     parts.position = constant(0);
-    parts.tile = constant(pieces_.count);
-    parts.extent = Extent::constant(pieces_.count);
-    return foldAlong(present(), combiner, role);
+    parts.tile = constant(count_);
+    parts.extent = Extent::constant(count_);
+    return foldAlong(b_, loc_, present(), combiner, role);
   }
-  TileAxis whole = axis(pieces_.parts);
+  TileAxis whole = axis(parts_);
   if (upTo)
-    axis(pieces_.parts).length = upTo;
+    axis(parts_).length = upTo;
   llvm::SmallVector<Value> joined;
   inLoops(
-      {pieces_.parts}, identity(combiner, elem, partMap(op)),
+      {parts_}, identity(combiner, elem, partMap(op)),
       [&](ValueRange carried) {
         Value tile = present();
         if (role != TileAxis::Single)
-          tile = foldAlong(tile, combiner, role);
+          tile = foldAlong(b_, loc_, tile, combiner, role);
         return llvm::SmallVector<Value>{make(combiner, elem, {carried[0], tile})};
       },
       joined);
-  axis(pieces_.parts) = whole;
+  axis(parts_) = whole;
   return joined.front();
 }
 
-void ChunkEmitter::emitInPieces(StoreOp into) {
+void PiecesEmitter::emitInPieces(StoreOp into) {
   Operation *root = group_->root();
   into_ = into;
-  byLevels([&](llvm::ArrayRef<Operation *> reductions) {
+  for (const llvm::SmallVector<Operation *> &reductions : reductionsByLevel(*group_)) {
     llvm::SmallVector<Operation *> cut;
-    llvm::copy_if(reductions, std::back_inserter(cut), [&](Operation *op) {
-      return llvm::is_contained(group_->foldedBy(op), pieces_.axis);
-    });
+    llvm::copy_if(reductions, std::back_inserter(cut),
+                  [&](Operation *op) { return llvm::is_contained(group_->foldedBy(op), cut_); });
     if (!cut.empty())
       emitParts(cut);
-  });
+  }
   if (isScan(root))
     emitParts(root);
   loc_ = root->getLoc();
-  bool goesAlong = llvm::is_contained(group_->mapOf(root), pieces_.axis);
-  inGrid(goesAlong ? pieces_.axis : kWhole, [&] { storeRoot(into); });
+  bool goesAlong = llvm::is_contained(group_->mapOf(root), cut_);
+  inGrid(goesAlong ? cut_ : kWhole,
+         [&] { storeRoot(into, isScan(root) ? joinParts(root, presentPiece()) : Value()); });
 }
 
 } // namespace ptl::ir

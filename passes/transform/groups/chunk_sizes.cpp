@@ -295,8 +295,6 @@ void ChunkEmitter::chooseSizes(bool) {
   int64_t times = stored || !product ? halvings_ : std::max<int64_t>(0, halvings_ - 1);
   TileSizes sizes = sizes_.halved(times);
   chooseChunks(groups_, *group_, sizes, axes_);
-  if (pieces_.axis != kWhole)
-    fitStepsToPieces();
   // Only the axis that stands for a class has a size.
   llvm::SmallVector<int64_t> ids;
   for (size_t i = 0; i < axes_.size(); ++i)
@@ -313,7 +311,7 @@ void ChunkEmitter::chooseSizes(bool) {
     bool fits = own.role == TileAxis::Single ? space.extent.isOne()
                                              : space.extent.capacity != Extent::kUnknown &&
                                                    space.extent.capacity <= own.step;
-    own.isChunked = !space.isWhole && (!fits || id == pieces_.axis);
+    own.isChunked = !space.isWhole && !fits;
     // A chunked axis gets position and length from its loop.
     if (own.isChunked)
       continue;

@@ -145,7 +145,7 @@ Value ChunkEmitter::tileOf(Operation *member) {
   for (auto &scope : llvm::reverse(members_))
     if (Value known = scope.lookup(member))
       return known;
-  Value tile = isReduction(member) ? (parts_.count(member) ? joinParts(member) : fold(member))
+  Value tile = isReduction(member) ? fold(member)
                : isProduct(member) ? cloneProduct(member)
                : isScan(member)    ? cloneScan(member)
                                    : cloneElementwise(member);
@@ -380,26 +380,26 @@ Value ChunkEmitter::fold(Operation *reduction) {
   return b_.create(state)->getResult(0);
 }
 
-/// A tile, folded along its rows or columns.
-Value ChunkEmitter::foldAlong(Value tile, llvm::StringRef combiner, TileAxis::Role role) {
-  llvm::SmallVector<Extent> extents(ir::extentsOf(tile.getType()));
+Value foldAlong(OpBuilder &builder, Location loc, Value tile, llvm::StringRef combiner,
+                TileAxis::Role role) {
+  llvm::SmallVector<Extent> extents(extentsOf(tile.getType()));
   int64_t axis = role == TileAxis::Col;
   // One position is folded already.
   if (extents[static_cast<size_t>(axis)].isOne())
     return tile;
   extents[static_cast<size_t>(axis)] = Extent::constant(1);
-  OperationState state(loc_, reductionBy(combiner));
+  OperationState state(loc, reductionBy(combiner));
   state.addOperands(tile);
-  state.addAttribute("axes", b_.getDenseI64ArrayAttr(axis));
-  state.addTypes(
-      ArrayType::get(b_.getContext(), elementTypeOf(tile.getType()), extents, Place::Inferred));
-  return b_.create(state)->getResult(0);
+  state.addAttribute("axes", builder.getDenseI64ArrayAttr(axis));
+  state.addTypes(ArrayType::get(builder.getContext(), elementTypeOf(tile.getType()), extents,
+                                Place::Inferred));
+  return builder.create(state)->getResult(0);
 }
 
 /// The present chunk of what a scan runs over, folded.
 Value ChunkEmitter::foldScanned(Operation *scan) {
   AxisMap map = group_->mapOf(scan);
-  return foldAlong(spread(operandTile(scan, 0), map), combinerOf(scan),
+  return foldAlong(b_, loc_, spread(operandTile(scan, 0), map), combinerOf(scan),
                    axis(map[axisAlong(scan)]).role);
 }
 
