@@ -64,8 +64,10 @@ bool ProgramEntry::readsFinal(Operation *op) {
   auto load = dyn_cast<ir::LoadOp>(op);
   if (!load || !load.getRef().getDefiningOp<ir::AllocOp>())
     return false;
-  // Writers in other blocks may run again behind the load.
+  // Writers in other blocks may run again behind the load, but for arms of branches.
   return llvm::all_of(writersOf(load.getRef()), [&](Operation *writer) {
+    while (writer->getBlock() != load->getBlock() && isa<scf::IfOp>(writer->getParentOp()))
+      writer = writer->getParentOp();
     return writer->getBlock() == load->getBlock() && writer->isBeforeInBlock(load);
   });
 }
@@ -303,6 +305,20 @@ std::string ProgramEntry::argumentName(Value value) {
   return nameFor(value);
 }
 
+/// Whether a loop goes along the tile that begins at its lower bound, a position of a grid.
+static bool goesAlongTile(scf::ForOp loop) {
+  auto position = dyn_cast<BlockArgument>(loop.getLowerBound());
+  auto grid = position ? dyn_cast<ir::ParallelOp>(position.getOwner()->getParentOp()) : nullptr;
+  auto end = loop.getUpperBound().getDefiningOp<arith::AddIOp>();
+  auto length = end && end.getLhs() == position ? end.getRhs().getDefiningOp<arith::MinSIOp>()
+                                                : arith::MinSIOp();
+  auto rest = length ? length.getLhs().getDefiningOp<arith::SubIOp>() : arith::SubIOp();
+  if (!grid || !rest || rest.getRhs() != position)
+    return false;
+  unsigned axis = position.getArgNumber();
+  return grid.getUpper()[axis] == rest.getLhs() && grid.getSteps()[axis] == length.getRhs();
+}
+
 /// Whether the grid's tiles are all of the storage, by its bounds.
 bool ProgramEntry::covers(Value ref, llvm::ArrayRef<ir::ParallelOp> grids) {
   auto isCut = [](Value offset) {
@@ -312,7 +328,7 @@ bool ProgramEntry::covers(Value ref, llvm::ArrayRef<ir::ParallelOp> grids) {
       return false;
     auto loop = dyn_cast<scf::ForOp>(position.getOwner()->getParentOp());
     bool isFromStart = loop && position == loop.getInductionVar() &&
-                       getConstantIntValue(loop.getLowerBound()) == 0;
+                       (getConstantIntValue(loop.getLowerBound()) == 0 || goesAlongTile(loop));
     return isFromStart || isa<ir::ParallelOp>(position.getOwner()->getParentOp());
   };
   for (ir::ParallelOp grid : grids) {

@@ -41,14 +41,6 @@ void expandProducts(mlir::func::FuncOp function);
 /// contracted axis, become sums of products of its parts where that is predicted to take less time.
 void splitContractions(mlir::func::FuncOp function, const Machine &machine);
 
-/// Running sums and the like, of known lengths, of fewer rows than the core groups of the machine go
-/// along at a time, become scans of pieces of those rows.
-void splitScans(mlir::func::FuncOp function, const Machine &machine);
-
-/// Sums and the like of the last axes, of known lengths, of fewer rows than keep the core groups busy,
-/// become sums of sums of pieces of those rows, where the rows lie in memory for them alone.
-void splitReductions(mlir::func::FuncOp function, const Machine &machine);
-
 /// Loops of few rounds outside of grids that add a product to an array in each become one product of
 /// operands that lie side by side; `tileBytes`: of the largest tile that is copied.
 void stackSums(mlir::func::FuncOp function, const Machine &machine, int64_t tileBytes);

@@ -6,7 +6,7 @@
 #include "passes/transform/expand/expand_tensors.h"
 #include "passes/transform/expand/whole_values.h"
 #include "passes/transform/forward_storage.h"
-#include "passes/transform/groups/chunk_emit.h"
+#include "passes/transform/groups/chunk_pieces.h"
 #include "passes/transform/groups/find_groups.h"
 #include "passes/transform/groups/schedule_effects.h"
 
@@ -73,8 +73,6 @@ struct ChunkPass : impl::ChunkBase<ChunkPass> {
       stackSums(getOperation(), *found, 2 * sizes.halved(halvingsOf(0)).bytes);
       makeAttentions(getOperation(), *found, halvingsOf(0));
       splitContractions(getOperation(), *found);
-      splitScans(getOperation(), *found);
-      splitReductions(getOperation(), *found);
     }
     serialiseAtomics(getOperation());
     forwardStorage(getOperation());
@@ -86,7 +84,8 @@ struct ChunkPass : impl::ChunkBase<ChunkPass> {
     bringIntoGrids(getOperation());
     forwardLengths(getOperation());
     makeGrids(getOperation(), kChipLimits, [&](llvm::ArrayRef<OpGroup *> groups, unsigned number) {
-      ChunkEmitter(groups, sizes, number, found ? &*found : nullptr, halvingsOf(number + 1)).emit();
+      PiecesEmitter(groups, sizes, number, found ? &*found : nullptr, halvingsOf(number + 1))
+          .emit();
     });
     forwardLengths(getOperation());
     effects.check();

@@ -11,13 +11,18 @@ using namespace mlir;
 namespace ptl::ir {
 
 bool ChunkEmitter::hasEqualTiles(int64_t id) const {
-  const Extent &whole = group_->axis(id).extent;
   // Tiles of equal length need no minimum at the end, and their extent is a constant.
   int64_t step = axis(id).step;
   if (axis(id).stepValue)
     return false;
-  return step == 1 || (whole.isConstant() && whole.length % step == 0);
+  // Pieces end where they end, and what they come to is none of the group's axes.
+  if (step == 1 || axis(id).begin || id >= static_cast<int64_t>(group_->numAxes()))
+    return step == 1;
+  const Extent &whole = group_->axis(id).extent;
+  return whole.isConstant() && whole.length % step == 0;
 }
+
+llvm::SmallVector<int64_t> ChunkEmitter::gridAxes() const { return chunked(group_->parallel()); }
 
 /// The rows of what a cube core hands to its vector cores are dealt to these by their name, in whole
 /// boxes for each of the two.
@@ -51,8 +56,8 @@ void ChunkEmitter::inLoops(llvm::ArrayRef<int64_t> ids, ValueRange carried,
     return;
   }
   int64_t id = ids.front();
-  auto loop =
-      b_.create<scf::ForOp>(loc_, constant(0), axis(id).length, constant(axis(id).step), carried);
+  Value begin = axis(id).begin ? axis(id).begin : constant(0);
+  auto loop = b_.create<scf::ForOp>(loc_, begin, axis(id).length, constant(axis(id).step), carried);
   // Only the innermost loop overlaps loading with computing (double buffering).
   if (ids.size() == 1)
     attrs::pipeline.set(loop, 2);
@@ -119,26 +124,30 @@ static int64_t levelOf(Operation *op, const OpGroup &group,
   return levels[op] = level;
 }
 
-void ChunkEmitter::emitReductions() {
+std::vector<llvm::SmallVector<Operation *>> reductionsByLevel(const OpGroup &group) {
   llvm::DenseMap<Operation *, int64_t> levels;
-  llvm::SmallVector<Operation *> waiting;
-  for (Operation *op : group_->members())
-    if (isReduction(op))
-      waiting.insert(waiting.begin(), op); // in the order of the program
-  // Reductions of one level do not depend on each other, and may share a loop.
-  for (int64_t level = 0; !waiting.empty(); ++level) {
-    llvm::SmallVector<Operation *> ready;
-    llvm::copy_if(waiting, std::back_inserter(ready),
-                  [&](Operation *op) { return levelOf(op, *group_, levels) == level; });
-    llvm::erase_if(waiting, [&](Operation *op) { return levelOf(op, *group_, levels) == level; });
-    while (!ready.empty()) { // those along the same axes share their loops
-      Loops ids = chunked(group_->foldedBy(ready.front()));
-      auto alike = [&](Operation *op) { return chunked(group_->foldedBy(op)) == ids; };
-      llvm::SmallVector<Operation *> together;
-      llvm::copy_if(ready, std::back_inserter(together), alike);
-      llvm::erase_if(ready, alike);
-      reduceTogether(together);
-    }
+  std::vector<llvm::SmallVector<Operation *>> all;
+  llvm::SmallVector<Operation *> members = group.members();
+  for (Operation *op : llvm::reverse(members)) { // in the order of the program
+    if (!isReduction(op))
+      continue;
+    auto level = static_cast<size_t>(levelOf(op, group, levels));
+    all.resize(std::max(all.size(), level + 1));
+    all[level].push_back(op);
+  }
+  return all;
+}
+
+/// Those along the same axes share their loops.
+void ChunkEmitter::reduceLevel(llvm::ArrayRef<Operation *> reductions) {
+  llvm::SmallVector<Operation *> ready(reductions);
+  while (!ready.empty()) {
+    Loops ids = chunked(group_->foldedBy(ready.front()));
+    auto alike = [&](Operation *op) { return chunked(group_->foldedBy(op)) == ids; };
+    llvm::SmallVector<Operation *> together;
+    llvm::copy_if(ready, std::back_inserter(together), alike);
+    llvm::erase_if(ready, alike);
+    reduceTogether(together);
   }
 }
 
@@ -178,26 +187,26 @@ void ChunkEmitter::reduceTogether(llvm::ArrayRef<Operation *> reductions) {
 }
 
 /// Each chunk is scanned by itself, after what all earlier ones have folded to.
-void ChunkEmitter::storeScan(StoreOp into, llvm::ArrayRef<int64_t> ids) {
+void ChunkEmitter::storeScan(StoreOp into, llvm::ArrayRef<int64_t> ids, Value before) {
   Operation *root = group_->root();
   Type elem = elementTypeOf(root->getResult(0).getType());
-  AxisMap map = group_->mapOf(root), before = map;
+  AxisMap map = group_->mapOf(root), folded = map;
   // What comes before a chunk has no extent along the scanned axis.
-  for (int64_t &id : before)
+  for (int64_t &id : folded)
     if (llvm::is_contained(ids, id))
       id = kWhole;
   llvm::StringRef combiner = combinerOf(root);
   llvm::SmallVector<Value> last;
   inLoops(
-      ids, identity(combiner, elem, before),
+      ids, before ? before : identity(combiner, elem, folded),
       [&](ValueRange carried) {
-        storeTile(make(combiner, elem, {tileOf(root), carried[0]}), into);
+        storeTile(make(combiner, elem, {tileOf(root), carried[0]}), into, map);
         return llvm::SmallVector<Value>{make(combiner, elem, {carried[0], foldScanned(root)})};
       },
       last);
 }
 
-void ChunkEmitter::storeRoot(StoreOp into) {
+void ChunkEmitter::storeRoot(StoreOp into, Value before) {
   Operation *root = group_->root();
   loc_ = root->getLoc();
   AxisMap map = group_->mapOf(root);
@@ -210,13 +219,13 @@ void ChunkEmitter::storeRoot(StoreOp into) {
   if (!ids.empty())
     hoist(root, ids, seen);
   if (!ids.empty() && isCumulative(root))
-    return storeScan(into, ids);
+    return storeScan(into, ids, before);
   llvm::SmallVector<Value> none;
   inLoops(
       ids, {},
       [&](ValueRange) {
         Value tile = isTiled(root) ? tileOf(root) : tileOf(root->getResult(0), map);
-        storeTile(isProduct(root) ? tile : spread(tile, map), into);
+        storeTile(isProduct(root) ? tile : spread(tile, map), into, map);
         return llvm::SmallVector<Value>();
       },
       none);
@@ -245,8 +254,8 @@ Value ChunkEmitter::withoutOnes(Value tile, int64_t kept) {
 }
 
 /// A tile has its rows first; memory may have them last, or lack them.
-void ChunkEmitter::storeTile(Value tile, StoreOp into) {
-  TileBox box = boxOfTile(into);
+void ChunkEmitter::storeTile(Value tile, StoreOp into, const AxisMap &map) {
+  TileBox box = boxOfTile(into, map);
   llvm::SmallVector<int64_t> dropped(into.getDropped());
   size_t rank = box.ids.size();
   llvm::SmallVector<TileAxis::Role> roles(rank, TileAxis::Single);
@@ -297,7 +306,8 @@ void ChunkEmitter::emitGroup(llvm::ArrayRef<StoreOp> stores) {
   members_.emplace_back();
   operands_.emplace_back();
   // Reductions come first, since the root needs their results.
-  emitReductions();
+  for (const llvm::SmallVector<Operation *> &reductions : reductionsByLevel(*group_))
+    reduceLevel(reductions);
   storeRoot(into);
   members_.clear();
   operands_.clear();

@@ -13,6 +13,13 @@ namespace ptl::ir {
 void chooseChunks(llvm::ArrayRef<OpGroup *> groups, OpGroup &group, const TileSizes &sizes,
                   std::vector<TileAxis> &axes);
 
+/// The reductions of a group: none depends on others of its list, or on those of later lists.
+std::vector<llvm::SmallVector<mlir::Operation *>> reductionsByLevel(const OpGroup &group);
+
+/// A tile, folded along its rows or columns.
+mlir::Value foldAlong(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value tile,
+                      llvm::StringRef combiner, TileAxis::Role role);
+
 class ChunkEmitter : public GridEmitter {
 public:
   /// `machine`: whose costs and cores decide about the tiles of products that its cube cores store
@@ -22,26 +29,27 @@ public:
                const Machine *machine, int64_t halvings)
       : GridEmitter(groups, sizes, number), machine_(machine), halvings_(halvings) {}
 
-private:
+protected:
   using Loops = llvm::SmallVector<int64_t>;
 
   // the grid and its loops: chunk_emit.cpp
   void emitGroup(llvm::ArrayRef<StoreOp> into) override;
   void mark(ParallelOp grid) override;
-  llvm::SmallVector<int64_t> gridAxes() const override { return chunked(group_->parallel()); }
+  llvm::SmallVector<int64_t> gridAxes() const override;
   bool hasEqualTiles(int64_t id) const override;
   bool isNamed(int64_t id) const override;
   std::string tileName(int64_t id) override;
-  void inLoops(llvm::ArrayRef<int64_t> ids, mlir::ValueRange carried,
-               llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange)> body,
-               llvm::SmallVectorImpl<mlir::Value> &results);
+  virtual void inLoops(llvm::ArrayRef<int64_t> ids, mlir::ValueRange carried,
+                       llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange)> body,
+                       llvm::SmallVectorImpl<mlir::Value> &results);
   void hoist(mlir::Operation *op, llvm::ArrayRef<int64_t> ids,
              llvm::DenseSet<mlir::Operation *> &seen);
-  void emitReductions();
+  void reduceLevel(llvm::ArrayRef<mlir::Operation *> reductions);
   void reduceTogether(llvm::ArrayRef<mlir::Operation *> reductions);
-  void storeRoot(StoreOp into);
-  void storeScan(StoreOp into, llvm::ArrayRef<int64_t> ids);
-  void storeTile(mlir::Value tile, StoreOp into);
+  /// `before`: what a scan begins with; null: what combines with anything without changing it.
+  void storeRoot(StoreOp into, mlir::Value before = {});
+  void storeScan(StoreOp into, llvm::ArrayRef<int64_t> ids, mlir::Value before);
+  void storeTile(mlir::Value tile, StoreOp into, const AxisMap &map);
   Loops chunked(llvm::ArrayRef<int64_t> ids) const;
 
   // sizes: chunk_sizes.cpp
@@ -83,7 +91,8 @@ private:
   /// What has been computed, innermost loop last: tiles of members, and of operands from elsewhere.
   std::vector<llvm::DenseMap<mlir::Operation *, mlir::Value>> members_;
   std::vector<llvm::DenseMap<std::pair<mlir::Operation *, unsigned>, mlir::Value>> operands_;
-  StoreOp into_; ///< where the present group's root goes
+  StoreOp into_;                      ///< where the present group's root goes
+  mlir::Operation *branch_ = nullptr; ///< of which the present grid is in an arm, if in any
 };
 
 } // namespace ptl::ir

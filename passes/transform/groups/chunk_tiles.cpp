@@ -297,8 +297,12 @@ Value ChunkEmitter::load(Access access) {
 /// Whether a load can be done by the grid itself: nothing has changed the storage since, and of
 /// what the grid writes each tile reads only its own place.
 bool ChunkEmitter::readsStorage(LoadOp load, const Access &access) {
+  // What other grids of the same arm write is their own.
+  Operation *reader = grid_;
+  if (branch_ && load->getBlock() == branch_->getBlock())
+    reader = branch_;
   if (!load.getSteps().empty() || !load.getDropped().empty() || load.getOutside() ||
-      !isUnchangedUntil(load, grid_))
+      !isUnchangedUntil(load, reader))
     return false;
   if (!llvm::is_contained(written_, load.getRef()))
     return true;
@@ -376,23 +380,27 @@ Value ChunkEmitter::fold(Operation *reduction) {
   return b_.create(state)->getResult(0);
 }
 
-/// The present chunk of what a scan runs over, folded.
-Value ChunkEmitter::foldScanned(Operation *scan) {
-  AxisMap map = group_->mapOf(scan);
-  Value tile = spread(operandTile(scan, 0), map);
-  int64_t id = map[axisAlong(scan)];
-  llvm::SmallVector<Extent> extents(ir::extentsOf(tile.getType()));
-  int64_t axis = this->axis(id).role == TileAxis::Col;
+Value foldAlong(OpBuilder &builder, Location loc, Value tile, llvm::StringRef combiner,
+                TileAxis::Role role) {
+  llvm::SmallVector<Extent> extents(extentsOf(tile.getType()));
+  int64_t axis = role == TileAxis::Col;
   // One position is folded already.
   if (extents[static_cast<size_t>(axis)].isOne())
     return tile;
   extents[static_cast<size_t>(axis)] = Extent::constant(1);
-  OperationState state(loc_, reductionBy(combinerOf(scan)));
+  OperationState state(loc, reductionBy(combiner));
   state.addOperands(tile);
-  state.addAttribute("axes", b_.getDenseI64ArrayAttr(axis));
-  state.addTypes(
-      ArrayType::get(b_.getContext(), elementTypeOf(tile.getType()), extents, Place::Inferred));
-  return b_.create(state)->getResult(0);
+  state.addAttribute("axes", builder.getDenseI64ArrayAttr(axis));
+  state.addTypes(ArrayType::get(builder.getContext(), elementTypeOf(tile.getType()), extents,
+                                Place::Inferred));
+  return builder.create(state)->getResult(0);
+}
+
+/// The present chunk of what a scan runs over, folded.
+Value ChunkEmitter::foldScanned(Operation *scan) {
+  AxisMap map = group_->mapOf(scan);
+  return foldAlong(b_, loc_, spread(operandTile(scan, 0), map), combinerOf(scan),
+                   axis(map[axisAlong(scan)]).role);
 }
 
 /// What joins with anything without changing it.

@@ -62,7 +62,7 @@ void GridEmitter::openGrid() {
   takeMarks(grid_, groups_.front()->root());
   mark(grid_);
   NamedAttrList scheduled;
-  for (size_t i = 0; i < axes_.size(); ++i)
+  for (size_t i = 0; i < group_->numAxes(); ++i)
     if (auto id = static_cast<int64_t>(i);
         // Only sizes that the schedule gave are noted, for the check of its effects.
         group_->find(id) == id && scheduledStep(*group_, id) == axis(id).step)
@@ -89,8 +89,7 @@ void GridEmitter::place(int64_t id, Value position) {
   own.extent = Extent::named(b_.getStringAttr(tileName(id)), own.step);
 }
 
-GridEmitter::TileBox GridEmitter::boxOfTile(StoreOp into) {
-  AxisMap map = group_->mapOf(group_->root());
+GridEmitter::TileBox GridEmitter::boxOfTile(StoreOp into, const AxisMap &map) {
   TileBox box{llvm::SmallVector<Value>(into.getOffsets()),
               llvm::SmallVector<Value>(into.getLengths()),
               llvm::SmallVector<Value>(into.getSteps()),
@@ -115,6 +114,13 @@ GridEmitter::TileBox GridEmitter::boxOfTile(StoreOp into) {
 void GridEmitter::emit() {
   llvm::SmallVector<RootStores> stores = settle();
   chooseSizes(/*isFirst=*/true);
+  emitCode(stores);
+  for (const RootStores &ofRoot : stores)
+    for (StoreOp store : ofRoot)
+      store.erase();
+}
+
+void GridEmitter::emitGrid(llvm::ArrayRef<RootStores> stores) {
   openGrid();
   // The first group's tiles are those of all groups that share the grid.
   std::vector<TileAxis> first = axes_;
@@ -134,8 +140,6 @@ void GridEmitter::emit() {
           axis(own) = first[static_cast<size_t>(other)];
     }
     emitGroup(stores[i]);
-    for (StoreOp store : stores[i])
-      store.erase();
   }
   b_.create<YieldOp>(loc_);
 }

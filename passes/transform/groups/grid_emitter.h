@@ -19,7 +19,8 @@ struct TileAxis {
   int64_t step = 1;           ///< positions of a tile; `kUnknown`: as `stepValue` says when it runs
   mlir::Value stepValue;      ///< null: the number
   bool isChunked = true;      ///< there may be more than one tile
-  mlir::Value length;         ///< of the whole axis
+  mlir::Value length;         ///< of the whole axis, or where loops along it end
+  mlir::Value begin;          ///< where loops along it begin; null: at its first position
   mlir::Value position, tile; ///< of the present tile, and how many there are of it
   Extent extent;              ///< of the present tile
 };
@@ -50,6 +51,13 @@ protected:
   virtual mlir::Location positionLoc() const { return loc_; }
   /// Computes the root of the present group and stores its results, each by its own store.
   virtual void emitGroup(llvm::ArrayRef<StoreOp> into) = 0;
+  /// The stores of a group's root, one for each result.
+  using RootStores = llvm::SmallVector<StoreOp, 2>;
+  /// Makes the code where the builder is: one grid, unless an emitter knows more ways.
+  virtual void emitCode(llvm::ArrayRef<RootStores> stores) { emitGrid(stores); }
+  void emitGrid(llvm::ArrayRef<RootStores> stores);
+  /// A grid along `gridAxes`; the builder is then in its body, at the position of a point.
+  void openGrid();
 
   /// The axis stands at this position: how much of it is there.
   void place(int64_t id, mlir::Value position);
@@ -59,7 +67,8 @@ protected:
     llvm::SmallVector<mlir::Value> offsets, lengths, steps;
     llvm::SmallVector<int64_t> ids;
   };
-  TileBox boxOfTile(StoreOp into);
+  /// `map` has the axes of what is stored.
+  TileBox boxOfTile(StoreOp into, const AxisMap &map);
 
   TileAxis &axis(int64_t id) { return axes_[static_cast<size_t>(id)]; }
   const TileAxis &axis(int64_t id) const { return axes_[static_cast<size_t>(id)]; }
@@ -78,10 +87,7 @@ protected:
   ParallelOp grid_;
 
 private:
-  /// The stores of a group's root, one for each result.
-  using RootStores = llvm::SmallVector<StoreOp, 2>;
   llvm::SmallVector<RootStores> settle();
-  void openGrid();
 };
 
 } // namespace ptl::ir

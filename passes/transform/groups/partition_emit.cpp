@@ -218,7 +218,7 @@ void PartitionEmitter::emitGroup(llvm::ArrayRef<StoreOp> stores) {
     // What has several results is a member, whose clone has as many.
     Value tile =
         number == 0 ? first : first.getDefiningOp()->getResult(static_cast<unsigned>(number));
-    TileBox box = boxOfTile(into);
+    TileBox box = boxOfTile(into, group_->mapOf(group_->root()));
     b_.create<StoreOp>(into.getLoc(), tile, into.getRef(), box.offsets, box.lengths, box.steps,
                        Value(), into.getDroppedAttr(), IntegerAttr(), StringAttr());
   }

@@ -1,0 +1,376 @@
+#include "passes/transform/groups/chunk_pieces.h"
+
+#include "ir/dialect/attributes.h"
+#include "passes/analysis/lengths.h"
+#include "passes/transform/combiners.h"
+#include "passes/transform/groups/group_schedule.h"
+#include "passes/transform/whole_storage.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+#include "llvm/ADT/bit.h"
+#include "llvm/Support/SaveAndRestore.h"
+
+using namespace mlir;
+
+namespace ptl::ir {
+
+/// Vector cores of a machine; 0 if it does not say.
+static int64_t vectorCoresOf(const Machine &machine) {
+  const MachineCore *core = machine.core("aiv");
+  return core ? core->count : 0;
+}
+
+/// Whether a length is a number, a dimension of the entry or a product of dimensions. Pieces of others
+/// have formulas that nobody can read where tiles are written out as source.
+static bool isProductOfDims(Value length) {
+  if (auto times = length.getDefiningOp<arith::MulIOp>())
+    return isProductOfDims(times.getLhs()) && isProductOfDims(times.getRhs()) &&
+           !getConstantIntValue(times.getLhs()) && !getConstantIntValue(times.getRhs());
+  if (auto dim = length.getDefiningOp<DimOp>())
+    return isa<BlockArgument>(dim.getSource());
+  return getConstantIntValue(length) || isa<BlockArgument>(length);
+}
+
+/// Whether the host computes a condition of a check from an array or from elements of it.
+static bool isChecked(Value array) {
+  return llvm::any_of(array.getUsers(), [](Operation *user) {
+    return isa<CheckOp>(user) ||
+           (!user->getParentOfType<ParallelOp>() && llvm::any_of(user->getResults(), isChecked));
+  });
+}
+
+/// The axis that is cut, if any is: all that the group folds or scans in chunks goes along it.
+int64_t PiecesEmitter::axisToCut() const {
+  Operation *root = group_->root();
+  if (!machine_ || vectorCoresOf(*machine_) < 2 || groups_.size() != 1 || group_->hasProduct() ||
+      (isScan(root) && !isCumulative(root)) || attrs::cores.of(root))
+    return kWhole;
+  for (size_t id = 0; id < group_->numAxes(); ++id)
+    if (scheduledStep(*group_, static_cast<int64_t>(id)))
+      return kWhole;
+  llvm::SmallVector<Loops> all;
+  for (Operation *op : group_->members()) {
+    Loops ids;
+    if (isReduction(op))
+      ids = chunked(group_->foldedBy(op));
+    else if (isScan(op))
+      ids = chunked({group_->mapOf(op)[axisAlong(op)]});
+    // Searches would have to join positions, too.
+    if (isReduction(op) && op->hasAttr("axis") && !ids.empty())
+      return kWhole;
+    if (!ids.empty())
+      all.push_back(ids);
+  }
+  if (all.empty())
+    return kWhole;
+  // The longest one, as far as lengths are known.
+  auto lengthOf = [&](int64_t id) {
+    const Extent &extent = group_->axis(id).extent;
+    return extent.isConstant() ? extent.length / axis(id).step : 0;
+  };
+  int64_t cut = kWhole;
+  for (int64_t id : all.front())
+    if (llvm::all_of(all, [&](const Loops &ids) { return llvm::is_contained(ids, id); }) &&
+        (cut == kWhole || lengthOf(id) > lengthOf(cut)))
+      cut = id;
+  return cut;
+}
+
+/// Where pieces begin, memory is read from the begin of a block.
+static int64_t unitOf(const TileAxis &own) { return own.role == TileAxis::Col ? 16 : 8; }
+
+/// Whether the axis is so long, and other tiles so few, that pieces take less time; null: never.
+Value PiecesEmitter::isWorthCutting(int64_t cut) {
+  // Each grid more takes as long as a few chunks, of which those of scans take longest.
+  constexpr int64_t share = 4;
+  int64_t leastChunks = isScan(group_->root()) ? 1 : 16;
+  int64_t least = leastChunks * axis(cut).step, cores = vectorCoresOf(*machine_);
+  const Extent &extent = group_->axis(cut).extent;
+  if (extent.capacity != Extent::kUnknown && extent.capacity < least)
+    return {};
+  llvm::SmallVector<int64_t> others = gridAxes();
+  if (!isProductOfDims(axis(cut).length) ||
+      !llvm::all_of(others, [&](int64_t id) { return isProductOfDims(axis(id).length); }))
+    return {};
+  Value tiles = constant(1);
+  for (int64_t id : others) {
+    int64_t step = axis(id).step;
+    Value count = b_.createOrFold<arith::AddIOp>(loc_, axis(id).length, constant(step - 1));
+    count = b_.createOrFold<arith::FloorDivSIOp>(loc_, count, constant(step));
+    tiles = b_.createOrFold<arith::MulIOp>(loc_, tiles, count);
+  }
+  Value few = b_.createOrFold<arith::CmpIOp>(loc_, arith::CmpIPredicate::sle, tiles,
+                                             constant(cores / share));
+  // Pieces are of some units each, then.
+  int64_t unit = unitOf(axis(cut)), units = std::max<int64_t>(2, least / (cores * unit) + 1);
+  cut_ = cut;
+  count_ = cores;
+  Value isLong = b_.createOrFold<arith::CmpIOp>(loc_, arith::CmpIPredicate::sge, lengthOfPiece(),
+                                                constant(units * unit));
+  cut_ = kWhole;
+  return b_.createOrFold<arith::AndIOp>(loc_, few, isLong);
+}
+
+llvm::SmallVector<int64_t> PiecesEmitter::gridAxes() const {
+  llvm::SmallVector<int64_t> ids = ChunkEmitter::gridAxes();
+  if (along_ != kWhole)
+    ids.push_back(along_);
+  return ids;
+}
+
+void PiecesEmitter::emitCode(llvm::ArrayRef<RootStores> stores) {
+  StoreOp into = stores.front().front();
+  int64_t cut = isChecked(into.getRef()) ? kWhole : axisToCut();
+  Value worthIt = cut == kWhole ? Value() : isWorthCutting(cut);
+  std::optional<int64_t> known = worthIt ? getConstantIntValue(worthIt) : 0;
+  if (known && *known == 0)
+    return emitGrid(stores);
+  std::vector<TileAxis> whole = axes_;
+  if (known) {
+    cutAxis(cut);
+    return emitInPieces(into);
+  }
+  auto branch = b_.create<scf::IfOp>(loc_, worthIt, /*withElseRegion=*/true);
+  branch_ = branch;
+  b_.setInsertionPointToStart(branch.thenBlock());
+  cutAxis(cut);
+  emitInPieces(into);
+  b_.setInsertionPointToStart(branch.elseBlock());
+  axes_ = whole;
+  cut_ = kWhole;
+  emitGrid(stores);
+}
+
+/// Tiles of a size for pieces, and the axes that the group lacks.
+void PiecesEmitter::cutAxis(int64_t cut) {
+  cut_ = cut;
+  fitSteps();
+  point_ = static_cast<int64_t>(axes_.size());
+  parts_ = point_ + 1;
+  axes_.resize(axes_.size() + 2);
+  TileAxis &point = axis(point_), &parts = axis(parts_);
+  point.length = parts.length = constant(count_);
+  parts.role = axis(cut).role;
+  parts.step = parts.role == TileAxis::Single ? 1 : count_;
+}
+
+/// How long a piece is, where the builder is.
+Value PiecesEmitter::lengthOfPiece() {
+  const TileAxis &own = axis(cut_);
+  int64_t unit = unitOf(own), all = count_ * unit;
+  Value units = b_.createOrFold<arith::AddIOp>(loc_, own.length, constant(all - 1));
+  units = b_.createOrFold<arith::FloorDivSIOp>(loc_, units, constant(all));
+  return b_.createOrFold<arith::MulIOp>(loc_, units, constant(unit));
+}
+
+/// A tile of what all pieces came to has to fit beside what is folded.
+void PiecesEmitter::fitSteps() {
+  int64_t beside = kWhole, elements = axis(cut_).step;
+  for (int64_t id = 0; id < static_cast<int64_t>(axes_.size()); ++id)
+    if (id != cut_ && group_->find(id) == id && axis(id).role != TileAxis::Single) {
+      beside = id;
+      elements *= std::max<int64_t>(axis(id).step, 1);
+    }
+  if (beside == kWhole || axis(cut_).role == TileAxis::Single)
+    return;
+  auto most = [&](int64_t width) {
+    return static_cast<int64_t>(
+        llvm::bit_floor(static_cast<uint64_t>(std::max<int64_t>(elements / width, 1))));
+  };
+  // Columns beside a long axis of rows are few, so that many rows come at a time.
+  TileAxis &other = axis(beside);
+  if (int64_t step = most(count_); step < other.step) {
+    other.step = step;
+    other.isChunked = true;
+    other.position = other.tile = {};
+  }
+  if (axis(cut_).role == TileAxis::Row)
+    axis(cut_).step = std::max(axis(cut_).step, most((other.step + 15) / 16 * 16));
+}
+
+/// Within a loop along the axis that is cut, the piece that the grid is at is all there is of it.
+void PiecesEmitter::inLoops(llvm::ArrayRef<int64_t> ids, ValueRange carried,
+                            llvm::function_ref<llvm::SmallVector<Value>(ValueRange)> body,
+                            llvm::SmallVectorImpl<Value> &results) {
+  if (llvm::is_contained(ids, cut_))
+    enterPiece();
+  ChunkEmitter::inLoops(ids, carried, body, results);
+}
+
+/// A grid of its own, along the group's axes and, if it is said how, along pieces: by their numbers, or
+/// by positions of the axis that is cut.
+void PiecesEmitter::inGrid(int64_t along, llvm::function_ref<void()> body) {
+  TileAxis whole = axis(cut_);
+  along_ = along;
+  if (along == cut_)
+    axis(along).stepValue = pieceLength_ = lengthOfPiece();
+  openGrid();
+  members_.emplace_back();
+  operands_.emplace_back();
+  for (const auto &[op, array] : made_)
+    if (isReduction(op)) {
+      Value joined = joinParts(op);
+      members_.back()[op] = joined;
+    }
+  body();
+  b_.create<YieldOp>(loc_);
+  b_.setInsertionPointAfter(grid_);
+  members_.clear();
+  operands_.clear();
+  axis(cut_) = whole;
+  along_ = kWhole;
+}
+
+/// Has loops along the axis that is cut go along the piece that the grid is at.
+void PiecesEmitter::enterPiece() {
+  TileAxis &own = axis(cut_);
+  if (along_ == kWhole || own.begin)
+    return;
+  if (along_ == cut_) {
+    own.begin = own.position;
+    own.length = b_.createOrFold<arith::AddIOp>(loc_, own.position, own.tile);
+  } else {
+    Value length = lengthOfPiece();
+    own.begin = b_.createOrFold<arith::MulIOp>(loc_, length, axis(point_).position);
+    Value end = b_.createOrFold<arith::AddIOp>(loc_, length, own.begin);
+    own.length = b_.createOrFold<arith::MinSIOp>(loc_, end, own.length);
+  }
+  own.stepValue = own.position = own.tile = {};
+}
+
+/// The number of the piece that the grid is at.
+Value PiecesEmitter::presentPiece() {
+  return b_.createOrFold<arith::DivSIOp>(loc_, axis(cut_).position, pieceLength_);
+}
+
+/// The axes of what a piece comes to: those of the result without the axis that is cut.
+AxisMap PiecesEmitter::partMap(Operation *op) const {
+  AxisMap map = group_->mapOf(op);
+  for (int64_t &id : map)
+    id = id == cut_ ? kWhole : id;
+  return map;
+}
+
+/// The axes of the array of what pieces come to, where `pieces` stands for the number of the piece.
+AxisMap PiecesEmitter::partsMap(Operation *op, int64_t pieces) const {
+  AxisMap map = partMap(op);
+  map.insert(map.begin(), pieces);
+  return map;
+}
+
+/// The present piece of what the root scans, folded.
+Value PiecesEmitter::foldToPart(Operation *scan) {
+  llvm::StringRef combiner = combinerOf(scan);
+  Type elem = elementTypeOf(scan->getResult(0).getType());
+  llvm::SmallVector<Value> last;
+  inLoops(
+      {cut_}, identity(combiner, elem, partMap(scan)),
+      [&](ValueRange carried) {
+        return llvm::SmallVector<Value>{make(combiner, elem, {carried[0], foldScanned(scan)})};
+      },
+      last);
+  return last.front();
+}
+
+static Location withoutName(Location loc) {
+  auto name = dyn_cast<NameLoc>(loc);
+  return name ? name.getChildLoc() : loc;
+}
+
+/// A grid that folds the pieces, for all of these operations: reductions that do not depend on each
+/// other, or the scan.
+void PiecesEmitter::emitParts(llvm::ArrayRef<Operation *> ops) {
+  llvm::SmallVector<StoreOp> stores;
+  llvm::SmallVector<ArrayType> types;
+  for (Operation *op : ops) {
+    // Pieces are no values of the source, so they have no name of one.
+    loc_ = withoutName(op->getLoc());
+    Value result = op->getResult(0);
+    auto type = cast<ArrayType>(result.getType());
+    llvm::SmallVector<Extent> extents{Extent::constant(count_)};
+    llvm::SmallVector<Value> named;
+    for (auto [number, id] : llvm::enumerate(partMap(op))) {
+      extents.push_back(id == kWhole ? Extent::constant(1) : type.getExtents()[number]);
+      if (!extents.back().isConstant())
+        named.push_back(lengthOf(b_, result, static_cast<int64_t>(number)));
+    }
+    types.push_back(
+        ArrayType::get(b_.getContext(), type.getElementType(), extents, Place::Inferred));
+    // Stands for the stores of tiles.
+    stores.push_back(storeWhole(b_, loc_, result, allocateStorage(b_, loc_, types.back(), named)));
+  }
+  inGrid(point_, [&] {
+    if (isReduction(ops.front()))
+      reduceLevel(ops);
+    for (auto [op, into] : llvm::zip(ops, stores)) {
+      loc_ = withoutName(op->getLoc());
+      Value part = isReduction(op) ? tileOf(op) : foldToPart(op);
+      storeTile(spread(part, partMap(op)), into, partsMap(op, point_));
+    }
+  });
+  for (auto [op, type, store] : llvm::zip(ops, types, stores)) {
+    made_[op] = loadWhole(b_, store.getLoc(), store.getRef(), type);
+    store.erase();
+  }
+}
+
+/// What all pieces came to, or those before one.
+Value PiecesEmitter::joinParts(Operation *op, Value upTo) {
+  llvm::SaveAndRestore saved(loc_);
+  loc_ = op->getLoc();
+  llvm::StringRef combiner = combinerOf(op);
+  Type elem = elementTypeOf(op->getResult(0).getType());
+  AxisMap map = partsMap(op, parts_);
+  TileAxis::Role role = axis(parts_).role;
+  auto present = [&] {
+    Access access = accessTo(made_[op], map);
+    for (AxisAccess &own : access.axes)
+      if (own.id != kWhole && !axis(own.id).extent.isOne())
+        own.tag = axis(own.id).role;
+    return load(access);
+  };
+  if (!upTo && role != TileAxis::Single) {
+    TileAxis &parts = axis(parts_);
+    parts.position = constant(0);
+    parts.tile = constant(count_);
+    parts.extent = Extent::constant(count_);
+    return foldAlong(b_, loc_, present(), combiner, role);
+  }
+  TileAxis whole = axis(parts_);
+  if (upTo)
+    axis(parts_).length = upTo;
+  llvm::SmallVector<Value> joined;
+  inLoops(
+      {parts_}, identity(combiner, elem, partMap(op)),
+      [&](ValueRange carried) {
+        Value tile = present();
+        if (role != TileAxis::Single)
+          tile = foldAlong(b_, loc_, tile, combiner, role);
+        return llvm::SmallVector<Value>{make(combiner, elem, {carried[0], tile})};
+      },
+      joined);
+  axis(parts_) = whole;
+  return joined.front();
+}
+
+void PiecesEmitter::emitInPieces(StoreOp into) {
+  Operation *root = group_->root();
+  into_ = into;
+  for (const llvm::SmallVector<Operation *> &reductions : reductionsByLevel(*group_)) {
+    llvm::SmallVector<Operation *> cut;
+    llvm::copy_if(reductions, std::back_inserter(cut),
+                  [&](Operation *op) { return llvm::is_contained(group_->foldedBy(op), cut_); });
+    if (!cut.empty())
+      emitParts(cut);
+  }
+  if (isScan(root))
+    emitParts(root);
+  loc_ = root->getLoc();
+  bool goesAlong = llvm::is_contained(group_->mapOf(root), cut_);
+  inGrid(goesAlong ? cut_ : kWhole,
+         [&] { storeRoot(into, isScan(root) ? joinParts(root, presentPiece()) : Value()); });
+}
+
+} // namespace ptl::ir
