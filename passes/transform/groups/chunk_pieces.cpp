@@ -43,7 +43,7 @@ static bool isChecked(Value storage) {
     for (Operation *user : known[i].getUsers()) {
       if (isa<CheckOp>(user))
         return true;
-      if (user->getParentOfType<ParallelOp>())
+      if (isa<DimOp>(user) || user->getParentOfType<ParallelOp>())
         continue;
       for (Value result : user->getResults())
         if (rankOf(result.getType()) == 0 || isa<LoadOp, SliceOp>(user))
