@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/SaveAndRestore.h"
 
@@ -33,12 +34,22 @@ static bool isProductOfDims(Value length) {
   return getConstantIntValue(length) || isa<BlockArgument>(length);
 }
 
-/// Whether the host computes a condition of a check from an array or from elements of it.
-static bool isChecked(Value array) {
-  return llvm::any_of(array.getUsers(), [](Operation *user) {
-    return isa<CheckOp>(user) ||
-           (!user->getParentOfType<ParallelOp>() && llvm::any_of(user->getResults(), isChecked));
-  });
+/// Whether the host computes a condition of a check from elements of storage: requirements of entries
+/// are, which are written in their headers.
+static bool isChecked(Value storage) {
+  llvm::SetVector<Value> known;
+  known.insert(storage);
+  for (size_t i = 0; i < known.size(); ++i)
+    for (Operation *user : known[i].getUsers()) {
+      if (isa<CheckOp>(user))
+        return true;
+      if (isa<DimOp>(user) || user->getParentOfType<ParallelOp>())
+        continue;
+      for (Value result : user->getResults())
+        if (rankOf(result.getType()) == 0 || isa<LoadOp, SliceOp>(user))
+          known.insert(result);
+    }
+  return false;
 }
 
 /// The axis that is cut, if any is: all that the group folds or scans in chunks goes along it.
