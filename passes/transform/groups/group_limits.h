@@ -38,6 +38,9 @@ struct GroupLimits {
   bool loadsProductOperands;
   /// Something may be folded in the group of a product.
   bool foldsBesideProducts;
+  /// It then comes from a product itself, as the scores of attention do. Rows that are normalised before a product are stored: a tile that
+  /// has whole rows of the result, so that each is folded once, packs the other operand again for a few rows.
+  bool foldsOnlyProducts;
   /// A tile has two axes, those of the matrices of a product in its group.
   bool tilesAreMatrices;
   /// A group whose tiles depend on each other stays as it is, for code that runs outside of grids.

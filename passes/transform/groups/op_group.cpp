@@ -270,12 +270,30 @@ static bool isChosenFrom(const OpGroup &group, Value value) {
   });
 }
 
+/// Whether a value is computed from a product, in the tensor operations before it.
+static bool comesFromProduct(Value value, int &steps) {
+  Operation *op = value.getDefiningOp();
+  // Far away it would not join the group.
+  if (!op || isa<LoadOp>(op) || --steps < 0)
+    return false;
+  return isProduct(op) || llvm::any_of(op->getOperands(), [&](Value operand) {
+           return isa<ArrayType>(operand.getType()) && comesFromProduct(operand, steps);
+         });
+}
+
+bool OpGroup::mayFold(Operation *reduction) const {
+  constexpr int kMostSteps = 64;
+  int steps = kMostSteps;
+  return !hasProduct() || !limits_->foldsOnlyProducts ||
+         comesFromProduct(reduction->getOperand(0), steps);
+}
+
 bool OpGroup::tryJoin(Operation *op) {
   // All conditions that cost nothing come first, before the state is copied.
   auto found = accesses_.find(op->getResult(0));
   if (!isFeasible() || found == accesses_.end() || members_.size() >= limits_->mostMembers ||
       op->getNumResults() != 1 || (isScan(op) && !limits_->joinsScans) ||
-      isLoadedByProduct(op->getResult(0)) ||
+      isLoadedByProduct(op->getResult(0)) || (isReduction(op) && !mayFold(op)) ||
       (!isView(op) && isChosenFrom(*this, op->getResult(0))) ||
       llvm::any_of(found->second, [](const Access &a) { return a.isBox; }))
     return false;

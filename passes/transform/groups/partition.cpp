@@ -6,6 +6,7 @@
 #include "passes/transform/groups/partition_emit.h"
 #include "passes/transform/groups/schedule_effects.h"
 #include "passes/transform/tile_sums.h"
+#include "passes/transform/unroll_steps.h"
 
 using namespace mlir;
 
@@ -24,6 +25,7 @@ struct PartitionPass : impl::PartitionBase<PartitionPass> {
     forwardStorage(getOperation());
     TileSizes sizes{productM, productN, tileBytes};
     tileSums(getOperation(), sizes);
+    unrollSteps(getOperation());
     makeGrids(getOperation(), kCpuLimits, [&](llvm::ArrayRef<OpGroup *> groups, unsigned number) {
       PartitionEmitter(groups, sizes, number).emit();
     });

@@ -1,0 +1,61 @@
+#include "passes/transform/unroll_steps.h"
+
+#include "ir/dialect/attributes.h"
+#include "ir/dialect/ptl_dialect.h"
+#include "passes/analysis/op_info.h"
+#include "passes/analysis/op_kinds.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/Utils/Utils.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+
+namespace ptl::ir {
+
+// More would make code that takes longer to compile than passes over memory take.
+static constexpr int64_t kMostRounds = 32, kMostOperations = 512;
+
+static std::optional<int64_t> roundsOf(scf::ForOp loop) {
+  std::optional<int64_t> rounds =
+      constantTripCount(loop.getLowerBound(), loop.getUpperBound(), loop.getStep());
+  return rounds && *rounds > 1 && *rounds <= kMostRounds ? rounds : std::nullopt;
+}
+
+static bool isScheduled(Operation *op) {
+  return attrs::tile.of(op) || attrs::cores.of(op) || attrs::split.isOn(op) || attrs::fuse.of(op);
+}
+
+/// Whether an operation may be a step of a grid: elements from elements at the same place, or at another one.
+static bool isStep(Operation *op) {
+  if (op->getNumRegions() != 0 || !isMemoryEffectFree(op) || isScheduled(op))
+    return false;
+  auto isArray = [](Type type) { return isa<ArrayType>(type); };
+  bool hasArrays =
+      llvm::any_of(op->getOperandTypes(), isArray) || llvm::any_of(op->getResultTypes(), isArray);
+  return !hasArrays || isElementwise(op) || isView(op) || isFill(op) || isa<SliceOp>(op);
+}
+
+static bool mayUnroll(scf::ForOp loop) {
+  std::optional<int64_t> rounds = roundsOf(loop);
+  if (!rounds || loop->getParentOfType<ParallelOp>() ||
+      !llvm::any_of(loop.getResultTypes(), [](Type type) { return isa<ArrayType>(type); }))
+    return false;
+  int64_t operations = 0;
+  for (Operation &op : loop.getBody()->without_terminator())
+    if (!isStep(&op) || ++operations * *rounds > kMostOperations)
+      return false;
+  return true;
+}
+
+void unrollSteps(func::FuncOp function) {
+  llvm::SmallVector<scf::ForOp> loops;
+  // Inner loops come first: without them the outer ones may be steps alone.
+  function.walk([&](scf::ForOp loop) { loops.push_back(loop); });
+  for (scf::ForOp loop : loops)
+    if (mayUnroll(loop))
+      // It leaves a loop of one round, and removes that.
+      (void)loopUnrollByFactor(loop, static_cast<uint64_t>(*roundsOf(loop)));
+}
+
+} // namespace ptl::ir
