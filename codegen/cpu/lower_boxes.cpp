@@ -106,19 +106,39 @@ int64_t boxAxis(std::optional<uint64_t> axis, ArrayRef<int64_t> dropped) {
   return number - llvm::count_if(dropped, [&](int64_t d) { return d < number; });
 }
 
-// One element combined with what is there, whatever other threads do: compare and exchange.
+static Value elementAddress(Lowering &l, const View &view, const Coords &at) {
+  Value offset = l.index(0);
+  for (auto [coord, stride] : llvm::zip(at, view.strides))
+    // Atomic stores run element by element, so that each coordinate is a base alone.
+    offset = l.e.add(offset, l.e.mul(coord.base, stride));
+  return elementPointer(l.e, view.data, storageType(view.element), offset);
+}
+
+/// The instruction that combines integers with memory, if processors have it.
+static std::optional<LLVM::AtomicBinOp> atomicOf(StringRef atomic, Type element) {
+  if (isFloatElem(element) || storageType(element) != registerType(element))
+    return std::nullopt;
+  if (atomic == "add")
+    return LLVM::AtomicBinOp::add;
+  if (isUnsigned(element))
+    return atomic == "max" ? LLVM::AtomicBinOp::umax : LLVM::AtomicBinOp::umin;
+  return atomic == "max" ? LLVM::AtomicBinOp::max : LLVM::AtomicBinOp::min;
+}
+
+// One element combined with what is there, whatever other threads do: by an instruction, or by compare and exchange.
 static void storeAtomic(Lowering &l, StringRef atomic, const View &view, const Coords &at,
                         Value value) {
   const Emit &e = l.e;
   Type stored = storageType(view.element);
   unsigned bytes = stored.getIntOrFloatBitWidth() / 8;
+  Value pointer = elementAddress(l, view, at);
+  if (auto operation = atomicOf(atomic, view.element)) {
+    e.b.create<LLVM::AtomicRMWOp>(e.loc, *operation, pointer, toStorage(e, value, view.element),
+                                  LLVM::AtomicOrdering::monotonic, StringRef(), bytes);
+    return;
+  }
   // Bits are compared rather than numbers, so that the loop also ends where the element is NaN.
   Type bits = e.b.getIntegerType(bytes * 8);
-  Value offset = l.index(0);
-  for (auto [coord, stride] : llvm::zip(at, view.strides))
-    // Atomic stores run element by element, so that each coordinate is a base alone.
-    offset = e.add(offset, e.mul(coord.base, stride));
-  Value pointer = elementPointer(e, view.data, stored, offset);
   Value first = e.b.create<LLVM::LoadOp>(e.loc, bits, pointer, bytes);
   Block *current = e.b.getInsertionBlock();
   Region *region = current->getParent();
@@ -152,6 +172,84 @@ static bool fills(Value value, int64_t rank, const Values &valueExtents, const V
   return true;
 }
 
+/// Whether this is the only thread, so that nobody else combines elements: asked once, where the function begins.
+static Value isAlone(Lowering &l) {
+  const Emit &e = l.e;
+  OpBuilder::InsertionGuard guard(e.b);
+  auto function = e.b.getInsertionBlock()->getParentOp();
+  while (!isa<func::FuncOp>(function))
+    function = function->getParentOp();
+  e.b.setInsertionPointToStart(&cast<func::FuncOp>(function).getBody().front());
+  if (Operation *made = l.context.getDefiningOp())
+    e.b.setInsertionPointAfter(made);
+  Value threads = e.call("ptl_rt_thread_count", e.b.getI32Type(), l.context);
+  return e.cmpi(arith::CmpIPredicate::eq, threads, e.i32(1));
+}
+
+namespace {
+/// A store of elements that are combined with those that are there, or that go where an index array says.
+struct ElementStore {
+  Lowering &l;
+  Value value;
+  const View &box;
+  Value indexArray;
+  int64_t indexAxis;
+  StringRef atomic; ///< empty: nothing is combined
+
+  Value valueAt(const Coords &at) const {
+    return elementAt(l, value, broadcastCoords(l, value, at));
+  }
+  /// What nobody else combines needs no exchange, and vectors may do it.
+  void combineAlone(const Coords &to, const Coords &at) const {
+    Combiner combiner = combinerNamed(atomic, box.element);
+    Value old = loadAt(l, box, to), next = valueAt(at);
+    storeAt(l, box, to, combiner.combine(l.e, toLanes(l, old), toLanes(l, next)));
+  }
+  void oneByOne(bool isAlone) const;
+  void emit() const;
+};
+} // namespace
+
+void ElementStore::oneByOne(bool isAlone) const {
+  Coords at(box.rank());
+  SmallVector<int64_t> axes(llvm::to_vector(llvm::seq<int64_t>(0, box.rank())));
+  Scope scope(l);
+  forAxes(l, box.extents, axes, at, [&](Coords &at) {
+    Coords to = at;
+    if (indexArray) {
+      Type elem = cast<ir::ArrayType>(indexArray.getType()).getElementType();
+      Value position = elementAt(l, indexArray, {at[indexAxis]});
+      to[indexAxis] = Coord{convertElem(l.e, position, elem, l.e.b.getIndexType())};
+    }
+    if (atomic.empty())
+      storeAt(l, box, to, valueAt(at));
+    else if (isAlone)
+      combineAlone(to, at);
+    else
+      storeAtomic(l, atomic, box, to, valueAt(at));
+  });
+}
+
+void ElementStore::emit() const {
+  if (atomic.empty())
+    return oneByOne(false);
+  l.e.branch(
+      isAlone(l), {},
+      [&](const Emit &) -> SmallVector<Value> {
+        Scope scope(l);
+        if (indexArray)
+          oneByOne(true);
+        else
+          forAll(l, box.extents, 1, {}, [&](Coords &at) { combineAlone(at, at); });
+        return {};
+      },
+      [&](const Emit &) -> SmallVector<Value> {
+        Scope scope(l);
+        oneByOne(false);
+        return {};
+      });
+}
+
 void storeBox(Lowering &l, Value value, const View &box, Value indexArray, int64_t indexAxis,
               StringRef atomic, Value streamed) {
   if (atomic.empty() && !indexArray && !isScalar(value) &&
@@ -167,23 +265,7 @@ void storeBox(Lowering &l, Value value, const View &box, Value indexArray, int64
              [&](Coords &at) { return elementAt(l, value, broadcastCoords(l, value, at)); });
     return;
   }
-  // Through an index array, or atomic: element by element.
-  Coords at(box.rank());
-  SmallVector<int64_t> axes(llvm::to_vector(llvm::seq<int64_t>(0, box.rank())));
-  Scope scope(l);
-  forAxes(l, box.extents, axes, at, [&](Coords &at) {
-    Coords to = at;
-    if (indexArray) {
-      Type elem = cast<ir::ArrayType>(indexArray.getType()).getElementType();
-      Value position = elementAt(l, indexArray, {at[indexAxis]});
-      to[indexAxis] = Coord{convertElem(l.e, position, elem, l.e.b.getIndexType())};
-    }
-    Value element = elementAt(l, value, broadcastCoords(l, value, at));
-    if (atomic.empty())
-      storeAt(l, box, to, element);
-    else
-      storeAtomic(l, atomic, box, to, element);
-  });
+  ElementStore{l, value, box, indexArray, indexAxis, atomic}.emit();
 }
 
 void lowerStore(Lowering &l, ir::StoreOp op) {

@@ -43,19 +43,25 @@ bool produceScatter(Lowering &l, Operation *op, const View &dest) {
   Values extents = extentsOf(l, scatter.getIdx());
   Coords at(extents.size());
   SmallVector<int64_t> axes(llvm::to_vector(llvm::seq<int64_t>(0, extents.size())));
-  // The scatter is scalar code: several positions of a vector may be one element, and the last
-  // store has to win.
-  Scope scope(l);
-  forAxes(l, extents, axes, at, [&](Coords &at) {
+  auto store = [&](Coords &at) {
     Coords to = at;
     to[scatter.getAxis()] = coordFromElement(l, scatter.getIdx(), at);
-    Value next = elementAt(l, scatter.getV(), at);
+    Value next = toLanes(l, elementAt(l, scatter.getV(), at));
     // The element is read in each step, since an earlier step may have changed it.
     if (scatter.getCombine() != "set")
-      next =
-          combinerNamed(scatter.getCombine(), dest.element).combine(l.e, loadAt(l, dest, to), next);
+      next = combinerNamed(scatter.getCombine(), dest.element)
+                 .combine(l.e, toLanes(l, loadAt(l, dest, to)), next);
     storeAt(l, dest, to, next);
-  });
+  };
+  Scope scope(l);
+  int64_t last = axes.back();
+  // Along the axis of the positions several lanes of a vector may go to one element, and the last store has to win. Along any other
+  // axis lanes keep apart.
+  if (static_cast<int64_t>(scatter.getAxis()) == last)
+    forAxes(l, extents, axes, at, store);
+  else
+    forAxes(l, extents, ArrayRef(axes).drop_back(), at,
+            [&](Coords &at) { forLanes(l, extents, last, at, 1, store); });
   return true;
 }
 

@@ -21,7 +21,8 @@ namespace ptl::cpu {
 
 static bool touchesMemory(Operation *op) {
   return isa<LLVM::LoadOp, LLVM::StoreOp, LLVM::MaskedLoadOp, LLVM::MaskedStoreOp,
-             LLVM::masked_gather, LLVM::masked_scatter, LLVM::AtomicCmpXchgOp>(op);
+             LLVM::masked_gather, LLVM::masked_scatter, LLVM::AtomicCmpXchgOp, LLVM::AtomicRMWOp>(
+      op);
 }
 
 static bool onlyReads(Operation *op) {

@@ -194,6 +194,13 @@ static Value foldedShort(Lowering &l, const Combiner &c, Value operand, const Va
   return sum;
 }
 
+static Value elementsAlong(Lowering &l, const Values &extents, ArrayRef<int64_t> axes) {
+  Value count = l.index(1);
+  for (int64_t axis : axes)
+    count = l.e.mul(count, extents[axis]);
+  return count;
+}
+
 static void reduceInto(Lowering &l, Operation *op,
                        llvm::function_ref<void(const Coords &, Value)> store) {
   Value operand = op->getOperand(0);
@@ -215,16 +222,10 @@ static void reduceInto(Lowering &l, Operation *op,
     resultType = array.getElementType();
   Reduction r{l, c, operand, extents, {}, inner, horizontal, settledCost(l, operand), stored};
   SmallVector<int64_t> kept;
-  Value count = l.index(1);
-  for (int64_t axis = 0; axis < type.getRank(); ++axis) {
-    if (llvm::is_contained(reduced, axis)) {
-      count = l.e.mul(count, extents[axis]);
-      if (axis != inner)
-        r.axes.push_back(axis);
-    } else if (axis != inner && axis != beside) {
-      kept.push_back(axis);
-    }
-  }
+  for (int64_t axis = 0; axis < type.getRank(); ++axis)
+    if (axis != inner && axis != beside)
+      (llvm::is_contained(reduced, axis) ? r.axes : kept).push_back(axis);
+  Value count = elementsAlong(l, extents, reduced);
   // Partial results of a row are vectors, several in turn where an element costs little.
   int64_t several = r.horizontal && r.cost <= kCheap ? 4 : 1;
   Type shape = r.horizontal ? Type(VectorType::get({l.maxLanes}, c.acc)) : c.acc;

@@ -121,6 +121,9 @@ static Place placeOf(Lowering &l, const View &view, const Coords &at) {
   // This decides between a vector load and a gather.
   std::optional<int64_t> step = 0;
   for (auto [coord, stride] : llvm::zip(at, view.strides)) {
+    // Along a repeated axis all lanes have one element.
+    if (constantOf(stride) == 0)
+      continue;
     if (!coord.vector)
       // The uniform part is one address for all lanes; only what varies becomes a vector.
       offset = memoAdd(l, offset, memoMul(l, coord.base, stride));

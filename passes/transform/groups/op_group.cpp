@@ -281,11 +281,11 @@ static bool comesFromProduct(Value value, int &steps) {
          });
 }
 
-bool OpGroup::mayFold(Operation *reduction) const {
+/// Whether a reduction may be folded in a group that has a product.
+static bool mayFold(Operation *reduction, const GroupLimits &limits) {
   constexpr int kMostSteps = 64;
   int steps = kMostSteps;
-  return !hasProduct() || !limits_->foldsOnlyProducts ||
-         comesFromProduct(reduction->getOperand(0), steps);
+  return !limits.foldsOnlyProducts || comesFromProduct(reduction->getOperand(0), steps);
 }
 
 bool OpGroup::tryJoin(Operation *op) {
@@ -293,7 +293,8 @@ bool OpGroup::tryJoin(Operation *op) {
   auto found = accesses_.find(op->getResult(0));
   if (!isFeasible() || found == accesses_.end() || members_.size() >= limits_->mostMembers ||
       op->getNumResults() != 1 || (isScan(op) && !limits_->joinsScans) ||
-      isLoadedByProduct(op->getResult(0)) || (isReduction(op) && !mayFold(op)) ||
+      isLoadedByProduct(op->getResult(0)) ||
+      (isReduction(op) && hasProduct() && !mayFold(op, *limits_)) ||
       (!isView(op) && isChosenFrom(*this, op->getResult(0))) ||
       llvm::any_of(found->second, [](const Access &a) { return a.isBox; }))
     return false;

@@ -81,8 +81,6 @@ private:
   void shareWithEarlierUses(const Access &access);
 
   // rules
-  /// Whether a reduction may be folded in the group, if that has a product.
-  bool mayFold(mlir::Operation *reduction) const;
   bool isLoadedByProduct(mlir::Value value) const;
   bool runsAlongAxesOnce() const;
   bool isComputedOnce(mlir::Operation *op, llvm::ArrayRef<int64_t> independent) const;
