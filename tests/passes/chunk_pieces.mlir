@@ -19,7 +19,7 @@ func.func @many(%x: !ptl.array<f32[400, 65536], gm>, %y: !ptl.ref<f32[400, 1], g
   return
 }
 
-// Other axes than the last are folded as they lie.
+// A leading axis is cut, too.
 func.func @leading(%x: !ptl.array<f32[65536, 2], gm>, %y: !ptl.ref<f32[1, 2], gm>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -2,12 +2,16 @@
 // per point, which reads where the part lies.
 #include "passes/transform/expand/expand_tensors.h"
 
+#include "ir/dialect/attributes.h"
 #include "ir/dialect/ptl_dialect.h"
 #include "passes/analysis/lengths.h"
+#include "passes/analysis/op_kinds.h"
+#include "passes/transform/groups/access.h"
 #include "passes/transform/make_grid.h"
 #include "passes/transform/whole_storage.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
@@ -19,14 +23,14 @@ namespace {
 class RowGrid {
 public:
   RowGrid(OpBuilder &b, Location loc, Value list, Type elem, llvm::ArrayRef<Extent> extents,
-          ValueRange lengths, int64_t axis)
-      : b_(b), loc_(loc), elem_(elem), extents_(extents), lengths_(lengths) {
+          ValueRange lengths, int64_t axis, int64_t columns = kColumns)
+      : b_(b), loc_(loc), elem_(elem), extents_(extents), lengths_(lengths), columns_(columns) {
     size_t rank = extents.size();
     // If the list is along the last axis, parts are single elements and nothing is cut.
     bool cuts = static_cast<size_t>(axis) + 1 != rank;
     llvm::SmallVector<Value> steps(rank, constant(1));
     if (cuts)
-      steps.back() = constant(kColumns);
+      steps.back() = constant(columns_);
     ParallelOp grid = openGrid(b, loc, lengths, steps, loc);
     for (Value position : grid.getBody().getArguments()) {
       offsets.push_back(position);
@@ -59,21 +63,21 @@ public:
   llvm::SmallVector<Value> offsets, sizes, there; ///< `there`: with the position from the list
   llvm::SmallVector<int64_t> dropped;
 
-private:
   static constexpr int64_t kColumns = 2048;
 
+private:
   Value constant(int64_t value) { return b_.create<arith::ConstantIndexOp>(loc_, value); }
 
   void cutLast() {
     const Extent &extent = extents_.back();
-    Extent cut = Extent::named(b_.getStringAttr("part"), kColumns);
+    Extent cut = Extent::named(b_.getStringAttr("part"), columns_);
     // A short constant axis is not cut.
-    if (extent.isConstant() && extent.length <= kColumns) {
+    if (extent.isConstant() && extent.length <= columns_) {
       cut = extent;
       sizes.back() = constant(extent.length);
     } else {
       Value rest = b_.createOrFold<arith::SubIOp>(loc_, lengths_.back(), offsets.back());
-      sizes.back() = b_.createOrFold<arith::MinSIOp>(loc_, rest, constant(kColumns));
+      sizes.back() = b_.createOrFold<arith::MinSIOp>(loc_, rest, constant(columns_));
     }
     tile_ = ArrayType::get(b_.getContext(), elem_, {cut}, Place::Inferred);
   }
@@ -83,6 +87,7 @@ private:
   Type elem_, tile_;
   llvm::ArrayRef<Extent> extents_;
   ValueRange lengths_;
+  int64_t columns_;
 };
 
 } // namespace
@@ -101,7 +106,118 @@ Value asPosition(OpBuilder &builder, Location loc, Value number) {
   return builder.create(state)->getResult(0);
 }
 
+/// What a slice that is all of its source is a slice of.
+static Value withoutWholeSlices(Value array) {
+  while (auto slice = array.getDefiningOp<SliceOp>()) {
+    bool isWhole =
+        !slice.getOutside() && slice.getSteps().empty() && slice.getDropped().empty() &&
+        llvm::all_of(slice.getOffsets(), [](Value v) { return matchPattern(v, m_Zero()); }) &&
+        llvm::equal(extentsOf(slice.getSource().getType()), extentsOf(slice.getType()), sameLength);
+    if (!isWhole)
+      break;
+    array = slice.getSource();
+  }
+  return array;
+}
+
+/// Whether the elements of an array lie one behind the other in memory, or will.
+static bool liesInOrder(Value array) {
+  if (auto argument = dyn_cast<BlockArgument>(array)) {
+    auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
+    return function && !attrs::strides.of(function, argument.getArgNumber());
+  }
+  Operation *made = array.getDefiningOp();
+  if (auto load = dyn_cast<LoadOp>(made))
+    return !load.getOutside() && load.getSteps().empty() && load.getDropped().empty() &&
+           llvm::equal(extentsOf(load.getRef().getType()), extentsOf(load.getType()), sameLength) &&
+           liesInOrder(load.getRef());
+  if (isa<ReshapeOp, CastOp>(made))
+    return liesInOrder(made->getOperand(0));
+  return isa<AllocOp>(made) || isTiled(made);
+}
+
+namespace {
+/// The axes behind one, as one axis.
+struct Behind {
+  llvm::SmallVector<Extent> extents; ///< of the array, with one in their place
+  llvm::SmallVector<Value> lengths;  ///< those that are no numbers
+};
+} // namespace
+
+static std::optional<Behind> joinedBehind(OpBuilder &b, Value array, size_t axis) {
+  llvm::ArrayRef<Extent> all = extentsOf(array.getType());
+  Behind joined;
+  Value length = b.create<arith::ConstantIndexOp>(array.getLoc(), 1);
+  std::string name;
+  int64_t number = 1;
+  for (auto [i, extent] : llvm::enumerate(all)) {
+    if (!extent.isConstant() && !extent.symbol)
+      return std::nullopt;
+    Value own = lengthOf(b, array, static_cast<int64_t>(i));
+    if (i <= axis) {
+      joined.extents.push_back(extent);
+      if (!extent.isConstant())
+        joined.lengths.push_back(own);
+      continue;
+    }
+    length = b.createOrFold<arith::MulIOp>(array.getLoc(), length, own);
+    if (extent.isConstant())
+      number *= extent.length;
+    else
+      name += (name.empty() ? "" : "*") + extent.symbol.str();
+  }
+  if (name.empty()) {
+    joined.extents.push_back(Extent::constant(number));
+    return joined;
+  }
+  if (number != 1)
+    name = std::to_string(number) + "*" + name;
+  joined.extents.push_back(Extent::named(b.getStringAttr(name)));
+  joined.lengths.push_back(length);
+  return joined;
+}
+
+/// Takes whole rows of memory, if what is taken lies in order and has several axes: then the part of
+/// a position is one long row. Null for others.
+static TakeOp takeRows(TakeOp take, Value source) {
+  auto axis = static_cast<size_t>(take.getAxis());
+  auto type = cast<ArrayType>(take.getType());
+  if (axis + 2 >= static_cast<size_t>(type.getRank()) || !liesInOrder(source))
+    return {};
+  OpBuilder b(take);
+  Location loc = take.getLoc();
+  auto reshaped = [&](Value value, llvm::ArrayRef<Extent> extents, ValueRange lengths) {
+    OperationState state(loc, ReshapeOp::getOperationName());
+    state.addOperands(value);
+    state.addOperands(lengths);
+    state.addTypes(ArrayType::get(b.getContext(), type.getElementType(), extents, Place::Inferred));
+    return b.create(state)->getResult(0);
+  };
+  std::optional<Behind> from = joinedBehind(b, source, axis);
+  std::optional<Behind> to = joinedBehind(b, take.getResult(), axis);
+  if (!from || !to)
+    return {};
+  OperationState state(loc, TakeOp::getOperationName());
+  state.addOperands({reshaped(source, from->extents, from->lengths), take.getIndex()});
+  state.addAttributes(take->getAttrs());
+  state.addTypes(
+      ArrayType::get(b.getContext(), type.getElementType(), to->extents, Place::Inferred));
+  auto rows = cast<TakeOp>(b.create(state));
+  llvm::SmallVector<Value> lengths;
+  for (auto [i, extent] : llvm::enumerate(type.getExtents()))
+    if (!extent.isConstant())
+      lengths.push_back(lengthOf(b, take.getResult(), static_cast<int64_t>(i)));
+  take.getResult().replaceAllUsesWith(reshaped(rows.getResult(), type.getExtents(), lengths));
+  take.erase();
+  return rows;
+}
+
 void expandTake(TakeOp take) {
+  constexpr int64_t longRows = 8192;
+  Value source = withoutWholeSlices(take.getSource());
+  TakeOp rows = takeRows(take, source);
+  if (rows)
+    source = (take = rows).getSource();
   OpBuilder b(take);
   Location loc = take.getLoc();
   auto type = cast<ArrayType>(take.getType());
@@ -112,8 +228,8 @@ void expandTake(TakeOp take) {
   {
     OpBuilder::InsertionGuard guard(b);
     RowGrid grid(b, loc, take.getIndex(), type.getElementType(), type.getExtents(), lengths,
-                 static_cast<int64_t>(take.getAxis()));
-    grid.write(grid.read(take.getSource(), grid.there), ref, grid.offsets);
+                 static_cast<int64_t>(take.getAxis()), rows ? longRows : RowGrid::kColumns);
+    grid.write(grid.read(source, grid.there), ref, grid.offsets);
   }
   take.getResult().replaceAllUsesWith(loadWhole(b, loc, ref, type));
   take.erase();

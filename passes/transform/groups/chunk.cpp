@@ -74,6 +74,7 @@ struct ChunkPass : impl::ChunkBase<ChunkPass> {
       makeAttentions(getOperation(), *found, halvingsOf(0));
       splitContractions(getOperation(), *found);
     }
+    unrollSums(getOperation());
     serialiseAtomics(getOperation());
     forwardStorage(getOperation());
     storeCarried(getOperation());

@@ -1,0 +1,16 @@
+// ARGS: --ptl-chunk=machine=a3 --canonicalize --cse %s
+// Three rounds that go on with an array are one grid.
+func.func @rounds(%x: !ptl.array<f32[N, M], gm>, %y: !ptl.ref<f32[N, M], gm>, %n: index {ptl.dim = "N"}, %m: index {ptl.dim = "M"}) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %zero = arith.constant 0.0 : f32
+  %none = ptl.full %n, %m, %zero : (index, index, f32) -> !ptl.array<f32[N, M]>
+  %s = scf.for %i = %c0 to %c3 step %c1 iter_args(%a = %none) -> (!ptl.array<f32[N, M]>) {
+    %p = ptl.mul %a, %x : (!ptl.array<f32[N, M]>, !ptl.array<f32[N, M], gm>) -> !ptl.array<f32[N, M]>
+    %q = ptl.add %p, %x : (!ptl.array<f32[N, M]>, !ptl.array<f32[N, M], gm>) -> !ptl.array<f32[N, M]>
+    scf.yield %q : !ptl.array<f32[N, M]>
+  }
+  ptl.store %s, %y[%c0, %c0] [%n, %m] drop [] : !ptl.array<f32[N, M]>, <f32[N, M], gm>
+  return
+}
