@@ -13,17 +13,15 @@ using namespace mlir;
 
 namespace ptl::ir {
 
-// More would make code that takes longer to compile than passes over memory take.
-static constexpr int64_t kMostRounds = 32, kMostOperations = 512;
-
 static std::optional<int64_t> roundsOf(scf::ForOp loop) {
   std::optional<int64_t> rounds =
       constantTripCount(loop.getLowerBound(), loop.getUpperBound(), loop.getStep());
-  return rounds && *rounds > 1 && *rounds <= kMostRounds ? rounds : std::nullopt;
+  return rounds && *rounds > 0 ? rounds : std::nullopt;
 }
 
 static bool isScheduled(Operation *op) {
-  return attrs::tile.of(op) || attrs::cores.of(op) || attrs::split.isOn(op) || attrs::fuse.of(op);
+  return attrs::tile.of(op) || attrs::cores.of(op) || attrs::split.isOn(op) || attrs::fuse.of(op) ||
+         attrs::item.of(op);
 }
 
 /// Whether an operation may be a step of a grid: elements from elements at the same place, or at another one.
@@ -36,24 +34,24 @@ static bool isStep(Operation *op) {
   return !hasArrays || isElementwise(op) || isView(op) || isFill(op) || isa<SliceOp>(op);
 }
 
-static bool mayUnroll(scf::ForOp loop) {
+static bool mayUnroll(scf::ForOp loop, const UnrollLimits &limits) {
   std::optional<int64_t> rounds = roundsOf(loop);
-  if (!rounds || loop->getParentOfType<ParallelOp>() ||
+  if (!rounds || *rounds > limits.rounds || loop->getParentOfType<ParallelOp>() ||
       !llvm::any_of(loop.getResultTypes(), [](Type type) { return isa<ArrayType>(type); }))
     return false;
   int64_t operations = 0;
   for (Operation &op : loop.getBody()->without_terminator())
-    if (!isStep(&op) || ++operations * *rounds > kMostOperations)
+    if (!isStep(&op) || ++operations * *rounds > limits.operations)
       return false;
   return true;
 }
 
-void unrollSteps(func::FuncOp function) {
+void unrollSteps(func::FuncOp function, const UnrollLimits &limits) {
   llvm::SmallVector<scf::ForOp> loops;
   // Inner loops come first: without them the outer ones may be steps alone.
   function.walk([&](scf::ForOp loop) { loops.push_back(loop); });
   for (scf::ForOp loop : loops)
-    if (mayUnroll(loop))
+    if (mayUnroll(loop, limits))
       // It leaves a loop of one round, and removes that.
       (void)loopUnrollByFactor(loop, static_cast<uint64_t>(*roundsOf(loop)));
 }

@@ -41,10 +41,6 @@ void expandProducts(mlir::func::FuncOp function);
 /// contracted axis, become sums of products of its parts where that is predicted to take less time.
 void splitContractions(mlir::func::FuncOp function, const Machine &machine);
 
-/// Loops of few rounds outside of grids that go on with arrays element by element become one
-/// expression.
-void unrollSums(mlir::func::FuncOp function);
-
 /// Loops of few rounds outside of grids that add a product to an array in each become one product of
 /// operands that lie side by side; `tileBytes`: of the largest tile that is copied.
 void stackSums(mlir::func::FuncOp function, const Machine &machine, int64_t tileBytes);

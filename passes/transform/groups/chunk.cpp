@@ -9,6 +9,7 @@
 #include "passes/transform/groups/chunk_pieces.h"
 #include "passes/transform/groups/find_groups.h"
 #include "passes/transform/groups/schedule_effects.h"
+#include "passes/transform/unroll_steps.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -74,7 +75,7 @@ struct ChunkPass : impl::ChunkBase<ChunkPass> {
       makeAttentions(getOperation(), *found, halvingsOf(0));
       splitContractions(getOperation(), *found);
     }
-    unrollSums(getOperation());
+    unrollSteps(getOperation(), kUnrolledOnChip);
     serialiseAtomics(getOperation());
     forwardStorage(getOperation());
     storeCarried(getOperation());

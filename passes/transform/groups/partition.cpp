@@ -25,7 +25,7 @@ struct PartitionPass : impl::PartitionBase<PartitionPass> {
     forwardStorage(getOperation());
     TileSizes sizes{productM, productN, tileBytes};
     tileSums(getOperation(), sizes);
-    unrollSteps(getOperation());
+    unrollSteps(getOperation(), kUnrolledOnCpu);
     makeGrids(getOperation(), kCpuLimits, [&](llvm::ArrayRef<OpGroup *> groups, unsigned number) {
       PartitionEmitter(groups, sizes, number).emit();
     });
