@@ -8,7 +8,16 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 FILE_LIMITS = {".cpp": 600, ".h": 300, ".td": 500}
 FUNCTION_LIMIT = 80
 FUNCTION_LIMITS = {"passes/": 60}  # by folder, the first that fits
-METHOD_LIMITS = {"passes/": 40}
+METHOD_LIMIT = 40
+# Those that are larger may not grow.
+METHOD_LIMITS = {
+    "codegen/source/": 82,
+    "ir/execute/": 47,
+    "runtime/schedule/": 46,
+    "frontend/parse/": 42,
+    "codegen/cpu/": 41,
+    "lsp/worker/": 41,
+}
 CLASS = re.compile(r"^[ ]*(?:template <[^>]*>\s*)?(?:class|struct)\s+(\w+)[^;{()]*\{", re.M)
 NOT_METHOD = ("using", "friend", "static_assert", "typedef", "#", ":")
 NOT_FUNCTION = re.compile(r"^\s*(namespace|class|struct|enum|union|extern|switch|if|for|while|do|else)\b")
@@ -58,9 +67,7 @@ def count_methods(body: str) -> int:
 
 
 def large_classes(path: str, text: str) -> list[str]:
-    limit = limit_of(path, METHOD_LIMITS, 0)
-    if not limit:
-        return []
+    limit = limit_of(path, METHOD_LIMITS, METHOD_LIMIT)
     code = re.sub(r'R"\((?:.|\n)*?\)"', '""', text)
     code = re.sub(r'"(?:\\.|[^"\\\n])*"', '""', re.sub(r"//.*", "", code))
     problems = []
