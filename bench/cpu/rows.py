@@ -6,6 +6,7 @@ import tempfile
 
 import limits
 import numpy as np
+from plain import Maker, image_rows, plain_rows
 
 RNG = np.random.default_rng(1)
 
@@ -330,7 +331,14 @@ def calls_from_c(library, a, b, c, count):
     return repeated
 
 
+def plain(_, peers):
+    """Programs as people write them."""
+    make = Maker(Row, peers)
+    yield from plain_rows(make)
+    yield from image_rows(make)
+
+
 GROUPS = {group.__name__: group for group in
-          (products, short_products, vectors, fused, models, rows_of, elements, columns, orders, calls)}  # fmt: skip
+          (products, short_products, vectors, fused, models, rows_of, elements, columns, orders, plain, calls)}  # fmt: skip
 # Groups whose rows are compared with PyTorch alone.
 NEED_TORCH = (fused.__name__, models.__name__)

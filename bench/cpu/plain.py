@@ -1,0 +1,94 @@
+"""Rows of `plain.ptl`: programs as people write them, each beside NumPy and PyTorch as people write that."""
+
+import os
+
+import limits
+import numpy as np
+
+RNG = np.random.default_rng(2)
+
+
+def floats(*shape):
+    return RNG.standard_normal(shape, np.float32)
+
+
+def numbers(below, *shape):
+    return RNG.integers(0, below, shape).astype(np.int32)
+
+
+class Maker:
+    """Makes rows of what a program gives: its result is compared with the first peer's."""
+
+    def __init__(self, row, peers):
+        import ptl
+
+        self.row, self.peers = row, peers
+        self.library = ptl.load(os.path.join(limits.HERE, "plain.ptl"))
+
+    def tensors(self, *arrays):
+        """As PyTorch takes them: positions have 64 bits there."""
+        return [self.peers.tensor(array if array.dtype == np.float32 else array.astype(np.int64)) for array in arrays]
+
+    def __call__(self, name, program, arguments, numpy_call=None, torch_call=None, tolerance=1e-3, options=()):
+        ours = getattr(self.library, program)
+        calls = {"ptl": lambda: ours(*arguments, **dict(options))}
+        if numpy_call:
+            calls["numpy"] = numpy_call
+        if torch_call and self.peers.torch:
+            calls["torch"] = torch_call
+        other = numpy_call or (lambda: torch_call().numpy())
+        check = None if len(calls) == 1 else lambda: (calls["ptl"](), np.asarray(other()), tolerance)
+        return self.row(name, 1.0, None, 0, calls, check)
+
+
+def plain_rows(make):
+    torch = make.peers.torch
+    v, x, y, table = floats(1000), floats(1000, 1000), floats(1000, 1000), floats(1000, 256)
+    ids, long, other = numbers(1000, 4096), floats(1 << 20), floats(1 << 20)
+    g, bag = floats(4096, 256), ids.reshape(256, 16)
+    tx, ttable, tids, tbag, tg, tt = make.tensors(x, table, ids, bag, g, ids[:1000]) if torch else [None] * 6
+    yield make("sums of all pairs, 1000^2", "outer_sum", (v, v), lambda: v[:, None] + v[None, :])
+    others = floats(1000, 256)
+    squares = lambda a: (a * a).sum(1)  # noqa: E731
+    yield make("distances of 1000 in 256 dimensions", "distances", (table, others),
+               lambda: np.sqrt(np.maximum(squares(table)[:, None] + squares(others) - 2 * (table @ others.T), 0)),
+               lambda: torch.cdist(ttable, make.tensors(others)[0]))  # fmt: skip
+    norms = lambda a: a / np.linalg.norm(a, axis=1, keepdims=True)  # noqa: E731
+    yield make("cosines of 1000 in 256 dimensions", "cosines", (table, table), lambda: norms(table) @ norms(table).T)
+    yield make("embedding 4096 x 256", "embedding", (ids, table), lambda: table[ids], lambda: ttable[tids])
+    yield make("sums of 16 rows, 256 x 256", "bags", (bag, table), lambda: table[bag].sum(1),
+               lambda: torch.nn.functional.embedding_bag(tbag, ttable, mode="sum"))  # fmt: skip
+    yield make("4096 rows added to 1000", "add_rows", (ids, g), None,
+               lambda: torch.zeros(1000, 256).index_add_(0, tids, tg), options={"V": 1000}.items())  # fmt: skip
+    bytes_ = numbers(256, 100000)
+    yield make("histogram of 100,000", "histogram", (bytes_,), lambda: np.bincount(bytes_, minlength=256),
+               tolerance=0, options={"B": 256}.items())  # fmt: skip
+    yield make("dot product of 1 M", "dot", (long, other), lambda: np.dot(long, other).reshape(1), tolerance=1)
+    yield make("mean squared error of 1 M", "error", (x, y), lambda: ((x - y) ** 2).mean().reshape(1))
+    yield make("deviations of rows 1000^2", "deviations", (x,), lambda: x.std(1), lambda: tx.std(1, unbiased=False))
+    yield make("cross entropy 1000^2", "cross_entropy", (x, ids[:1000]), None,
+               lambda: torch.nn.functional.cross_entropy(tx, tt, reduction="none"))  # fmt: skip
+    z, w = floats(500000, 2), floats(500000, 2)
+    yield make("product of 500,000 complex numbers", "complex_product", (z, w),
+               lambda: (z.view(np.complex64) * w.view(np.complex64)).view(np.float32))  # fmt: skip
+    colours, weights = floats(500000, 3), floats(3)
+    yield make("grey of 500,000 colours", "grey", (colours, weights), lambda: colours @ weights)
+    yield make("rows rolled, 1000^2", "rolled", (x, 137), lambda: np.roll(x, -137, 1))
+    places = (RNG.random(50000) * 9998).astype(np.float32)
+    signal, whole = floats(10000), np.arange(10000)
+    yield make("50,000 interpolated", "interpolated", (signal, places), lambda: np.interp(places, whole, signal), tolerance=1e-2)
+
+
+def image_rows(make):
+    torch = make.peers.torch
+    images, w, g, b = floats(8, 64, 64, 64), floats(64, 3, 3), floats(64), floats(64)
+    ti, tw, tg, tb = make.tensors(images, w, g, b) if torch else [None] * 4
+    torch_call = torch.nn.functional if torch else None
+    yield make("maximum of 2x2, 8 x 64 x 64^2", "max_pool", (images,), None, lambda: torch_call.max_pool2d(ti, 2))
+    yield make("depthwise 3x3, 8 x 64 x 64^2", "depthwise", (images, w), None,
+               lambda: torch_call.conv2d(ti, tw[:, None], groups=64))  # fmt: skip
+    yield make("batch norm, 8 x 64 x 64^2", "batch_norm", (images, g, b), None,
+               lambda: torch_call.batch_norm(ti, None, None, tg, tb, True))  # fmt: skip
+    yield make("pixel shuffle, 8 x 64 x 64^2", "pixel_shuffle", (images,), None, lambda: torch_call.pixel_shuffle(ti, 2))
+    yield make("channels last, 8 x 64 x 64^2", "channels_last", (images,),
+               lambda: np.ascontiguousarray(images.transpose(0, 2, 3, 1)))  # fmt: skip
