@@ -16,7 +16,6 @@
 namespace ptl::parts {
 
 using movement::Box;
-using reference::RefArray;
 using reference::RunResult;
 using reference::RunStatus;
 using reference::Value;
