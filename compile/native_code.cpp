@@ -140,14 +140,19 @@ static std::optional<std::string> objectOf(const CompileContext &context, llvm::
   });
 }
 
+/// LLVM IR of an entry before optimisation. Nothing after an error.
+static std::optional<cpu::LlvmModule> translated(const CompileContext &context,
+                                                 const ir::EntryBinding &binding,
+                                                 const std::string &symbol) {
+  std::optional<VectorModule> vectors = vectoriseEntry(context, binding, symbol);
+  return vectors ? translateToLlvm(context, std::move(*vectors)) : std::nullopt;
+}
+
 /// The entry's own code, and the functions of its products apart. Nothing after an error.
 static std::optional<EntryCode> entryCode(const CompileContext &context,
                                           const ir::EntryBinding &binding,
                                           const std::string &symbol) {
-  std::optional<VectorModule> vectors = vectoriseEntry(context, binding, symbol);
-  std::optional<cpu::LlvmModule> code;
-  if (vectors)
-    code = translateToLlvm(context, std::move(*vectors));
+  std::optional<cpu::LlvmModule> code = translated(context, binding, symbol);
   if (!code)
     return std::nullopt;
   EntryCode result;
@@ -208,10 +213,7 @@ std::optional<VectorModule> vectoriseEntry(const CompileContext &context,
 std::optional<Translated> translateEntry(const CompileContext &context,
                                          const ir::EntryBinding &binding,
                                          const std::string &symbol) {
-  std::optional<VectorModule> vectors = vectoriseEntry(context, binding, symbol);
-  std::optional<cpu::LlvmModule> code;
-  if (vectors)
-    code = translateToLlvm(context, std::move(*vectors));
+  std::optional<cpu::LlvmModule> code = translated(context, binding, symbol);
   if (!code)
     return std::nullopt;
   Translated result;
