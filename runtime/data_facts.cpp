@@ -212,7 +212,8 @@ Bounds boundsOf(const PtlArray &array) {
         T value = first[i];
         low = value < low ? value : low;
         high = value > high ? value : high;
-        numbers &= value == value; // not of a NaN, which no comparison finds
+        // A NaN, which no other comparison finds, differs from itself.
+        numbers &= value == value; // NOLINT(misc-redundant-expression)
       }
       least = low;
       most = high;

@@ -78,7 +78,7 @@ TYPED_TEST(DataFacts, WhatFollowsHolds) {
     ++found;
     for (int row = 0; row < rows; ++row)
       for (int col = 0; col < cols; ++col) {
-        values.element = &this->data_[static_cast<size_t>(row * stride + col)];
+        values.element = &this->data_[static_cast<size_t>(row) * stride + col];
         std::optional<Number> value = evaluate(fact, values);
         ASSERT_TRUE(value && isTrue(*value)) << "round " << round;
       }

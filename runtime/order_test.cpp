@@ -47,7 +47,8 @@ void expectOrder(const std::vector<T> &row, int32_t elem, bool descending, int64
   for (int64_t i = 0; i < given; ++i) {
     ASSERT_EQ(positions[i], expected[i]) << "place " << i << " of " << count << " of " << length;
     // Bits, so that the sign of a zero and the bits of a NaN stay.
-    ASSERT_EQ(std::memcmp(&values[i], &row[expected[i]], sizeof(T)), 0);
+    const void *value = &values[i], *wanted = &row[expected[i]];
+    ASSERT_EQ(std::memcmp(value, wanted, sizeof(T)), 0);
   }
   for (int64_t i = given; i < length; ++i)
     ASSERT_EQ(positions[i], -1) << "written beyond the count";

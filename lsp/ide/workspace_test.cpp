@@ -208,7 +208,7 @@ TEST(Workspace, AScheduleFollowsLabels) {
   File &file = workspace.open("/none/schedule.ptl", text, 1);
   EXPECT_EQ(incremental(workspace, file), fresh(file.path(), text));
   const ChunkCheck *schedule = checkAt(file, "schedule p");
-  for (auto [old, replacement] : std::vector<std::pair<std::string, std::string>>{
+  for (const auto &[old, replacement] : std::vector<std::pair<std::string, std::string>>{
            {"+ 1.0", "+ 12.0"}, {"exp(b)", "abs(b)"}}) {
     expectSameAfter(workspace, file, old, replacement);
     EXPECT_EQ(checkAt(file, "schedule p"), schedule) << "checked again after " << replacement;

@@ -1,7 +1,9 @@
 // Operations whose positions are data.
 #include "passes/lower_block/lower_positions.h"
+#include "ir/dialect/op_facts.h"
 #include "passes/lower_block/buffers.h"
 #include "passes/lower_block/elements.h"
+#include "passes/lower_block/lower_bits.h"
 #include "passes/lower_block/lower_boxes.h"
 #include "passes/lower_block/lower_elementwise.h"
 #include "passes/lower_block/lower_moves.h"

@@ -36,7 +36,8 @@ std::vector<Request> boxRequests(uint32_t ranks) {
       cut(second, columns, rank % columns);
     return box;
   };
-  for (std::vector<int64_t> shape : std::vector<std::vector<int64_t>>{{7, 5}, {4, 0}, {2, 9}})
+  for (const std::vector<int64_t> &shape :
+       std::vector<std::vector<int64_t>>{{7, 5}, {4, 0}, {2, 9}})
     for (uint32_t from = 0; from < 16; ++from)
       for (uint32_t to = from % 3; to < 16; to += 3) {
         Request request{Kind::Boxes, shape, ranks};
@@ -77,7 +78,7 @@ std::vector<Request> rowRequests(uint32_t ranks) {
 std::vector<Request> someRequests(uint32_t ranks) {
   std::vector<Request> requests;
   for (Kind kind : allKinds)
-    for (std::vector<int64_t> shape :
+    for (const std::vector<int64_t> &shape :
          std::vector<std::vector<int64_t>>{{}, {0}, {1}, {7}, {16}, {5, 3}, {4, 0}, {2, 9, 4}}) {
       bool isCut = kind != Kind::AllReduce && kind != Kind::Broadcast;
       size_t axes = isCut ? shape.size() : 1;

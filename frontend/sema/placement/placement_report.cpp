@@ -77,7 +77,7 @@ void PlacementReports::result(size_t level, Span span, const std::string &name,
                               const ReportedValue &value) {
   auto report = sink_.report(DiagId::ResultPlacement, span,
                              {name, describe(level, wanted, shape), describe(level, *value.value)});
-  offerTo(level, std::move(report), value, wanted[level], shape);
+  offerTo(level, report, value, wanted[level], shape);
 }
 
 /// Offers the movement that gives a value another placement, if one does.
@@ -94,14 +94,14 @@ void PlacementReports::offerTo(size_t level, DiagnosticBuilder report, const Rep
     target = ", by: " + std::to_string(to.turn - from.turn);
   else if (movement->takes == MovementTakes::Part)
     target = ", to: " + std::to_string(to.part);
-  offer(level, std::move(report), value, *movement, target);
+  offer(level, report, value, *movement, target);
 }
 
 void PlacementReports::carried(size_t level, Span span, const std::string &name,
                                const PlacedValue &first, const ReportedValue &next) {
   auto report = sink_.report(DiagId::CarriedPlacement, span,
                              {name, describe(level, first), describe(level, *next.value)});
-  offerTo(level, std::move(report), next, first.placement[level], first.shape);
+  offerTo(level, report, next, first.placement[level], first.shape);
 }
 
 void PlacementReports::source(size_t level, Span span, const MovementRecord &movement,
@@ -113,7 +113,7 @@ void PlacementReports::source(size_t level, Span span, const MovementRecord &mov
                               std::string(kinds[static_cast<size_t>(movement.from)]), value.name,
                               describe(level, *value.value)});
   if (value.value->placement[level].isPartial())
-    offer(level, std::move(report), value, movementRecord(MovementId::AllReduce), {});
+    offer(level, report, value, movementRecord(MovementId::AllReduce), {});
   else if (value.value->placement[level].isWhole())
     report.help("nothing has to move: every part has it, and a block of it is taken for nothing");
 }
