@@ -104,7 +104,10 @@ static Values shapeExtents(Lowering &l, Operation *op, unsigned number, ir::Arra
   } else if (isa<ir::DeinterleaveOp>(op)) {
     source.back() = e.b.createOrFold<arith::DivUIOp>(e.loc, source.back(), e.index(2));
   } else if (auto take = dyn_cast<ir::TakeOp>(op)) {
-    source[take.getAxis()] = lengthOf(l, take->getOperand(1), 0);
+    auto axis = static_cast<ptrdiff_t>(take.getAxis());
+    Values positions = extentsOf(l, take->getOperand(1));
+    source.erase(source.begin() + axis);
+    source.insert(source.begin() + axis, positions.begin(), positions.end());
   } else if (auto newAxis = dyn_cast<ir::NewAxisOp>(op)) {
     for (int64_t axis : newAxis.getAxes())
       source.insert(source.begin() + axis, e.index(1));

@@ -23,8 +23,12 @@ Value gatherElement(Lowering &l, Operation *op, const Coords &at) {
   if (auto gather = dyn_cast<ir::GatherOp>(op)) {
     from[gather.getAxis()] = coordFromElement(l, gather.getIdx(), at);
   } else if (auto take = dyn_cast<ir::TakeOp>(op)) {
-    auto axis = take.getAxis();
-    from[axis] = coordFromElement(l, take->getOperand(1), {at[axis]});
+    auto axis = static_cast<ptrdiff_t>(take.getAxis());
+    Value index = take->getOperand(1);
+    auto *first = from.begin() + axis, *end = first + arrayType(index).getRank();
+    Coord position = coordFromElement(l, index, Coords(first, end));
+    from.erase(first, end);
+    from.insert(from.begin() + axis, position);
   } else {
     return {};
   }

@@ -118,8 +118,8 @@ def Ptl_TakeOp : Ptl_StructureOp<"take", [Pure]> {
   let arguments = (ins Ptl_ArrayType:$source, Ptl_ArrayType:$index, I64Attr:$axis);
   let results = (outs Ptl_ArrayType:$result);
   let description = [{
-    `index` is a 1-D integer array whose positions lie inside `axis`; the result has its length there. (The built-in
-    `gather` has one position per element instead.)
+    `index` is an integer array whose positions lie inside `axis`; the result has its axes there. It has one axis, but for the
+    CPU after `ptl-partition`. (The built-in `gather` has one position per element instead.)
   }];
   let assemblyFormat = "$source `[` $index `]` `along` $axis attr-dict `:` type($source) `,` type($index) `->` type($result)";
 }

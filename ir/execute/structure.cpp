@@ -123,12 +123,18 @@ bool Interpreter::runStructure(Operation *op) {
       shape.insert(shape.begin() + axis, 1);
     set(expand.getResult(), reshaped(source, std::move(shape)));
   } else if (auto take = dyn_cast<ir::TakeOp>(op)) {
-    auto parts = taken(values_[take.getSource()].asArray(), values_[take.getIndex()].asArray(),
-                       static_cast<size_t>(take.getAxis()));
+    const reference::Value &index = values_[take.getIndex()];
+    auto axis = static_cast<size_t>(take.getAxis());
+    // Positions of several axes are a row of positions, whose parts have these axes again.
+    std::vector<int64_t> row = {reference::elementCount(index.shape())};
+    auto parts = taken(values_[take.getSource()].asArray(), reshaped(index, row).asArray(), axis);
     if (!parts)
-      stop(RunStatus::Fault, op, "an index array names a position that is not inside");
-    else
-      set(take.getResult(), std::move(*parts));
+      return stop(RunStatus::Fault, op, "an index array names a position that is not inside"), true;
+    std::vector<int64_t> shape(parts->shape().begin(), parts->shape().end());
+    shape.erase(shape.begin() + static_cast<ptrdiff_t>(axis));
+    shape.insert(shape.begin() + static_cast<ptrdiff_t>(axis), index.shape().begin(),
+                 index.shape().end());
+    set(take.getResult(), reshaped(*parts, std::move(shape)));
   } else {
     return false;
   }

@@ -88,13 +88,15 @@ static std::optional<Maps> newAxisMaps(NewAxisOp op, const AxisMap &result) {
   return Maps{map};
 }
 
-/// Positions along one axis stand in an array of their own; what they choose from is needed whole
+/// Positions along one axis stand in an array of their own, whose axes the result has there; what they choose from is needed whole
 /// along that axis.
 static Maps takeMaps(TakeOp op, const AxisMap &result) {
-  auto axis = static_cast<size_t>(op.getAxis());
-  AxisMap source = result;
-  source[axis] = kWhole;
-  return Maps{source, AxisMap{result[axis]}};
+  auto axis = static_cast<ptrdiff_t>(op.getAxis());
+  auto taken = static_cast<ptrdiff_t>(rankOf(op.getIndex().getType()));
+  AxisMap source(result.begin(), result.begin() + axis);
+  source.push_back(kWhole);
+  source.append(result.begin() + axis + taken, result.end());
+  return Maps{source, AxisMap(result.begin() + axis, result.begin() + axis + taken)};
 }
 
 /// Each element has a position of its own.

@@ -110,10 +110,12 @@ static Value lengthFrom(OpBuilder *builder, Value value, int64_t axis) {
   if (auto insert = dyn_cast<InsertOp>(op))
     return lengthFrom(builder, insert.getDest(), axis);
   if (auto take = dyn_cast<TakeOp>(op)) {
-    bool taken = axis == static_cast<int64_t>(take.getAxis());
-    // Along the axis that is taken, the result is as long as the positions.
-    return taken ? lengthFrom(builder, take.getIndex(), 0)
-                 : lengthFrom(builder, take.getSource(), axis);
+    auto first = static_cast<int64_t>(take.getAxis());
+    int64_t taken = rankOf(take.getIndex().getType());
+    // In place of the axis that is taken, the result has the axes of the positions.
+    if (axis >= first && axis < first + taken)
+      return lengthFrom(builder, take.getIndex(), axis - first);
+    return lengthFrom(builder, take.getSource(), axis < first ? axis : axis - taken + 1);
   }
   if (auto expand = dyn_cast<NewAxisOp>(op)) {
     // The new axes before this one do not exist in the source.

@@ -5,6 +5,7 @@
 #include "passes/transform/groups/fold_grids.h"
 #include "passes/transform/groups/partition_emit.h"
 #include "passes/transform/groups/schedule_effects.h"
+#include "passes/transform/take_by_arrays.h"
 #include "passes/transform/tile_sums.h"
 #include "passes/transform/unroll_steps.h"
 
@@ -24,6 +25,7 @@ struct PartitionPass : impl::PartitionBase<PartitionPass> {
     ScheduleEffects effects(getOperation());
     forwardStorage(getOperation());
     TileSizes sizes{productM, productN, tileBytes};
+    takeByArrays(getOperation());
     tileSums(getOperation(), sizes);
     unrollSteps(getOperation(), kUnrolledOnCpu);
     makeGrids(getOperation(), kCpuLimits, [&](llvm::ArrayRef<OpGroup *> groups, unsigned number) {
