@@ -1,8 +1,8 @@
 // How two elements of a partial sum, maximum or minimum become one.
 #pragma once
 
-#include "codegen/reference/value.h"
 #include "codegen/reference/scalar_ops.h"
+#include "codegen/reference/value.h"
 #include "frontend/sema/placement/placement.h"
 
 #include <cstdint>

@@ -82,6 +82,15 @@ static bool makesLengths(const OpRecord &record) {
   }
 }
 
+static Value lengthOfTaken(OpBuilder *builder, TakeOp take, int64_t axis) {
+  auto first = static_cast<int64_t>(take.getAxis());
+  int64_t taken = rankOf(take.getIndex().getType());
+  // In place of the axis that is taken, the result has the axes of the positions.
+  if (axis >= first && axis < first + taken)
+    return lengthFrom(builder, take.getIndex(), axis - first);
+  return lengthFrom(builder, take.getSource(), axis < first ? axis : axis - taken + 1);
+}
+
 /// Without a builder: nothing where only the array itself would tell.
 static Value lengthFrom(OpBuilder *builder, Value value, int64_t axis) {
   const Extent &extent = extentsOf(value.getType())[axis];
@@ -109,14 +118,8 @@ static Value lengthFrom(OpBuilder *builder, Value value, int64_t axis) {
     return lengthFrom(builder, cast.getSource(), axis);
   if (auto insert = dyn_cast<InsertOp>(op))
     return lengthFrom(builder, insert.getDest(), axis);
-  if (auto take = dyn_cast<TakeOp>(op)) {
-    auto first = static_cast<int64_t>(take.getAxis());
-    int64_t taken = rankOf(take.getIndex().getType());
-    // In place of the axis that is taken, the result has the axes of the positions.
-    if (axis >= first && axis < first + taken)
-      return lengthFrom(builder, take.getIndex(), axis - first);
-    return lengthFrom(builder, take.getSource(), axis < first ? axis : axis - taken + 1);
-  }
+  if (auto take = dyn_cast<TakeOp>(op))
+    return lengthOfTaken(builder, take, axis);
   if (auto expand = dyn_cast<NewAxisOp>(op)) {
     // The new axes before this one do not exist in the source.
     int64_t before = llvm::count_if(expand.getAxes(), [&](int64_t a) { return a < axis; });
