@@ -1,4 +1,9 @@
 #include "codegen/source/block_body.h"
+#include "codegen/source/op_kinds.h"
+#include "codegen/source/tile_expressions.h"
+#include "codegen/source/tile_literals.h"
+#include "codegen/source/tile_scalars.h"
+#include "codegen/source/tile_statements.h"
 
 #include "ir/dialect/instruction_op.h"
 #include "ir/dialect/source_name.h"
@@ -16,7 +21,7 @@ namespace ptl::source {
 
 BlockBody::BlockBody(func::FuncOp function, SharedByCores &shared, const GivenArguments &arguments,
                      Unwritable unwritable)
-    : TileBody(false, std::move(unwritable)), function_(function), byCores_(shared),
+    : code_(*this, ArrayUse::Whole, std::move(unwritable)), function_(function), byCores_(shared),
       arguments_(arguments) {
   // Names before what is computed from them.
   for (BlockArgument argument : function.getArguments())
@@ -38,7 +43,7 @@ std::string BlockBody::nameFor(Value value) const {
 }
 
 /// Names in locations are those of tiles, beside which scalars are computed.
-bool BlockBody::isInlined(Operation *op) {
+std::optional<bool> BlockBody::isInlined(Operation *op) {
   // An element of memory is read where it stands.
   if (isa<pto::TGetValOp, pto::LoadScalarOp, pto::TPopOp>(op))
     return false;
@@ -51,13 +56,13 @@ bool BlockBody::isInlined(Operation *op) {
   bool isScalar = op->getNumResults() == 1 && op->getNumRegions() == 0 && isPure(op) &&
                   op->getResult(0).getType().isIntOrIndexOrFloat();
   if (!isScalar || isPositionOp(op) || op->hasTrait<OpTrait::ConstantLike>() || isIdentity(op))
-    return TileBody::isInlined(op);
+    return std::nullopt;
   return op->getResult(0).hasOneUse() &&
          (*op->getResult(0).user_begin())->getBlock() == op->getBlock();
 }
 
 void BlockBody::startAgain() {
-  TileBody::startAgain();
+  code_.startAgain();
   positions_.forgetAbbreviations();
   for (Shared &one : shared_)
     one.name.clear();
@@ -68,17 +73,17 @@ void BlockBody::run() {
     GivenArgument given = arguments_.lookup(argument.getArgNumber());
     if (given.name.empty())
       continue;
-    names_.reserve(given.name);
-    know(argument, given.name);
+    code_.names().reserve(given.name);
+    code_.know(argument, given.name);
   }
   for (auto &[flag, queue] : byCores_.queues)
-    names_.reserve(queue.name);
+    code_.names().reserve(queue.name);
   for (auto &[number, event] : byCores_.events)
-    names_.reserve(event.name);
+    code_.names().reserve(event.name);
   declareBuffers();
   nameEvents();
   declareEvents();
-  block(function_.getBody().front());
+  printBlock(code_, function_.getBody().front());
 }
 
 std::string BlockBody::print() {
@@ -88,7 +93,7 @@ std::string BlockBody::print() {
   raiseAnchors();
   startAgain();
   run();
-  return takeText();
+  return code_.takeText();
 }
 
 std::optional<Expression> BlockBody::written(Operation *op) {
@@ -142,13 +147,13 @@ std::string BlockBody::attributes(Operation *op) const {
 Expression BlockBody::scalarOperand(Value scalar, Type element) {
   Operation *op = scalar.getDefiningOp();
   if (op && matchPattern(scalar, m_Constant()))
-    return literal(op->getAttr("value"), scalar.getType(),
-                   isa<FloatType>(scalar.getType()) && element && scalar.getType() != element);
+    return literalText(op->getAttr("value"), scalar.getType(),
+                       isa<FloatType>(scalar.getType()) && element && scalar.getType() != element);
   // Positions become what the instruction takes by themselves.
   if (auto cast = scalar.getDefiningOp<arith::IndexCastOp>();
       cast && cast.getIn().getType().isIndex())
     return positionAs(cast.getIn(), "n");
-  return scalar.getType().isIndex() ? positionAs(scalar, "n") : value(scalar);
+  return scalar.getType().isIndex() ? positionAs(scalar, "n") : valueText(code_, scalar);
 }
 
 void BlockBody::instruction(Operation *op) {
@@ -174,8 +179,8 @@ void BlockBody::instruction(Operation *op) {
                  instruction.ins().front() == instruction.outs().front();
   for (Value in : llvm::drop_begin(instruction.ins(), repeats ? 1 : 0))
     add(in);
-  line(callName(instruction.info().mnemonic) + "(" + llvm::join(operands, ", ") + attributes(op) +
-       ")");
+  code_.line(callName(instruction.info().mnemonic) + "(" + llvm::join(operands, ", ") +
+             attributes(op) + ")");
 }
 
 /// A branch that only stops the kernel is a check.
@@ -191,12 +196,13 @@ bool BlockBody::trap(Operation *op) {
   auto flipped = fails.getDefiningOp<arith::XOrIOp>();
   auto comparison = fails.getDefiningOp<arith::CmpIOp>();
   if (flipped && matchPattern(flipped.getRhs(), m_One()))
-    holds = value(flipped.getLhs()).text;
+    holds = valueText(code_, flipped.getLhs()).text;
   else if (comparison)
-    holds = this->comparison(comparison, arith::invertPredicate(comparison.getPredicate())).text;
+    holds =
+        comparedIntegers(code_, comparison, arith::invertPredicate(comparison.getPredicate())).text;
   else
-    holds = "not " + value(fails).as(Precedence::Not);
-  line(assertText(holds, only.getMessage(), !only.getValues().empty()));
+    holds = "not " + valueText(code_, fails).as(Precedence::Not);
+  code_.line(assertText(holds, only.getMessage(), !only.getValues().empty()));
   return true;
 }
 
@@ -216,8 +222,8 @@ bool BlockBody::special(Operation *op) {
     return true;
   if (auto store = dyn_cast<pto::StoreScalarOp>(op)) {
     Type element = cast<pto::PtrType>(store.getPointer().getType()).getElementType();
-    line("store_scalar(" + elementAt(store.getPointer(), store.getOffset()) + ", " +
-         scalarOperand(store.getValue(), element).text + ")");
+    code_.line("store_scalar(" + elementAt(store.getPointer(), store.getOffset()) + ", " +
+               scalarOperand(store.getValue(), element).text + ")");
     return true;
   }
   return trap(op) || synchronisation(op) || queueing(op);

@@ -2,8 +2,8 @@
 // instructions.
 #pragma once
 
+#include "codegen/source/body_code.h"
 #include "codegen/source/position_text.h"
-#include "codegen/source/tile_body.h"
 #include "ir/dialect/pto_dialect.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -50,7 +50,7 @@ using GivenArguments = llvm::DenseMap<unsigned, GivenArgument>;
 
 /// Prints a function of the block level. Positions, tiles and views that are written more than once
 /// get a `let` before the first statement that all their uses are in or behind.
-class BlockBody : public TileBody {
+class BlockBody : public BodyKind {
 public:
   BlockBody(mlir::func::FuncOp function, SharedByCores &shared, const GivenArguments &arguments,
             Unwritable unwritable);
@@ -61,14 +61,14 @@ private:
   // block_body.cpp
   void run();
   bool special(mlir::Operation *op) override;
-  bool isInlined(mlir::Operation *op) override;
+  std::optional<bool> isInlined(mlir::Operation *op) override;
   std::string nameFor(mlir::Value value) const override;
   std::optional<Expression> written(mlir::Operation *op) override;
   std::optional<Expression> positionText(mlir::Value value) override;
   void before(mlir::Operation *op) override;
   void closed(mlir::Block &block) override { positions_.forget(&block); }
   bool hasRanges() const override { return false; }
-  void startAgain() override;
+  void startAgain();
   void instruction(mlir::Operation *op);
   Expression scalarOperand(mlir::Value scalar, mlir::Type element);
   std::string attributes(mlir::Operation *op) const;
@@ -149,6 +149,7 @@ private:
              mlir::Value address);
   bool queueing(mlir::Operation *op);
 
+  BodyCode code_;
   mlir::func::FuncOp function_;
   SharedByCores &byCores_;
   const GivenArguments &arguments_;

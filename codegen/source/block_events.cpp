@@ -1,5 +1,6 @@
 // Events: declared once for each group of numbers; the reasons stand behind the declaration.
 #include "codegen/source/block_body.h"
+#include "codegen/source/origins.h"
 #include "ir/dialect/attributes.h"
 
 #include "ir/dialect/cross_core.h"
@@ -88,20 +89,20 @@ void BlockBody::collectEvents() {
     auto add = [&](Pipe from, Pipe to, Value id) {
       Rotation rotation = rotationOf(id);
       if (!rotation.turn)
-        return unwritable_(op, "an event has a computed number");
+        return code_.unwritable(op, "an event has a computed number");
       EventGroup &group = groupOf(from, to, rotation.first);
       group.count = std::max(group.count, rotation.count);
     };
     auto addEnd = [&](Operation *op, bool isSet, Pipe pipe) {
       CoreEvent *event = coreEvent(op, isSet);
       if (!event)
-        return unwritable_(op, "an event between cores has no declaration");
+        return code_.unwritable(op, "an event between cores has no declaration");
       auto kind = function_->getAttrOfType<pto::KernelKindAttr>("pto.kernel_kind");
       bool isCube = kind.getValue() == pto::KernelKind::cube;
       std::string &known = isSet ? event->from : event->to;
       std::string end = (isCube ? "aic." : "aiv.") + std::string(pipeName(pipe));
       if (!known.empty() && known != end)
-        return unwritable_(op, "events between cores share a number");
+        return code_.unwritable(op, "events between cores share a number");
       known = end;
     };
     if (auto set = dyn_cast<pto::SetFlagDynOp>(op))
@@ -158,7 +159,7 @@ void BlockBody::nameEvents() {
     for (const EventWord &each : kEventWords)
       if (each.from == group.from && each.to == group.to)
         word = each.word;
-    group.name = names_.fresh(word);
+    group.name = code_.names().fresh(word);
   }
 }
 
@@ -173,7 +174,7 @@ void BlockBody::declareEvents() {
       if (group.reasons.size() > 1)
         text += ", and " + std::to_string(group.reasons.size() - 1) + " more";
     }
-    line(group.declared ? withOrigin(text, *group.declared) : text);
+    code_.line(group.declared ? withOrigin(text, *group.declared) : text);
   }
 }
 
@@ -195,16 +196,16 @@ void BlockBody::coreFlag(Operation *op, bool isSet, Value id) {
   std::optional<int64_t> number = getConstantIntValue(id);
   Value turn = rotationOf(id).turn;
   if (event->count > 1 && !number && !turn)
-    return unwritable_(op, "an event has a computed number");
+    return code_.unwritable(op, "an event has a computed number");
   if (event->count > 1)
     text += "[" +
             (number ? std::to_string(*number - event->first) : positionAs(turn, "turn").text) + "]";
-  line((isSet ? "signal(" : "wait(") + text + ")");
+  code_.line((isSet ? "signal(" : "wait(") + text + ")");
 }
 
 bool BlockBody::synchronisation(Operation *op) {
   auto flag = [&](bool sets, Pipe from, Pipe to, Value id, std::optional<int64_t> number) {
-    line((sets ? "signal(" : "wait(") + eventText(from, to, id, number) + ")");
+    code_.line((sets ? "signal(" : "wait(") + eventText(from, to, id, number) + ")");
     return true;
   };
   return llvm::TypeSwitch<Operation *, bool>(op)
@@ -221,7 +222,7 @@ bool BlockBody::synchronisation(Operation *op) {
         return true;
       })
       .Case<pto::BarrierOp>([&](pto::BarrierOp barrier) {
-        line("barrier(" + std::string(pipeName(pto::pipeOf(barrier.getPipe()))) + ")");
+        code_.line("barrier(" + std::string(pipeName(pto::pipeOf(barrier.getPipe()))) + ")");
         return true;
       })
       .Default(false);

@@ -1,5 +1,8 @@
 // Queues between the two kinds of cores.
 #include "codegen/source/block_body.h"
+#include "codegen/source/op_kinds.h"
+#include "codegen/source/origins.h"
+#include "codegen/source/tile_expressions.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -62,7 +65,7 @@ void BlockBody::queue(Operation *op, int64_t flag, int64_t slots, std::optional<
   Queue &queue = byCores_.queues[flag];
   if (queue.name.empty())
     queue.name = byCores_.fresh(pipeName(pipe, toVector));
-  know(pipe, queue.name);
+  code_.know(pipe, queue.name);
   auto crossing = crossingTile(pipe);
   if (!crossing)
     return;
@@ -97,18 +100,19 @@ bool BlockBody::queueing(Operation *op) {
         return true;
       })
       .Case<pto::TPushOp>([&](pto::TPushOp push) {
-        line("tpush(" + value(push.getPipe()).text + ", " + tileText(push.getTile()).text + ")");
+        code_.line("tpush(" + valueText(code_, push.getPipe()).text + ", " +
+                   tileText(push.getTile()).text + ")");
         return true;
       })
       .Case<pto::DeclareTileOp>([](auto) { return true; })
       .Case<pto::TPopOp>([&](pto::TPopOp pop) {
         Root &root = roots_[pop.getTile()];
-        root.name = names_.fresh(root.hasParts ? root.base + "_slot" : root.base);
-        line("let " + root.name + " = tpop(" + value(pop.getPipe()).text + ")");
+        root.name = code_.names().fresh(root.hasParts ? root.base + "_slot" : root.base);
+        code_.line("let " + root.name + " = tpop(" + valueText(code_, pop.getPipe()).text + ")");
         return true;
       })
       .Case<pto::TFreeOp>([&](pto::TFreeOp free) {
-        line("tfree(" + value(free.getPipe()).text + ")");
+        code_.line("tfree(" + valueText(code_, free.getPipe()).text + ")");
         return true;
       })
       .Default(false);

@@ -1,5 +1,6 @@
 // Gives names to expressions that are written more than once.
 #include "codegen/source/block_body.h"
+#include "codegen/source/tile_expressions.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -48,8 +49,8 @@ Expression BlockBody::share(const std::string &key, Shared one) {
   if (isNew)
     shared_.push_back(std::move(one));
   Shared &own = shared_[found->second];
-  if (counting_) {
-    own.anchor = own.anchor ? commonAnchor(own.anchor, statement_) : statement_;
+  if (code_.isCounting()) {
+    own.anchor = own.anchor ? commonAnchor(own.anchor, code_.statement()) : code_.statement();
     if (own.count++ > 0)
       return {"n"};
     return sharedText(own);
@@ -60,16 +61,16 @@ Expression BlockBody::share(const std::string &key, Shared one) {
   if (!needsName(own, text.text))
     return text;
   bool isCount = own.hint == "n" && llvm::StringRef(text.text).starts_with("cdiv(");
-  own.name = names_.fresh(isCount ? "tiles" : own.hint);
-  line("let " + own.name + " = " + text.text);
+  own.name = code_.names().fresh(isCount ? "tiles" : own.hint);
+  code_.line("let " + own.name + " = " + text.text);
   if (own.kind == Shared::Kind::Position)
-    positions_.abbreviate(own.dim, own.name, statement_->getBlock());
+    positions_.abbreviate(own.dim, own.name, code_.statement()->getBlock());
   return {own.name};
 }
 
 /// Parts first, so that what they are parts of is written with their names.
 void BlockBody::before(Operation *op) {
-  if (counting_)
+  if (code_.isCounting())
     return;
   std::vector<std::pair<size_t, size_t>> here;
   for (size_t i = 0; i < shared_.size(); ++i)
@@ -126,9 +127,9 @@ Expression BlockBody::sharedText(const Shared &one) {
   case Shared::Kind::Position:
     break;
   }
-  if (counting_)
+  if (code_.isCounting())
     countParts(one.dim);
-  return positions_.text(one.dim, [&](Value leaf) { return value(leaf); });
+  return positions_.text(one.dim, [&](Value leaf) { return valueText(code_, leaf); });
 }
 
 /// Divisions and bounds inside of a position may occur elsewhere, too.
@@ -147,7 +148,7 @@ void BlockBody::countParts(Dim dim) {
 
 Expression BlockBody::dimText(Dim dim, const std::string &hint) {
   if (dim.isConstant() || dim.symbol())
-    return positions_.text(dim, [&](Value leaf) { return value(leaf); });
+    return positions_.text(dim, [&](Value leaf) { return valueText(code_, leaf); });
   std::string key = "#" + std::to_string(dim.id());
   if (auto found = sharedByKey_.find(key); found != sharedByKey_.end())
     if (Shared &one = shared_[found->second]; one.hint == "n")

@@ -2,6 +2,7 @@
 // them.
 #include "codegen/source/block_body.h"
 #include "codegen/source/entry.h"
+#include "codegen/source/op_kinds.h"
 #include "ir/dialect/attributes.h"
 
 #include "mlir/IR/BuiltinOps.h"

@@ -1,5 +1,6 @@
 // Buffers, and tiles: parts of them, or the same bytes seen differently.
 #include "codegen/source/block_body.h"
+#include "codegen/source/op_kinds.h"
 #include "ir/dialect/attributes.h"
 
 #include "ir/dialect/instruction_op.h"
@@ -219,15 +220,14 @@ void BlockBody::declareBuffer(Value buffer) {
   if (auto bytes = bytesOf(buffer))
     text += " at " + addressText(bytes->first);
   // The line belongs to the buffer's declaration for those who ask where lines came from.
-  Operation *outer = std::exchange(statement_, buffer.getDefiningOp());
-  line(text);
-  statement_ = outer;
+  StatementScope scope(code_, buffer.getDefiningOp());
+  code_.line(text);
 }
 
 void BlockBody::declareBuffers() {
   for (Value buffer : buffers_) {
     Root &root = roots_[buffer];
-    root.name = names_.fresh(root.hasParts ? root.base + "_buffer" : root.base);
+    root.name = code_.names().fresh(root.hasParts ? root.base + "_buffer" : root.base);
     if (!beginsInside(buffer))
       declareBuffer(buffer);
   }
@@ -314,7 +314,7 @@ Expression BlockBody::wholeText(Value tile) {
         return Expression{text};
       })
       .Default([&](Operation *) {
-        unwritable_(op, "`" + op->getName().getStringRef().str() + "` has no spelling");
+        code_.unwritable(op, "`" + op->getName().getStringRef().str() + "` has no spelling");
         return Expression{"0"};
       });
 }

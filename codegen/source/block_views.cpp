@@ -1,5 +1,6 @@
 // Parts of arrays in global memory.
 #include "codegen/source/block_body.h"
+#include "codegen/source/tile_expressions.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -45,7 +46,7 @@ std::string BlockBody::span(Dim offset, Dim size, const char *start, const char 
   if (offset.isConstant(0))
     return "0:" + dimText(size, length).as(Precedence::Or);
   std::string from = dimText(offset, start).as(Precedence::Or);
-  if (counting_) {
+  if (code_.isCounting()) {
     dimText(offset, start);
     dimText(size, length);
     return from;
@@ -54,7 +55,7 @@ std::string BlockBody::span(Dim offset, Dim size, const char *start, const char 
   bool isSum = end.terms().size() == offset.terms().size() + size.terms().size();
   return from + ":" +
          (isSum ? binary(dimText(offset, start), "+", count)
-                : positions_.text(end, [&](Value leaf) { return value(leaf); }))
+                : positions_.text(end, [&](Value leaf) { return valueText(code_, leaf); }))
              .text;
 }
 
@@ -142,7 +143,7 @@ std::optional<std::string> BlockBody::indexed(Value value) {
     items.push_back(
         isWhole ? ":" : span(from[i], size[i], isCol ? "col" : "row", isCol ? "cols" : "rows"));
   }
-  return this->value(argument).text + "[" + llvm::join(items, ", ") + "]";
+  return valueText(code_, argument).text + "[" + llvm::join(items, ", ") + "]";
 }
 
 Expression BlockBody::rawView(Value value) {
@@ -154,7 +155,7 @@ Expression BlockBody::rawView(Value value) {
       texts.push_back(positionAs(each, "n").text);
     return "[" + llvm::join(texts, ", ") + "]";
   };
-  std::string text = "make_tensor_view(" + this->value(base).text + ", " +
+  std::string text = "make_tensor_view(" + valueText(code_, base).text + ", " +
                      dimText(offset, "offset").text + ", " + list(view.getShape()) + ", " +
                      list(view.getStrides());
   if (view.getLayout() && *view.getLayout() != pto::ViewLayout::nd)
@@ -165,7 +166,7 @@ Expression BlockBody::rawView(Value value) {
 Expression BlockBody::viewText(Value value) {
   auto part = value.getDefiningOp<pto::PartitionViewOp>();
   if (!part) {
-    unwritable_(value.getDefiningOp(), "a view is no part of a tensor");
+    code_.unwritable(value.getDefiningOp(), "a view is no part of a tensor");
     return {"0"};
   }
   if (std::optional<std::string> text = indexed(value))
@@ -179,9 +180,9 @@ Expression BlockBody::viewText(Value value) {
     key += "," + std::to_string(positions_.of(each).id());
   if (view.getLayout())
     key += pto::stringifyViewLayout(*view.getLayout()).str();
-  std::string name =
-      share(key, {Shared::Kind::View, Dim(), view.getResult(), this->value(base).text + "_view"})
-          .text;
+  std::string name = share(key, {Shared::Kind::View, Dim(), view.getResult(),
+                                 valueText(code_, base).text + "_view"})
+                         .text;
   std::vector<std::string> items;
   static constexpr const char *hints[2][2] = {{"row", "rows"}, {"col", "cols"}};
   for (auto [i, offset] : llvm::enumerate(part.getOffsets())) {
@@ -196,7 +197,7 @@ Expression BlockBody::viewText(Value value) {
 std::string BlockBody::elementAt(Value at, Value offset) {
   auto [base, first] = pointer(at);
   Dim position = positions_.add(first, positions_.of(offset));
-  return value(base).text + ", " + dimText(position, "at").text;
+  return valueText(code_, base).text + ", " + dimText(position, "at").text;
 }
 
 } // namespace ptl::source
