@@ -1,32 +1,53 @@
 #include "codegen/source/block_body.h"
 
+#include "codegen/source/block_buffers.h"
+#include "codegen/source/block_events.h"
+#include "codegen/source/block_instructions.h"
+#include "codegen/source/block_queues.h"
+#include "codegen/source/block_shared.h"
+#include "codegen/source/block_tiles.h"
+#include "codegen/source/block_views.h"
+#include "codegen/source/op_kinds.h"
+#include "codegen/source/tile_expressions.h"
+#include "codegen/source/tile_scalars.h"
+#include "codegen/source/tile_statements.h"
 #include "ir/dialect/instruction_op.h"
 #include "ir/dialect/source_name.h"
-#include "ir/ops/instruction_attributes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
 namespace ptl::source {
 
-BlockBody::BlockBody(func::FuncOp function, SharedByCores &shared, const GivenArguments &arguments,
-                     Unwritable unwritable)
-    : TileBody(false, std::move(unwritable)), function_(function), byCores_(shared),
-      arguments_(arguments) {
-  // Names before what is computed from them.
-  for (BlockArgument argument : function.getArguments())
-    if (GivenArgument given = arguments.lookup(argument.getArgNumber());
-        argument.getType().isIndex() && !given.name.empty())
-      positions_.knowLength(given.name, argument);
-  for (BlockArgument argument : function.getArguments())
-    if (GivenArgument given = arguments.lookup(argument.getArgNumber()); !given.meaning.empty())
-      positions_.knowMeaning(argument, given.meaning);
-}
+namespace {
+
+/// What the block level prints otherwise than tile level does.
+class BlockBody : public BodyKind {
+public:
+  BlockBody(func::FuncOp function, SharedByCores &byCores, const GivenArguments &arguments,
+            Unwritable unwritable)
+      : code_(*this, function, byCores, arguments, std::move(unwritable)) {}
+  std::string print();
+
+private:
+  void run();
+  bool special(Operation *op) override;
+  std::optional<bool> isInlined(Operation *op) override;
+  std::string nameFor(Value value) const override;
+  std::optional<Expression> written(Operation *op) override;
+  std::optional<Expression> positionText(Value value) override;
+  void before(Operation *op) override { printSharedBefore(code_, op); }
+  void closed(mlir::Block &block) override { code_.positions().forget(&block); }
+  bool hasRanges() const override { return false; }
+
+  BlockCode code_;
+};
+
+} // namespace
 
 std::string BlockBody::nameFor(Value value) const {
   if (std::string name = givenName(value); !name.empty() && !value.getType().isIndex())
@@ -38,7 +59,7 @@ std::string BlockBody::nameFor(Value value) const {
 }
 
 /// Names in locations are those of tiles, beside which scalars are computed.
-bool BlockBody::isInlined(Operation *op) {
+std::optional<bool> BlockBody::isInlined(Operation *op) {
   // An element of memory is read where it stands.
   if (isa<pto::TGetValOp, pto::LoadScalarOp, pto::TPopOp>(op))
     return false;
@@ -51,135 +72,63 @@ bool BlockBody::isInlined(Operation *op) {
   bool isScalar = op->getNumResults() == 1 && op->getNumRegions() == 0 && isPure(op) &&
                   op->getResult(0).getType().isIntOrIndexOrFloat();
   if (!isScalar || isPositionOp(op) || op->hasTrait<OpTrait::ConstantLike>() || isIdentity(op))
-    return TileBody::isInlined(op);
+    return std::nullopt;
   return op->getResult(0).hasOneUse() &&
          (*op->getResult(0).user_begin())->getBlock() == op->getBlock();
 }
 
-void BlockBody::startAgain() {
-  TileBody::startAgain();
-  positions_.forgetAbbreviations();
-  for (Shared &one : shared_)
-    one.name.clear();
-}
-
 void BlockBody::run() {
-  for (BlockArgument argument : function_.getArguments()) {
-    GivenArgument given = arguments_.lookup(argument.getArgNumber());
+  for (BlockArgument argument : code_.function().getArguments()) {
+    GivenArgument given = code_.given(argument.getArgNumber());
     if (given.name.empty())
       continue;
-    names_.reserve(given.name);
-    know(argument, given.name);
+    code_.names().reserve(given.name);
+    code_.know(argument, given.name);
   }
-  for (auto &[flag, queue] : byCores_.queues)
-    names_.reserve(queue.name);
-  for (auto &[number, event] : byCores_.events)
-    names_.reserve(event.name);
-  declareBuffers();
-  nameEvents();
-  declareEvents();
-  block(function_.getBody().front());
+  for (auto &[flag, queue] : code_.byCores().queues)
+    code_.names().reserve(queue.name);
+  for (auto &[number, event] : code_.byCores().events)
+    code_.names().reserve(event.name);
+  declareBuffers(code_);
+  declareEvents(code_);
+  printBlock(code_, code_.function().getBody().front());
 }
 
 std::string BlockBody::print() {
-  collectEvents();
-  collectBuffers();
+  collectEvents(code_);
+  collectBuffers(code_);
   run();
-  raiseAnchors();
-  startAgain();
+  raiseAnchors(code_);
+  code_.startPrinting();
   run();
-  return takeText();
+  return code_.takeText();
 }
 
 std::optional<Expression> BlockBody::written(Operation *op) {
   if (isIdentity(op))
-    return share(
-        "id " + op->getName().getStringRef().str(),
-        {Shared::Kind::Identity, Dim(), op->getResult(0), pto::sourceName(op->getResult(0))});
+    return shareText(
+        code_, "id " + op->getName().getStringRef().str(),
+        {SharedText::Kind::Identity, Dim(), op->getResult(0), pto::sourceName(op->getResult(0))});
   if (auto get = dyn_cast<pto::TGetValOp>(op))
-    return Expression{"tgetval(" + tileText(get.getSource()).text + ", " +
-                      positionAs(get.getOffset(), "at").text + ")"};
+    return Expression{"tgetval(" + tileText(code_, get.getSource()).text + ", " +
+                      indexText(code_, get.getOffset(), "at").text + ")"};
   if (auto load = dyn_cast<pto::LoadScalarOp>(op))
-    return Expression{"load_scalar(" + elementAt(load.getPointer(), load.getOffset()) + ")"};
+    return Expression{"load_scalar(" + elementOperands(code_, load.getPointer(), load.getOffset()) +
+                      ")"};
   return std::nullopt;
 }
 
-// ---- Instructions -------------------------------------------------------------------------------
-
-/// `.` of a mnemonic is no part of a name.
-static std::string callName(std::string_view mnemonic) {
-  std::string name(mnemonic);
-  std::replace(name.begin(), name.end(), '.', '_');
-  return name;
-}
-
-/// The word of an attribute as it prints: `rint` for `#pto<round_mode RINT>`.
-static std::string wordFor(const InstructionAttribute &row, Attribute attribute) {
-  if (auto flag = dyn_cast<BoolAttr>(attribute))
-    return flag.getValue() ? "true" : "false";
-  if (auto number = dyn_cast<IntegerAttr>(attribute); number && row.kind == AttributeKind::Int)
-    return std::to_string(number.getInt());
-  std::string printed;
-  llvm::raw_string_ostream(printed) << attribute;
-  llvm::StringRef text = printed;
-  text = text.rtrim('>');
-  text = text.substr(text.find_last_of(" <") + 1);
-  for (const AttributeWord &each : row.words)
-    if (each.enumerator == std::string_view(text))
-      return "." + std::string(each.word);
-  return "." + text.lower();
-}
-
-std::string BlockBody::attributes(Operation *op) const {
-  std::string text;
-  for (const InstructionAttribute &row : instructionAttributes())
-    if (Attribute attribute = op->getAttr(row.ptoas))
-      text += ", " + std::string(row.name) + ": " + wordFor(row, attribute);
-  return text;
-}
-
-/// A literal takes the element type of the tiles.
-Expression BlockBody::scalarOperand(Value scalar, Type element) {
-  Operation *op = scalar.getDefiningOp();
-  if (op && matchPattern(scalar, m_Constant()))
-    return literal(op->getAttr("value"), scalar.getType(),
-                   isa<FloatType>(scalar.getType()) && element && scalar.getType() != element);
-  // Positions become what the instruction takes by themselves.
-  if (auto cast = scalar.getDefiningOp<arith::IndexCastOp>();
-      cast && cast.getIn().getType().isIndex())
-    return positionAs(cast.getIn(), "n");
-  return scalar.getType().isIndex() ? positionAs(scalar, "n") : value(scalar);
-}
-
-void BlockBody::instruction(Operation *op) {
-  pto::Instruction instruction(op);
-  std::vector<std::string> operands;
-  Type element;
-  auto add = [&](Value operand) {
-    if (auto tile = dyn_cast<pto::TileBufType>(operand.getType())) {
-      operands.push_back(tileText(operand).text);
-      element = element ? element : tile.getElementType();
-    } else if (isa<pto::PartitionViewType>(operand.getType())) {
-      operands.push_back(viewText(operand).text);
-    } else {
-      operands.push_back(scalarOperand(operand, element).text);
-    }
-  };
-  for (Value out : instruction.outs())
-    add(out);
-  // An accumulating product writes to the tile that it adds to, so that operand is not written
-  // twice.
-  bool repeats = instruction.info().has(InstructionInfo::InPlace) &&
-                 llvm::StringRef(instruction.info().mnemonic).ends_with(".acc") &&
-                 instruction.ins().front() == instruction.outs().front();
-  for (Value in : llvm::drop_begin(instruction.ins(), repeats ? 1 : 0))
-    add(in);
-  line(callName(instruction.info().mnemonic) + "(" + llvm::join(operands, ", ") + attributes(op) +
-       ")");
+std::optional<Expression> BlockBody::positionText(Value value) {
+  if (!value.getType().isIndex())
+    return std::nullopt;
+  Dim dim = code_.positions().of(value);
+  if (code_.positions().isLeaf(dim, value))
+    return std::nullopt;
+  return dimText(code_, dim, "n");
 }
 
 /// A branch that only stops the kernel is a check.
-bool BlockBody::trap(Operation *op) {
+static bool printTrap(BlockCode &code, Operation *op) {
   auto branch = dyn_cast<scf::IfOp>(op);
   if (!branch || branch->getNumResults() > 0 || !branch.getElseRegion().empty())
     return false;
@@ -191,22 +140,23 @@ bool BlockBody::trap(Operation *op) {
   auto flipped = fails.getDefiningOp<arith::XOrIOp>();
   auto comparison = fails.getDefiningOp<arith::CmpIOp>();
   if (flipped && matchPattern(flipped.getRhs(), m_One()))
-    holds = value(flipped.getLhs()).text;
+    holds = valueText(code, flipped.getLhs()).text;
   else if (comparison)
-    holds = this->comparison(comparison, arith::invertPredicate(comparison.getPredicate())).text;
+    holds =
+        comparedIntegers(code, comparison, arith::invertPredicate(comparison.getPredicate())).text;
   else
-    holds = "not " + value(fails).as(Precedence::Not);
-  line(assertText(holds, only.getMessage(), !only.getValues().empty()));
+    holds = "not " + valueText(code, fails).as(Precedence::Not);
+  code.line(assertText(holds, only.getMessage(), !only.getValues().empty()));
   return true;
 }
 
 bool BlockBody::special(Operation *op) {
   if (pto::Instruction(op)) {
-    instruction(op);
+    printInstruction(code_, op);
     return true;
   }
-  if (auto alloc = dyn_cast<pto::AllocTileOp>(op); alloc && beginsInside(alloc)) {
-    declareBuffer(alloc);
+  if (auto alloc = dyn_cast<pto::AllocTileOp>(op); alloc && beginsInside(code_, alloc)) {
+    declareBuffer(code_, alloc);
     return true;
   }
   if (isa<func::ReturnOp, pto::ReserveBufferOp, pto::ImportReservedBufferOp, pto::AddPtrOp,
@@ -216,11 +166,16 @@ bool BlockBody::special(Operation *op) {
     return true;
   if (auto store = dyn_cast<pto::StoreScalarOp>(op)) {
     Type element = cast<pto::PtrType>(store.getPointer().getType()).getElementType();
-    line("store_scalar(" + elementAt(store.getPointer(), store.getOffset()) + ", " +
-         scalarOperand(store.getValue(), element).text + ")");
+    code_.line("store_scalar(" + elementOperands(code_, store.getPointer(), store.getOffset()) +
+               ", " + scalarOperandText(code_, store.getValue(), element).text + ")");
     return true;
   }
-  return trap(op) || synchronisation(op) || queueing(op);
+  return printTrap(code_, op) || printSynchronisation(code_, op) || printQueueing(code_, op);
+}
+
+std::string printSide(func::FuncOp function, SharedByCores &byCores,
+                      const GivenArguments &arguments, Unwritable unwritable) {
+  return BlockBody(function, byCores, arguments, std::move(unwritable)).print();
 }
 
 } // namespace ptl::source

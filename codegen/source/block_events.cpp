@@ -1,7 +1,8 @@
-// Events: declared once for each group of numbers; the reasons stand behind the declaration.
-#include "codegen/source/block_body.h"
-#include "ir/dialect/attributes.h"
+#include "codegen/source/block_events.h"
 
+#include "codegen/source/block_shared.h"
+#include "codegen/source/origins.h"
+#include "ir/dialect/attributes.h"
 #include "ir/dialect/cross_core.h"
 #include "ir/dialect/instruction_op.h"
 
@@ -35,32 +36,26 @@ static Rotation rotationOf(Value id) {
   return rotation;
 }
 
-BlockBody::EventGroup &BlockBody::groupOf(Pipe from, Pipe to, int64_t id) {
-  for (EventGroup &group : events_)
+static EventGroup &groupOf(BlockCode &code, Pipe from, Pipe to, int64_t id) {
+  for (EventGroup &group : code.events())
     if (group.from == from && group.to == to && group.first <= id && id < group.first + group.count)
       return group;
-  events_.push_back({from, to, id, 1, "", {}});
-  return events_.back();
-}
-
-std::optional<Location> declarationOf(Operation *op) {
-  auto places = dyn_cast<FusedLoc>(op->getLoc()); // of the call and of the declaration
-  bool isDeclared = attrs::event.isOn(op) && places && places.getLocations().size() == 2;
-  return isDeclared ? std::optional<Location>(places.getLocations()[1]) : std::nullopt;
+  code.events().push_back({from, to, id, 1, "", {}});
+  return code.events().back();
 }
 
 /// The event between cores that an operation is about, by its source: numbers that are computed
 /// are of one. Null: it is none that was declared.
-CoreEvent *BlockBody::coreEvent(Operation *op, bool isSet) {
+static CoreEvent *coreEvent(BlockCode &code, Operation *op, bool isSet) {
   auto ids = attrs::ids.of(op); // first, and how many
-  auto kind = function_->getAttrOfType<pto::KernelKindAttr>("pto.kernel_kind");
+  auto kind = code.function()->getAttrOfType<pto::KernelKindAttr>("pto.kernel_kind");
   if (!ids || !kind)
     return nullptr;
   bool isCube = kind.getValue() == pto::KernelKind::cube;
-  CoreEvent &event = byCores_.events[{isCube == isSet, ids[0]}];
+  CoreEvent &event = code.byCores().events[{isCube == isSet, ids[0]}];
   if (event.name.empty()) {
     auto name = attrs::event.of(op);
-    event.name = byCores_.fresh(name ? name.str() : "handed");
+    event.name = code.byCores().fresh(name ? name.str() : "handed");
     event.first = ids[0];
     event.count = ids[1];
     event.op = op;
@@ -83,25 +78,25 @@ static std::string reasonText(llvm::StringRef why) {
 }
 
 /// Computed numbers come first: single ones may lie among them.
-void BlockBody::collectEvents() {
-  function_->walk([&](Operation *op) {
+void collectEvents(BlockCode &code) {
+  code.function()->walk([&](Operation *op) {
     auto add = [&](Pipe from, Pipe to, Value id) {
       Rotation rotation = rotationOf(id);
       if (!rotation.turn)
-        return unwritable_(op, "an event has a computed number");
-      EventGroup &group = groupOf(from, to, rotation.first);
+        return code.unwritable(op, "an event has a computed number");
+      EventGroup &group = groupOf(code, from, to, rotation.first);
       group.count = std::max(group.count, rotation.count);
     };
     auto addEnd = [&](Operation *op, bool isSet, Pipe pipe) {
-      CoreEvent *event = coreEvent(op, isSet);
+      CoreEvent *event = coreEvent(code, op, isSet);
       if (!event)
-        return unwritable_(op, "an event between cores has no declaration");
-      auto kind = function_->getAttrOfType<pto::KernelKindAttr>("pto.kernel_kind");
+        return code.unwritable(op, "an event between cores has no declaration");
+      auto kind = code.function()->getAttrOfType<pto::KernelKindAttr>("pto.kernel_kind");
       bool isCube = kind.getValue() == pto::KernelKind::cube;
       std::string &known = isSet ? event->from : event->to;
       std::string end = (isCube ? "aic." : "aiv.") + std::string(pipeName(pipe));
       if (!known.empty() && known != end)
-        return unwritable_(op, "events between cores share a number");
+        return code.unwritable(op, "events between cores share a number");
       known = end;
     };
     if (auto set = dyn_cast<pto::SetFlagDynOp>(op))
@@ -113,7 +108,7 @@ void BlockBody::collectEvents() {
     if (auto wait = dyn_cast<pto::SyncWaitOp>(op))
       addEnd(op, /*isSet=*/false, pto::pipeOf(wait.getPipe()));
   });
-  function_->walk([&](Operation *op) {
+  code.function()->walk([&](Operation *op) {
     auto note = [&](EventGroup &group) {
       if (auto why = attrs::why.of(op))
         group.reasons.insert(reasonText(why));
@@ -122,15 +117,15 @@ void BlockBody::collectEvents() {
     };
     llvm::TypeSwitch<Operation *>(op)
         .Case<pto::SetFlagOp, pto::WaitFlagOp>([&](auto flag) {
-          note(groupOf(pto::pipeOf(flag.getSrcPipe()), pto::pipeOf(flag.getDstPipe()),
+          note(groupOf(code, pto::pipeOf(flag.getSrcPipe()), pto::pipeOf(flag.getDstPipe()),
                        static_cast<int64_t>(flag.getEventId())));
         })
         .Case<pto::SetFlagDynOp, pto::WaitFlagDynOp>([&](auto flag) {
-          note(groupOf(pto::pipeOf(flag.getSrcPipe()), pto::pipeOf(flag.getDstPipe()),
+          note(groupOf(code, pto::pipeOf(flag.getSrcPipe()), pto::pipeOf(flag.getDstPipe()),
                        rotationOf(flag.getEventId()).first));
         });
   });
-  llvm::stable_sort(events_, [](const EventGroup &a, const EventGroup &b) {
+  llvm::stable_sort(code.events(), [](const EventGroup &a, const EventGroup &b) {
     return std::tuple(a.from, a.to, a.first) < std::tuple(b.from, b.to, b.first);
   });
 }
@@ -141,6 +136,7 @@ struct EventWord {
   Pipe from, to;
   const char *word;
 };
+
 constexpr EventWord kEventWords[] = {
     {Pipe::MTE2, Pipe::V, "loaded"},    {Pipe::V, Pipe::MTE2, "consumed"},
     {Pipe::V, Pipe::MTE3, "computed"},  {Pipe::MTE3, Pipe::V, "stored"},
@@ -150,20 +146,22 @@ constexpr EventWord kEventWords[] = {
     {Pipe::MTE1, Pipe::M, "ready"},     {Pipe::M, Pipe::MTE1, "used"},
     {Pipe::M, Pipe::FIX, "summed"},     {Pipe::FIX, Pipe::M, "drained"},
 };
+
 } // namespace
 
-void BlockBody::nameEvents() {
-  for (EventGroup &group : events_) {
+static void nameEvents(BlockCode &code) {
+  for (EventGroup &group : code.events()) {
     std::string word = std::string(pipeName(group.from)) + "_" + std::string(pipeName(group.to));
     for (const EventWord &each : kEventWords)
       if (each.from == group.from && each.to == group.to)
         word = each.word;
-    group.name = names_.fresh(word);
+    group.name = code.names().fresh(word);
   }
 }
 
-void BlockBody::declareEvents() {
-  for (const EventGroup &group : events_) {
+void declareEvents(BlockCode &code) {
+  nameEvents(code);
+  for (const EventGroup &group : code.events()) {
     std::string count = group.count > 1 ? "[" + std::to_string(group.count) + "]" : "";
     std::string text = "event " + group.name + count + ": " + std::string(pipeName(group.from)) +
                        " -> " + std::string(pipeName(group.to)) + " id " +
@@ -173,38 +171,41 @@ void BlockBody::declareEvents() {
       if (group.reasons.size() > 1)
         text += ", and " + std::to_string(group.reasons.size() - 1) + " more";
     }
-    line(group.declared ? withOrigin(text, *group.declared) : text);
+    code.line(group.declared ? withOrigin(text, *group.declared) : text);
   }
 }
 
-std::string BlockBody::eventText(Pipe from, Pipe to, Value id, std::optional<int64_t> number) {
+static std::string eventText(BlockCode &code, Pipe from, Pipe to, Value id,
+                             std::optional<int64_t> number) {
   Rotation rotation = id ? rotationOf(id) : Rotation();
-  EventGroup &group = groupOf(from, to, number.value_or(rotation.first));
+  EventGroup &group = groupOf(code, from, to, number.value_or(rotation.first));
   if (group.count == 1)
     return group.name;
   return group.name + "[" +
-         (number ? std::to_string(*number - group.first) : positionAs(rotation.turn, "turn").text) +
+         (number ? std::to_string(*number - group.first)
+                 : indexText(code, rotation.turn, "turn").text) +
          "]";
 }
 
-void BlockBody::coreFlag(Operation *op, bool isSet, Value id) {
-  CoreEvent *event = coreEvent(op, isSet);
+static void printCoreFlag(BlockCode &code, Operation *op, bool isSet, Value id) {
+  CoreEvent *event = coreEvent(code, op, isSet);
   if (!event)
     return;
   std::string text = event->name;
   std::optional<int64_t> number = getConstantIntValue(id);
   Value turn = rotationOf(id).turn;
   if (event->count > 1 && !number && !turn)
-    return unwritable_(op, "an event has a computed number");
+    return code.unwritable(op, "an event has a computed number");
   if (event->count > 1)
     text += "[" +
-            (number ? std::to_string(*number - event->first) : positionAs(turn, "turn").text) + "]";
-  line((isSet ? "signal(" : "wait(") + text + ")");
+            (number ? std::to_string(*number - event->first) : indexText(code, turn, "turn").text) +
+            "]";
+  code.line((isSet ? "signal(" : "wait(") + text + ")");
 }
 
-bool BlockBody::synchronisation(Operation *op) {
+bool printSynchronisation(BlockCode &code, Operation *op) {
   auto flag = [&](bool sets, Pipe from, Pipe to, Value id, std::optional<int64_t> number) {
-    line((sets ? "signal(" : "wait(") + eventText(from, to, id, number) + ")");
+    code.line((sets ? "signal(" : "wait(") + eventText(code, from, to, id, number) + ")");
     return true;
   };
   return llvm::TypeSwitch<Operation *, bool>(op)
@@ -217,11 +218,11 @@ bool BlockBody::synchronisation(Operation *op) {
                     pto::pipeOf(own.getDstPipe()), own.getEventId(), std::nullopt);
       })
       .Case<pto::SyncSetOp, pto::SyncWaitOp>([&](auto own) {
-        coreFlag(op, isa<pto::SyncSetOp>(op), own.getEventId());
+        printCoreFlag(code, op, isa<pto::SyncSetOp>(op), own.getEventId());
         return true;
       })
       .Case<pto::BarrierOp>([&](pto::BarrierOp barrier) {
-        line("barrier(" + std::string(pipeName(pto::pipeOf(barrier.getPipe()))) + ")");
+        code.line("barrier(" + std::string(pipeName(pto::pipeOf(barrier.getPipe()))) + ")");
         return true;
       })
       .Default(false);

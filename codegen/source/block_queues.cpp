@@ -1,39 +1,16 @@
-// Queues between the two kinds of cores.
-#include "codegen/source/block_body.h"
+#include "codegen/source/block_queues.h"
 
-#include "llvm/ADT/StringExtras.h"
+#include "codegen/source/block_buffers.h"
+#include "codegen/source/block_tiles.h"
+#include "codegen/source/op_kinds.h"
+#include "codegen/source/tile_expressions.h"
+#include "ir/dialect/pto_dialect.h"
+
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
 namespace ptl::source {
-
-std::string SharedByCores::fresh(const std::string &wanted) const {
-  auto isTaken = [&](const std::string &name) {
-    auto isIt = [&](const auto &each) { return each.second.name == name; };
-    return llvm::any_of(queues, isIt) || llvm::any_of(events, isIt);
-  };
-  std::string name = wanted;
-  for (unsigned number = 2; isTaken(name); ++number)
-    name = wanted + "_" + std::to_string(number);
-  return name;
-}
-
-std::string SharedByCores::declarations(const Unwritable &unwritable) const {
-  std::string text;
-  for (const auto &[flag, queue] : queues)
-    text += queue.declaration + "\n";
-  for (const auto &[number, event] : events) {
-    if (event.from.empty() || event.to.empty())
-      unwritable(event.op, "the other end of an event between cores is not there");
-    std::string count = event.count > 1 ? "[" + std::to_string(event.count) + "]" : "";
-    std::string own = "event " + event.name + count + ": " + event.from + " -> " + event.to +
-                      " id " + std::to_string(event.first);
-    std::optional<Location> declared = declarationOf(event.op);
-    text += (declared ? withOrigin(own, *declared) : own) + "\n";
-  }
-  return text;
-}
 
 /// The tile that crosses, as a whole: a vector core pushes and pops its part.
 static std::optional<std::pair<pto::TileBufType, int>> crossingTile(Value pipe) {
@@ -54,15 +31,15 @@ static std::string pipeName(Value pipe, bool toVector) {
   return text.ends_with("_pipe") || text.starts_with("to_") ? name : name + "_pipe";
 }
 
-void BlockBody::queue(Operation *op, int64_t flag, int64_t slots, std::optional<int64_t> held,
-                      Value address) {
+static void declareQueue(BlockCode &code, Operation *op, int64_t flag, int64_t slots,
+                         std::optional<int64_t> held, Value address) {
   Value pipe = op->getResult(0);
   auto direction = op->getAttrOfType<IntegerAttr>("dir_mask");
   bool toVector = direction.getInt() == 1;
-  Queue &queue = byCores_.queues[flag];
+  Queue &queue = code.byCores().queues[flag];
   if (queue.name.empty())
-    queue.name = byCores_.fresh(pipeName(pipe, toVector));
-  know(pipe, queue.name);
+    queue.name = code.byCores().fresh(pipeName(pipe, toVector));
+  code.know(pipe, queue.name);
   auto crossing = crossingTile(pipe);
   if (!crossing)
     return;
@@ -87,28 +64,29 @@ void BlockBody::queue(Operation *op, int64_t flag, int64_t slots, std::optional<
   queue.declaration = text + ", flag: " + std::to_string(flag) + ")";
 }
 
-bool BlockBody::queueing(Operation *op) {
+bool printQueueing(BlockCode &code, Operation *op) {
   return llvm::TypeSwitch<Operation *, bool>(op)
       .Case<pto::InitializeL2G2LPipeOp, pto::InitializeL2LPipeOp>([&](auto made) {
-        queue(op, made.getFlagBase().value_or(0), made.getSlotNum(),
-              made.getLocalSlotNum() ? std::optional<int64_t>(*made.getLocalSlotNum())
-                                     : std::nullopt,
-              made.getLocalAddr());
+        declareQueue(code, op, made.getFlagBase().value_or(0), made.getSlotNum(),
+                     made.getLocalSlotNum() ? std::optional<int64_t>(*made.getLocalSlotNum())
+                                            : std::nullopt,
+                     made.getLocalAddr());
         return true;
       })
       .Case<pto::TPushOp>([&](pto::TPushOp push) {
-        line("tpush(" + value(push.getPipe()).text + ", " + tileText(push.getTile()).text + ")");
+        code.line("tpush(" + valueText(code, push.getPipe()).text + ", " +
+                  tileText(code, push.getTile()).text + ")");
         return true;
       })
       .Case<pto::DeclareTileOp>([](auto) { return true; })
       .Case<pto::TPopOp>([&](pto::TPopOp pop) {
-        Root &root = roots_[pop.getTile()];
-        root.name = names_.fresh(root.hasParts ? root.base + "_slot" : root.base);
-        line("let " + root.name + " = tpop(" + value(pop.getPipe()).text + ")");
+        TileRoot &root = code.roots()[pop.getTile()];
+        root.name = code.names().fresh(root.hasParts ? root.base + "_slot" : root.base);
+        code.line("let " + root.name + " = tpop(" + valueText(code, pop.getPipe()).text + ")");
         return true;
       })
       .Case<pto::TFreeOp>([&](pto::TFreeOp free) {
-        line("tfree(" + value(free.getPipe()).text + ")");
+        code.line("tfree(" + valueText(code, free.getPipe()).text + ")");
         return true;
       })
       .Default(false);

@@ -1,9 +1,11 @@
-// Gives names to expressions that are written more than once.
-#include "codegen/source/block_body.h"
+#include "codegen/source/block_shared.h"
+
+#include "codegen/source/block_tiles.h"
+#include "codegen/source/block_views.h"
+#include "codegen/source/tile_expressions.h"
+#include "ir/dialect/pto_dialect.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
-
-#include <algorithm>
 
 using namespace mlir;
 
@@ -26,14 +28,13 @@ static bool isInCondition(Operation *anchor) {
   return loop && anchor->getBlock() == loop.getBeforeBody();
 }
 
-/// Positions stand at the start of their block, behind what they are computed from.
-void BlockBody::raiseAnchors() {
-  for (Shared &one : shared_) {
-    if (one.kind != Shared::Kind::Position)
+void raiseAnchors(BlockCode &code) {
+  for (SharedText &one : code.shared().all) {
+    if (one.kind != SharedText::Kind::Position)
       continue;
     Block *block = one.anchor->getBlock();
     Operation *first = &block->front();
-    for (Value leaf : positions_.leavesOf(one.dim))
+    for (Value leaf : code.positions().leavesOf(one.dim))
       if (Operation *made = leaf.getDefiningOp(); made && !isIdentity(made))
         if (Operation *here = block->findAncestorOpInBlock(*made);
             here && first->isBeforeInBlock(here->getNextNode()))
@@ -43,64 +44,23 @@ void BlockBody::raiseAnchors() {
   }
 }
 
-Expression BlockBody::share(const std::string &key, Shared one) {
-  auto [found, isNew] = sharedByKey_.try_emplace(key, shared_.size());
-  if (isNew)
-    shared_.push_back(std::move(one));
-  Shared &own = shared_[found->second];
-  if (counting_) {
-    own.anchor = own.anchor ? commonAnchor(own.anchor, statement_) : statement_;
-    if (own.count++ > 0)
-      return {"n"};
-    return sharedText(own);
-  }
-  if (!own.name.empty())
-    return {own.name};
-  Expression text = sharedText(own);
-  if (!needsName(own, text.text))
-    return text;
-  bool isCount = own.hint == "n" && llvm::StringRef(text.text).starts_with("cdiv(");
-  own.name = names_.fresh(isCount ? "tiles" : own.hint);
-  line("let " + own.name + " = " + text.text);
-  if (own.kind == Shared::Kind::Position)
-    positions_.abbreviate(own.dim, own.name, statement_->getBlock());
-  return {own.name};
-}
-
-/// Parts first, so that what they are parts of is written with their names.
-void BlockBody::before(Operation *op) {
-  if (counting_)
-    return;
-  std::vector<std::pair<size_t, size_t>> here;
-  for (size_t i = 0; i < shared_.size(); ++i)
-    if (Shared &one = shared_[i]; one.anchor == op && one.name.empty())
-      if (std::string text = sharedText(one).text; needsName(one, text))
-        here.emplace_back(one.kind == Shared::Kind::Position ? weightOf(text) : 1000, i);
-  std::stable_sort(here.begin(), here.end(),
-                   [](const auto &a, const auto &b) { return a.first < b.first; });
-  for (auto [size, index] : here)
-    for (const auto &[key, at] : sharedByKey_)
-      if (at == index)
-        share(key, {});
-}
-
 constexpr size_t kLong = 8; ///< of positions that get a name where they occur twice
 
-bool BlockBody::needsName(const Shared &one, const std::string &text) const {
+static bool needsName(const SharedText &one, const std::string &text) {
   if (isInCondition(one.anchor))
     return false;
   bool isPlain = std::all_of(text.begin(), text.end(), [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
   });
   switch (one.kind) {
-  case Shared::Kind::Identity:
-  case Shared::Kind::View:
+  case SharedText::Kind::Identity:
+  case SharedText::Kind::View:
     return true;
-  case Shared::Kind::Position: {
+  case SharedText::Kind::Position: {
     bool isStart = one.hint == "row" || one.hint == "col";
     return one.count > 1 && !isPlain && (isStart || weightOf(text) >= kLong);
   }
-  case Shared::Kind::Tile: {
+  case SharedText::Kind::Tile: {
     // A part of what is seen differently is hard to read inside of a call.
     bool isCall = text.find('(') != text.npos;
     return (isCall && text.ends_with("]")) ||
@@ -115,57 +75,88 @@ bool isIdentity(Operation *op) {
       op);
 }
 
-Expression BlockBody::sharedText(const Shared &one) {
-  switch (one.kind) {
-  case Shared::Kind::Identity:
-    return {one.value.getDefiningOp()->getName().stripDialect().str() + "()"};
-  case Shared::Kind::View:
-    return rawView(one.value);
-  case Shared::Kind::Tile:
-    return partText(one.value);
-  case Shared::Kind::Position:
-    break;
-  }
-  if (counting_)
-    countParts(one.dim);
-  return positions_.text(one.dim, [&](Value leaf) { return value(leaf); });
-}
-
 /// Divisions and bounds inside of a position may occur elsewhere, too.
-void BlockBody::countParts(Dim dim) {
+static void countParts(BlockCode &code, Dim dim) {
   for (const DimTerm &term : dim.terms())
     for (const DimFactor &factor : term.monomial->factors) {
       if (factor.atom->kind == DimAtomKind::Symbol)
         continue;
-      if (Dim atom = positions_.dims().atomDim(*factor.atom); !(atom == dim))
-        dimText(atom, "n");
+      if (Dim atom = code.positions().dims().atomDim(*factor.atom); !(atom == dim))
+        dimText(code, atom, "n");
       else
         for (Dim operand : factor.atom->operands)
-          countParts(operand);
+          countParts(code, operand);
     }
 }
 
-Expression BlockBody::dimText(Dim dim, const std::string &hint) {
+static Expression textOfShared(BlockCode &code, const SharedText &one) {
+  switch (one.kind) {
+  case SharedText::Kind::Identity:
+    return {one.value.getDefiningOp()->getName().stripDialect().str() + "()"};
+  case SharedText::Kind::View:
+    return tensorViewText(code, one.value);
+  case SharedText::Kind::Tile:
+    return partText(code, one.value);
+  case SharedText::Kind::Position:
+    break;
+  }
+  if (code.isCounting())
+    countParts(code, one.dim);
+  return code.positions().text(one.dim, [&](Value leaf) { return valueText(code, leaf); });
+}
+
+Expression shareText(BlockCode &code, const std::string &key, SharedText one) {
+  auto [found, isNew] = code.shared().byKey.try_emplace(key, code.shared().all.size());
+  if (isNew)
+    code.shared().all.push_back(std::move(one));
+  SharedText &own = code.shared().all[found->second];
+  if (code.isCounting()) {
+    own.anchor = own.anchor ? commonAnchor(own.anchor, code.statement()) : code.statement();
+    if (own.count++ > 0)
+      return {"n"};
+    return textOfShared(code, own);
+  }
+  if (!own.name.empty())
+    return {own.name};
+  Expression text = textOfShared(code, own);
+  if (!needsName(own, text.text))
+    return text;
+  bool isCount = own.hint == "n" && llvm::StringRef(text.text).starts_with("cdiv(");
+  own.name = code.names().fresh(isCount ? "tiles" : own.hint);
+  code.line("let " + own.name + " = " + text.text);
+  if (own.kind == SharedText::Kind::Position)
+    code.positions().abbreviate(own.dim, own.name, code.statement()->getBlock());
+  return {own.name};
+}
+
+void printSharedBefore(BlockCode &code, Operation *op) {
+  if (code.isCounting())
+    return;
+  std::vector<std::pair<size_t, size_t>> here;
+  for (size_t i = 0; i < code.shared().all.size(); ++i)
+    if (SharedText &one = code.shared().all[i]; one.anchor == op && one.name.empty())
+      if (std::string text = textOfShared(code, one).text; needsName(one, text))
+        here.emplace_back(one.kind == SharedText::Kind::Position ? weightOf(text) : 1000, i);
+  std::stable_sort(here.begin(), here.end(),
+                   [](const auto &a, const auto &b) { return a.first < b.first; });
+  for (auto [size, index] : here)
+    for (const auto &[key, at] : code.shared().byKey)
+      if (at == index)
+        shareText(code, key, {});
+}
+
+Expression dimText(BlockCode &code, Dim dim, const std::string &hint) {
   if (dim.isConstant() || dim.symbol())
-    return positions_.text(dim, [&](Value leaf) { return value(leaf); });
+    return code.positions().text(dim, [&](Value leaf) { return valueText(code, leaf); });
   std::string key = "#" + std::to_string(dim.id());
-  if (auto found = sharedByKey_.find(key); found != sharedByKey_.end())
-    if (Shared &one = shared_[found->second]; one.hint == "n")
+  if (auto found = code.shared().byKey.find(key); found != code.shared().byKey.end())
+    if (SharedText &one = code.shared().all[found->second]; one.hint == "n")
       one.hint = hint;
-  return share(key, {Shared::Kind::Position, dim, {}, hint});
+  return shareText(code, key, {SharedText::Kind::Position, dim, {}, hint});
 }
 
-std::optional<Expression> BlockBody::positionText(Value value) {
-  if (!value.getType().isIndex())
-    return std::nullopt;
-  Dim dim = positions_.of(value);
-  if (positions_.isLeaf(dim, value))
-    return std::nullopt;
-  return dimText(dim, "n");
-}
-
-Expression BlockBody::positionAs(Value value, const char *hint) {
-  return dimText(positions_.of(value), hint);
+Expression indexText(BlockCode &code, Value value, const char *hint) {
+  return dimText(code, code.positions().of(value), hint);
 }
 
 } // namespace ptl::source

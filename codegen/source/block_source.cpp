@@ -2,6 +2,7 @@
 // them.
 #include "codegen/source/block_body.h"
 #include "codegen/source/entry.h"
+#include "codegen/source/op_kinds.h"
 #include "ir/dialect/attributes.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -132,7 +133,7 @@ std::string KernelPrinter::body() {
   for (int pass = 0; pass < 2; ++pass) {
     sides.clear();
     for (func::FuncOp function : kernel_.functions)
-      sides.push_back(BlockBody(function, shared, given_, unwritable_).print());
+      sides.push_back(printSide(function, shared, given_, unwritable_));
   }
   std::string text = shared.declarations(unwritable_);
   if (sides.size() == 1)

@@ -1,5 +1,8 @@
-// Parts of arrays in global memory.
-#include "codegen/source/block_body.h"
+#include "codegen/source/block_views.h"
+
+#include "codegen/source/block_shared.h"
+#include "codegen/source/tile_expressions.h"
+#include "ir/dialect/pto_dialect.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -9,52 +12,51 @@ namespace ptl::source {
 
 /// Extents and strides of an array as its type says; none where that names what the kernel does not
 /// have.
-const BlockBody::Tensor &BlockBody::tensorOf(BlockArgument argument) {
-  auto [found, isNew] = tensors_.try_emplace(argument);
-  Tensor &tensor = found->second;
-  Value operand = isNew ? arguments_.lookup(argument.getArgNumber()).operand : Value();
+static const ArrayShape &shapeOf(BlockCode &code, BlockArgument argument) {
+  auto [found, isNew] = code.arrays().try_emplace(argument);
+  ArrayShape &tensor = found->second;
+  Value operand = isNew ? code.given(argument.getArgNumber()).operand : Value();
   if (!operand)
     return tensor;
   llvm::SmallVector<Dim> extents;
   for (const ir::Extent &extent : ir::extentsOf(operand.getType()))
-    extents.push_back(extent.isConstant() ? positions_.constant(extent.length)
-                                          : positions_.named(extent.symbol.getValue()));
+    extents.push_back(extent.isConstant() ? code.positions().constant(extent.length)
+                                          : code.positions().named(extent.symbol.getValue()));
   if (llvm::any_of(extents, [](Dim extent) { return !extent; }))
     return tensor;
   tensor.extents = extents;
-  tensor.strides.assign(extents.size(), positions_.constant(1));
+  tensor.strides.assign(extents.size(), code.positions().constant(1));
   for (size_t axis = extents.size(); axis-- > 1;)
-    tensor.strides[axis - 1] = positions_.dims().mul(tensor.strides[axis], extents[axis]);
+    tensor.strides[axis - 1] = code.positions().dims().mul(tensor.strides[axis], extents[axis]);
   return tensor;
 }
 
-std::pair<Value, Dim> BlockBody::pointer(Value pointer) {
-  Dim offset = positions_.constant(0);
+static std::pair<Value, Dim> pointerOf(BlockCode &code, Value pointer) {
+  Dim offset = code.positions().constant(0);
   while (auto moved = pointer.getDefiningOp<pto::AddPtrOp>()) {
-    offset = positions_.add(offset, positions_.of(moved.getOffset()));
+    offset = code.positions().add(offset, code.positions().of(moved.getOffset()));
     pointer = moved.getPointer();
   }
   return {pointer, offset};
 }
 
-/// `a:b`; the start has a name, since it stands there twice.
-std::string BlockBody::span(Dim offset, Dim size, const char *start, const char *length) {
-  Dim end = positions_.add(offset, size);
+std::string spanText(BlockCode &code, Dim offset, Dim size, const char *start, const char *length) {
+  Dim end = code.positions().add(offset, size);
   if (offset.isConstant() && end.isConstant())
     return std::to_string(*offset.constant()) + ":" + std::to_string(*end.constant());
   if (offset.isConstant(0))
-    return "0:" + dimText(size, length).as(Precedence::Or);
-  std::string from = dimText(offset, start).as(Precedence::Or);
-  if (counting_) {
-    dimText(offset, start);
-    dimText(size, length);
+    return "0:" + dimText(code, size, length).as(Precedence::Or);
+  std::string from = dimText(code, offset, start).as(Precedence::Or);
+  if (code.isCounting()) {
+    dimText(code, offset, start);
+    dimText(code, size, length);
     return from;
   }
-  Expression count = dimText(size, length);
+  Expression count = dimText(code, size, length);
   bool isSum = end.terms().size() == offset.terms().size() + size.terms().size();
   return from + ":" +
-         (isSum ? binary(dimText(offset, start), "+", count)
-                : positions_.text(end, [&](Value leaf) { return value(leaf); }))
+         (isSum ? binary(dimText(code, offset, start), "+", count)
+                : code.positions().text(end, [&](Value leaf) { return valueText(code, leaf); }))
              .text;
 }
 
@@ -82,26 +84,26 @@ static Dim multipleOf(DimContext &dims, const DimTerm &term, Dim stride) {
 
 /// `a[h, i:i + n, :]`, where the view is of two axes of the array as they lie, at a position of the
 /// others.
-std::optional<std::string> BlockBody::indexed(Value value) {
+static std::optional<std::string> indexOfArray(BlockCode &code, Value value) {
   auto part = value.getDefiningOp<pto::PartitionViewOp>();
   auto view = part.getSource().getDefiningOp<pto::MakeTensorViewOp>();
   if (!view || (view.getLayout() && *view.getLayout() != pto::ViewLayout::nd) ||
       view.getShape().size() != 2)
     return std::nullopt;
-  auto [base, offset] = pointer(view.getPointer());
+  auto [base, offset] = pointerOf(code, view.getPointer());
   auto argument = dyn_cast<BlockArgument>(base);
   if (!argument)
     return std::nullopt;
-  const Tensor &tensor = tensorOf(argument);
+  const ArrayShape &tensor = shapeOf(code, argument);
   size_t rank = tensor.extents.size();
   if (rank == 0)
     return std::nullopt;
   Dim shape[2], strides[2], from[2], size[2];
   for (unsigned i = 0; i < 2; ++i) {
-    shape[i] = positions_.of(view.getShape()[i]);
-    strides[i] = positions_.of(view.getStrides()[i]);
-    from[i] = positions_.of(part.getOffsets()[i]);
-    size[i] = positions_.of(part.getSizes()[i]);
+    shape[i] = code.positions().of(view.getShape()[i]);
+    strides[i] = code.positions().of(view.getStrides()[i]);
+    from[i] = code.positions().of(part.getOffsets()[i]);
+    size[i] = code.positions().of(part.getSizes()[i]);
   }
   auto axisOf = [&](unsigned i, size_t below) -> std::optional<size_t> {
     for (size_t axis = below; axis-- > 0;)
@@ -115,16 +117,16 @@ std::optional<std::string> BlockBody::indexed(Value value) {
     row = axisOf(0, *col);
   if (!col || (!row && !(isRow && strides[0] == shape[1])))
     return std::nullopt;
-  llvm::SmallVector<Dim> positions(rank, positions_.constant(0));
+  llvm::SmallVector<Dim> positions(rank, code.positions().constant(0));
   for (const DimTerm &term : offset.terms()) {
     bool isTaken = false;
     for (size_t axis = 0; axis < rank && !isTaken; ++axis) {
       if (axis == *col || (row && axis == *row))
         continue;
-      Dim times = multipleOf(positions_.dims(), term, tensor.strides[axis]);
+      Dim times = multipleOf(code.positions().dims(), term, tensor.strides[axis]);
       if (!times)
         continue;
-      positions[axis] = positions_.add(positions[axis], times);
+      positions[axis] = code.positions().add(positions[axis], times);
       isTaken = true;
     }
     if (!isTaken)
@@ -134,69 +136,70 @@ std::optional<std::string> BlockBody::indexed(Value value) {
   for (size_t axis = 0; axis < rank; ++axis) {
     bool isCol = axis == *col;
     if (!isCol && !(row && axis == *row)) {
-      items.push_back(dimText(positions[axis], "at").text);
+      items.push_back(dimText(code, positions[axis], "at").text);
       continue;
     }
     unsigned i = isCol ? 1 : 0;
     bool isWhole = from[i].isConstant(0) && size[i] == tensor.extents[axis];
     items.push_back(
-        isWhole ? ":" : span(from[i], size[i], isCol ? "col" : "row", isCol ? "cols" : "rows"));
+        isWhole ? ":"
+                : spanText(code, from[i], size[i], isCol ? "col" : "row", isCol ? "cols" : "rows"));
   }
-  return this->value(argument).text + "[" + llvm::join(items, ", ") + "]";
+  return valueText(code, argument).text + "[" + llvm::join(items, ", ") + "]";
 }
 
-Expression BlockBody::rawView(Value value) {
+Expression tensorViewText(BlockCode &code, Value value) {
   auto view = value.getDefiningOp<pto::MakeTensorViewOp>();
-  auto [base, offset] = pointer(view.getPointer());
+  auto [base, offset] = pointerOf(code, view.getPointer());
   auto list = [&](ValueRange values) {
     std::vector<std::string> texts;
     for (Value each : values)
-      texts.push_back(positionAs(each, "n").text);
+      texts.push_back(indexText(code, each, "n").text);
     return "[" + llvm::join(texts, ", ") + "]";
   };
-  std::string text = "make_tensor_view(" + this->value(base).text + ", " +
-                     dimText(offset, "offset").text + ", " + list(view.getShape()) + ", " +
+  std::string text = "make_tensor_view(" + valueText(code, base).text + ", " +
+                     dimText(code, offset, "offset").text + ", " + list(view.getShape()) + ", " +
                      list(view.getStrides());
   if (view.getLayout() && *view.getLayout() != pto::ViewLayout::nd)
     text += ", layout: ." + pto::stringifyViewLayout(*view.getLayout()).str();
   return {text + ")"};
 }
 
-Expression BlockBody::viewText(Value value) {
+Expression viewText(BlockCode &code, Value value) {
   auto part = value.getDefiningOp<pto::PartitionViewOp>();
   if (!part) {
-    unwritable_(value.getDefiningOp(), "a view is no part of a tensor");
+    code.unwritable(value.getDefiningOp(), "a view is no part of a tensor");
     return {"0"};
   }
-  if (std::optional<std::string> text = indexed(value))
+  if (std::optional<std::string> text = indexOfArray(code, value))
     return {*text};
   auto view = part.getSource().getDefiningOp<pto::MakeTensorViewOp>();
   std::string key = "view ";
-  auto [base, offset] = pointer(view.getPointer());
+  auto [base, offset] = pointerOf(code, view.getPointer());
   key += std::to_string(reinterpret_cast<uintptr_t>(base.getAsOpaquePointer())) + "+" +
          std::to_string(offset.id());
   for (Value each : view->getOperands().drop_front())
-    key += "," + std::to_string(positions_.of(each).id());
+    key += "," + std::to_string(code.positions().of(each).id());
   if (view.getLayout())
     key += pto::stringifyViewLayout(*view.getLayout()).str();
-  std::string name =
-      share(key, {Shared::Kind::View, Dim(), view.getResult(), this->value(base).text + "_view"})
-          .text;
+  std::string name = shareText(code, key,
+                               {SharedText::Kind::View, Dim(), view.getResult(),
+                                valueText(code, base).text + "_view"})
+                         .text;
   std::vector<std::string> items;
   static constexpr const char *hints[2][2] = {{"row", "rows"}, {"col", "cols"}};
   for (auto [i, offset] : llvm::enumerate(part.getOffsets())) {
     const auto &hint = hints[i + 1 == part.getOffsets().size()];
-    items.push_back(
-        span(positions_.of(offset), positions_.of(part.getSizes()[i]), hint[0], hint[1]));
+    items.push_back(spanText(code, code.positions().of(offset),
+                             code.positions().of(part.getSizes()[i]), hint[0], hint[1]));
   }
   return {name + "[" + llvm::join(items, ", ") + "]"};
 }
 
-/// The array and the number of an element, as arguments.
-std::string BlockBody::elementAt(Value at, Value offset) {
-  auto [base, first] = pointer(at);
-  Dim position = positions_.add(first, positions_.of(offset));
-  return value(base).text + ", " + dimText(position, "at").text;
+std::string elementOperands(BlockCode &code, Value at, Value offset) {
+  auto [base, first] = pointerOf(code, at);
+  Dim position = code.positions().add(first, code.positions().of(offset));
+  return valueText(code, base).text + ", " + dimText(code, position, "at").text;
 }
 
 } // namespace ptl::source

@@ -1,5 +1,12 @@
 #include "codegen/source/entry.h"
 
+#include "codegen/source/op_kinds.h"
+#include "codegen/source/tile_boxes.h"
+#include "codegen/source/tile_expressions.h"
+#include "codegen/source/tile_ranges.h"
+#include "codegen/source/tile_statements.h"
+#include "codegen/source/tile_stores.h"
+
 #include "passes/analysis/source_place.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -16,6 +23,15 @@ std::string lengthNameOf(Value value, const std::set<std::string> &inTypes) {
   return inTypes.count(name) != 0 ? name : "";
 }
 
+std::string ProgramEntry::print() {
+  run();
+  code_.startAgain();
+  run();
+  std::string header =
+      entry_.header("program", [&](Type type) { return typeText(code_, type); }, {});
+  return kernels_ + header + "{\n" + code_.takeText() + "}\n";
+}
+
 void ProgramEntry::run() {
   // The declaration is printed twice, and the second time begins anew.
   kernels_.clear();
@@ -29,13 +45,13 @@ void ProgramEntry::run() {
     // The kinds of names are asked for in this order, and the last one that there is counts.
     for (llvm::StringRef kind : {attrs::name.key(), attrs::output.key(), attrs::dim.key()})
       if (std::string name = entry_.attribute(argument, kind); !name.empty()) {
-        names_.reserve(name);
-        know(argument, name);
+        code_.names().reserve(name);
+        code_.know(argument, name);
         // Storage that is a parameter has contents from the begin on.
         if (kind == attrs::name.key() && isa<ir::RefType>(argument.getType()))
           written_[argument].push_back(nullptr);
       }
-  block(entry_.function.getBody().front());
+  printBlock(code_, entry_.function.getBody().front());
 }
 
 /// Operations that write storage, grids as a whole.
@@ -99,20 +115,20 @@ bool ProgramEntry::special(Operation *op) {
     return store(each);
   // All of an array is that array, however the lengths are computed.
   if (auto slice = dyn_cast<ir::SliceOp>(op);
-      slice && !slice.getOutside() && known_.count(slice.getSource()) &&
+      slice && !slice.getOutside() && code_.isKnown(slice.getSource()) &&
       // A variable may change, so its name does not stand for what it was.
-      !variables_.count(slice.getSource()) &&
-      isWholeBox(slice.getSource(), slice.getOffsets(), slice.getLengths(), slice.getSteps(),
+      !code_.isVariable(slice.getSource()) &&
+      isWholeBox(code_, slice.getSource(), slice.getOffsets(), slice.getLengths(), slice.getSteps(),
                  slice.getDropped())) {
-    know(slice.getResult(), known_[slice.getSource()].text);
+    code_.know(slice.getResult(), code_.known(slice.getSource()).text);
     return true;
   }
   auto load = dyn_cast<ir::LoadOp>(op);
   if (!load || !readsFinal(load) || load.getOutside() ||
-      !isWholeBox(load.getRef(), load.getOffsets(), load.getLengths(), load.getSteps(),
+      !isWholeBox(code_, load.getRef(), load.getOffsets(), load.getLengths(), load.getSteps(),
                   load.getDropped()))
     return false;
-  know(load.getResult(), known_[load.getRef()].text);
+  code_.know(load.getResult(), code_.known(load.getRef()).text);
   return true;
 }
 
@@ -195,19 +211,19 @@ scf::IfOp ProgramEntry::choiceFor(ir::AllocOp alloc) const {
 }
 
 void ProgramEntry::choose(scf::IfOp branch, Value ref) {
-  std::string name = names_.fresh(refName(ref));
+  std::string name = code_.names().fresh(refName(ref));
   auto arm = [&](mlir::Block &body) {
-    known_.erase(ref);
-    block(body);
-    line(known_[ref].text);
+    code_.exchangeKnown(ref, std::nullopt);
+    printBlock(code_, body);
+    code_.line(code_.known(ref).text);
     closed(body);
   };
-  line("let " + name + " = if " + value(branch.getCondition()).text + " {");
+  code_.line("let " + name + " = if " + valueText(code_, branch.getCondition()).text + " {");
   arm(*branch.thenBlock());
-  line("} else {");
+  code_.line("} else {");
   arm(*branch.elseBlock());
-  line("}");
-  know(ref, name);
+  code_.line("}");
+  code_.know(ref, name);
 }
 
 /// Storage is named where it is written first; where that is further inside, it begins as zeros.
@@ -236,7 +252,7 @@ void ProgramEntry::allocate(ir::AllocOp alloc) {
   if (launch && llvm::any_of(outlined(launch).outputs,
                              [&](const auto &output) { return output.first == alloc.getResult(); }))
     return;
-  let(alloc, {"zeros(" + typeText(alloc.getType()) + ")"}, refName(alloc), "var");
+  code_.var(alloc, {"zeros(" + typeText(code_, alloc.getType()) + ")"}, refName(alloc));
   noteWritten(alloc, alloc);
 }
 
@@ -250,24 +266,27 @@ bool ProgramEntry::store(ir::StoreOp store) {
   if (!begins)
     return false;
   // Several writes need a variable.
-  const char *word = writersOf(ref).size() > 1 ? "var" : "let";
-  std::string type = typeText(ref.getType());
-  bool isWhole = !store.getIndex() && isWholeBox(ref, store.getOffsets(), store.getLengths(),
+  bool isVar = writersOf(ref).size() > 1;
+  std::string type = typeText(code_, ref.getType());
+  bool isWhole = !store.getIndex() && isWholeBox(code_, ref, store.getOffsets(), store.getLengths(),
                                                  store.getSteps(), store.getDropped());
   // A partial store needs something to be stored into.
   if (!isWhole) {
-    let(ref, {"zeros(" + type + ")"}, refName(ref), "var");
+    code_.var(ref, {"zeros(" + type + ")"}, refName(ref));
     return false;
   }
   Value stored = store.getValue();
   bool sameShape = ir::rankOf(stored.getType()) == ir::rankOf(ref.getType());
-  std::string text = operandOf(store, stored).text;
+  std::string text = storedText(code_, store, stored).text;
   // A scalar fills the array, and a smaller array is repeated.
   if (ir::rankOf(stored.getType()) == 0)
     text = "full(" + type + ", " + text + ")";
   else if (!sameShape)
     text = "broadcast(" + text + ", " + type.substr(type.find('[')) + ")";
-  let(ref, {text}, refName(ref), word);
+  if (isVar)
+    code_.var(ref, {text}, refName(ref));
+  else
+    code_.let(ref, {text}, refName(ref));
   return true;
 }
 
@@ -283,13 +302,13 @@ std::string ProgramEntry::refName(Value ref) {
   for (Operation *user : ref.getUsers())
     if (auto store = dyn_cast<ir::StoreOp>(user);
         store && ir::rankOf(store.getValue().getType()) > 0)
-      return nameFor(store.getValue());
+      return wantedName(code_, store.getValue());
   return "t";
 }
 
 std::string ProgramEntry::argumentName(Value value) {
-  if (auto found = known_.find(value); found != known_.end() && isIdentifier(found->second.text))
-    return found->second.text;
+  if (std::string name = code_.known(value).text; isIdentifier(name))
+    return name;
   if (isa<ir::RefType>(value.getType()))
     return refName(value);
   Operation *op = value.getDefiningOp();
@@ -297,12 +316,12 @@ std::string ProgramEntry::argumentName(Value value) {
   while (op && isa<ir::SliceOp, ir::LoadOp, ir::CastOp>(op) &&
          block::nameOf(op->getLoc()).empty()) {
     Value source = op->getOperand(0);
-    if (auto found = known_.find(source); found != known_.end() && isIdentifier(found->second.text))
-      return found->second.text;
+    if (std::string name = code_.known(source).text; isIdentifier(name))
+      return name;
     op = source.getDefiningOp();
     value = source;
   }
-  return nameFor(value);
+  return wantedName(code_, value);
 }
 
 /// Whether a loop goes along the tile that begins at its lower bound, a position of a grid.
@@ -396,12 +415,13 @@ void ProgramEntry::launch(ir::ParallelOp first) {
   // Its results have the names that they have here.
   for (ir::ParallelOp grid : group)
     for (Value ref : storedRefs(grid))
-      if (!known_.count(ref) && isOutput(ref, group))
-        know(ref, names_.fresh(refName(ref)));
+      if (!code_.isKnown(ref) && isOutput(ref, group))
+        code_.know(ref, code_.names().fresh(refName(ref)));
   KernelBody body(
       group, entry_.facts, entry_.dims, entry_.inTypes,
       [&](Value value) { return argumentName(value); },
-      [&](Value ref) { return isOutput(ref, group); }, unwritable_);
+      [&](Value ref) { return isOutput(ref, group); },
+      [&](Operation *op, const std::string &why) { code_.unwritable(op, why); });
   OutlinedKernel kernel = body.print();
   kernel.doc = entry_.facts.kernelDocAt(first.getLoc());
   std::string wanted = entry_.facts.kernelAt(first.getLoc());
@@ -409,9 +429,8 @@ void ProgramEntry::launch(ir::ParallelOp first) {
   if (wanted.empty()) {
     std::string what = !kernel.outputs.empty() ? refName(kernel.outputs[0].first)
                                                : argumentName(storedRefs(first).front());
-    if (auto found = known_.find(kernel.outputs.empty() ? Value() : kernel.outputs[0].first);
-        found != known_.end())
-      what = found->second.text;
+    if (!kernel.outputs.empty() && code_.isKnown(kernel.outputs[0].first))
+      what = code_.known(kernel.outputs[0].first).text;
     wanted = entry_.facts.name + "_" + what;
   }
   callAs(kernel, wanted, first);
@@ -469,8 +488,8 @@ void ProgramEntry::launch(ir::LaunchOp launch) {
   OutlinedKernel kernel = outlined(launch);
   keepWritten(kernel, [&](Value ref) { return isWritten(ref, launch); });
   for (const auto &[ref, type] : kernel.outputs)
-    if (!known_.count(ref))
-      know(ref, names_.fresh(refName(ref)));
+    if (!code_.isKnown(ref))
+      code_.know(ref, code_.names().fresh(refName(ref)));
   kernel.doc = entry_.facts.kernelDocAt(launch.getLoc());
   std::string wanted = entry_.facts.kernelAt(launch.getLoc());
   if (wanted.empty()) {
@@ -493,19 +512,19 @@ void ProgramEntry::call(const OutlinedKernel &kernel, const std::string &name, O
     // An `inout` argument must have a value before the call.
     if (argument.isInout && !isWritten(argument.value, at)) {
       bool isAlloc = argument.value.getDefiningOp() != nullptr;
-      std::string zeros = "zeros(" + typeText(argument.value.getType()) + ")";
+      std::string zeros = "zeros(" + typeText(code_, argument.value.getType()) + ")";
       if (isAlloc)
-        let(argument.value, {zeros}, refName(argument.value), "var");
+        code_.var(argument.value, {zeros}, refName(argument.value));
       else
-        line(known_[argument.value].text + " = " + zeros);
+        code_.line(code_.known(argument.value).text + " = " + zeros);
     }
-    arguments.push_back((argument.isInout ? "inout " : "") + value(argument.value).text);
+    arguments.push_back((argument.isInout ? "inout " : "") + valueText(code_, argument.value).text);
   }
   for (const std::string &dim : kernel.namedDims)
     arguments.push_back(dim + ": " + dim);
   std::string text = name + "(" + llvm::join(arguments, ", ") + ")";
   if (kernel.outputs.empty())
-    return line(text);
+    return code_.line(text);
   std::vector<std::string> names, copies;
   bool isVar = false;
   for (const auto &[ref, type] : kernel.outputs) {
@@ -514,19 +533,19 @@ void ProgramEntry::call(const OutlinedKernel &kernel, const std::string &name, O
     isVar |= isAlloc && !isChosen && writersOf(ref).size() > 1;
     if (isAlloc) {
       // Storage of this program is bound by the call; parameters are assigned to.
-      names.push_back(known_[ref].text);
+      names.push_back(code_.known(ref).text);
     } else if (kernel.outputs.size() == 1) {
-      return line(known_[ref].text + " = " + text);
+      return code_.line(code_.known(ref).text + " = " + text);
     } else {
       // Several results come as a tuple, so parameters take theirs from names in between.
-      names.push_back(names_.fresh(known_[ref].text + "_new"));
-      copies.push_back(known_[ref].text + " = " + names.back());
+      names.push_back(code_.names().fresh(code_.known(ref).text + "_new"));
+      copies.push_back(code_.known(ref).text + " = " + names.back());
     }
   }
   std::string target = names.size() == 1 ? names[0] : "(" + llvm::join(names, ", ") + ")";
-  line((isVar ? "var " : "let ") + target + " = " + text);
+  code_.line((isVar ? "var " : "let ") + target + " = " + text);
   for (const std::string &copy : copies)
-    line(copy);
+    code_.line(copy);
 }
 
 } // namespace ptl::source

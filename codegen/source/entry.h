@@ -4,6 +4,8 @@
 #include "codegen/source/tile_kernels.h"
 #include "ir/dialect/attributes.h"
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
 namespace ptl::source {
 
 /// The header that entries of both kinds have.
@@ -53,20 +55,14 @@ std::string lengthNameOf(mlir::Value value, const std::set<std::string> &inTypes
 using KernelOfLaunch = std::function<OutlinedKernel(ir::LaunchOp)>;
 
 /// A program, or the host code of a chip: grids become kernels, launches call them.
-class ProgramEntry : public TileBody {
+class ProgramEntry : public BodyKind {
 public:
   ProgramEntry(Entry &entry, Unwritable unwritable, KernelOfLaunch kernelOfLaunch = {})
-      : TileBody(false, std::move(unwritable)), entry_(entry),
+      : entry_(entry), code_(*this, ArrayUse::Whole, std::move(unwritable)),
         kernelOfLaunch_(std::move(kernelOfLaunch)) {}
 
-  std::string print() {
-    run();
-    startAgain();
-    run();
-    std::string text = kernels_;
-    return text + entry_.header("program", [&](mlir::Type type) { return typeText(type); }, {}) +
-           "{\n" + out_ + "}\n";
-  }
+  /// The kernels that it calls, then the program.
+  std::string print();
 
 private:
   void run();
@@ -99,6 +95,7 @@ private:
   llvm::SmallVector<mlir::Operation *> writersOf(mlir::Value ref) const;
 
   Entry &entry_;
+  BodyCode code_;
   KernelOfLaunch kernelOfLaunch_;
   mutable llvm::DenseMap<mlir::Operation *, OutlinedKernel> outlined_; ///< of launches
   std::string kernels_;

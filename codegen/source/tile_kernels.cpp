@@ -1,6 +1,10 @@
 #include "codegen/source/tile_kernels.h"
 
 #include "codegen/source/entry.h"
+#include "codegen/source/op_kinds.h"
+#include "codegen/source/origins.h"
+#include "codegen/source/tile_loops.h"
+#include "codegen/source/tile_ranges.h"
 #include "ir/dialect/attributes.h"
 
 #include "passes/analysis/op_info.h"
@@ -83,8 +87,8 @@ std::optional<Expression> KernelBody::foreign(Value value) {
   // A length that a type speaks of goes by that name, and becomes a dimension.
   if (std::string name = isOwn ? "" : lengthNameOf(value, inTypes_); !name.empty()) {
     lengths_.insert(name);
-    know(value, name);
-    return known_[value];
+    code_.know(value, name);
+    return code_.known(value);
   }
   if (Operation *op = value.getDefiningOp(); op && !isOwn) {
     // Cheap operations on the outside are repeated inside instead of passed.
@@ -96,8 +100,8 @@ std::optional<Expression> KernelBody::foreign(Value value) {
     auto argument = cast<BlockArgument>(value);
     // A dimension of the entry is a dimension of the kernel.
     if (auto dim = attrs::dim.of(function, argument.getArgNumber())) {
-      know(value, dim.str());
-      return known_[value];
+      code_.know(value, dim.str());
+      return code_.known(value);
     }
   }
   bool isArray = ir::rankOf(value.getType()) > 0;
@@ -105,8 +109,8 @@ std::optional<Expression> KernelBody::foreign(Value value) {
       isa<ir::RefType>(value.getType()) && llvm::any_of(grids_, [&](ir::ParallelOp grid) {
         return llvm::is_contained(storedRefs(grid), value);
       });
-  std::string name = names_.fresh(nameOf_(value));
-  std::string type = typeText(value.getType());
+  std::string name = code_.names().fresh(nameOf_(value));
+  std::string type = typeText(code_, value.getType());
   if (auto argument = dyn_cast<BlockArgument>(value); argument && isArray)
     // Strides belong to the types of arrays that the entry was given.
     if (auto strides = facts_.strides.find(nameOf_(value)); strides != facts_.strides.end())
@@ -117,10 +121,10 @@ std::optional<Expression> KernelBody::foreign(Value value) {
   else
     arguments_.push_back({value, name, type, isStored});
   if (isArray)
-    knowGlobal(value, name);
+    code_.knowGlobal(value, name);
   else
-    know(value, name);
-  return known_[value];
+    code_.know(value, name);
+  return code_.known(value);
 }
 
 std::string *KernelBody::prologueFor(Operation *op) { return isInside(op) ? nullptr : &prologue_; }
@@ -133,18 +137,18 @@ void KernelBody::reserveLengths(ir::ParallelOp grid) {
         for (const ir::Extent &extent : ir::extentsOf(operand.getType()))
           if (extent.symbol)
             for (const std::string &name : identifiersOf(extent.symbol.getValue()))
-              names_.reserve(name);
+              code_.names().reserve(name);
   });
 }
 
 void KernelBody::run() {
   // The names of dimensions come first, so that no local takes them.
   for (const std::string &dim : dims_)
-    names_.reserve(dim);
+    code_.names().reserve(dim);
   for (ir::ParallelOp each : grids_)
     reserveLengths(each);
   for (ir::ParallelOp each : grids_)
-    grid(each);
+    printGrid(code_, each);
 }
 
 static bool isDataFact(llvm::StringRef condition) {
@@ -223,10 +227,7 @@ void KernelBody::repeatRequirements(OutlinedKernel &kernel) {
 
 /// Requires of arrays of positions what makes the accesses by them right.
 void KernelBody::requireOfPositions(OutlinedKernel &kernel) {
-  auto nameOf = [&](Value array) {
-    auto named = known_.find(array);
-    return named == known_.end() ? "" : named->second.text;
-  };
+  auto nameOf = [&](Value array) { return code_.known(array).text; };
   auto require = [&](const std::string &fact) {
     if (!llvm::is_contained(kernel.wheres, fact))
       kernel.wheres.push_back(fact);
@@ -235,7 +236,7 @@ void KernelBody::requireOfPositions(OutlinedKernel &kernel) {
   // to be told.
   for (ir::ParallelOp grid : grids_)
     for (Value array : uniqueArrays(grid))
-      if (known_.contains(array))
+      if (code_.isKnown(array))
         require("unique(" + nameOf(array) + ")");
   for (ir::ParallelOp grid : grids_)
     for (const std::string &fact : factsOfIndices(grid, nameOf))
@@ -344,7 +345,7 @@ static bool hasUnboundedTile(ir::ParallelOp grid) {
 OutlinedKernel KernelBody::print() {
   // The first run counts how often each position is used, and finds names; the second prints.
   run();
-  startAgain();
+  code_.startAgain();
   arguments_.clear();
   outputs_.clear();
   prologue_.clear();
@@ -353,8 +354,8 @@ OutlinedKernel KernelBody::print() {
   kernel.arguments = arguments_;
   kernel.outputs = outputs_;
   for (const auto &[value, type] : outputs_)
-    kernel.outputNames.push_back(known_[value].text);
-  kernel.body = prologue_ + out_;
+    kernel.outputNames.push_back(code_.known(value).text);
+  kernel.body = prologue_ + code_.takeText();
   if (llvm::any_of(grids_, hasUnboundedTile))
     kernel.clause = "on core for " + facts_.target;
   findDims(kernel);

@@ -1,8 +1,9 @@
 // Grids of a program as kernels of their own.
 #pragma once
 
-#include "codegen/source/tile_body.h"
+#include "codegen/source/body_code.h"
 #include "codegen/source/tile_source.h"
+#include "ir/dialect/ptl_dialect.h"
 
 #include "llvm/ADT/SetVector.h"
 
@@ -31,15 +32,16 @@ struct OutlinedKernel {
 };
 
 /// The body of a kernel that is made of grids: values from outside become parameters.
-class KernelBody : public TileBody {
+class KernelBody : public BodyKind {
 public:
   using NameOf = std::function<std::string(mlir::Value)>;
   using IsOutput = std::function<bool(mlir::Value)>;
   KernelBody(llvm::ArrayRef<ir::ParallelOp> grids, const EntryFacts &facts,
              const std::vector<std::string> &dims, const std::set<std::string> &inTypes,
              NameOf nameOf, IsOutput isOutput, Unwritable unwritable)
-      : TileBody(true, std::move(unwritable)), grids_(grids), facts_(facts), dims_(dims),
-        inTypes_(inTypes), nameOf_(std::move(nameOf)), isOutput_(std::move(isOutput)) {}
+      : code_(*this, ArrayUse::Indexed, std::move(unwritable)), grids_(grids), facts_(facts),
+        dims_(dims), inTypes_(inTypes), nameOf_(std::move(nameOf)), isOutput_(std::move(isOutput)) {
+  }
   OutlinedKernel print();
 
 private:
@@ -58,6 +60,7 @@ private:
   void requireOfPositions(OutlinedKernel &kernel);
   void findBounds(OutlinedKernel &kernel);
 
+  BodyCode code_;
   llvm::ArrayRef<ir::ParallelOp> grids_;
   const EntryFacts &facts_;
   const std::vector<std::string> &dims_;

@@ -1,8 +1,7 @@
-// Finds the values that need a name so that the text computes everything in the order of the IR:
-// expressions are computed where they are written, operands from left to right.
-#include "codegen/source/tile_body.h"
+#include "codegen/source/tile_order.h"
 
-#include "passes/analysis/source_place.h"
+#include "codegen/source/op_kinds.h"
+#include "codegen/source/tile_inlining.h"
 
 #include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/SetVector.h"
@@ -66,23 +65,24 @@ static bool hasNoPlace(Operation *op) {
          isTransparent(op) || isa<ir::NewAxisOp, ir::DimOp, ir::AllocOp>(op);
 }
 
-void TileBody::collectWritten(Operation *op, llvm::SmallVectorImpl<Operation *> &written) {
+static void collectWritten(BodyCode &code, Operation *op,
+                           llvm::SmallVectorImpl<Operation *> &written) {
   llvm::SetVector<Value> operands(op->operand_begin(), op->operand_end());
   if (isa<ir::ParallelOp>(op)) // a call of the kernel that it becomes
     getUsedValuesDefinedAbove(op->getRegions(), operands);
   for (Value operand : operands) {
     Operation *made = operand.getDefiningOp();
-    if (!made || made->getBlock() != op->getBlock() || known_.count(operand))
+    if (!made || made->getBlock() != op->getBlock() || code.isKnown(operand))
       continue;
     if (hasNoPlace(made))
-      collectWritten(made, written);
-    else if (isInlined(made) && !llvm::is_contained(written, made))
+      collectWritten(code, made, written);
+    else if (isInlined(code, made) && !llvm::is_contained(written, made))
       written.push_back(made);
   }
 }
 
-void TileBody::nameByOrder(mlir::Block &block) {
-  Pending pending(named_);
+void nameByOrder(BodyCode &code, mlir::Block &block) {
+  Pending pending(code.inlining().named);
   for (Operation &op : block) {
     if (hasNoPlace(&op))
       continue;
@@ -90,10 +90,10 @@ void TileBody::nameByOrder(mlir::Block &block) {
     if (check && isMadeAgain(check))
       continue;
     llvm::SmallVector<Operation *> written;
-    collectWritten(&op, written);
+    collectWritten(code, &op, written);
     // A store is written with its value first, as it is computed.
     pending.take(written);
-    if (!op.hasTrait<OpTrait::IsTerminator>() && isInlined(&op)) {
+    if (!op.hasTrait<OpTrait::IsTerminator>() && isInlined(code, &op)) {
       pending.add(&op);
       continue;
     }

@@ -1,5 +1,8 @@
-// Arithmetic of scalars that no built-in stands for.
-#include "codegen/source/tile_body.h"
+#include "codegen/source/tile_scalars.h"
+
+#include "codegen/source/op_kinds.h"
+#include "codegen/source/tile_expressions.h"
+#include "codegen/source/tile_literals.h"
 #include "ir/dialect/comparison_text.h"
 #include "ir/dialect/scalar_values.h"
 
@@ -16,47 +19,49 @@ static constexpr std::string_view kSpellings[] = {
 };
 
 /// A constant takes its type from what it meets, if that has one.
-Expression TileBody::operandBeside(Value operand, Value other) {
+Expression operandBeside(BodyCode &code, Value operand, Value other) {
   bool otherSays = other && !matchPattern(other, m_Constant());
   if (Operation *op = operand.getDefiningOp(); op && matchPattern(operand, m_Constant()))
-    return literal(op->getAttr("value"), operand.getType(), !otherSays);
-  return value(operand);
+    return literalText(op->getAttr("value"), operand.getType(), !otherSays);
+  return valueText(code, operand);
 }
 
 /// An element of memory that is compared as a position is said to be one: else the position would
 /// become what the element is.
-Expression TileBody::compared(Value operand, Value other) {
+static Expression comparedOperand(BodyCode &code, Value operand, Value other) {
   auto cast = operand.getDefiningOp<arith::IndexCastOp>();
   bool isElement = cast && operand.getType().isIndex() && cast.getIn().getDefiningOp() &&
                    !cast.getIn().getType().isInteger(64);
-  return isElement ? Expression{"int(" + value(cast.getIn()).text + ")"}
-                   : operandBeside(operand, other);
+  return isElement ? Expression{"int(" + valueText(code, cast.getIn()).text + ")"}
+                   : operandBeside(code, operand, other);
 }
 
-Expression TileBody::comparison(arith::CmpIOp op, arith::CmpIPredicate predicate) {
+Expression comparedIntegers(BodyCode &code, arith::CmpIOp op, arith::CmpIPredicate predicate) {
   using P = arith::CmpIPredicate;
   // A negative number is large when compared as an unsigned one.
   if (op.getLhs().getType().isIndex() && (predicate == P::ult || predicate == P::ule)) {
-    Expression first = compared(op.getLhs(), {}), again = compared(op.getLhs(), {}); // both count
-    return binary(binary(first, ">=", {"0"}), "and",
-                  binary(again, ir::comparisonText(predicate), compared(op.getRhs(), {})));
+    Expression first = comparedOperand(code, op.getLhs(), {}),
+               again = comparedOperand(code, op.getLhs(), {}); // both count
+    return binary(
+        binary(first, ">=", {"0"}), "and",
+        binary(again, ir::comparisonText(predicate), comparedOperand(code, op.getRhs(), {})));
   }
-  return binary(compared(op.getLhs(), op.getRhs()), ir::comparisonText(predicate),
-                compared(op.getRhs(), op.getLhs()));
+  return binary(comparedOperand(code, op.getLhs(), op.getRhs()), ir::comparisonText(predicate),
+                comparedOperand(code, op.getRhs(), op.getLhs()));
 }
 
 /// As the scalar unit computes it; nothing for other operations.
-std::optional<Expression> TileBody::scalar(Operation *op) {
+std::optional<Expression> scalarText(BodyCode &code, Operation *op) {
   if (auto comparison = dyn_cast<arith::CmpFOp>(op))
-    return binary(operandBeside(comparison.getLhs(), comparison.getRhs()),
+    return binary(operandBeside(code, comparison.getLhs(), comparison.getRhs()),
                   ir::comparisonText(comparison.getPredicate()),
-                  operandBeside(comparison.getRhs(), comparison.getLhs()));
+                  operandBeside(code, comparison.getRhs(), comparison.getLhs()));
   if (auto own = dyn_cast<arith::CmpIOp>(op))
-    return comparison(own, own.getPredicate());
+    return comparedIntegers(code, own, own.getPredicate());
   if (auto choice = dyn_cast<arith::SelectOp>(op))
-    return Expression{"if " + value(choice.getCondition()).text + " { " +
-                          operandBeside(choice.getTrueValue(), {}).text + " } else { " +
-                          operandBeside(choice.getFalseValue(), {}).text + " }",
+    return Expression{"if " + valueText(code, choice.getCondition()).text + " { " +
+                          operandBeside(code, choice.getTrueValue(), {}).text + " } else { " +
+                          operandBeside(code, choice.getFalseValue(), {}).text + " }",
                       Precedence::None};
   Type type = op->getNumResults() == 1 ? op->getResult(0).getType() : Type();
   if (!type || type.isIndex() || type.isInteger(1))
@@ -66,8 +71,8 @@ std::optional<Expression> TileBody::scalar(Operation *op) {
   if (form.empty())
     return std::nullopt;
   if (form.find('$') == std::string_view::npos)
-    return binary(operandBeside(op->getOperand(0), op->getOperand(1)), form,
-                  operandBeside(op->getOperand(1), op->getOperand(0)));
+    return binary(operandBeside(code, op->getOperand(0), op->getOperand(1)), form,
+                  operandBeside(code, op->getOperand(1), op->getOperand(0)));
   std::string text;
   bool isPrefix = form.starts_with('-');
   for (size_t i = 0; i < form.size(); ++i) {
@@ -82,7 +87,7 @@ std::optional<Expression> TileBody::scalar(Operation *op) {
     }
     auto number = static_cast<unsigned>(what - '0');
     Value other = op->getNumOperands() > 1 ? op->getOperand(1 - number) : Value();
-    text += operandBeside(op->getOperand(number), other)
+    text += operandBeside(code, op->getOperand(number), other)
                 .as(isPrefix ? Precedence::Unary : Precedence::None);
   }
   return Expression{text, isPrefix ? Precedence::Unary : Precedence::Postfix};

@@ -1,6 +1,12 @@
 #include "codegen/source/tile_source.h"
 
 #include "codegen/source/entry.h"
+#include "codegen/source/op_kinds.h"
+#include "codegen/source/origins.h"
+#include "codegen/source/tile_literals.h"
+#include "codegen/source/tile_ranges.h"
+#include "codegen/source/tile_statements.h"
+#include "codegen/source/tile_stores.h"
 #include "ir/dialect/attributes.h"
 #include "passes/analysis/op_info.h"
 #include "passes/analysis/source_place.h"
@@ -46,19 +52,19 @@ namespace {
 
 // ---- A kernel stays a kernel --------------------------------------------------------------------
 
-class KernelEntry : public TileBody {
+class KernelEntry : public BodyKind {
 public:
   KernelEntry(Entry &entry, Unwritable unwritable)
-      : TileBody(true, std::move(unwritable)), entry_(entry) {}
+      : entry_(entry), code_(*this, ArrayUse::Indexed, std::move(unwritable)) {}
 
   std::string print() {
     run();
-    startAgain();
+    code_.startAgain();
     initial_.clear();
     run();
     return entry_.header(
-               "kernel", [&](Type type) { return typeText(type); }, initial_) +
-           "{\n" + out_ + "}\n" + schedule();
+               "kernel", [&](Type type) { return typeText(code_, type); }, initial_) +
+           "{\n" + code_.takeText() + "}\n" + schedule();
   }
 
 private:
@@ -90,13 +96,13 @@ private:
     for (BlockArgument argument : entry_.function.getArguments())
       for (llvm::StringRef kind : {attrs::name.key(), attrs::output.key(), attrs::dim.key()})
         if (std::string name = entry_.attribute(argument, kind); !name.empty()) {
-          names_.reserve(name);
+          code_.names().reserve(name);
           if (ir::rankOf(argument.getType()) > 0)
-            knowGlobal(argument, name);
+            code_.knowGlobal(argument, name);
           else
-            know(argument, name);
+            code_.know(argument, name);
         }
-    block(entry_.function.getBody().front());
+    printBlock(code_, entry_.function.getBody().front());
   }
 
   bool keepsOrder() const override { return entry_.facts.placeOf != nullptr; }
@@ -118,7 +124,7 @@ private:
     Value filled = store.getValue();
     if (Operation *full = filled.getDefiningOp(); full && filledWith(full))
       filled = filledWith(full);
-    initial_[known_[store.getRef()].text] = operandOf(store, filled).text;
+    initial_[code_.known(store.getRef()).text] = storedText(code_, store, filled).text;
     return true;
   }
 
@@ -162,6 +168,7 @@ private:
   }
 
   Entry &entry_;
+  BodyCode code_;
   std::map<std::string, std::string> initial_;
 };
 

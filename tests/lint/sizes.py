@@ -11,7 +11,6 @@ FUNCTION_LIMITS = {"passes/": 60}  # by folder, the first that fits
 METHOD_LIMIT = 40
 # Those that are larger may not grow.
 METHOD_LIMITS = {
-    "codegen/source/": 82,
     "ir/execute/": 47,
     "runtime/schedule/": 46,
     "frontend/parse/": 42,
