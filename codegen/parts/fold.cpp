@@ -1,8 +1,12 @@
 #include "codegen/parts/fold.h"
 
+#include "codegen/parts/elements.h"
+
 #include <cstring>
 
 namespace ptl::parts {
+
+using reference::Value;
 
 static OpId foldOp(Fold fold) {
   return fold == Fold::Sum   ? OpId::ReduceSum
@@ -44,6 +48,33 @@ reference::RefArray identityOfSums(ElemKind elem, std::vector<int64_t> shape) {
   reference::RefArray zeros = reference::zeroArray(elem, std::move(shape));
   std::fill(zeros.floats.begin(), zeros.floats.end(), -0.0);
   return zeros;
+}
+
+std::vector<Value> foldedParts(const Grid &grid, const PlacedValue &value,
+                               const std::vector<int64_t> &shape, std::vector<Value> parts) {
+  for (size_t level = value.placement.size(); level-- > 0;) {
+    const LevelPlacement &at = value.placement[level];
+    if (!at.isPartial())
+      continue;
+    for (uint32_t distance = 1; distance < grid.count(level); distance *= 2)
+      for (uint32_t part = 0; part < grid.count(); ++part) {
+        uint32_t left = grid.coordinate(part, level);
+        if (left % (2 * distance) != 0 || left + distance >= grid.count(level))
+          continue;
+        Value &other = parts[grid.withCoordinate(part, level, left + distance)];
+        if (other.isNone())
+          continue;
+        std::vector<Scalar> sum = elementsOf(parts[part]), summand = elementsOf(other);
+        for (size_t i = 0; i < sum.size(); ++i)
+          sum[i] = folded(at.fold, value.elem, sum[i], summand[i]);
+        parts[part] =
+            valueOfElements(value.elem, shapeOfBox(grid.boxOf(value.placement, shape, part)), sum);
+      }
+    for (uint32_t part = 0; part < grid.count(); ++part)
+      if (grid.coordinate(part, level) > 0)
+        parts[part] = Value();
+  }
+  return parts;
 }
 
 } // namespace ptl::parts

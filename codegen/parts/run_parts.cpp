@@ -88,6 +88,8 @@ private:
   void makeAll(ValueId begin, ValueId end, const std::vector<Value> &args);
   void make(ValueId id, const std::vector<Value> &args);
   void repeat(const PlacedLoop &loop, const std::vector<Value> &args);
+  bool takesFirst(const PlacedChoice &choice);
+  void choose(const PlacedChoice &choice, const std::vector<Value> &args);
   void goOn(const PlacedLoop &loop, std::vector<std::vector<Value>> carried);
   /// A loop whose state is saved.
   struct SavedLoop {
@@ -114,7 +116,6 @@ private:
   Value movedByRank(const GroupMove &group, const PlacedValue &value, Fold fold, const Value &have);
   Value gathered(size_t output);
   void writeOwn(size_t output, const PlacedValue &value, const Value &have);
-  std::vector<Value> foldedParts(const PlacedValue &value, std::vector<Value> parts);
   Value assembled(ValueId id);
 
   const PlacedProgram &placed_;
@@ -200,6 +201,8 @@ Value PartsRun::onPart(const PlacedValue &value, uint32_t part, const std::vecto
                    boxAt(value, part));
   case PlacedKind::Move:
   case PlacedKind::Carried:
+  case PlacedKind::Arm:
+  case PlacedKind::Chosen:
     break;
   }
   stop(RunStatus::Fault, "a value that parts do not make", value);
@@ -254,13 +257,7 @@ Value PartsRun::converted(const PlacedValue &value, uint32_t part) {
                std::string(elemName(value.elem)) + "`",
            value);
   }
-  reference::BuiltinCall call;
-  call.op = OpId::Convert;
-  call.elem = value.elem;
-  call.operands = {from};
-  call.round = expr.round;
-  call.saturate = expr.saturate;
-  return evaluated(std::move(call), value, part);
+  return evaluated(conversionOf(expr, value.elem, from), value, part);
 }
 
 // ---- Loops -------------------------------------------------------------------------------------
@@ -270,6 +267,9 @@ void PartsRun::makeAll(ValueId begin, ValueId end, const std::vector<Value> &arg
     if (const PlacedLoop *loop = placed_.loopAt(id)) {
       repeat(*loop, args);
       id = loop->end;
+    } else if (const PlacedChoice *choice = placed_.choiceAt(id)) {
+      choose(*choice, args);
+      id = choice->end;
     } else {
       make(id++, args);
     }
@@ -355,6 +355,37 @@ void PartsRun::save(const PlacedLoop &loop, SavedLoop &saved, int64_t next) {
   if (!why.empty())
     stopAt(RunStatus::Silent, "a checkpoint could not be saved: " + why,
            loop.stmt->checkpoint->span);
+}
+
+// ---- Choices -----------------------------------------------------------------------------------
+
+/// Each part knows the condition by itself, and none asks another one for it.
+bool PartsRun::takesFirst(const PlacedChoice &choice) {
+  std::optional<bool> all;
+  for (uint32_t part : here_) {
+    bool holds = isTrue(at(choice.holds, part));
+    if (all && *all != holds)
+      stopAt(RunStatus::Fault,
+             grid_.name(part) + " takes another arm than " + grid_.name(here_.front()),
+             choice.condition->span);
+    all = holds;
+  }
+  return all.value_or(false);
+}
+
+void PartsRun::choose(const PlacedChoice &choice, const std::vector<Value> &args) {
+  bool isFirst = takesFirst(choice);
+  auto [begin, end] = choice.arm(isFirst);
+  makeAll(begin, end, args);
+  for (ValueId id = choice.chosen; id < choice.end; ++id) {
+    const PlacedValue &value = placed_.values[id];
+    ValueId from = *value.operands[isFirst ? 0 : 1];
+    values_[id] = values_[from];
+    for (uint32_t part : here_)
+      if (placed_.values[from].placement != value.placement && grid_.holds(value.placement, part))
+        values_[id][part] =
+            sliceOf(at(from, part), boxAt(placed_.values[from], part), boxAt(value, part));
+  }
 }
 
 // ---- Movements ---------------------------------------------------------------------------------
@@ -451,37 +482,11 @@ void PartsRun::route(ValueId id) {
 
 // ---- Results -----------------------------------------------------------------------------------
 
-/// Adds the summands of partial values: over each level in the order of movements, so that the first parts have sums.
-std::vector<Value> PartsRun::foldedParts(const PlacedValue &value, std::vector<Value> parts) {
-  for (size_t level = placed_.levels.size(); level-- > 0;) {
-    const LevelPlacement &at = value.placement[level];
-    if (!at.isPartial())
-      continue;
-    for (uint32_t distance = 1; distance < grid_.count(level); distance *= 2)
-      for (uint32_t part = 0; part < grid_.count(); ++part) {
-        uint32_t left = grid_.coordinate(part, level);
-        if (left % (2 * distance) != 0 || left + distance >= grid_.count(level))
-          continue;
-        Value &other = parts[grid_.withCoordinate(part, level, left + distance)];
-        if (other.isNone())
-          continue;
-        std::vector<Scalar> sum = elementsOf(parts[part]), summand = elementsOf(other);
-        for (size_t i = 0; i < sum.size(); ++i)
-          sum[i] = folded(at.fold, value.elem, sum[i], summand[i]);
-        parts[part] = valueOfElements(value.elem, shapeOfBox(boxAt(value, part)), sum);
-      }
-    for (uint32_t part = 0; part < grid_.count(); ++part)
-      if (grid_.coordinate(part, level) > 0)
-        parts[part] = Value();
-  }
-  return parts;
-}
-
 Value PartsRun::assembled(ValueId id) {
   const PlacedValue &value = placed_.values[id];
   std::vector<int64_t> shape = wholeShape(value);
   Box whole = movement::wholeBox(shape);
-  std::vector<Value> parts = foldedParts(value, values_[id]);
+  std::vector<Value> parts = foldedParts(grid_, value, shape, values_[id]);
   std::vector<Scalar> elements(static_cast<size_t>(movement::elementCount(whole)));
   std::vector<uint32_t> writers(elements.size(), grid_.count());
   for (uint32_t part = 0; part < grid_.count(); ++part) {

@@ -21,6 +21,13 @@ struct LoopWalk {
   PlacementReports &reports;
 };
 
+/// Adds the variables that a block assigns, in order, those of blocks in it included.
+void addAssigned(const Block *block, std::vector<const Local *> &assigned);
+
+/// One level of a variable that may have the one placement or the other: where it lies for both, since blocks are taken of what
+/// is whole; nothing if something would have to move.
+std::optional<LevelPlacement> agreed(const Placement &first, const Placement &next, size_t level);
+
 /// Why a loop cannot run on parts; empty if it can.
 std::string whyNoLoop(const ForStmt &stmt);
 
