@@ -30,6 +30,8 @@ TEST(Choices, AgreeWithTheReference) {
             {"in_functions", {ints({3, mode + 1}, 1), integer(mode)}},
             {"nested", {ints({7, 2}, 1), integer(mode)}},
             {"swapped", {ints({7, 2}, 1), ints({7, 2}, 2), integer(mode)}},
+            {"while_large", {numbers({7, 2}, 1), Value::scalar(ElemKind::F32, Scalar::real(0.3))}},
+            {"while_counted", {ints({7}, 1), ints({7}, 2), integer(mode)}},
             {"by_flag", {ints({mode, 2}, 1), ints({2}, 2 + mode), truth(mode % 2 == 1)}},
         };
         for (const auto &[name, args] : calls)
@@ -94,6 +96,18 @@ TEST(Choices, WhatIsRefusedSaysWhy) {
   expect("    let t = if n > 2 { rows = x + 1\n total } else { total + 1 }\n    total = t\n",
          "one that has a value assigns nothing outside of its arms");
   expect("    for i in 0..n { if i > 2 { total = sum(x, axis: 0) } }\n", "E1010");
+}
+
+TEST(Choices, LoopsGoOnAlikeOnAllParts) {
+  auto expect = [](const std::string &body, const std::string &why) {
+    std::string errors = errorsOf(body);
+    EXPECT_NE(errors.find(why), errors.npos) << body << errors;
+  };
+  expect("    while there[0] > 1 { total = total + 1 }\n",
+         "E1005 this `while` cannot be done on parts: its condition is on chip 0 only");
+  expect("    while total[0, 0] > 1 { total = sum(x, axis: 0) }\n", "E1009 `total` is the same");
+  expect("    while total[0, 0] > 1 { total = total - 1\n if total[0, 0] == 3 { break } }\n",
+         "E1005 this statement");
 }
 
 /// What does nothing leaves nothing behind that other loops and choices would be taken for.
@@ -206,6 +220,9 @@ program p[B, D](x: f32[B, D] over chip by B, n: int, mode: int) -> (y: f32[1, D]
 }
 
 TEST(ChoiceTimes, DataHaveNoTime) {
+  Timed goesOn(projectText("codegen/parts/testdata/choices.ptl"), "while_large", {{"chip", 4}});
+  EXPECT_FALSE(goesOn.time);
+  EXPECT_EQ(goesOn.why, "a `while` that changes `rows` goes round as often as data say");
   Timed timed(projectText("codegen/parts/testdata/choices.ptl"), "until_small", {{"chip", 4}});
   EXPECT_FALSE(timed.time);
   EXPECT_EQ(timed.why,

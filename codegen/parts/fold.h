@@ -20,10 +20,8 @@ void foldAll(Fold fold, ElemKind elem, uint8_t *to, const uint8_t *from, int64_t
 /// Zeros that change no summand: of floats those with a sign, since -0.0 + 0.0 is 0.0.
 reference::RefArray identityOfSums(ElemKind elem, std::vector<int64_t> shape);
 
-/// Adds the summands of a partial value: over each level in the order of movements, so that the first parts have sums and the
-/// others nothing. `shape` is that of the whole, `parts` what each part has.
-std::vector<reference::Value> foldedParts(const Grid &grid, const PlacedValue &value,
-                                          const std::vector<int64_t> &shape,
-                                          std::vector<reference::Value> parts);
+/// The whole of what parts have, partial values folded. `why` says where two parts have different elements, or none has one.
+reference::Value wholeOf(const Grid &grid, const PlacedValue &value, std::vector<int64_t> shape,
+                         std::vector<reference::Value> parts, std::string &why);
 
 } // namespace ptl::parts

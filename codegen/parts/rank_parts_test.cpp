@@ -161,6 +161,9 @@ TEST(Ranks, TakeTheSameArms) {
           {"by_round", {x, Value::integer(n)}},
           {"nested", {x, Value::integer(n)}},
           {"by_flag", {x, numbers({2}, n, ElemKind::I32), Value::boolean(n % 2 == 1)}},
+          {"while_counted",
+           {numbers({7}, 1, ElemKind::I32), numbers({7}, 2, ElemKind::I32), Value::integer(n)}},
+          {"while_large", {numbers({7, 2}, 1), Value::scalar(ElemKind::F32, Scalar::real(0.3))}},
           {"until_small",
            {numbers({7, 2}, 1), Value::scalar(ElemKind::F32, Scalar::real(1)), Value::integer(n)}},
       };

@@ -42,7 +42,7 @@ bool choosesByRound(const PlacedProgram &placed, const PlacedLoop &loop) {
 }
 
 bool hasLikeRounds(const PlacedProgram &placed, const PlacedLoop &loop) {
-  auto depends = [&](Dim dim) { return dim.mentions(loop.variable); };
+  auto depends = [&](Dim dim) { return dim && dim.mentions(loop.variable); };
   for (ValueId id = loop.first; id < loop.end; ++id)
     if (std::ranges::any_of(placed.values[id].shape, depends))
       return false;

@@ -11,7 +11,6 @@
 #include "runtime/movement/execute.h"
 
 #include <algorithm>
-#include <bit>
 
 namespace ptl::parts {
 
@@ -25,10 +24,6 @@ namespace {
 
 /// Ends the run: the reason is in the result.
 struct Stopped {};
-
-bool sameBits(Scalar a, Scalar b) {
-  return std::bit_cast<uint64_t>(a.f) == std::bit_cast<uint64_t>(b.f) && a.i == b.i;
-}
 
 class PartsRun {
 public:
@@ -88,9 +83,12 @@ private:
   void makeAll(ValueId begin, ValueId end, const std::vector<Value> &args);
   void make(ValueId id, const std::vector<Value> &args);
   void repeat(const PlacedLoop &loop, const std::vector<Value> &args);
-  bool takesFirst(const PlacedChoice &choice);
+  void repeatWhile(const PlacedLoop &loop, const std::vector<Value> &args);
+  void beginLoop(const PlacedLoop &loop);
+  bool holds(ValueId id, const Expr &condition);
   void choose(const PlacedChoice &choice, const std::vector<Value> &args);
   void goOn(const PlacedLoop &loop, std::vector<std::vector<Value>> carried);
+  void endRound(const PlacedLoop &loop);
   /// A loop whose state is saved.
   struct SavedLoop {
     LoopCheckpoints checkpoints;
@@ -265,7 +263,8 @@ Value PartsRun::converted(const PlacedValue &value, uint32_t part) {
 void PartsRun::makeAll(ValueId begin, ValueId end, const std::vector<Value> &args) {
   for (ValueId id = begin; id < end;)
     if (const PlacedLoop *loop = placed_.loopAt(id)) {
-      repeat(*loop, args);
+      beginLoop(*loop);
+      loop->stmt ? repeat(*loop, args) : repeatWhile(*loop, args);
       id = loop->end;
     } else if (const PlacedChoice *choice = placed_.choiceAt(id)) {
       choose(*choice, args);
@@ -281,6 +280,30 @@ void PartsRun::goOn(const PlacedLoop &loop, std::vector<std::vector<Value>> carr
     values_[loop.first + i] = std::move(carried[i]);
 }
 
+void PartsRun::beginLoop(const PlacedLoop &loop) {
+  std::vector<std::vector<Value>> carried;
+  for (ValueId id = loop.first; id < loop.body(); ++id)
+    carried.push_back(values_[*placed_.values[id].operands[0]]);
+  goOn(loop, std::move(carried));
+}
+
+void PartsRun::endRound(const PlacedLoop &loop) {
+  std::vector<std::vector<Value>> carried;
+  for (const PlacedCarried &each : loop.carried)
+    carried.push_back(values_[each.next]);
+  goOn(loop, std::move(carried));
+}
+
+void PartsRun::repeatWhile(const PlacedLoop &loop, const std::vector<Value> &args) {
+  for (;;) {
+    makeAll(loop.body(), loop.inside, args);
+    if (!holds(loop.holds, *loop.condition))
+      return;
+    makeAll(loop.inside, loop.end, args);
+    endRound(loop);
+  }
+}
+
 void PartsRun::repeat(const PlacedLoop &loop, const std::vector<Value> &args) {
   const PlacedValue &first = placed_.values[loop.first];
   int64_t at = number(loop.lo, first), step = number(loop.step, first), hi = number(loop.hi, first);
@@ -288,10 +311,6 @@ void PartsRun::repeat(const PlacedLoop &loop, const std::vector<Value> &args) {
     stopAt(RunStatus::Arithmetic, "the loop counts by " + std::to_string(step) + ", not forwards",
            loop.stmt->head.iterable->span);
   int64_t left = at < hi ? (hi - at - 1) / step + 1 : 0;
-  std::vector<std::vector<Value>> carried;
-  for (ValueId id = loop.first; id < loop.body(); ++id)
-    carried.push_back(values_[*placed_.values[id].operands[0]]);
-  goOn(loop, std::move(carried));
   std::unique_ptr<SavedLoop> saved = loop.every ? resume(loop) : nullptr;
   if (saved && saved->next) {
     saved->done = (*saved->next - at) / step;
@@ -301,10 +320,7 @@ void PartsRun::repeat(const PlacedLoop &loop, const std::vector<Value> &args) {
   for (; left > 0; --left) {
     sizes_[loop.variable] = at;
     makeAll(loop.body(), loop.end, args);
-    carried.clear();
-    for (const PlacedCarried &each : loop.carried)
-      carried.push_back(values_[each.next]);
-    goOn(loop, std::move(carried));
+    endRound(loop);
     // Behind the last iteration there may be no such number.
     at = static_cast<int64_t>(static_cast<uint64_t>(at) + static_cast<uint64_t>(step));
     if (saved)
@@ -360,21 +376,21 @@ void PartsRun::save(const PlacedLoop &loop, SavedLoop &saved, int64_t next) {
 // ---- Choices -----------------------------------------------------------------------------------
 
 /// Each part knows the condition by itself, and none asks another one for it.
-bool PartsRun::takesFirst(const PlacedChoice &choice) {
+bool PartsRun::holds(ValueId id, const Expr &condition) {
   std::optional<bool> all;
   for (uint32_t part : here_) {
-    bool holds = isTrue(at(choice.holds, part));
-    if (all && *all != holds)
+    bool mine = isTrue(at(id, part));
+    if (all && *all != mine)
       stopAt(RunStatus::Fault,
-             grid_.name(part) + " takes another arm than " + grid_.name(here_.front()),
-             choice.condition->span);
-    all = holds;
+             grid_.name(part) + " goes on otherwise than " + grid_.name(here_.front()),
+             condition.span);
+    all = mine;
   }
   return all.value_or(false);
 }
 
 void PartsRun::choose(const PlacedChoice &choice, const std::vector<Value> &args) {
-  bool isFirst = takesFirst(choice);
+  bool isFirst = holds(choice.holds, *choice.condition);
   auto [begin, end] = choice.arm(isFirst);
   makeAll(begin, end, args);
   for (ValueId id = choice.chosen; id < choice.end; ++id) {
@@ -484,31 +500,11 @@ void PartsRun::route(ValueId id) {
 
 Value PartsRun::assembled(ValueId id) {
   const PlacedValue &value = placed_.values[id];
-  std::vector<int64_t> shape = wholeShape(value);
-  Box whole = movement::wholeBox(shape);
-  std::vector<Value> parts = foldedParts(grid_, value, shape, values_[id]);
-  std::vector<Scalar> elements(static_cast<size_t>(movement::elementCount(whole)));
-  std::vector<uint32_t> writers(elements.size(), grid_.count());
-  for (uint32_t part = 0; part < grid_.count(); ++part) {
-    if (parts[part].isNone())
-      continue;
-    std::vector<Scalar> have = elementsOf(parts[part]);
-    size_t next = 0;
-    movement::forEachRow(whole, boxAt(value, part), [&](int64_t offset, int64_t length) {
-      for (auto i = static_cast<size_t>(offset); length-- > 0; ++i, ++next) {
-        if (writers[i] == grid_.count()) {
-          writers[i] = part;
-          elements[i] = have[next];
-        } else if (!sameBits(elements[i], have[next])) {
-          stop(RunStatus::Fault,
-               grid_.name(part) + " has another result than " + grid_.name(writers[i]), value);
-        }
-      }
-    });
-  }
-  if (std::find(writers.begin(), writers.end(), grid_.count()) != writers.end())
-    stop(RunStatus::Fault, "no part has an element of a result", value);
-  return valueOfElements(value.elem, std::move(shape), elements);
+  std::string why;
+  Value whole = wholeOf(grid_, value, wholeShape(value), values_[id], why);
+  if (!why.empty())
+    stop(RunStatus::Fault, why, value);
+  return whole;
 }
 
 /// The first part makes the file and tells the others its name. Of parts that have the same the first

@@ -215,7 +215,7 @@ std::optional<int64_t> PartsTimer::roundsOf(const PlacedLoop &loop) {
 std::optional<int64_t> PartsTimer::effortOf(const PlacedLoop &loop, const LoopNumbers &around) {
   auto effort = static_cast<int64_t>(grid_.count());
   for (ValueId id = loop.body(); id < loop.end;) {
-    if (const PlacedLoop *inner = placed_.loopAt(id)) {
+    if (const PlacedLoop *inner = placed_.loopAt(id); inner && inner->stmt) {
       int64_t lo = numberOf(question_, around, inner->lo);
       int64_t between = numberOf(question_, around, inner->hi) - lo;
       int64_t rounds = between / std::max<int64_t>(numberOf(question_, around, inner->step), 1);
@@ -256,6 +256,11 @@ std::optional<int64_t> PartsTimer::mostRounds(const PlacedLoop &loop, int64_t ro
 }
 
 bool PartsTimer::repeat(const PlacedLoop &loop) {
+  if (!loop.stmt) {
+    why_ = "a `while` that changes `" + loop.carried[0].local->name +
+           "` goes round as often as data say";
+    return false;
+  }
   std::optional<int64_t> rounds = roundsOf(loop);
   if (!rounds)
     return false;
@@ -494,7 +499,7 @@ std::optional<MoveTime> timeOfMove(const TimeQuestion &question, ValueId move,
                                    uint64_t mostMessages, std::string &why) {
   LoopNumbers first;
   for (auto loop = question.placed.loops.rbegin(); loop != question.placed.loops.rend(); ++loop)
-    if (move >= loop->first && move < loop->end)
+    if (move >= loop->first && move < loop->end && loop->stmt)
       first[loop->variable] = numberOf(question, first, loop->lo);
   const MoveSteps *steps = StepsOfMoves(question, mostMessages).of(move, first, why);
   return steps ? std::optional(steps->time) : std::nullopt;

@@ -16,7 +16,7 @@ ValueId Placer::condition(const Expr &expr, const std::string &user) {
       ReportedValue value = reported(expr, id);
       reports_.needsWhole(level, spanOf(expr), user,
                           "its condition is " + reports_.describe(level, *value.value) +
-                              ", and all parts take the same arm",
+                              ", and all parts have to go on alike",
                           value);
       throw Refused();
     }

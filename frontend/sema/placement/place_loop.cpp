@@ -44,7 +44,7 @@ std::optional<LevelPlacement> agreed(const Placement &first, const Placement &ne
 bool placeLoop(PlacedLoop loop, const LoopWalk &walk) {
   PlacedProgram &placed = walk.placed;
   std::vector<const Local *> assigned;
-  addAssigned(loop.stmt->body, assigned);
+  addAssigned(walk.block, assigned);
   const std::map<const Local *, ValueId> before = walk.locals;
   std::vector<Placement> placements;
   for (const Local *local : assigned)
@@ -68,7 +68,7 @@ bool placeLoop(PlacedLoop loop, const LoopWalk &walk) {
       walk.locals[loop.carried[i].local] = static_cast<ValueId>(placed.values.size());
       placed.values.push_back(std::move(value));
     }
-    walk.body();
+    walk.body(loop);
     isSettled = true;
     for (size_t i = 0; i < loop.carried.size(); ++i) {
       const Local *local = loop.carried[i].local;
@@ -77,7 +77,7 @@ bool placeLoop(PlacedLoop loop, const LoopWalk &walk) {
         auto both = agreed(placements[i], placed.values[next].placement, level);
         if (!both) {
           ReportedValue reported = walk.reported(local, next);
-          walk.reports.carried(level, reported.written.value_or(loop.stmt->span), local->name,
+          walk.reports.carried(level, reported.written.value_or(walk.block->span), local->name,
                                placed.values[loop.first + i], reported);
           return false;
         }

@@ -14,7 +14,8 @@ namespace ptl {
 struct LoopWalk {
   PlacedProgram &placed;
   std::map<const Local *, ValueId> &locals; ///< what each name holds
-  std::function<void()> body;               ///< walks over the body once
+  const Block *block;
+  std::function<void(PlacedLoop &)> body; ///< walks over condition and body once
   std::function<ValueId(ValueId, const Placement &)> slice;
   /// A value that a variable was given last, for a report.
   std::function<ReportedValue(const Local *, ValueId)> reported;

@@ -132,6 +132,8 @@ void Placer::statement(const Stmt &stmt) {
     return assign(cast<AssignStmt>(stmt));
   case StmtKind::For:
     return loop(cast<ForStmt>(stmt));
+  case StmtKind::While:
+    return loop(cast<WhileStmt>(stmt));
   case StmtKind::If:
     return choice(cast<IfStmt>(stmt));
   case StmtKind::Block:
@@ -144,7 +146,8 @@ void Placer::statement(const Stmt &stmt) {
     return;
   default:
     refuse(stmt, "this statement",
-           "programs on parts have `let`s, `var`s, `if`s, `for`s over ranges, and assignments");
+           "programs on parts have `let`s, `var`s, `if`s, `for`s over ranges, `while`s, and "
+           "assignments");
   }
 }
 
@@ -206,18 +209,34 @@ void Placer::loop(const ForStmt &stmt) {
   loop.step = range.step ? inProgram(range.step->dim) : dims_.constant(1);
   if (stmt.checkpoint)
     loop.every = inProgram(stmt.checkpoint->every->dim);
-  ++loopDepth_;
-  auto body = [&] {
+  goRound(std::move(loop), stmt.body, [&](PlacedLoop &) {
     for (const Stmt *each : stmt.body->stmts)
       statement(*each);
-  };
+  });
+}
+
+void Placer::loop(const WhileStmt &stmt) {
+  PlacedLoop loop;
+  loop.condition = stmt.condition;
+  goRound(std::move(loop), stmt.body, [&](PlacedLoop &made) {
+    made.holds = condition(*stmt.condition, "this `while`");
+    made.inside = static_cast<ValueId>(placed_.values.size());
+    for (const Stmt *each : stmt.body->stmts)
+      statement(*each);
+  });
+}
+
+void Placer::goRound(PlacedLoop loop, const Block *block,
+                     const std::function<void(PlacedLoop &)> &body) {
+  ++loopDepth_;
   auto reported = [&](const Local *local, ValueId id) {
     const Expr *given = given_[local];
     return given ? this->reported(*given, id)
                  : ReportedValue{&placed_.values[id], "`" + local->name + "`", "", std::nullopt};
   };
   auto slice = [&](ValueId of, const Placement &to) { return this->slice(of, to); };
-  if (!placeLoop(std::move(loop), {placed_, frame_->locals, body, slice, reported, reports_}))
+  if (!placeLoop(std::move(loop),
+                 {placed_, frame_->locals, block, body, slice, reported, reports_}))
     throw Refused();
   --loopDepth_;
 }

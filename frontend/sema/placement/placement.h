@@ -84,10 +84,14 @@ struct PlacedCarried {
   ValueId next = 0; ///< its value at the end of an iteration
 };
 
-/// A loop over `lo`, `lo + step` … below `hi`. Its values stand together: first one `Carried` for each
-/// variable, which has the last value behind the loop, then what an iteration makes.
+/// A loop over `lo`, `lo + step` … below `hi`, or a `while`, which is all that is not `stmt`. Its values stand together: first one
+/// `Carried` for each variable, which has the last value behind the loop, then what an iteration makes; of a `while` this
+/// begins with its condition, which is the same on all parts.
 struct PlacedLoop {
-  const ForStmt *stmt = nullptr;
+  const ForStmt *stmt = nullptr; ///< null for a `while`
+  const Expr *condition = nullptr;
+  ValueId holds = 0,
+          inside = 0; ///< of a `while`: the condition, and where the values behind it begin
   SymbolId variable;
   Dim lo, hi, step;
   Dim every; ///< of a loop with checkpoints
@@ -103,7 +107,7 @@ struct PlacedChoice {
   const Expr *condition = nullptr;
   ValueId holds = 0; ///< the condition
   ValueId first = 0, otherwise = 0, chosen = 0, end = 0;
-  std::string what; ///< that it decides, for messages: a variable, or nothing
+  std::string what = {}; ///< that it decides, for messages: a variable, or nothing
 
   /// What an arm makes, behind its `Arm`.
   std::pair<ValueId, ValueId> arm(bool isThen) const {

@@ -55,6 +55,8 @@ private:
   void let(const LetStmt &stmt);
   void assign(const AssignStmt &stmt);
   void loop(const ForStmt &stmt);
+  void loop(const WhileStmt &stmt);
+  void goRound(PlacedLoop loop, const Block *block, const std::function<void(PlacedLoop &)> &body);
   ValueId value(const Expr &expr);
   ValueId local(const LocalRefExpr &expr);
   ValueId apply(const OpExpr &expr);
