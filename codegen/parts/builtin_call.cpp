@@ -32,4 +32,18 @@ reference::BuiltinCall builtinCallOf(const OpExpr &expr, ElemKind elem,
   return call;
 }
 
+reference::BuiltinCall conversionOf(const ConvertExpr &expr, ElemKind elem, reference::Value from) {
+  reference::BuiltinCall call;
+  call.op = OpId::Convert;
+  call.elem = elem;
+  call.operands = {std::move(from)};
+  call.round = expr.round;
+  call.saturate = expr.saturate;
+  return call;
+}
+
+bool isTrue(const reference::Value &value) {
+  return (value.isScalar() ? value.asScalar().scalar : value.asArray().at(0)).i != 0;
+}
+
 } // namespace ptl::parts

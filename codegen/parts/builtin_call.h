@@ -11,4 +11,10 @@ reference::BuiltinCall builtinCallOf(const OpExpr &expr, ElemKind elem,
                                      std::vector<reference::Value> operands,
                                      std::vector<int64_t> shape);
 
+/// The call of a conversion of `from` to `elem`.
+reference::BuiltinCall conversionOf(const ConvertExpr &expr, ElemKind elem, reference::Value from);
+
+/// Whether a scalar that is a truth value, or an array of one, holds.
+bool isTrue(const reference::Value &value);
+
 } // namespace ptl::parts

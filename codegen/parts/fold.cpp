@@ -1,8 +1,14 @@
 #include "codegen/parts/fold.h"
 
+#include "codegen/parts/elements.h"
+
+#include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace ptl::parts {
+
+using reference::Value;
 
 static OpId foldOp(Fold fold) {
   return fold == Fold::Sum   ? OpId::ReduceSum
@@ -44,6 +50,67 @@ reference::RefArray identityOfSums(ElemKind elem, std::vector<int64_t> shape) {
   reference::RefArray zeros = reference::zeroArray(elem, std::move(shape));
   std::fill(zeros.floats.begin(), zeros.floats.end(), -0.0);
   return zeros;
+}
+
+/// Adds the summands of a partial value: over each level in the order of movements, so that the first parts have sums and the
+/// others nothing.
+static std::vector<Value> foldedParts(const Grid &grid, const PlacedValue &value,
+                                      const std::vector<int64_t> &shape, std::vector<Value> parts) {
+  for (size_t level = value.placement.size(); level-- > 0;) {
+    const LevelPlacement &at = value.placement[level];
+    if (!at.isPartial())
+      continue;
+    for (uint32_t distance = 1; distance < grid.count(level); distance *= 2)
+      for (uint32_t part = 0; part < grid.count(); ++part) {
+        uint32_t left = grid.coordinate(part, level);
+        if (left % (2 * distance) != 0 || left + distance >= grid.count(level))
+          continue;
+        Value &other = parts[grid.withCoordinate(part, level, left + distance)];
+        if (other.isNone())
+          continue;
+        std::vector<Scalar> sum = elementsOf(parts[part]), summand = elementsOf(other);
+        for (size_t i = 0; i < sum.size(); ++i)
+          sum[i] = folded(at.fold, value.elem, sum[i], summand[i]);
+        parts[part] =
+            valueOfElements(value.elem, shapeOfBox(grid.boxOf(value.placement, shape, part)), sum);
+      }
+    for (uint32_t part = 0; part < grid.count(); ++part)
+      if (grid.coordinate(part, level) > 0)
+        parts[part] = Value();
+  }
+  return parts;
+}
+
+static bool sameBits(Scalar a, Scalar b) {
+  return std::bit_cast<uint64_t>(a.f) == std::bit_cast<uint64_t>(b.f) && a.i == b.i;
+}
+
+Value wholeOf(const Grid &grid, const PlacedValue &value, std::vector<int64_t> shape,
+              std::vector<Value> parts, std::string &why) {
+  movement::Box whole = movement::wholeBox(shape);
+  parts = foldedParts(grid, value, shape, std::move(parts));
+  std::vector<Scalar> elements(static_cast<size_t>(movement::elementCount(whole)));
+  std::vector<uint32_t> writers(elements.size(), grid.count());
+  for (uint32_t part = 0; part < grid.count(); ++part) {
+    if (parts[part].isNone())
+      continue;
+    std::vector<Scalar> have = elementsOf(parts[part]);
+    size_t next = 0;
+    movement::forEachRow(
+        whole, grid.boxOf(value.placement, shape, part), [&](int64_t offset, int64_t length) {
+          for (auto i = static_cast<size_t>(offset); length-- > 0; ++i, ++next) {
+            if (writers[i] == grid.count()) {
+              writers[i] = part;
+              elements[i] = have[next];
+            } else if (!sameBits(elements[i], have[next])) {
+              why = grid.name(part) + " has another result than " + grid.name(writers[i]);
+            }
+          }
+        });
+  }
+  if (std::ranges::find(writers, grid.count()) != writers.end())
+    why = "no part has an element of a result";
+  return why.empty() ? valueOfElements(value.elem, std::move(shape), elements) : Value();
 }
 
 } // namespace ptl::parts

@@ -33,26 +33,42 @@ static bool isNumber(const PlacedValue &value) {
 
 /// What values wait for, and what waits for them, decides when they are computed.
 static bool isAwaited(const PlacedValue &value) {
-  return value.kind == PlacedKind::Move || value.kind == PlacedKind::Carried;
+  return value.kind == PlacedKind::Move || value.kind == PlacedKind::Carried ||
+         value.kind == PlacedKind::Arm || value.kind == PlacedKind::Chosen;
 }
 
 namespace {
 
-/// Of a value: the movements that it waits for and those that wait for it, and what loops carry likewise.
+/// Of a value: the movements that it waits for and those that wait for it, and what loops carry and choices decide likewise.
 struct Around {
-  const PlacedLoop *loop = nullptr; ///< the innermost
+  std::optional<ValueId> region; ///< the innermost
   std::set<ValueId> before = {}, behind = {};
   auto operator<=>(const Around &) const = default;
 };
 
 } // namespace
 
+std::vector<Region> regionsOf(const PlacedProgram &placed) {
+  std::vector<Region> regions;
+  for (const PlacedLoop &loop : placed.loops)
+    regions.push_back({loop.first, loop.body(), loop.end});
+  for (const PlacedChoice &choice : placed.choices)
+    for (bool isFirst : {true, false}) {
+      auto [begin, end] = choice.arm(isFirst);
+      regions.push_back({begin - 1, begin, end});
+    }
+  std::ranges::sort(regions, [](const Region &a, const Region &b) {
+    return std::pair(a.begin, b.end) < std::pair(b.begin, a.end);
+  });
+  return regions;
+}
+
 static std::vector<Around> allAround(const PlacedProgram &placed) {
   const std::vector<PlacedValue> &values = placed.values;
   std::vector<Around> around(values.size());
-  for (auto loop = placed.loops.rbegin(); loop != placed.loops.rend(); ++loop)
-    for (ValueId id = loop->body(); id < loop->end; ++id)
-      around[id].loop = &*loop;
+  for (const Region &region : regionsOf(placed))
+    for (ValueId id = region.begin; id < region.end; ++id)
+      around[id].region = region.name;
   for (ValueId id = 0; id < values.size(); ++id)
     for (std::optional<ValueId> operand : values[id].operands) {
       if (!operand)
@@ -127,7 +143,7 @@ std::vector<Stretch> stretchesOf(const PlacedProgram &placed) {
       continue;
     auto [found, isNew] = numbers.emplace(around[id], stretches.size());
     if (isNew)
-      stretches.emplace_back().loop = around[id].loop;
+      stretches.emplace_back().region = around[id].region;
     stretches[found->second].own.push_back(id);
     home[id] = found->second;
   }
@@ -151,7 +167,8 @@ std::vector<Stretch> stretchesOf(const PlacedProgram &placed) {
   }
   for (const PlacedValue &value : values)
     for (std::optional<ValueId> operand : value.operands)
-      if (operand && home[*operand] && !isComputed(value))
+      // A condition is known from sizes, and no work.
+      if (operand && home[*operand] && !isComputed(value) && value.kind != PlacedKind::Arm)
         addOnce(stretches[*home[*operand]].outputs, *operand);
   for (ValueId id : kept)
     if (home[id])

@@ -11,14 +11,23 @@ namespace ptl::parts {
 
 /// Values that are computed as soon as the same movements have ended, and that the same later
 /// movements wait for: nothing is gained by computing some of them earlier. In a round of a loop what it carries counts like
-/// movements: what comes from the round before, and what the next one gets.
+/// movements: what comes from the round before, and what the next one gets. So does
+/// what a choice decides.
 struct Stretch {
-  const PlacedLoop *loop = nullptr; ///< the innermost around it
-  std::vector<ValueId> own;         ///< in no other stretch
-  std::vector<ValueId> values;      ///< with those that are read in place, in order
-  std::vector<ValueId> inputs;      ///< what they use from outside, constants left out
-  std::vector<ValueId> outputs;     ///< of `values`: what is used outside, or is a result
+  std::optional<ValueId> region; ///< the innermost around it
+  std::vector<ValueId> own;      ///< in no other stretch
+  std::vector<ValueId> values;   ///< with those that are read in place, in order
+  std::vector<ValueId> inputs;   ///< what they use from outside, constants left out
+  std::vector<ValueId> outputs;  ///< of `values`: what is used outside, or is a result
 };
+
+/// A round of a loop or an arm of a choice: by its first value, that of the loop or the `Arm`, and the values in it.
+struct Region {
+  ValueId name = 0, begin = 0, end = 0;
+};
+
+/// All of a program, outer ones first.
+std::vector<Region> regionsOf(const PlacedProgram &placed);
 
 /// Whether a value is a piece of its operand that a part has for free: the part's block, or what is at
 /// positions of the first axes.

@@ -170,7 +170,7 @@ bool RandomProgram::finish() {
 
 RandomProgram::Drawn RandomProgram::statement() {
   const RandomValue &a = chance(3) ? values_.back() : pick(values_), &b = pick(values_);
-  switch (random_() % 9) {
+  switch (random_() % 10) {
   case 0:
   case 1:
     return elementwise(a, b);
@@ -187,6 +187,8 @@ RandomProgram::Drawn RandomProgram::statement() {
             a.unitBits + b.unitBits};
   case 6:
     return rows(a);
+  case 7:
+    return choice(a, b);
   default:
     return movement(a);
   }
@@ -211,6 +213,35 @@ RandomProgram::Drawn RandomProgram::rows(const RandomValue &a) {
   std::string sent = "dispatch(" + moved + ", chosen(" + choosing + "), 4, " + cap + over + ")";
   return {"combine(" + sent + " * 2.0, chosen(" + choosing + "), " + choosing + over + ")",
           2 * a.bound * b.bound * positionsOf(b.shape[1]), a.unitBits + b.unitBits};
+}
+
+/// One of two values, by sizes or by a number, which the checker has to find the same everywhere.
+RandomProgram::Drawn RandomProgram::choice(const RandomValue &a, const RandomValue &b) {
+  std::vector<std::string> conditions = {"M > 3", "N % 2 == 0", "M >= K or K == 3",
+                                         "M > 0 and not (K > 3)"};
+  for (const RandomValue &value : values_)
+    if (value.shape.empty())
+      conditions.push_back(value.name + " > 1.0");
+  auto arm = [&]() -> Drawn {
+    switch (random_() % 5) {
+    case 0:
+      return movement(a);
+    case 1:
+      return elementwise(a, b);
+    case 2:
+      return {b.name, b.bound, b.unitBits, b.isExact};
+    case 3:
+      return {a.name, a.bound, a.unitBits, a.isExact};
+    default:
+      return unary(a);
+    }
+  };
+  Drawn then = arm(), otherwise = arm();
+  int unit = std::max(then.unitBits, otherwise.unitBits);
+  return {"if " + pick(conditions) + " { " + then.text + " } else { " + otherwise.text + " }",
+          std::max(std::ldexp(then.bound, unit - then.unitBits),
+                   std::ldexp(otherwise.bound, unit - otherwise.unitBits)),
+          unit, then.isExact && otherwise.isExact};
 }
 
 RandomProgram::Drawn RandomProgram::elementwise(const RandomValue &a, const RandomValue &b) {

@@ -72,6 +72,7 @@ private:
   Drawn shaped(const RandomValue &a);
   Drawn movement(const RandomValue &a);
   Drawn rows(const RandomValue &a);
+  Drawn choice(const RandomValue &a, const RandomValue &b);
 
   std::string program(const std::string &place, const std::string &value) const;
   bool isAccepted(const std::string &place, const std::string &value) {

@@ -72,7 +72,8 @@ private:
 };
 
 TEST(Parts, RandomPrograms) {
-  size_t statements = 0, refused = 0, programs = 0, altered = 0, alteredRefused = 0, wrong = 0;
+  size_t statements = 0, refused = 0, programs = 0, altered = 0, alteredRefused = 0, wrong = 0,
+         choices = 0;
   uint64_t seeds = numberFrom("PTL_RANDOM_PROGRAMS", 150),
            first = numberFrom("PTL_RANDOM_FIRST", 0);
   for (uint64_t seed = first; seed < first + seeds; ++seed) {
@@ -82,6 +83,7 @@ TEST(Parts, RandomPrograms) {
     if (!program.finish())
       continue;
     ++programs;
+    choices += program.text.find(" = if ") != std::string::npos;
     statements += seed % 9 + 1;
     Comparison comparison(program, seed);
     ASSERT_TRUE(comparison.on(program.text));
@@ -104,9 +106,10 @@ TEST(Parts, RandomPrograms) {
   EXPECT_GT(refused, seeds / 2);
   EXPECT_GT(alteredRefused, altered / 2);
   EXPECT_GT(wrong, programs);
-  std::printf(
-      "%zu programs, %zu statements, %zu refused; %zu of %zu altered ones refused, %zu wrong\n",
-      programs, statements, refused, alteredRefused, altered, wrong);
+  EXPECT_GT(choices, programs / 8);
+  std::printf("%zu programs, %zu statements, %zu refused; %zu of %zu altered ones refused, %zu "
+              "wrong, %zu with choices\n",
+              programs, statements, refused, alteredRefused, altered, wrong, choices);
 }
 
 } // namespace

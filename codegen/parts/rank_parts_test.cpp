@@ -149,6 +149,31 @@ program p[M](a: i32[M] over chip by M, b: i32[M] over chip by M) -> (y: i32[M]) 
   EXPECT_GE(waiting, 1u);
 }
 
+/// Each rank decides by itself, and all decide alike.
+TEST(Ranks, TakeTheSameArms) {
+  CheckedText checked(projectText("codegen/parts/testdata/choices.ptl"));
+  ASSERT_TRUE(checked.ok()) << checked.errors();
+  Value x = numbers({7, 2}, 1, ElemKind::I32);
+  for (uint32_t chips : {1u, 2u, 3u, 5u})
+    for (int64_t n : {0, 1, 2, 5}) {
+      std::map<std::string, std::vector<Value>> calls = {
+          {"both_results", {x, Value::integer(n)}},
+          {"by_round", {x, Value::integer(n)}},
+          {"nested", {x, Value::integer(n)}},
+          {"by_flag", {x, numbers({2}, n, ElemKind::I32), Value::boolean(n % 2 == 1)}},
+          {"while_counted",
+           {numbers({7}, 1, ElemKind::I32), numbers({7}, 2, ElemKind::I32), Value::integer(n)}},
+          {"while_large", {numbers({7, 2}, 1), Value::scalar(ElemKind::F32, Scalar::real(0.3))}},
+          {"until_small",
+           {numbers({7, 2}, 1), Value::scalar(ElemKind::F32, Scalar::real(1)), Value::integer(n)}},
+      };
+      for (const auto &[name, args] : calls)
+        EXPECT_EQ(compareOnRanks(checked, *checked.find(name), args, 1, chips, {{"chip", chips}}),
+                  "")
+            << name << " on " << chips << " chips, " << n;
+    }
+}
+
 TEST(Ranks, MeshesOfOneLevel) {
   CheckedText checked(R"(
 program p[B, D, F](x: f32[B, D] over rows by B, w: f32[D, F] over columns by D) -> (y: f32[B, F] over rows by B, s: f32[1, F])

@@ -14,11 +14,40 @@ static constexpr int64_t kLastRounds = 2;
 static constexpr int64_t kPeriod = 6;
 static constexpr int64_t kWindow = 4, kWindowPace = 2, kFewestWindows = 4;
 
+/// Whether a value is computed with the number of a round of the loop that it stands in.
+static bool usesRound(const PlacedProgram &placed, const PlacedLoop &loop, ValueId of) {
+  auto depends = [&](Dim dim) { return dim && dim.mentions(loop.variable); };
+  std::vector<bool> isUsed(of + 1);
+  isUsed[of] = true;
+  // Operands stand before what uses them.
+  for (ValueId id = of + 1; id-- > loop.body();) {
+    if (!isUsed[id])
+      continue;
+    const PlacedValue &value = placed.values[id];
+    if (depends(value.dim) ||
+        std::ranges::any_of(value.positions, [&](auto &each) { return depends(each.second); }))
+      return true;
+    for (std::optional<ValueId> operand : value.operands)
+      if (operand)
+        isUsed[*operand] = true;
+  }
+  return false;
+}
+
+bool choosesByRound(const PlacedProgram &placed, const PlacedLoop &loop) {
+  return std::ranges::any_of(placed.choices, [&](const PlacedChoice &choice) {
+    bool isInside = choice.first >= loop.body() && choice.end <= loop.end;
+    return isInside && usesRound(placed, loop, choice.holds);
+  });
+}
+
 bool hasLikeRounds(const PlacedProgram &placed, const PlacedLoop &loop) {
-  auto depends = [&](Dim dim) { return dim.mentions(loop.variable); };
+  auto depends = [&](Dim dim) { return dim && dim.mentions(loop.variable); };
   for (ValueId id = loop.first; id < loop.end; ++id)
     if (std::ranges::any_of(placed.values[id].shape, depends))
       return false;
+  if (choosesByRound(placed, loop))
+    return false;
   return std::ranges::none_of(placed.loops, [&](const PlacedLoop &inner) {
     bool isInside = inner.first > loop.first && inner.end <= loop.end;
     return isInside && (depends(inner.lo) || depends(inner.hi) || depends(inner.step));

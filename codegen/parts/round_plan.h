@@ -15,9 +15,12 @@ struct PlannedRound {
   size_t pace = 0;
 };
 
-/// Whether all rounds of a loop compute and move as much: no shape in it and no bound of a loop in it depends on the number
-/// of the round. Positions may.
+/// Whether all rounds of a loop compute and move as much: no shape in it, no bound of a loop in it and no condition depends on the
+/// number of the round. Positions may.
 bool hasLikeRounds(const PlacedProgram &placed, const PlacedLoop &loop);
+
+/// Whether the number of the round decides which arms are taken in a loop. Then no round stands for another.
+bool choosesByRound(const PlacedProgram &placed, const PlacedLoop &loop);
 
 /// All rounds of a loop, if there are few of them or at most `most`. Else, of rounds that are alike, those at the beginning
 /// and the last ones; of others some windows of consecutive rounds, spread over the loop, each standing for the rounds

@@ -11,7 +11,6 @@
 #include "runtime/movement/execute.h"
 
 #include <algorithm>
-#include <bit>
 
 namespace ptl::parts {
 
@@ -24,10 +23,6 @@ namespace {
 
 /// Ends the run: the reason is in the result.
 struct Stopped {};
-
-bool sameBits(Scalar a, Scalar b) {
-  return std::bit_cast<uint64_t>(a.f) == std::bit_cast<uint64_t>(b.f) && a.i == b.i;
-}
 
 class PartsRun {
 public:
@@ -87,7 +82,12 @@ private:
   void makeAll(ValueId begin, ValueId end, const std::vector<Value> &args);
   void make(ValueId id, const std::vector<Value> &args);
   void repeat(const PlacedLoop &loop, const std::vector<Value> &args);
+  void repeatWhile(const PlacedLoop &loop, const std::vector<Value> &args);
+  void beginLoop(const PlacedLoop &loop);
+  bool holds(ValueId id, const Expr &condition);
+  void choose(const PlacedChoice &choice, const std::vector<Value> &args);
   void goOn(const PlacedLoop &loop, std::vector<std::vector<Value>> carried);
+  void endRound(const PlacedLoop &loop);
   /// A loop whose state is saved.
   struct SavedLoop {
     LoopCheckpoints checkpoints;
@@ -113,7 +113,6 @@ private:
   Value movedByRank(const GroupMove &group, const PlacedValue &value, Fold fold, const Value &have);
   Value gathered(size_t output);
   void writeOwn(size_t output, const PlacedValue &value, const Value &have);
-  std::vector<Value> foldedParts(const PlacedValue &value, std::vector<Value> parts);
   Value assembled(ValueId id);
 
   const PlacedProgram &placed_;
@@ -199,6 +198,8 @@ Value PartsRun::onPart(const PlacedValue &value, uint32_t part, const std::vecto
                    boxAt(value, part));
   case PlacedKind::Move:
   case PlacedKind::Carried:
+  case PlacedKind::Arm:
+  case PlacedKind::Chosen:
     break;
   }
   stop(RunStatus::Fault, "a value that parts do not make", value);
@@ -253,13 +254,7 @@ Value PartsRun::converted(const PlacedValue &value, uint32_t part) {
                std::string(elemName(value.elem)) + "`",
            value);
   }
-  reference::BuiltinCall call;
-  call.op = OpId::Convert;
-  call.elem = value.elem;
-  call.operands = {from};
-  call.round = expr.round;
-  call.saturate = expr.saturate;
-  return evaluated(std::move(call), value, part);
+  return evaluated(conversionOf(expr, value.elem, from), value, part);
 }
 
 // ---- Loops -------------------------------------------------------------------------------------
@@ -267,8 +262,12 @@ Value PartsRun::converted(const PlacedValue &value, uint32_t part) {
 void PartsRun::makeAll(ValueId begin, ValueId end, const std::vector<Value> &args) {
   for (ValueId id = begin; id < end;)
     if (const PlacedLoop *loop = placed_.loopAt(id)) {
-      repeat(*loop, args);
+      beginLoop(*loop);
+      loop->stmt ? repeat(*loop, args) : repeatWhile(*loop, args);
       id = loop->end;
+    } else if (const PlacedChoice *choice = placed_.choiceAt(id)) {
+      choose(*choice, args);
+      id = choice->end;
     } else {
       make(id++, args);
     }
@@ -280,6 +279,30 @@ void PartsRun::goOn(const PlacedLoop &loop, std::vector<std::vector<Value>> carr
     values_[loop.first + i] = std::move(carried[i]);
 }
 
+void PartsRun::beginLoop(const PlacedLoop &loop) {
+  std::vector<std::vector<Value>> carried;
+  for (ValueId id = loop.first; id < loop.body(); ++id)
+    carried.push_back(values_[*placed_.values[id].operands[0]]);
+  goOn(loop, std::move(carried));
+}
+
+void PartsRun::endRound(const PlacedLoop &loop) {
+  std::vector<std::vector<Value>> carried;
+  for (const PlacedCarried &each : loop.carried)
+    carried.push_back(values_[each.next]);
+  goOn(loop, std::move(carried));
+}
+
+void PartsRun::repeatWhile(const PlacedLoop &loop, const std::vector<Value> &args) {
+  for (;;) {
+    makeAll(loop.body(), loop.inside, args);
+    if (!holds(loop.holds, *loop.condition))
+      return;
+    makeAll(loop.inside, loop.end, args);
+    endRound(loop);
+  }
+}
+
 void PartsRun::repeat(const PlacedLoop &loop, const std::vector<Value> &args) {
   const PlacedValue &first = placed_.values[loop.first];
   int64_t at = number(loop.lo, first), step = number(loop.step, first), hi = number(loop.hi, first);
@@ -287,10 +310,6 @@ void PartsRun::repeat(const PlacedLoop &loop, const std::vector<Value> &args) {
     stopAt(RunStatus::Arithmetic, "the loop counts by " + std::to_string(step) + ", not forwards",
            loop.stmt->head.iterable->span);
   int64_t left = at < hi ? (hi - at - 1) / step + 1 : 0;
-  std::vector<std::vector<Value>> carried;
-  for (ValueId id = loop.first; id < loop.body(); ++id)
-    carried.push_back(values_[*placed_.values[id].operands[0]]);
-  goOn(loop, std::move(carried));
   std::unique_ptr<SavedLoop> saved = loop.every ? resume(loop) : nullptr;
   if (saved && saved->next) {
     saved->done = (*saved->next - at) / step;
@@ -300,10 +319,7 @@ void PartsRun::repeat(const PlacedLoop &loop, const std::vector<Value> &args) {
   for (; left > 0; --left) {
     sizes_[loop.variable] = at;
     makeAll(loop.body(), loop.end, args);
-    carried.clear();
-    for (const PlacedCarried &each : loop.carried)
-      carried.push_back(values_[each.next]);
-    goOn(loop, std::move(carried));
+    endRound(loop);
     // Behind the last iteration there may be no such number.
     at = static_cast<int64_t>(static_cast<uint64_t>(at) + static_cast<uint64_t>(step));
     if (saved)
@@ -354,6 +370,37 @@ void PartsRun::save(const PlacedLoop &loop, SavedLoop &saved, int64_t next) {
   if (!why.empty())
     stopAt(RunStatus::Silent, "a checkpoint could not be saved: " + why,
            loop.stmt->checkpoint->span);
+}
+
+// ---- Choices -----------------------------------------------------------------------------------
+
+/// Each part knows the condition by itself, and none asks another one for it.
+bool PartsRun::holds(ValueId id, const Expr &condition) {
+  std::optional<bool> all;
+  for (uint32_t part : here_) {
+    bool mine = isTrue(at(id, part));
+    if (all && *all != mine)
+      stopAt(RunStatus::Fault,
+             grid_.name(part) + " goes on otherwise than " + grid_.name(here_.front()),
+             condition.span);
+    all = mine;
+  }
+  return all.value_or(false);
+}
+
+void PartsRun::choose(const PlacedChoice &choice, const std::vector<Value> &args) {
+  bool isFirst = holds(choice.holds, *choice.condition);
+  auto [begin, end] = choice.arm(isFirst);
+  makeAll(begin, end, args);
+  for (ValueId id = choice.chosen; id < choice.end; ++id) {
+    const PlacedValue &value = placed_.values[id];
+    ValueId from = *value.operands[isFirst ? 0 : 1];
+    values_[id] = values_[from];
+    for (uint32_t part : here_)
+      if (placed_.values[from].placement != value.placement && grid_.holds(value.placement, part))
+        values_[id][part] =
+            sliceOf(at(from, part), boxAt(placed_.values[from], part), boxAt(value, part));
+  }
 }
 
 // ---- Movements ---------------------------------------------------------------------------------
@@ -450,59 +497,13 @@ void PartsRun::route(ValueId id) {
 
 // ---- Results -----------------------------------------------------------------------------------
 
-/// Adds the summands of partial values: over each level in the order of movements, so that the first parts have sums.
-std::vector<Value> PartsRun::foldedParts(const PlacedValue &value, std::vector<Value> parts) {
-  for (size_t level = placed_.levels.size(); level-- > 0;) {
-    const LevelPlacement &at = value.placement[level];
-    if (!at.isPartial())
-      continue;
-    for (uint32_t distance = 1; distance < grid_.count(level); distance *= 2)
-      for (uint32_t part = 0; part < grid_.count(); ++part) {
-        uint32_t left = grid_.coordinate(part, level);
-        if (left % (2 * distance) != 0 || left + distance >= grid_.count(level))
-          continue;
-        Value &other = parts[grid_.withCoordinate(part, level, left + distance)];
-        if (other.isNone())
-          continue;
-        std::vector<Scalar> sum = elementsOf(parts[part]), summand = elementsOf(other);
-        for (size_t i = 0; i < sum.size(); ++i)
-          sum[i] = folded(at.fold, value.elem, sum[i], summand[i]);
-        parts[part] = valueOfElements(value.elem, shapeOfBox(boxAt(value, part)), sum);
-      }
-    for (uint32_t part = 0; part < grid_.count(); ++part)
-      if (grid_.coordinate(part, level) > 0)
-        parts[part] = Value();
-  }
-  return parts;
-}
-
 Value PartsRun::assembled(ValueId id) {
   const PlacedValue &value = placed_.values[id];
-  std::vector<int64_t> shape = wholeShape(value);
-  Box whole = movement::wholeBox(shape);
-  std::vector<Value> parts = foldedParts(value, values_[id]);
-  std::vector<Scalar> elements(static_cast<size_t>(movement::elementCount(whole)));
-  std::vector<uint32_t> writers(elements.size(), grid_.count());
-  for (uint32_t part = 0; part < grid_.count(); ++part) {
-    if (parts[part].isNone())
-      continue;
-    std::vector<Scalar> have = elementsOf(parts[part]);
-    size_t next = 0;
-    movement::forEachRow(whole, boxAt(value, part), [&](int64_t offset, int64_t length) {
-      for (auto i = static_cast<size_t>(offset); length-- > 0; ++i, ++next) {
-        if (writers[i] == grid_.count()) {
-          writers[i] = part;
-          elements[i] = have[next];
-        } else if (!sameBits(elements[i], have[next])) {
-          stop(RunStatus::Fault,
-               grid_.name(part) + " has another result than " + grid_.name(writers[i]), value);
-        }
-      }
-    });
-  }
-  if (std::find(writers.begin(), writers.end(), grid_.count()) != writers.end())
-    stop(RunStatus::Fault, "no part has an element of a result", value);
-  return valueOfElements(value.elem, std::move(shape), elements);
+  std::string why;
+  Value whole = wholeOf(grid_, value, wholeShape(value), values_[id], why);
+  if (!why.empty())
+    stop(RunStatus::Fault, why, value);
+  return whole;
 }
 
 /// The first part makes the file and tells the others its name. Of parts that have the same the first

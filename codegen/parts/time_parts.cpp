@@ -1,5 +1,6 @@
 #include "codegen/parts/time_parts.h"
 
+#include "codegen/parts/known_value.h"
 #include "codegen/parts/move_rows.h"
 #include "codegen/parts/move_steps.h"
 #include "frontend/base/elem_type.h"
@@ -61,15 +62,17 @@ public:
         home_[id] = i;
     isComputed_.resize(stretches_.size());
     stretchTimes_.resize(stretches_.size());
-    if (!walk(0, static_cast<ValueId>(placed_.values.size()), nullptr))
+    if (!walk(0, static_cast<ValueId>(placed_.values.size()), std::nullopt))
       return std::nullopt;
     finish();
     return std::move(time_);
   }
 
 private:
-  // Loops.
-  bool walk(ValueId begin, ValueId end, const PlacedLoop *home);
+  // Loops and choices.
+  bool walk(ValueId begin, ValueId end, std::optional<ValueId> region);
+  void forget(ValueId begin, ValueId end, ValueId region);
+  bool choose(const PlacedChoice &choice);
   bool repeat(const PlacedLoop &loop);
   bool goRound(const PlacedLoop &loop);
   std::optional<int64_t> roundsOf(const PlacedLoop &loop);
@@ -143,13 +146,19 @@ bool PartsTimer::hasItsPart(ValueId id) {
 
 // ---- Loops ---------------------------------------------------------------------------------------
 
-/// Adds the tasks of values, and of loops among them.
-bool PartsTimer::walk(ValueId begin, ValueId end, const PlacedLoop *home) {
+/// Adds the tasks of values, and of loops and choices among them.
+bool PartsTimer::walk(ValueId begin, ValueId end, std::optional<ValueId> region) {
   for (ValueId id = begin; id < end;) {
     if (const PlacedLoop *loop = placed_.loopAt(id)) {
       if (!repeat(*loop))
         return false;
       id = loop->end;
+      continue;
+    }
+    if (const PlacedChoice *choice = placed_.choiceAt(id)) {
+      if (!choose(*choice))
+        return false;
+      id = choice->end;
       continue;
     }
     if (!hasItsPart(id))
@@ -160,8 +169,35 @@ bool PartsTimer::walk(ValueId begin, ValueId end, const PlacedLoop *home) {
     ++id;
   }
   for (size_t stretch = 0; stretch < stretches_.size(); ++stretch)
-    if (stretches_[stretch].loop == home)
+    if (stretches_[stretch].region == region)
       compute(stretch);
+  return true;
+}
+
+/// What a region made earlier is made again.
+void PartsTimer::forget(ValueId begin, ValueId end, ValueId region) {
+  for (size_t stretch = 0; stretch < stretches_.size(); ++stretch)
+    if (stretches_[stretch].region == region)
+      isComputed_[stretch] = false;
+  for (ValueId id = begin; id < end; ++id)
+    ready_[id].assign(grid_.count(), {});
+}
+
+/// Adds the tasks of the arm that is taken.
+bool PartsTimer::choose(const PlacedChoice &choice) {
+  std::optional<bool> holds = knownTruth(question_, variables_, choice.holds);
+  if (!holds) {
+    why_ = "both arms of the `if` that decides " +
+           (choice.what.empty() ? "a value" : "`" + choice.what + "`") +
+           " are possible, since its condition is no matter of sizes";
+    return false;
+  }
+  auto [begin, end] = choice.arm(*holds);
+  forget(begin, end, begin - 1);
+  if (!walk(begin, end, begin - 1))
+    return false;
+  for (ValueId id = choice.chosen; id < choice.end; ++id)
+    ready_[id] = ready(*placed_.values[id].operands[*holds ? 0 : 1]);
   return true;
 }
 
@@ -175,11 +211,11 @@ std::optional<int64_t> PartsTimer::roundsOf(const PlacedLoop &loop) {
   return std::nullopt;
 }
 
-/// Messages and tasks of one round, whose variable has a number.
+/// Messages and tasks of one round, whose variable has a number, of both arms of a choice.
 std::optional<int64_t> PartsTimer::effortOf(const PlacedLoop &loop, const LoopNumbers &around) {
   auto effort = static_cast<int64_t>(grid_.count());
   for (ValueId id = loop.body(); id < loop.end;) {
-    if (const PlacedLoop *inner = placed_.loopAt(id)) {
+    if (const PlacedLoop *inner = placed_.loopAt(id); inner && inner->stmt) {
       int64_t lo = numberOf(question_, around, inner->lo);
       int64_t between = numberOf(question_, around, inner->hi) - lo;
       int64_t rounds = between / std::max<int64_t>(numberOf(question_, around, inner->step), 1);
@@ -220,6 +256,11 @@ std::optional<int64_t> PartsTimer::mostRounds(const PlacedLoop &loop, int64_t ro
 }
 
 bool PartsTimer::repeat(const PlacedLoop &loop) {
+  if (!loop.stmt) {
+    why_ = "a `while` that changes `" + loop.carried[0].local->name +
+           "` goes round as often as data say";
+    return false;
+  }
   std::optional<int64_t> rounds = roundsOf(loop);
   if (!rounds)
     return false;
@@ -241,10 +282,17 @@ bool PartsTimer::repeat(const PlacedLoop &loop) {
   goesRound_[numberOfLoop(loop)] = goesRound_[numberOfLoop(loop)] || *rounds > 1;
   int64_t lo = this->number(loop.lo), step = this->number(loop.step);
   bool areAlike = hasLikeRounds(placed_, loop);
+  std::vector<PlannedRound> plan = planRounds(*rounds, areAlike, *most);
+  if (choosesByRound(placed_, loop) && std::ranges::any_of(plan, &PlannedRound::leftOut)) {
+    why_ = "an `if` in the loop over `" + loop.stmt->head.var->name +
+           "` takes one arm or the other by the number of the round, and " +
+           std::to_string(*rounds) + " rounds are too many to simulate each";
+    return false;
+  }
   tasks_.beginLoop(number);
   ++depth_;
   double stands = stands_;
-  for (const PlannedRound &round : planRounds(*rounds, areAlike, *most)) {
+  for (const PlannedRound &round : plan) {
     // Rounds that are alike have one text each for what they compute.
     variables_[loop.variable] = areAlike ? lo : lo + step * round.number;
     stands_ = stands * round.stands;
@@ -262,13 +310,9 @@ bool PartsTimer::repeat(const PlacedLoop &loop) {
 }
 
 bool PartsTimer::goRound(const PlacedLoop &loop) {
-  for (size_t stretch = 0; stretch < stretches_.size(); ++stretch)
-    if (stretches_[stretch].loop == &loop)
-      isComputed_[stretch] = false;
-  for (ValueId id = loop.body(); id < loop.end; ++id)
-    ready_[id].assign(grid_.count(), {});
+  forget(loop.body(), loop.end, loop.first);
   tasks_.beginRound();
-  if (!walk(loop.body(), loop.end, &loop))
+  if (!walk(loop.body(), loop.end, loop.first))
     return false;
   std::vector<std::vector<std::vector<uint32_t>>> next;
   for (const PlacedCarried &each : loop.carried)
@@ -287,7 +331,7 @@ const std::vector<std::vector<uint32_t>> &PartsTimer::ready(ValueId id) {
   if (auto stretch = home_.find(id); stretch != home_.end())
     compute(stretch->second);
   else if (value.kind != PlacedKind::Move && value.kind != PlacedKind::Carried &&
-           !value.operands.empty())
+           value.kind != PlacedKind::Chosen && !value.operands.empty())
     ready_[id] = ready(*value.operands[0]);
   return ready_[id];
 }
@@ -298,6 +342,9 @@ void PartsTimer::compute(size_t number) {
   if (isComputed_[number])
     return;
   isComputed_[number] = true;
+  // Nothing uses it, or only conditions that are known from sizes.
+  if (stretch.outputs.empty())
+    return;
   for (ValueId input : stretch.inputs)
     ready(input);
   if (!stretchTimes_[number]) {
@@ -452,7 +499,7 @@ std::optional<MoveTime> timeOfMove(const TimeQuestion &question, ValueId move,
                                    uint64_t mostMessages, std::string &why) {
   LoopNumbers first;
   for (auto loop = question.placed.loops.rbegin(); loop != question.placed.loops.rend(); ++loop)
-    if (move >= loop->first && move < loop->end)
+    if (move >= loop->first && move < loop->end && loop->stmt)
       first[loop->variable] = numberOf(question, first, loop->lo);
   const MoveSteps *steps = StepsOfMoves(question, mostMessages).of(move, first, why);
   return steps ? std::optional(steps->time) : std::nullopt;

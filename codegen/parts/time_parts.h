@@ -70,7 +70,7 @@ inline constexpr uint64_t kMostMessages = 4'000'000;
 /// Messages and tasks of all rounds of a loop up to which all of them are simulated; of a loop in another one an eighth.
 inline constexpr int64_t kMostInLoops = 400'000;
 
-/// Nothing, and the reason, where it cannot be simulated. Loops go round by round (`part_tasks.h`); of long ones some rounds
+/// Nothing, and the reason, where it cannot be simulated, as where data decide which arm of a choice is taken. Loops go round by round (`part_tasks.h`); of long ones some rounds
 /// stand for the others (`round_plan.h`), for which `mostInLoops` counts.
 std::optional<PartsTime> timeOfParts(const TimeQuestion &question, std::string &why,
                                      int64_t mostInLoops = kMostInLoops);

@@ -47,7 +47,7 @@ static std::string_view roundText(const PlacedProgram &program, ValueId move) {
   bool isInLoop = false, differs = false;
   auto look = [&](ValueId id, const PlacedLoop &loop) {
     for (Dim dim : program.values[id].shape)
-      differs |= dim.mentions(loop.variable);
+      differs |= loop.stmt && dim.mentions(loop.variable);
   };
   for (const PlacedLoop &loop : program.loops) {
     if (move < loop.first || move >= loop.end)

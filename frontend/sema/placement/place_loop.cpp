@@ -17,8 +17,7 @@ std::string whyNoLoop(const ForStmt &stmt) {
   return {};
 }
 
-/// The variables that a block assigns, in order.
-static void addAssigned(const Block *block, std::vector<const Local *> &assigned) {
+void addAssigned(const Block *block, std::vector<const Local *> &assigned) {
   if (!block)
     return;
   for (const Stmt *stmt : block->stmts) {
@@ -30,9 +29,7 @@ static void addAssigned(const Block *block, std::vector<const Local *> &assigned
   }
 }
 
-/// One level of what a loop carries: where it lies if an iteration ends with `next`; nothing if it cannot.
-static std::optional<LevelPlacement> agreed(const Placement &first, const Placement &next,
-                                            size_t level) {
+std::optional<LevelPlacement> agreed(const Placement &first, const Placement &next, size_t level) {
   if (first[level] == next[level])
     return first[level];
   bool isFree =
@@ -47,7 +44,7 @@ static std::optional<LevelPlacement> agreed(const Placement &first, const Placem
 bool placeLoop(PlacedLoop loop, const LoopWalk &walk) {
   PlacedProgram &placed = walk.placed;
   std::vector<const Local *> assigned;
-  addAssigned(loop.stmt->body, assigned);
+  addAssigned(walk.block, assigned);
   const std::map<const Local *, ValueId> before = walk.locals;
   std::vector<Placement> placements;
   for (const Local *local : assigned)
@@ -55,11 +52,10 @@ bool placeLoop(PlacedLoop loop, const LoopWalk &walk) {
       loop.carried.push_back({local, 0});
       placements.push_back(placed.values[found->second].placement);
     }
-  size_t values = placed.values.size(), loops = placed.loops.size();
+  PlacedMark mark = placed.mark();
   // Each round cuts something that was whole, so there is a last one.
   for (bool isSettled = false; !isSettled;) {
-    placed.values.resize(values);
-    placed.loops.resize(loops);
+    placed.backTo(mark);
     walk.locals = before;
     std::vector<ValueId> initials;
     for (size_t i = 0; i < loop.carried.size(); ++i)
@@ -72,7 +68,7 @@ bool placeLoop(PlacedLoop loop, const LoopWalk &walk) {
       walk.locals[loop.carried[i].local] = static_cast<ValueId>(placed.values.size());
       placed.values.push_back(std::move(value));
     }
-    walk.body();
+    walk.body(loop);
     isSettled = true;
     for (size_t i = 0; i < loop.carried.size(); ++i) {
       const Local *local = loop.carried[i].local;
@@ -81,7 +77,7 @@ bool placeLoop(PlacedLoop loop, const LoopWalk &walk) {
         auto both = agreed(placements[i], placed.values[next].placement, level);
         if (!both) {
           ReportedValue reported = walk.reported(local, next);
-          walk.reports.carried(level, reported.written.value_or(loop.stmt->span), local->name,
+          walk.reports.carried(level, reported.written.value_or(walk.block->span), local->name,
                                placed.values[loop.first + i], reported);
           return false;
         }
@@ -106,7 +102,7 @@ bool placeLoop(PlacedLoop loop, const LoopWalk &walk) {
       }
   // A loop that carries nothing does nothing.
   if (loop.carried.empty())
-    placed.values.resize(values);
+    placed.backTo(mark);
   else
     placed.loops.push_back(std::move(loop));
   return true;

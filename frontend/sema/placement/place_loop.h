@@ -14,12 +14,20 @@ namespace ptl {
 struct LoopWalk {
   PlacedProgram &placed;
   std::map<const Local *, ValueId> &locals; ///< what each name holds
-  std::function<void()> body;               ///< walks over the body once
+  const Block *block;
+  std::function<void(PlacedLoop &)> body; ///< walks over condition and body once
   std::function<ValueId(ValueId, const Placement &)> slice;
   /// A value that a variable was given last, for a report.
   std::function<ReportedValue(const Local *, ValueId)> reported;
   PlacementReports &reports;
 };
+
+/// Adds the variables that a block assigns, in order, those of blocks in it included.
+void addAssigned(const Block *block, std::vector<const Local *> &assigned);
+
+/// One level of a variable that may have the one placement or the other: where it lies for both, since blocks are taken of what
+/// is whole; nothing if something would have to move.
+std::optional<LevelPlacement> agreed(const Placement &first, const Placement &next, size_t level);
 
 /// Why a loop cannot run on parts; empty if it can.
 std::string whyNoLoop(const ForStmt &stmt);

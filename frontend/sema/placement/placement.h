@@ -58,6 +58,8 @@ enum class PlacedKind : uint8_t {
   Slice,     ///< each part takes its block of what it has
   Move,      ///< `movement`
   Carried,   ///< what a loop carries: first its operand, then what an iteration ends with
+  Arm,       ///< the beginning of an arm of a choice; its operand is the condition
+  Chosen, ///< the first operand or the second, as the arm that was taken; each part takes its block
 };
 
 /// One value of a program. Shapes are those of the whole arrays, in the dimensions of the program.
@@ -82,10 +84,14 @@ struct PlacedCarried {
   ValueId next = 0; ///< its value at the end of an iteration
 };
 
-/// A loop over `lo`, `lo + step` … below `hi`. Its values stand together: first one `Carried` for each
-/// variable, which has the last value behind the loop, then what an iteration makes.
+/// A loop over `lo`, `lo + step` … below `hi`, or a `while`, which is all that is not `stmt`. Its values stand together: first one
+/// `Carried` for each variable, which has the last value behind the loop, then what an iteration makes; of a `while` this
+/// begins with its condition, which is the same on all parts.
 struct PlacedLoop {
-  const ForStmt *stmt = nullptr;
+  const ForStmt *stmt = nullptr; ///< null for a `while`
+  const Expr *condition = nullptr;
+  ValueId holds = 0,
+          inside = 0; ///< of a `while`: the condition, and where the values behind it begin
   SymbolId variable;
   Dim lo, hi, step;
   Dim every; ///< of a loop with checkpoints
@@ -94,12 +100,33 @@ struct PlacedLoop {
   ValueId body() const { return first + static_cast<ValueId>(carried.size()); }
 };
 
+/// An `if`, or an `and` or `or` whose right side is computed only where the left does not decide. All parts take the same arm,
+/// since the condition is the same on all. Its values stand together: those of the one arm, those of the other, each behind
+/// an `Arm`, then one `Chosen` for each variable that may differ and for the value.
+struct PlacedChoice {
+  const Expr *condition = nullptr;
+  ValueId holds = 0; ///< the condition
+  ValueId first = 0, otherwise = 0, chosen = 0, end = 0;
+  std::string what = {}; ///< that it decides, for messages: a variable, or nothing
+
+  /// What an arm makes, behind its `Arm`.
+  std::pair<ValueId, ValueId> arm(bool isThen) const {
+    return isThen ? std::pair(first + 1, otherwise) : std::pair(otherwise + 1, chosen);
+  }
+};
+
+/// How far a list of values has come.
+struct PlacedMark {
+  size_t values = 0, loops = 0, choices = 0, locals = 0;
+};
+
 struct PlacedProgram {
   const CallableDecl *decl = nullptr;
-  std::vector<PlacedLevel> levels; ///< whose parts hold the arrays, outermost first
-  std::vector<PlacedValue> values; ///< operands before what uses them
-  std::vector<PlacedLoop> loops;   ///< inner ones before those that they stand in
-  std::vector<ValueId> outputs;    ///< one per output, placed as declared
+  std::vector<PlacedLevel> levels;   ///< whose parts hold the arrays, outermost first
+  std::vector<PlacedValue> values;   ///< operands before what uses them
+  std::vector<PlacedLoop> loops;     ///< inner ones before those that they stand in
+  std::vector<PlacedChoice> choices; ///< likewise
+  std::vector<ValueId> outputs;      ///< one per output, placed as declared
   /// What the names of the program itself stand for, in the order in which they get it: parameters,
   /// `let`s, results.
   std::vector<std::pair<const Local *, ValueId>> locals;
@@ -108,6 +135,19 @@ struct PlacedProgram {
   const PlacedLoop *loopAt(ValueId first) const {
     auto found = std::ranges::find(loops, first, &PlacedLoop::first);
     return found == loops.end() ? nullptr : &*found;
+  }
+  /// The choice whose values begin with this one; null if none does.
+  const PlacedChoice *choiceAt(ValueId first) const {
+    auto found = std::ranges::find(choices, first, &PlacedChoice::first);
+    return found == choices.end() ? nullptr : &*found;
+  }
+  PlacedMark mark() const { return {values.size(), loops.size(), choices.size(), locals.size()}; }
+  /// Forgets what came behind a mark.
+  void backTo(const PlacedMark &mark) {
+    values.resize(mark.values);
+    loops.resize(mark.loops);
+    choices.resize(mark.choices);
+    locals.resize(mark.locals);
   }
   /// The loop with checkpoints; null if there is none.
   const PlacedLoop *savedLoop() const {

@@ -104,6 +104,18 @@ void PlacementReports::carried(size_t level, Span span, const std::string &name,
   offerTo(level, report, next, first.placement[level], first.shape);
 }
 
+void PlacementReports::arms(size_t level, Span span, const std::string &name,
+                            const ReportedValue &then, const ReportedValue &otherwise) {
+  auto report =
+      sink_.report(DiagId::ArmPlacements, span,
+                   {name, describe(level, *then.value), describe(level, *otherwise.value)});
+  // What an arm leaves as it was is not moved in it.
+  if (otherwise.written)
+    offerTo(level, report, otherwise, then.value->placement[level], then.value->shape);
+  if (then.written)
+    offerTo(level, report, then, otherwise.value->placement[level], then.value->shape);
+}
+
 void PlacementReports::source(size_t level, Span span, const MovementRecord &movement,
                               const ReportedValue &value) {
   constexpr std::string_view kinds[] = {"the same everywhere", "cut", "a partial sum",

@@ -37,6 +37,9 @@ public:
   /// Reports a variable whose placement at the end of an iteration differs from the one before the loop.
   void carried(size_t level, Span span, const std::string &name, const PlacedValue &first,
                const ReportedValue &next);
+  /// Reports what lies differently at the ends of the arms of a choice.
+  void arms(size_t level, Span span, const std::string &name, const ReportedValue &then,
+            const ReportedValue &otherwise);
   void source(size_t level, Span span, const MovementRecord &movement, const ReportedValue &value);
   void noRule(Span span, const std::string &what, const std::string &why);
 

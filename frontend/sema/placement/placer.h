@@ -1,0 +1,129 @@
+// The walk over the body of a program, in three files: statements, expressions, choices.
+#pragma once
+
+#include "frontend/sema/placement/placement_report.h"
+
+#include <functional>
+#include <map>
+
+namespace ptl {
+
+/// Ends the walk: what is wrong has been reported.
+struct Refused {};
+
+/// A declaration whose body is walked: the program, or a `fn` that it calls. Its dimensions are
+/// those of the program.
+struct PlacedFrame {
+  const CallableDecl *decl = nullptr;
+  const CallExpr *call = nullptr; ///< null for the program
+  DimSubstitution dims = {};
+  std::map<const TypeParam *, ElemKind> elems = {};
+  std::vector<Dim> prefix = {};
+  std::map<const Local *, ValueId> locals = {};
+};
+
+class Placer {
+public:
+  Placer(const CheckedProgram &program, const Tree &tree, const CallableDecl &decl,
+         std::vector<PlacedLevel> levels, DiagnosticSink &sink)
+      : dims_(*program.dims), tree_(tree), decl_(decl), reports_(dims_, placed_.levels, sink),
+        sink_(sink) {
+    placed_.decl = &decl;
+    placed_.levels = std::move(levels);
+  }
+
+  PlacedAsFar run() {
+    PlacedFrame frame{&decl_};
+    frame_ = &frame;
+    bool isAll = true;
+    try {
+      header();
+      for (const Stmt *stmt : decl_.body->stmts)
+        statement(*stmt);
+    } catch (Refused) {
+      isAll = false;
+    }
+    return {std::move(placed_), isAll};
+  }
+
+private:
+  // The header.
+  void header();
+  Placement written(NodeId type, const Local &local);
+  // Statements and expressions.
+  void statement(const Stmt &stmt);
+  void let(const LetStmt &stmt);
+  void assign(const AssignStmt &stmt);
+  void loop(const ForStmt &stmt);
+  void loop(const WhileStmt &stmt);
+  void goRound(PlacedLoop loop, const Block *block, const std::function<void(PlacedLoop &)> &body);
+  ValueId value(const Expr &expr);
+  ValueId local(const LocalRefExpr &expr);
+  ValueId apply(const OpExpr &expr);
+  ValueId convert(const ConvertExpr &expr);
+  ValueId move(const ConvertExpr &expr, const MovementRecord &movement);
+  ValueId moveRows(const ConvertExpr &expr, const MovementRecord &movement);
+  ValueId index(const IndexExpr &expr);
+  ValueId call(const CallExpr &expr);
+  ValueId bodyOf(const CallableDecl &callee, const CallExpr &expr);
+  // Choices.
+  /// What an arm ends with. `given` has what its variables were given last.
+  struct ArmEnd {
+    std::optional<ValueId> value = {}; ///< of an `if` with a value
+    std::map<const Local *, ValueId> locals = {};
+    std::map<const Local *, const Expr *> given = {};
+  };
+  ValueId condition(const Expr &expr, const std::string &user);
+  ArmEnd arm(PlacedChoice &choice, bool isThen,
+             const std::function<std::optional<ValueId>()> &walk);
+  ArmEnd arm(PlacedChoice &choice, bool isThen, const Block *block);
+  ReportedValue armValue(const ArmEnd &end, const Local &local) const;
+  ValueId chosen(PlacedChoice &choice, ValueId then, ValueId otherwise, const std::string &name,
+                 const ReportedValue &thenAs, const ReportedValue &otherwiseAs);
+  void choice(const IfStmt &stmt);
+  ValueId choice(const IfExpr &expr);
+  ValueId logical(const LogicalExpr &expr);
+  // Values.
+  void bind(const Local &local, ValueId id);
+  ValueId add(PlacedValue value);
+  ValueId number(Dim dim);
+  ValueId slice(ValueId of, Placement to);
+  Placement operandPlacements(const OpExpr &expr, PlacedValue &made,
+                              const std::vector<const Expr *> &args);
+  LevelPlacement overLevel(size_t level, const OpExpr &expr, const PlacedValue &made,
+                           const std::vector<const Expr *> &args, std::vector<Placement> &operands);
+  ElemKind elemOf(const Elem &elem) const;
+  std::vector<Dim> shapeOf(const Type &type) const;
+  Dim inProgram(Dim dim) const { return dim ? dims_.substitute(dim, frame_->dims) : dim; }
+  // Reports.
+  ReportedValue reported(const Expr &expr, ValueId id) const;
+  [[noreturn]] void refuseHeader(const Local &local, std::string why) {
+    sink_.report(DiagId::BadDistribution, local.span, {local.name, std::move(why)});
+    throw Refused();
+  }
+  /// In this file: of an expression or a statement.
+  template <typename Node> Span spanOf(const Node &node) const {
+    return outermost_ ? outermost_->span : node.span;
+  }
+  template <typename Node>
+  [[noreturn]] void refuse(const Node &node, const std::string &what, const std::string &why) {
+    reports_.noRule(spanOf(node), what, why);
+    throw Refused();
+  }
+
+  DimContext &dims_;
+  const Tree &tree_;
+  const CallableDecl &decl_;
+  PlacedProgram placed_;
+  PlacementReports reports_;
+  DiagnosticSink &sink_;
+  PlacedFrame *frame_ = nullptr;
+  const CallExpr *outermost_ = nullptr; ///< the call that stands in the program
+  std::map<const Local *, Placement> wanted_;
+  std::map<const Local *, size_t> outputs_;
+  std::map<const Local *, const Expr *>
+      given_; ///< what a variable was given last; null: by a choice
+  size_t loopDepth_ = 0;
+};
+
+} // namespace ptl
