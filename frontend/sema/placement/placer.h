@@ -78,7 +78,6 @@ private:
   ArmEnd arm(PlacedChoice &choice, bool isThen,
              const std::function<std::optional<ValueId>()> &walk);
   ArmEnd arm(PlacedChoice &choice, bool isThen, const Block *block);
-  ReportedValue armValue(const ArmEnd &end, const Local &local) const;
   ValueId chosen(PlacedChoice &choice, ValueId then, ValueId otherwise, const std::string &name,
                  const ReportedValue &thenAs, const ReportedValue &otherwiseAs);
   void choice(const IfStmt &stmt);
