@@ -3,6 +3,7 @@
 
 #include "codegen/parts/grid.h"
 #include "codegen/reference/scalar_ops.h"
+#include "codegen/reference/value.h"
 #include "frontend/sema/placement/placement.h"
 
 #include <cstdint>
