@@ -98,6 +98,20 @@ TEST(Choices, WhatIsRefusedSaysWhy) {
   expect("    for i in 0..n { if i > 2 { total = sum(x, axis: 0) } }\n", "E1010");
 }
 
+TEST(Choices, NumbersOfDataAreNoSizes) {
+  auto expect = [](const std::string &body, const std::string &why) {
+    std::string errors = errorsOf("    var k = n\n    while k > 9 { k = k / 2 }\n    let half = k "
+                                  "/ 2\n    let m = if n > 2 { 3 } else { 5 }\n" +
+                                  body);
+    EXPECT_NE(errors.find(why), errors.npos) << body << errors;
+  };
+  expect("    total = total + i32(half) + i32(m)\n", "W1201");
+  expect("    for i in 0..half { total = total + i32(i) }\n",
+         "E1005 this loop cannot be done on parts: data decide how often it goes round");
+  expect("    total = total + sum(zeros(i32[m]), axis: 0)\n",
+         "cannot be done on parts: data decide a length of its result");
+}
+
 TEST(Choices, LoopsGoOnAlikeOnAllParts) {
   auto expect = [](const std::string &body, const std::string &why) {
     std::string errors = errorsOf(body);

@@ -1,6 +1,7 @@
 #include "codegen/parts/fold.h"
 
 #include "codegen/parts/elements.h"
+#include "runtime/movement/execute.h"
 
 #include <algorithm>
 #include <bit>

@@ -373,6 +373,12 @@ TEST(LoopTimes, RandomProgramsInLoops) {
     CheckedText checked(text);
     ASSERT_TRUE(checked.ok()) << text << checked.errors();
     Both both(text, {{"rounds", 60}}, {{"host", 2}, {"chip", 3}}, someSeconds, 8000);
+    // Where a number of the program decides, there is no time.
+    if (both.whole.why.starts_with("both arms of the `if`")) {
+      EXPECT_NE(text.find(" > 1.0 {"), text.npos) << text;
+      EXPECT_EQ(both.sampled.why, both.whole.why);
+      continue;
+    }
     ASSERT_TRUE(both.whole.time && both.sampled.time) << both.whole.why;
     for (const std::string &source : both.whole.sources)
       EXPECT_TRUE(CheckedText(source).ok()) << text << source << CheckedText(source).errors();

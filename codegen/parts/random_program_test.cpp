@@ -105,7 +105,7 @@ std::string RandomProgram::typeText(const RandomValue &value, bool isPlaced) con
 }
 
 std::optional<RandomValue> RandomProgram::tried(const std::string &name, const Drawn &drawn) {
-  lets_.push_back("    let " + name + " = " + drawn.text + "\n");
+  lets_.push_back(drawn.before + "    let " + name + " = " + drawn.text + "\n");
   CheckedText checked(program("f32[M, N, K] over host by N, chip by M", "sizes"));
   const CallableDecl *decl = checked.ok() ? checked.find("p") : nullptr;
   DiagnosticSink sink;
@@ -238,10 +238,18 @@ RandomProgram::Drawn RandomProgram::choice(const RandomValue &a, const RandomVal
   };
   Drawn then = arm(), otherwise = arm();
   int unit = std::max(then.unitBits, otherwise.unitBits);
-  return {"if " + pick(conditions) + " { " + then.text + " } else { " + otherwise.text + " }",
-          std::max(std::ldexp(then.bound, unit - then.unitBits),
-                   std::ldexp(otherwise.bound, unit - otherwise.unitBits)),
-          unit, then.isExact && otherwise.isExact};
+  Drawn drawn{"if " + pick(conditions) + " { " + then.text + " } else { " + otherwise.text + " }",
+              std::max(std::ldexp(then.bound, unit - then.unitBits),
+                       std::ldexp(otherwise.bound, unit - otherwise.unitBits)),
+              unit, then.isExact && otherwise.isExact};
+  if (then.text.empty() || otherwise.text.empty() || chance(2))
+    return drawn;
+  // The same as a variable that an arm changes.
+  std::string name = "c" + std::to_string(lets_.size());
+  drawn.before = "    var " + name + " = " + otherwise.text + "\n    if " + pick(conditions) +
+                 " { " + name + " = " + then.text + " }\n";
+  drawn.text = name;
+  return drawn;
 }
 
 RandomProgram::Drawn RandomProgram::elementwise(const RandomValue &a, const RandomValue &b) {

@@ -64,6 +64,7 @@ private:
     double bound = 0;
     int unitBits = 0;
     bool isExact = true;
+    std::string before = {}; ///< statements in front of it
   };
   Drawn statement();
   Drawn elementwise(const RandomValue &a, const RandomValue &b);

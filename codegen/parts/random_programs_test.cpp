@@ -83,7 +83,8 @@ TEST(Parts, RandomPrograms) {
     if (!program.finish())
       continue;
     ++programs;
-    choices += program.text.find(" = if ") != std::string::npos;
+    choices += program.text.find("    if ") != std::string::npos ||
+               program.text.find(" = if ") != std::string::npos;
     statements += seed % 9 + 1;
     Comparison comparison(program, seed);
     ASSERT_TRUE(comparison.on(program.text));

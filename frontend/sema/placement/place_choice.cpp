@@ -51,15 +51,6 @@ Placer::ArmEnd Placer::arm(PlacedChoice &choice, bool isThen, const Block *block
   });
 }
 
-/// A variable at the end of an arm, for a report; without a text if the arm leaves it as it was.
-ReportedValue Placer::armValue(const ArmEnd &end, const Local &local) const {
-  ValueId id = end.locals.at(&local);
-  auto given = end.given.find(&local);
-  if (given != end.given.end() && given->second)
-    return reported(*given->second, id);
-  return {&placed_.values[id], "`" + local.name + "`", "", std::nullopt};
-}
-
 /// The value of the arm that is taken.
 ValueId Placer::chosen(PlacedChoice &choice, ValueId then, ValueId otherwise,
                        const std::string &name, const ReportedValue &thenAs,
@@ -88,6 +79,14 @@ void Placer::choice(const IfStmt &stmt) {
   addAssigned(stmt.elseBlock, assigned);
   PlacedChoice choice{stmt.condition, condition(*stmt.condition, "this `if`")};
   ArmEnd then = arm(choice, true, stmt.thenBlock), other = arm(choice, false, stmt.elseBlock);
+  // For a report; without a text if the arm leaves the variable as it was.
+  auto armValue = [&](const ArmEnd &end, const Local &local) -> ReportedValue {
+    ValueId id = end.locals.at(&local);
+    auto given = end.given.find(&local);
+    if (given != end.given.end() && given->second)
+      return reported(*given->second, id);
+    return {&placed_.values[id], "`" + local.name + "`", "", std::nullopt};
+  };
   for (const Local *local : assigned) {
     auto a = then.locals.find(local), b = other.locals.find(local);
     // What only one arm knows is a name of its own.

@@ -24,6 +24,8 @@ ValueId Placer::value(const Expr &expr) {
   case ExprKind::LocalRef:
     return local(cast<LocalRefExpr>(expr));
   case ExprKind::Dim:
+    if (!isKnown(inProgram(expr.dim)))
+      refuse(expr, "this number", "it is no matter of sizes and counters of loops");
     return number(expr.dim);
   case ExprKind::Op:
     return apply(cast<OpExpr>(expr));
@@ -47,7 +49,7 @@ ValueId Placer::local(const LocalRefExpr &expr) {
   if (auto found = frame_->locals.find(&local); found != frame_->locals.end())
     return found->second;
   Dim dim = local.dim ? local.dim : local.symbol ? dims_.symbolDim(*local.symbol) : Dim();
-  if (!dim || local.kind == LocalKind::Tunable)
+  if (!dim || local.kind == LocalKind::Tunable || !isKnown(inProgram(dim)))
     refuse(expr, "`" + local.name + "`", "it has no value that all parts know");
   return number(dim);
 }
@@ -61,6 +63,8 @@ ValueId Placer::apply(const OpExpr &expr) {
   made.expr = &expr;
   made.elem = elemOf(expr.type->elem);
   made.shape = shapeOf(*expr.type);
+  if (!std::ranges::all_of(made.shape, [&](Dim length) { return isKnown(length); }))
+    refuse(expr, name, "data decide a length of its result");
   std::vector<const Expr *> args;
   for (size_t i = 0; i < expr.op->params.size(); ++i) {
     if (expr.op->params[i].kind != ParamKind::Value)
@@ -208,7 +212,10 @@ ValueId Placer::index(const IndexExpr &expr) {
   std::optional<PlacedValue> made =
       placeIndex(dims_, placed_.values[id], expr, frame_->prefix.size(),
                  [&](Dim dim) { return inProgram(dim); });
-  if (!made)
+  bool isAtSizes = made && std::ranges::all_of(made->positions, [&](const auto &each) {
+                     return isKnown(each.second);
+                   });
+  if (!isAtSizes)
     refuse(expr, "an index",
            "of an axis that is not cut it may have one position that is a size or counts a loop, "
            "beside it whole axes and `new` ones");
@@ -240,7 +247,7 @@ ValueId Placer::call(const CallExpr &expr) {
       refuse(expr, "`" + callee.name + "`", "it has an argument that decides sizes");
     if (arg.param->symbol)
       frame.dims[*arg.param->symbol] = inProgram(arg.value->dim);
-    else
+    if (!arg.param->symbol || !isKnown(inProgram(arg.value->dim)))
       frame.locals[arg.param] = value(*arg.value);
   }
   bool isOutermost = !outermost_;

@@ -34,6 +34,12 @@ ValueId Placer::number(Dim dim) {
   return add(std::move(value));
 }
 
+bool Placer::isKnown(Dim dim) const {
+  bool isKnown = true;
+  forEachSymbol(dim, [&](SymbolId symbol) { isKnown &= known_.contains(symbol); });
+  return isKnown;
+}
+
 /// Each part takes its block of what it has.
 ValueId Placer::slice(ValueId of, Placement to) {
   if (placed_.values[of].placement == to)
@@ -92,6 +98,11 @@ Placement Placer::written(NodeId type, const Local &local) {
 void Placer::header() {
   NodeId params = tree_.child(decl_.syntax, 2), results = tree_.child(decl_.syntax, 3);
   std::span<const NodeId> nodes = tree_.children(params);
+  for (const DimParam &dim : decl_.dims)
+    known_.insert(dim.symbol);
+  for (const Local *param : decl_.params)
+    if (param->symbol)
+      known_.insert(*param->symbol);
   for (size_t i = 0; i < decl_.params.size() && i < nodes.size(); ++i) {
     const Local &param = *decl_.params[i];
     Placement placement = written(ParamView(tree_, nodes[i]).type(), param);
@@ -156,7 +167,7 @@ void Placer::let(const LetStmt &stmt) {
     refuse(stmt, "this declaration", "programs on parts give each name a value of its own");
   const Local &local = *stmt.locals[0];
   // What is a dimension is used as one.
-  if (local.dim && local.type->isInt() && !stmt.isVar)
+  if (local.dim && local.type->isInt() && !stmt.isVar && isKnown(inProgram(local.dim)))
     return;
   ValueId id = value(*stmt.value);
   if (placed_.values[id].shape.size() != shapeOf(*local.type).size())
@@ -209,6 +220,10 @@ void Placer::loop(const ForStmt &stmt) {
   loop.step = range.step ? inProgram(range.step->dim) : dims_.constant(1);
   if (stmt.checkpoint)
     loop.every = inProgram(stmt.checkpoint->every->dim);
+  for (Dim dim : {loop.lo, loop.hi, loop.step, loop.every})
+    if (dim && !isKnown(dim))
+      refuse(*stmt.head.iterable, "this loop", "data decide how often it goes round; say `while`");
+  known_.insert(loop.variable);
   goRound(std::move(loop), stmt.body, [&](PlacedLoop &) {
     for (const Stmt *each : stmt.body->stmts)
       statement(*each);

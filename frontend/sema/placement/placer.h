@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 
 namespace ptl {
 
@@ -77,7 +78,6 @@ private:
   ArmEnd arm(PlacedChoice &choice, bool isThen,
              const std::function<std::optional<ValueId>()> &walk);
   ArmEnd arm(PlacedChoice &choice, bool isThen, const Block *block);
-  ReportedValue armValue(const ArmEnd &end, const Local &local) const;
   ValueId chosen(PlacedChoice &choice, ValueId then, ValueId otherwise, const std::string &name,
                  const ReportedValue &thenAs, const ReportedValue &otherwiseAs);
   void choice(const IfStmt &stmt);
@@ -95,6 +95,8 @@ private:
   ElemKind elemOf(const Elem &elem) const;
   std::vector<Dim> shapeOf(const Type &type) const;
   Dim inProgram(Dim dim) const { return dim ? dims_.substitute(dim, frame_->dims) : dim; }
+  /// Whether sizes, parameters and counters of loops decide a number. Others are data, which a dimension of a value cannot be.
+  bool isKnown(Dim dim) const;
   // Reports.
   ReportedValue reported(const Expr &expr, ValueId id) const;
   [[noreturn]] void refuseHeader(const Local &local, std::string why) {
@@ -124,6 +126,7 @@ private:
   std::map<const Local *, const Expr *>
       given_; ///< what a variable was given last; null: by a choice
   size_t loopDepth_ = 0;
+  std::set<SymbolId> known_; ///< symbols that have a number on all parts
 };
 
 } // namespace ptl
