@@ -35,8 +35,11 @@ def Chunk : Pass<"ptl-chunk", "::mlir::func::FuncOp"> {
     of the machine say that this takes less time, and its tiles are no larger than dealing the result evenly to the cores asks for: how
     large is decided when the program runs, unless lengths are constants.
 
-    Groups are numbered from 1 (`ptl.tile_group` of their grids), so that the tiles of one that does not fit can be halved without
-    those of the others.
+    Tiles of columns of unknown length have a few long rows. If the columns turn out to be narrow and the rows to be many, an arm of a
+    branch goes along them in tiles of many rows. The first grids of a function have such an arm, so that code of many grids hardly grows.
+
+    Groups are numbered by odd numbers (`ptl.tile_group` of their grids), their arms of narrow columns by the even ones that follow, so
+    that the tiles of one that does not fit can be halved without those of the others.
   }];
   let options = [
     Option<"productM", "product-m", "int64_t", "128", "rows of a tile of a matrix product">,

@@ -225,6 +225,48 @@ void KernelBody::repeatRequirements(OutlinedKernel &kernel) {
       kernel.wheres.push_back(condition);
 }
 
+/// The comparisons that all hold where a condition does.
+static llvm::SmallVector<arith::CmpIOp> conjunctsOf(Value condition) {
+  llvm::SmallVector<arith::CmpIOp> all;
+  if (auto both = condition.getDefiningOp<arith::AndIOp>()) {
+    all = conjunctsOf(both.getLhs());
+    all.append(conjunctsOf(both.getRhs()));
+  } else if (auto comparison = condition.getDefiningOp<arith::CmpIOp>()) {
+    all.push_back(comparison);
+  }
+  return all;
+}
+
+/// Whether a branch goes on with the length only as far as the constant that it compared it with.
+static bool isCutIn(scf::IfOp branch, arith::CmpIOp bound) {
+  return llvm::any_of(bound.getLhs().getUsers(), [&](Operation *user) {
+    auto least = dyn_cast<arith::MinSIOp>(user);
+    return least && branch.getThenRegion().isAncestor(least->getParentRegion()) &&
+           llvm::any_of(least->getOperands(), [&](Value operand) {
+             return getConstantIntValue(operand) == getConstantIntValue(bound.getRhs());
+           });
+  });
+}
+
+/// Repeats the bounds of dimensions in whose branch of the program the grids are: where `C <= 128`
+/// a tile of `min(C, 128)` columns has all of them.
+void KernelBody::repeatBranches(OutlinedKernel &kernel) {
+  for (Operation *at = grids_.front(); at; at = at->getParentOp()) {
+    auto branch = dyn_cast_or_null<scf::IfOp>(at->getParentOp());
+    if (!branch || at->getParentRegion() != &branch.getThenRegion())
+      continue;
+    for (arith::CmpIOp bound : conjunctsOf(branch.getCondition())) {
+      std::optional<int64_t> most = getConstantIntValue(bound.getRhs());
+      if (bound.getPredicate() != arith::CmpIPredicate::sle || !most || !isCutIn(branch, bound))
+        continue;
+      std::string name = code_.known(bound.getLhs()).text;
+      std::string fact = name + " <= " + std::to_string(*most);
+      if (llvm::is_contained(kernel.dims, name) && !llvm::is_contained(kernel.wheres, fact))
+        kernel.wheres.push_back(fact);
+    }
+  }
+}
+
 /// Requires of arrays of positions what makes the accesses by them right.
 void KernelBody::requireOfPositions(OutlinedKernel &kernel) {
   auto nameOf = [&](Value array) { return code_.known(array).text; };
@@ -360,6 +402,7 @@ OutlinedKernel KernelBody::print() {
     kernel.clause = "on core for " + facts_.target;
   findDims(kernel);
   repeatRequirements(kernel);
+  repeatBranches(kernel);
   requireOfPositions(kernel);
   findBounds(kernel);
   return kernel;

@@ -57,6 +57,7 @@ private:
   std::set<std::string> namesInTypes(const OutlinedKernel &kernel) const;
   void findDims(OutlinedKernel &kernel);
   void repeatRequirements(OutlinedKernel &kernel);
+  void repeatBranches(OutlinedKernel &kernel);
   void requireOfPositions(OutlinedKernel &kernel);
   void findBounds(OutlinedKernel &kernel);
 

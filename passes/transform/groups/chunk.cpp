@@ -86,8 +86,9 @@ struct ChunkPass : impl::ChunkBase<ChunkPass> {
     bringIntoGrids(getOperation());
     forwardLengths(getOperation());
     makeGrids(getOperation(), kChipLimits, [&](llvm::ArrayRef<OpGroup *> groups, unsigned number) {
-      PiecesEmitter(groups, sizes, number, found ? &*found : nullptr, halvingsOf(number + 1))
-          .emit();
+      PiecesEmitter::Halvings own{halvingsOf(PiecesEmitter::tileGroupOf(number, false)),
+                                  halvingsOf(PiecesEmitter::tileGroupOf(number, true))};
+      PiecesEmitter(groups, sizes, number, found ? &*found : nullptr, own).emit();
     });
     forwardLengths(getOperation());
     effects.check();

@@ -36,8 +36,6 @@ std::string ChunkEmitter::tileName(int64_t) {
   return "t" + std::to_string(number_) + "." + std::to_string(names_++);
 }
 
-void ChunkEmitter::mark(ParallelOp grid) { attrs::tileGroup.set(grid, number_ + 1); }
-
 ChunkEmitter::Loops ChunkEmitter::chunked(llvm::ArrayRef<int64_t> ids) const {
   Loops loops;
   for (int64_t id : ids)

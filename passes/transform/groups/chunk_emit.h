@@ -34,7 +34,6 @@ protected:
 
   // the grid and its loops: chunk_emit.cpp
   void emitGroup(llvm::ArrayRef<StoreOp> into) override;
-  void mark(ParallelOp grid) override;
   llvm::SmallVector<int64_t> gridAxes() const override;
   bool hasEqualTiles(int64_t id) const override;
   bool isNamed(int64_t id) const override;

@@ -17,15 +17,12 @@ using namespace mlir;
 
 namespace ptl::ir {
 
-/// Vector cores of a machine; 0 if it does not say.
-static int64_t vectorCoresOf(const Machine &machine) {
+int64_t vectorCoresOf(const Machine &machine) {
   const MachineCore *core = machine.core("aiv");
   return core ? core->count : 0;
 }
 
-/// Whether a length is a number, a dimension of the entry or a product of dimensions. Pieces of others
-/// have formulas that nobody can read where tiles are written out as source.
-static bool isProductOfDims(Value length) {
+bool isProductOfDims(Value length) {
   if (auto times = length.getDefiningOp<arith::MulIOp>())
     return isProductOfDims(times.getLhs()) && isProductOfDims(times.getRhs()) &&
            !getConstantIntValue(times.getLhs()) && !getConstantIntValue(times.getRhs());
@@ -137,7 +134,7 @@ void PiecesEmitter::emitCode(llvm::ArrayRef<RootStores> stores) {
   Value worthIt = cut == kWhole ? Value() : isWorthCutting(cut);
   std::optional<int64_t> known = worthIt ? getConstantIntValue(worthIt) : 0;
   if (known && *known == 0)
-    return emitGrid(stores);
+    return emitByWidth(stores);
   std::vector<TileAxis> whole = axes_;
   if (known) {
     cutAxis(cut);
@@ -151,7 +148,7 @@ void PiecesEmitter::emitCode(llvm::ArrayRef<RootStores> stores) {
   b_.setInsertionPointToStart(branch.elseBlock());
   axes_ = whole;
   cut_ = kWhole;
-  emitGrid(stores);
+  emitByWidth(stores);
 }
 
 /// Tiles of a size for pieces, and the axes that the group lacks.
