@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstring>
 
-// What vectors do not sort: a range that pivots have divided badly too often.
+// What vectors do not sort: a range that pivots have divided badly too often, and all on a processor without AVX-512.
 template <typename Number> static void sortPlainly(Number *numbers, int64_t count) {
   std::sort(numbers, numbers + count);
 }
@@ -261,18 +261,14 @@ int mostDivisions(int64_t count) {
   return divisions;
 }
 
-} // namespace
-
-namespace ptl::rt {
-
-void sortByVectors(uint32_t *numbers, int64_t count, uint32_t *room) {
+void sortVectors(uint32_t *numbers, int64_t count, uint32_t *room) {
   VectorSort<Lanes32>(room).sort(numbers, count, mostDivisions(count));
 }
-void sortByVectors(uint64_t *numbers, int64_t count, uint64_t *room) {
+void sortVectors(uint64_t *numbers, int64_t count, uint64_t *room) {
   VectorSort<Lanes64>(room).sort(numbers, count, mostDivisions(count));
 }
 
-} // namespace ptl::rt
+} // namespace
 
 #pragma clang attribute pop
 
@@ -284,11 +280,19 @@ bool ptl::rt::canSortByVectors() {
 #else
 
 bool ptl::rt::canSortByVectors() { return false; }
-void ptl::rt::sortByVectors(uint32_t *numbers, int64_t count, uint32_t *) {
-  sortPlainly(numbers, count);
-}
-void ptl::rt::sortByVectors(uint64_t *numbers, int64_t count, uint64_t *) {
+template <typename Number> static void sortVectors(Number *numbers, int64_t count, Number *) {
   sortPlainly(numbers, count);
 }
 
 #endif
+
+namespace ptl::rt {
+
+void sortByVectors(uint32_t *numbers, int64_t count, uint32_t *room) {
+  canSortByVectors() ? sortVectors(numbers, count, room) : sortPlainly(numbers, count);
+}
+void sortByVectors(uint64_t *numbers, int64_t count, uint64_t *room) {
+  canSortByVectors() ? sortVectors(numbers, count, room) : sortPlainly(numbers, count);
+}
+
+} // namespace ptl::rt
