@@ -162,7 +162,7 @@ Result runKernel(const Kernel &kernel, const Chip &chip, std::span<const GlobalA
   LaunchState launch{
       kernel, chip, pointers, scalars, blocks, options, std::mt19937_64(options.seed), {}, 0};
   if (std::string wrong = checkArguments(launch); !wrong.empty())
-    return {false, "`" + kernel.name + "` " + wrong, {}, 0};
+    return {.ok = false, .error = "`" + kernel.name + "` " + wrong, .failedCheck = {}};
   Run(launch).all();
   return launch.result;
 }
