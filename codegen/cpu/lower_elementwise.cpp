@@ -199,8 +199,12 @@ template <bool Larger> static Value emitExtremeNan(const Element &a) {
   const Emit &e = a.e;
   if (!a.real())
     return emitExtreme<Larger>(a);
-  return Larger ? e.b.create<arith::MaximumFOp>(e.loc, a.x[0], a.x[1]).getResult()
-                : e.b.create<arith::MinimumFOp>(e.loc, a.x[0], a.x[1]).getResult();
+  Value x = a.x[0], y = a.x[1];
+  // What LLVM 19 makes of its own operations in f16 gives the zero where one operand is a zero and the other one NaN.
+  if (getElementTypeOrSelf(x.getType()).isF16())
+    return e.select(e.cmpf(CmpFPredicate::UNO, x, y), e.add(x, y), extreme(a, Larger, x, y));
+  return Larger ? e.b.create<arith::MaximumFOp>(e.loc, x, y).getResult()
+                : e.b.create<arith::MinimumFOp>(e.loc, x, y).getResult();
 }
 static Value emitClamp(const Element &a) {
   // The operand order lets a NaN in x through.

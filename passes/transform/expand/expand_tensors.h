@@ -53,6 +53,10 @@ void makeAttentions(mlir::func::FuncOp function, const Machine &machine, int64_t
 /// Operands of products whose elements lie apart in memory become arrays of their own.
 void storeScatteredOperands(mlir::func::FuncOp function);
 
+/// `argmax` and `argmin` of floats that may be NaN, also of the tiles in grids: a NaN is found apart from the numbers, for which
+/// machines have instructions.
+void searchNumbers(mlir::func::FuncOp function);
+
 /// Stores of grids that chips cannot do atomically: what is there is read and written by a grid of
 /// one point that loops over the points.
 void serialiseAtomics(mlir::func::FuncOp function);

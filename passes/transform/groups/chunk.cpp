@@ -76,6 +76,7 @@ struct ChunkPass : impl::ChunkBase<ChunkPass> {
       splitContractions(getOperation(), *found);
     }
     unrollSteps(getOperation(), kUnrolledOnChip);
+    searchNumbers(getOperation());
     serialiseAtomics(getOperation());
     forwardStorage(getOperation());
     storeCarried(getOperation());

@@ -174,7 +174,9 @@ static Value asinhOf(const Tiles &t, Value x) {
 static Value acoshOf(const Tiles &t, Value x) {
   Value above = t.sub(x, 1);
   // sqrt(x^2 - 1) is written with x - 1, which is exact near 1.
-  Value near = log1pOf(t, t.add(t.sqrt(t.mul(above, t.add(above, 2))), above));
+  // Below 1 there is no result; below -1 the square alone would not show that.
+  Value root = t.mul(t.sqrt(above), t.sqrt(t.add(above, 2)));
+  Value near = log1pOf(t, t.add(root, above));
   return t.select(t.gt(x, 1e4), t.add(t.log(x), kLn2), near);
 }
 
