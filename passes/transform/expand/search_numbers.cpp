@@ -20,10 +20,18 @@ static constexpr int kMostSteps = 8;
 
 static bool isNumber(Value value, int steps = kMostSteps);
 
+/// What a value is without the casts that say where it lies.
+static Value sourceOf(Value value) {
+  while (auto cast = value.getDefiningOp<CastOp>())
+    value = cast->getOperand(0);
+  return value;
+}
+
 /// `select(isnan(x), a, x)` with a number `a`: what this file makes, and what somebody may have written.
 static bool replacesNan(SelectOp select, int steps) {
-  auto test = select.getOperand(0).getDefiningOp<IsNanOp>();
-  return test && test.getOperand() == select.getOperand(2) && isNumber(select.getOperand(1), steps);
+  auto test = sourceOf(select.getOperand(0)).getDefiningOp<IsNanOp>();
+  return test && sourceOf(test->getOperand(0)) == sourceOf(select.getOperand(2)) &&
+         isNumber(select.getOperand(1), steps);
 }
 
 /// Whether no element is NaN, as far as the operations before show it.
@@ -33,7 +41,7 @@ static bool isNumber(Value value, int steps) {
     return true;
   if (matchPattern(value, m_Constant(&constant)))
     return !constant.getValue().isNaN();
-  Operation *op = value.getDefiningOp();
+  Operation *op = sourceOf(value).getDefiningOp();
   if (!op || steps == 0)
     return false;
   auto areNumbers = [&](ValueRange operands) {
