@@ -13,6 +13,9 @@
 #include "runtime/schedule/pool.h"
 #include "runtime/trace/run_trace.h"
 
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
 #include <algorithm>
 #include <cstdio>
 #include <optional>
@@ -62,19 +65,38 @@ bool deliver(Session &session, std::vector<NamedResult> &results, PendingResults
   return true;
 }
 
+/// What `-o` can name: results and `inout`s, as `c`, `d`.
+std::string writtenNames(const rt::Entry &entry) {
+  std::vector<std::string> names;
+  for (const rt::Param &param : entry.params)
+    if (param.isWritten())
+      names.push_back("`" + param.name + "`");
+  return llvm::join(names, ", ");
+}
+
+/// Why `word` says nothing that is written; empty where it does. Without a name it is the only result.
+std::string wrongOutput(const rt::Entry &entry, const std::string &word) {
+  size_t equals = word.find('=');
+  if (equals == word.npos) {
+    if (entry.outputCount == 1)
+      return "";
+    return "`-o " + word + "` is for a single result; `-o NAME=" + word + "` names one of " +
+           writtenNames(entry);
+  }
+  std::string name = word.substr(0, equals);
+  bool isWritten = llvm::any_of(entry.params, [&](const rt::Param &param) {
+    return param.isWritten() && param.name == name;
+  });
+  return isWritten
+             ? ""
+             : "`" + entry.name + "` has no result of this name; it writes " + writtenNames(entry);
+}
+
 /// Every name in `-o name=path` must be a result.
 bool checkOutputNames(Session &session, const rt::Entry &entry) {
   for (const std::string &word : session.options().values(OptionId::Output)) {
-    size_t equals = word.find('=');
-    std::string name = word.substr(0, equals);
-    bool known = equals == word.npos ? entry.outputCount == 1
-                                     : std::any_of(entry.params.begin(), entry.params.end(),
-                                                   [&](const rt::Param &param) {
-                                                     return param.isWritten() && param.name == name;
-                                                   });
-    if (!known) {
-      session.sink().report(DiagId::BadRunArgument, kNoSpan,
-                            {word, "`" + entry.name + "` has no result of this name"});
+    if (std::string why = wrongOutput(entry, word); !why.empty()) {
+      session.sink().report(DiagId::BadRunArgument, kNoSpan, {word, why});
       return false;
     }
   }
