@@ -37,6 +37,7 @@ VALUES = {
         "length": "random(seed: 4, low: 1, high: 2000)",
     },
     "indexer_prolog": {"row": "random(seed: 3, low: 0, high: 71)"},
+    "short_rows": {"at": "random(seed: 3, low: 0, high: 5)"},
 }
 PRIMES = (37, 71, 131, 43, 19)
 

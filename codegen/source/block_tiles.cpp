@@ -95,6 +95,8 @@ static std::string tileKey(BlockCode &code, Value tile) {
          length(cols, type.getValidCols()) + ")";
 }
 
+static std::string windowText(BlockCode &code, pto::SubsetOp window, Dim rows, Dim cols);
+
 /// The tile as if all of it were valid.
 static Expression wholeText(BlockCode &code, Value tile) {
   Operation *op = tile.getDefiningOp();
@@ -110,17 +112,8 @@ static Expression wholeText(BlockCode &code, Value tile) {
                           indexText(code, get.getSlot(), "turn").text + "]"};
       })
       .Case<pto::SubsetOp>([&](pto::SubsetOp window) {
-        auto source = cast<pto::TileBufType>(window.getSource().getType());
-        auto axis = [&](Value offset, int64_t size, int64_t whole, const char *hint) {
-          Dim start = code.positions().of(offset);
-          // A window of the whole axis is a colon.
-          return start.isConstant(0) && size == whole
-                     ? std::string(":")
-                     : spanText(code, start, code.positions().constant(size), hint, "n");
-        };
-        return Expression{wholeText(code, window.getSource()).text + "[" +
-                          axis(window.getRow(), type.getRows(), source.getRows(), "row") + ", " +
-                          axis(window.getCol(), type.getCols(), source.getCols(), "col") + "]"};
+        return Expression{windowText(code, window, code.positions().constant(type.getRows()),
+                                     code.positions().constant(type.getCols()))};
       })
       .Case<pto::TReshapeOp, pto::BitcastOp>([&](auto shaped) {
         auto source = cast<pto::TileBufType>(shaped.getSource().getType());
@@ -141,6 +134,34 @@ static Expression wholeText(BlockCode &code, Value tile) {
       });
 }
 
+/// A window of `rows` x `cols` elements.
+static std::string windowText(BlockCode &code, pto::SubsetOp window, Dim rows, Dim cols) {
+  auto source = cast<pto::TileBufType>(window.getSource().getType());
+  auto axis = [&](Value offset, Dim size, int64_t whole, const char *hint) {
+    Dim start = code.positions().of(offset);
+    // A window of the whole axis is a colon.
+    return start.isConstant(0) && size.isConstant(whole) ? std::string(":")
+                                                         : spanText(code, start, size, hint, "n");
+  };
+  return wholeText(code, window.getSource()).text + "[" +
+         axis(window.getRow(), rows, source.getRows(), "row") + ", " +
+         axis(window.getCol(), cols, source.getCols(), "col") + "]";
+}
+
+/// The window that a tile is, if its rows lie further apart than they are long; else null. Then `treshape` would see other bytes, since
+/// what it gives lies densely.
+static pto::SubsetOp windowWithGaps(Value tile) {
+  Operation *made = tile.getDefiningOp();
+  while (isSameTile(made))
+    made = made->getOperand(0).getDefiningOp();
+  auto window = dyn_cast_or_null<pto::SubsetOp>(made);
+  if (!window)
+    return {};
+  auto type = cast<pto::TileBufType>(window.getType()),
+       source = cast<pto::TileBufType>(window.getSource().getType());
+  return type.getRows() > 1 && type.getCols() != source.getCols() ? window : pto::SubsetOp();
+}
+
 /// With a slice that says how much is valid; all of it needs none. Fewer rows or columns than the
 /// tile has, as numbers, would be a window.
 Expression partText(BlockCode &code, Value tile) {
@@ -159,6 +180,14 @@ Expression partText(BlockCode &code, Value tile) {
   auto [cols, fewCols] = extent(validCols, type.getValidCols(), type.getCols(), "cols");
   if (rows.empty() && cols.empty())
     return {whole};
+  // Instructions see the valid part alone, so a window of just this part is the same to them.
+  if (pto::SubsetOp window = fewRows || fewCols ? windowWithGaps(tile) : pto::SubsetOp()) {
+    auto length = [&](Value given, int64_t fixed) {
+      return given ? code.positions().of(given) : code.positions().constant(fixed);
+    };
+    return {windowText(code, window, length(validRows, type.getValidRows()),
+                       length(validCols, type.getValidCols()))};
+  }
   // A constant number of valid rows would read as a window, so it is said by `treshape`.
   if (fewRows || fewCols)
     return {"treshape(" + whole + ", " + shapeText(type) + ", valid: [" +

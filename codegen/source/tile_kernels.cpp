@@ -13,6 +13,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 #include <algorithm>
 
@@ -361,15 +362,33 @@ template <typename OpT> static bool isOpenBox(OpT box) {
   return false;
 }
 
+/// Whether an array that is made of nothing, or by repeating, has no bound. The lengths of its named extents are its operands.
+static bool isOpenArray(Operation *op) {
+  auto lengths = llvm::TypeSwitch<Operation *, ValueRange>(op)
+                     .Case<ir::IndexOp, ir::BroadcastOp, ir::ZerosOp, ir::OnesOp, ir::FullOp>(
+                         [](auto each) { return ValueRange(each.getLengths()); })
+                     .Default([](Operation *) { return ValueRange(); });
+  if (lengths.empty())
+    return false;
+  size_t named = 0;
+  for (const ir::Extent &extent : ir::extentsOf(op->getResult(0).getType())) {
+    if (extent.isConstant())
+      continue;
+    if (isOpen(extent) && named < lengths.size() && !isBounded(lengths[named]))
+      return true;
+    ++named;
+  }
+  return false;
+}
+
 static bool hasUnboundedTile(ir::ParallelOp grid) {
   auto isUnbounded = [&](Operation *op) {
     if (auto slice = dyn_cast<ir::SliceOp>(op))
       return isOpenBox(slice);
     if (auto load = dyn_cast<ir::LoadOp>(op))
       return isOpenBox(load);
-    const OpRecord *record = ir::recordOf(op);
-    if (record && record->id == OpId::Index && op->getNumOperands() > 1)
-      return isOpen(ir::extentsOf(op->getResult(0).getType())[0]) && !isBounded(op->getOperand(1));
+    if (isOpenArray(op))
+      return true;
     // A value from outside must be bounded by its type.
     return !isa<ir::StoreOp, ir::DimOp>(op) && llvm::any_of(op->getOperands(), [&](Value operand) {
       Operation *made = operand.getDefiningOp();

@@ -36,6 +36,18 @@ static Expression comparedOperand(BodyCode &code, Value operand, Value other) {
                    : operandBeside(code, operand, other);
 }
 
+/// The bits of an integer as an unsigned one. In the IR of scalars it has no sign; what it was made of may have one in the source.
+static Expression unsignedOperand(BodyCode &code, Value operand) {
+  APInt number;
+  if (matchPattern(operand, m_ConstantInt(&number)))
+    return {std::to_string(number.getZExtValue())};
+  auto cast = operand.getDefiningOp<UnrealizedConversionCastOp>();
+  if (cast && cast.getInputs().front().getType().isUnsignedInteger())
+    return valueText(code, cast.getInputs().front());
+  return {"u" + std::to_string(operand.getType().getIntOrFloatBitWidth()) + "(" +
+          valueText(code, operand).text + ")"};
+}
+
 Expression comparedIntegers(BodyCode &code, arith::CmpIOp op, arith::CmpIPredicate predicate) {
   using P = arith::CmpIPredicate;
   // A negative number is large when compared as an unsigned one.
@@ -46,6 +58,11 @@ Expression comparedIntegers(BodyCode &code, arith::CmpIOp op, arith::CmpIPredica
         binary(first, ">=", {"0"}), "and",
         binary(again, ir::comparisonText(predicate), comparedOperand(code, op.getRhs(), {})));
   }
+  bool comparesBits =
+      predicate == P::ult || predicate == P::ule || predicate == P::ugt || predicate == P::uge;
+  if (comparesBits && !op.getLhs().getType().isIndex() && !op.getLhs().getType().isInteger(1))
+    return binary(unsignedOperand(code, op.getLhs()), ir::comparisonText(predicate),
+                  unsignedOperand(code, op.getRhs()));
   return binary(comparedOperand(code, op.getLhs(), op.getRhs()), ir::comparisonText(predicate),
                 comparedOperand(code, op.getRhs(), op.getLhs()));
 }
@@ -58,6 +75,10 @@ std::optional<Expression> scalarText(BodyCode &code, Operation *op) {
                   operandBeside(code, comparison.getRhs(), comparison.getLhs()));
   if (auto own = dyn_cast<arith::CmpIOp>(op))
     return comparedIntegers(code, own, own.getPredicate());
+  // The same bits as a type with another sign, or without one.
+  if (auto cast = dyn_cast<UnrealizedConversionCastOp>(op))
+    return Expression{elementText(cast.getResult(0).getType()) + "(" +
+                      valueText(code, cast.getInputs().front()).text + ")"};
   if (auto choice = dyn_cast<arith::SelectOp>(op))
     return Expression{"if " + valueText(code, choice.getCondition()).text + " { " +
                           operandBeside(code, choice.getTrueValue(), {}).text + " } else { " +

@@ -114,11 +114,10 @@ static Bound buildElementExpr(BuildContext &c, const BlockExpr &call) {
   if (call.op == BlockOp::LoadScalar) {
     TensorView view = wholeTensor(c, *call.ins[0], false);
     return Bound::of(
-        c.make<pto::LoadScalarOp>(loc, view.element, view.pointer, positionOf(c, *call.ins[1])));
+        loadScalar(c, view, positionOf(c, *call.ins[1]), elemKind(c, call.type->elem), loc));
   }
   TensorView view = wholeTensor(c, *call.outs[0], true);
-  c.make<pto::StoreScalarOp>(loc, view.pointer, positionOf(c, *call.ins[0]),
-                             buildValue(c, *call.ins[1]));
+  storeScalar(c, view, positionOf(c, *call.ins[0]), buildValue(c, *call.ins[1]), loc);
   return {};
 }
 

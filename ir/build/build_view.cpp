@@ -6,6 +6,7 @@
 #include "ir/build/build_expr.h"
 #include "ir/build/build_index.h"
 #include "ir/build/build_type.h"
+#include "ir/dialect/element_types.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -39,9 +40,9 @@ static mlir::Value pointerOf(BuildContext &c, const Local &local, bool isOut) {
       else
         break;
     mlir::Value array = c.bound(local).value;
-    pointer =
-        c.make<PointerOp>(c.place, pto::PtrType::get(&c.context, elementTypeOf(array.getType())),
-                          array, c.b.getStringAttr("in"));
+    pointer = c.make<PointerOp>(
+        c.place, pto::PtrType::get(&c.context, storedType(elementTypeOf(array.getType()))), array,
+        c.b.getStringAttr("in"));
   }
   return pointer;
 }
@@ -75,7 +76,7 @@ TensorView wholeTensor(BuildContext &c, const Expr &expr, bool isOut) {
   }
   const Local &local = *ref->local;
   const Type &type = *local.type;
-  view.element = scalarType(c.context, elemKind(c, type.elem));
+  view.element = storedType(scalarType(c.context, elemKind(c, type.elem)));
   view.name = c.b.getStringAttr(local.name);
   view.pointer = pointerOf(c, local, isOut);
   // A prefix stands in front of the axes.
@@ -207,8 +208,24 @@ Bound loadElement(BuildContext &c, const IndexExpr &expr) {
   if (!view.pointer)
     return {};
   viewAxes(c, view, &expr, base);
-  return Bound::of(c.make<pto::LoadScalarOp>(c.here(expr), view.element, view.pointer,
-                                             base ? base : c.index(0)));
+  return Bound::of(
+      loadScalar(c, view, base ? base : c.index(0), elemKind(c, expr.type->elem), c.here(expr)));
+}
+
+mlir::Value loadScalar(BuildContext &c, const TensorView &view, mlir::Value offset, ElemKind elem,
+                       Location loc) {
+  mlir::Value read = c.make<pto::LoadScalarOp>(loc, view.element, view.pointer, offset);
+  if (elem != ElemKind::Bool)
+    return read;
+  mlir::Value none = c.make<arith::ConstantOp>(loc, c.b.getIntegerAttr(view.element, 0));
+  return c.make<arith::CmpIOp>(loc, arith::CmpIPredicate::ne, read, none);
+}
+
+void storeScalar(BuildContext &c, const TensorView &view, mlir::Value offset, mlir::Value value,
+                 Location loc) {
+  if (value.getType() != view.element)
+    value = c.make<arith::ExtUIOp>(loc, view.element, value);
+  c.make<pto::StoreScalarOp>(loc, view.pointer, offset, value);
 }
 
 void storeElement(BuildContext &c, const IndexExpr &place, const Expr &value) {
@@ -218,8 +235,7 @@ void storeElement(BuildContext &c, const IndexExpr &place, const Expr &value) {
     return;
   // All axes are positions, so only the offset remains.
   viewAxes(c, view, &place, base);
-  c.make<pto::StoreScalarOp>(c.location(place.span), view.pointer, base ? base : c.index(0),
-                             buildValue(c, value));
+  storeScalar(c, view, base ? base : c.index(0), buildValue(c, value), c.location(place.span));
 }
 
 bool buildManualLet(BuildContext &c, const LetStmt &stmt) {

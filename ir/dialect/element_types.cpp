@@ -43,4 +43,8 @@ ElemKind elemKindOf(mlir::Type scalar) {
   return ElemKind::Int;
 }
 
+Type storedType(Type scalar) {
+  return scalar.isInteger(1) ? IntegerType::get(scalar.getContext(), 8) : scalar;
+}
+
 } // namespace ptl::ir

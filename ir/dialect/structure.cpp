@@ -9,6 +9,8 @@
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
+#include "llvm/ADT/TypeSwitch.h"
+
 using namespace mlir;
 
 #define GET_OP_CLASSES
@@ -71,13 +73,16 @@ Value knownLength(Value array, unsigned axis) {
     auto before = llvm::count_if(expand.getAxes(), [&](int64_t own) { return own < axis; });
     return knownLength(expand.getSource(), axis - static_cast<unsigned>(before));
   }
-  if (auto alloc = dyn_cast<AllocOp>(made)) {
-    // An allocation lists the lengths of those axes that are not constant.
-    auto before = extentsOf(alloc.getType()).take_front(axis);
-    return alloc.getLengths()[static_cast<size_t>(
-        llvm::count_if(before, [](const Extent &extent) { return !extent.isConstant(); }))];
-  }
-  return {};
+  // What makes an array lists the lengths of those axes that are not constant.
+  auto lengths = llvm::TypeSwitch<Operation *, ValueRange>(made)
+                     .Case<AllocOp, IndexOp, ZerosOp, OnesOp, FullOp>(
+                         [](auto each) { return ValueRange(each.getLengths()); })
+                     .Default([](Operation *) { return ValueRange(); });
+  if (lengths.empty())
+    return {};
+  auto before = extentsOf(array.getType()).take_front(axis);
+  return lengths[static_cast<size_t>(
+      llvm::count_if(before, [](const Extent &extent) { return !extent.isConstant(); }))];
 }
 
 OpFoldResult DimOp::fold(FoldAdaptor) {

@@ -4,6 +4,7 @@
 #include "passes/analysis/lengths.h"
 #include "passes/analysis/positive.h"
 #include "passes/lower_block/buffers.h"
+#include "passes/lower_block/cut_products.h"
 #include "passes/lower_block/lower_bits.h"
 #include "passes/lower_block/lower_manual.h"
 #include "passes/lower_block/lower_memory.h"
@@ -27,10 +28,34 @@ using namespace mlir;
 
 namespace ptl::block {
 
-// Lengths that differ from point to point make the valid parts of tiles values; then those of all
+/// Whether the last of the steps in which a product is computed is shorter than the others, though all its lengths are numbers.
+static bool hasShortStep(const KernelContext &c, ir::MatmulOp product) {
+  auto leavesRest = [](int64_t length, int64_t step) {
+    return step > 0 && length > step && length % step != 0;
+  };
+  llvm::ArrayRef<ir::Extent> left = ir::extentsOf(product->getOperand(0).getType());
+  llvm::ArrayRef<ir::Extent> result = ir::extentsOf(product->getResult(0).getType());
+  if (result.size() != 2)
+    return false;
+  const ir::Extent &contracted = left.back(), &rows = result[0], &cols = result[1];
+  ProductCut cut = cutOf(product);
+  if (contracted.isConstant() &&
+      (leavesRest(contracted.length, cut.piece) || leavesRest(contracted.length, cut.step) ||
+       leavesRest(cut.piece, cut.step)))
+    return true;
+  // What goes to a queue may be computed some columns at a time.
+  if (!rows.isConstant() || !cols.isConstant())
+    return false;
+  RingProduct way =
+      ringProduct(rows.length, cols.length, productsAtOnce(c.cores, c.options), c.machine);
+  return leavesRest(cols.length, way.cols);
+}
+
+// Lengths that differ from point to point, or from step to step, make the valid parts of tiles values; then those of all
 // tiles are, since instructions want them alike.
-static bool hasOpenLengths(ir::ParallelOp grid) {
+static bool hasOpenLengths(const KernelContext &c, ir::ParallelOp grid) {
   bool open = false;
+  grid.walk([&](ir::MatmulOp product) { open |= hasShortStep(c, product); });
   grid.walk([&](Operation *op) {
     auto lengths = llvm::TypeSwitch<Operation *, ValueRange>(op)
                        .Case<ir::SliceOp, ir::LoadOp, ir::StoreOp, ir::ZerosOp, ir::OnesOp,
@@ -69,7 +94,7 @@ static Tile carriedTile(KernelContext &c, mlir::scf::ForOp loop, unsigned index)
 
 bool lowerGrid(KernelContext &c, ir::ParallelOp grid) {
   // These facts about the whole grid decide the types of all buffers, so they come first.
-  c.dynamicValid = hasOpenLengths(grid);
+  c.dynamicValid = hasOpenLengths(c, grid);
   c.capacities = capacitiesOf(grid);
   c.neverEmpty = neverEmptyIn(grid, c.capacities);
   findWideRows(c, grid);

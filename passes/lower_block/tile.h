@@ -2,6 +2,7 @@
 // boxes of global memory.
 #pragma once
 
+#include "ir/dialect/element_types.h"
 #include "ir/dialect/ptl_dialect.h"
 #include "ir/dialect/pto_dialect.h"
 
@@ -190,9 +191,6 @@ struct TakenSlot {
   mlir::Operation *last = nullptr;
 };
 
-/// The type of bytes in global memory and of tiles there: conditions are bytes.
-inline mlir::Type storedType(mlir::Type type) {
-  return type.isInteger(1) ? mlir::IntegerType::get(type.getContext(), 8) : type;
-}
+using ir::storedType;
 
 } // namespace ptl::block

@@ -3,6 +3,7 @@
 #include "ir/dialect/ptl_dialect.h"
 #include "passes/passes.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/PatternMatch.h"
@@ -41,11 +42,31 @@ struct DropIdleTranspose : OpRewritePattern<TransposeOp> {
     return success();
   }
 };
+
+/// Some of the positions in a range are the positions in a part of it, which nobody has to store or to load.
+struct PositionsOfPart : OpRewritePattern<SliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(SliceOp op, PatternRewriter &rewriter) const override {
+    auto positions = op.getSource().getDefiningOp<IndexOp>();
+    if (!positions || op.getOutside() || !op.getSteps().empty() || !op.getDropped().empty())
+      return failure();
+    Value start = rewriter.createOrFold<arith::AddIOp>(op.getLoc(), positions.getStart(),
+                                                       op.getOffsets().front());
+    OperationState state(op.getLoc(), IndexOp::getOperationName());
+    state.addOperands(start);
+    // A constant extent is in the type.
+    if (!extentsOf(op.getType()).front().isConstant())
+      state.addOperands(op.getLengths().front());
+    state.addTypes(op.getType());
+    rewriter.replaceOp(op, rewriter.create(state));
+    return success();
+  }
+};
 } // namespace
 
 static FrozenRewritePatternSet patternsOf(MLIRContext &context) {
   RewritePatternSet patterns(&context);
-  patterns.add<DropIdleTranspose>(&context);
+  patterns.add<DropIdleTranspose, PositionsOfPart>(&context);
   for (Dialect *dialect : context.getLoadedDialects())
     dialect->getCanonicalizationPatterns(patterns);
   for (RegisteredOperationName op : context.getRegisteredOperations())

@@ -39,6 +39,12 @@ static std::string whyNoMove(const Machine &machine, const BlockExpr &call,
     return way + " it is " + names;
   }
   std::string_view moved = elemName(from.elem), result = elemName(to.elem);
+  // Tiles have no truth values: in memory these are bytes, which tiles see as numbers.
+  auto isByte = [](std::string_view name) { return name == "i8" || name == "u8"; };
+  if (moved == "bool" && isByte(result) && placeOf(from) == Place::Gm)
+    moved = result;
+  if (result == "bool" && isByte(moved) && placeOf(to) == Place::Gm)
+    result = moved;
   if (!moved.empty() && !result.empty() && !move->carries(moved, result))
     return "`" + std::string(moved) + "` " + way + " cannot become `" + std::string(result) + "`";
   auto layoutOf = [&](const Expr *operand) {

@@ -13,6 +13,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 
+#include <algorithm>
+
 using namespace mlir;
 
 namespace ptl::ir {
@@ -29,8 +31,11 @@ public:
     // If the list is along the last axis, parts are single elements and nothing is cut.
     bool cuts = static_cast<size_t>(axis) + 1 != rank;
     llvm::SmallVector<Value> steps(rank, constant(1));
+    // One step goes over a short axis.
     if (cuts)
-      steps.back() = constant(columns_);
+      steps.back() = constant(extents.back().isConstant()
+                                  ? std::clamp<int64_t>(extents.back().length, 1, columns_)
+                                  : columns_);
     ParallelOp grid = openGrid(b, loc, lengths, steps, loc);
     for (Value position : grid.getBody().getArguments()) {
       offsets.push_back(position);

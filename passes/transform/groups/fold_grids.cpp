@@ -7,6 +7,8 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
+#include "mlir/IR/Matchers.h"
+
 using namespace mlir;
 
 namespace ptl::ir {
@@ -144,12 +146,18 @@ static Value storageOfParts(OpBuilder &b, StoredFold &found, size_t number) {
       extents.push_back(Extent::constant(1));
       continue;
     }
+    auto at = static_cast<size_t>(gridAxis);
+    Value count = b.createOrFold<arith::CeilDivUIOp>(
+        found.fold->getLoc(), found.grid.getUpper()[at], found.grid.getSteps()[at]);
+    APInt known;
+    if (matchPattern(count, m_ConstantInt(&known))) {
+      extents.push_back(Extent::constant(known.getSExtValue()));
+      continue;
+    }
     // Names in the source have no dot.
     std::string name = "f" + std::to_string(number) + "." + std::to_string(axis);
     extents.push_back(Extent::named(b.getStringAttr(name)));
-    auto at = static_cast<size_t>(gridAxis);
-    counts.push_back(b.createOrFold<arith::CeilDivUIOp>(
-        found.fold->getLoc(), found.grid.getUpper()[at], found.grid.getSteps()[at]));
+    counts.push_back(count);
   }
   Type elem = elementTypeOf(found.store.getValue().getType());
   auto type = ArrayType::get(b.getContext(), elem, extents, Place::Inferred);
