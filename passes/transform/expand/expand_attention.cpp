@@ -24,6 +24,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
+#include <limits>
+
 using namespace mlir;
 
 namespace ptl::ir {
@@ -69,7 +71,8 @@ private:
     return b_.create<arith::ConstantOp>(loc_, b_.getF32FloatAttr(static_cast<float>(value)));
   }
   Value binary(llvm::StringRef name, Value a, Value b);
-  Value filled(llvm::ArrayRef<Extent> extents, const llvm::APFloat &value);
+  Value filled(llvm::ArrayRef<Extent> extents, Value value);
+  Value firstSum(Value allColumns);
   Value operandBox(Value value, bool cutsRows, Value offset, Value length, const Extent &extent,
                    const Extent &whole, Value wholeLength);
   Value scoresOf(Value value, llvm::DenseMap<Value, Value> &known);
@@ -215,12 +218,12 @@ Value Attention::binary(llvm::StringRef name, Value a, Value b) {
   return b_.create(state)->getResult(0);
 }
 
-Value Attention::filled(llvm::ArrayRef<Extent> extents, const llvm::APFloat &value) {
+Value Attention::filled(llvm::ArrayRef<Extent> extents, Value value) {
   llvm::SmallVector<Value> operands;
   for (const Extent &extent : extents)
     if (!extent.isConstant())
       operands.push_back(extent == rows_ ? rowCount_ : widthLength_);
-  operands.push_back(b_.create<arith::ConstantOp>(loc_, b_.getFloatAttr(b_.getF32Type(), value)));
+  operands.push_back(value);
   auto type = ArrayType::get(b_.getContext(), b_.getF32Type(), extents, Place::Inferred);
   return b_.create<FullOp>(loc_, TypeRange(type), operands)->getResult(0);
 }
@@ -408,6 +411,16 @@ Value Attention::finish(Value sum, Value product) {
   return result;
 }
 
+/// What the running sum begins with. Weights that are divided before the product are none where
+/// there are no columns, so the product is 0; behind the product that would be 0 over 0.
+Value Attention::firstSum(Value allColumns) {
+  std::optional<int64_t> known = getConstantIntValue(allColumns);
+  if (!parts_.quotient || (known && *known > 0))
+    return number(0);
+  Value isEmpty = b_.create<arith::CmpIOp>(loc_, arith::CmpIPredicate::eq, allColumns, constant(0));
+  return b_.createOrFold<arith::SelectOp>(loc_, isEmpty, number(1), number(0));
+}
+
 /// The last length of a value, which has room: where nothing bounds it the branch around does, and the
 /// kernel has to know that.
 Value Attention::boundedLength(Value value, const Extent &extent) {
@@ -441,11 +454,10 @@ void Attention::makeGrid(Value ref) {
   columns_ = named(".columns", tileColumns_);
   query_ = operandBox(first_->getOperand(0), true, row_, rowCount_, rows_, depth_, depthLength_);
   Extent one = Extent::constant(1);
-  const llvm::fltSemantics &semantics = llvm::APFloat::IEEEsingle();
   // The maximum begins at the lowest finite number, because -inf minus -inf is NaN.
-  Value start[] = {filled({rows_, one}, llvm::APFloat::getLargest(semantics, /*Negative=*/true)),
-                   filled({rows_, one}, llvm::APFloat(0.0F)),
-                   filled({rows_, width_}, llvm::APFloat(0.0F))};
+  Value lowest = number(std::numeric_limits<float>::lowest());
+  Value start[] = {filled({rows_, one}, lowest), filled({rows_, one}, firstSum(allColumns)),
+                   filled({rows_, width_}, number(0))};
   auto loop = b_.create<scf::ForOp>(loc_, constant(0), allColumns, constant(tileColumns_),
                                     ValueRange(start));
   attrs::pipeline.set(loop, 2);
