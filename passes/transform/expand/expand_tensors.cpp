@@ -340,6 +340,11 @@ void Expansion::oneHot() {
   extents.push_back(Extent::constant(1));
   auto last = static_cast<int64_t>(extents.size()) - 1;
   Type elem = elementTypeOf(ids.getType());
+  // Positions of more columns than a short type can count would wrap, and be hit again.
+  if (elem.getIntOrFloatBitWidth() < 32) {
+    elem = b_.getI32Type();
+    ids = convert(ids, elem);
+  }
   Value column =
       b_.create<NewAxisOp>(loc_, ArrayType::get(b_.getContext(), elem, extents, Place::Inferred),
                            ids, b_.getDenseI64ArrayAttr(last));
