@@ -195,10 +195,25 @@ static Value extreme(const Element &a, bool larger, Value x, Value y) {
 template <bool Larger> static Value emitExtreme(const Element &a) {
   return extreme(a, Larger, a.x[0], a.x[1]);
 }
+/// NaN in either operand stays, and of two zeros the sign decides.
+static Value emitExtremeNanBySelection(const Element &a, bool larger) {
+  const Emit &e = a.e;
+  Value x = a.x[0], y = a.x[1];
+  Type bits = e.b.getI32Type();
+  Value bitsX = e.bitcast(x, bits), bitsY = e.bitcast(y, bits);
+  // Equal numbers differ in the sign of 0 at most.
+  Value zero = e.bitcast(larger ? e.bitAnd(bitsX, bitsY) : e.bitOr(bitsX, bitsY), e.b.getF32Type());
+  Value isEqual = e.cmpf(CmpFPredicate::OEQ, x, y), isNan = e.cmpf(CmpFPredicate::UNO, x, y);
+  return e.select(isNan, e.add(x, y), e.select(isEqual, zero, extreme(a, larger, x, y)));
+}
+
 template <bool Larger> static Value emitExtremeNan(const Element &a) {
   const Emit &e = a.e;
   if (!a.real())
     return emitExtreme<Larger>(a);
+  // LLVM takes the operation back to 16 bits, where it loses a NaN that meets 0.
+  if (a.in.isF16())
+    return emitExtremeNanBySelection(a, Larger);
   return Larger ? e.b.create<arith::MaximumFOp>(e.loc, a.x[0], a.x[1]).getResult()
                 : e.b.create<arith::MinimumFOp>(e.loc, a.x[0], a.x[1]).getResult();
 }

@@ -59,6 +59,7 @@ public:
   Value shift(OpId id, Value a, Value count, bool isUnsigned) const;
   Value compareBy(OpId id, Value a, Value c, bool isUnsigned) const;
   Value bits(OpId id, Value a, Value c, bool isUnsigned) const;
+  Value extremeNan(Value a, Value c, bool larger) const;
   Value arithmetic(OpId id, llvm::ArrayRef<Value> in, bool isUnsigned) const;
 
   OpBuilder &b;
@@ -157,7 +158,7 @@ Value Scalars::whole(Value x, llvm::StringRef round) const {
   if (round == "up")
     return select(test(F::OLT, cut, x), more, cut);
   Value rest = make<arith::SubFOp>(x, cut), half = number(type, 0.5);
-  Value size = make<arith::MaximumFOp>(rest, b.createOrFold<arith::NegFOp>(loc, rest));
+  Value size = arithmetic(OpId::Abs, {rest}, false);
   // A tie moves away from zero only if the truncated number is odd.
   Value odd = b.createOrFold<arith::TruncIOp>(loc, b.getI1Type(), word);
   Value tie = test(F::OEQ, size, half);
@@ -230,6 +231,25 @@ Value Scalars::bits(OpId id, Value a, Value c, bool isUnsigned) const {
   }
 }
 
+/// NaN if an operand is, and of two zeros the one that the sign decides. By comparisons, since what
+/// C++ spells so is whichever operand does not compare.
+Value Scalars::extremeNan(Value a, Value c, bool larger) const {
+  using F = arith::CmpFPredicate;
+  auto test = [&](F how, Value x, Value y) {
+    return b.createOrFold<arith::CmpFOp>(loc, how, x, y);
+  };
+  Value zero = number(a.getType(), 0);
+  Value isNan = make<arith::OrIOp>(test(F::UNE, a, a), test(F::UNE, c, c));
+  Value areZero = make<arith::AndIOp>(test(F::OEQ, a, zero), test(F::OEQ, c, zero));
+  // A sum with NaN is NaN. That of two zeros is positive unless both are negative, and the other
+  // way round behind two changes of sign.
+  auto negated = [&](Value x) { return b.createOrFold<arith::NegFOp>(loc, x); };
+  Value sum =
+      larger ? make<arith::AddFOp>(a, c) : negated(make<arith::AddFOp>(negated(a), negated(c)));
+  Value kept = select(test(larger ? F::OGT : F::OLT, a, c), a, c);
+  return select(make<arith::OrIOp>(isNan, areZero), sum, kept);
+}
+
 Value Scalars::arithmetic(OpId id, llvm::ArrayRef<Value> in, bool isUnsigned) const {
   Value a = in[0], c = in.size() > 1 ? in[1] : Value();
   Type type = a.getType();
@@ -250,9 +270,9 @@ Value Scalars::arithmetic(OpId id, llvm::ArrayRef<Value> in, bool isUnsigned) co
   case OpId::Min:
     return by<arith::MinNumFOp, arith::MinSIOp, arith::MinUIOp>(a, c, isUnsigned);
   case OpId::MaxNan:
-    return by<arith::MaximumFOp, arith::MaxSIOp, arith::MaxUIOp>(a, c, isUnsigned);
   case OpId::MinNan:
-    return by<arith::MinimumFOp, arith::MinSIOp, arith::MinUIOp>(a, c, isUnsigned);
+    return real ? extremeNan(a, c, id == OpId::MaxNan)
+                : arithmetic(id == OpId::MaxNan ? OpId::Max : OpId::Min, in, isUnsigned);
   case OpId::Clamp: {
     Value kept =
         arithmetic(OpId::Min, {arithmetic(OpId::Max, {a, c}, isUnsigned), in[2]}, isUnsigned);

@@ -192,6 +192,22 @@ static Value integerToInteger(const Way &way) {
                       : wrapWord(t, wide, way.to);
 }
 
+/// Limits an integer to what the type holds before it is converted, where the conversion itself
+/// would wrap: an instruction does, and 64 bits become a word first.
+static void limitFirst(Way &way) {
+  const Tiles &t = way.t;
+  bool isInteger = intBits(way.from) && intBits(way.to);
+  if (!way.saturate || !isInteger ||
+      (!t.target.converts(way.from, way.to) && intBits(way.from) <= 32))
+    return;
+  way.saturate = false;
+  // A limit that the type itself has may be no number of it: 0 is none below unsigned ones.
+  if (lowest(way.to) > lowest(way.from))
+    way.x = t.max(way.x, lowest(way.to));
+  if (highest(way.to) < highest(way.from))
+    way.x = t.min(way.x, highest(way.to));
+}
+
 static Value rewriteConvert(const Tiles &t, Operation *op) {
   auto convert = cast<ConvertOp>(op);
   Way way{t,
@@ -209,8 +225,10 @@ static Value rewriteConvert(const Tiles &t, Operation *op) {
     bool takes = t.target.has("tsel", way.to) && t.target.has("tsels", way.to);
     return takes ? maskToNumbers(t, way.x, way.to) : t.convert(maskToNumbers(t, way.x), way.to);
   }
+  Value whole = way.x;
+  limitFirst(way);
   if (t.target.converts(way.from, way.to) || way.from.isF64() || way.to.isF64())
-    return {};
+    return way.x == whole ? Value() : way.into(way.x);
   if (isReal(way.from))
     return fromFloat(way);
   if (isBool(way.to))
