@@ -162,6 +162,9 @@ bool Attention::isScheduled() {
 
 /// Rows and columns of a tile, as far as there is room for the operands and what is accumulated.
 bool Attention::chooseTiles() {
+  // Tiles are named by the role of an axis, so the axes have to be different ones. The bound of 256
+  // keeps a row of queries, a tile of keys or values and what is accumulated in the buffers of the
+  // cube.
   const Extent &contracted = extentsOf(first_->getOperand(0).getType()).back(),
                &width = extentsOf(parts_.product.getType()).back(),
                &rows = extentsOf(parts_.product.getType())[axes_ - 2],
@@ -185,6 +188,7 @@ bool Attention::chooseTiles() {
   if (std::min(depth_.capacity, width_.capacity) < 1 || longest > kLongest)
     return false;
   tileRows_ = rows.isConstant() ? std::min(kRows, roundUp(rows.length, int64_t(32))) : kRows;
+  // Wider heads leave room for fewer columns; 64 keeps tiles whole numbers of boxes.
   tileColumns_ = std::min<int64_t>(kLongest, kLongest * 128 / longest / 64 * 64) >> halvings_;
   if (columns.isConstant())
     tileColumns_ = std::min(tileColumns_, roundUp(columns.length, int64_t(16)));
@@ -265,6 +269,8 @@ Value Attention::operandBox(Value value, bool cutsRows, Value offset, Value leng
   };
   Value part = b_.create<SliceOp>(loc_, typeOf(own), value, offsets, lengths, ValueRange(), Value(),
                                   b_.getDenseI64ArrayAttr(dropped));
+  // The part has the axes of memory in their order. Where the operand exchanges the last two, so
+  // does the part.
   if (order[rank - 2] < order[rank - 1])
     return part;
   std::swap(own[0], own[1]);
@@ -275,6 +281,8 @@ Value Attention::operandBox(Value value, bool cutsRows, Value offset, Value leng
 /// is something else.
 Value Attention::positionsOf(Value value) {
   size_t rank = numberOfAxes(value);
+  // Transposes and new axes in between only say along which axis the positions run, which is
+  // followed back to the source.
   llvm::SmallVector<size_t> axes = llvm::to_vector(llvm::seq<size_t>(0, rank)); // of `value`
   for (;;) {
     if (auto turned = value.getDefiningOp<TransposeOp>()) {
@@ -295,6 +303,7 @@ Value Attention::positionsOf(Value value) {
     }
   }
   auto index = value.getDefiningOp<IndexOp>();
+  // Positions are loop-free to make, and a part of the whole array of them would be stored first.
   if (!index || axes.size() != 1 || rank > 2)
     return {};
   bool isRow = axes[0] + 2 == rank;
@@ -508,6 +517,8 @@ Value Attention::isWorthwhile() {
 }
 
 void Attention::rewrite() {
+  // Lengths that are known decide here; others by a branch at the launch, whose other arm keeps
+  // what was written.
   b_.setInsertionPointAfter(root_);
   Value whole = root_->getResult(0), many = isWorthwhile();
   std::optional<int64_t> known = getConstantIntValue(many);
@@ -533,6 +544,8 @@ void Attention::rewrite() {
     whole.replaceUsesWithIf(made, [&](OpOperand &use) {
       return !branch.getElseRegion().isAncestor(use.getOwner()->getParentRegion());
     });
+    // Only that arm needs the scores as an array, so what makes them moves there and costs nothing
+    // where the grid runs.
     moveWhatOnlyItNeeds(root_, branch.elseBlock());
     return;
   }
