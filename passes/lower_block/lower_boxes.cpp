@@ -114,6 +114,9 @@ static Value allInside(KernelContext &c, llvm::ArrayRef<GlobalAxis> axes) {
   };
   for (const GlobalAxis &axis : axes) {
     using P = arith::CmpIPredicate;
+    // This is one step behind the last position. A box whose last step ends beyond the array
+    // although its last element is inside is taken for one that may reach outside, and asked
+    // element by element.
     Value last = plus(c, axis.offset, times(c, axis.length, axis.step));
     // Only the ends have to be tested, because steps are positive.
     both(c.b.createOrFold<arith::CmpIOp>(c.loc, P::sge, axis.offset, constant(c, 0)));

@@ -253,6 +253,7 @@ static void storeColumn(KernelContext &c, const StoreTarget &target, const Shape
   Value rows = from.tile.extents.validRows;
   Value wide = apart(c, from.tile.buffer, type.getCols(), rows, storedType(target.element));
   auto wideType = cast<pto::TileBufType>(wide.getType());
+  // The rows of one column have one distance in memory, so that they are one box with that stride.
   bool oneRun = lengths.size() <= 2 && !target.indexed;
   if (oneRun) {
     IndexVector first(lengths.size(), constant(c, 0));
