@@ -139,6 +139,8 @@ static Value constantPower(const Element &a) {
     number = static_cast<double>(integer.getValue().getSExtValue());
   else
     return {};
+  // Few multiplications are faster than a logarithm and an exponential, exact for whole numbers,
+  // and legal for negative bases.
   if (number != std::trunc(number) || number < 1 || number > 64)
     return {};
   Value result, square = a.x[0];
