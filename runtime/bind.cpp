@@ -41,6 +41,7 @@ std::string Binder::valuesOf(const Expr &expr) const {
     text += (text.empty() ? "`" : ", `") + name + "` is " + value;
   };
   forEachName(expr, [&](const Expr &name) {
+    // A name that an expression uses twice is explained once.
     auto same = [&](const Expr *other) {
       return other->op == name.op && other->index == name.index;
     };
@@ -81,6 +82,8 @@ bool Binder::bindInputs() {
   if (arguments_.scalars.size() != scalarCount)
     return fail(PTL_ERROR_ARGUMENT, "takes " + std::to_string(scalarCount) + " scalars, not " +
                                         std::to_string(arguments_.scalars.size()));
+  // Dimensions that are given by name come first, so that arrays are checked against them and not
+  // the other way round.
   if (!bindNamedDims())
     return false;
   size_t next = 0;
@@ -88,6 +91,7 @@ bool Binder::bindInputs() {
     if (param.isArray() && param.kind != PTL_PARAM_OUTPUT)
       if (!checkArray(param, arguments_.arrays[next++]))
         return false;
+  // Element types of generic scalars are known only once the arrays have bound them.
   for (size_t i = 0, scalar = 0; i < entry_.params.size(); ++i) {
     const Param &param = entry_.params[i];
     if (!param.isArray() && param.typeParam >= 0 && binding_.elems[param.typeParam])
@@ -213,6 +217,7 @@ bool Binder::checkExtents(const Param &param, const PtlArray &array) {
 
 bool Binder::compare(const Pending &pending, bool &open) {
   std::optional<int64_t> wanted = evaluateInt(*pending.expr, values());
+  // All names are known, so the extent is only compared.
   if (wanted)
     return *wanted == pending.given || mismatch(pending, *wanted);
   std::optional<Solution> solution = solve(*pending.expr, pending.given, values());
@@ -244,6 +249,8 @@ bool Binder::mismatch(const Pending &pending, int64_t wanted) {
 }
 
 bool Binder::settlePending() {
+  // An extent such as `2*N + M` is settled once all its names but one are known. Each round settles
+  // one at least, so there are as many rounds as open extents at most.
   for (bool progress = true; progress && !pending_.empty();) {
     progress = false;
     std::vector<Pending> still;
@@ -322,6 +329,7 @@ bool Binder::checkWheres() {
   ExprValues known = values();
   known.bounds = &bounds;
   for (const Where &where : entry_.wheres) {
+    // Callers that only ask for the shapes of results have no elements yet.
     if (arguments_.isShapesOnly && readsElements(where.expr))
       continue;
     std::string detail;
@@ -359,6 +367,8 @@ bool Binder::wantedExtents(const Param &param, Extents &extents) {
   }
   if (extents.rank > PTL_MAX_RANK)
     return fail(PTL_ERROR_RANK, describe(param) + " has more axes than the runtime supports");
+  // Sizes in bytes stay below 2^63 for elements of up to 64 bits, so later products do not
+  // overflow.
   if (elementCount(static_cast<int64_t>(extents.rank), extents.values.data()) > (int64_t(1) << 56))
     return fail(PTL_ERROR_SHAPE, describe(param) + " has more elements than memory holds: " +
                                      formatShape(extents.rank, extents.values.data()));

@@ -72,6 +72,7 @@ Failure checkOutputs(const Entry &entry, const CallArguments &all, Binding &bind
                 " arrays, outputs included, not " + std::to_string(all.arrays.size()),
             entry.file, entry.line};
   Binder binder(entry, all, binding);
+  // Outputs stand behind all inputs, both in the call and among the parameters.
   size_t firstArray = all.arrays.size() - entry.outputCount;
   size_t firstParam = entry.params.size() - entry.outputCount;
   Binder::Extents extents;

@@ -23,6 +23,8 @@ void *BlockPool::take(int64_t bytes, int64_t &capacity) {
     return allocateAligned(bytes);
   {
     std::lock_guard lock(mutex_);
+    // The smallest block that fits is taken, and none that is far too large, which would keep its
+    // memory from larger requests.
     size_t best = blocks_.size();
     for (size_t i = 0; i < blocks_.size(); ++i)
       if (blocks_[i].capacity >= bytes && blocks_[i].capacity <= mostFor(bytes) &&
@@ -47,12 +49,15 @@ void BlockPool::giveBack(void *memory, int64_t capacity) {
     std::lock_guard lock(mutex_);
     blocks_.push_back({memory, capacity});
     kept_ += capacity;
+    // The oldest blocks go first: what was given back lately is asked for again, and still in a
+    // cache.
     while (kept_ > kMostKept || blocks_.size() > kMostBlocks) {
       dropped.push_back(blocks_.front());
       kept_ -= blocks_.front().capacity;
       blocks_.erase(blocks_.begin());
     }
   }
+  // Freeing may enter the kernel, so it happens outside of the lock.
   for (const Block &block : dropped)
     std::free(block.memory);
 }

@@ -116,6 +116,8 @@ void *PtlContext::allocate(int64_t bytes) {
 void PtlContext::free(void *memory) {
   if (!memory)
     return;
+  // The header stands in front of what the caller sees, and the blocks of a call are linked so that
+  // all of them go if the call fails.
   auto *header = static_cast<Allocation *>(memory) - 1;
   {
     std::lock_guard lock(mutex);

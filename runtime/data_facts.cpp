@@ -47,6 +47,8 @@ template <typename T, typename Run> void forEachRun(const PtlArray &array, Run r
   if (count == 0)
     return;
   int32_t outer = array.rank;
+  // Inner axes whose strides are those of a dense array are one run of elements; an axis of extent
+  // 1 may have any stride.
   while (outer > 0 && (array.extents[outer - 1] == 1 || array.strides[outer - 1] == length))
     length *= array.extents[--outer];
   if (outer == 0) {
@@ -101,6 +103,8 @@ ElementBounds compared(Op op, const ElementBounds &a, const ElementBounds &b) {
   case Op::Ge:
     return truths(holds(op, a.least, b.most), holds(op, a.most, b.least));
   default: {
+    // Ranges that do not overlap are never equal. They are always equal only if both are the same
+    // single number.
     bool apart = holds(Op::Lt, a.most, b.least) || holds(Op::Lt, b.most, a.least);
     bool one = holds(Op::Eq, a.least, a.most) && holds(Op::Eq, b.least, b.most) && !apart;
     return op == Op::Eq ? truths(one, !apart) : truths(apart, !one);
@@ -136,6 +140,7 @@ public:
     case Op::Dim:
     case Op::Scalar: {
       std::optional<Number> value = evaluate(expr, values_);
+      // NaN is in no range, so nothing can be concluded from bounds of it.
       return value && !isNan(*value) ? Bounds({*value, *value}) : std::nullopt;
     }
     case Op::Neg: {
@@ -248,6 +253,8 @@ bool isSurelySorted(const PtlArray &array) {
     const T *before = nullptr;
     sorted = true;
     forEachRun<T>(array, [&](const T *first, int64_t count) {
+      // The end of a run is compared with the beginning of the next one. Comparisons with NaN are
+      // false, so that an array with NaN is never surely sorted.
       bool rises = !before || *before <= *first;
       for (int64_t i = 1; i < count; ++i)
         rises &= first[i - 1] <= first[i];

@@ -29,6 +29,8 @@ double decodeSmall(uint32_t bits, int exponentBits, int mantissaBits, bool hasIn
   else if (exponent == top && mantissa == (1u << mantissaBits) - 1)
     value = std::numeric_limits<double>::quiet_NaN();
   else if (exponent == 0)
+    // Below the normal numbers there is no implicit leading one, and the exponent is that of the
+    // smallest normal number.
     value = std::ldexp(mantissa, 1 - bias - mantissaBits);
   else
     value = std::ldexp(mantissa + (1u << mantissaBits), int(exponent) - bias - mantissaBits);

@@ -17,10 +17,13 @@ Maybe someFloat(double value) { return Number::floating(value); }
 Maybe truth(bool value) { return someInteger(value); }
 
 Maybe divide(Op op, int64_t a, int64_t b) {
+  // Neither has a value: the processor would stop at both.
   if (b == 0 || (a == INT64_MIN && b == -1))
     return std::nullopt;
   int64_t quotient = a / b, remainder = a % b;
   bool inexact = remainder != 0;
+  // C++ truncates, so the quotient is one above the floor where the exact one is negative, and then
+  // the remainder lacks one divisor.
   bool below = inexact && ((remainder < 0) != (b < 0));
   switch (op) {
   case Op::FloorDiv:
@@ -132,6 +135,8 @@ Maybe logical(const Expr &expr, const ExprValues &values, std::string *detail) {
 
 Maybe checkAll(const Expr &expr, const ExprValues &values, std::string *detail) {
   const PtlArray &array = *values.arrays[expr.index];
+  // The least and the largest element often decide in one pass over memory that a compiler makes
+  // vectors of; else elements are asked one by one, in order to name one.
   if (followsFromBounds(expr.args[0], expr.index, values))
     return truth(true);
   ExprValues inner = values;
@@ -246,6 +251,8 @@ std::optional<Solution> solve(const Expr &expr, int64_t value, const ExprValues 
     return values.dims[expr.index] ? std::nullopt : std::optional(Solution{expr.index, value});
   if (expr.op != Op::Add && expr.op != Op::Sub && expr.op != Op::Mul)
     return std::nullopt;
+  // Exactly one operand may be unknown; it is what the others leave of the value, from which it is
+  // solved in turn.
   const Expr *open = nullptr;
   int64_t known = expr.op == Op::Mul ? 1 : 0;
   bool openIsSubtracted = false;
@@ -269,6 +276,7 @@ std::optional<Solution> solve(const Expr &expr, int64_t value, const ExprValues 
     return std::nullopt;
   Maybe rest;
   if (expr.op == Op::Mul) {
+    // An extent that is no multiple has no solution, and a factor of 0 leaves the name open.
     Maybe remainder = divide(Op::Rem, value, known);
     rest = remainder && remainder->i == 0 ? divide(Op::TruncDiv, value, known) : std::nullopt;
   } else {

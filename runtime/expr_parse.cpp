@@ -143,6 +143,8 @@ private:
     std::optional<Expr> fact = array(Op::All, value["array"]);
     if (!fact || visited_ >= 0)
       return fail("an `all` names no array, or stands inside another");
+    // Within the condition `elem` stands for an element of this array; a second `all` inside would
+    // need another name.
     visited_ = fact->index;
     std::optional<Expr> holds = read(value["holds"], depth + 1);
     visited_ = -1;

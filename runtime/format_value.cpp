@@ -20,6 +20,7 @@ void appendAxis(std::string &out, const PtlArray &array, int64_t axis, const cha
   for (int64_t i = 0; i < extent; ++i) {
     if (i > 0)
       out += inner ? ", " : ",\n" + std::string(axis + 1, ' ');
+    // Of a long axis both ends are shown.
     if (shorten && extent > 2 * kShownAtEachEnd && i == kShownAtEachEnd) {
       out += "...";
       i = extent - kShownAtEachEnd - 1;
@@ -64,6 +65,7 @@ std::string formatMessage(std::string_view text, const PtlValue *values, int32_t
   for (size_t i = 0; i < text.size(); ++i) {
     size_t close = text[i] == '{' ? text.find('}', i) : std::string_view::npos;
     int index = 0;
+    // Places have one or two digits; whatever else stands in braces is text of the author.
     bool number = close != std::string_view::npos && close > i + 1 && close < i + 4;
     for (size_t d = i + 1; number && d < close; ++d) {
       number = text[d] >= '0' && text[d] <= '9';

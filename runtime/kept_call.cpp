@@ -40,6 +40,8 @@ bool KeptCall::describe(const Entry &entry, const CallArguments &all) {
     ByteRange bytes = bytesOf(array);
     auto base = reinterpret_cast<uintptr_t>(array.data);
     bool isEmpty = elementCount(array.rank, array.extents) == 0;
+    // Addresses may change from call to call; whether arrays overlap is decided by offsets from
+    // them, which stay.
     arrays_[arrayCount_++] = {array.rank,
                               array.elem,
                               param.isWritten(),
@@ -57,6 +59,7 @@ bool KeptCall::describe(const Entry &entry, const CallArguments &all) {
 
 bool KeptCall::keep(const PtlEntry &entry, const CallArguments &all, size_t variant,
                     const std::vector<int64_t> &dims) {
+  // Nothing is kept until all of it is there: a serial number of 0 fits no entry.
   serial_ = 0;
   if (!describe(*entry.entry, all))
     return false;
@@ -65,6 +68,7 @@ bool KeptCall::keep(const PtlEntry &entry, const CallArguments &all, size_t vari
   comparesScalars_ = readsScalars(*entry.entry);
   scalars_.clear();
   for (const PtlScalar &scalar : all.scalars)
+    // Scalars are compared by their bits: a call is the same if nothing of it differs.
     scalars_.push_back(scalar.u64);
   named_.clear();
   for (const PtlDim &dim : all.dims)
@@ -93,6 +97,7 @@ inline bool KeptCall::overlaps(const CallArguments &all) const {
   auto base = [&](size_t i) { return reinterpret_cast<uintptr_t>(all.arrays[i]->data); };
   for (size_t i = 0; i < arrayCount_; ++i) {
     const Kept &written = arrays_[i];
+    // Two arrays that are only read may share memory.
     if (!written.isWritten || written.isEmpty)
       continue;
     uintptr_t low = base(i) + uintptr_t(written.low), high = base(i) + uintptr_t(written.high);

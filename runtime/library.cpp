@@ -90,6 +90,7 @@ Failure checkCall(const PtlEntry &entry, const CallArguments &all, CallMemory &m
   CallArguments inputs{all.arrays.first(all.arrays.size() - outputs), all.scalars, all.dims};
   Binding &binding = memory.binding;
   clear(binding);
+  // Inputs bind the dimensions that outputs are then checked against.
   if (Failure failure = bindInputs(info, inputs, binding))
     return failure;
   if (Failure failure = checkOutputs(info, all, binding))
@@ -129,6 +130,8 @@ Failure openManifest(const char *manifest, PtlLookup lookup, void *user, PtlLibr
   for (const Entry &entry : library.manifest.entries) {
     PtlEntry &loaded = library.entries.emplace_back();
     loaded.entry = &entry;
+    // A kept call is found by this number and not by the address of the entry, which another
+    // library may have after this one was closed.
     loaded.serial = nextSerial.fetch_add(1, std::memory_order_relaxed);
     loaded.keepsCalls = KeptCall::canKeep(entry);
     for (const Variant &variant : entry.variants) {
@@ -174,6 +177,8 @@ Failure callEntry(const PtlEntry &entry, const CallArguments &all, std::string &
   }
   PtlContext context(ThreadPool::shared());
   Arena &arena = Arena::ofThread();
+  // A call that stops in the middle leaves scratch memory behind, which goes here whatever
+  // happened.
   int64_t mark = arena.mark();
   int32_t status = entry.functions[variant](&context, all.arrays.data(), dims, all.scalars.data());
   arena.release(mark);

@@ -102,10 +102,14 @@ void keysOf(const Bits *bits, int64_t count, const KeyForm &form, bool descendin
       keys[i] = static_cast<Bits>(x ^ flip);
       break;
     case Numbers::Signed:
+      // Signed numbers are in the order of unsigned ones once the sign bit is inverted.
       keys[i] = static_cast<Bits>(x ^ sign ^ flip);
       break;
     case Numbers::Real: {
       auto size = static_cast<Bits>(x & ~sign);
+      // Bits of positive floats rise with the number and those of negative ones fall, so the latter
+      // are inverted. Both zeros have one key, and NaN the largest in either direction, since it
+      // stands last.
       auto ordered = static_cast<Bits>(size == 0 ? sign : x & sign ? ~x : x | sign);
       keys[i] = size > infinity ? static_cast<Bits>(~Bits(0)) : static_cast<Bits>(ordered ^ flip);
       break;

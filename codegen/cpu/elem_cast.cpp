@@ -190,14 +190,86 @@ static Value narrowToOdd(const Emit &e, Value x) {
   return e.bitcast(e.select(inexact, sticky, bits), e.b.getF32Type());
 }
 
-static Value floatToFloat(const Emit &e, Value value, Type to) {
+namespace {
+/// A number that was rounded to nearest, ties to even, as its bits, and how it differs from what it
+/// was rounded from. `value` is what the bits mean, `rest` how much larger the exact magnitude is.
+struct Nearest {
+  Value bits, value, rest, isNegative;
+  Type logical;
+};
+} // namespace
+
+/// The bits of the neighbour that another rounding chooses. Magnitudes are in the order of their
+/// bits, so that a neighbour is one more or one less, also between 0, subnormal, normal and infinite
+/// numbers.
+static Value turned(const Emit &e, const Nearest &at, Rounding rounding,
+                    llvm::function_ref<Value(Value)> valueOf) {
+  // Comparisons with NaN are false, so that NaN stays.
+  Value isLess = e.cmpf(CmpFPredicate::OGT, at.rest, 0.0),
+        isMore = e.cmpf(CmpFPredicate::OLT, at.rest, 0.0);
+  Value isPositive = e.bitNot(at.isNegative);
+  Value outwards = isLess, inwards = isMore;
+  Type shape = at.bits.getType();
+  switch (rounding) {
+  case Rounding::Even:
+    return at.bits;
+  case Rounding::Zero:
+    return e.sub(at.bits, e.extui(inwards, scalarOf(shape)));
+  case Rounding::Down:
+    outwards = e.bitAnd(isLess, at.isNegative);
+    inwards = e.bitAnd(isMore, isPositive);
+    break;
+  case Rounding::Up:
+    outwards = e.bitAnd(isLess, isPositive);
+    inwards = e.bitAnd(isMore, at.isNegative);
+    break;
+  case Rounding::Away: {
+    // A tie is as far from the one neighbour as from the other; both distances are exact.
+    Value next = e.abs(valueOf(e.add(at.bits, e.integer(shape, 1))));
+    Value beyond = e.sub(e.sub(next, e.abs(at.value)), at.rest);
+    outwards = e.bitAnd(isLess, e.cmpf(CmpFPredicate::OEQ, beyond, at.rest));
+    return e.add(at.bits, e.extui(outwards, scalarOf(shape)));
+  }
+  }
+  // Beyond the largest number of a type without infinity there is no neighbour.
+  if (isFloat8(at.logical))
+    outwards = e.bitAnd(outwards, e.cmpi(CmpIPredicate::ne, e.bitAnd(at.bits, 0x7f),
+                                         float8Format(at.logical).largestBits));
+  return e.sub(e.add(at.bits, e.extui(outwards, scalarOf(shape))),
+               e.extui(inwards, scalarOf(shape)));
+}
+
+/// Of `x`, an f64 for an f32 and an f32 for shorter floats.
+static Value roundInDirection(const Emit &e, Value x, Type to, Rounding rounding) {
+  Type wide = scalarOf(x.getType());
+  Value stored = to.isF32() ? e.truncf(x, to) : toStorage(e, x, to);
+  Type held = scalarOf(stored.getType()),
+       code = IntegerType::get(e.b.getContext(), to.getIntOrFloatBitWidth());
+  auto valueOf = [&](Value bits) {
+    Value number = e.bitcast(bits, held);
+    return to.isF32() ? e.extf(number, wide) : fromStorage(e, number, to);
+  };
+  Value bits = held == code ? stored : e.bitcast(stored, code);
+  Value nearest = valueOf(bits);
+  // It is NaN of infinite numbers, which stay as NaN does.
+  Value rest = e.sub(e.abs(x), e.abs(nearest));
+  Nearest at{bits, nearest, rest, e.cmpf(CmpFPredicate::OLT, x, 0.0), to};
+  Value chosen = valueOf(turned(e, at, rounding, valueOf));
+  return to.isF32() ? e.truncf(chosen, to) : chosen;
+}
+
+static Value floatToFloat(const Emit &e, Value value, Type to, Rounding rounding) {
   Type from = scalarOf(value.getType());
   if (to.isF64())
     return from.isF64() ? value : e.extf(value, to);
+  if (from.isF64() && to.isF32())
+    return rounding == Rounding::Even ? e.truncf(value, to)
+                                      : roundInDirection(e, value, to, rounding);
   if (from.isF64())
     // Two roundings to nearest, first to f32, could end one step beside the right result.
-    value = to.isF32() ? e.truncf(value, to) : narrowToOdd(e, value);
-  return roundTo(e, value, to);
+    value = narrowToOdd(e, value);
+  return rounding == Rounding::Even || to.isF32() ? roundTo(e, value, to)
+                                                  : roundInDirection(e, value, to, rounding);
 }
 
 static Value roundToInteger(const Emit &e, Value x, Rounding rounding) {
@@ -253,17 +325,52 @@ static Value floatToInteger(const Emit &e, Value x, Type to, Rounding rounding) 
   return index ? e.indexCast(converted, to) : converted;
 }
 
-static Value integerToFloat(const Emit &e, Value x, Type from, Type to) {
+/// 64 bits as the nearest f64, and what that lacks, which is an f64, too.
+static std::pair<Value, Value> inTwoParts(const Emit &e, Value x, bool fromUnsigned) {
+  Type f64 = withShapeOf(x.getType(), e.b.getF64Type());
+  Value shift = e.integer(x.getType(), 32), top;
+  if (fromUnsigned)
+    top = e.b.create<arith::UIToFPOp>(e.loc, f64, e.shrUnsigned(x, 32));
+  else
+    top = e.b.create<arith::SIToFPOp>(e.loc, f64, e.b.create<arith::ShRSIOp>(e.loc, x, shift));
+  // Both halves are exact; the upper one is 0 or the larger, so the error of their sum is exact.
+  Value high = e.mul(top, e.real(f64, 0x1p32));
+  Value low = e.b.create<arith::UIToFPOp>(e.loc, f64, e.bitAnd(x, 0xffffffff));
+  Value sum = e.add(high, low);
+  return {sum, e.sub(low, e.sub(sum, high))};
+}
+
+/// 64 bits as an f64: rounded in a direction, or with a sticky last bit for a later rounding.
+static Value longToDouble(const Emit &e, Value x, bool fromUnsigned,
+                          std::optional<Rounding> rounding) {
+  auto [sum, error] = inTwoParts(e, x, fromUnsigned);
+  Type i64 = e.b.getI64Type();
+  Value isNegative = e.cmpf(CmpFPredicate::OLT, sum, 0.0), bits = e.bitcast(sum, i64);
+  Value rest = e.select(isNegative, e.neg(error), error);
+  auto valueOf = [&](Value code) { return e.bitcast(code, e.b.getF64Type()); };
+  if (rounding)
+    return valueOf(turned(e, {bits, sum, rest, isNegative, e.b.getF64Type()}, *rounding, valueOf));
+  Value isMore = e.cmpf(CmpFPredicate::OLT, rest, 0.0),
+        isInexact = e.cmpf(CmpFPredicate::ONE, rest, 0.0);
+  return valueOf(e.bitOr(e.sub(bits, e.extui(isMore, i64)), e.extui(isInexact, i64)));
+}
+
+static Value integerToFloat(const Emit &e, Value x, Type from, Type to, Rounding rounding) {
   if (from.isIndex())
     x = e.indexCast(x, e.b.getI64Type());
   unsigned width = scalarOf(x.getType()).getIntOrFloatBitWidth();
+  bool isNearest = rounding == Rounding::Even;
+  if (width == 64 && to.isF64() && !isNearest)
+    return longToDouble(e, x, isUnsigned(from), rounding);
+  if (width == 64 && !to.isF64() && !(to.isF32() && isNearest))
+    return floatToFloat(e, longToDouble(e, x, isUnsigned(from), std::nullopt), to, rounding);
   // f64 holds the narrower integers exactly, so that there is one rounding.
-  bool viaWide = !to.isF32() && width >= 32;
+  bool viaWide = width >= 32 && !(to.isF32() && isNearest);
   Type middle = viaWide || to.isF64() ? Type(e.b.getF64Type()) : Type(e.b.getF32Type());
   Type shape = withShapeOf(x.getType(), middle);
   Value value = isUnsigned(from) ? e.b.create<arith::UIToFPOp>(e.loc, shape, x).getResult()
                                  : e.b.create<arith::SIToFPOp>(e.loc, shape, x).getResult();
-  return floatToFloat(e, value, to);
+  return floatToFloat(e, value, to, rounding);
 }
 
 static Value saturateInteger(const Emit &e, Value x, Type from, Type to) {
@@ -318,9 +425,10 @@ Value convertElem(const Emit &e, Value value, Type from, Type to, Rounding round
     return e.cmpi(CmpIPredicate::ne, value, 0);
   }
   if (isFloatElem(from))
-    return isFloatElem(to) ? floatToFloat(e, value, to) : floatToInteger(e, value, to, rounding);
+    return isFloatElem(to) ? floatToFloat(e, value, to, rounding)
+                           : floatToInteger(e, value, to, rounding);
   if (isFloatElem(to))
-    return integerToFloat(e, value, from, to);
+    return integerToFloat(e, value, from, to, rounding);
   return integerToInteger(e, value, from, to, saturate);
 }
 

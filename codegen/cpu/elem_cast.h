@@ -33,14 +33,14 @@ mlir::Value toStorage(const Emit &e, mlir::Value value, mlir::Type logical);
 /// The register value rounded (nearest even; f8 saturates) to the values of its logical type.
 mlir::Value roundTo(const Emit &e, mlir::Value value, mlir::Type logical);
 
-/// How floats become integers.
+/// How floats become integers, and numbers floats of fewer digits.
 enum class Rounding : uint8_t { Even, Zero, Down, Up, Away };
 std::optional<Rounding> parseRounding(llvm::StringRef name);
 
-/// Converts a register value of logical type `from` to one of `to`. Float to integer uses
-/// `rounding`, saturates, and gives 0 for NaN; integer narrowing wraps unless `saturate`; to bool
-/// is "not zero".
+/// Converts a register value of logical type `from` to one of `to`. To integers and to floats that
+/// cannot hold the value it uses `rounding`. Float to integer saturates, and gives 0 for NaN; integer
+/// narrowing wraps unless `saturate`; to bool is "not zero".
 mlir::Value convertElem(const Emit &e, mlir::Value value, mlir::Type from, mlir::Type to,
-                        Rounding rounding = Rounding::Zero, bool saturate = false);
+                        Rounding rounding = Rounding::Even, bool saturate = false);
 
 } // namespace ptl::cpu

@@ -51,11 +51,12 @@ template <typename Code> std::vector<float> decodeAll(const Format &format) {
 }
 
 template <typename Code, typename Source>
-std::vector<Code> encode(const Format &format, const std::vector<Source> &values) {
+std::vector<Code> encode(const Format &format, const std::vector<Source> &values,
+                         Rounding rounding = Rounding::Even) {
   Type source = sizeof(Source) == 8 ? Type(Float64Type::get(&testContext()))
                                     : Type(Float32Type::get(&testContext()));
   MapKernel kernel(testContext(), source, format.type, 16, [&](const Emit &e, Value x, Value) {
-    return convertElem(e, x, source, format.type);
+    return convertElem(e, x, source, format.type, rounding);
   });
   return kernel.operator()<Source, Code>(values);
 }
@@ -112,6 +113,80 @@ TEST(ElemCast, SmallFloatsRoundToNearestEven) {
   checkFormat<uint16_t>(all[1]);
   checkFormat<uint8_t>(all[2]);
   checkFormat<uint8_t>(all[3]);
+}
+
+/// The code that a value between two neighbours becomes: of the lower or the upper magnitude.
+bool goesOutwards(Rounding rounding, bool isNegative, bool isHalfOrMore) {
+  switch (rounding) {
+  case Rounding::Zero:
+    return false;
+  case Rounding::Down:
+    return isNegative;
+  case Rounding::Up:
+    return !isNegative;
+  default:
+    return isHalfOrMore;
+  }
+}
+
+template <typename Code> void checkDirection(const Format &format, Rounding rounding) {
+  std::vector<float> narrow;
+  std::vector<double> wide;
+  std::vector<Code> narrowExpected, wideExpected;
+  uint32_t half = format.codes() / 2;
+  for (uint32_t code = 0; code + 1 < half; ++code) {
+    double low = format.decode(code), high = format.decode(code + 1);
+    if (!std::isfinite(low) || !std::isfinite(high))
+      continue;
+    double middle = (low + high) / 2;
+    for (double size : {low, std::nextafter(low, high), std::nextafter(middle, low), middle,
+                        std::nextafter(high, low)})
+      for (bool isNegative : {false, true}) {
+        bool outwards = size != low && goesOutwards(rounding, isNegative, size >= middle);
+        auto expected = static_cast<Code>(code + outwards + (isNegative ? half : 0));
+        double value = isNegative ? -size : size;
+        wide.push_back(value), wideExpected.push_back(expected);
+        if (static_cast<float>(value) == value)
+          narrow.push_back(float(value)), narrowExpected.push_back(expected);
+      }
+  }
+  narrow.resize((narrow.size() + 15) / 16 * 16), wide.resize((wide.size() + 15) / 16 * 16);
+  narrowExpected.resize(narrow.size()), wideExpected.resize(wide.size());
+  auto fromNarrow = encode<Code>(format, narrow, rounding);
+  for (size_t i = 0; i < narrow.size(); ++i)
+    ASSERT_EQ(fromNarrow[i], narrowExpected[i]) << narrow[i];
+  auto fromWide = encode<Code>(format, wide, rounding);
+  for (size_t i = 0; i < wide.size(); ++i)
+    ASSERT_EQ(fromWide[i], wideExpected[i]) << wide[i];
+}
+
+TEST(ElemCast, SmallFloatsRoundInDirections) {
+  auto all = formats();
+  for (Rounding rounding : {Rounding::Zero, Rounding::Down, Rounding::Up, Rounding::Away}) {
+    checkDirection<uint16_t>(all[0], rounding);
+    checkDirection<uint16_t>(all[1], rounding);
+    checkDirection<uint8_t>(all[2], rounding);
+    checkDirection<uint8_t>(all[3], rounding);
+  }
+}
+
+TEST(ElemCast, DirectionsEndAtTheLastNumber) {
+  std::vector<float> edges = {1e9f, -1e9f, INFINITY, NAN, 65504, 65505, 449, -449};
+  edges.resize(16, 1.0f);
+  auto all = formats();
+  auto up = encode<uint16_t>(all[0], edges, Rounding::Up),
+       zero = encode<uint16_t>(all[0], edges, Rounding::Zero);
+  EXPECT_EQ(up[0], 0x7c00);
+  EXPECT_EQ(up[1], 0xfbff);
+  EXPECT_EQ(up[5], 0x7c00);
+  EXPECT_EQ(zero[0], 0x7bff);
+  EXPECT_EQ(zero[2], 0x7c00);
+  EXPECT_GT(zero[3] & 0x7fff, 0x7c00);
+  EXPECT_EQ(zero[4], 0x7bff);
+  auto e4 = encode<uint8_t>(all[2], edges, Rounding::Up);
+  EXPECT_EQ(e4[0], 0x7e);
+  EXPECT_EQ(e4[6], 0x7e);
+  EXPECT_EQ(e4[7], 0xfe);
 }
 
 TEST(ElemCast, EdgesOfSmallFloats) {
@@ -180,7 +255,7 @@ template <typename In, typename Out>
 std::vector<Out> convertIntegers(Type from, Type to, bool saturate, std::vector<In> x) {
   x.resize(16);
   MapKernel kernel(testContext(), from, to, 16, [&](const Emit &e, Value v, Value) {
-    return convertElem(e, v, from, to, Rounding::Zero, saturate);
+    return convertElem(e, v, from, to, Rounding::Even, saturate);
   });
   return kernel.operator()<In, Out>(x);
 }
@@ -214,6 +289,42 @@ TEST(ElemCast, IntegersWrapOrSaturate) {
   EXPECT_EQ(half[0], 0x6800);
   EXPECT_EQ(half[1], 0x7bff);
   EXPECT_EQ(half[2], 0x7c00);
+}
+
+template <typename Out>
+std::vector<Out> fromLongs(Type from, Type to, Rounding rounding, std::vector<int64_t> x) {
+  x.resize(16);
+  MapKernel kernel(testContext(), from, to, 16, [&](const Emit &e, Value v, Value) {
+    return convertElem(e, v, from, to, rounding);
+  });
+  return kernel.operator()<int64_t, Out>(x);
+}
+
+TEST(ElemCast, LongIntegersRoundOnce) {
+  MLIRContext *c = &testContext();
+  Type i64 = IntegerType::get(c, 64), u64 = IntegerType::get(c, 64, IntegerType::Unsigned);
+  Type bf16 = BFloat16Type::get(c), f32 = Float32Type::get(c), f64 = Float64Type::get(c);
+  // Halves of steps of bf16 that f64 would round to just these halves.
+  int64_t half = (int64_t(1) << 62) + (int64_t(1) << 54);
+  auto even = fromLongs<uint16_t>(i64, bf16, Rounding::Even, {half, half + 1, half - 1, -half - 1});
+  EXPECT_EQ(even[0], 0x5e80);
+  EXPECT_EQ(even[1], 0x5e81);
+  EXPECT_EQ(even[2], 0x5e80);
+  EXPECT_EQ(even[3], 0xde81);
+  int64_t exact = int64_t(1) << 54;
+  auto up = fromLongs<float>(i64, f32, Rounding::Up, {exact + 1, -exact - 1, exact, INT64_MAX});
+  EXPECT_EQ(up[0], 0x1p54f + 0x1p31f);
+  EXPECT_EQ(up[1], -0x1p54f);
+  EXPECT_EQ(up[2], 0x1p54f);
+  EXPECT_EQ(up[3], 0x1p63f);
+  auto zero = fromLongs<double>(u64, f64, Rounding::Zero, {-1, exact + 3, 0});
+  EXPECT_EQ(zero[0], 0x1.fffffffffffffp63);
+  EXPECT_EQ(zero[1], 0x1p54);
+  EXPECT_EQ(zero[2], 0);
+  auto away = fromLongs<double>(i64, f64, Rounding::Away, {exact + 2, exact + 1, -exact - 2});
+  EXPECT_EQ(away[0], 0x1p54 + 4);
+  EXPECT_EQ(away[1], 0x1p54);
+  EXPECT_EQ(away[2], -0x1p54 - 4);
 }
 
 } // namespace elem_cast_test

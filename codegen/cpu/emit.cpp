@@ -199,6 +199,8 @@ SmallVector<Value> Emit::branch(Value condition, TypeRange types, Branch then,
   Block *no = blockAfter(*this, yes, {});
   Block *after = blockAfter(*this, no, types);
   b.create<cf::CondBranchOp>(loc, condition, yes, no);
+  // Results of the arms are arguments of the block behind them. An arm may end in another block
+  // than it begins with, so the branch stands wherever its code ended.
   for (auto [block, body] : {std::pair(yes, then), std::pair(no, otherwise)}) {
     b.setInsertionPointToEnd(block);
     SmallVector<Value> results;

@@ -86,6 +86,8 @@ static Values boxExtents(Lowering &l, ValueRange lengths, ArrayRef<int64_t> drop
 static Values shapeExtents(Lowering &l, Operation *op, unsigned number, ir::ArrayType type) {
   const Emit &e = l.e;
   Values source = op->getNumOperands() ? extentsOf(l, op->getOperand(0)) : Values();
+  // Lengths that an operand does not have are computed from its lengths, as the operation makes
+  // them.
   if (auto concat = dyn_cast<ir::ConcatOp>(op)) {
     for (Value part : concat.getXs().drop_front())
       source[concat.getAxis()] =
@@ -106,6 +108,7 @@ static Values shapeExtents(Lowering &l, Operation *op, unsigned number, ir::Arra
   } else if (auto take = dyn_cast<ir::TakeOp>(op)) {
     auto axis = static_cast<ptrdiff_t>(take.getAxis());
     Values positions = extentsOf(l, take->getOperand(1));
+    // The axis gives way to all axes of the positions.
     source.erase(source.begin() + axis);
     source.insert(source.begin() + axis, positions.begin(), positions.end());
   } else if (auto newAxis = dyn_cast<ir::NewAxisOp>(op)) {

@@ -125,11 +125,15 @@ ir::AllocOp storageInPlace(BlockArgument carried, Value next) {
       type.getElementType() != alloc.getResult().getType().getElementType() ||
       type.getExtents() != alloc.getResult().getType().getExtents())
     return {};
+  // One grid writes the storage, and nothing else: else elements could be read after they were
+  // overwritten.
   ir::StoreOp store = onlyStore(alloc, load);
   auto grid = store ? dyn_cast<ir::ParallelOp>(store->getParentOp()) : ir::ParallelOp();
   if (!grid || grid->getBlock() != body || !grid->isBeforeInBlock(load) || store.getAtomic() ||
       store.getIndex() || !store.getSteps().empty())
     return {};
+  // Each point may read only the box that it writes itself, or it would see what another point has
+  // written already.
   bool readsOwnBoxes = llvm::all_of(carried.getUsers(), [&](Operation *user) {
     return isa<ir::DimOp>(user) || isOwnBox(dyn_cast<ir::SliceOp>(user), store);
   });

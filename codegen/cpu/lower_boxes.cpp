@@ -233,6 +233,8 @@ void ElementStore::oneByOne(bool isAlone) const {
 void ElementStore::emit() const {
   if (atomic.empty())
     return oneByOne(false);
+  // A thread that is alone needs no atomic instructions, which are slower even without competition;
+  // whether it is alone is known at run time.
   l.e.branch(
       isAlone(l), {},
       [&](const Emit &) -> SmallVector<Value> {

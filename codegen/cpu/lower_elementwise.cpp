@@ -139,6 +139,8 @@ static Value constantPower(const Element &a) {
     number = static_cast<double>(integer.getValue().getSExtValue());
   else
     return {};
+  // Few multiplications are faster than a logarithm and an exponential, exact for whole numbers,
+  // and legal for negative bases.
   if (number != std::trunc(number) || number < 1 || number > 64)
     return {};
   Value result, square = a.x[0];
@@ -195,16 +197,27 @@ static Value extreme(const Element &a, bool larger, Value x, Value y) {
 template <bool Larger> static Value emitExtreme(const Element &a) {
   return extreme(a, Larger, a.x[0], a.x[1]);
 }
+/// NaN in either operand stays, and of two zeros the sign decides.
+static Value emitExtremeNanBySelection(const Element &a, bool larger) {
+  const Emit &e = a.e;
+  Value x = a.x[0], y = a.x[1];
+  Type bits = e.b.getI32Type();
+  Value bitsX = e.bitcast(x, bits), bitsY = e.bitcast(y, bits);
+  // Equal numbers differ in the sign of 0 at most.
+  Value zero = e.bitcast(larger ? e.bitAnd(bitsX, bitsY) : e.bitOr(bitsX, bitsY), e.b.getF32Type());
+  Value isEqual = e.cmpf(CmpFPredicate::OEQ, x, y), isNan = e.cmpf(CmpFPredicate::UNO, x, y);
+  return e.select(isNan, e.add(x, y), e.select(isEqual, zero, extreme(a, larger, x, y)));
+}
+
 template <bool Larger> static Value emitExtremeNan(const Element &a) {
   const Emit &e = a.e;
   if (!a.real())
     return emitExtreme<Larger>(a);
-  Value x = a.x[0], y = a.x[1];
-  // What LLVM 19 makes of its own operations in f16 gives the zero where one operand is a zero and the other one NaN.
-  if (getElementTypeOrSelf(x.getType()).isF16())
-    return e.select(e.cmpf(CmpFPredicate::UNO, x, y), e.add(x, y), extreme(a, Larger, x, y));
-  return Larger ? e.b.create<arith::MaximumFOp>(e.loc, x, y).getResult()
-                : e.b.create<arith::MinimumFOp>(e.loc, x, y).getResult();
+  // LLVM takes the operation back to 16 bits, where it loses a NaN that meets 0.
+  if (a.in.isF16())
+    return emitExtremeNanBySelection(a, Larger);
+  return Larger ? e.b.create<arith::MaximumFOp>(e.loc, a.x[0], a.x[1]).getResult()
+                : e.b.create<arith::MinimumFOp>(e.loc, a.x[0], a.x[1]).getResult();
 }
 static Value emitClamp(const Element &a) {
   // The operand order lets a NaN in x through.

@@ -25,6 +25,8 @@ Value gatherElement(Lowering &l, Operation *op, const Coords &at) {
   } else if (auto take = dyn_cast<ir::TakeOp>(op)) {
     auto axis = static_cast<ptrdiff_t>(take.getAxis());
     Value index = take->getOperand(1);
+    // The axes of the positions stand where the axis was, and one position of the source takes
+    // their place.
     auto *first = from.begin() + axis, *end = first + arrayType(index).getRank();
     Coord position = coordFromElement(l, index, Coords(first, end));
     from.erase(first, end);

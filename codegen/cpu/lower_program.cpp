@@ -185,6 +185,8 @@ void emitProgramEntry(Lowering &l, func::FuncOp body, StringRef name, int64_t di
   OpBuilder::InsertionGuard guard(e.b);
   e.b.setInsertionPointToEnd(l.target.getBody());
   Type pointer = pointerType(e.b.getContext()), i32 = e.b.getI32Type(), i64 = e.b.getI64Type();
+  // The runtime numbers programs when they are first called, and keeps their task graphs under that
+  // number, which stands beside the code.
   auto number = e.b.create<LLVM::GlobalOp>(e.loc, i64, false, LLVM::Linkage::Internal,
                                            (name + "_number").str(), e.b.getI64IntegerAttr(0), 8);
   auto type = e.b.getFunctionType({pointer, pointer, pointer, pointer}, i32);

@@ -168,6 +168,8 @@ static std::optional<int64_t> axisBesideShortRows(const Values &extents,
   int64_t elements = 1;
   for (int64_t axis : reduced) {
     std::optional<int64_t> extent = constantOf(extents[axis]);
+    // Only short rows of known length are folded for several rows at once, since their loop is
+    // written out.
     if (!extent || *extent == 0 || (elements *= *extent) > kShortRow)
       return std::nullopt;
   }
@@ -350,6 +352,8 @@ void Search::merge(Candidates &found, size_t which, Value best, Value position) 
 Value Search::lanesMerged(const Candidates &found) const {
   const Emit &e = l.e;
   Candidates all{{found.best[0]}, {found.positions[0]}, {}};
+  // Candidates of several vectors become one vector first, then halves of that are compared, so
+  // that the number of comparisons grows with the logarithm of the lanes.
   for (size_t n = 1; n < found.best.size(); ++n)
     merge(all, 0, found.best[n], found.positions[n]);
   auto half = [&](Value vector, bool upper) {
@@ -480,6 +484,8 @@ void Search::searchColumns(Coords &at, int64_t axis, const View &best,
     });
   };
   Value rows = extents[axis], done = l.index(0);
+  // Several rows at once read the candidates of a column once. Where elements are costly to
+  // compute, that is no gain.
   if (settledCost(l, operand) <= kCheap) {
     Value rest = e.b.createOrFold<arith::RemUIOp>(e.loc, rows, l.index(kRowsSearchedAtOnce));
     done = e.sub(rows, rest);

@@ -214,6 +214,8 @@ static Value oneHotElement(Lowering &l, ir::OneHotOp op, const Coords &at) {
   Value id = elementAt(l, op.getIds(), position);
   Type idType = cast<ir::ArrayType>(op.getIds().getType()).getElementType();
   Type i64 = e.b.getI64Type();
+  // Numbers are compared in 64 bits, so that none of a short type is equal to a column that the
+  // type cannot count.
   id = convertElem(e, id, idType, i64);
   Value column = positionVector(l, at.back(), i64);
   if (isa<VectorType>(id.getType()) || isa<VectorType>(column.getType()))

@@ -42,6 +42,8 @@ void Panel::call(const Emit &e, size_t block, Value i, Value count) const {
 void Panel::rest(const Emit &e, size_t at, Value whole, Value left) const {
   if (at + 1 == sizes.size())
     return call(e, sizes[at], whole, left);
+  // The smallest block that has room for the rows that are left computes the fewest rows for
+  // nothing.
   Value fits = e.cmpi(CmpIPredicate::sle, left, p.blocks[sizes[at + 1]].rows);
   e.branch(
       fits, {},
@@ -175,6 +177,8 @@ static SmallVector<Way> vectorWays(const Emit &e, const ProductPlan &p, const Op
   auto one = [&](Value x) { return e.cmpi(CmpIPredicate::eq, x, 1); };
   auto both = [&](Value x, Value y, Value z) { return e.bitAnd(e.bitAnd(one(x), one(y)), one(z)); };
   return {
+      // Each way is for one column or one row of the result, whose operands lie side by side as the
+      // way reads them: dot products along rows of the matrix, or sums of its rows with factors.
       {both(o.n, o.aColumn, o.bRow),
        [&](const Emit &e) {
          callFunction(e, dotsFunction(e, p, p.a, p.b),

@@ -30,6 +30,8 @@ Value memoMul(Lowering &l, Value x, Value y) {
     return x;
   if (constantOf(x) == 0 || constantOf(y) == 0)
     return l.index(0);
+  // The third number tells products from sums, which share the table. A product is forgotten at the
+  // end of the scope in which it stands, because it may not be used beyond.
   std::tuple key(x.getAsOpaquePointer(), y.getAsOpaquePointer(), 1);
   if (auto found = l.sums.find(key); found != l.sums.end())
     return found->second;

@@ -248,6 +248,7 @@ void ApartPacking::whole(const Emit &e, const Source &own, Value r, Value c, Val
                          Value end) const {
   int64_t lanes = from.p.lanes, together = 2 * lanes;
   Value length = e.sub(end, c), back = e.sub(x, c);
+  // Two vectors a round; what is left is one vector or none, since the length is a multiple of one.
   Value middle = e.sub(end, e.b.create<arith::RemUIOp>(e.loc, length, e.index(together)));
   auto copy = [&](const Emit &e, Value at) {
     storeRaw(e, to.address(e, r, at), own.loadVector(e, r, e.add(at, back), Columns, {}));
@@ -287,6 +288,8 @@ SmallVector<Value> ApartPacking::line(const Emit &e, Value r, Value c, Value off
   Value rest = e.b.create<arith::RemUIOp>(e.loc, left, e.index(lanes));
   Value end = e.add(c, e.sub(left, rest)), at = e.add(x, e.sub(left, rest));
   whole(e, own, r, c, x, end);
+  // A vector that crosses the end of a line takes its first lanes from there and the others from
+  // the next line, which then begins behind them.
   Value isMixed = e.cmpi(CmpIPredicate::sgt, rest, 0);
   e.branch(isMixed, {}, [&](const Emit &e) -> SmallVector<Value> {
     mixed(e, own, r, end, at);

@@ -188,6 +188,8 @@ void Sum::cut(const Emit &e) const {
   Value zero = e.index(0);
   e.loop(zero, count, e.index(1), zero, [&](const Emit &e, Value r, ValueRange next) {
     Piece round = Piece::load(e, table, r);
+    // A round that is too long for a cache is cut into parts; both operands move along by what was
+    // taken.
     Value k = round[Piece::Numbers], part = pieceLength(e, k);
     return e.loop(zero, k, part, next[0],
                   [&](const Emit &e, Value at, ValueRange next) -> SmallVector<Value> {
@@ -238,6 +240,8 @@ void packRun(const Emit &e, const ProductPlan &p, const Pieces &pieces, const Pi
                elementPointer(e, packedB, p.packed, e.mul(lane[0], e.index(p.columns())));
            Value numbers = piece[Piece::Numbers];
            e.branch(
+               // Where one line holds all columns they are even, and packed without looking for
+               // ends of lines.
                e.cmpi(CmpIPredicate::sge, piece[Piece::BInner], pieces.columns), {},
                [&](const Emit &e) {
                  Value source = moved(e, piece[Piece::B], p.b, column, piece[Piece::BColumn]);
@@ -303,6 +307,8 @@ void Sum::byPieces(const Emit &e) {
       inBlocks(e);
       return none();
     };
+    // Reading the left operand where it lies saves packing it, if the processor and the type allow
+    // that and the product is narrow.
     if (!mayGoDirectly(e, p))
       return blocks(e);
     Pieces all{pieceTable, pieces, lanes, n, fresh};

@@ -68,6 +68,7 @@ void StreamedProduct::columns(
     const Emit &e, Value length,
     llvm::function_ref<void(const Emit &, Value, Value, ArrayRef<Value>)> body) const {
   Value left = e.b.create<arith::RemUIOp>(e.loc, length, e.index(together()));
+  // Whole groups need no masks; what is left is one group with a mask for each vector.
   Value whole = e.sub(length, left);
   auto group = [&](const Emit &e, Value j, ArrayRef<Value> masks) {
     body(e, j, elementPointer(e, sums, p.c, e.mul(j, m)), masks);
@@ -92,6 +93,8 @@ void StreamedProduct::packA(const Emit &e, Value whole) const {
       storeRaw(e, elementPointer(e, packedA, p.packed, to),
                loadRaw(e, elementPointer(e, from, p.packed, row), p.packed, lanes));
     };
+    // Factors of the rows that are added together lie side by side, so that one pass over the sums
+    // reads them in order.
     forEach(e, whole, depth, [&](const Emit &e, Value row) { copy(e, row, depth); });
     e.loop(whole, k, e.index(1), {}, [&](const Emit &e, Value row, ValueRange) {
       copy(e, row, 0);
@@ -120,6 +123,7 @@ void StreamedProduct::fetchNext(const Emit &e, Value row, Value column) const {
 // The sums of one group += `count` rows of B from `row` on times their numbers of A.
 void StreamedProduct::addGroup(const Emit &e, Value row, Value column, Value sums,
                                ArrayRef<Value> masks, int64_t count) const {
+  // Rows of the matrix stay in registers while all sums go past them: the matrix is read once.
   SmallVector<Value> right;
   for (int64_t r = 0; r < count; ++r) {
     Value at = e.add(e.mul(e.add(row, e.index(r)), bRow), column);

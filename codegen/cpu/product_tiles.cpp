@@ -63,6 +63,7 @@ static bool mayGrow(Operation *op) {
   const OpRecord *record = ir::recordOf(op);
   if (op->getNumRegions() != 0)
     return false;
+  // Operations without a record are arithmetic of positions, which costs the same for any tile.
   if (!record)
     return true;
   switch (record->opClass) {

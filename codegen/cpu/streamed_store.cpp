@@ -286,6 +286,7 @@ void storeAll(Lowering &l, const View &to, Value streamed, int64_t cost, ValueRa
               llvm::function_ref<Value(Coords &)> element) {
   beginPass(l, hoisted);
   int64_t inner = innerAxis(to.extents);
+  // What is stored past the cache goes by whole lines, so the inner axis is stored row by row.
   Value rows = streamedRows(l, to, streamed, cost);
   SmallVector<int64_t> outer;
   for (int64_t axis = 0; axis < to.rank(); ++axis)

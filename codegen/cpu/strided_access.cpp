@@ -62,11 +62,15 @@ bool storeApart(const Emit &e, Value pointer, Value value, int64_t step) {
   auto type = cast<VectorType>(value.getType());
   Type element = type.getElementType();
   int64_t lanes = type.getNumElements();
+  // Stores with masks are fast for elements of 32 and 64 bits on processors with vectors of 64
+  // bytes.
   if (!isApart(step) || lanes < 2 || e.unit.bytes < 64 || element.getIntOrFloatBitWidth() < 32)
     return false;
   Spread spread{lanes, step};
   Value base = movedBy(e, pointer, element, spread.lowest());
   for (int64_t n = 0; n < spread.vectors(); ++n) {
+    // Each vector of memory takes those lanes whose elements lie in it; all its other elements keep
+    // what they hold.
     SmallVector<int64_t> chosen(static_cast<size_t>(lanes), 0);
     SmallVector<bool> isOn(static_cast<size_t>(lanes), false);
     for (int64_t lane = 0; lane < lanes; ++lane)

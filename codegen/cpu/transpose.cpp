@@ -68,6 +68,8 @@ void Squares::squares(Value row, Value column, int64_t beside, bool past) const 
       Value at = e.add(e.mul(e.add(column, e.index(n * lanes + j)), fromStride), row);
       blocks[n].push_back(loadRaw(e, elementPointer(e, from, element, at), element, lanes));
     }
+    // Squares are read by columns and written by rows, so both sides move whole vectors; several
+    // beside each other write a whole line of the cache.
     transposeRegisters(e, blocks[n]);
   }
   for (int64_t i = 0; i < lanes; ++i)
@@ -87,6 +89,8 @@ void Squares::squares(Value row, Value column, int64_t beside, bool past) const 
 // would go beyond the end, it stands before the end and writes some elements again.
 void Squares::bands(Value first, Value last, int64_t beside, bool past) const {
   const Emit &e = l.e;
+  // The last square of a row or column begins earlier, so that it ends with the matrix. Elements
+  // that are written twice are the same.
   auto within = [&](Value start, Value end) {
     Value most = e.sub(end, e.index(lanes * beside));
     return e.b.createOrFold<arith::MinSIOp>(e.loc, start, most);

@@ -143,11 +143,13 @@ void LoopCheckpoints::addPieces(size_t variable) {
   for (const auto &[text, parts] : holders)
     for (size_t i = 0; i < parts.size(); ++i) {
       Box box = boxAt(variable, parts[i]);
+      // A box without axes is one element, which cannot be shared: the first part saves it.
       if (box.empty() && i > 0)
         continue;
       if (!box.empty()) {
         movement::Interval block = movement::blockOf(
             box[0].length(), static_cast<int64_t>(parts.size()), static_cast<int64_t>(i));
+        // Each of them writes a part of what all of them have, so that together they write it once.
         box[0] = {box[0].begin + block.begin, box[0].begin + block.end};
       }
       if (movement::elementCount(box) > 0)
@@ -208,6 +210,7 @@ std::string LoopCheckpoints::firstWord(std::string &token) {
   if (!lock_)
     return std::string(kFails) + why;
   checkpoint::removeUnfinished(folder_);
+  // The token tells files of this run from those that a killed one has left.
   token = std::to_string(std::chrono::system_clock::now().time_since_epoch().count()) + "-" +
           std::to_string(::getpid());
   if (why = checkpoint::writeFile(folder_ + "/.run", token); !why.empty())
@@ -269,6 +272,8 @@ std::optional<int64_t> LoopCheckpoints::begin(std::string &why, bool &isShared) 
     addPieces(variable);
   try {
     std::string token, word = isFirst() ? firstWord(token) : std::string();
+    // The first part proposes a checkpoint, all say whether they can read their part of it, and the
+    // first one either takes it or proposes the one before. So all go on from the same one.
     for (word = told(word); word.starts_with(kTries); word = told(word)) {
       std::string name = checkpoint::nameOf(std::stoll(word.substr(kTries.size())));
       for (const std::string &wrong : heard(verdict(name)))

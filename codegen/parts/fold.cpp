@@ -61,6 +61,8 @@ static std::vector<Value> foldedParts(const Grid &grid, const PlacedValue &value
     const LevelPlacement &at = value.placement[level];
     if (!at.isPartial())
       continue;
+    // Neighbours first, then pairs of neighbours, the lower part to the left: the one order of sums
+    // over parts, on which equal bits of all runs rest.
     for (uint32_t distance = 1; distance < grid.count(level); distance *= 2)
       for (uint32_t part = 0; part < grid.count(); ++part) {
         uint32_t left = grid.coordinate(part, level);
@@ -100,6 +102,7 @@ Value wholeOf(const Grid &grid, const PlacedValue &value, std::vector<int64_t> s
     movement::forEachRow(
         whole, grid.boxOf(value.placement, shape, part), [&](int64_t offset, int64_t length) {
           for (auto i = static_cast<size_t>(offset); length-- > 0; ++i, ++next) {
+            // An element that several parts have has to be the same on all of them, bit by bit.
             if (writers[i] == grid.count()) {
               writers[i] = part;
               elements[i] = have[next];

@@ -66,6 +66,8 @@ Box Grid::boxOf(const Placement &placement, std::vector<int64_t> shape, uint32_t
 /// How many parts the axes of one level of the machine have, of which one may be open.
 static std::string fillCounts(const std::vector<PlacedLevel> &levels, const std::string &machine,
                               uint32_t total, std::vector<uint32_t> &counts) {
+  // Several axes of a mesh may lie over one level of the machine: their counts multiply to the
+  // count of that level, and one of them at most may be open.
   uint64_t fixed = 1;
   bool isOpen = false;
   for (const PlacedLevel &level : levels)

@@ -88,6 +88,7 @@ private:
       if (!run_.isHere(parts_[rank]))
         continue;
       std::vector<int64_t> own(static_cast<size_t>(shape_.experts));
+      // A choice below 0 is none: the row goes nowhere.
       for (int64_t choice : choices_[rank])
         if (choice >= 0)
           ++own[static_cast<size_t>(choice)];
@@ -143,6 +144,8 @@ private:
     for (uint32_t rank = 0; rank < parts_.size(); ++rank) {
       if (!run_.isHere(parts_[rank]))
         continue;
+      // All ranks know all counts, so all of them stop alike instead of waiting for one that has
+      // stopped.
       if (auto [expert, rows] = routes[rank].overfull(shape_.cap); expert >= 0)
         run_.stop("expert " + std::to_string(expert) + " gets " + std::to_string(rows) +
                   " rows, and has room for " + std::to_string(shape_.cap));

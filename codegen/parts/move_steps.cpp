@@ -37,6 +37,7 @@ public:
       : question_(question), elementBytes_(elementBytes), start_(start), time_(time) {}
 
   StepList operator()(const movement::Request &request, const std::vector<uint32_t> &parts) {
+    // Groups of parts that move alike share their steps, which are costly to choose.
     for (const auto &[known, list] : made_)
       if (isSame(known, request))
         return list;
@@ -45,6 +46,7 @@ public:
       chips.push_back(question_.chips[part]);
     movement::ChosenSteps chosen =
         movement::chooseSteps(request, elementBytes_, question_.fabric, chips, start_);
+    // The slowest group decides how long the movement takes.
     if (chosen.seconds > time_.alone || made_.empty()) {
       time_.alone = chosen.seconds;
       time_.algorithm = chosen.list.algorithm;
@@ -110,6 +112,7 @@ uint64_t messagesOf(const StepList &list) {
 const MoveSteps *StepsOfMoves::of(ValueId id, const LoopNumbers &loops, std::string &why) {
   const PlacedValue &value = question_.placed.values[id];
   uint64_t ranks = ranksOf(question_, value);
+  // Every rank may send to every other one, so this bounds the messages before any is made.
   if (ranks * question_.grid.count() > mostMessages_) {
     why = "`" + std::string(value.movement->name) + "` among " + std::to_string(ranks) +
           " parts has more than " + std::to_string(mostMessages_) + " messages";

@@ -69,6 +69,8 @@ static std::vector<Around> allAround(const PlacedProgram &placed) {
   for (const Region &region : regionsOf(placed))
     for (ValueId id = region.begin; id < region.end; ++id)
       around[id].region = region.name;
+  // Values are numbered in the order of the program, so one pass forwards finds all movements that
+  // a value waits for, and one backwards all that wait for it.
   for (ValueId id = 0; id < values.size(); ++id)
     for (std::optional<ValueId> operand : values[id].operands) {
       if (!operand)
@@ -79,6 +81,8 @@ static std::vector<Around> allAround(const PlacedProgram &placed) {
     }
   for (const PlacedLoop &loop : placed.loops)
     for (size_t i = 0; i < loop.carried.size(); ++i)
+      // What an iteration hands on is needed by the next one, even if nothing behind the loop reads
+      // it.
       around[loop.carried[i].next].behind.insert(loop.first + static_cast<ValueId>(i));
   for (ValueId id = static_cast<ValueId>(values.size()); id-- > 0;)
     for (std::optional<ValueId> operand : values[id].operands) {

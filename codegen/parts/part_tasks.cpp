@@ -29,6 +29,8 @@ uint32_t PartTasks::add(TaskOrigin origin, ChipTask task, const std::vector<uint
   for (uint32_t before : after)
     addOnce(before);
   if (!active_.empty()) {
+    // In a loop the same task of the round before has to be done: rounds of one value follow each
+    // other.
     if (auto known = latest_.find(origin); known != latest_.end())
       addOnce(known->second);
     for (size_t number : active_) {
@@ -64,12 +66,15 @@ void PartTasks::endRound() {
     for (uint32_t before : tasks_[task].after)
       if (before >= round.begin)
         hasLater[before - round.begin] = true;
+    // Only tasks that no other one of the round waits for are its ends; waiting for them is waiting
+    // for all.
     if (!hasLater[task - round.begin])
       round.last[origins_[task].part].push_back(task);
   }
   if (loop.gap)
     loop.gap->computing.clear();
   loop.rounds.push_back(std::move(round));
+  // Two rounds are in flight at most, so ends of earlier ones are not asked for any more.
   if (loop.rounds.size() > 2)
     loop.rounds[loop.rounds.size() - 3].last.clear();
 }
@@ -84,6 +89,8 @@ void PartTasks::leaveOut(int64_t rounds, size_t pace) {
   for (uint32_t task = last.begin; task < last.end; ++task)
     if (tasks_[task].isComputing()) {
       ChipTask &sum = computing[origins_[task].part];
+      // What chips compute in the rounds that are left out is one task that yields, so that other
+      // work goes on beside it as it would.
       sum.seconds += tasks_[task].seconds * static_cast<double>(rounds);
       sum.after.push_back(task);
     }

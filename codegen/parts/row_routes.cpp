@@ -89,6 +89,8 @@ std::vector<int64_t> RowRoutes::placesBetween(uint32_t rank, int64_t cap) const 
   std::vector<int64_t> rows(ranks() * most, kNoRow);
   const movement::Interval &own = experts_[rank];
   std::vector<int64_t> used(static_cast<size_t>(own.length()));
+  // Rows of an expert take their slots in the order of the ranks that send them, and within a rank
+  // in their own order: so the result does not depend on who arrives first.
   for (uint32_t from = 0; from < ranks(); ++from) {
     size_t at = from * most;
     for (int64_t expert = own.begin; expert < own.end; ++expert) {

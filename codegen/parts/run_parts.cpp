@@ -146,6 +146,8 @@ void PartsRun::make(ValueId id, const std::vector<Value> &args) {
     if (!grid_.holds(value.placement, part))
       continue;
     Value made = onPart(value, part, args);
+    // The placement says which box a part has. Another shape would be a fault of the rules, and is
+    // no reason to go on with wrong values.
     if (std::vector<int64_t> shape = shapeOfBox(boxAt(value, part));
         !std::equal(shape.begin(), shape.end(), made.shape().begin(), made.shape().end()))
       stop(RunStatus::Fault,
@@ -247,6 +249,7 @@ Value PartsRun::converted(const PlacedValue &value, uint32_t part) {
     return from;
   if (expr.checkRange && from.isScalar() && from.elem() == ElemKind::Int) {
     int64_t number = from.asScalar().scalar.i;
+    // An `int` that converts by itself has to keep its value.
     Scalar there = roundScalar(Scalar::integer(number), value.elem);
     if (there.i != number)
       stop(RunStatus::Arithmetic,
@@ -544,6 +547,7 @@ Value PartsRun::gathered(size_t output) {
   uint32_t me = options_.own->part;
   Value have = at(id, me);
   std::vector<int64_t> shape = wholeShape(value);
+  // Partial values are folded one level after the other, the innermost first, as `fold.cpp` does.
   for (size_t level = placed_.levels.size(); level-- > 0;) {
     Placement before = value.placement;
     if (!before[level].isPartial())

@@ -193,6 +193,8 @@ bool PartsTimer::choose(const PlacedChoice &choice) {
     return false;
   }
   auto [begin, end] = choice.arm(*holds);
+  // In a loop the other arm may have been taken before; what it left is not what this round waits
+  // for.
   forget(begin, end, begin - 1);
   if (!walk(begin, end, begin - 1))
     return false;
@@ -224,6 +226,8 @@ std::optional<int64_t> PartsTimer::effortOf(const PlacedLoop &loop, const LoopNu
       std::optional<int64_t> of = effortOf(*inner, within);
       if (!of)
         return std::nullopt;
+      // The product is bounded first, since numbers of rounds come from the program and may be
+      // anything.
       effort += *of * std::clamp<int64_t>(rounds, 0, mostInLoops_ / *of + 1);
       id = inner->end;
       continue;
@@ -283,6 +287,8 @@ bool PartsTimer::repeat(const PlacedLoop &loop) {
   int64_t lo = this->number(loop.lo), step = this->number(loop.step);
   bool areAlike = hasLikeRounds(placed_, loop);
   std::vector<PlannedRound> plan = planRounds(*rounds, areAlike, *most);
+  // Rounds that are left out are taken to be like those before them, which a choice by their number
+  // may refute.
   if (choosesByRound(placed_, loop) && std::ranges::any_of(plan, &PlannedRound::leftOut)) {
     why_ = "an `if` in the loop over `" + loop.stmt->head.var->name +
            "` takes one arm or the other by the number of the round, and " +
@@ -457,6 +463,8 @@ void PartsTimer::finish() {
     isBegun[origin.number] = true;
   }
   for (ValueId id = 0; id < placed_.values.size(); ++id) {
+    // In a loop that goes round, a value of a round and that of the next one may be there at the
+    // same time.
     bool isTwice = false;
     for (size_t i = 0; i < placed_.loops.size(); ++i)
       isTwice |= goesRound_[i] && id >= placed_.loops[i].body() && id < placed_.loops[i].end;

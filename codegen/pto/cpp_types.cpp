@@ -24,6 +24,7 @@ std::string cppElement(Type type) {
   auto integer = dyn_cast<IntegerType>(type);
   if (!integer)
     return "void";
+  // Truth values are bytes in memory.
   if (integer.getWidth() == 1)
     return "uint8_t";
   return (integer.isUnsigned() ? "uint" : "int") + std::to_string(integer.getWidth()) + "_t";
@@ -99,6 +100,7 @@ static std::string spelledTile(TileBufType type) {
 
 std::string CppTypes::tile(TileBufType type) {
   std::string name = capital(ir::placeName(type.getPlace()));
+  // The only type of its place has a short name; others say their element type and shape.
   if (ofPlace_[ir::placeName(type.getPlace())] <= 1)
     return define(name + "Tile", spelledTile(type));
   name += shortName(type.getElementType()) + "_" + std::to_string(type.getRows()) + "x" +

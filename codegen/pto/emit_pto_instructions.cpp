@@ -28,6 +28,7 @@ std::string attributesOf(PtoCode &code, Instruction instruction) {
   std::string text;
   llvm::raw_string_ostream out(text);
   for (NamedAttribute attribute : op->getAttrs()) {
+    // Those are notes of the compiler to itself, which PTOAS does not know.
     if (attribute.getName().strref().starts_with("ptl."))
       continue;
     out << (text.empty() ? "{" : ", ") << attribute.getName().strref() << " = "

@@ -67,6 +67,7 @@ void updateElements(RefArray &base, int64_t offset, std::span<const int64_t> str
       int64_t to = offset + at[0] + i * step[0];
       Scalar args[] = {base.at(to), from.at(fromOffset + at[1] + i * step[1])}, result;
       evalScalar(op, base.elem, args, result);
+      // Each element is rounded to its type at once, as an assignment of the sum would be.
       base.set(to, roundScalar(result, base.elem));
     }
   });

@@ -81,6 +81,7 @@ private:
     const auto &tiles = cast<TilesExpr>(*head.iterable);
     std::vector<Arm> arms;
     auto lo = constantOf(tiles.lo), hi = constantOf(tiles.hi), size = constantOf(tiles.size);
+    // A tile that the checker knows to be as long as its size is never the short last one.
     bool isEven = head.range && head.range->length && tiles.size->dim &&
                   head.range->length == tiles.size->dim;
     bool isKnown = lo && hi && size && *size > 0;

@@ -20,12 +20,14 @@ Value evalLocal(RunState &run, const LocalRefExpr &expr) {
   Value &value = run.local(which);
   if (value.isNone()) {
     Dim dim = which.dim;
+    // Dimensions and ranges have no stored value; they are computed from what the frame knows.
     if (!dim && which.symbol)
       dim = run.program().dims->symbolDim(*which.symbol);
     if (!dim)
       stop(RunStatus::Fault, "`" + which.name + "` has no value", expr.span);
     return Value::integer(dimValue(run, dim, expr.span));
   }
+  // Once all elements are written the marks of what is written only cost time.
   if (value.isArray() && !value.asArray().defined.empty() && !value.hasUndefined())
     value.mutableArray().defined.clear();
   checkWritten(run, value, expr.span);
@@ -40,6 +42,7 @@ Value evalConvert(RunState &run, const ConvertExpr &expr) {
   if (fromPosition && isImplicit) {
     int64_t value = arg.asScalar().scalar.i;
     bool isUnsigned = elemInfo(to).elemClass == ElemClass::Unsigned;
+    // The largest `u64` is no `int`, so only the lower end can be missed there.
     bool fits = to == ElemKind::U64 ? value >= 0
                                     : value >= smallestInteger(to) && value <= largestInteger(to);
     if (!fits || (isUnsigned && value < 0))

@@ -29,6 +29,7 @@ void addShape(RunState &run, const OpExpr &expr, BuiltinCall &call) {
     size_t rank = call.operands[0].shape().size(), named = dims.size() / 2;
     call.before.assign(rank, 0);
     call.after.assign(rank, 0);
+    // Margins are named for the last axes; axes behind `..` have none.
     std::copy_n(dims.begin(), named, call.before.end() - static_cast<ptrdiff_t>(named));
     std::copy_n(dims.begin() + static_cast<ptrdiff_t>(named), named,
                 call.after.end() - static_cast<ptrdiff_t>(named));

@@ -23,6 +23,7 @@ RangeValue evalRange(RunState &run, const Expr &expr) {
       stop(RunStatus::Arithmetic, "the step of a range is " + std::to_string(range.step),
            expr.span);
     int64_t distance = evalInt(run, *literal.hi) - range.start;
+    // Rounded up, without adding the step to a distance that may be near the largest number.
     range.length = distance <= 0 ? 0 : (distance - 1) / range.step + 1;
     return range;
   }

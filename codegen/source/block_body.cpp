@@ -80,6 +80,7 @@ std::optional<bool> BlockBody::isInlined(Operation *op) {
 void BlockBody::run() {
   for (BlockArgument argument : code_.function().getArguments()) {
     GivenArgument given = code_.given(argument.getArgNumber());
+    // Arguments that the language does not have, such as workspaces, get no name.
     if (given.name.empty())
       continue;
     code_.names().reserve(given.name);
@@ -137,6 +138,8 @@ static bool printTrap(BlockCode &code, Operation *op) {
     return false;
   Value fails = branch.getCondition();
   std::string holds;
+  // The kernel stops where the condition fails, so the check says the opposite: what was inverted
+  // is shown as it was, and a comparison by its inverse.
   auto flipped = fails.getDefiningOp<arith::XOrIOp>();
   auto comparison = fails.getDefiningOp<arith::CmpIOp>();
   if (flipped && matchPattern(flipped.getRhs(), m_One()))

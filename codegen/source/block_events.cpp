@@ -22,6 +22,8 @@ struct Rotation {
 
 static Rotation rotationOf(Value id) {
   Rotation rotation;
+  // An event of a loop whose buffers rotate has a number for each of them: the first plus the round
+  // modulo their count.
   if (auto sum = id.getDefiningOp<arith::AddIOp>())
     if (std::optional<int64_t> base = getConstantIntValue(sum.getRhs())) {
       rotation.first = *base;

@@ -34,6 +34,8 @@ void raiseAnchors(BlockCode &code) {
       continue;
     Block *block = one.anchor->getBlock();
     Operation *first = &block->front();
+    // A position is named as early as all that it consists of is there, so that every use stands
+    // behind its name.
     for (Value leaf : code.positions().leavesOf(one.dim))
       if (Operation *made = leaf.getDefiningOp(); made && !isIdentity(made))
         if (Operation *here = block->findAncestorOpInBlock(*made);
@@ -137,6 +139,7 @@ void printSharedBefore(BlockCode &code, Operation *op) {
     if (SharedText &one = code.shared().all[i]; one.anchor == op && one.name.empty())
       if (std::string text = textOfShared(code, one).text; needsName(one, text))
         here.emplace_back(one.kind == SharedText::Kind::Position ? weightOf(text) : 1000, i);
+  // Short ones come first: longer ones may contain them and then use their names.
   std::stable_sort(here.begin(), here.end(),
                    [](const auto &a, const auto &b) { return a.first < b.first; });
   for (auto [size, index] : here)

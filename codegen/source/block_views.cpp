@@ -22,6 +22,7 @@ static const ArrayShape &shapeOf(BlockCode &code, BlockArgument argument) {
   for (const ir::Extent &extent : ir::extentsOf(operand.getType()))
     extents.push_back(extent.isConstant() ? code.positions().constant(extent.length)
                                           : code.positions().named(extent.symbol.getValue()));
+  // A length that no argument says cannot be written, so the array is shown by its view.
   if (llvm::any_of(extents, [](Dim extent) { return !extent; }))
     return tensor;
   tensor.extents = extents;
@@ -65,6 +66,7 @@ static Dim multipleOf(DimContext &dims, const DimTerm &term, Dim stride) {
   if (stride.terms().size() != 1)
     return Dim();
   const DimTerm &unit = stride.terms()[0];
+  // The stride has to divide the term with its number and with all its factors.
   if (term.coefficient % unit.coefficient != 0)
     return Dim();
   Dim rest = dims.constant(term.coefficient / unit.coefficient);
@@ -112,12 +114,15 @@ static std::optional<std::string> indexOfArray(BlockCode &code, Value value) {
     return std::nullopt;
   };
   std::optional<size_t> col = axisOf(1, rank), row;
+  // A view of one row may be of any axis before the columns, which is then one of the positions.
   bool isRow = shape[0].isConstant(1) && from[0].isConstant(0) && size[0].isConstant(1);
   if (col && !(rank == 1 && isRow))
     row = axisOf(0, *col);
   if (!col || (!row && !(isRow && strides[0] == shape[1])))
     return std::nullopt;
   llvm::SmallVector<Dim> positions(rank, code.positions().constant(0));
+  // The offset of the pointer is a sum of positions times strides. Each term has to be a multiple
+  // of the stride of an axis that the view does not have, the outer ones first.
   for (const DimTerm &term : offset.terms()) {
     bool isTaken = false;
     for (size_t axis = 0; axis < rank && !isTaken; ++axis) {

@@ -72,6 +72,7 @@ std::set<std::string> identifiersOf(std::string_view text) {
     size_t begin = i;
     while (i < text.size() && isWordChar(text[i]))
       ++i;
+    // Fields and functions have name spaces of their own, so their words name no value.
     bool isField = begin > 0 && text[begin - 1] == '.';
     bool isCall = i < text.size() && text[i] == '(';
     std::string word(text.substr(begin, i - begin));
@@ -108,6 +109,8 @@ size_t weightOf(std::string_view text) {
       ++i;
     std::string_view word = text.substr(begin, i - begin);
     bool isCall = i < text.size() && text[i] == '(';
+    // Names count alike however long they are: what matters is how much there is to read, not how
+    // it is spelled.
     weight += isIdentifier(word) && !isCall ? kName : word.size();
     if (i == begin)
       weight += text[i++] != ' ';

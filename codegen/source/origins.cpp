@@ -32,6 +32,8 @@ OriginLines takeOrigins(const std::string &marked) {
     OriginLine line{marked.substr(begin, end - begin), std::nullopt, {}};
     size_t mark = line.text.find(kMark);
     for (size_t at = mark; at != line.text.npos; at = line.text.find(kMark, at + 1)) {
+      // Locations live as long as the context, so their addresses may stand in the text until the
+      // lines are complete.
       auto address = static_cast<uintptr_t>(std::stoull(line.text.substr(at + 1)));
       line.all.push_back(
           mlir::Location::getFromOpaquePointer(reinterpret_cast<const void *>(address)));

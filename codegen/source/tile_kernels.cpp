@@ -254,6 +254,7 @@ static bool isCutIn(scf::IfOp branch, arith::CmpIOp bound) {
 void KernelBody::repeatBranches(OutlinedKernel &kernel) {
   for (Operation *at = grids_.front(); at; at = at->getParentOp()) {
     auto branch = dyn_cast_or_null<scf::IfOp>(at->getParentOp());
+    // Only in the arm that is taken does the condition hold.
     if (!branch || at->getParentRegion() != &branch.getThenRegion())
       continue;
     for (arith::CmpIOp bound : conjunctsOf(branch.getCondition())) {

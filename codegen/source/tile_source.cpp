@@ -192,6 +192,8 @@ static void dropRequirements(func::FuncOp function, Entry &entry) {
     noteConversions(cast<ir::CheckOp>(check));
     check->erase();
   }
+  // What only a check used may have been the only user of something else, so this goes on until
+  // nothing changes.
   for (bool changed = !checks.empty(); changed;) {
     llvm::SetVector<Operation *> dead;
     function.walk([&](ir::AllocOp alloc) {

@@ -210,13 +210,19 @@ Scalar evaluateCast(const ArithUse &use, std::span<const Scalar> operands) {
     return Scalar::boolean(compareFloats(use.predicate, a.f, operands[1].f));
   case ArithOp::Select:
     return a.i ? operands[1] : operands[2];
+  // The types say how many bits there are, and the operations whether these have a sign.
   case ArithOp::SIToFP:
-    return Scalar::real(roundFloat(static_cast<double>(a.i), to));
+    return convertScalar(a, ElemKind::I64, to);
   case ArithOp::UIToFP:
-    return Scalar::real(roundFloat(static_cast<double>(zeroExtended(a.i, from)), to));
+    return convertScalar(Scalar::integer(static_cast<int64_t>(zeroExtended(a.i, from))),
+                         ElemKind::U64, to);
   case ArithOp::FPToSI:
-  case ArithOp::FPToUI:
-    return Scalar::integer(convertScalar(a, from, to, RoundMode::Zero).i);
+    return convertScalar(a, from, to, RoundMode::Zero);
+  case ArithOp::FPToUI: {
+    Scalar word = convertScalar(a, from, ElemKind::U64, RoundMode::Zero);
+    uint64_t largest = ~uint64_t{0} >> (64 - bitsOf(to));
+    return Scalar::integer(wrap(std::min(static_cast<uint64_t>(word.i), largest), to));
+  }
   default:
     return bitcastScalar(a, from, to);
   }

@@ -19,8 +19,8 @@
 // `maximumf` and `minimumf` are NaN if an operand is; `maxnumf` and `minnumf` then are the other one.
 // Of zeros of both signs the two former give the second operand.
 //
-// Conversions. Integers to floats round to nearest. Floats to integers truncate and saturate at the
-// ends of the result's type, and NaN gives 0. `bitcast` keeps the bits. Comparisons give 0 or 1 by
+// Conversions. Integers to floats round to nearest once. Floats to integers truncate and saturate at
+// the ends of the result's type, which `fptoui` takes without sign, and NaN gives 0. `bitcast` keeps the bits. Comparisons give 0 or 1 by
 // the predicate's number in MLIR; `ult` and its like see bits zero-extended.
 #pragma once
 

@@ -89,6 +89,20 @@ TEST(ArithOp, FloatsAreRoundedOnce) {
   EXPECT_EQ(real(ArithOp::RemF, ElemKind::F32, -7, 2), -1);
 }
 
+TEST(ArithOp, IntegersBecomeFloatsInOneRounding) {
+  auto converted = [](ArithOp op, ElemKind from, ElemKind to, int64_t number) {
+    Scalar value = Scalar::integer(number);
+    return evaluate({op, to, from, 0}, {&value, 1})->f;
+  };
+  // Half of a step of f32 and a little more, which f64 would round to the half.
+  int64_t beyondHalf = (int64_t(1) << 60) + (int64_t(1) << 36) + 1;
+  EXPECT_EQ(converted(ArithOp::SIToFP, ElemKind::I64, ElemKind::F32, beyondHalf), 0x1p60 + 0x1p37);
+  EXPECT_EQ(converted(ArithOp::SIToFP, ElemKind::I64, ElemKind::F32, -beyondHalf),
+            -0x1p60 - 0x1p37);
+  EXPECT_EQ(converted(ArithOp::UIToFP, ElemKind::I8, ElemKind::F32, -1), 255);
+  EXPECT_EQ(converted(ArithOp::UIToFP, ElemKind::I64, ElemKind::F64, -1), 0x1p64);
+}
+
 TEST(ArithOp, NanIsKeptOrLeftOut) {
   EXPECT_TRUE(std::isnan(real(ArithOp::MaximumF, ElemKind::F32, kNan, 1)));
   EXPECT_TRUE(std::isnan(real(ArithOp::MinimumF, ElemKind::F32, 1, kNan)));
@@ -100,6 +114,11 @@ TEST(ArithOp, ConversionsSaturateOrWrap) {
   EXPECT_EQ(cast(ArithOp::FPToSI, ElemKind::F32, ElemKind::I8, Scalar::real(-1.75)), -1);
   EXPECT_EQ(cast(ArithOp::FPToSI, ElemKind::F32, ElemKind::I8, Scalar::real(1e9)), 127);
   EXPECT_EQ(cast(ArithOp::FPToSI, ElemKind::F32, ElemKind::I32, Scalar::real(kNan)), 0);
+  // The types have no sign, the operation has none either: 200 is a byte that reads as -56.
+  EXPECT_EQ(cast(ArithOp::FPToUI, ElemKind::F32, ElemKind::I8, Scalar::real(200.5)), -56);
+  EXPECT_EQ(cast(ArithOp::FPToUI, ElemKind::F32, ElemKind::I8, Scalar::real(1e9)), -1);
+  EXPECT_EQ(cast(ArithOp::FPToUI, ElemKind::F32, ElemKind::I32, Scalar::real(-1)), 0);
+  EXPECT_EQ(cast(ArithOp::FPToUI, ElemKind::F64, ElemKind::I64, Scalar::real(0x1p63)), kSmallest);
   EXPECT_EQ(cast(ArithOp::TruncI, ElemKind::I32, ElemKind::I8, Scalar::integer(0x180)), -128);
   EXPECT_EQ(cast(ArithOp::ExtUI, ElemKind::I8, ElemKind::I32, Scalar::integer(-1)), 255);
   EXPECT_EQ(cast(ArithOp::ExtSI, ElemKind::Bool, ElemKind::I32, Scalar::integer(1)), -1);

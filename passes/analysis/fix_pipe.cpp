@@ -27,9 +27,10 @@ Value reluOperand(Operation *op) {
   return {};
 }
 
-/// The operand of a conversion that the fix pipe does as it stores.
+/// The operand of a conversion that the fix pipe does as it stores: to nearest, ties to even.
 static Value rounded(Operation *op) {
-  if (!isa<ConvertOp>(op) || !isa<ArrayType>(op->getOperand(0).getType()))
+  auto convert = dyn_cast<ConvertOp>(op);
+  if (!convert || convert.getRound() != "even" || !isa<ArrayType>(op->getOperand(0).getType()))
     return {};
   Type from = elementTypeOf(op->getOperand(0).getType()),
        to = elementTypeOf(op->getResult(0).getType());

@@ -25,12 +25,6 @@ bool isUnit(Value value) { return !value || matchPattern(value, m_One()); }
 
 // ---- where the elements lie ---------------------------------------------------------------------
 
-static void storeSplat(KernelContext &c, const StoreTarget &target, Value scalar);
-static void storeTile(KernelContext &c, const StoreTarget &target, const ShapedTile &from,
-                      Type valueType);
-static void storeColumn(KernelContext &c, const StoreTarget &target, const ShapedTile &from,
-                        Indices lengths);
-
 /// The kept axes of a box, for a load, slice or store; nothing after an error.
 std::optional<GlobalBox> globalBox(KernelContext &c, Operation *op, const BoxOperands &in,
                                    Type boxType) {
@@ -92,17 +86,15 @@ std::optional<GlobalBox> globalBox(KernelContext &c, Operation *op, const BoxOpe
   return box;
 }
 
-/// Elements before the one at these positions of the box.
-static Value elementAt(KernelContext &c, const GlobalBox &box, Indices at) {
+Value elementAt(KernelContext &c, const GlobalBox &box, Indices at) {
   Value element = box.base;
   for (auto [axis, position] : llvm::zip(box.axes, at))
     element = plus(c, element, times(c, position, axis.stride));
   return element;
 }
 
-/// A matrix in global memory that begins `element` elements behind the pointer.
-static Value matrixView(KernelContext &c, Value pointer, Value element, Value rows, Value cols,
-                        Value rowStride, Type type) {
+Value matrixView(KernelContext &c, Value pointer, Value element, Value rows, Value cols,
+                 Value rowStride, Type type) {
   MemoryBox box;
   box.pointer = pointer;
   box.base = element;
@@ -122,6 +114,9 @@ static Value allInside(KernelContext &c, llvm::ArrayRef<GlobalAxis> axes) {
   };
   for (const GlobalAxis &axis : axes) {
     using P = arith::CmpIPredicate;
+    // This is one step behind the last position. A box whose last step ends beyond the array
+    // although its last element is inside is taken for one that may reach outside, and asked
+    // element by element.
     Value last = plus(c, axis.offset, times(c, axis.length, axis.step));
     // Only the ends have to be tested, because steps are positive.
     both(c.b.createOrFold<arith::CmpIOp>(c.loc, P::sge, axis.offset, constant(c, 0)));
@@ -372,208 +367,6 @@ void takeGlobal(KernelContext &c, Operation *op, Operation *box) {
     if (!rows)
       return writeElement(c, *to, at, readGlobal(c, pointer, from, element));
     loadRow(c, *to, at, pointer, from, to->lengths.back());
-  });
-}
-
-// ---- stores -------------------------------------------------------------------------------------
-
-namespace {
-/// Elements of one value that are stored to many.
-constexpr int64_t kFilledAtOnce = 64;
-} // namespace
-
-/// A column of `count` values, each at the begin of a block of its own, as stores of single
-/// elements need them.
-Value apart(KernelContext &c, Value column, int64_t rows, Value count, Type element) {
-  Extents2 extents{rows, 1, count,
-                   constant(c, 1)}; // a block wide, also where rows of masks need more
-  auto dn = tileType(c, ir::Place::Vec, "dn", {rows, 1, count, constant(c, 1)}, element);
-  Value wide = allocate(c, ir::Place::Vec, "nd", extents, element, c.loc);
-  auto type = cast<pto::TileBufType>(wide.getType());
-  Value seen = c.b.create<pto::TReshapeOp>(
-      c.loc, dn, column, dn.getValidRows() == pto::kDynamic ? count : Value(),
-      dn.getValidCols() == pto::kDynamic ? constant(c, 1) : Value());
-  if (type.getValidCols() != 1 && type.getValidCols() != pto::kDynamic)
-    wide = window(c, wide, constant(c, 0), constant(c, 0), type.getRows(), type.getCols(), count,
-                  constant(c, 1));
-  // Repeating a column along a block is what moves its elements apart.
-  emit(c, c.loc, InstructionId::TRowExpand, {seen}, {wide});
-  return wide;
-}
-
-/// Writes a row that does not lie side by side, or whose elements have positions of their own.
-static void storeApart(KernelContext &c, const StoreTarget &target, Value row, int64_t cols,
-                       Value length, Indices outer) {
-  Type element = storedType(target.element);
-  Value wide = apart(c, row, cols, length, element);
-  auto positionAt = [&](Value along) {
-    IndexVector at(outer.begin(), outer.end());
-    at.push_back(along);
-    return target.position(at);
-  };
-  // All elements of the row have one distance, so that they are one column in memory.
-  if (!target.indexedLast) {
-    Value view = matrixView(c, target.box->pointer, positionAt(constant(c, 0)), length,
-                            constant(c, 1), target.box->axes.back().stride, target.element);
-    emit(c, c.loc, InstructionId::TStore, {wide}, {view}, target.attributes);
-    return;
-  }
-  auto type = cast<pto::TileBufType>(wide.getType());
-  forEach(c, {length}, [&](Indices along) {
-    Value view = matrixView(c, target.box->pointer, positionAt(along[0]), constant(c, 1),
-                            constant(c, 1), constant(c, 1), target.element);
-    emit(c, c.loc, InstructionId::TStore,
-         {window(c, wide, along[0], constant(c, 0), 1, type.getCols(), constant(c, 1),
-                 constant(c, 1))},
-         {view}, target.attributes);
-  });
-}
-
-void storeBox(KernelContext &c, ir::StoreOp store, const BoxOperands &in,
-              llvm::ArrayRef<NamedAttribute> attributes) {
-  c.loc = store.getLoc();
-  Value value = store.getValue();
-  Type valueType = storeBoxType(c, store);
-  std::optional<GlobalBox> box = globalBox(c, store, in, valueType);
-  std::optional<Tile> tile = operandTile(c, store, value);
-  if (!box || !tile)
-    return;
-  if (tile->form == Form::Mask)
-    // In global memory a condition is a byte.
-    tile = bytesOf(c, *tile, c.loc);
-  Type element = storedType(ir::elementTypeOf(store.getRef().getType()));
-  StoreTarget target{&*box, element, {}, {attributes.begin(), attributes.end()}};
-  std::optional<ShapedTile> index;
-  size_t indexAxis = 0;
-  if (store.getIndex()) {
-    if (!(index = sourceOf(c, store, store.getIndex())))
-      return;
-    index->tile = materialise(c, index->tile, c.loc);
-    for (int64_t axis = 0; axis < static_cast<int64_t>(*store.getIndexAxis()); ++axis)
-      // The axis is counted among those that are kept.
-      indexAxis += !llvm::is_contained(in.dropped, axis);
-    target.indexed = true;
-    target.indexedLast = indexAxis + 1 == box->axes.size();
-  }
-  target.position = [&](Indices at) {
-    IndexVector there(at.begin(), at.end());
-    if (index)
-      there[indexAxis] = asPosition(c, readElement(c, *index, {at[indexAxis]}));
-    return elementAt(c, *box, there);
-  };
-  MemoryBox present;
-  present.present = box->present;
-  whenPresent(c, present, c.loc, [&] {
-    if (tile->form == Form::Splat)
-      return storeSplat(c, target, tile->scalar);
-    storeTile(c, target, shaped(c, materialise(c, *tile, c.loc), valueType), valueType);
-  });
-}
-
-/// One value to all elements of a box.
-static void storeSplat(KernelContext &c, const StoreTarget &target, Value scalar) {
-  const GlobalBox &box = *target.box;
-  bool rows = !box.axes.empty() && isUnit(box.axes.back().stride) && !target.indexedLast;
-  Tile tile;
-  tile.element = target.element;
-  // A short piece is filled once and stored again and again.
-  tile.extents = rows ? Extents2{1, kFilledAtOnce, constant(c, 1), constant(c, kFilledAtOnce)}
-                      : Extents2{1, 1, constant(c, 1), constant(c, 1)};
-  tile.form = Form::Whole;
-  tile.buffer = allocateLike(c, tile, c.loc);
-  fillWith(c, tile, scalar, c.loc);
-  IndexVector lengths;
-  for (const GlobalAxis &axis : box.axes)
-    lengths.push_back(axis.length);
-  if (rows)
-    lengths.back() =
-        c.b.createOrFold<arith::CeilDivSIOp>(c.loc, lengths.back(), constant(c, kFilledAtOnce));
-  auto type = cast<pto::TileBufType>(tile.buffer.getType());
-  forEach(c, lengths, [&](Indices at) {
-    IndexVector first(at.begin(), at.end());
-    Value count = constant(c, 1);
-    if (rows) {
-      first.back() = times(c, first.back(), constant(c, kFilledAtOnce));
-      count =
-          minimum(c, c.b.createOrFold<arith::SubIOp>(c.loc, box.axes.back().length, first.back()),
-                  constant(c, kFilledAtOnce));
-    }
-    Value view = matrixView(c, box.pointer, target.position(first), constant(c, 1), count, count,
-                            target.element);
-    emit(c, c.loc, InstructionId::TStore,
-         {window(c, tile.buffer, constant(c, 0), constant(c, 0), 1, type.getCols(), constant(c, 1),
-                 count)},
-         {view}, target.attributes);
-  });
-}
-
-static void storeTile(KernelContext &c, const StoreTarget &target, const ShapedTile &from,
-                      Type valueType) {
-  const GlobalBox &box = *target.box;
-  size_t rank = box.axes.size();
-  IndexVector lengths;
-  for (const GlobalAxis &axis : box.axes)
-    lengths.push_back(axis.length);
-  llvm::ArrayRef<ir::Extent> extents = ir::extentsOf(valueType);
-  bool repeatsLast =
-      rank > 0 &&
-      (extents.empty() || (extents.back().isOne() && !matchPattern(lengths.back(), m_One())));
-  auto type = cast<pto::TileBufType>(from.tile.buffer.getType());
-  auto single = [&](Indices at) {
-    Value element = readElement(c, from, broadcastPositions(valueType, at, constant(c, 0)));
-    c.b.create<pto::StoreScalarOp>(c.loc, box.pointer, target.position(at), element);
-  };
-  // Without this instruction only the scalar unit can store single elements.
-  bool apart = takes(c, InstructionId::TRowExpand, {storedType(target.element)});
-  bool column = from.tile.form == Form::Column;
-  if (repeatsLast || (column && (!apart || target.indexedLast)))
-    return forEach(c, lengths, single);
-  if (column) // its rows are the last axis but one
-    return storeColumn(c, target, from, lengths);
-  bool sideBySide = isUnit(box.axes.back().stride) && !target.indexedLast;
-  if (!sideBySide && !apart)
-    return forEach(c, lengths, single);
-  Value length = lengths.back();
-  IndexVector outer(lengths.begin(), lengths.end());
-  outer.pop_back();
-  forEach(c, outer, [&](Indices at) {
-    IndexVector first(at.begin(), at.end());
-    first.push_back(constant(c, 0));
-    Value row = window(c, from.tile.buffer,
-                       rowAt(c, from, broadcastPositions(valueType, first, constant(c, 0))),
-                       constant(c, 0), 1, type.getCols(), constant(c, 1), length);
-    if (!sideBySide)
-      return storeApart(c, target, row, type.getCols(), length, at);
-    Value view = matrixView(c, box.pointer, target.position(first), constant(c, 1), length, length,
-                            target.element);
-    emit(c, c.loc, InstructionId::TStore, {row}, {view}, target.attributes);
-  });
-}
-
-/// A column that stands between others: all rows at once where no index says where they go.
-static void storeColumn(KernelContext &c, const StoreTarget &target, const ShapedTile &from,
-                        Indices lengths) {
-  auto type = cast<pto::TileBufType>(from.tile.buffer.getType());
-  const GlobalBox &box = *target.box;
-  Value rows = from.tile.extents.validRows;
-  Value wide = apart(c, from.tile.buffer, type.getCols(), rows, storedType(target.element));
-  auto wideType = cast<pto::TileBufType>(wide.getType());
-  bool oneRun = lengths.size() <= 2 && !target.indexed;
-  if (oneRun) {
-    IndexVector first(lengths.size(), constant(c, 0));
-    Value stride = lengths.size() == 2 ? box.axes[0].stride : constant(c, 1);
-    Value view = matrixView(c, box.pointer, target.position(first), rows, constant(c, 1), stride,
-                            target.element);
-    emit(c, c.loc, InstructionId::TStore, {wide}, {view}, target.attributes);
-    return;
-  }
-  forEach(c, lengths, [&](Indices at) {
-    Value view = matrixView(c, box.pointer, target.position(at), constant(c, 1), constant(c, 1),
-                            constant(c, 1), target.element);
-    emit(c, c.loc, InstructionId::TStore,
-         {window(c, wide, rowAt(c, from, at), constant(c, 0), 1, wideType.getCols(), constant(c, 1),
-                 constant(c, 1))},
-         {view}, target.attributes);
   });
 }
 

@@ -8,6 +8,11 @@ namespace ptl::block {
 /// The box of a load or store in global memory, by axes. Nothing after an error.
 std::optional<GlobalBox> globalBox(KernelContext &c, Operation *op, const BoxOperands &in,
                                    Type boxType);
+/// Elements before the one at these positions of the box.
+Value elementAt(KernelContext &c, const GlobalBox &box, Indices at);
+/// A matrix in global memory that begins `element` elements behind the pointer.
+Value matrixView(KernelContext &c, Value pointer, Value element, Value rows, Value cols,
+                 Value rowStride, Type type);
 /// Loads a box that is no matrix.
 void loadBox(KernelContext &c, Operation *op, const BoxOperands &in);
 /// Lowers a `take` from a box that stays in global memory.

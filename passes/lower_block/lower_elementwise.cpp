@@ -332,8 +332,15 @@ static void lowerConvert(KernelContext &c, Operation *op) {
   pto::RoundMode mode =
       roundMode(isa<ir::ConvertOp>(op) ? (round ? round.getValue() : llvm::StringRef())
                                        : op->getName().stripDialect());
-  emit(c, op->getLoc(), InstructionId::TCvt, {source.buffer}, {out->buffer},
-       {c.b.getNamedAttr("rmode", pto::RoundModeAttr::get(c.b.getContext(), mode))});
+  llvm::SmallVector<NamedAttribute> attributes = {
+      c.b.getNamedAttr("rmode", pto::RoundModeAttr::get(c.b.getContext(), mode))};
+  // What a float beyond a short integer becomes is the library's choice unless it is said: PTO-ISA
+  // takes the low bits of `f32` and `f16` there, as PyTorch does, and saturates elsewhere.
+  if (isa<FloatType>(source.element) && isa<IntegerType>(out->element) &&
+      out->element.getIntOrFloatBitWidth() <= 16)
+    attributes.push_back(c.b.getNamedAttr(
+        "sat_mode", pto::SaturationModeAttr::get(c.b.getContext(), pto::SaturationMode::ON)));
+  emit(c, op->getLoc(), InstructionId::TCvt, {source.buffer}, {out->buffer}, attributes);
   setTile(c, op->getResult(0), *out);
 }
 

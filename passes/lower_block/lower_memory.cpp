@@ -204,6 +204,8 @@ static bool takeMatrix(KernelContext &c, Operation *op, llvm::ArrayRef<size_t> m
 
 static std::optional<MemoryBox> boxOf(KernelContext &c, Operation *op, Extents2 &extents) {
   BoxOperands in = operandsOf(op);
+  // What is no matrix, by steps, by a value outside, or by its number of axes, is the matter of
+  // `lower_boxes`.
   MemoryBox box;
   box.pointer = c.pointers.lookup(in.array);
   llvm::SmallVector<Value> strides = stridesOf(c, in.array);
@@ -221,6 +223,7 @@ static std::optional<MemoryBox> boxOf(KernelContext &c, Operation *op, Extents2 
     fail(c, op, "a box of more than two axes");
     return std::nullopt;
   }
+  // Positions along the other axes move the pointer, so that the view itself has two axes.
   box.base = elementsBefore(c, in.offsets, strides, matrix);
   box.matrixRows = constant(c, 1);
   box.row = box.col = constant(c, 0);

@@ -249,6 +249,8 @@ static void lowerInsert(KernelContext &c, Operation *op) {
     return;
   if (dest->form == Form::Mask)
     return fail(c, op, "`insert` of packed conditions");
+  // The result takes the buffer of the array that is written into where that is not used any more;
+  // else that is copied first.
   out->buffer = destination(c, op, *out, {insert.getDestMutable().getOperandNumber()});
   if (dest->form == Form::Splat)
     fillWith(c, *out, dest->scalar, loc);
@@ -283,6 +285,8 @@ static void lowerInsert(KernelContext &c, Operation *op) {
     return ends;
   };
   size_t last = box.offsets.size() - 1;
+  // Whole rows are moved where the value has rows, they begin at a block, and no list says where
+  // single elements go.
   llvm::ArrayRef<ir::Extent> value = ir::extentsOf(insert.getValue().getType());
   bool rows = !value.empty() && !value.back().isOne() && from->tile.form == Form::Whole;
   movement.inRows = rows && !box.dropped[last] && isUnit(box.steps[last]) &&
@@ -308,6 +312,8 @@ static void lowerConcat(KernelContext &c, Operation *op) {
     return;
   for (ShapedTile &part : parts)
     part.tile = materialise(c, part.tile, op->getLoc());
+  // One instruction joins two tiles along their rows; more parts, and other axes, are moved one
+  // after the other.
   bool sideBySide =
       parts.size() == 2 && axis + 1 == to->lengths.size() &&
       takes(c, InstructionId::TConcat, {to->tile.element}) &&
@@ -326,6 +332,8 @@ static void lowerConcat(KernelContext &c, Operation *op) {
       target[axis] = plus(c, start, at[axis]);
       return Ends{IndexVector(at.begin(), at.end()), target};
     };
+    // Along other axes a part begins at whole rows, so that only its first column has to stand at a
+    // block.
     bool lastAxis = axis + 1 == to->lengths.size();
     movement.inRows =
         part.tile.form == Form::Whole && movesInRows(c, *to, lastAxis ? start : constant(c, 0));
@@ -361,6 +369,7 @@ static void lowerDeinterleave(KernelContext &c, Operation *op) {
     std::optional<ShapedTile> to = newResult(c, op, odd);
     if (!to)
       return;
+    // The patterns take every second element, the first one or the second one of each pair.
     bool byPattern = from->tile.form == Form::Whole && to->tile.form == Form::Whole &&
                      takes(c, InstructionId::TGatherMask, {to->tile.element});
     if (byPattern) {
@@ -401,6 +410,7 @@ void lowerReshape(KernelContext &c, Operation *op) {
         in[0] = number;
         break;
       }
+      // Without elements in the result this is never reached, so no length is 0 here.
       in[axis] = c.b.createOrFold<arith::RemUIOp>(c.loc, number, from->lengths[axis]);
       number = c.b.createOrFold<arith::DivUIOp>(c.loc, number, from->lengths[axis]);
     }
@@ -425,6 +435,7 @@ void lowerPermutation(KernelContext &c, Operation *op) {
       in[static_cast<size_t>(axis)] = position;
     return Ends{in, IndexVector(at.begin(), at.end())};
   };
+  // A last axis that stays is moved in rows; otherwise each element goes by itself.
   movement.inRows = axes.back() + 1 == static_cast<int64_t>(axes.size()) &&
                     from->tile.form == Form::Whole && to->tile.form == Form::Whole;
   move(c, *from, *to, movement, op->getLoc());

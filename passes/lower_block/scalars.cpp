@@ -51,16 +51,53 @@ public:
     return b.createOrFold<arith::CmpIOp>(loc, word, a, c);
   }
 
+  Value limited(Value value, bool fromUnsigned, Type to, bool toUnsigned) const;
+  Value toInteger(Value value, Type to, bool toUnsigned) const;
   Value convert(Value value, bool fromUnsigned, Type to, bool toUnsigned) const;
   Value whole(Value x, llvm::StringRef round) const;
+  Value wholeFloat(Value x, llvm::StringRef round) const;
   Value shift(OpId id, Value a, Value count, bool isUnsigned) const;
   Value compareBy(OpId id, Value a, Value c, bool isUnsigned) const;
   Value bits(OpId id, Value a, Value c, bool isUnsigned) const;
+  Value extremeNan(Value a, Value c, bool larger) const;
   Value arithmetic(OpId id, llvm::ArrayRef<Value> in, bool isUnsigned) const;
 
   OpBuilder &b;
   Location loc;
 };
+
+/// An integer within the range of the type `to`, still in its own type.
+Value Scalars::limited(Value value, bool fromUnsigned, Type to, bool toUnsigned) const {
+  auto widthOf = [](Type type) { return type.isIndex() ? 64U : type.getIntOrFloatBitWidth(); };
+  Type from = value.getType();
+  unsigned digits = widthOf(from) - (fromUnsigned ? 0 : 1),
+           kept = widthOf(to) - (toUnsigned ? 0 : 1);
+  auto limit = [&](int64_t bound) {
+    return b.create<arith::ConstantOp>(loc, b.getIntegerAttr(from, bound)).getResult();
+  };
+  if (!fromUnsigned && (toUnsigned || kept < digits))
+    value = make<arith::MaxSIOp>(value, limit(toUnsigned ? 0 : -(int64_t(1) << kept)));
+  if (kept >= digits) // all magnitudes fit
+    return value;
+  Value highest = limit(static_cast<int64_t>((uint64_t(1) << kept) - 1));
+  return fromUnsigned ? make<arith::MinUIOp>(value, highest) : make<arith::MinSIOp>(value, highest);
+}
+
+/// A float without its fraction. Only words of 32 and 64 bits are converted to, and limited here:
+/// what C++ makes of a number that a short type cannot hold is undefined.
+Value Scalars::toInteger(Value value, Type to, bool toUnsigned) const {
+  unsigned bits = to.getIntOrFloatBitWidth();
+  if (bits == 64 && toUnsigned) {
+    // Converting a negative number to an unsigned type is undefined.
+    Value positive = make<arith::MaxNumFOp>(value, number(value.getType(), 0));
+    return b.createOrFold<arith::FPToUIOp>(loc, to, positive);
+  }
+  if (bits == 64 || (bits == 32 && !toUnsigned))
+    return b.createOrFold<arith::FPToSIOp>(loc, to, value);
+  Type wide = b.getIntegerType(bits == 32 ? 64 : 32);
+  Value word = b.createOrFold<arith::FPToSIOp>(loc, wide, value);
+  return b.createOrFold<arith::TruncIOp>(loc, to, limited(word, false, to, toUnsigned));
+}
 
 Value Scalars::convert(Value value, bool fromUnsigned, Type to, bool toUnsigned) const {
   Type from = value.getType();
@@ -90,13 +127,8 @@ Value Scalars::convert(Value value, bool fromUnsigned, Type to, bool toUnsigned)
     return bits < toBits ? b.createOrFold<arith::ExtFOp>(loc, to, value)
                          : b.createOrFold<arith::TruncFOp>(loc, to, value);
   }
-  if (fromFloat) {
-    if (!toUnsigned)
-      return b.createOrFold<arith::FPToSIOp>(loc, to, value);
-    // Converting a negative number to an unsigned type is undefined.
-    Value positive = make<arith::MaxNumFOp>(value, number(from, 0));
-    return b.createOrFold<arith::FPToUIOp>(loc, to, positive);
-  }
+  if (fromFloat)
+    return toInteger(value, to, toUnsigned);
   if (toFloat)
     return wideUnsigned ? b.createOrFold<arith::UIToFPOp>(loc, to, value)
                         : b.createOrFold<arith::SIToFPOp>(loc, to, value);
@@ -106,7 +138,8 @@ Value Scalars::convert(Value value, bool fromUnsigned, Type to, bool toUnsigned)
                       : b.createOrFold<arith::ExtSIOp>(loc, to, value);
 }
 
-/// A float as a whole number, still a float; beyond 2^63 it is one already.
+/// A float below 2^63 as a whole number, still a float. Larger ones become 2^63, and NaN 0, which is
+/// what converting them gives.
 Value Scalars::whole(Value x, llvm::StringRef round) const {
   using F = arith::CmpFPredicate;
   Type type = x.getType();
@@ -125,13 +158,20 @@ Value Scalars::whole(Value x, llvm::StringRef round) const {
   if (round == "up")
     return select(test(F::OLT, cut, x), more, cut);
   Value rest = make<arith::SubFOp>(x, cut), half = number(type, 0.5);
-  Value size = make<arith::MaximumFOp>(rest, b.createOrFold<arith::NegFOp>(loc, rest));
+  Value size = arithmetic(OpId::Abs, {rest}, false);
   // A tie moves away from zero only if the truncated number is odd.
   Value odd = b.createOrFold<arith::TruncIOp>(loc, b.getI1Type(), word);
   Value tie = test(F::OEQ, size, half);
   Value moves = make<arith::OrIOp>(test(F::OGT, size, half),
                                    round == "away" ? tie : make<arith::AndIOp>(tie, odd));
   return select(moves, select(test(F::OLT, x, number(type, 0)), less, more), cut);
+}
+
+/// The same of any float: from 2^62 on, and where it is not finite, it is whole as it stands.
+Value Scalars::wholeFloat(Value x, llvm::StringRef round) const {
+  Value size = arithmetic(OpId::Abs, {x}, false);
+  Value isSmall = compareBy(OpId::Lt, size, number(x.getType(), 0x1p62), false);
+  return select(isSmall, whole(x, round), x);
 }
 
 /// Counts beyond the width shift everything out.
@@ -191,6 +231,25 @@ Value Scalars::bits(OpId id, Value a, Value c, bool isUnsigned) const {
   }
 }
 
+/// NaN if an operand is, and of two zeros the one that the sign decides. By comparisons, since what
+/// C++ spells so is whichever operand does not compare.
+Value Scalars::extremeNan(Value a, Value c, bool larger) const {
+  using F = arith::CmpFPredicate;
+  auto test = [&](F how, Value x, Value y) {
+    return b.createOrFold<arith::CmpFOp>(loc, how, x, y);
+  };
+  Value zero = number(a.getType(), 0);
+  Value isNan = make<arith::OrIOp>(test(F::UNE, a, a), test(F::UNE, c, c));
+  Value areZero = make<arith::AndIOp>(test(F::OEQ, a, zero), test(F::OEQ, c, zero));
+  // A sum with NaN is NaN. That of two zeros is positive unless both are negative, and the other
+  // way round behind two changes of sign.
+  auto negated = [&](Value x) { return b.createOrFold<arith::NegFOp>(loc, x); };
+  Value sum =
+      larger ? make<arith::AddFOp>(a, c) : negated(make<arith::AddFOp>(negated(a), negated(c)));
+  Value kept = select(test(larger ? F::OGT : F::OLT, a, c), a, c);
+  return select(make<arith::OrIOp>(isNan, areZero), sum, kept);
+}
+
 Value Scalars::arithmetic(OpId id, llvm::ArrayRef<Value> in, bool isUnsigned) const {
   Value a = in[0], c = in.size() > 1 ? in[1] : Value();
   Type type = a.getType();
@@ -211,25 +270,31 @@ Value Scalars::arithmetic(OpId id, llvm::ArrayRef<Value> in, bool isUnsigned) co
   case OpId::Min:
     return by<arith::MinNumFOp, arith::MinSIOp, arith::MinUIOp>(a, c, isUnsigned);
   case OpId::MaxNan:
-    return by<arith::MaximumFOp, arith::MaxSIOp, arith::MaxUIOp>(a, c, isUnsigned);
   case OpId::MinNan:
-    return by<arith::MinimumFOp, arith::MinSIOp, arith::MinUIOp>(a, c, isUnsigned);
-  case OpId::Clamp:
-    return arithmetic(OpId::Min, {arithmetic(OpId::Max, {a, c}, isUnsigned), in[2]}, isUnsigned);
+    return real ? extremeNan(a, c, id == OpId::MaxNan)
+                : arithmetic(id == OpId::MaxNan ? OpId::Max : OpId::Min, in, isUnsigned);
+  case OpId::Clamp: {
+    Value kept =
+        arithmetic(OpId::Min, {arithmetic(OpId::Max, {a, c}, isUnsigned), in[2]}, isUnsigned);
+    // The larger of NaN and a limit is the limit, but NaN stays.
+    return real ? select(compareBy(OpId::Ne, a, a, false), a, kept) : kept;
+  }
   case OpId::Neg:
     return real ? b.createOrFold<arith::NegFOp>(loc, a) : make<arith::SubIOp>(number(type, 0), a);
   case OpId::Abs:
     if (isUnsigned)
       return a;
-    return arithmetic(real ? OpId::MaxNan : OpId::Max, {a, arithmetic(OpId::Neg, {a}, false)},
-                      false);
+    // 0 minus either zero is the positive one; the larger of both zeros could be the other.
+    if (real)
+      return select(compareBy(OpId::Gt, a, number(type, 0), false), a,
+                    make<arith::SubFOp>(number(type, 0), a));
+    return arithmetic(OpId::Max, {a, arithmetic(OpId::Neg, {a}, false)}, false);
   case OpId::Sign: {
     Value zero = number(type, 0);
     Value up = select(compareBy(OpId::Gt, a, zero, isUnsigned), number(type, 1), real ? a : zero);
     return isUnsigned ? up : select(compareBy(OpId::Lt, a, zero, false), number(type, -1), up);
   }
-  case OpId::Fma:
-    return make<arith::AddFOp>(make<arith::MulFOp>(a, c), in[2]);
+  // `fma` is none of these: a sum of a product would round twice.
   case OpId::Select:
     return select(a, c, in[2]);
   default:
@@ -238,6 +303,19 @@ Value Scalars::arithmetic(OpId id, llvm::ArrayRef<Value> in, bool isUnsigned) co
 }
 
 } // namespace
+
+/// Whether a conversion to floats may have to round otherwise than to the nearest even number, which
+/// the scalar unit cannot do.
+static bool roundsInDirection(Operation *op, Type from, Type to) {
+  auto round = op->getAttrOfType<StringAttr>("round");
+  auto real = dyn_cast<FloatType>(to);
+  if (!real || !round || round.getValue() == "even" || from == to)
+    return false;
+  if (auto narrow = dyn_cast<FloatType>(from))
+    return narrow.getFPMantissaWidth() > real.getFPMantissaWidth() ||
+           narrow.getWidth() >= real.getWidth();
+  return from.isIndex() || from.getIntOrFloatBitWidth() > real.getFPMantissaWidth();
+}
 
 /// The rounding mode that `round`, `floor`, `ceil` or `trunc` is.
 static llvm::StringRef roundingOf(Operation *op) {
@@ -260,12 +338,21 @@ Value scalarResult(OpBuilder &b, Operation *op, llvm::ArrayRef<Value> in, Type t
       type.isUnsignedInteger() ? Type(b.getIntegerType(type.getIntOrFloatBitWidth())) : type;
   Value result;
   auto round = op->getAttrOfType<StringAttr>("round");
-  bool rounds = round && isa<FloatType>(plain[0].getType()) && isa<IntegerType>(wanted) &&
-                !wanted.isInteger(1);
-  if (rounds)
+  if (roundsInDirection(op, plain[0].getType(), wanted))
+    return {};
+  bool rounds =
+      round && isa<FloatType>(plain[0].getType()) && wanted.isIntOrIndex() && !wanted.isInteger(1);
+  // 64 bits without a sign hold more than the integers that a number is rounded by.
+  if (rounds && type.isUnsignedInteger(64))
+    plain[0] = scalars.wholeFloat(plain[0], round.getValue());
+  else if (rounds)
     plain[0] = scalars.whole(plain[0], round.getValue());
+  auto saturate = op->getAttrOfType<BoolAttr>("saturate");
+  if (saturate && saturate.getValue() && plain[0].getType().isIntOrIndex() &&
+      wanted.isIntOrIndex() && !wanted.isInteger(1) && !plain[0].getType().isInteger(1))
+    plain[0] = scalars.limited(plain[0], isUnsigned, wanted, type.isUnsignedInteger());
   if (isa<ir::RoundOp, ir::FloorOp, ir::CeilOp, ir::TruncOp>(op))
-    result = scalars.whole(plain[0], roundingOf(op));
+    result = scalars.wholeFloat(plain[0], roundingOf(op));
   else if (isa<ir::ConvertOp, ir::CastOp>(op))
     result = scalars.convert(plain[0], isUnsigned, wanted, type.isUnsignedInteger());
   else if (isa<ir::BitcastOp>(op))

@@ -30,6 +30,7 @@ std::unique_ptr<FolderLock> FolderLock::take(const std::string &folder, std::str
     why = "the folder `" + folder + "` cannot be made: " + error.message();
     return nullptr;
   }
+  // The kernel drops the lock with the process, so a run that is killed leaves none behind.
   int file = ::open((folder + "/.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (file >= 0 && ::flock(file, LOCK_EX | LOCK_NB) == 0)
     return std::unique_ptr<FolderLock>(new FolderLock(file));
@@ -142,6 +143,7 @@ static std::string copyPiece(const std::string &folder, const Manifest &manifest
   if (rt::Failure failure = file.read(part, array))
     return failure.message;
   const auto *from = static_cast<const uint8_t *>(array.data());
+  // The part was read densely, so its rows follow each other, while in the box they lie apart.
   movement::forEachRow(box, common, [&](int64_t offset, int64_t length) {
     auto count = static_cast<size_t>(length) * size;
     std::memcpy(bytes.data() + static_cast<size_t>(offset) * size, from, count);

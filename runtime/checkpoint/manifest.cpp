@@ -108,6 +108,8 @@ static Piece pieceOf(const Json &json, const Manifest &manifest) {
 
 static void checkCover(const Manifest &manifest) {
   for (size_t at = 0; at < manifest.state.size(); ++at) {
+    // Pieces that do not overlap and have as many elements as the whole cover it. Counting is
+    // enough then, and takes no memory for the elements.
     int64_t have = 0;
     for (const Piece &a : manifest.pieces) {
       if (a.variable != at)
@@ -138,6 +140,7 @@ static Manifest manifestOf(const Json &json) {
     manifest.state.push_back(variableOf(variable));
   for (const Json &file : json.at("files")) {
     manifest.files.push_back({file.at("name"), file.at("bytes"), file.at("checksum")});
+    // A manifest comes from outside: it must not lead to files of other folders.
     if (manifest.files.back().name.find('/') != std::string::npos)
       throw Contradiction("a file of it lies elsewhere");
   }

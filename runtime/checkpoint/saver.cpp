@@ -20,6 +20,7 @@ static std::string writeContents(const std::string &place, const FileContents &c
   std::vector<rt::SafeTensor> tensors;
   for (const FileContents::Array &array : contents.arrays)
     tensors.push_back({array.name, *rt::elemFromName(array.elem), array.shape, 0, 0});
+  // The checksum is of the file as it stands on the disk, its header included.
   std::string header = rt::safetensorsHeader(tensors);
   std::vector<std::span<const uint8_t>> parts = {
       {reinterpret_cast<const uint8_t *>(header.data()), header.size()}};
@@ -85,6 +86,8 @@ std::string Saver::save(const Snapshot &snapshot) {
     File written;
     if (std::string why = writeContents(place, contents, written); !why.empty())
       return why;
+    // Only one process writes the manifest. The others leave the size and the checksum of their
+    // file beside it, by which that process knows that the file is complete.
     if (!commits_) {
       if (std::string why = writeSeal(place, written); !why.empty())
         return why;
@@ -100,6 +103,8 @@ std::string Saver::save(const Snapshot &snapshot) {
 /// Waits for the seal of a file that another process writes. Its end ends this one, too.
 std::string Saver::awaitFile(const std::string &place, File &file) {
   std::string name = place + "/" + sealOf(file.name), text;
+  // Processes share nothing but the file system here, so it is asked again and again, less and less
+  // often.
   for (std::chrono::milliseconds pause(1); ::access(name.c_str(), F_OK) != 0;
        pause = std::min(pause * 2, std::chrono::milliseconds(32))) {
     if (leaves_)
@@ -124,6 +129,8 @@ std::string Saver::commit(Manifest manifest, const std::string &place) {
   std::string why = writeFile(place + "/" + kManifestName, textOf(manifest));
   if (why.empty())
     why = syncFolder(place);
+  // A run that goes on from an earlier checkpoint comes to iterations that were saved before; a
+  // folder cannot be renamed onto another one.
   if (why.empty() && ::access(name.c_str(), F_OK) == 0)
     putAside(folder_, manifest.next);
   if (why.empty())

@@ -286,6 +286,8 @@ void AccessHistory::takeCells(Storage &storage, TaskRef task, Box box, bool with
   TileCells &cells = storage.cells;
   for (uint32_t number : foundCells_) {
     const Cell &cell = cells[number];
+    // Whoever waits for a reader of the cell waits for its writer as well, since that reader did.
+    // So the writer is named only if no reader is.
     bool isHidden = !isLive(cell.writer);
     for (uint32_t reader = cell.firstReader; withReaders && reader != none;
          reader = readers_[reader].next) {

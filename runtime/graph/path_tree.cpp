@@ -39,6 +39,8 @@ template <class T> std::span<T> PathTree::copied(std::span<const T> from) {
 
 PathTree::Step *PathTree::add(Step *from, Kind kind, std::span<const Access> accesses,
                               std::span<const TaskId> after) {
+  // A program whose calls differ every time would grow the tree without end; what is not entered is
+  // linked again in each call.
   if (bytes_ > mostBytes)
     return nullptr;
   Step made;

@@ -86,6 +86,8 @@ TaskGraph GraphBuilder::finish() && {
     task = {spec.body, spec.closure, spec.points, std::max<int64_t>(1, spec.grain),
             spec.cost, spec.cost,    0,           static_cast<uint32_t>(predecessors_[id].size()),
             spec.kind};
+    // Successors of a task lie side by side in one array, and `firstSuccessor` of the next task is
+    // their end. This is a counting sort: how many each has, then the sums, then the places.
     for (TaskId predecessor : predecessors_[id])
       ++graph.tasks_[predecessor + 1].firstSuccessor;
     if (predecessors_[id].empty())
@@ -97,12 +99,16 @@ TaskGraph GraphBuilder::finish() && {
   std::vector<uint32_t> next(count);
   for (size_t id = 0; id < count; ++id)
     next[id] = graph.tasks_[id].firstSuccessor;
+  // Tasks are in program order, so all successors of a task have larger numbers, and their costs to
+  // the end are known when it is its turn.
   for (size_t id = count; id-- > 0;) {
     auto self = static_cast<TaskId>(id);
     auto own = graph.successors(self);
     for (TaskId successor : own)
       graph.tasks_[id].costToEnd = std::max(
           graph.tasks_[id].costToEnd, graph.tasks_[id].cost + graph.tasks_[successor].costToEnd);
+    // The successor with the longest way to the end comes last: a worker takes what it pushed last
+    // first.
     std::sort(graph.successors_.begin() + graph.tasks_[id].firstSuccessor,
               graph.successors_.begin() + graph.tasks_[id + 1].firstSuccessor,
               [&](TaskId a, TaskId b) {

@@ -45,6 +45,8 @@ private:
     double bytes = static_cast<double>(elementCount(step.box)) * bytes_;
     if (step.kind == StepKind::Send) {
       now_[rank] += cost_.perSend;
+      // A rank goes on as soon as the message is handed over; its way out takes one message after
+      // the other.
       double begin = std::max(now_[rank], out_[rank]);
       out_[rank] = begin + bytes * cost_.perByte;
       channels_[{rank, step.peer}].push_back({begin + cost_.perMessage, bytes * cost_.perByte});
@@ -54,6 +56,7 @@ private:
         return false;
       Arrival arrival = channel.front();
       channel.pop_front();
+      // The same on the way in: messages of several senders arrive one behind the other.
       in_[rank] = std::max(arrival.begin, in_[rank]) + arrival.seconds;
       now_[rank] = std::max(now_[rank], in_[rank]);
     } else if (step.kind == StepKind::Combine) {

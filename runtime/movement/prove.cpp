@@ -30,6 +30,8 @@ private:
 class Cells {
 public:
   explicit Cells(const StepList &list) : borders_(list.request.shape.size()) {
+    // Between two neighbouring borders of any box, elements are treated alike, so that one of them
+    // stands for all: the proof takes as long for large arrays as for small ones.
     note(wholeBox(list.request.shape));
     for (uint32_t rank = 0; rank < list.request.ranks; ++rank) {
       note(sourceBoxOf(list.request, rank));
@@ -130,6 +132,8 @@ std::string findMistake(const StepList &list) {
   cells.shrink(shrunk);
   Box whole = cells.box(wholeBox(request.shape));
   bool sums = request.kind == Kind::AllReduce || request.kind == Kind::ReduceScatter;
+  // Elements are names of where they come from, and sums are pairs of names, so that another order
+  // of a sum is another name.
   Names names;
   std::vector<std::vector<Names::Name>> sources;
   for (uint32_t rank = 0; rank < request.ranks; ++rank) {

@@ -121,6 +121,7 @@ std::vector<Box> blocksFrom(const Request &request, size_t axis, uint32_t first,
   std::vector<Box> boxes;
   uint32_t n = request.ranks;
   first %= n;
+  // Blocks up to the last one are one box, and those that begin again at block 0 another one.
   uint32_t straight = std::min(count, n - first);
   auto add = [&](uint32_t begin, uint32_t blocks) {
     if (blocks == 0)
@@ -309,6 +310,7 @@ void moveBoxes(Writer &w, bool allAtOnce) {
 void broadcast(Writer &w) {
   broadcastResult(w, w.request().root, kSourceBuffer);
   if (w.rank() == w.request().root)
+    // The tree adds up in the result, because what a rank is given must not change.
     w.copy(kResultBuffer, kSourceBuffer, w.result());
 }
 

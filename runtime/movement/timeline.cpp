@@ -109,11 +109,13 @@ private:
     const ChipTask &what = tasks_[task];
     if (what.pause) {
       out_.tasks[task].begin = now;
+      // Rounds that were not simulated take as long as the one between two tasks that were.
       double between = out_.tasks[what.pause->to].end - out_.tasks[what.pause->from].end;
       return at(now + what.pause->times * std::max(0.0, between), Event::Ended, task);
     }
     if (what.isComputing()) {
       Chip &here = chips_[what.chip];
+      // Saving and the like give way to work that others wait for.
       (what.yields ? here.yielding : here.ready).insert(task);
       if (what.yields)
         yielding_[task].left = what.seconds;
@@ -136,6 +138,8 @@ private:
       return goOn(here, now);
     if (here.yields) {
       Yielding &stopped = yielding_[*here.yields];
+      // What has yielded keeps what it has done, and its end is no longer the one that was
+      // foreseen.
       stopped.left -= now - stopped.since;
       stopped.end = 0;
       here.yields.reset();
@@ -259,6 +263,8 @@ private:
     }
     CarrierState &state = carriers_[hop.carrier];
     double begin = std::max(now, state.free), seconds = message.bytes / carrier.rate;
+    // Messages of several senders that meet at one port disturb each other, by a factor of the
+    // machine's file.
     if (carrier.isInward && begin > now && state.lastSender != message.sender)
       seconds /= fabric_.contended;
     message.tail = std::max(begin + seconds, message.tail + hop.latency);
@@ -329,6 +335,8 @@ ChosenSteps chooseSteps(const Request &request, int64_t elementBytes, const Fabr
   for (Algorithm algorithm : algorithmsFor(request)) {
     StepList list = makeSteps(request, algorithm);
     FabricTimeline timeline = timelineOf(fabric, {&list, chips, elementBytes, start});
+    // Of equally fast algorithms the first one of the list is taken, so that the choice does not
+    // depend on rounding.
     if (timeline.end >= best.seconds)
       continue;
     best.seconds = timeline.end;

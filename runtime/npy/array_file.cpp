@@ -36,6 +36,8 @@ Failure ArrayFile::open(const std::string &path) {
 }
 
 Failure ArrayFile::take(const std::string &path, const std::string &name) {
+  // The index says in which of several files a tensor is; paths in it are relative to its own
+  // folder.
   if (std::string_view(path).ends_with(".safetensors.index.json")) {
     FileBytes index;
     std::string file;
@@ -102,6 +104,7 @@ Failure ArrayFile::takeMember(std::string name) {
     if (member.name != name && member.name != name + ".npy")
       continue;
     std::span<const uint8_t> stored;
+    // A member that is not packed can be mapped, and read in parts; others are unpacked whole.
     if (Failure failure = findStoredMember(bytes, member, stored))
       return failure;
     if (!stored.empty())

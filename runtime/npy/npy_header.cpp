@@ -34,6 +34,7 @@ public:
         return fail("has a key without `:`");
       skipSpace();
       Failure failure;
+      // The header is a Python dictionary, whose keys may come in any order.
       bool *seen = key == "descr" ? &descr : key == "fortran_order" ? &order : &shape;
       if (key == "descr")
         failure = elementType();
@@ -179,6 +180,7 @@ Failure parseNpyHeader(std::span<const uint8_t> bytes, NpyHeader &header) {
   int major = bytes[6];
   if (major < 1 || major > 3)
     return fileFailure("version " + std::to_string(major) + " of the format is not known");
+  // The length of the header has two bytes in version 1, and four in later ones.
   size_t start = major == 1 ? 10 : 12;
   if (bytes.size() < start)
     return fileFailure("the file ends inside its header");
@@ -202,6 +204,7 @@ std::string makeNpyHeader(PtlElem elem, int64_t rank, const int64_t *extents) {
     dictionary += std::to_string(extents[axis]) + (rank == 1 ? "," : axis + 1 < rank ? ", " : "");
   dictionary += "), }";
   size_t before = kMagic.size() + 4;
+  // NumPy aligns the data, so that files can be mapped; spaces and a line end fill the header.
   size_t total =
       (before + dictionary.size() + 1 + kDataAlignment - 1) / kDataAlignment * kDataAlignment;
   dictionary.append(total - before - dictionary.size() - 1, ' ');

@@ -59,6 +59,8 @@ static Failure readTensor(const std::string &name, const Json &json, size_t data
   if (!elem)
     return fails("has elements of type " + shown(json["dtype"]) + ", which PTL does not have");
   tensor = {name, *elem, {}, 0, 0};
+  // Extents come from a file: their product may be beyond 64 bits before it is compared with the
+  // size of the file.
   unsigned __int128 size = static_cast<unsigned>(ptl_elem_size(*elem));
   for (const Json &extent : json["shape"]) {
     if (!isSize(extent))
@@ -94,6 +96,7 @@ Failure listSafetensors(std::span<const uint8_t> bytes, std::vector<SafeTensor> 
   }
   std::ranges::sort(tensors, {},
                     [](const SafeTensor &tensor) { return std::pair(tensor.begin, tensor.end); });
+  // Sorted by where they begin, tensors overlap only with their neighbours.
   for (size_t i = 1; i < tensors.size(); ++i)
     if (tensors[i].begin < tensors[i - 1].end)
       return fileFailure(shown(tensors[i - 1].name) + " and " + shown(tensors[i].name) +

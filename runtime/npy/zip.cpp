@@ -68,6 +68,8 @@ Failure findDirectory(std::span<const uint8_t> bytes, Directory &directory) {
     return fileFailure("this is not a .npz file: it has no zip directory");
   Fields fields(bytes);
   directory = {fields.u32(*end + 16), fields.u16(*end + 10)};
+  // What does not fit the old fields is all ones there, and stands in a second directory of the
+  // zip64 form, which a locator in front of the end points to.
   bool wide = directory.offset == UINT32_MAX || directory.count == UINT16_MAX;
   if (!wide || *end < kLocator64Size)
     return {};
@@ -90,6 +92,7 @@ bool widen(const Fields &fields, uint64_t extra, uint64_t length, ZipMember &mem
       return false;
     if (fields.u16(extra) == 1) {
       uint64_t at = extra + 4, last = at + size;
+      // The extra field holds only those that did not fit, in this order.
       for (uint64_t *field : {&member.size, &member.packedSize, &member.headerOffset}) {
         if (*field != UINT32_MAX)
           continue;
@@ -205,6 +208,8 @@ static Failure findMember(std::span<const uint8_t> bytes, const ZipMember &membe
   bool stored = member.method == 0;
   if (!stored && member.method != 8)
     return fileFailure("packing method " + std::to_string(member.method) + " is not known");
+  // Before memory is taken for a member it is checked that its packed bytes can become that many: a
+  // small file could claim any size.
   bool possible =
       stored ? member.size == member.packedSize : member.size / kHighestRatio <= member.packedSize;
   if (!possible)

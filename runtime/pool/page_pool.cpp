@@ -134,6 +134,8 @@ void PagePool::replay() {
     for (size_t at = 0; at * sizeof(LogRecord) < static_cast<size_t>(std::max<ssize_t>(size, 0));
          ++at) {
       const LogRecord &record = records[at];
+      // A process that was killed while it wrote may have left a part of a record; the log ends
+      // before it.
       bool isWhole = (at + 1) * sizeof(LogRecord) <= static_cast<size_t>(size) &&
                      record.checksum == checksumOfRecord(record);
       bool isOther = isWhole && record.kind == RecordKind::Shape &&

@@ -59,6 +59,7 @@ void run(const Plane &out, const Plane &first, Second<C> &second, Binary op, boo
       int64_t n = std::min(kChunk, out.cols - col);
       loadRow(first, row, col, n, a);
       second.load(row, col, n);
+      // The operation need not commute, so the operands change places and not the result.
       if (swapped) {
         C b[kChunk];
         std::copy(second.buffer, second.buffer + n, b);
@@ -100,6 +101,8 @@ bool secondIsWhole(const Plane &out, const Plane &first, Repeat repeat) {
 }
 
 bool runScalarForm(Execution &x, Form form) {
+  // Only one of the operands is a scalar, and which one decides the order of a difference or a
+  // quotient.
   size_t scalarAt = x.isScalar(0) ? 0 : 1;
   const Plane &tile = x.in(1 - scalarAt), &out = x.out();
   if (!sameRegion(x, out, tile))
@@ -121,6 +124,8 @@ bool runScalarForm(Execution &x, Form form) {
 
 bool runTileForm(Execution &x, Form form) {
   const Plane &out = x.out();
+  // The tile that has the shape of the result is gone through, and the other one is repeated, on
+  // whichever side it stands.
   bool swapped = secondIsWhole(out, x.in(0), form.repeat);
   const Plane &whole = x.in(swapped ? 1 : 0), &other = x.in(swapped ? 0 : 1);
   if (!sameRegion(x, out, whole))
@@ -173,6 +178,8 @@ bool executePart(Execution &x) {
     using C = decltype(zero);
     std::vector<C> a(static_cast<size_t>(out.cols)), b(a.size());
     for (int64_t row = 0; row < out.rows; ++row) {
+      // Operands may have fewer rows and columns than the result: where only one has an element,
+      // that is the result, and where none has, nothing is written.
       int64_t na = row < first.rows ? std::min(first.cols, out.cols) : 0;
       int64_t nb = row < second.rows ? std::min(second.cols, out.cols) : 0;
       loadRow(first, row, 0, na, a.data());

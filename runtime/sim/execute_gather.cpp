@@ -109,6 +109,7 @@ bool visitGlobal(Execution &x, const Plane &positions, const Plane &tile, const 
     return false;
   for (int64_t row = 0; row < tile.rows; ++row)
     for (int64_t col = 0; col < tile.cols; ++col) {
+      // Rows may be numbered by a row or by a column of positions.
       int64_t position = !byRow                ? integerAt(positions, row, col)
                          : positions.rows == 1 ? integerAt(positions, 0, row)
                                                : integerAt(positions, row, 0);

@@ -136,6 +136,8 @@ bool executeSort(Execution &x) {
   if (out.elem != values.elem || out.tile->rows < values.rows ||
       out.tile->cols < values.cols * elementsOfTuple(values.elem))
     return x.fail("has no room for its tuples of 8 bytes");
+  // The instruction sorts blocks of 32 and leaves it to merges to join them. Equal values keep
+  // their order, on which stable orderings of longer rows rest.
   for (int64_t row = 0; row < values.rows; ++row)
     for (int64_t col = 0; col < values.cols; col += kBlockTuples) {
       std::vector<Tuple> tuples;

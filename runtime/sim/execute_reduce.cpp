@@ -75,6 +75,7 @@ template <typename C> void reduceRows(const Plane &out, const Plane &in, Reducti
 template <typename C> void reduceCols(const Plane &out, const Plane &in, Reduction how) {
   std::vector<C> sums(static_cast<size_t>(in.cols)), values(sums.size());
   std::vector<int64_t> positions(sums.size(), 0);
+  // The first row begins the fold, so that no start value is needed; its position is 0.
   loadRow(in, 0, 0, in.cols, sums.data());
   for (int64_t row = 1; row < in.rows; ++row) {
     loadRow(in, row, 0, in.cols, values.data());

@@ -14,6 +14,7 @@ std::string extents(int64_t rows, int64_t cols) {
 
 bool Execution::planeOf(const Tile &tile, Plane &plane) {
   auto place = static_cast<size_t>(tile.place);
+  // A tile may lie in the memory of another core of the group, which a queue hands over.
   CoreMemory &memory = tile.core < 0 ? own_ : *cores_[static_cast<size_t>(tile.core)];
   const CoreMemory::PlaceBytes &bytes = memory.places[place];
   auto end = static_cast<int64_t>(bytes.size()), first = tile.address,
@@ -27,6 +28,7 @@ bool Execution::planeOf(const Tile &tile, Plane &plane) {
     return fail("a tile at byte " + std::to_string(first) + " of " + where +
                 ", where buffers start at multiples of " + std::to_string(chip_.alignment[place]));
   int64_t window = first + elementOffset(tile, 0, 0);
+  // The scalar unit reads single elements anywhere; all other units move whole blocks of 32 bytes.
   bool dataUnit = issued_.step->pipe != Pipe::S;
   if (dataUnit && window % 32 && tile.rows && tile.cols)
     return fail("a window at byte " + std::to_string(window) + " of " + where +
@@ -47,9 +49,12 @@ bool Execution::planeOf(const View &view, Plane &plane) {
     if (view.shape[i] < 0)
       return fail("a view with the extent " + std::to_string(view.shape[i]));
     empty |= view.shape[i] == 0;
+    // The extreme elements are those at the ends of all axes, on the lower side for negative
+    // strides.
     (view.strides[i] < 0 ? low : high) += (view.shape[i] - 1) * view.strides[i];
   }
   plane = {memory.data + view.offset, nullptr, &view, view.elem, view.rows(), view.cols()};
+  // A box without elements may begin anywhere, also at the end of an array or beyond it.
   if (empty)
     return true;
   int64_t first = view.offset + low * size, last = view.offset + (high + 1) * size;

@@ -128,6 +128,8 @@ private:
   bool end() {
     bool any = false;
     for (size_t i = 0; i < groups_.size();) {
+      // Groups that are done leave, which makes room for the next blocks; the others wait for
+      // something that never comes if none has left.
       if (!groups_[i]->isFinished()) {
         ++i;
         continue;
@@ -172,11 +174,14 @@ Result runLaunches(std::span<const Launch> launches, const Chip &chip,
   std::vector<GlobalArray> all(arrays.begin(), arrays.end());
   std::vector<std::vector<uint8_t>> workspaces;
   for (GlobalArray &array : all)
+    // Workspaces have no memory of the caller. They begin with a pattern, so that a kernel that
+    // reads what nobody wrote does not read zeros by luck.
     if (!array.data && array.bytes) {
       workspaces.emplace_back(static_cast<size_t>(array.bytes));
       poison(workspaces.back().data(), array.bytes);
       array.data = workspaces.back().data();
     }
+  // Launches follow each other, since one may read what the one before wrote.
   Result total;
   for (const Launch &launch : launches) {
     std::vector<GlobalArray> pointers;

@@ -10,7 +10,7 @@ def RoundMode : Choice<"round", "rmode", "#pto<round_mode $>", "RoundMode::", "C
                        ["none=NONE", "rint=RINT", "round=ROUND", "floor=FLOOR", "ceil=CEIL", "trunc=TRUNC", "odd=ODD",
                         "cast_rint=CAST_RINT"]>;
 def SaturationMode : Choice<"saturate", "sat_mode", "#pto<saturation_mode $>", "SaturationMode::", "Same", "",
-                            ["on=ON", "off=OFF"]>;
+                            ["yes=ON", "no=OFF", "off=OFF"]>;
 def AtomicMode : Choice<"atomic", "atomicType", "#pto<atomic_type $>", "AtomicType::", "Camel", "AtomicType::AtomicNone",
                         ["none=atomic_none", "add=atomic_add"]>;
 def ReluMode : Choice<"relu", "reluPreMode", "#pto<relu_pre_mode $>", "ReluPreMode::", "Camel", "ReluPreMode::NoRelu",

@@ -24,6 +24,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
+#include <limits>
+
 using namespace mlir;
 
 namespace ptl::ir {
@@ -69,7 +71,8 @@ private:
     return b_.create<arith::ConstantOp>(loc_, b_.getF32FloatAttr(static_cast<float>(value)));
   }
   Value binary(llvm::StringRef name, Value a, Value b);
-  Value filled(llvm::ArrayRef<Extent> extents, const llvm::APFloat &value);
+  Value filled(llvm::ArrayRef<Extent> extents, Value value);
+  Value firstSum(Value allColumns);
   Value operandBox(Value value, bool cutsRows, Value offset, Value length, const Extent &extent,
                    const Extent &whole, Value wholeLength);
   Value scoresOf(Value value, llvm::DenseMap<Value, Value> &known);
@@ -159,6 +162,9 @@ bool Attention::isScheduled() {
 
 /// Rows and columns of a tile, as far as there is room for the operands and what is accumulated.
 bool Attention::chooseTiles() {
+  // Tiles are named by the role of an axis, so the axes have to be different ones. The bound of 256
+  // keeps a row of queries, a tile of keys or values and what is accumulated in the buffers of the
+  // cube.
   const Extent &contracted = extentsOf(first_->getOperand(0).getType()).back(),
                &width = extentsOf(parts_.product.getType()).back(),
                &rows = extentsOf(parts_.product.getType())[axes_ - 2],
@@ -182,6 +188,7 @@ bool Attention::chooseTiles() {
   if (std::min(depth_.capacity, width_.capacity) < 1 || longest > kLongest)
     return false;
   tileRows_ = rows.isConstant() ? std::min(kRows, roundUp(rows.length, int64_t(32))) : kRows;
+  // Wider heads leave room for fewer columns; 64 keeps tiles whole numbers of boxes.
   tileColumns_ = std::min<int64_t>(kLongest, kLongest * 128 / longest / 64 * 64) >> halvings_;
   if (columns.isConstant())
     tileColumns_ = std::min(tileColumns_, roundUp(columns.length, int64_t(16)));
@@ -215,12 +222,12 @@ Value Attention::binary(llvm::StringRef name, Value a, Value b) {
   return b_.create(state)->getResult(0);
 }
 
-Value Attention::filled(llvm::ArrayRef<Extent> extents, const llvm::APFloat &value) {
+Value Attention::filled(llvm::ArrayRef<Extent> extents, Value value) {
   llvm::SmallVector<Value> operands;
   for (const Extent &extent : extents)
     if (!extent.isConstant())
       operands.push_back(extent == rows_ ? rowCount_ : widthLength_);
-  operands.push_back(b_.create<arith::ConstantOp>(loc_, b_.getFloatAttr(b_.getF32Type(), value)));
+  operands.push_back(value);
   auto type = ArrayType::get(b_.getContext(), b_.getF32Type(), extents, Place::Inferred);
   return b_.create<FullOp>(loc_, TypeRange(type), operands)->getResult(0);
 }
@@ -262,6 +269,8 @@ Value Attention::operandBox(Value value, bool cutsRows, Value offset, Value leng
   };
   Value part = b_.create<SliceOp>(loc_, typeOf(own), value, offsets, lengths, ValueRange(), Value(),
                                   b_.getDenseI64ArrayAttr(dropped));
+  // The part has the axes of memory in their order. Where the operand exchanges the last two, so
+  // does the part.
   if (order[rank - 2] < order[rank - 1])
     return part;
   std::swap(own[0], own[1]);
@@ -272,6 +281,8 @@ Value Attention::operandBox(Value value, bool cutsRows, Value offset, Value leng
 /// is something else.
 Value Attention::positionsOf(Value value) {
   size_t rank = numberOfAxes(value);
+  // Transposes and new axes in between only say along which axis the positions run, which is
+  // followed back to the source.
   llvm::SmallVector<size_t> axes = llvm::to_vector(llvm::seq<size_t>(0, rank)); // of `value`
   for (;;) {
     if (auto turned = value.getDefiningOp<TransposeOp>()) {
@@ -292,6 +303,7 @@ Value Attention::positionsOf(Value value) {
     }
   }
   auto index = value.getDefiningOp<IndexOp>();
+  // Positions are loop-free to make, and a part of the whole array of them would be stored first.
   if (!index || axes.size() != 1 || rank > 2)
     return {};
   bool isRow = axes[0] + 2 == rank;
@@ -408,6 +420,16 @@ Value Attention::finish(Value sum, Value product) {
   return result;
 }
 
+/// What the running sum begins with. Weights that are divided before the product are none where
+/// there are no columns, so the product is 0; behind the product that would be 0 over 0.
+Value Attention::firstSum(Value allColumns) {
+  std::optional<int64_t> known = getConstantIntValue(allColumns);
+  if (!parts_.quotient || (known && *known > 0))
+    return number(0);
+  Value isEmpty = b_.create<arith::CmpIOp>(loc_, arith::CmpIPredicate::eq, allColumns, constant(0));
+  return b_.createOrFold<arith::SelectOp>(loc_, isEmpty, number(1), number(0));
+}
+
 /// The last length of a value, which has room: where nothing bounds it the branch around does, and the
 /// kernel has to know that.
 Value Attention::boundedLength(Value value, const Extent &extent) {
@@ -441,11 +463,10 @@ void Attention::makeGrid(Value ref) {
   columns_ = named(".columns", tileColumns_);
   query_ = operandBox(first_->getOperand(0), true, row_, rowCount_, rows_, depth_, depthLength_);
   Extent one = Extent::constant(1);
-  const llvm::fltSemantics &semantics = llvm::APFloat::IEEEsingle();
   // The maximum begins at the lowest finite number, because -inf minus -inf is NaN.
-  Value start[] = {filled({rows_, one}, llvm::APFloat::getLargest(semantics, /*Negative=*/true)),
-                   filled({rows_, one}, llvm::APFloat(0.0F)),
-                   filled({rows_, width_}, llvm::APFloat(0.0F))};
+  Value lowest = number(std::numeric_limits<float>::lowest());
+  Value start[] = {filled({rows_, one}, lowest), filled({rows_, one}, firstSum(allColumns)),
+                   filled({rows_, width_}, number(0))};
   auto loop = b_.create<scf::ForOp>(loc_, constant(0), allColumns, constant(tileColumns_),
                                     ValueRange(start));
   attrs::pipeline.set(loop, 2);
@@ -496,6 +517,8 @@ Value Attention::isWorthwhile() {
 }
 
 void Attention::rewrite() {
+  // Lengths that are known decide here; others by a branch at the launch, whose other arm keeps
+  // what was written.
   b_.setInsertionPointAfter(root_);
   Value whole = root_->getResult(0), many = isWorthwhile();
   std::optional<int64_t> known = getConstantIntValue(many);
@@ -521,6 +544,8 @@ void Attention::rewrite() {
     whole.replaceUsesWithIf(made, [&](OpOperand &use) {
       return !branch.getElseRegion().isAncestor(use.getOwner()->getParentRegion());
     });
+    // Only that arm needs the scores as an array, so what makes them moves there and costs nothing
+    // where the grid runs.
     moveWhatOnlyItNeeds(root_, branch.elseBlock());
     return;
   }

@@ -59,6 +59,7 @@ static void storeCarriedByFor(scf::ForOp loop) {
   llvm::SmallVector<Value> refs;
   for (Value init : loop.getInitArgs()) {
     // Storage begins with the initial value, in front of the loop.
+    // An array variable is storage from here on; only scalars are still carried by the loop itself.
     refs.push_back(isArray(init) ? beginStorage(b, loc, init) : Value());
     if (!isArray(init))
       inits.push_back(init);

@@ -97,6 +97,7 @@ static RowParts partsOf(Value x, Value ids, int64_t tileBytes, const Machine *ma
       !machine->supports("tgather", {machineTypeName(elem), machineTypeName(position)}) ||
       !machine->supports("tsel", {machineTypeName(elem)}))
     return {};
+  // A window fills one tile of the buffer.
   int64_t window = tileBytes / std::max<int64_t>(elem.getIntOrFloatBitWidth() / 8, 1);
   int64_t row = extentsOf(x.getType()).back().capacity;
   int64_t count = extentsOf(ids.getType()).back().capacity;
@@ -137,6 +138,8 @@ Value Positions::takenFromWindow(Value window, Value start, Value length, Value 
   };
   Value last = asNumber(b_.createOrFold<arith::SubIOp>(loc_, length, constant(1)));
   Value zero = b_.create<arith::ConstantIntOp>(loc_, 0, number);
+  // Positions of other windows are clamped into this one, so that the instruction reads inside of
+  // the tile; what it reads there is not taken.
   Value own = make(SubOp::getOperationName(), whole, {places, asNumber(start)});
   Value inside = make(MaxOp::getOperationName(), whole, {own, zero});
   inside = make(MinOp::getOperationName(), whole, {inside, last});

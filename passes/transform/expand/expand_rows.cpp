@@ -155,6 +155,8 @@ static std::optional<Behind> joinedBehind(OpBuilder &b, Value array, size_t axis
   Value length = b.create<arith::ConstantIndexOp>(array.getLoc(), 1);
   std::string name;
   int64_t number = 1;
+  // Extents up to the axis stay; those behind it become one, whose name is their product, so that
+  // the same axes have the same name wherever they are joined.
   for (auto [i, extent] : llvm::enumerate(all)) {
     if (!extent.isConstant() && !extent.symbol)
       return std::nullopt;
@@ -187,6 +189,8 @@ static std::optional<Behind> joinedBehind(OpBuilder &b, Value array, size_t axis
 static TakeOp takeRows(TakeOp take, Value source) {
   auto axis = static_cast<size_t>(take.getAxis());
   auto type = cast<ArrayType>(take.getType());
+  // With one axis behind the position, a part is one row already. Elements that do not follow each
+  // other cannot be seen as other axes.
   if (axis + 2 >= static_cast<size_t>(type.getRank()) || !liesInOrder(source))
     return {};
   OpBuilder b(take);
@@ -202,6 +206,8 @@ static TakeOp takeRows(TakeOp take, Value source) {
   std::optional<Behind> to = joinedBehind(b, take.getResult(), axis);
   if (!from || !to)
     return {};
+  // Rows are taken of the reshaped array, and the result takes its own axes back: both reshapes
+  // change no element's place in memory.
   OperationState state(loc, TakeOp::getOperationName());
   state.addOperands({reshaped(source, from->extents, from->lengths), take.getIndex()});
   state.addAttributes(take->getAttrs());
@@ -218,6 +224,8 @@ static TakeOp takeRows(TakeOp take, Value source) {
 }
 
 void expandTake(TakeOp take) {
+  // Joined axes are long, and each point of the grid has a part of one row: more columns make fewer
+  // points, of which each has its overhead.
   constexpr int64_t longRows = 8192;
   Value source = withoutWholeSlices(take.getSource());
   TakeOp rows = takeRows(take, source);

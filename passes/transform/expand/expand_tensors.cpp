@@ -301,6 +301,7 @@ void Expansion::reshape() {
     else
       wanted.push_back(extent);
   }
+  // Extents of 1 change no order, so the array is the same if the others agree one by one.
   bool isView = kept.size() == wanted.size() && !kept.empty() &&
                 llvm::all_of(llvm::zip(kept, wanted), [](auto pair) {
                   return sameLength(std::get<0>(pair), std::get<1>(pair));
@@ -340,6 +341,11 @@ void Expansion::oneHot() {
   extents.push_back(Extent::constant(1));
   auto last = static_cast<int64_t>(extents.size()) - 1;
   Type elem = elementTypeOf(ids.getType());
+  // Positions of more columns than a short type can count would wrap, and be hit again.
+  if (elem.getIntOrFloatBitWidth() < 32) {
+    elem = b_.getI32Type();
+    ids = convert(ids, elem);
+  }
   Value column =
       b_.create<NewAxisOp>(loc_, ArrayType::get(b_.getContext(), elem, extents, Place::Inferred),
                            ids, b_.getDenseI64ArrayAttr(last));
@@ -489,6 +495,7 @@ void Expansion::store() {
       named.push_back(length);
   }
   Operation *maker = value.getDefiningOp();
+  // A group is tiled like the box only if its root makes nothing but this value.
   bool isOwn = maker && value.hasOneUse() && maker->getBlock() == op_->getBlock() &&
                (isTiled(maker) || isView(maker) || isFill(maker));
   if (isOwn && !repeats)

@@ -187,6 +187,7 @@ void PartCopy::copyTile(llvm::ArrayRef<Along> along, llvm::ArrayRef<Value> at) {
 }
 
 void PartCopy::run() {
+  // The rounds are axes of the grid, too: each point copies a tile of the part of one round.
   llvm::SmallVector<Along> along = chooseTile();
   llvm::SmallVector<Value> upper, steps;
   for (scf::ForOp loop : loops_) {

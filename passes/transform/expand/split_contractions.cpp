@@ -48,6 +48,8 @@ private:
 };
 } // namespace
 
+// Both widths of tiles are tried that a product may have, since the better one depends on the
+// machine.
 std::optional<double> SplitTime::of(int64_t parts) const {
   std::optional<double> best;
   for (int64_t cols : {kCols, 2 * kCols}) {
@@ -102,6 +104,8 @@ static int64_t partsOf(MatmulOp product, const MatrixLengths &lengths, const Mac
   std::optional<double> whole = time.of(1);
   if (!whole || time.tiles() >= groups)
     return 1;
+  // Parts are multiples of a box of the cube (32 elements of the shortest type), so none needs
+  // padding along the contracted axis.
   int64_t best = 1;
   double least = gain * *whole;
   for (int64_t parts = 2; parts <= 2 * groups && parts * shortest <= lengths.contracted; ++parts) {

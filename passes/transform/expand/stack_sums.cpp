@@ -109,6 +109,8 @@ bool SumOfProducts::findRounds(scf::ForOp outermost) {
   std::optional<SumLoops> sum = SumLoops::of(outermost);
   if (!sum)
     return false;
+  // Rounds are numbered from 0 by one, because the number of a round is where its operand lies.
+  // What they load may change from round to round, so it cannot be read before them.
   sum_ = *sum;
   for (scf::ForOp loop : sum_.loops) {
     std::optional<int64_t> lower = getConstantIntValue(loop.getLowerBound()),
@@ -252,6 +254,7 @@ void SumOfProducts::fill(Value operand, int64_t axis, Value ref, llvm::ArrayRef<
       round = b_.create<arith::MulIOp>(loc_, round, loop.getUpperBound());
     round = round ? b_.create<arith::AddIOp>(loc_, round, own.getInductionVar()).getResult()
                   : own.getInductionVar();
+    // What computes the operands is computed again in these loops; the product and its sum are not.
     for (Operation &op : loop.getBody()->without_terminator())
       if (!isa<scf::ForOp>(op) && !sum_.sums(&op))
         b_.clone(op, map);
@@ -310,6 +313,7 @@ Value Reshaper::productOfRows(MatmulOp like, Value left, llvm::ArrayRef<Value> l
 
 Value SumOfProducts::product(Value left, Value right) {
   llvm::ArrayRef<Extent> out = extentsOf(sum_.product.getType());
+  // Only one matrix on the right lets the rows of all matrices on the left be one axis.
   if (out.size() == 2 || rankOf(right.getType()) != 2)
     return multiply(b_, sum_.product, left, right, typeOf(sum_.product, out));
   llvm::SmallVector<Value> lengths(llvm::ArrayRef(left_).drop_back());
@@ -321,10 +325,12 @@ void SumOfProducts::rewrite() {
   scf::ForOp outermost = outermost_;
   b_.setInsertionPoint(outermost);
   Value a = sum_.product->getOperand(0), b = sum_.product->getOperand(1);
+  // The contracted axis is the last of the left operand and the last but one of the right one.
   auto leftAxis = rankOf(a.getType()) - 1, rightAxis = rankOf(b.getType()) - 2;
   contracted_ = left_.back();
   allContracted_ = b_.createOrFold<arith::MulIOp>(loc_, contracted_, constant(rounds_));
   all_ = extentOf({Extent::constant(rounds_), extentsOf(a.getType()).back()}, "all");
+  // Weights that lie round behind round are one matrix as they stand, and nothing is copied.
   SliceOp chosen = chosenByRound(b);
   Value left = sideBySide(a, leftAxis, left_);
   Value right = chosen && isViewOfAll(chosen)
@@ -332,6 +338,8 @@ void SumOfProducts::rewrite() {
                                {allContracted_, right_.back()})
                     : sideBySide(b, rightAxis, right_);
   Value sum = product(left, right), start = outermost.getInitArgs()[0];
+  // The loop began with this sum. It is added behind all rounds instead of before them, which is
+  // another order of the same sum.
   if (!isZeroValue(start)) {
     OperationState state(sum_.add.getLoc(), AddOp::getOperationName());
     state.addOperands({start, sum});
@@ -366,6 +374,8 @@ void Reshaper::reshapeLater(ReshapeOp shaped, llvm::ArrayRef<Value> lengths) {
            llvm::all_of(op->getOperands(),
                         [&](Value v) { return matrixOf.contains(v) || isForAllRows(v); });
   };
+  // Operations behind the reshape are gone through in order, so operands that were made of the sum
+  // are known when their users come.
   for (Operation *op = shaped->getNextNode(); op; op = op->getNextNode()) {
     if (!isPart(op))
       continue;
@@ -378,6 +388,8 @@ void Reshaper::reshapeLater(ReshapeOp shaped, llvm::ArrayRef<Value> lengths) {
         cloneWith(b_, op, operands, typeOf(result, extentsOf(shaped->getOperand(0).getType())));
     order.push_back(result);
   }
+  // Values that something outside of the chain uses keep their shape, by a reshape at the end of
+  // the chain instead of at its beginning. Users come first, so that what is left unused can go.
   for (Value value : llvm::reverse(order)) {
     Operation *op = value.getDefiningOp();
     if (!value.use_empty() && op != shaped) {
@@ -433,6 +445,7 @@ void ProductOfMatrices::rewrite() {
   };
   find(left, lengths);
   find(product_->getOperand(1), out);
+  // The result has the leading axes and rows of the left operand, and the columns of the right one.
   out.erase(out.begin());
   out.insert(out.begin(), lengths.begin(), std::prev(lengths.end()));
   Value sum = productOfRows(product_, left, lengths, product_->getOperand(1));
@@ -464,6 +477,7 @@ void stackSums(func::FuncOp function, const Machine &machine, int64_t tileBytes)
   unsigned number = 0;
   llvm::DenseSet<Operation *> gone;
   for (scf::ForOp loop : loops) {
+    // The outermost nest that matches takes its inner loops along.
     if (gone.contains(loop))
       continue;
     SumOfProducts sum(loop, machine, tileBytes, number);

@@ -36,10 +36,19 @@ Table joinTables() {
   return table;
 }
 
+/// Whether a conversion to floats says a rounding that the scalar unit lacks.
+bool roundsInDirection(Operation *op) {
+  auto convert = dyn_cast<ConvertOp>(op);
+  return convert && convert.getRound() != "even" && isReal(elem(convert.getResult())) &&
+         !elem(convert.getX()).isIndex() && !isBool(elem(convert.getX()));
+}
+
 /// Functions of the vector unit on scalars of a kernel: the scalar unit lacks them.
 bool needsVectorUnit(Operation *op) {
   if (op->getNumResults() != 1 || !op->getParentOfType<ParallelOp>())
     return false;
+  if (roundsInDirection(op) || isa<FmaOp, CopysignOp>(op))
+    return true;
   // Only the functions that scalars lack are computed on a tile of one element.
   for (llvm::ArrayRef<Row> rows : {mathRows(), trigonometryRows()})
     for (const Row &row : rows)

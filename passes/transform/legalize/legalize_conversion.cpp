@@ -88,16 +88,40 @@ static Value fromFloat(const Way &way) {
 
 // ---- from integers ------------------------------------------------------------------------------
 
+/// Whole numbers of 32 bits and more as `f32` with the last bit sticky ("round to odd"): a later
+/// rounding to fewer digits is then right, where one to nearest in between could end beside it.
+static Value wholeToOdd(const Way &way) {
+  const Tiles &t = way.t;
+  auto bitsTowards = [&](llvm::StringRef round) {
+    return t.bitcast(t.convert(way.x, t.f32(), round), t.i32());
+  };
+  // The two neighbours of an inexact number are one apart, so they differ in the last bit.
+  Value isInexact = t.bitAnd(t.bitXor(bitsTowards("down"), bitsTowards("up")), 1);
+  return t.bitcast(t.bitOr(bitsTowards("zero"), isInexact), t.f32());
+}
+
+/// Unsigned words in a direction. The upper half of them is halved first, with a sticky last bit.
+static Value unsignedToSingle(const Way &way) {
+  const Tiles &t = way.t;
+  Value word = t.bitcast(way.x, t.i32());
+  Value half = t.bitOr(t.shrUnsigned(word, 1), t.bitAnd(word, 1));
+  Value large = t.mul(t.convert(half, t.f32(), way.round), 2);
+  return t.select(t.lt(word, 0), large, t.convert(word, t.f32(), way.round));
+}
+
 static Value integerToFloat(const Way &way) {
   const Tiles &t = way.t;
   unsigned bits = intBits(way.from);
   if (bits == 8)
     // Eight bits fit into the significand of f16, so nothing is lost on the way.
     return way.via(t.f16());
-  if (bits > 32)
-    return isUnsigned(way.from) ? Value() : way.via(t.f32());
+  if (bits > 32 && isUnsigned(way.from))
+    return {};
   if (!way.to.isF32())
-    return way.via(t.f32());
+    // What f16 and shorter types can hold is exact in `f32`; bf16 has its range.
+    return bits >= 32 && way.to.isBF16() ? way.into(wholeToOdd(way)) : way.via(t.f32());
+  if (bits > 32)
+    return {};
   if (!isUnsigned(way.from))
     return {};
   if (bits == 16) {
@@ -105,6 +129,8 @@ static Value integerToFloat(const Way &way) {
     Value x = t.convert(t.bitcast(way.x, t.i16()), t.f32());
     return t.select(t.lt(x, 0), t.add(x, 0x1p16), x);
   }
+  if (way.round != "even")
+    return unsignedToSingle(way);
   // Both halves are exact; their sum rounds once.
   Value word = t.bitcast(way.x, t.i32());
   Value high = t.convert(t.shrUnsigned(word, 16), t.f32());
@@ -166,6 +192,22 @@ static Value integerToInteger(const Way &way) {
                       : wrapWord(t, wide, way.to);
 }
 
+/// Limits an integer to what the type holds before it is converted, where the conversion itself
+/// would wrap: an instruction does, and 64 bits become a word first.
+static void limitFirst(Way &way) {
+  const Tiles &t = way.t;
+  bool isInteger = intBits(way.from) && intBits(way.to);
+  if (!way.saturate || !isInteger ||
+      (!t.target.converts(way.from, way.to) && intBits(way.from) <= 32))
+    return;
+  way.saturate = false;
+  // A limit that the type itself has may be no number of it: 0 is none below unsigned ones.
+  if (lowest(way.to) > lowest(way.from))
+    way.x = t.max(way.x, lowest(way.to));
+  if (highest(way.to) < highest(way.from))
+    way.x = t.min(way.x, highest(way.to));
+}
+
 static Value rewriteConvert(const Tiles &t, Operation *op) {
   auto convert = cast<ConvertOp>(op);
   Way way{t,
@@ -183,8 +225,10 @@ static Value rewriteConvert(const Tiles &t, Operation *op) {
     bool takes = t.target.has("tsel", way.to) && t.target.has("tsels", way.to);
     return takes ? maskToNumbers(t, way.x, way.to) : t.convert(maskToNumbers(t, way.x), way.to);
   }
+  Value whole = way.x;
+  limitFirst(way);
   if (t.target.converts(way.from, way.to) || way.from.isF64() || way.to.isF64())
-    return {};
+    return way.x == whole ? Value() : way.into(way.x);
   if (isReal(way.from))
     return fromFloat(way);
   if (isBool(way.to))

@@ -36,6 +36,7 @@ bool partitionView(CoreState &core, const Step &step) {
                     "takes elements " + std::to_string(offset) + ".." +
                         std::to_string(offset + size) + " of axis " + std::to_string(i) +
                         ", which has " + std::to_string(result.shape[i]));
+    // Offsets of views count bytes, strides and positions count elements.
     result.offset += offset * result.strides[i] * elemBytes(result.elem);
     result.shape[i] = size;
   }

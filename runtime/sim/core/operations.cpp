@@ -59,9 +59,12 @@ void completeHead(CoreState &core, Pipe pipe) {
   if (core.launch.options.trace)
     core.launch.options.trace(
         {core.group.block(), core.index, core.function.cube, core.subBlock, pipe, &done});
+  // Ends of rounds stand in a queue only to be noticed; they do no work.
   state.marks -= kind == StepKind::JumpUnlessLess;
   state.queue.pop();
   ++state.done;
+  // What an instruction wrote becomes visible before others hear of it, or they could read what was
+  // there before.
   writeHeld(core, pipe);
   if (kind == StepKind::Push)
     core.group.signal(QueueSignal::Pushed, queue, core.index);

@@ -40,6 +40,8 @@ bool accessScalar(CoreState &core, const Step &step) {
 
 bool getValue(CoreState &core, const Step &step) {
   Scalar &result = core.registers.scalar(step.result);
+  // Where only time is asked for, memory holds nothing; what depends on such a number is unknown,
+  // too.
   if (!core.launch.options.values) {
     result = Scalar::unknown(0);
     return true;

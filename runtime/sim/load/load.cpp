@@ -11,6 +11,8 @@ namespace ptl::rt::sim {
 
 SourceLocation sourceLocation(Location location) {
   SourceLocation result;
+  // The outermost name counts, since passes put names around places. Of fused places the first one
+  // in a file is taken: operations that were joined come in their order.
   if (auto named = dyn_cast<NameLoc>(location)) {
     result = sourceLocation(named.getChildLoc());
     result.name = named.getName().str();

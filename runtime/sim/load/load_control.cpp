@@ -56,6 +56,8 @@ bool FunctionLoader::loadFor(scf::ForOp loop) {
   start.operands.push_back(registerOf(loop.getLowerBound()));
   start.result = position;
 
+  // The bounds are values from outside of the loop. What the loop carries is named by the test,
+  // too: where rounds are left out, it is continued over them.
   int32_t head = here();
   Step &test = add(StepKind::JumpUnlessLess, loop);
   test.operands = {position, registerOf(loop.getUpperBound()), registerOf(loop.getStep())};
@@ -69,6 +71,7 @@ bool FunctionLoader::loadFor(scf::ForOp loop) {
   next.operands = {position, registerOf(loop.getStep())};
   next.result = position;
   add(StepKind::Jump, loop).target = head;
+  // Only now it is known where the loop ends.
   step(head).target = here();
   for (auto [result, value] : llvm::zip(loop.getResults(), carried))
     registers_[result] = value;
@@ -79,6 +82,7 @@ bool FunctionLoader::loadIf(scf::IfOp branch) {
   llvm::SmallVector<Register> results = defineAll(branch.getResults());
   int32_t test = here();
   add(StepKind::JumpUnless, branch).operands = {registerOf(branch.getCondition())};
+  // Both sides write the same registers, which then hold the results whichever side ran.
   auto loadSide = [&](Block *block) {
     if (!loadBlock(*block))
       return false;
@@ -113,6 +117,7 @@ bool FunctionLoader::loadWhile(scf::WhileOp loop) {
   add(StepKind::JumpUnless, condition).operands = {registerOf(condition.getCondition())};
   if (!loadBlock(*loop.getAfterBody()))
     return false;
+  // The condition is computed again from what the body leaves.
   moveAll(loop.getYieldOp(), loop.getYieldOp().getOperands(), before);
   add(StepKind::Jump, loop).target = head;
   step(test).target = here();

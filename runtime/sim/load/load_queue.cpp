@@ -25,6 +25,7 @@ int32_t FunctionLoader::queueFor(Operation *op, int64_t direction,
 }
 
 template <typename InitOp> bool FunctionLoader::initQueue(InitOp op, bool throughGlobal) {
+  // One direction is a queue; both would be two that share a name, and their slots.
   int64_t direction = op.getDirMask();
   if (direction != 1 && direction != 2)
     return fail(op, "has to have one direction");
@@ -64,6 +65,8 @@ bool FunctionLoader::notePop(pto::TPopOp pop, Queue &queue) {
 }
 
 bool FunctionLoader::loadReserved(Operation *op) {
+  // An import is the address that the function of the other core has reserved: both speak of the
+  // same bytes.
   auto own = dyn_cast<pto::ReserveBufferOp>(op);
   if (auto import = dyn_cast<pto::ImportReservedBufferOp>(op)) {
     auto peer = func_->getParentOfType<ModuleOp>().lookupSymbol<func::FuncOp>(import.getPeerFunc());
@@ -102,6 +105,8 @@ bool FunctionLoader::loadQueueOp(Operation *op, bool &known) {
   Queue &queue = kernel_.queues[static_cast<size_t>(found->second)];
   if (pop && !notePop(pop, queue))
     return false;
+  // The cube core pushes to the vector cores and pops from them; the other function does the
+  // opposite.
   if ((push != nullptr) != (function_.cube == queue.toVector))
     return fail(op, "is at the wrong end of its queue");
   Step &step = add(push ? StepKind::Push : pop ? StepKind::Pop : StepKind::Free, op);
@@ -111,6 +116,8 @@ bool FunctionLoader::loadQueueOp(Operation *op, bool &known) {
   step.split = static_cast<uint8_t>(push  ? push.getSplit()
                                     : pop ? pop.getSplit()
                                           : free.getSplit());
+  // A slot is free once the loads that read it are done, so it is given back in the order of their
+  // pipe.
   step.pipe = free ? Pipe::MTE2 : *pto::pipeOf(op);
   queue.split = std::max(queue.split, step.split);
   if (push)

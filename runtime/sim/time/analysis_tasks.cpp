@@ -257,6 +257,7 @@ std::string describeWait(const Timeline &timeline, uint32_t task) {
   default:
     break;
   }
+  // Of all tasks that it waited for, the last one that ended is named, with what made it wait.
   std::string text = numberOf(launch.waitedFor);
   for (const TaskEdge &edge : launch.waitsFor)
     if (edge.before == launch.waitedFor)

@@ -72,6 +72,7 @@ OperationCost CostModel::move(size_t from, size_t to, int64_t bytes) const {
 /// An instruction that moves a tile, on a pipe other than the vector unit's.
 std::optional<OperationCost> CostModel::moveOf(const Issued &issued) const {
   const Step &step = *issued.step;
+  // The vector unit has costs by instruction; here the two ends of the way decide.
   if (step.pipe == Pipe::V || step.numOuts != 1 || step.operands.empty())
     return std::nullopt;
   const Operand &source = issued.operands[0], &target = issued.operands[step.operands.size() - 1];
@@ -83,6 +84,7 @@ std::optional<OperationCost> CostModel::moveOf(const Issued &issued) const {
   int64_t onGlobal = view ? view->numElements() * elemBytes(view->elem) : 0;
   int64_t onChip =
       from && to ? std::min(validBytes(*from), validBytes(*to)) : validBytes(from ? *from : *to);
+  // A store reads all of the valid part of its tile, also where the box has less of it.
   OperationCost cost = move(read ? gm : static_cast<size_t>(from->place),
                             written ? gm : static_cast<size_t>(to->place),
                             view ? std::max(onGlobal, from ? onChip : onGlobal) : onChip);
@@ -126,17 +128,21 @@ OperationCost CostModel::vector(const Issued &issued) const {
     }
   if (!row || !largest || most <= 0)
     return cost;
+  // Repeats go along the way in which elements lie: by columns in a column-major tile.
   bool columns =
       largest->layout.box == ElementOrder::ColMajor && largest->layout.inner == ElementOrder::None;
   int64_t rows = columns ? largest->validCols : largest->validRows;
   int64_t rowBytes = most / rows;
   bool dense = columns ? largest->validRows == largest->bufferRows
                        : largest->validCols == largest->bufferCols;
+  // Without gaps all rows are one run of bytes, so that the last repeat of a row is filled by the
+  // next row; otherwise each row ends with a repeat of its own.
   double repeats =
       dense ? parts(most, repeatBytes_) : static_cast<double>(rows) * parts(rowBytes, repeatBytes_);
   cost.head = row->head;
   cost.busy = row->slope * repeats + row->row * static_cast<double>(rows);
   if (padding_ && (dense ? most : rowBytes) % repeatBytes_)
+    // A part of a repeat needs a mask, which is set before and reset behind it.
     cost.busy += costs_.control.mask;
   cost.tail = row->tail;
   return cost;

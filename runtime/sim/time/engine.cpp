@@ -52,6 +52,8 @@ Engine::Engine(const Machine &machine, const MachineCosts &costs, TimeOptions gi
     model.leaveOutPadding();
   for (const char *kind : {"aic", "aiv"}) {
     const MachineCore *cores = machine.core(kind);
+    // A machine whose file does not count its cores has one group: a cube core and two vector
+    // cores.
     int64_t count = cores && cores->count ? cores->count : kind[2] == 'c' ? 1 : 2;
     for (int64_t i = 0; i < count * static_cast<int64_t>(kNumPipes); ++i)
       timeline.lanes.push_back({kind[2] == 'c', static_cast<int32_t>(i / int64_t(kNumPipes)),

@@ -157,6 +157,7 @@ bool handOut(Engine &e, LaunchClock &launch) {
     return e.fail("`" + request.kernel->name + "` " + wrong);
   uint32_t cube = e.firstSite[{request.kernel, true}],
            vector = e.firstSite[{request.kernel, false}];
+  // Sites of both functions follow each other, so one number leads to either.
   launch.firstSite = std::min(cube, vector);
   size_t sites = 0;
   for (const std::optional<Function> *function : {&request.kernel->cube, &request.kernel->vector})
@@ -164,6 +165,7 @@ bool handOut(Engine &e, LaunchClock &launch) {
   launch.totals.resize(sites);
   launch.open = request.blocks;
   e.timeline.launches[launch.number].begun = e.now;
+  // A grid without points is complete as soon as it is begun.
   if (request.blocks <= 0)
     return complete(e, launch);
   int level = levelOf(launch.costToEnd, e.longest, e.options.levels);

@@ -42,6 +42,7 @@ static void addUp(Engine &e, uint32_t firstSite, const LaunchResult &result) {
 /// The sums of a task's blocks, scaled to all the blocks that they represent.
 static LaunchResult resultOf(Engine &e, LaunchClock &launch) {
   const LaunchSpan &span = e.timeline.launches[launch.number];
+  // Of many equal blocks some are run; each of these stands for several.
   double weight = launch.sharing ? launch.sharing->workWeight() : 1;
   auto scaled = [&](auto value) {
     return static_cast<decltype(value)>(static_cast<double>(value) * weight);

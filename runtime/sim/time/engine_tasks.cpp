@@ -31,6 +31,7 @@ static std::span<const Access> accessesOf(Engine &e, std::span<const ArrayAccess
     AccessMode mode = access.writes ? AccessMode::Write : AccessMode::Read;
     e.accesses.push_back({access.array, mode, {static_cast<const Axis *>(nullptr), rank}});
   }
+  // Boxes point into the list of axes, which is complete only now and does not move any more.
   size_t next = 0;
   for (Access &access : e.accesses) {
     access.box = {e.axes.data() + next, access.box.size()};
@@ -45,6 +46,8 @@ static void findEdges(Engine &e, LaunchClock &launch, std::span<const Access> ac
   e.history.record({launch.number + 1, launch.number}, accesses, found);
   std::sort(found.begin(), found.end(),
             [](const TaskRef &a, const TaskRef &b) { return a.slot < b.slot; });
+  // The lists of `e` are used again below for the accesses of other tasks, so these are copied
+  // first.
   std::vector<Access> own(accesses.begin(), accesses.end());
   std::vector<Axis> axes = e.axes;
   for (Access &access : own)
@@ -62,6 +65,8 @@ static void findEdges(Engine &e, LaunchClock &launch, std::span<const Access> ac
         Hazard hazard = !writes ? Hazard::ReadAfterWrite
                         : wrote ? Hazard::WriteAfterWrite
                                 : Hazard::WriteAfterRead;
+        // Of several hazards with one task the one that reads its results counts: the others could
+        // be avoided by more memory.
         if (isKnown && hazard >= edge.hazard)
           continue;
         isKnown = true;
@@ -139,6 +144,8 @@ bool submit(Engine &e, TaskRequest request) {
     if (LaunchClock &before = *e.launches[edge.before]; !before.done) {
       ++launch.waiting;
       before.successors.push_back(number);
+      // A task that is done already holds nothing back any more, but it may be what this one was
+      // ready after.
     } else if (LaunchSpan &own = e.timeline.launches[number];
                e.timeline.launches[edge.before].end >= own.ready) {
       own.ready = e.timeline.launches[edge.before].end;

@@ -32,6 +32,8 @@ static void ask(Analysis &analysis, const Rerun &rerun, const WhatIf &what, std:
 
 /// Tasks of the critical path that wait for one whose results they do not read.
 static void askAboutMemory(const Timeline &timeline, Analysis &analysis, const Rerun &rerun) {
+  // Each question is another run of the whole program, so only the first few tasks of the path are
+  // asked about.
   int left = 3;
   for (uint32_t task : analysis.tasks.path) {
     const LaunchSpan &launch = timeline.launches[task];
@@ -56,6 +58,8 @@ static void askAboutMemory(const Timeline &timeline, Analysis &analysis, const R
 void addGains(const Timeline &timeline, Analysis &analysis, const Rerun &rerun, bool forHints) {
   std::set<Pipe> asked;
   for (const PipeUse &use : analysis.pipes)
+    // A pipe that is hardly busy gains nothing; hints speak of loads alone, which an author can
+    // change.
     if (use.share > 0.05 && (!forHints || use.pipe == Pipe::MTE2) &&
         asked.insert(use.pipe).second) {
       WhatIf what;
@@ -104,6 +108,7 @@ void addGains(const Timeline &timeline, Analysis &analysis, const Rerun &rerun, 
     what.without = pairsOf(timeline, group.wait);
     ask(analysis, rerun, what, describeSite(timeline.sites[group.next]) + " did not wait there", i);
   }
+  // The largest gain is shown first, and equal ones in the order in which they were asked for.
   std::stable_sort(analysis.gains.begin(), analysis.gains.end(),
                    [](const Gain &a, const Gain &b) { return a.end < b.end; });
 }

@@ -160,6 +160,7 @@ std::vector<LineCost> lineCosts(const Report &report) {
     LineCost &line = lineOf(site);
     line.count += total.count;
     line.busy += total.busy;
+    // Each instruction is named once in a line; the spaces around keep `tadd` apart from `tadds`.
     if ((" " + line.names + " ").find(" " + site.name + " ") == std::string::npos)
       line.names += (line.names.empty() ? "" : " ") + site.name;
   }
@@ -169,6 +170,7 @@ std::vector<LineCost> lineCosts(const Report &report) {
   std::vector<LineCost> result;
   for (auto &[key, line] : lines)
     result.push_back(std::move(line));
+  // Lines on the critical path come first: what only keeps a pipe busy beside it costs no time.
   std::stable_sort(result.begin(), result.end(), [](const LineCost &a, const LineCost &b) {
     return a.path != b.path ? a.path > b.path : a.busy > b.busy;
   });

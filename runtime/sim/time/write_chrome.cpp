@@ -74,6 +74,8 @@ void Trace::blocks() {
                        trace::ChromeEvents::quoted(describeWait(t_, block.launch)));
     }
   for (const LaunchSpan &launch : t_.launches) {
+    // Arrows are for what data made wait; a task that waited for cores or for its submission has
+    // none.
     if (launch.cause != TaskCause::Dependence || launch.lastBlock == kNoTask)
       continue;
     uint32_t from = t_.launches[launch.waitedFor].lastBlock;

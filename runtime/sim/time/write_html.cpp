@@ -93,6 +93,8 @@ void Data::lanes() {
   size_t work = 0;
   for (const Record &record : t_.records)
     work += t_.sites[record.site].isWork();
+  // A page with all instructions of many cores would be too large for a browser, so then it shows
+  // one core group, whose two vector cores are both there.
   int32_t cores = work <= kMostTasks ? INT32_MAX : 1;
   text_ += ",\"lanes\":[";
   std::vector<int64_t> number(t_.lanes.size(), -1);
@@ -114,6 +116,7 @@ void Data::lanes() {
     number[use.lane] = count++;
   }
   text_ += "],\"tasks\":[";
+  // Gaps refer to tasks by their number on the page, which is not that of the record.
   shown_.assign(t_.records.size(), -1);
   int64_t tasks = 0, lane = 0;
   for (const CoreUse &use : coresShown()) {
