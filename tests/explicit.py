@@ -3,11 +3,13 @@ tiles, and for chips with its buffers and events. The text is formatted, checks 
 proved by that), is written out as itself again (so it compiles to the same, names apart), and gives the same results,
 bit for bit: on the CPU, and manual kernels on the simulator. Text at tile level for a chip compiles to the buffers, events and
 instructions of its source: their text is the same. All comments in a declaration are in its text."""
+import concurrent.futures
 import itertools
 import json
 import pathlib
 import re
 import tempfile
+import threading
 
 from harness import ROOT, Case, Tools, difference
 
@@ -51,6 +53,32 @@ def lower(tools: Tools, path, entry: str, *arguments):
     return tools.run("lower", *level, path, "--entry", entry, "--diagnostics=short", *arguments)
 
 
+class Once:
+    """Does once what several cases ask for, whichever comes first; the others wait for it."""
+
+    def __init__(self):
+        self.lock, self.results = threading.Lock(), {}
+
+    def __call__(self, key, work):
+        with self.lock:
+            is_first = key not in self.results
+            result = self.results.setdefault(key, concurrent.futures.Future())
+        if is_first:
+            try:
+                result.set_result(work())
+            except BaseException as error:
+                result.set_exception(error)
+        return result.result()
+
+
+once = Once()
+
+
+def source_to_manual(tools: Tools, path, entry: str, chip: str, *defines):
+    """What is written of an entry of the sources for a chip."""
+    return once((path, entry, chip, defines), lambda: lower(tools, path, entry, "--to", "manual", "--target", chip, *defines))
+
+
 def defines_for(stderr: str) -> list[str]:
     """Small values for what is open; the lengths of what is compiled for each value are multiples of a line."""
     defines = []
@@ -61,11 +89,11 @@ def defines_for(stderr: str) -> list[str]:
     return [word for define in defines for word in ("-D", define)]
 
 
-def lowered(tools: Tools, path, entry: str, *arguments):
-    """The outcome, and the defines that it took."""
-    outcome = lower(tools, path, entry, *arguments)
+def lowered(write):
+    """What `write` writes, called with the defines that it takes, and these."""
+    outcome = write()
     defines = defines_for(outcome.stderr) if outcome.code and "-D " in outcome.stderr else []
-    return (lower(tools, path, entry, *arguments, *defines) if defines else outcome), defines
+    return (write(*defines) if defines else outcome), defines
 
 
 # ---- Texts that are alike ----
@@ -170,7 +198,7 @@ def same_results(tools: Tools, path, text_path, entry: str, defines: list[str], 
 
 def entry_case(tools: Tools, path: pathlib.Path, entry: str) -> Case:
     def run():
-        outcome, defines = lowered(tools, path, entry)
+        outcome, defines = lowered(lambda *defines: lower(tools, path, entry, *defines))
         if NOT_AN_ENTRY in outcome.stderr:
             return None
         if outcome.code:
@@ -187,7 +215,7 @@ def entry_case(tools: Tools, path: pathlib.Path, entry: str) -> Case:
 
 def chip_case(tools: Tools, path: pathlib.Path, entry: str, chip: str) -> Case:
     def run():
-        outcome, defines = lowered(tools, path, entry, "--target", chip)
+        outcome, defines = lowered(lambda *defines: lower(tools, path, entry, "--target", chip, *defines))
         if outcome.code:  # what a chip cannot do is tested where it is refused
             built = tools.run(
                 "build", path, "--entry", entry, "--target", chip, "--emit=block", "-o", "-", *defines
@@ -199,7 +227,7 @@ def chip_case(tools: Tools, path: pathlib.Path, entry: str, chip: str) -> Case:
                 return problem
             # It compiles to the same buffers, events and instructions.
             text = pathlib.Path(folder) / "lowered.ptl"
-            given = lower(tools, path, entry, "--to", "manual", "--target", chip, *defines)
+            given = source_to_manual(tools, path, entry, chip, *defines)
             written = lower(tools, text, entry, "--to", "manual", "--target", chip)
             if given.code or written.code or written.stderr:
                 return f"at block level: {given.stderr}{written.stderr}\n{outcome.stdout}"
@@ -264,7 +292,7 @@ def manual_case(tools: Tools, path: pathlib.Path, entry: str, chip: str) -> Case
     machine = ["--target", chip]
 
     def run():
-        outcome, defines = lowered(tools, path, entry, "--to", "manual", *machine)
+        outcome, defines = lowered(lambda *defines: source_to_manual(tools, path, entry, chip, *defines))
         if outcome.code:
             built = tools.run("build", path, "--entry", entry, *machine, "--emit=block", "-o", "-", *defines)
             return outcome.stderr if not built.code else None

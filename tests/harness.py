@@ -100,8 +100,9 @@ def difference(expected: str, actual: str, name: str) -> str:
     return "\n".join(lines)
 
 
-def run_cases(kind: str, cases: list[Case]) -> int:
-    """Runs all cases, prints what failed and the counts; 0 if all is well."""
+def run_cases(kind: str, cases: list[Case], at_once: Optional[int] = None) -> int:
+    """Runs all cases, prints what failed and the counts; 0 if all is well. `at_once` is how many run side by side: as many as there are
+    processors, but more where cases mostly wait for something."""
 
     def guarded(case: Case) -> Optional[str]:
         try:
@@ -109,7 +110,7 @@ def run_cases(kind: str, cases: list[Case]) -> int:
         except Exception as error:  # a broken test must not hide the others
             return f"{type(error).__name__}: {error}"
 
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    with concurrent.futures.ThreadPoolExecutor(at_once or os.cpu_count()) as pool:
         results = list(pool.map(guarded, cases))
     failures = [(case, text) for case, text in zip(cases, results) if text]
     for case, text in failures:

@@ -95,12 +95,12 @@ def has_mpi(build):
     return shutil.which("mpirun") and (build / "lib/libptl-mpi.so").exists()
 
 
-def run_tests(kind, build, tests):
+def run_tests(kind, build, tests, at_once=None):
     if not has_mpi(build):
         print("skipped: there is no MPI (libopenmpi-dev, openmpi-bin), or ptlc was built without it")
         return 77
     tools = Tools(build)
-    return run_cases(kind, in_folders(kind, tests, lambda test, folder: test(tools, folder)))
+    return run_cases(kind, in_folders(kind, tests, lambda test, folder: test(tools, folder)), at_once)
 
 
 if __name__ == "__main__":

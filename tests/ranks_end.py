@@ -130,6 +130,9 @@ def never_comes(tools, folder):
 
 def stopped_before_it_comes(tools, folder):
     Run(tools, folder, each=STOPS_AT_ONCE).fails("E0805.*chip 2 is gone before MPI began")
+
+
+def by_hand_stopped_before_it_comes(tools, folder):
     Run(tools, folder, each=STOPS_AT_ONCE, by_hand=True).fails("rank 2 is gone before MPI began")
 
 
@@ -141,6 +144,7 @@ def keeper_is_stopped(tools, folder):
         expect(time.monotonic() < deadline, "there is no keeper")
         # The only process of the run without a terminal's streams.
         found = [each for each in processes_with(run.mark) if os.path.realpath(f"/proc/{each}/fd/2") == "/dev/null"]
+        time.sleep(0.02)
     for keeper in found:
         os.kill(keeper, signal.SIGSTOP)
     run.fails("is stopped by a signal")
@@ -172,9 +176,12 @@ def leaves_silently(tools, folder):
     Run(tools, folder, "receive1:3:exit").fails(gone(3))
 
 
-def nobody_notices(tools, folder):
+def nobody_notices_before_mpi_begins(tools, folder):
     """`mpirun` sees a process that goes on."""
     Run(tools, folder, "begin:2:kill", each=UNNOTICED).fails(gone(2))
+
+
+def nobody_notices_in_a_transfer(tools, folder):
     Run(tools, folder, "receive1:2:kill", each=UNNOTICED).fails(gone(2))
 
 
@@ -257,9 +264,15 @@ def by_hand(tools, folder):
     Run(tools, folder, "finish:0:kill", by_hand=True).fails()
 
 
-def by_hand_unnoticed(tools, folder):
+def by_hand_unnoticed_in_a_transfer(tools, folder):
     Run(tools, folder, "receive1:2:kill", each=UNNOTICED, by_hand=True).fails(r"rank 2 \(process \d+\) is gone")
+
+
+def by_hand_unnoticed_at_the_first(tools, folder):
     Run(tools, folder, "begin:0:kill", each=UNNOTICED, by_hand=True).fails(r"rank 0 \(process \d+\) is gone")
+
+
+def by_hand_others_come_later(tools, folder):
     Run(tools, folder, "begin:0:kill", each=OTHERS_COME_LATER, by_hand=True).fails(r"rank 0 (\(process \d+\) )?is gone")
 
 
@@ -268,8 +281,10 @@ def by_hand_stopped(tools, folder):
 
 
 if __name__ == "__main__":
+    # Those that wait longest for the keeper come first: nearly all of the time is waiting, so many runs share it.
     sys.exit(run_tests("ranks_end", pathlib.Path(sys.argv[1]), [
-        goes_well, killed_before_it_comes, never_comes, stopped_before_it_comes, keeper_is_stopped, killed_before_mpi_begins, killed_when_mpi_has_begun, killed_in_a_transfer,
-        killed_when_it_is_done, crashes, leaves_silently, nobody_notices, stopped, stopped_before_mpi_begins, mpirun_is_stopped,
-        message_is_lost, killed_after_success, killed_at_the_end, results_cannot_be_written, ptlc_is_killed, interrupted, by_hand, by_hand_unnoticed,
-        by_hand_stopped]))
+        stopped_before_it_comes, by_hand_stopped_before_it_comes, never_comes, mpirun_is_stopped, by_hand_unnoticed_at_the_first,
+        by_hand_others_come_later, by_hand_unnoticed_in_a_transfer, nobody_notices_before_mpi_begins, nobody_notices_in_a_transfer,
+        keeper_is_stopped, stopped, stopped_before_mpi_begins, by_hand_stopped, message_is_lost, goes_well, killed_before_it_comes,
+        killed_before_mpi_begins, killed_when_mpi_has_begun, killed_in_a_transfer, killed_when_it_is_done, crashes, leaves_silently,
+        killed_after_success, killed_at_the_end, results_cannot_be_written, ptlc_is_killed, interrupted, by_hand], at_once=10))

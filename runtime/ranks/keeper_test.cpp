@@ -68,12 +68,12 @@ protected:
   std::string path(const std::string &name) const { return folder_ + "/" + name; }
 
   /// Three ranks, one of which does `what`; the launcher goes on until `launcher` of the shell says.
-  Outcome run(const std::string &what, const std::string &launcher = "wait", int started = 3) {
+  Outcome run(const std::string &what, const std::string &launcher = "wait", int started = 3,
+              Limits limits = {}) {
     std::string script = "cd " + folder_ + "; for rank in 0 1 2; do [ $rank -lt " +
                          std::to_string(started) + " ] && OMPI_COMM_WORLD_RANK=$rank '" +
                          std::filesystem::read_symlink("/proc/self/exe").string() + "' --rank " +
                          what + " & done; " + launcher;
-    Limits limits;
     // Only of what needs no time where all is well.
     limits.patience = limits.stopped = limits.end = 0.5;
     return attend({"sh", "-c", script}, 3, limits,
@@ -116,7 +116,9 @@ TEST_F(KeeperTest, TheLauncherIsStopped) {
 }
 
 TEST_F(KeeperTest, OneNeverComes) {
-  Outcome outcome = run("nothing", "wait", 2);
+  Limits limits;
+  limits.missing = 4; // enough for the two others to come
+  Outcome outcome = run("nothing", "wait", 2, limits);
   EXPECT_NE(outcome.why.find("part 2 is gone before"), std::string::npos) << outcome.why;
 }
 

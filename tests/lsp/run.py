@@ -39,7 +39,7 @@ def main() -> int:
             found = module.cases(place, options.update)
         else:
             found = module.cases(place, options.long, options.seed)
-        return run_cases(f"lsp_{options.kind}", [Case(*case) for case in found if options.pattern in case[0]])
+        return run_cases(f"lsp_{options.kind}", [Case(*case) for case in found if options.pattern in case[0]], getattr(module, "AT_ONCE", None))
 
 
 if __name__ == "__main__":

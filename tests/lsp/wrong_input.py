@@ -12,6 +12,8 @@ NOTIFICATIONS = [
     "workspace/didChangeConfiguration", "workspace/didChangeWatchedFiles", "workspace/didChangeWorkspaceFolders",
     "ptl/virtualDocumentOpened", "ptl/virtualDocumentClosed", "$/cancelRequest", "$/setTrace", "window/workDoneProgress/cancel"]
 TEXT = (ROOT / "examples" / "04_matmul.ptl").read_text()
+# Timelines are simulated anew for each request, so they are short ones.
+SIZES = {"M": 256, "N": 256, "K": 256}
 URI = "untitled:a"
 WHERE = {"start": {"line": 3, "character": 2}, "end": {"line": 5, "character": 1}}
 INTERNAL = -32603
@@ -42,7 +44,7 @@ def ask_all(client, method, good):
 
 def with_client(place, work):
     with place.server() as client:
-        client.initialize()
+        client.initialize(initializationOptions={"sizes": SIZES})
         client.open(URI, TEXT)
         try:
             problem = work(client)

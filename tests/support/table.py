@@ -142,7 +142,8 @@ HEAD = """# What runs where
 
 Every operation in every form, at every level, compiled for the processor and for the simulated chips a2, a3 and a5 and compared with the
 reference executor. The page is written by `./dev docs` from what `tests/support` tries; a test keeps it true. ✓: all four compute it;
-otherwise the executors that do not are named, with a note that says why.
+otherwise the executors that do not are named, with a note that says why. In an empty cell there is nothing to try: the operation has no
+such form, or the program is none with that type of floats.
 
 """
 
