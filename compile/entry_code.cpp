@@ -3,12 +3,9 @@
 #include "compile/kept_code.h"
 #include "compile/key_hash.h"
 
-#include <memory>
-#include <mutex>
-
 namespace ptl {
 
-// A text is a list of parts, each behind its length: the object, then name and bitcode of each function.
+// A text is a list of parts, each behind its length: the object, then name and recipe of each function.
 static void addPart(std::string &text, llvm::StringRef part) {
   text += std::to_string(part.size()) + ":";
   text += part;
@@ -26,9 +23,9 @@ static std::optional<std::string> takePart(llvm::StringRef &text) {
 std::string EntryCode::text() const {
   std::string text;
   addPart(text, object);
-  for (const cpu::SeparateFunction &function : functions) {
+  for (const cpu::DeferredFunction &function : functions) {
     addPart(text, function.name);
-    addPart(text, function.bitcode);
+    addPart(text, function.recipe);
   }
   return text;
 }
@@ -40,68 +37,89 @@ std::optional<EntryCode> EntryCode::ofText(llvm::StringRef text) {
   EntryCode code{std::move(*object), {}};
   while (!text.empty()) {
     std::optional<std::string> name = takePart(text);
-    std::optional<std::string> bitcode = takePart(text);
-    if (!name || !bitcode)
+    std::optional<std::string> recipe = takePart(text);
+    if (!name || !recipe)
       return std::nullopt;
-    code.functions.push_back({std::move(*name), std::move(*bitcode)});
+    code.functions.push_back({std::move(*name), std::move(*recipe)});
   }
   return code;
 }
 
-static std::string keyOf(const CompilerOptions &options, const cpu::SeparateFunction &function) {
+static std::string keyOf(const CompilerOptions &options, const cpu::DeferredFunction &function) {
   KeyHash key;
   for (const std::string &text : {buildIdentity(), options.processor.triple, options.processor.name,
-                                  options.processor.features, function.bitcode})
+                                  options.processor.features, function.recipe})
     key.add(text);
   key.add(uint64_t(options.level));
   return key.text();
 }
 
-namespace {
+std::shared_ptr<EntryCompiler> EntryCompiler::create(const CompileContext &context) {
+  return std::shared_ptr<EntryCompiler>(new EntryCompiler(context));
+}
 
-/// Compiles the functions of one entry, one at a time.
-class FunctionCompiler {
-public:
-  explicit FunctionCompiler(const CompilerOptions &options)
-      : processor_(options.processor), level_(options.level) {}
+llvm::Expected<std::string> EntryCompiler::objectOf(llvm::Module &module) {
+  std::lock_guard lock(mutex_);
+  return objectAlone(module);
+}
 
-  llvm::Expected<std::string> compile(const cpu::SeparateFunction &function) {
-    std::lock_guard lock(mutex_);
-    if (!machine_) {
-      auto made = cpu::makeTargetMachine(processor_, cpu::qualityAt(level_));
-      if (!made)
-        return made.takeError();
-      machine_ = std::move(*made);
-    }
-    return cpu::compileFunction(function, *machine_, level_);
+llvm::Expected<std::string> EntryCompiler::objectAlone(llvm::Module &module) {
+  const CompilerOptions &options = context_.options();
+  if (!machine_) {
+    auto made = cpu::makeTargetMachine(options.processor, cpu::qualityAt(options.level));
+    if (!made)
+      return made.takeError();
+    machine_ = std::move(*made);
   }
+  cpu::optimise(module, *machine_, options.level);
+  return cpu::emitOutput(module, *machine_, cpu::OutputKind::Object);
+}
 
-private:
-  std::mutex mutex_;
-  cpu::Processor processor_;
-  int level_;
-  std::unique_ptr<llvm::TargetMachine> machine_;
-};
-
-} // namespace
-
-std::vector<cpu::JitCode::LazyFunction> lazyFunctions(const CompilerOptions &options,
-                                                      const cpu::SeparateFunctions &functions) {
-  auto compiler = std::make_shared<FunctionCompiler>(options);
+std::vector<cpu::JitCode::LazyFunction>
+EntryCompiler::lazyFunctions(const cpu::DeferredFunctions &functions) {
   std::vector<cpu::JitCode::LazyFunction> result;
-  for (const cpu::SeparateFunction &function : functions) {
-    std::string key = options.cache ? keyOf(options, function) : "";
-    result.push_back({function.name, [=, cache = options.cache]() -> llvm::Expected<std::string> {
-                        if (cache)
-                          if (std::optional<std::string> object = cache->find(key))
-                            return std::move(*object);
-                        auto object = compiler->compile(function);
-                        if (object && cache)
-                          cache->store(key, *object);
-                        return object;
-                      }});
-  }
+  for (const cpu::DeferredFunction &function : functions)
+    result.push_back(
+        {function.name,
+         [self = shared_from_this(), function]() -> llvm::Expected<cpu::JitCode::LazyCode> {
+           std::lock_guard lock(self->mutex_);
+           llvm::Expected<EntryCode> code = self->codeOf(function);
+           if (!code)
+             return code.takeError();
+           return cpu::JitCode::LazyCode{std::move(code->object),
+                                         self->lazyFunctions(code->functions)};
+         }});
   return result;
+}
+
+llvm::Expected<EntryCode> EntryCompiler::codeOf(const cpu::DeferredFunction &function) {
+  const DiskCache *cache = context_.options().cache.get();
+  if (!cache)
+    return compile(function);
+  std::string key = keyOf(context_.options(), function);
+  std::optional<std::string> text = cache->find(key);
+  if (std::optional<EntryCode> code = text ? EntryCode::ofText(*text) : std::nullopt)
+    return std::move(*code);
+  llvm::Expected<EntryCode> code = compile(function);
+  if (code)
+    cache->store(key, code->text());
+  return code;
+}
+
+llvm::Expected<EntryCode> EntryCompiler::compile(const cpu::DeferredFunction &function) {
+  EntryCode code;
+  auto blocks = cpu::deferredFunction(context_.mlir(), function.recipe,
+                                      context_.options().processor.vectors, code.functions);
+  if (!blocks)
+    return llvm::createStringError("no function can be made of its description");
+  auto translated = cpu::blocksToLlvm(*blocks);
+  if (!translated)
+    return translated.takeError();
+  llvm::Expected<std::string> object = objectAlone(*translated->module);
+  if (!object)
+    return object.takeError();
+  code.object = std::move(*object);
+  return code;
 }
 
 } // namespace ptl

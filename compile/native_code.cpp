@@ -18,12 +18,13 @@ static std::string textOf(llvm::Module &module) {
   return text;
 }
 
-std::optional<VectorModule> vectorise(const CompileContext &context, const TileModule &tiles) {
+std::optional<VectorModule> vectorise(const CompileContext &context, const TileModule &tiles,
+                                      cpu::DeferredFunctions *deferred) {
   context.step("vectorise");
   mlir::ModuleOp module = tiles.module.get();
   mlir::OwningOpRef<mlir::ModuleOp> made =
       runStage(context, "vectorise", module, [&](std::string &) {
-        return cpu::lowerToBlocks(module, context.options().processor);
+        return cpu::lowerToBlocks(module, context.options().processor, deferred);
       });
   if (!made)
     return std::nullopt;
@@ -80,17 +81,18 @@ std::optional<cpu::LlvmModule> lowerToLlvm(const CompileContext &context, Tensor
 static cpu::JitCode::Symbols runtimeSymbols() {
 #define PTL_SYMBOL(NAME) {#NAME, reinterpret_cast<void *>(&NAME)}
   return {
-      PTL_SYMBOL(ptl_rt_parallel_for), PTL_SYMBOL(ptl_rt_thread_count),
-      PTL_SYMBOL(ptl_rt_thread_index), PTL_SYMBOL(ptl_rt_scratch),
-      PTL_SYMBOL(ptl_rt_scratch_mark), PTL_SYMBOL(ptl_rt_scratch_release),
-      PTL_SYMBOL(ptl_rt_alloc),        PTL_SYMBOL(ptl_rt_free),
-      PTL_SYMBOL(ptl_rt_fail),         PTL_SYMBOL(ptl_rt_status),
-      PTL_SYMBOL(ptl_rt_print),        PTL_SYMBOL(ptl_rt_program),
-      PTL_SYMBOL(ptl_rt_submit),       PTL_SYMBOL(ptl_rt_await),
-      PTL_SYMBOL(ptl_rt_release),      PTL_SYMBOL(ptl_rt_grid),
-      PTL_SYMBOL(ptl_rt_order),        PTL_SYMBOL(ptl_rt_product_tile),
+      PTL_SYMBOL(ptl_rt_parallel_for),   PTL_SYMBOL(ptl_rt_thread_count),
+      PTL_SYMBOL(ptl_rt_thread_index),   PTL_SYMBOL(ptl_rt_scratch),
+      PTL_SYMBOL(ptl_rt_scratch_mark),   PTL_SYMBOL(ptl_rt_scratch_release),
+      PTL_SYMBOL(ptl_rt_alloc),          PTL_SYMBOL(ptl_rt_free),
+      PTL_SYMBOL(ptl_rt_fail),           PTL_SYMBOL(ptl_rt_status),
+      PTL_SYMBOL(ptl_rt_print),          PTL_SYMBOL(ptl_rt_program),
+      PTL_SYMBOL(ptl_rt_submit),         PTL_SYMBOL(ptl_rt_await),
+      PTL_SYMBOL(ptl_rt_release),        PTL_SYMBOL(ptl_rt_grid),
+      PTL_SYMBOL(ptl_rt_order),          PTL_SYMBOL(ptl_rt_product_tile),
+      PTL_SYMBOL(ptl_rt_grid_combining),
 #if defined(__x86_64__)
-      PTL_SYMBOL(__extendhfsf2),       PTL_SYMBOL(__truncsfhf2),
+      PTL_SYMBOL(__extendhfsf2),         PTL_SYMBOL(__truncsfhf2),
       PTL_SYMBOL(__truncdfhf2),
 #endif
   };
@@ -113,10 +115,10 @@ static std::optional<cpu::JitCode> load(const CompileContext &context, cpu::Llvm
 }
 
 /// Links the code of an entry; nothing if it cannot be linked or does not have the symbol.
-static std::optional<cpu::JitCode> linkEntry(const CompilerOptions &options, EntryCode code,
+static std::optional<cpu::JitCode> linkEntry(EntryCompiler &compiler, EntryCode code,
                                              const std::string &symbol) {
   auto linked = cpu::JitCode::fromObject(std::move(code.object), runtimeSymbols(),
-                                         lazyFunctions(options, code.functions));
+                                         compiler.lazyFunctions(code.functions));
   if (!linked) {
     llvm::consumeError(linked.takeError());
     return std::nullopt;
@@ -124,43 +126,31 @@ static std::optional<cpu::JitCode> linkEntry(const CompilerOptions &options, Ent
   return linked->lookup(symbol) ? std::optional(std::move(*linked)) : std::nullopt;
 }
 
-/// The object code of an optimised module. Nothing after an error.
-static std::optional<std::string> objectOf(const CompileContext &context, llvm::Module &module) {
-  context.step("native code");
-  return runStage(context, "native code", {}, [&](std::string &why) -> std::optional<std::string> {
-    const CompilerOptions &options = context.options();
-    auto machine = cpu::makeTargetMachine(options.processor, cpu::qualityAt(options.level));
-    llvm::Expected<std::string> object =
-        machine ? cpu::emitOutput(module, **machine, cpu::OutputKind::Object)
-                : llvm::Expected<std::string>(machine.takeError());
-    if (object)
-      return std::move(*object);
-    why += llvm::toString(object.takeError());
-    return std::nullopt;
-  });
-}
-
-/// LLVM IR of an entry before optimisation. Nothing after an error.
+/// LLVM IR of an entry before optimisation, without the functions that go to `deferred`, if that is not null. Nothing after an error.
 static std::optional<cpu::LlvmModule> translated(const CompileContext &context,
                                                  const ir::EntryBinding &binding,
-                                                 const std::string &symbol) {
-  std::optional<VectorModule> vectors = vectoriseEntry(context, binding, symbol);
+                                                 const std::string &symbol,
+                                                 cpu::DeferredFunctions *deferred) {
+  std::optional<VectorModule> vectors = vectoriseEntry(context, binding, symbol, deferred);
   return vectors ? translateToLlvm(context, std::move(*vectors)) : std::nullopt;
 }
 
-/// The entry's own code, and the functions of its products apart. Nothing after an error.
-static std::optional<EntryCode> entryCode(const CompileContext &context,
+/// The entry's own code, and what makes the functions of its products. Nothing after an error.
+static std::optional<EntryCode> entryCode(const CompileContext &context, EntryCompiler &compiler,
                                           const ir::EntryBinding &binding,
                                           const std::string &symbol) {
-  std::optional<cpu::LlvmModule> code = translated(context, binding, symbol);
+  EntryCode result;
+  std::optional<cpu::LlvmModule> code = translated(context, binding, symbol, &result.functions);
   if (!code)
     return std::nullopt;
-  EntryCode result;
-  result.functions = cpu::takeFunctions(*code->module);
-  code = optimise(context, std::move(*code), context.options().level);
-  std::optional<std::string> object;
-  if (code)
-    object = objectOf(context, *code->module);
+  std::optional<std::string> object =
+      runStage(context, "native code", {}, [&](std::string &why) -> std::optional<std::string> {
+        llvm::Expected<std::string> made = compiler.objectOf(*code->module);
+        if (made)
+          return std::move(*made);
+        why += llvm::toString(made.takeError());
+        return std::nullopt;
+      });
   if (!object)
     return std::nullopt;
   result.object = std::move(*object);
@@ -185,14 +175,15 @@ std::optional<cpu::JitCode> compileEntry(const CompileContext &context,
                                          const std::string &symbol) {
   if (!wantsCodeAlone(context.options()))
     return compileWhole(context, binding, symbol);
+  std::shared_ptr<EntryCompiler> compiler = EntryCompiler::create(context);
   KeptCode kept(context, binding, symbol);
   if (std::optional<EntryCode> code = kept.find())
-    if (std::optional<cpu::JitCode> linked = linkEntry(context.options(), std::move(*code), symbol))
+    if (std::optional<cpu::JitCode> linked = linkEntry(*compiler, std::move(*code), symbol))
       return linked;
-  std::optional<EntryCode> code = entryCode(context, binding, symbol);
+  std::optional<EntryCode> code = entryCode(context, *compiler, binding, symbol);
   if (!code)
     return std::nullopt;
-  std::optional<cpu::JitCode> linked = linkEntry(context.options(), *code, symbol);
+  std::optional<cpu::JitCode> linked = linkEntry(*compiler, *code, symbol);
   if (linked)
     kept.keep(*code);
   else
@@ -202,18 +193,19 @@ std::optional<cpu::JitCode> compileEntry(const CompileContext &context,
 
 std::optional<VectorModule> vectoriseEntry(const CompileContext &context,
                                            const ir::EntryBinding &binding,
-                                           const std::string &symbol) {
+                                           const std::string &symbol,
+                                           cpu::DeferredFunctions *deferred) {
   std::optional<BuiltEntry> built = buildEntry(context, binding, symbol);
   if (!built)
     return std::nullopt;
   std::optional<TileModule> tiles = tileModule(context, std::move(built->tensor));
-  return tiles ? vectorise(context, *tiles) : std::nullopt;
+  return tiles ? vectorise(context, *tiles, deferred) : std::nullopt;
 }
 
 std::optional<Translated> translateEntry(const CompileContext &context,
                                          const ir::EntryBinding &binding,
                                          const std::string &symbol) {
-  std::optional<cpu::LlvmModule> code = translated(context, binding, symbol);
+  std::optional<cpu::LlvmModule> code = translated(context, binding, symbol, nullptr);
   if (!code)
     return std::nullopt;
   Translated result;

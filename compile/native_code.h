@@ -16,8 +16,9 @@ struct VectorModule {
   mlir::OwningOpRef<mlir::ModuleOp> module;
 };
 
-/// From tile level to loops and vectors, for the processor of the options. Nothing after an error.
-std::optional<VectorModule> vectorise(const CompileContext &context, const TileModule &tiles);
+/// From tile level to loops and vectors, for the processor of the options; `deferred` is that of `lowerToBlocks`. Nothing after an error.
+std::optional<VectorModule> vectorise(const CompileContext &context, const TileModule &tiles,
+                                      cpu::DeferredFunctions *deferred = nullptr);
 
 /// LLVM IR before optimisation. `onLowered` sees the code in the LLVM dialect. Nothing after an
 /// error.
@@ -28,13 +29,14 @@ translateToLlvm(const CompileContext &context, VectorModule vectors,
 /// From tensor level to LLVM IR that is optimised as the options say. Nothing after an error.
 std::optional<cpu::LlvmModule> lowerToLlvm(const CompileContext &context, TensorModule tensor);
 
-/// From a checked entry to loops and vectors. Nothing after an error.
+/// From a checked entry to loops and vectors; `deferred` is that of `lowerToBlocks`. Nothing after an error.
 std::optional<VectorModule> vectoriseEntry(const CompileContext &context,
                                            const ir::EntryBinding &binding,
-                                           const std::string &symbol);
+                                           const std::string &symbol,
+                                           cpu::DeferredFunctions *deferred = nullptr);
 
 /// From a checked entry to code in this process, which `CompilerOptions::cache` may have from an
-/// earlier one. Nothing after an error.
+/// earlier one. The code must not outlive the context. Nothing after an error.
 std::optional<cpu::JitCode> compileEntry(const CompileContext &context,
                                          const ir::EntryBinding &binding,
                                          const std::string &symbol);

@@ -77,6 +77,18 @@ void ptl_rt_grid(PtlContext *context, PtlBody body, int64_t count, void *closure
   context->pool->run(runChunk, &loop, count, 0, &context->status);
 }
 
+// An exclusive access takes ten times as long as one of a thread that is alone, and longer where threads take lines from each other.
+static constexpr int kThreadsThatWait = 4;
+
+void ptl_rt_grid_combining(PtlContext *context, PtlBody body, int64_t count, void *closure,
+                           const PtlPlace *place) {
+  if (context->pool->threadCount() > kThreadsThatWait)
+    return ptl_rt_grid(context, body, count, closure, place);
+  int before = ThreadPool::limitThreads(1);
+  ptl_rt_grid(context, body, count, closure, place);
+  ThreadPool::limitThreads(before);
+}
+
 int32_t ptl_rt_thread_count(PtlContext *context) { return context->pool->threadCount(); }
 
 int32_t ptl_rt_thread_index(PtlContext *) { return ThreadPool::threadIndex(); }

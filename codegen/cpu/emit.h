@@ -21,6 +21,8 @@ mlir::Type withShapeOf(mlir::Type like, mlir::Type scalar);
 int64_t laneCount(mlir::Type type);
 inline mlir::Type scalarOf(mlir::Type type) { return mlir::getElementTypeOrSelf(type); }
 
+class ProductBodies;
+
 /// Emits operations at a place. Cheap to copy.
 class Emit {
 public:
@@ -102,6 +104,8 @@ public:
   mlir::OpBuilder &b;
   mlir::Location loc;
   VectorUnit unit;
+  /// Which functions of products get bodies, where not all do (product_functions.h).
+  ProductBodies *bodies = nullptr;
 };
 
 } // namespace ptl::cpu

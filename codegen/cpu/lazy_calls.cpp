@@ -11,11 +11,12 @@ namespace ptl::cpu {
 
 namespace {
 
-/// One function, whose object code is asked for when somebody looks for its symbol.
+/// One function, whose code is asked for when somebody looks for its symbol.
 class FunctionUnit : public orc::MaterializationUnit {
 public:
-  FunctionUnit(orc::LLJIT &jit, orc::SymbolStringPtr symbol, JitCode::LazyFunction function)
-      : MaterializationUnit({{{symbol, flags()}}, nullptr}), jit_(jit),
+  FunctionUnit(orc::LLJIT &jit, LazyCalls &calls, orc::SymbolStringPtr symbol,
+               JitCode::LazyFunction function)
+      : MaterializationUnit({{{symbol, flags()}}, nullptr}), jit_(jit), calls_(calls),
         function_(std::move(function)) {}
 
   static JITSymbolFlags flags() { return JITSymbolFlags::Exported | JITSymbolFlags::Callable; }
@@ -23,18 +24,21 @@ public:
 
 private:
   void materialize(std::unique_ptr<orc::MaterializationResponsibility> wanted) override {
-    Expected<std::string> object = function_.object();
-    if (!object) {
-      jit_.getExecutionSession().reportError(object.takeError());
+    Expected<JitCode::LazyCode> code = function_.code();
+    // The linker is going to look for what the function calls.
+    Error error = code ? calls_.add(std::move(code->functions)) : code.takeError();
+    if (error) {
+      jit_.getExecutionSession().reportError(std::move(error));
       wanted->failMaterialization();
       return;
     }
     jit_.getObjTransformLayer().emit(std::move(wanted),
-                                     MemoryBuffer::getMemBufferCopy(*object, function_.name));
+                                     MemoryBuffer::getMemBufferCopy(code->object, function_.name));
   }
   void discard(const orc::JITDylib &, const orc::SymbolStringPtr &) override {}
 
   orc::LLJIT &jit_;
+  LazyCalls &calls_;
   JitCode::LazyFunction function_;
 };
 
@@ -47,39 +51,44 @@ static void noCode() {
 
 Expected<std::unique_ptr<LazyCalls>>
 LazyCalls::define(orc::LLJIT &jit, std::vector<JitCode::LazyFunction> functions) {
-  orc::JITDylib &main = jit.getMainJITDylib();
-  auto result = std::make_unique<LazyCalls>();
+  std::unique_ptr<LazyCalls> result(new LazyCalls(jit));
   Triple triple(sys::getProcessTriple());
   auto callThrough = orc::createLocalLazyCallThroughManager(triple, jit.getExecutionSession(),
                                                             orc::ExecutorAddr::fromPtr(&noCode));
   auto makeStubs = orc::createLocalIndirectStubsManagerBuilder(triple);
-  bool isLazy = callThrough && makeStubs;
-  if (!isLazy)
-    consumeError(callThrough.takeError());
-  // The functions lie in a library of their own, whose calls of each other go through the stubs of the main one, too.
-  orc::JITDylib *library = &main;
-  if (isLazy) {
+  if (callThrough && makeStubs) {
     result->callThrough_ = std::move(*callThrough);
     result->stubs_ = makeStubs();
     auto created = jit.createJITDylib("functions");
     if (!created)
       return created.takeError();
-    library = &*created;
-    library->setLinkOrder({{&main, orc::JITDylibLookupFlags::MatchAllSymbols}}, false);
+    result->library_ = &*created;
+    result->library_->setLinkOrder(
+        {{&jit.getMainJITDylib(), orc::JITDylibLookupFlags::MatchAllSymbols}}, false);
+  } else {
+    consumeError(callThrough.takeError());
   }
+  if (auto error = result->add(std::move(functions)))
+    return error;
+  return result;
+}
+
+Error LazyCalls::add(std::vector<JitCode::LazyFunction> functions) {
+  std::lock_guard lock(mutex_);
   orc::SymbolAliasMap stubs;
   for (JitCode::LazyFunction &function : functions) {
-    orc::SymbolStringPtr symbol = jit.mangleAndIntern(function.name);
+    orc::SymbolStringPtr symbol = jit_.mangleAndIntern(function.name);
+    if (!known_.insert(symbol).second)
+      continue;
     stubs[symbol] = {symbol, FunctionUnit::flags()};
-    if (auto error =
-            library->define(std::make_unique<FunctionUnit>(jit, symbol, std::move(function))))
+    if (auto error = library_->define(
+            std::make_unique<FunctionUnit>(jit_, *this, symbol, std::move(function))))
       return error;
   }
-  if (isLazy)
-    if (auto error = main.define(
-            orc::lazyReexports(*result->callThrough_, *result->stubs_, *library, std::move(stubs))))
-      return error;
-  return result;
+  if (!stubs_ || stubs.empty())
+    return Error::success();
+  return jit_.getMainJITDylib().define(
+      orc::lazyReexports(*callThrough_, *stubs_, *library_, std::move(stubs)));
 }
 
 } // namespace ptl::cpu

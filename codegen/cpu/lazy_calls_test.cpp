@@ -57,14 +57,24 @@ protected:
     object_ = llvm::cantFail(emitOutput(*module, *machine_, OutputKind::Object));
   }
 
+  JitCode::LazyFunction lazy(const SeparateFunction &function) {
+    return {function.name, [this, function]() -> llvm::Expected<JitCode::LazyCode> {
+              ++compiled_[function.name];
+              JitCode::LazyCode code{llvm::cantFail(compileFunction(function, *machine_, 2)), {}};
+              // What one calls is known when it is compiled, here to all that call it.
+              for (const SeparateFunction &called : functions_)
+                if (called.name == "next")
+                  code.functions.push_back(lazy(called));
+              return code;
+            }};
+  }
+
   JitCode link() {
-    std::vector<JitCode::LazyFunction> lazy;
+    std::vector<JitCode::LazyFunction> known;
     for (const SeparateFunction &function : functions_)
-      lazy.push_back({function.name, [this, function] {
-                        ++compiled_[function.name];
-                        return compileFunction(function, *machine_, 2);
-                      }});
-    return llvm::cantFail(JitCode::fromObject(object_, {}, std::move(lazy)));
+      if (function.name != "next")
+        known.push_back(lazy(function));
+    return llvm::cantFail(JitCode::fromObject(object_, {}, std::move(known)));
   }
 
   llvm::LLVMContext context_;

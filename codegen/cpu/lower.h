@@ -2,6 +2,7 @@
 #pragma once
 
 #include "codegen/cpu/native.h"
+#include "codegen/cpu/product_functions.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -12,8 +13,10 @@ namespace ptl::cpu {
 
 /// Lowers every function of a tile-level `ptl` module to func, cf, arith, math, vector and llvm. A
 /// function `f` becomes an entry of the runtime (`PtlEntryFn` of runtime/abi/kernel_abi.h) of the
-/// same name. Null after reporting to MLIR's diagnostic handler.
-mlir::OwningOpRef<mlir::ModuleOp> lowerToBlocks(mlir::ModuleOp source, const Processor &processor);
+/// same name. Null after reporting to MLIR's diagnostic handler. With `deferred`, functions of products are only declared, and given
+/// there.
+mlir::OwningOpRef<mlir::ModuleOp> lowerToBlocks(mlir::ModuleOp source, const Processor &processor,
+                                                DeferredFunctions *deferred = nullptr);
 
 /// LLVM IR together with the context it lives in.
 struct LlvmModule {

@@ -129,12 +129,18 @@ static void lowerFunction(Lowering &l, func::FuncOp op) {
   e.b.create<func::ReturnOp>(e.loc, status);
 }
 
-OwningOpRef<ModuleOp> lowerToBlocks(ModuleOp source, const Processor &processor) {
+OwningOpRef<ModuleOp> lowerToBlocks(ModuleOp source, const Processor &processor,
+                                    DeferredFunctions *deferred) {
   OwningOpRef<ModuleOp> target = ModuleOp::create(source.getLoc());
   Lowering lowering(source, *target, processor.vectors);
+  ProductBodies none;
+  if (deferred)
+    lowering.e.bodies = &none;
   for (auto op : source.getOps<func::FuncOp>())
     if (!op.isExternal())
       lowerFunction(lowering, op);
+  if (deferred)
+    *deferred = none.finish(*target);
   // A failure was reported where it is. The module is not handed on, because values that could not
   // be lowered are undefined in it.
   return lowering.failed ? OwningOpRef<ModuleOp>() : std::move(target);

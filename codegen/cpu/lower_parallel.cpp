@@ -72,6 +72,26 @@ static SmallVector<Value> gridCounts(Lowering &l, ir::ParallelOp op, ArrayRef<Va
   return counts;
 }
 
+// What a point may compute beside the elements that it combines, for these to take most of its time.
+static constexpr int64_t kOpsOfCombining = 8;
+
+/// Whether each point combines single elements in memory and computes little else.
+static bool mostlyCombines(ir::ParallelOp op) {
+  bool combines = false;
+  int64_t ops = 0;
+  for (Operation &each : op.getBody().front()) {
+    if (++ops > kOpsOfCombining || each.getNumRegions() > 0 ||
+        !llvm::all_of(each.getResults(), isScalar))
+      return false;
+    if (auto store = dyn_cast<ir::StoreOp>(each)) {
+      if (!llvm::all_of(store.getLengths(), [](Value length) { return constantOf(length) == 1; }))
+        return false;
+      combines |= store.getAtomic().has_value();
+    }
+  }
+  return combines;
+}
+
 // A grid inside of a grid runs where it is.
 static void lowerGridInPlace(Lowering &l, ir::ParallelOp op) {
   SmallVector<Value> steps = gridSteps(l, op), counts = gridCounts(l, op, steps);
@@ -106,7 +126,8 @@ void lowerParallel(Lowering &l, ir::ParallelOp op) {
   } else {
     Type pointer = pointerType(e.b.getContext());
     Value address = e.b.create<LLVM::AddressOfOp>(e.loc, pointer, body.getName());
-    e.call("ptl_rt_grid", {}, {l.context, address, total, captured.cells, placeOfTask(l, op)});
+    StringRef run = mostlyCombines(op) ? "ptl_rt_grid_combining" : "ptl_rt_grid";
+    e.call(run, {}, {l.context, address, total, captured.cells, placeOfTask(l, op)});
   }
   // A check that has failed by now ends the function that started the grid.
   Value status = e.b.create<LLVM::LoadOp>(e.loc, e.b.getI32Type(), l.context);

@@ -1,5 +1,6 @@
 // Products by blocks: what is packed and multiplied at a time, and which way a product takes.
 #include "codegen/cpu/microkernel.h"
+#include "codegen/cpu/product_functions.h"
 #include "codegen/cpu/product_pieces.h"
 
 using namespace mlir;
@@ -267,9 +268,9 @@ func::FuncOp productFunction(const Emit &outer, const ProductPlan &p) {
 void emitProduct(const Emit &e, Value context, const MatrixView &a, const MatrixView &b,
                  const MatrixView &c, Value m, Value n, Value k, bool accumulate) {
   // The function is defined once for each combination of types; lengths are arguments.
-  ProductPlan plan = makeProductPlan(a.element, b.element, storageType(c.element), e.unit);
+  ProductRoot root{false, a.element, b.element, storageType(c.element)};
   Value fresh = e.integer(e.b.getI1Type(), accumulate ? 0 : 1);
-  callFunction(e, productFunction(e, plan),
+  callFunction(e, rootFunction(e, root),
                {context, a.data, a.rowStride, a.columnStride, b.data, b.rowStride, b.columnStride,
                 c.data, c.rowStride, m, n, k, fresh});
 }

@@ -90,11 +90,17 @@ public:
                                         const Objects &objects = {},
                                         CodeQuality quality = CodeQuality::Full);
 
-  /// A function that gets its code when it is first called. Its arguments and results are numbers and addresses; `object` gives
-  /// object code that defines the function. Threads may call it at once; `object` is asked for once.
+  struct LazyCode;
+  /// A function that gets its code when it is first called. Its arguments and results are numbers and addresses. Threads may call it
+  /// at once; `code` is asked for once. Functions of one name are the same.
   struct LazyFunction {
     std::string name;
-    std::function<llvm::Expected<std::string>()> object;
+    std::function<llvm::Expected<LazyCode>()> code;
+  };
+  /// Object code that defines a function, and those that it calls in turn.
+  struct LazyCode {
+    std::string object;
+    std::vector<LazyFunction> functions;
   };
   /// Links object code that `emitOutput` gave to a module, here or in another process, with the functions that it calls. A function
   /// whose code cannot be had when it is called ends the process.

@@ -120,6 +120,7 @@ struct Packing {
   void byRows(const Emit &e) const;
   void byGroups(const Emit &e) const;
   void byColumns(const Emit &e) const;
+  void bySquares(const Emit &e) const;
   void byElements(const Emit &e) const;
   void emit(const Emit &e) const;
 };
@@ -203,6 +204,30 @@ void Packing::byColumns(const Emit &e) const {
   });
 }
 
+// Squares are much code, which operands whose rows lie in memory as they are do without: a function of their own.
+void Packing::bySquares(const Emit &e) const {
+  auto outer = cast<func::FuncOp>(e.b.getInsertionBlock()->getParentOp());
+  SmallVector<Value> values = {to.data,           from.data, from.rowStride,
+                               from.columnStride, from.rows, from.columns};
+  if (to.pitch)
+    values.push_back(to.pitch);
+  SmallVector<Type> types(ValueRange(values).getTypes());
+  func::FuncOp squares = defineFunction(e, (outer.getName() + "_squares").str(), types,
+                                        [&](const Emit &e, ValueRange v) {
+                                          Packing own = *this;
+                                          own.to.data = v[0];
+                                          own.from.data = v[1];
+                                          own.from.rowStride = v[2];
+                                          own.from.columnStride = v[3];
+                                          own.from.rows = v[4];
+                                          own.from.columns = v[5];
+                                          if (to.pitch)
+                                            own.to.pitch = v[6];
+                                          own.byColumns(e);
+                                        });
+  callFunction(e, squares, values);
+}
+
 void Packing::byElements(const Emit &e) const {
   forEach(e, from.lanesAlong(e, Rows), 1, [&](const Emit &e, Value r) {
     forEach(e, from.lanesAlong(e, Columns), 1, [&](const Emit &e, Value c) {
@@ -219,7 +244,7 @@ void Packing::emit(const Emit &e) const {
     };
   };
   auto rows = by(to.panel ? &Packing::byGroups : &Packing::byRows),
-       columns = by(&Packing::byColumns);
+       columns = by(&Packing::bySquares);
   auto elements = by(&Packing::byElements);
   Value rowsContiguous = e.cmpi(CmpIPredicate::eq, from.columnStride, 1);
   Value columnsContiguous = e.cmpi(CmpIPredicate::eq, from.rowStride, 1);

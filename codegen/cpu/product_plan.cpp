@@ -1,6 +1,8 @@
 // Which registers and instructions a product gets, and small things that the emitters of its parts share.
 #include "codegen/cpu/product_plan.h"
 
+#include "codegen/cpu/product_functions.h"
+
 using namespace mlir;
 
 namespace ptl::cpu {
@@ -66,6 +68,8 @@ func::FuncOp defineFunction(const Emit &e, const std::string &name, ArrayRef<Typ
   e.b.setInsertionPointToEnd(module.getBody());
   auto function = e.b.create<func::FuncOp>(e.loc, name, e.b.getFunctionType(arguments, {}));
   function.setPrivate();
+  if (e.bodies && !e.bodies->begin(function))
+    return function;
   function->setAttr("llvm.linkage",
                     LLVM::LinkageAttr::get(e.b.getContext(), LLVM::Linkage::Internal));
   // A copy in each caller would be compiled again and again.
@@ -74,6 +78,8 @@ func::FuncOp defineFunction(const Emit &e, const std::string &name, ArrayRef<Typ
   e.b.setInsertionPointToStart(entry);
   body(e, entry->getArguments());
   e.b.create<func::ReturnOp>(e.loc);
+  if (e.bodies)
+    e.bodies->end();
   return function;
 }
 

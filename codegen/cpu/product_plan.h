@@ -47,7 +47,8 @@ struct ProductPlan {
 
 ProductPlan makeProductPlan(mlir::Type a, mlir::Type b, mlir::Type c, const VectorUnit &unit);
 
-/// Adds a private function at the end of the module and fills it with `body`, once per name.
+/// Adds a private function at the end of the module, once per name, and fills it with `body`, unless `Emit::bodies` wants it declared
+/// only. What `body` emits depends on the name, the types of the product and the vector unit alone.
 mlir::func::FuncOp defineFunction(const Emit &e, const std::string &name,
                                   llvm::ArrayRef<mlir::Type> arguments,
                                   llvm::function_ref<void(const Emit &, mlir::ValueRange)> body);
@@ -107,6 +108,9 @@ struct Operands {
 
 /// (context, a, aRow, aColumn, b, bRow, bColumn, c, cRow, m, n, k, fresh): a whole product, by the way that suits its lengths and strides.
 mlir::func::FuncOp productFunction(const Emit &e, const ProductPlan &p);
+
+/// (context, rounds, count, c, cRow, m, n, fresh): the sum of a table of rounds, whose contents are gone behind it.
+mlir::func::FuncOp sumFunction(const Emit &e, const ProductPlan &p);
 
 /// A part of C that packed operands give: where it begins, and how many rows, columns and lanes along the contracted axis there are.
 struct PackedTile {

@@ -2,6 +2,7 @@
 // time as panels have room for.
 #include "codegen/cpu/product_rounds.h"
 
+#include "codegen/cpu/product_functions.h"
 #include "codegen/cpu/product_pieces.h"
 
 using namespace mlir;
@@ -336,7 +337,7 @@ static func::FuncOp functionOfSum(const Emit &outer, const ProductPlan &p, const
 }
 
 // The long way has a function of its own, so that code which is compiled as it is called may go without.
-static func::FuncOp sumFunction(const Emit &outer, const ProductPlan &p) {
+func::FuncOp sumFunction(const Emit &outer, const ProductPlan &p) {
   func::FuncOp product = productFunction(outer, p);
   func::FuncOp pieces = functionOfSum(outer, p, "ptl_pieces_", [](const Emit &e, Sum sum) {
     sum.inspect(e);
@@ -377,9 +378,8 @@ static func::FuncOp sumFunction(const Emit &outer, const ProductPlan &p) {
 
 void RoundTable::emitSum(const Emit &e, Type a, Type b, const MatrixView &c, Value m, Value count,
                          bool accumulate) const {
-  ProductPlan plan = makeProductPlan(a, b, storageType(c.element), e.unit);
   Value fresh = e.integer(e.b.getI1Type(), accumulate ? 0 : 1);
-  callFunction(e, sumFunction(e, plan),
+  callFunction(e, rootFunction(e, {true, a, b, storageType(c.element)}),
                {context_, memory_, count, c.data, c.rowStride, m, columns_, fresh});
 }
 

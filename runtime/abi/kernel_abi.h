@@ -69,6 +69,10 @@ typedef struct PtlPlace {
 /* A parallel loop over the grid of a kernel. */
 PTL_API void ptl_rt_grid(PtlContext *context, PtlBody body, int64_t count, void *closure,
                          const PtlPlace *place);
+/* The same for a body that does little but combine elements in memory, alone where `ptl_rt_thread_count` is 1: few threads take longer
+ * than one that is. */
+PTL_API void ptl_rt_grid_combining(PtlContext *context, PtlBody body, int64_t count, void *closure,
+                                   const PtlPlace *place);
 
 /* --- Programs ------------------------------------------------------------------------------- */
 
