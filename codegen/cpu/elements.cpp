@@ -78,7 +78,9 @@ Value elementAt(Lowering &l, Value value, const Coords &at) {
   // the loop.
   bool uniform = allUniform(at);
   if (l.hoisting && !uniform) {
-    if (Operation *op = value.getDefiningOp(); op && !l.views.count(value))
+    Operation *op = value.getDefiningOp();
+    // What several operations read is looked at once.
+    if (op && !l.views.count(value) && l.hoisted.insert(keyOf(value, at, Value())).second)
       elementOfOp(l, op, cast<OpResult>(value).getResultNumber(), at);
     return {};
   }
@@ -104,6 +106,7 @@ void hoist(Lowering &l, Value value, const Coords &at) {
   l.hoisting = true;
   elementAt(l, value, at);
   l.hoisting = false;
+  l.hoisted.clear();
 }
 
 Coords broadcastCoords(Lowering &l, Value operand, const Coords &at) {

@@ -7,6 +7,7 @@
 #include "codegen/cpu/lower_value.h"
 #include "codegen/cpu/streamed_store.h"
 #include "codegen/cpu/tile_ahead.h"
+#include "ir/dialect/host_views.h"
 
 using namespace mlir;
 using arith::CmpIPredicate;
@@ -270,13 +271,38 @@ void storeBox(Lowering &l, Value value, const View &box, Value indexArray, int64
   ElementStore{l, value, box, indexArray, indexAxis, atomic}.emit();
 }
 
+// Whether what the body of a grid stores is read there later, and its storage is not written again, so that it may be read from there.
+static bool isReadFromStorage(Lowering &l, ir::StoreOp op) {
+  Value value = op.getValue();
+  auto type = arrayType(value);
+  // Registers may hold more than memory does, and all uses of an element should see the same.
+  if (!type || !isa<ir::ParallelOp>(op->getParentOp()) || value.hasOneUse() || op.getIndex() ||
+      op.getAtomic() || viewOf(l, value) ||
+      storageType(type.getElementType()) != registerType(type.getElementType()))
+    return false;
+  Block *block = op->getBlock();
+  bool isReadHere = llvm::all_of(value.getUsers(), [&](Operation *user) {
+    return user->getBlock() == block && (user == op || op->isBeforeInBlock(user));
+  });
+  auto isWrittenLater = [&](Operation *user) {
+    Operation *inBlock = block->findAncestorOpInBlock(*user);
+    return isa<ir::StoreOp>(user) && user != op && (!inBlock || op->isBeforeInBlock(inBlock));
+  };
+  return isReadHere &&
+         llvm::none_of(ir::usesOfElements(ir::storageUnder(op.getRef())), isWrittenLater);
+}
+
 void lowerStore(Lowering &l, ir::StoreOp op) {
   View base = *viewOf(l, op.getRef());
   View box = boxView(l, base, op.getOffsets(), op.getLengths(), op.getSteps(), op.getDropped());
+  bool isRead = isReadFromStorage(l, op) &&
+                fills(op.getValue(), box.rank(), extentsOf(l, op.getValue()), box.extents);
   asTask(l, op, [&] {
     storeBox(l, op.getValue(), box, op.getIndex(), boxAxis(op.getIndexAxis(), op.getDropped()),
-             op.getAtomic().value_or(""), isStreamed(l, op, base));
+             op.getAtomic().value_or(""), isRead ? Value() : isStreamed(l, op, base));
   });
+  if (isRead)
+    l.bindView(op.getValue(), box);
 }
 
 } // namespace ptl::cpu

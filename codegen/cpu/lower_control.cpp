@@ -11,6 +11,7 @@
 #include "codegen/cpu/lower_value.h"
 #include "codegen/cpu/runtime_values.h"
 #include "codegen/cpu/storage.h"
+#include "codegen/cpu/store_together.h"
 
 using namespace mlir;
 
@@ -19,9 +20,22 @@ namespace ptl::cpu {
 void lowerBlock(Lowering &l, Block &block) {
   if (l.isOrchestrating())
     return lowerProgramBlock(l, block);
+  size_t done = 0;
   for (Operation &op : block.without_terminator()) {
+    if (done > 0) {
+      --done;
+      continue;
+    }
     l.e.loc = op.getLoc();
-    lowerOp(l, &op);
+    auto store = dyn_cast<ir::StoreOp>(op);
+    SmallVector<ir::StoreOp> together =
+        store ? storesOfOneLoop(l, store) : SmallVector<ir::StoreOp>();
+    if (together.empty()) {
+      lowerOp(l, &op);
+    } else {
+      lowerTogether(l, together);
+      done = together.size() - 1;
+    }
   }
 }
 

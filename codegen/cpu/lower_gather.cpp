@@ -1,5 +1,6 @@
 // Positions taken from arrays, and scattered stores.
 #include "codegen/cpu/lower_gather.h"
+#include "codegen/cpu/chosen_lanes.h"
 #include "codegen/cpu/combiner.h"
 #include "codegen/cpu/elements.h"
 #include "codegen/cpu/extents.h"
@@ -20,21 +21,25 @@ static Coord coordFromElement(Lowering &l, Value array, const Coords &at) {
 
 Value gatherElement(Lowering &l, Operation *op, const Coords &at) {
   Coords from = at;
+  size_t axis = 0;
+  Value index, position;
   if (auto gather = dyn_cast<ir::GatherOp>(op)) {
-    from[gather.getAxis()] = coordFromElement(l, gather.getIdx(), at);
+    axis = static_cast<size_t>(gather.getAxis());
+    index = gather.getIdx();
+    position = elementAt(l, index, at);
   } else if (auto take = dyn_cast<ir::TakeOp>(op)) {
-    auto axis = static_cast<ptrdiff_t>(take.getAxis());
-    Value index = take->getOperand(1);
+    axis = static_cast<size_t>(take.getAxis());
+    index = take->getOperand(1);
     // The axes of the positions stand where the axis was, and one position of the source takes
     // their place.
     auto *first = from.begin() + axis, *end = first + arrayType(index).getRank();
-    Coord position = coordFromElement(l, index, Coords(first, end));
+    position = elementAt(l, index, Coords(first, end));
     from.erase(first, end);
-    from.insert(from.begin() + axis, position);
+    from.insert(from.begin() + axis, Coord());
   } else {
     return {};
   }
-  return loadAt(l, *viewOf(l, op->getOperand(0)), from);
+  return loadChosen(l, *viewOf(l, op->getOperand(0)), from, axis, index, position);
 }
 
 // --- scatter -------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@
 #include "codegen/cpu/lower_shape.h"
 #include "codegen/cpu/lower_sort.h"
 #include "codegen/cpu/lower_tasks.h"
+#include "codegen/cpu/one_pass.h"
 #include "codegen/cpu/one_row.h"
 #include "codegen/cpu/positions.h"
 #include "codegen/cpu/storage.h"
@@ -149,6 +150,8 @@ static void produce(Lowering &l, Operation *op, ArrayRef<View> dests, Value stre
 }
 
 View materialise(Lowering &l, Value array) {
+  // It has loops of its own.
+  llvm::SaveAndRestore<OnePass *> own(l.pass, nullptr);
   Operation *op = array.getDefiningOp();
   auto allocateFor = [&](Value value) {
     return allocate(l, cast<ir::ArrayType>(value.getType()).getElementType(), extentsOf(l, value));
@@ -211,14 +214,23 @@ static void prepareOperands(Lowering &l, Operation *op) {
 void prepare(Lowering &l, Value array, bool repeated) {
   if (isScalar(array) || viewOf(l, array))
     return;
-  if (auto cast = array.getDefiningOp<ir::CastOp>())
-    return prepare(l, cast.getSource(), repeated || !array.hasOneUse());
+  if (!l.pass) {
+    OnePass pass = OnePass::reading(l, array);
+    llvm::SaveAndRestore<OnePass *> own(l.pass, &pass);
+    return prepare(l, array, repeated);
+  }
   Operation *op = array.getDefiningOp();
   if (!op)
     return;
+  // What this loop alone reads, at one position, stays in registers.
+  bool ofPass = l.pass->operations.contains(op);
+  if (ofPass && !l.pass->prepared.insert(op).second)
+    return;
+  bool shared = repeated || (!array.hasOneUse() && !ofPass);
+  if (auto cast = dyn_cast<ir::CastOp>(op))
+    return prepare(l, cast.getSource(), shared);
   Value base;
   Operation *product = nullptr;
-  bool shared = repeated || !array.hasOneUse();
   // Where a reshape is no view, the place of one element takes divisions.
   if (isa<ir::ReshapeOp>(op) || hasProducer(op) || isProductInto(op, base, product)) {
     materialise(l, array);
@@ -228,6 +240,13 @@ void prepare(Lowering &l, Value array, bool repeated) {
   // What its operands cost is known only now: those that are in memory take a load.
   if (shared && settledCost(l, array) >= kCostlyToRepeat)
     materialise(l, array);
+}
+
+void prepareInside(Lowering &l, ValueRange arrays) {
+  OnePass pass(l, arrays);
+  llvm::SaveAndRestore<OnePass *> own(l.pass, &pass);
+  for (Value array : arrays)
+    prepareOperands(l, array.getDefiningOp());
 }
 
 std::optional<View> placeOfShared(Lowering &l, Value array) {
@@ -242,7 +261,7 @@ std::optional<View> placeOfShared(Lowering &l, Value array) {
   // Registers may hold more than memory does, and all uses of an element should see the same.
   if (isProductInto(op, base, product) || storageType(element) != registerType(element))
     return std::nullopt;
-  prepareOperands(l, op);
+  prepareInside(l, array);
   if (settledCost(l, array) < kCostlyToRepeat)
     return std::nullopt;
   return allocate(l, element, extentsOf(l, array));
@@ -282,11 +301,11 @@ void evaluateInto(Lowering &l, Value array, const View &dest, Value streamed) {
     materialise(l, array);
     return evaluateInto(l, array, dest, streamed);
   }
-  prepareOperands(l, op);
+  prepareInside(l, array);
   int64_t cost = costOf(l, array);
   // Rows that follow each other in memory are one long row, with one tail instead of many.
-  storeAsOneRow(l, array, dest, streamed, cost, [&] {
-    storeAll(l, dest, streamed, cost, array, [&](Coords &at) { return elementAt(l, array, at); });
+  storeAsOneRow(l, array, dest, cost, [&](ArrayRef<View> to) {
+    storeAll(l, to[0], streamed, cost, array, [&](Coords &at) { return elementAt(l, array, at); });
   });
 }
 

@@ -23,6 +23,8 @@ int64_t settledCost(Lowering &l, mlir::Value array);
 /// Makes sure that `elementAt` of the value needs no producer, by materialising the values inside
 /// it that have one. `repeated`: each element is read several times.
 void prepare(Lowering &l, mlir::Value array, bool repeated = false);
+/// The same for what is inside of pending values of the same extents, elementwise ones, which one loop computes.
+void prepareInside(Lowering &l, mlir::ValueRange arrays);
 /// Memory for a value that `prepare` would compute into memory of its own because it is shared, for a caller that visits each element once,
 /// stores it there and then binds the view. What is inside the value is prepared. Null, with nothing allocated, for all other values.
 std::optional<View> placeOfShared(Lowering &l, mlir::Value array);

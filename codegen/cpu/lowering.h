@@ -23,6 +23,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 
 namespace ptl::cpu {
 
@@ -59,6 +60,8 @@ inline bool isScalar(mlir::Value value) {
 inline ir::ArrayType arrayType(mlir::Value value) {
   return mlir::dyn_cast<ir::ArrayType>(value.getType());
 }
+
+struct OnePass;
 
 /// The state of a program, whose own code submits grids as tasks.
 struct ProgramState {
@@ -130,6 +133,9 @@ struct Lowering {
   int64_t lanes = 0; ///< 0: scalars
   mlir::Value mask;  ///< of the lanes; null: all
   bool hoisting = false;
+  std::set<ElementKey> hoisted; ///< what has been looked at for the present loop
+  /// What the loop that is being prepared computes in registers and has not been met yet (one_pass.h); null while none is.
+  OnePass *pass = nullptr;
 
   /// The last axis of the grid whose body is emitted: its position in the source, and how far it moves from tile to tile.
   mlir::Value gridPosition, gridStep;

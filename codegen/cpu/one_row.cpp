@@ -17,8 +17,8 @@ static constexpr size_t kMostViews = 6;
 
 // Whether each element of the value depends on the elements of views at the same position alone. Adds these views.
 static bool collect(Lowering &l, Value value, ArrayRef<ir::Extent> extents,
-                    SmallVectorImpl<View> &views) {
-  if (isScalar(value))
+                    SmallVectorImpl<View> &views, llvm::SmallPtrSetImpl<void *> &met) {
+  if (isScalar(value) || !met.insert(value.getAsOpaquePointer()).second)
     return true;
   auto type = arrayType(value);
   // A broadcast operand has other positions in the flat row.
@@ -32,7 +32,7 @@ static bool collect(Lowering &l, Value value, ArrayRef<ir::Extent> extents,
   if (!op || !(isElementwise(op) || isa<ir::CastOp>(op)))
     return false;
   return llvm::all_of(op->getOperands(),
-                      [&](Value operand) { return collect(l, operand, extents, views); });
+                      [&](Value operand) { return collect(l, operand, extents, views, met); });
 }
 
 // Whether the length may be that of whole rows: those of the tiles of products and of authors have bounds.
@@ -58,40 +58,53 @@ static Value isWithoutGaps(Lowering &l, const View &view, const Values &extents)
   return dense;
 }
 
-void storeAsOneRow(Lowering &l, Value array, const View &to, Value streamed, int64_t cost,
-                   llvm::function_ref<void()> byRows) {
-  const Emit &e = l.e;
-  auto type = arrayType(array);
-  SmallVector<View> views = {to};
-  if (to.rank() < 2 || type.getRank() != to.rank() || cost > kMostCost ||
-      llvm::any_of(type.getExtents(), [](const ir::Extent &extent) { return extent.isOne(); }) ||
-      !mayBeWhole(type.getExtents().back()) || !collect(l, array, type.getExtents(), views))
-    return byRows();
-  Value dense;
-  for (const View &view : views) {
-    Value own = isWithoutGaps(l, view, to.extents);
-    if (!own)
-      return byRows();
-    dense = dense ? e.bitAnd(dense, own) : own;
-  }
-  View flat = to;
-  for (Value &extent : MutableArrayRef<Value>(flat.extents).drop_back()) {
+// The rows of a view one after the other, as the last axis.
+static View asOneRow(Lowering &l, View view) {
+  for (Value &extent : MutableArrayRef<Value>(view.extents).drop_back()) {
     // All but the last axis get one position, so the last one runs over all elements.
-    flat.extents.back() = e.mul(flat.extents.back(), extent);
+    view.extents.back() = l.e.mul(view.extents.back(), extent);
     extent = l.index(1);
   }
+  return view;
+}
+
+// Whether rows of these arrays may be put together at all. Adds the views that they read.
+static bool mayBeOneRow(Lowering &l, ValueRange arrays, int64_t cost,
+                        SmallVectorImpl<View> &views) {
+  auto type = arrayType(arrays.front());
+  llvm::SmallPtrSet<void *, 16> met;
+  return type.getRank() >= 2 && cost <= kMostCost &&
+         llvm::none_of(type.getExtents(), [](const ir::Extent &e) { return e.isOne(); }) &&
+         mayBeWhole(type.getExtents().back()) && llvm::all_of(arrays, [&](Value array) {
+           return collect(l, array, type.getExtents(), views, met);
+         });
+}
+
+void storeAsOneRow(Lowering &l, ValueRange arrays, ArrayRef<View> to, int64_t cost,
+                   llvm::function_ref<void(ArrayRef<View>)> store) {
+  const Emit &e = l.e;
+  SmallVector<View> views(to);
+  if (to.front().rank() != arrayType(arrays.front()).getRank() ||
+      !mayBeOneRow(l, arrays, cost, views))
+    return store(to);
+  Value dense;
+  for (const View &view : views) {
+    Value own = isWithoutGaps(l, view, to.front().extents);
+    if (!own)
+      return store(to);
+    dense = dense ? e.bitAnd(dense, own) : own;
+  }
+  SmallVector<View> rows;
+  for (const View &view : to)
+    rows.push_back(asOneRow(l, view));
+  auto storing = [&](ArrayRef<View> where) {
+    return [&, where](const Emit &) {
+      store(where);
+      return SmallVector<Value>();
+    };
+  };
   // Strides are known only when the code runs, so both loops are emitted.
-  e.branch(
-      dense, {},
-      [&](const Emit &) {
-        storeAll(l, flat, streamed, cost, array,
-                 [&](Coords &at) { return elementAt(l, array, at); });
-        return SmallVector<Value>();
-      },
-      [&](const Emit &) {
-        byRows();
-        return SmallVector<Value>();
-      });
+  e.branch(dense, {}, storing(rows), storing(to));
 }
 
 } // namespace ptl::cpu

@@ -6,10 +6,10 @@
 
 namespace ptl::cpu {
 
-/// Writes the elements of `array`, an elementwise value that is prepared, to `to`, as one row where its memory and that of all it
-/// reads are without gaps, which is decided when the code runs; else, and where that cannot be, by `byRows`. `streamed` and `cost`
-/// are as for `storeAll`.
-void storeAsOneRow(Lowering &l, mlir::Value array, const View &to, mlir::Value streamed,
-                   int64_t cost, llvm::function_ref<void()> byRows);
+/// Writes elements of `arrays`, elementwise values of the same extents that are prepared, by `store`, which gets where each of them goes: `to`,
+/// or the same memory as one row where it and all that they read is without gaps, which is decided when the code runs. `cost` is that of an
+/// element of all arrays.
+void storeAsOneRow(Lowering &l, mlir::ValueRange arrays, llvm::ArrayRef<View> to, int64_t cost,
+                   llvm::function_ref<void(llvm::ArrayRef<View>)> store);
 
 } // namespace ptl::cpu

@@ -9,8 +9,6 @@ using namespace mlir;
 
 namespace ptl::cpu {
 
-// Lines of the caches of all processors that have such stores. Vectors in memory are not longer.
-static constexpr int64_t kLineBytes = 64;
 // Shorter rows are not streamed: a line that is written in part costs more than what the whole lines of a row gain.
 // Vectors that are whole lines gain less, since fewer instructions store a row.
 static int64_t leastRowBytes(const VectorUnit &unit) {

@@ -54,8 +54,6 @@ struct Squares {
 };
 } // namespace
 
-// Lines of the caches of all processors that have stores past them.
-static constexpr int64_t kLineBytes = 64;
 // Squares side by side: two vectors of AVX2 are a line, and no more registers are there to hold a row of squares.
 static constexpr int64_t kBeside = 2;
 

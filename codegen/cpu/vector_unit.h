@@ -5,6 +5,9 @@
 
 namespace ptl::cpu {
 
+/// Lines of the caches of all processors that have stores past them.
+inline constexpr int64_t kLineBytes = 64;
+
 struct VectorUnit {
   int bytes = 16; ///< width of the widest registers
   /// x * 2^n in one instruction, for any n, rounded once (`vscalef` of AVX-512).

@@ -4,6 +4,9 @@
 #include "passes/analysis/op_info.h"
 #include "passes/transform/groups/group_schedule.h"
 #include "passes/transform/groups/root_storage.h"
+#include "passes/transform/groups/shared_grid.h"
+
+#include "llvm/ADT/EquivalenceClasses.h"
 
 using namespace mlir;
 
@@ -24,55 +27,131 @@ public:
   void eraseDead();
 
 private:
-  bool collectUsers(Operation &op, OpGroup *&group) const;
+  using Groups = llvm::SmallVector<OpGroup *, 4>;
+
+  bool collectUsers(Operation &op, Groups &groups) const;
+  bool joinsUsers(Operation &op, llvm::ArrayRef<OpGroup *> users);
+  bool join(Operation *op, llvm::ArrayRef<OpGroup *> groups, OpGroup *own);
+  Groups allWith(llvm::ArrayRef<OpGroup *> groups) const;
+  bool isOf(Operation *op, OpGroup *group) const;
   bool copyForGroups(Operation *op);
   std::vector<OpGroup *> fusedWith(OpGroup *group) const;
+  std::vector<OpGroup *> sharingWith(OpGroup *group) const;
   bool isApart(llvm::ArrayRef<OpGroup *> fused, const OpGroup &other) const;
 
   Block &block_;
   const GroupLimits &limits_;
   std::vector<std::unique_ptr<OpGroup>> groups_; ///< in reverse program order
-  llvm::DenseMap<Operation *, OpGroup *> groupOf_;
+  llvm::DenseMap<Operation *, Groups> groupsOf_; ///< several where these share a grid
+  llvm::EquivalenceClasses<OpGroup *> sharing_;  ///< those that share a grid with another one
 };
 
 } // namespace
 
-/// The group of all users, those of views that are looked through included; false if they are of
-/// several, or some of none.
-bool BlockGroups::collectUsers(Operation &op, OpGroup *&group) const {
+bool BlockGroups::isOf(Operation *op, OpGroup *group) const {
+  auto found = groupsOf_.find(op);
+  return found != groupsOf_.end() && llvm::is_contained(found->second, group);
+}
+
+/// The groups of all users, those of views that are looked through included; false if some user is of none.
+bool BlockGroups::collectUsers(Operation &op, Groups &groups) const {
+  bool isComplete = true;
   for (Operation *user : op.getUsers()) {
-    OpGroup *own = groupOf_.lookup(user);
+    auto own = groupsOf_.find(user);
     // A view that is looked through has no group; its users decide.
     bool looksThrough = limits_.looksThroughViews && isView(user);
-    // A user without a group needs the value as an array, and so does one of another group.
-    if ((!own && !looksThrough) || (own && group && own != group))
-      return false;
-    if (own)
-      group = own;
-    if (looksThrough && !collectUsers(*user, group))
-      return false;
+    if (own == groupsOf_.end() && !looksThrough)
+      isComplete = false;
+    if (own != groupsOf_.end())
+      for (OpGroup *group : own->second)
+        if (!llvm::is_contained(groups, group))
+          groups.push_back(group);
+    if (looksThrough && !collectUsers(*user, groups))
+      isComplete = false;
   }
+  return isComplete;
+}
+
+/// These groups and all that share a grid with one of them.
+BlockGroups::Groups BlockGroups::allWith(llvm::ArrayRef<OpGroup *> groups) const {
+  Groups all;
+  auto add = [&](OpGroup *group) {
+    if (!llvm::is_contained(all, group))
+      all.push_back(group);
+  };
+  for (OpGroup *group : groups) {
+    add(group);
+    for (auto member = sharing_.findLeader(group); member != sharing_.member_end(); ++member)
+      add(*member);
+  }
+  return all;
+}
+
+/// Adds an operation to all of these groups, which share a grid then, with `own` too where it is not null; false, with nothing changed, if
+/// one of them does not take it, or if they have no grid in common with it.
+bool BlockGroups::join(Operation *op, llvm::ArrayRef<OpGroup *> groups, OpGroup *own) {
+  Groups joined;
+  bool isJoined = llvm::all_of(groups, [&](OpGroup *group) {
+    bool joins = !keptApart(op, group->root()) && group->tryJoin(op);
+    if (joins)
+      joined.push_back(group);
+    return joins;
+  });
+  Groups all = allWith(groups);
+  if (own)
+    all.push_back(own);
+  // One group for itself has the tiles that it likes.
+  if (isJoined && all.size() > 1) {
+    AxisMap map = groups.front()->mapOf(op);
+    isJoined = llvm::all_of(groups, [&](OpGroup *group) { return group->mapOf(op) == map; }) &&
+               (!own || own->mapOf(op) == map) && mayShareGrid(all);
+  }
+  if (!isJoined) {
+    for (OpGroup *group : joined)
+      group->takeBack();
+    return false;
+  }
+  if (all.size() > 1)
+    for (OpGroup *group : all)
+      sharing_.unionSets(all.front(), group);
+  return true;
+}
+
+/// Whether an operation all of whose users are in groups is computed with them.
+bool BlockGroups::joinsUsers(Operation &op, llvm::ArrayRef<OpGroup *> users) {
+  if (!limits_.isMember(&op) || users.empty())
+    return false;
+  // What is no work is made anew for each grid.
+  bool mayShare = limits_.sharesGrids && !isFill(&op) && !isProduct(&op);
+  if (users.size() > 1 && !mayShare)
+    return false;
+  if (!join(&op, users, nullptr))
+    return false;
+  groupsOf_[&op] = Groups(users.begin(), users.end());
   return true;
 }
 
 void BlockGroups::find() {
   groups_.clear();
-  groupOf_.clear();
+  groupsOf_.clear();
+  sharing_ = {};
   // Backwards, so that all users of an operation have been decided before it.
   for (Operation &op : llvm::reverse(block_)) {
     if (!limits_.isCandidate(&op) || op.use_empty())
       continue;
-    OpGroup *group = nullptr;
-    if (limits_.isMember(&op) && collectUsers(op, group) && group &&
-        !keptApart(&op, group->root()) && group->tryJoin(&op)) {
-      groupOf_[&op] = group;
+    Groups users;
+    if (collectUsers(op, users) && joinsUsers(op, users))
       continue;
-    }
     // Views and constants that nobody needs as arrays are made where they are used.
     if (!limits_.mustBeStored(&op))
       continue;
     groups_.push_back(std::make_unique<OpGroup>(&op, limits_));
-    groupOf_[&op] = groups_.back().get();
+    OpGroup *own = groups_.back().get();
+    groupsOf_[&op] = {own};
+    // What is stored anyway is a tile for others in the same grid.
+    bool mayShare = limits_.sharesGrids && isTiled(&op) && !isProduct(&op) && !users.empty();
+    if (mayShare && join(&op, users, own))
+      groupsOf_[&op].append(users.begin(), users.end());
   }
 }
 
@@ -80,9 +159,9 @@ void BlockGroups::find() {
 bool BlockGroups::copyForGroups(Operation *op) {
   llvm::SmallVector<OpGroup *> users;
   for (Operation *user : op->getUsers())
-    if (OpGroup *group = groupOf_.lookup(user); group && !llvm::is_contained(users, group))
-      users.push_back(group);
-  auto isOf = [&](Operation *user, OpGroup *group) { return groupOf_.lookup(user) == group; };
+    for (OpGroup *group : groupsOf_.lookup(user))
+      if (!llvm::is_contained(users, group))
+        users.push_back(group);
   llvm::ArrayRef<Extent> extents = extentsOf(op->getResult(0).getType());
   auto goesOn = [&](OpGroup *group) {
     return !keptApart(op, group->root()) && llvm::all_of(op->getUsers(), [&](Operation *user) {
@@ -110,33 +189,11 @@ bool BlockGroups::makeAgain() {
       if (Operation *op = group->root(); limits_.isMadeAgain(op) && copyForGroups(op)) {
         isCopied = true;
         if (op->use_empty()) {
-          groupOf_.erase(op);
+          groupsOf_.erase(op);
           op->erase();
         }
       }
   return isCopied;
-}
-
-/// Whether two groups can share a grid: the same tiles along the same lengths. Tiles that are
-/// matrices have to be those of products, or the same positions one by one.
-static bool haveSameTiles(const OpGroup &a, const OpGroup &b) {
-  bool areMatrices = a.limits().tilesAreMatrices;
-  AxisMap own = a.mapOf(a.root()), other = b.mapOf(b.root());
-  // A grid of products and one of other tiles have different sizes.
-  if (areMatrices && (own.size() != other.size() || a.hasProduct() != b.hasProduct()))
-    return false;
-  size_t rank = std::max(own.size(), other.size());
-  // Groups of different rank compare with whole axes added.
-  own.resize(rank, kWhole);
-  other.resize(rank, kWhole);
-  return llvm::all_of(llvm::zip(own, other), [&](auto pair) {
-    auto [left, right] = pair;
-    if (left == kWhole || right == kWhole)
-      return left == right;
-    return a.isParallel(left) == b.isParallel(right) &&
-           (!areMatrices || a.isBatch(left) == b.isBatch(right)) &&
-           sameLength(a.axis(left).extent, b.axis(right).extent);
-  });
 }
 
 /// What the groups that `fuse` joins have in common; null: nothing is said of this one.
@@ -183,6 +240,15 @@ std::vector<OpGroup *> BlockGroups::fusedWith(OpGroup *group) const {
   return fused;
 }
 
+/// The group, and those that share a grid with it; no others where what was made since keeps them apart.
+std::vector<OpGroup *> BlockGroups::sharingWith(OpGroup *group) const {
+  Groups all = allWith(group);
+  sortByRoots(all);
+  if (all.size() == 1 || !mayShareGrid(all))
+    return {group};
+  return {all.begin(), all.end()};
+}
+
 /// What fuses is asked for each group when its turn comes: grids that have been made are in between.
 void BlockGroups::emit(EmitGrid emitGrid, unsigned &number) {
   llvm::DenseSet<OpGroup *> done;
@@ -190,7 +256,9 @@ void BlockGroups::emit(EmitGrid emitGrid, unsigned &number) {
   for (const auto &group : llvm::reverse(groups_)) {
     if (!group->isFeasible() || done.count(group.get()))
       continue;
-    std::vector<OpGroup *> fused = fusedWith(group.get());
+    std::vector<OpGroup *> fused = sharingWith(group.get());
+    if (fused.size() == 1)
+      fused = fusedWith(group.get());
     done.insert(fused.begin(), fused.end());
     emitGrid(fused, number++);
   }

@@ -22,10 +22,13 @@ llvm::SmallVector<GridEmitter::RootStores> GridEmitter::settle() {
     if (last->isBeforeInBlock(group->root()))
       last = group->root();
   b_.setInsertionPointAfter(last);
+  auto takesTiles = [&](Operation *user) {
+    return llvm::any_of(groups_, [&](OpGroup *group) { return group->contains(user); });
+  };
   std::vector<std::vector<RootStorage>> storages(groups_.size());
   for (size_t i = 0; i < groups_.size(); ++i)
     for (Value result : groups_[i]->root()->getResults())
-      storages[i].push_back(allocateFor(b_, result));
+      storages[i].push_back(allocateFor(b_, result, takesTiles));
   for (const std::vector<RootStorage> &ofRoot : storages)
     for (const RootStorage &storage : ofRoot)
       // Stores of several roots come together, so that one grid can stand before them.
@@ -35,8 +38,7 @@ llvm::SmallVector<GridEmitter::RootStores> GridEmitter::settle() {
   StoreOp first;
   for (size_t i = 0; i < groups_.size(); ++i)
     for (const RootStorage &storage : storages[i]) {
-      StoreOp store = storeFor(b_, storage,
-                               [&](Operation *user) -> bool { return groups_[i]->contains(user); });
+      StoreOp store = storeFor(b_, storage, takesTiles);
       stores[i].push_back(store);
       written_.push_back(store.getRef());
       if (!first || store->isBeforeInBlock(first))

@@ -45,6 +45,8 @@ struct GroupLimits {
   bool tilesAreMatrices;
   /// A group whose tiles depend on each other stays as it is, for code that runs outside of grids.
   bool needsIndependentTiles;
+  /// Groups with the same tiles that compute from the same values share a grid, so that these values are no arrays.
+  bool sharesGrids;
   size_t mostMembers;
 
   /// What can be the root of a group, or dead once groups have grids.

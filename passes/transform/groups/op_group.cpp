@@ -169,8 +169,7 @@ bool OpGroup::add(Operation *op, const AxisMap &map) {
   return true;
 }
 
-/// The member that was added last, but for what became of axes.
-void OpGroup::removeLast() {
+void OpGroup::takeBack() {
   Operation *op = members_.back().first;
   members_.pop_back();
   operands_.erase(op);
@@ -185,6 +184,8 @@ void OpGroup::removeLast() {
     products_.pop_back();
   if (isScan(op))
     scans_.pop_back();
+  axes_ = axesBefore_;
+  parents_ = parentsBefore_;
 }
 
 /// Where all of these need a value; nothing if there is no such place.
@@ -299,8 +300,8 @@ bool OpGroup::tryJoin(Operation *op) {
       llvm::any_of(found->second, [](const Access &a) { return a.isBox; }))
     return false;
   // The copies restore the axes if the join turns out to be impossible.
-  std::vector<SpaceAxis> axes = axes_;
-  std::vector<int64_t> parents = parents_;
+  axesBefore_ = axes_;
+  parentsBefore_ = parents_;
   newUses_.clear();
   // A join must not take away the last parallel axis that the group had.
   bool hadParallel = !parallel().empty();
@@ -310,10 +311,12 @@ bool OpGroup::tryJoin(Operation *op) {
     foldOwnAxes(op);
   // An unsound group is undone completely: member, uses and axes.
   if (!isAdded || !isSound() || parallel().empty() == hadParallel) {
-    if (isAdded)
-      removeLast();
-    axes_ = std::move(axes);
-    parents_ = std::move(parents);
+    if (isAdded) {
+      takeBack();
+    } else {
+      axes_ = axesBefore_;
+      parents_ = parentsBefore_;
+    }
     return false;
   }
   if (ownsAllAxes())

@@ -35,6 +35,8 @@ public:
   /// Adds an operation all of whose uses are in the group; false (and nothing changed) when it does
   /// not fit.
   bool tryJoin(mlir::Operation *op);
+  /// Takes back the last addition, which succeeded and which nothing has followed.
+  void takeBack();
   /// The root and what joined it, users before what they use.
   llvm::SmallVector<mlir::Operation *> members() const;
   bool hasProduct() const { return !products_.empty(); }
@@ -69,7 +71,6 @@ private:
 
   // members
   bool add(mlir::Operation *op, const AxisMap &map);
-  void removeLast();
   std::optional<Maps> operandMapsOf(mlir::Operation *op, const AxisMap &map);
   Maps scanMaps(mlir::Operation *scan, const AxisMap &map);
   void addFoldedAxes(mlir::Operation *reduction, AxisMap &operand);
@@ -96,6 +97,8 @@ private:
   llvm::SmallVector<Access, 4> newUses_; ///< of the member that is being added
   std::vector<SpaceAxis> axes_;
   std::vector<int64_t> parents_;
+  std::vector<SpaceAxis> axesBefore_; ///< the space before the last addition
+  std::vector<int64_t> parentsBefore_;
 };
 
 /// The axes, but for whole ones, of the value of a group that has the most: the last two are the rows

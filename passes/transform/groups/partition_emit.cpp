@@ -219,9 +219,17 @@ void PartitionEmitter::emitGroup(llvm::ArrayRef<StoreOp> stores) {
     Value tile =
         number == 0 ? first : first.getDefiningOp()->getResult(static_cast<unsigned>(number));
     TileBox box = boxOfTile(into, group_->mapOf(group_->root()));
-    b_.create<StoreOp>(into.getLoc(), tile, into.getRef(), box.offsets, box.lengths, box.steps,
-                       Value(), into.getDroppedAttr(), IntegerAttr(), StringAttr());
+    stored_.push_back(b_.create<StoreOp>(into.getLoc(), tile, into.getRef(), box.offsets,
+                                         box.lengths, box.steps, Value(), into.getDroppedAttr(),
+                                         IntegerAttr(), StringAttr()));
   }
+}
+
+/// The stores stand at the end, side by side, so that one loop over elements may do several of them.
+void PartitionEmitter::emitCode(llvm::ArrayRef<RootStores> stores) {
+  emitGrid(stores);
+  for (StoreOp store : stored_)
+    store->moveBefore(store->getBlock()->getTerminator());
 }
 
 } // namespace ptl::ir

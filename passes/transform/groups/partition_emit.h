@@ -18,6 +18,7 @@ private:
   bool hasEqualTiles(int64_t id) const override { return axis(id).step == 1; }
   std::string tileName(int64_t id) override;
   mlir::Location positionLoc() const override;
+  void emitCode(llvm::ArrayRef<RootStores> stores) override;
   void emitGroup(llvm::ArrayRef<StoreOp> into) override;
 
   mlir::Value tileBudget();
@@ -29,6 +30,7 @@ private:
   ArrayType tileType(ArrayType type, const AxisMap &map);
 
   llvm::DenseMap<mlir::Value, mlir::Value> tiles_;
+  llvm::SmallVector<StoreOp> stored_;
 };
 
 } // namespace ptl::ir

@@ -10,11 +10,22 @@ using namespace mlir;
 
 namespace ptl::ir {
 
-StoreOp onlyStore(Value result) {
-  // A second user needs the value itself, not only its storage.
-  if (!result.hasOneUse())
-    return {};
-  auto store = dyn_cast<StoreOp>(*result.getUsers().begin());
+/// The only use that takes no tiles; null if there are more, or none.
+static Operation *onlyUser(Value result, TakesTiles takes) {
+  Operation *only = nullptr;
+  for (OpOperand &use : result.getUses()) {
+    if (takes && takes(use.getOwner()))
+      continue;
+    // A second user needs the value itself, not only its storage.
+    if (only)
+      return nullptr;
+    only = use.getOwner();
+  }
+  return only;
+}
+
+StoreOp onlyStore(Value result, TakesTiles takes) {
+  auto store = dyn_cast_or_null<StoreOp>(onlyUser(result, takes));
   // Scattered or atomic stores do not take tiles one by one.
   bool plain = store && store->getBlock() == result.getParentBlock() && !store.getIndex() &&
                !store.getAtomic() &&
@@ -35,8 +46,8 @@ StoreOp onlyStore(Value result) {
   return store;
 }
 
-bool mayStoreBehind(Value result, Operation *last) {
-  StoreOp store = onlyStore(result);
+bool mayStoreBehind(Value result, Operation *last, TakesTiles takes) {
+  StoreOp store = onlyStore(result, takes);
   if (!store)
     return true;
   Block *block = result.getParentBlock();
@@ -59,16 +70,18 @@ bool mayStoreBehind(Value result, Operation *last) {
 }
 
 void bringStore(OpBuilder &builder, const RootStorage &storage) {
-  if (StoreOp store = storage.ref ? StoreOp() : onlyStore(storage.result))
+  if (StoreOp store = storage.plain)
     store->moveBefore(builder.getInsertionBlock(), builder.getInsertionPoint());
 }
 
-RootStorage allocateFor(OpBuilder &builder, Value result) {
+RootStorage allocateFor(OpBuilder &builder, Value result, TakesTiles takes) {
   RootStorage storage;
   storage.result = result;
   Operation *root = result.getDefiningOp();
   // A root with several results has its grid at the root, so its stores have to move there.
-  if (onlyStore(result) && (root->getNumResults() == 1 || mayStoreBehind(result, root)))
+  if (root->getNumResults() == 1 || mayStoreBehind(result, root))
+    storage.plain = onlyStore(result, takes);
+  if (storage.plain)
     return storage;
   Location loc = root->getLoc();
   auto type = cast<ArrayType>(result.getType());
@@ -84,11 +97,10 @@ RootStorage allocateFor(OpBuilder &builder, Value result) {
   return storage;
 }
 
-StoreOp storeFor(OpBuilder &builder, const RootStorage &storage,
-                 llvm::function_ref<bool(Operation *)> stays) {
+StoreOp storeFor(OpBuilder &builder, const RootStorage &storage, TakesTiles takes) {
   Value result = storage.result;
-  if (!storage.ref)
-    return onlyStore(result);
+  if (storage.plain)
+    return storage.plain;
   Location loc = result.getLoc();
   auto none = builder.getDenseI64ArrayAttr({});
   auto store = builder.create<StoreOp>(loc, result, storage.ref, storage.offsets, storage.lengths,
@@ -97,7 +109,7 @@ StoreOp storeFor(OpBuilder &builder, const RootStorage &storage,
                                      storage.lengths, ValueRange(), Value(), none);
   // Other users read what the grid has stored.
   result.replaceUsesWithIf(
-      load, [&](OpOperand &use) { return use.getOwner() != store && !stays(use.getOwner()); });
+      load, [&](OpOperand &use) { return use.getOwner() != store && !takes(use.getOwner()); });
   return store;
 }
 

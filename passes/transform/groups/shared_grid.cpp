@@ -1,0 +1,75 @@
+#include "passes/transform/groups/shared_grid.h"
+
+#include "passes/transform/groups/group_schedule.h"
+#include "passes/transform/groups/root_storage.h"
+
+using namespace mlir;
+
+namespace ptl::ir {
+
+void sortByRoots(llvm::MutableArrayRef<OpGroup *> groups) {
+  llvm::sort(groups, [](OpGroup *a, OpGroup *b) { return a->root()->isBeforeInBlock(b->root()); });
+}
+
+bool haveSameTiles(const OpGroup &a, const OpGroup &b) {
+  bool areMatrices = a.limits().tilesAreMatrices;
+  AxisMap own = a.mapOf(a.root()), other = b.mapOf(b.root());
+  // A grid of products and one of other tiles have different sizes.
+  if (areMatrices && (own.size() != other.size() || a.hasProduct() != b.hasProduct()))
+    return false;
+  size_t rank = std::max(own.size(), other.size());
+  // Groups of different rank compare with whole axes added.
+  own.resize(rank, kWhole);
+  other.resize(rank, kWhole);
+  return llvm::all_of(llvm::zip(own, other), [&](auto pair) {
+    auto [left, right] = pair;
+    if (left == kWhole || right == kWhole)
+      return left == right;
+    return a.isParallel(left) == b.isParallel(right) &&
+           (!areMatrices || a.isBatch(left) == b.isBatch(right)) &&
+           sameLength(a.axis(left).extent, b.axis(right).extent);
+  });
+}
+
+bool maySettleTogether(llvm::ArrayRef<OpGroup *> groups) {
+  Operation *last = groups.front()->root();
+  for (OpGroup *group : groups)
+    if (last->isBeforeInBlock(group->root()))
+      last = group->root();
+  auto takes = [&](Operation *user) {
+    return llvm::any_of(groups, [&](OpGroup *group) { return group->contains(user); });
+  };
+  return llvm::all_of(groups, [&](OpGroup *group) {
+    Value result = group->root()->getResult(0);
+    StoreOp store = onlyStore(result, takes);
+    // Something that needs a stored value in the middle would keep the grids from being one.
+    bool isNeeded = llvm::any_of(result.getUsers(), [&](Operation *user) {
+      Operation *inBlock = last->getBlock()->findAncestorOpInBlock(*user);
+      return !takes(user) && user != store && inBlock && inBlock->isBeforeInBlock(last);
+    });
+    return !isNeeded && mayStoreBehind(result, last, takes);
+  });
+}
+
+static bool isScheduled(Operation *op) {
+  return attrs::tile.of(op) || attrs::split.isOn(op) || attrs::fuse.of(op) || attrs::item.of(op);
+}
+
+bool mayShareGrid(llvm::ArrayRef<OpGroup *> groups) {
+  const OpGroup &first = *groups.front();
+  return llvm::all_of(groups,
+                      [&](const OpGroup *group) {
+                        Operation *root = group->root();
+                        return group->isFeasible() && root->getNumResults() == 1 &&
+                               !group->hasProduct() &&
+                               root->getBlock() == first.root()->getBlock() &&
+                               !keptApart(root, first.root()) &&
+                               extentsOf(root->getResult(0).getType()) ==
+                                   extentsOf(first.root()->getResult(0).getType()) &&
+                               llvm::none_of(group->members(), isScheduled) &&
+                               haveSameTiles(first, *group);
+                      }) &&
+         maySettleTogether(groups);
+}
+
+} // namespace ptl::ir
