@@ -69,6 +69,12 @@ void Panel::emit(const Emit &e) const {
 
 void multiplyPacked(const Emit &e, const ProductPlan &p, ArrayRef<func::FuncOp> blocks,
                     const PackedTile &tile) {
+  if (p.movesA())
+    callFunction(e, startsFunction(e, p), {tile.b, tile.steps, tile.width});
+  if (p.usesMatrices()) {
+    callFunction(e, padFunction(e, p), {tile.a, tile.b, tile.height, tile.steps, tile.width});
+    configureMatrices(e);
+  }
   forEach(e, tile.width, p.columns(), [&](const Emit &e, Value j) {
     Value left = minimum(e, e.index(p.columns()), e.sub(tile.width, j));
     // Panels are spaced for the full depth of the plan, as `Target::address` packs them.
@@ -90,6 +96,8 @@ void multiplyPacked(const Emit &e, const ProductPlan &p, ArrayRef<func::FuncOp> 
     // A block of one vector does half the work where no more columns are left.
     e.branch(e.cmpi(CmpIPredicate::sle, left, p.lanes), {}, panel(1), panel(p.vectors()));
   });
+  if (p.usesMatrices())
+    releaseMatrices(e);
 }
 
 std::pair<Value, Value> packedAtATime(const Emit &e, const ProductPlan &p, Value m, Value n) {
@@ -239,7 +247,25 @@ static func::FuncOp blockedFunction(const Emit &outer, const ProductPlan &p) {
   });
 }
 
+// Registers of matrices for products that fill some of them, where the system grants them; else as without them.
+static func::FuncOp matrixProductFunction(const Emit &outer, const ProductPlan &p) {
+  func::FuncOp blocked = blockedFunction(outer, p),
+               vectors = productFunction(outer, withoutMatrices(p, outer.unit));
+  return functionOfOperands(outer, p, "ptl_product_", [&](const Emit &e, const Operands &o) {
+    Value goes = e.bitAnd(goesByMatrices(e, o.m, o.n), e.cmpi(CmpIPredicate::ne, o.k, 0));
+    auto by = [&](func::FuncOp function) {
+      return [&, function](const Emit &e) -> SmallVector<Value> {
+        callFunction(e, function, o.values());
+        return {};
+      };
+    };
+    e.branch(goes, {}, by(blocked), by(vectors));
+  });
+}
+
 func::FuncOp productFunction(const Emit &outer, const ProductPlan &p) {
+  if (p.usesMatrices())
+    return matrixProductFunction(outer, p);
   func::FuncOp blocked = blockedFunction(outer, p), direct;
   if (mayGoDirectly(outer, p))
     direct = functionOfOperands(outer, p, "ptl_in_place_", [&](const Emit &e, const Operands &o) {

@@ -98,6 +98,7 @@ enum class Step : uint8_t {
   Floats,     ///< of `f32`
   Doubles,    ///< of `f64`
   Bf16Pairs,  ///< `f32` sums of pairs of `bf16`
+  ByteQuads,  ///< `i32` sums of four products of bytes
   I16Pairs,   ///< `i32` sums of pairs of `i16`
   I16Products ///< the same by a multiplication and an addition
 };
@@ -115,14 +116,37 @@ llvm::Value *addProducts(llvm::IRBuilder<> &b, llvm::Value *sum, llvm::Value *fa
   return b.CreateAdd(sum, product);
 }
 
+bool isWide(const llvm::Value *sum) {
+  return llvm::cast<llvm::FixedVectorType>(sum->getType())->getNumElements() == 16;
+}
+
+/// Products that one step adds to each sum.
+unsigned productsOf(Step step) {
+  switch (step) {
+  case Step::Floats:
+  case Step::Doubles:
+    return 1;
+  case Step::ByteQuads:
+    return 4;
+  default:
+    return 2;
+  }
+}
+
 llvm::Value *stepOf(llvm::IRBuilder<> &b, Step step, llvm::Value *sum, llvm::Value *factor,
                     llvm::Value *summand) {
   switch (step) {
   case Step::Bf16Pairs:
     return b.CreateIntrinsic(llvm::Intrinsic::x86_avx512bf16_dpbf16ps_512, {},
                              {sum, factor, factor});
+  case Step::ByteQuads:
+    return b.CreateIntrinsic(isWide(sum) ? llvm::Intrinsic::x86_avx512_vpdpbusd_512
+                                         : llvm::Intrinsic::x86_avx512_vpdpbusd_256,
+                             {}, {sum, factor, factor});
   case Step::I16Pairs:
-    return b.CreateIntrinsic(llvm::Intrinsic::x86_avx512_vpdpwssd_512, {}, {sum, factor, factor});
+    return b.CreateIntrinsic(isWide(sum) ? llvm::Intrinsic::x86_avx512_vpdpwssd_512
+                                         : llvm::Intrinsic::x86_avx512_vpdpwssd_256,
+                             {}, {sum, factor, factor});
   case Step::I16Products:
     return addProducts(b, sum, factor);
   default:
@@ -142,7 +166,7 @@ std::unique_ptr<llvm::Module> multiplyAddLoop(llvm::LLVMContext &context, Step k
   auto *entry = llvm::BasicBlock::Create(context, "entry", function);
   auto *loop = llvm::BasicBlock::Create(context, "loop", function);
   auto *exit = llvm::BasicBlock::Create(context, "exit", function);
-  bool integers = kind == Step::I16Pairs || kind == Step::I16Products;
+  bool integers = kind == Step::ByteQuads || kind == Step::I16Pairs || kind == Step::I16Products;
   llvm::Type *element = kind == Step::Doubles ? b.getDoubleTy()
                         : integers            ? static_cast<llvm::Type *>(b.getInt32Ty())
                                               : b.getFloatTy();
@@ -297,8 +321,7 @@ double multiplyAddRate(const cpu::Processor &processor, Step step) {
   };
   // Some more pieces than threads let a slow thread do fewer.
   int64_t count = rt::ThreadPool::shared().threadCount() * 4;
-  unsigned products = bytes / (step == Step::Doubles ? 8 : 4) *
-                      (step == Step::Floats || step == Step::Doubles ? 1 : 2);
+  unsigned products = bytes / (step == Step::Doubles ? 8 : 4) * productsOf(step);
   double flops = 2.0 * kSteps * kChains * products * static_cast<double>(count);
   return flops / bestTime(body, &run, count);
 }
@@ -323,12 +346,13 @@ MachinePeaks measurePeaks(const cpu::Processor &processor) {
   peaks.bf16Flops = hasWide && processor.vectors.bf16Pairs
                         ? multiplyAddRate(processor, Step::Bf16Pairs)
                         : peaks.flops;
-  if (hasWide && processor.vectors.i16Pairs)
-    peaks.pairFlops = multiplyAddRate(processor, Step::I16Pairs);
-  else
-    peaks.pairFlops = processor.vectors.i16PairBytes == processor.vectors.bytes
-                          ? multiplyAddRate(processor, Step::I16Products)
-                          : peaks.flops;
+  const cpu::VectorUnit &unit = processor.vectors;
+  peaks.pairFlops = unit.i16DotBytes == unit.bytes ? multiplyAddRate(processor, Step::I16Pairs)
+                    : unit.i16PairBytes == unit.bytes
+                        ? multiplyAddRate(processor, Step::I16Products)
+                        : peaks.flops;
+  peaks.byteFlops = unit.byteDotBytes == unit.bytes ? multiplyAddRate(processor, Step::ByteQuads)
+                                                    : peaks.pairFlops;
   return peaks;
 }
 

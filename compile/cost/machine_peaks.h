@@ -18,7 +18,8 @@ struct MachinePeaks {
   double doubleFlops = 0; ///< likewise of `f64`
   double bf16Flops =
       0; ///< likewise of pairs of `bf16`, where the processor has them; else of `f32`
-  double pairFlops = 0;  ///< likewise of pairs of `i16`, to which `i8` is widened
+  double pairFlops = 0;  ///< likewise of pairs of `i16`
+  double byteFlops = 0;  ///< likewise of bytes: four at a time, or widened to `i16`
   int64_t cacheSize = 0; ///< bytes of the last-level cache; 0: not known
 };
 
