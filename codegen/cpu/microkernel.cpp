@@ -67,12 +67,17 @@ void Panel::emit(const Emit &e) const {
   });
 }
 
+void finishPanels(const Emit &e, const ProductPlan &p, Value b, Value steps, Value width) {
+  if (p.movesA())
+    callFunction(e, startsFunction(e, p), {b, steps, width});
+  if (p.usesMatrices())
+    callFunction(e, padPanelsFunction(e, p), {b, steps, width});
+}
+
 void multiplyPacked(const Emit &e, const ProductPlan &p, ArrayRef<func::FuncOp> blocks,
                     const PackedTile &tile) {
-  if (p.movesA())
-    callFunction(e, startsFunction(e, p), {tile.b, tile.steps, tile.width});
   if (p.usesMatrices()) {
-    callFunction(e, padFunction(e, p), {tile.a, tile.b, tile.height, tile.steps, tile.width});
+    callFunction(e, padRowsFunction(e, p), {tile.a, tile.height, tile.steps});
     configureMatrices(e);
   }
   forEach(e, tile.width, p.columns(), [&](const Emit &e, Value j) {
@@ -134,6 +139,7 @@ void Blocking::depths(const Emit &e, Value jc, Value pc, Value width) const {
       elementPointer(e, o.b, storageType(p.b), e.add(e.mul(pc, o.bRow), e.mul(jc, o.bColumn)));
   // The packed panels of B serve all rows of A, so they are packed outside of that loop.
   callFunction(e, packPanels, {packedB, sourceB, o.bRow, o.bColumn, numbers, width});
+  finishPanels(e, p, packedB, steps, width);
   forParts(e, o.m, rows, [&](const Emit &e, Value ic, Value height) {
     Value source =
         elementPointer(e, o.a, storageType(p.a), e.add(e.mul(ic, o.aRow), e.mul(pc, o.aColumn)));

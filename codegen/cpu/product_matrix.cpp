@@ -54,31 +54,53 @@ Value goesByMatrices(const Emit &e, Value m, Value n) {
       [&](const Emit &e) { return SmallVector<Value>{e.integer(e.b.getI1Type(), 0)}; })[0];
 }
 
-func::FuncOp padFunction(const Emit &outer, const ProductPlan &p) {
-  Type pointer = pointerType(outer.b.getContext()), index = outer.b.getIndexType();
-  SmallVector<Type> types = {pointer, pointer, index, index, index};
-  return defineFunction(outer, "ptl_pad_" + p.suffix, types, [&](const Emit &e, ValueRange v) {
-    Value steps = v[3], end = roundUpTo(e, steps, p.lanes);
-    Value zeros = e.zero(VectorType::get({p.lanes}, p.packed));
-    e.branch(e.cmpi(CmpIPredicate::slt, steps, end), {}, [&](const Emit &e) -> SmallVector<Value> {
-      // Rows of packed A have room for a vector behind the deepest lane.
-      forEach(e, v[2], 1, [&](const Emit &e, Value r) {
-        Value at = e.add(e.mul(r, e.index(p.pitch())), steps);
-        storeRaw(e, elementPointer(e, v[0], p.packed, at), zeros);
-      });
-      forEach(e, v[4], p.columns(), [&](const Emit &e, Value j) {
-        Value panel = elementPointer(e, v[1], p.packed, e.mul(j, e.index(p.panelRows())));
-        e.loop(steps, end, e.index(1), {}, [&](const Emit &e, Value k, ValueRange) {
-          for (int64_t vector = 0; vector < p.vectors(); ++vector) {
-            Value at = e.add(e.mul(k, e.index(p.columns())), e.index(vector * p.lanes));
-            storeRaw(e, elementPointer(e, panel, p.packed, at), zeros);
-          }
-          return SmallVector<Value>();
-        });
-      });
-      return {};
-    });
+// `body` gets the arguments, of which number `steps` is how many there are, and the multiple; nothing is to be written where that is the same.
+static func::FuncOp padding(const Emit &outer, const std::string &name, ArrayRef<Type> types,
+                            const ProductPlan &p, size_t steps,
+                            llvm::function_ref<void(const Emit &, ValueRange, Value)> body) {
+  return defineFunction(outer, name + p.suffix, types, [&](const Emit &e, ValueRange v) {
+    Value end = roundUpTo(e, v[steps], p.lanes);
+    e.branch(e.cmpi(CmpIPredicate::slt, v[steps], end), {},
+             [&](const Emit &e) -> SmallVector<Value> {
+               body(e, v, end);
+               return {};
+             });
   });
+}
+
+func::FuncOp padRowsFunction(const Emit &outer, const ProductPlan &p) {
+  Type pointer = pointerType(outer.b.getContext()), index = outer.b.getIndexType();
+  return padding(outer, "ptl_pad_rows_", {pointer, index, index}, p, 2,
+                 [&](const Emit &e, ValueRange v, Value) {
+                   // Rows have room for a vector behind the deepest lane.
+                   forEach(e, v[1], 1, [&](const Emit &e, Value r) {
+                     Value at = e.add(e.mul(r, e.index(p.pitch())), v[2]);
+                     storeRaw(e, elementPointer(e, v[0], p.packed, at),
+                              e.zero(VectorType::get({p.lanes}, p.packed)));
+                   });
+                 });
+}
+
+func::FuncOp padPanelsFunction(const Emit &outer, const ProductPlan &p) {
+  Type pointer = pointerType(outer.b.getContext()), index = outer.b.getIndexType();
+  auto row = [&](const Emit &e, Value panel, Value k) {
+    for (int64_t vector = 0; vector < p.vectors(); ++vector) {
+      Value at = e.add(e.mul(k, e.index(p.columns())), e.index(vector * p.lanes));
+      storeRaw(e, elementPointer(e, panel, p.packed, at),
+               e.zero(VectorType::get({p.lanes}, p.packed)));
+    }
+  };
+  return padding(outer, "ptl_pad_panels_", {pointer, index, index}, p, 1,
+                 [&](const Emit &e, ValueRange v, Value end) {
+                   forEach(e, v[2], p.columns(), [&](const Emit &e, Value j) {
+                     Value panel =
+                         elementPointer(e, v[0], p.packed, e.mul(j, e.index(p.panelRows())));
+                     e.loop(v[1], end, e.index(1), {}, [&](const Emit &e, Value k, ValueRange) {
+                       row(e, panel, k);
+                       return SmallVector<Value>();
+                     });
+                   });
+                 });
 }
 
 namespace {

@@ -40,7 +40,7 @@ struct ProductPlan {
   /// Numbers along the contracted axis per lane.
   int64_t perLane() const;
   /// Whether registers of matrices multiply. Their steps along the contracted axis are as long as a vector, so packed operands end in
-  /// zeros (`padFunction`).
+  /// zeros (`padRowsFunction`, `padPanelsFunction`).
   bool usesMatrices() const { return unit >= ProductUnit::ByteMatrix; }
   /// Whether numbers of A are packed 128 too large or too small, which gives them a sign or takes it: a `ByteQuad` has one of each.
   /// The sums of a block begin with what that adds up to, which stands behind the last row of each packed panel of B (`startsFunction`).
@@ -101,9 +101,13 @@ mlir::func::FuncOp combinationFunction(const Emit &e, const ProductPlan &p, mlir
 inline constexpr int64_t kMovedBytes = 0x80808080;
 /// (b, steps, width): writes behind the rows of packed panels of B with what sums begin, where the plan moves numbers of A.
 mlir::func::FuncOp startsFunction(const Emit &e, const ProductPlan &p);
-
-/// (a, b, height, steps, width): writes zeros behind the lanes of packed operands up to the next multiple of a vector.
-mlir::func::FuncOp padFunction(const Emit &e, const ProductPlan &p);
+/// (a, height, steps) and (b, steps, width): write zeros behind the lanes of packed rows of A, or the rows of packed panels of B, up to
+/// the next multiple of a vector.
+mlir::func::FuncOp padRowsFunction(const Emit &e, const ProductPlan &p);
+mlir::func::FuncOp padPanelsFunction(const Emit &e, const ProductPlan &p);
+/// Writes what blocks read of packed panels of B besides B: `steps` rows of `width` lanes have been packed.
+void finishPanels(const Emit &e, const ProductPlan &p, mlir::Value b, mlir::Value steps,
+                  mlir::Value width);
 /// As `blockFunction`, by registers of matrices, between `configureMatrices` and `releaseMatrices`.
 mlir::func::FuncOp matrixBlockFunction(const Emit &e, const ProductPlan &p, RegisterBlock block);
 void configureMatrices(const Emit &e);
@@ -142,7 +146,7 @@ mlir::func::FuncOp productFunction(const Emit &e, const ProductPlan &p);
 struct PackedTile {
   mlir::Value a, b, c, cRow, height, width, steps, fresh;
 };
-/// C = or += A * B, block by block. `blocks` are those of the plan.
+/// C = or += A * B, block by block. `blocks` are those of the plan; panels of B are finished.
 void multiplyPacked(const Emit &e, const ProductPlan &p, llvm::ArrayRef<mlir::func::FuncOp> blocks,
                     const PackedTile &tile);
 /// How many rows of A and columns of B are packed at a time.

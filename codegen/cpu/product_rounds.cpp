@@ -273,6 +273,7 @@ void Sum::inBlocks(const Emit &e) const {
     forParts(e, n, columns, [&](const Emit &e, Value jc, Value width) {
       forRuns(e, p, all, [&](const Emit &e, const PieceRun &run) {
         packRun(e, p, all, run, packedB, jc, width);
+        finishPanels(e, p, packedB, run.lanes, width);
         forParts(e, m, rows, [&](const Emit &e, Value ic, Value height) {
           e.loop(e.index(0), run.count, e.index(1), e.index(0),
                  [&](const Emit &e, Value i, ValueRange lane) -> SmallVector<Value> {

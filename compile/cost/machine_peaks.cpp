@@ -1,13 +1,13 @@
 #include "compile/cost/machine_peaks.h"
 
+#include "compile/cost/best_time.h"
+#include "compile/cost/matrix_rate.h"
 #include "frontend/base/printed.h"
-#include "runtime/schedule/pool.h"
 
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/IntrinsicsX86.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -18,11 +18,6 @@ namespace ptl {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-constexpr int kRounds = 5; ///< at least; the best one counts
-/// Rounds go on for so long, so that what else runs on the machine leaves one of them alone.
-constexpr double kSeconds = 0.03;
 constexpr int64_t kCopyBytes = int64_t(64) << 20, kCopyChunk = int64_t(1) << 20;
 /// Sums in flight: more than the latency of a multiply-add times its rate, and no more than there
 /// are registers.
@@ -31,20 +26,6 @@ constexpr int64_t kSteps = 200'000;
 constexpr unsigned kReadsAtOnce = 8; ///< vectors: more than one load waits for memory
 /// Two arrays of this part of the last-level cache are in it, and not in those before it.
 constexpr int64_t kShareOfCache = 6;
-
-/// Seconds of the fastest of a few rounds over all threads.
-double bestTime(rt::ThreadPool::Body body, void *closure, int64_t count) {
-  double best = 0, total = 0;
-  for (int round = 0; round < kRounds || total < kSeconds; ++round) {
-    Clock::time_point start = Clock::now();
-    rt::ThreadPool::shared().run(body, closure, count, 1, nullptr);
-    double time = std::chrono::duration<double>(Clock::now() - start).count();
-    // Whatever else runs only makes a round slower, so the fastest one is nearest to the machine.
-    best = round == 0 ? time : std::min(best, time);
-    total += time;
-  }
-  return best;
-}
 
 /// Two arrays that are filled, so that their pages are there.
 struct Buffers {
@@ -353,6 +334,9 @@ MachinePeaks measurePeaks(const cpu::Processor &processor) {
                         : peaks.flops;
   peaks.byteFlops = unit.byteDotBytes == unit.bytes ? multiplyAddRate(processor, Step::ByteQuads)
                                                     : peaks.pairFlops;
+  peaks.halfFlops = std::max(peaks.flops, matrixRate(processor, MatrixProduct::F16));
+  peaks.bf16Flops = std::max(peaks.bf16Flops, matrixRate(processor, MatrixProduct::Bf16));
+  peaks.byteFlops = std::max(peaks.byteFlops, matrixRate(processor, MatrixProduct::Bytes));
   return peaks;
 }
 

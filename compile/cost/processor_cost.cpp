@@ -141,6 +141,8 @@ void Counts::addOperations(Load &load, const CountedOp &counted) const {
       return take(Unit::F64, 2 * amount, peaks_.doubleFlops);
     if (element.isBF16())
       return take(Unit::Bf16, 2 * amount, peaks_.bf16Flops);
+    if (element.isF16())
+      return take(Unit::F32, 2 * amount, peaks_.halfFlops);
     if (isa<IntegerType>(element)) {
       unsigned width = element.getIntOrFloatBitWidth();
       return take(Unit::Integers, 2 * amount,

@@ -21,6 +21,7 @@ MachinePeaks slowMachine() {
   peaks.flops = 1e9;
   peaks.doubleFlops = 5e8;
   peaks.bf16Flops = 2e9;
+  peaks.halfFlops = 1e9;
   peaks.pairFlops = 4e9;
   peaks.byteFlops = 8e9;
   return peaks;
@@ -189,7 +190,7 @@ TEST(ProcessorCost, ratesThatAreMeasuredAreThoseOfAMachine) {
   const MachinePeaks &peaks = hostPeaks();
   EXPECT_EQ(&peaks, &hostPeaks());
   for (double rate : {peaks.bytes, peaks.readBytes, peaks.flops, peaks.doubleFlops, peaks.bf16Flops,
-                      peaks.pairFlops, peaks.byteFlops})
+                      peaks.halfFlops, peaks.pairFlops, peaks.byteFlops})
     EXPECT_TRUE(std::isfinite(rate) && rate > 1e7) << rate;
   EXPECT_NE(peaksText(peaks), "");
 }
