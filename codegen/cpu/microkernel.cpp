@@ -7,10 +7,12 @@ using arith::CmpIPredicate;
 
 namespace ptl::cpu {
 
-static constexpr int64_t BlockRows = 224;     // of A packed at a time
+// Rows of A packed at a time, fewer where they are long.
+static int64_t blockRows(const ProductPlan &p) { return p.depth > 256 ? 168 : 224; }
 static constexpr int64_t BlockColumns = 1024; // of B packed at a time
 // Where B is so narrow, each packed row of A is read no more often than this, so it should not leave the first cache in between.
-static constexpr int64_t NarrowPanels = 4, NarrowBlocks = 2;
+static constexpr int64_t NarrowPanels = 4;
+static int64_t narrowBlocks(const ProductPlan &p) { return p.depth > 256 ? 1 : 2; }
 
 // --- packed operands ------------------------------------------------------------------------------
 
@@ -107,8 +109,8 @@ void multiplyPacked(const Emit &e, const ProductPlan &p, ArrayRef<func::FuncOp> 
 
 std::pair<Value, Value> packedAtATime(const Emit &e, const ProductPlan &p, Value m, Value n) {
   Value isNarrow = e.cmpi(CmpIPredicate::sle, n, NarrowPanels * p.columns());
-  Value rows = e.select(isNarrow, evenParts(e, m, NarrowBlocks * p.rows(), p.rows()),
-                        evenParts(e, m, BlockRows, p.rows()));
+  Value rows = e.select(isNarrow, evenParts(e, m, narrowBlocks(p) * p.rows(), p.rows()),
+                        evenParts(e, m, blockRows(p), p.rows()));
   return {rows, evenParts(e, n, BlockColumns, p.columns())};
 }
 

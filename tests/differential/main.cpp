@@ -484,6 +484,11 @@ int main(int argc, char **argv) {
     findMissing(settings.records, totals);
   std::printf("%d calls of %d callables, %d differ", totals.calls, totals.callables,
               totals.failures);
+  if (settings.emulatesMatrices) {
+    int64_t products = ptl::cpu::testing::MatrixRegisters::products;
+    std::printf(", %lld products of registers", static_cast<long long>(products));
+    totals.failures += products == 0;
+  }
   if (totals.notCompiled)
     std::printf(", %d not compiled for the chip", totals.notCompiled);
   std::printf("\n");
