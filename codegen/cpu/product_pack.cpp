@@ -155,7 +155,7 @@ struct Packing {
 } // namespace
 
 // How far ahead of what is packed memory is asked for.
-static constexpr int64_t kRowsAhead = 4, kWrittenAhead = 2, kSquaresAhead = 2;
+static constexpr int64_t kRowsAhead = 4, kWrittenAhead = 2;
 // Panels that are written side by side: rows of more would need more lines and pages at a time than the first cache keeps. Their rows
 // are short, so more of them are asked for ahead, in the second level.
 static constexpr int64_t kPanelsTogether = 16, kPanelRowsAhead = 16;
@@ -211,18 +211,18 @@ void Packing::byGroups(const Emit &e) const {
   });
 }
 
-// Columns lie in memory as they are: squares of registers are transposed.
+// Columns lie in memory as they are: squares of registers are transposed, one behind the other down as many columns as a register has
+// lanes. A processor sees how these go on; columns beside each other may lie in a page each, and lines of few places of a cache.
 void Packing::byColumns(const Emit &e) const {
   int64_t lanes = from.p.lanes;
   Value columns = from.lanesAlong(e, Columns), last = e.sub(columns, e.index(1));
-  forEach(e, from.lanesAlong(e, Rows), lanes, [&](const Emit &e, Value r) {
-    Value mask = from.maskFrom(e, Rows, r);
-    forEach(e, columns, lanes, [&](const Emit &e, Value c) {
+  forEach(e, columns, lanes, [&](const Emit &e, Value c) {
+    forEach(e, from.lanesAlong(e, Rows), lanes, [&](const Emit &e, Value r) {
+      Value mask = from.maskFrom(e, Rows, r);
       SmallVector<Value> block;
       for (int64_t j = 0; j < lanes; ++j) {
         // Beyond the last column the last one is read again; what it gives is written to padding.
         Value column = minimum(e, e.add(c, e.index(j)), last);
-        from.fetch(e, r, e.add(column, e.index(kSquaresAhead * lanes)));
         block.push_back(from.loadVector(e, r, column, Rows, mask));
       }
       transposeRegisters(e, block);
