@@ -17,6 +17,13 @@ pub program doubles[M, N, K](a: f64[M, K], b: f64[K, N]) -> (c: f64[M, N]) { c =
 pub program halves[M, N, K](a: f16[M, K], b: f16[K, N]) -> (c: f32[M, N]) { c = a @ b }
 pub program brains[M, N, K](a: bf16[M, K], b: bf16[K, N]) -> (c: f32[M, N]) { c = a @ b }
 pub program bytes[M, N, K](a: i8[M, K], b: i8[K, N]) -> (c: i32[M, N]) { c = a @ b }
+pub program unsigned_bytes[M, N, K](a: u8[M, K], b: u8[K, N]) -> (c: i32[M, N]) { c = i32(a @ b) }
+pub program shorts[M, N, K](a: i16[M, K], b: i16[K, N]) -> (c: i32[M, N]) { c = a @ b }
+pub program rounds_of_bytes[R, M, N, K](a: i8[R, M, K], b: i8[R, K, N]) -> (c: i32[M, N]) {
+    var s = zeros(i32[M, N])
+    for r in 0..R { s += a[r, :, :] @ b[r, :, :] }
+    c = s
+}
 pub program rounds[R, M, N, K](a: f32[R, M, K], b: f32[R, K, N]) -> (c: f32[M, N]) {
     var s = zeros(f32[M, N])
     for r in 0..R { s += a[r, :, :] @ b[r, :, :] }
@@ -26,10 +33,18 @@ pub program rounds[R, M, N, K](a: f32[R, M, K], b: f32[R, K, N]) -> (c: f32[M, N
 
 # Expressions for multiplications; what a processor is expected to have must be there, and nothing that it lacks.
 YMM_FMA, ZMM_FMA = r"vfmadd\d+ps.*%ymm", r"vfmadd\d+ps.*%zmm"
-PAIRS_OF_BF16, PAIRS_OF_I16 = r"vdpbf16ps.*%zmm", r"vpdpwssd.*%zmm"
+PAIRS_OF_BF16 = r"vdpbf16ps.*%zmm"
+YMM_PAIRS_IN_ONE, ZMM_PAIRS_IN_ONE = r"vpdpwssd.*%ymm", r"vpdpwssd.*%zmm"
+YMM_QUADS, ZMM_QUADS = r"vpdpbusd.*%ymm", r"vpdpbusd.*%zmm"
 YMM_PAIRS, ZMM_PAIRS, XMM_PAIRS = r"vpmaddwd.*%ymm", r"vpmaddwd.*%zmm", r"\bpmaddwd.*%xmm"
-ALL = [YMM_FMA, ZMM_FMA, PAIRS_OF_BF16, PAIRS_OF_I16, YMM_PAIRS, ZMM_PAIRS, XMM_PAIRS]
+# Registers of matrices: configured, loaded, multiplied, stored and released, after the system has granted them.
+MATRICES = [r"ldtilecfg", r"tileloadd", r"tilezero", r"tilestored", r"tilerelease", r"call.*ptl_rt_matrix_registers"]
+OF_I8, OF_U8, OF_BF16, OF_F16 = r"tdpbssd", r"tdpbuud", r"tdpbf16ps", r"tdpfp16ps"
+WIDE = {ZMM_FMA, PAIRS_OF_BF16, ZMM_PAIRS_IN_ONE, ZMM_QUADS, ZMM_PAIRS}
+OF_MATRICES = {*MATRICES, OF_I8, OF_U8, OF_BF16, OF_F16}
+ALL = {*WIDE, *OF_MATRICES, YMM_FMA, YMM_PAIRS_IN_ONE, YMM_QUADS, YMM_PAIRS, XMM_PAIRS}
 BEST = "x86-64-v4+avx512bf16+avx512vnni"
+# What is left for small products, and for systems that do not grant registers of matrices, stands beside them.
 EXPECTED = {
     ("x86-64", "bytes"): [XMM_PAIRS],
     ("x86-64-v3", "floats"): [YMM_FMA],
@@ -37,6 +52,9 @@ EXPECTED = {
     ("x86-64-v3", "halves"): [YMM_FMA],
     ("x86-64-v3", "brains"): [YMM_FMA],
     ("x86-64-v3", "bytes"): [YMM_PAIRS],
+    ("x86-64-v3+avxvnni", "bytes"): [YMM_QUADS],
+    ("x86-64-v3+avxvnni", "unsigned_bytes"): [YMM_QUADS],
+    ("x86-64-v3+avxvnni", "shorts"): [YMM_PAIRS_IN_ONE],
     ("x86-64-v4", "floats"): [ZMM_FMA],
     ("x86-64-v4", "rounds"): [ZMM_FMA],
     ("x86-64-v4", "brains"): [ZMM_FMA],
@@ -44,8 +62,21 @@ EXPECTED = {
     (BEST, "floats"): [ZMM_FMA],
     (BEST, "halves"): [ZMM_FMA],
     (BEST, "brains"): [PAIRS_OF_BF16],
-    (BEST, "bytes"): [PAIRS_OF_I16],
+    (BEST, "bytes"): [ZMM_QUADS],
+    (BEST, "unsigned_bytes"): [ZMM_QUADS],
+    (BEST, "shorts"): [ZMM_PAIRS_IN_ONE],
+    ("sapphirerapids", "bytes"): [*MATRICES, OF_I8, ZMM_QUADS],
+    ("sapphirerapids", "unsigned_bytes"): [*MATRICES, OF_U8, ZMM_QUADS],
+    ("sapphirerapids", "rounds_of_bytes"): [*MATRICES, OF_I8, ZMM_QUADS],
+    ("sapphirerapids", "brains"): [*MATRICES, OF_BF16, PAIRS_OF_BF16],
+    ("sapphirerapids", "halves"): [ZMM_FMA],
+    ("sapphirerapids", "shorts"): [ZMM_PAIRS_IN_ONE],
+    ("graniterapids", "halves"): [*MATRICES, OF_F16, ZMM_FMA],
 }
+# What stands in no code for a processor.
+LACKING = {"x86-64": WIDE | OF_MATRICES | {YMM_FMA}, "x86-64-v3": WIDE | OF_MATRICES | {YMM_QUADS, YMM_PAIRS_IN_ONE},
+           "x86-64-v3+avxvnni": WIDE | OF_MATRICES, "x86-64-v4": OF_MATRICES | {PAIRS_OF_BF16, ZMM_QUADS, ZMM_PAIRS_IN_ONE},
+           BEST: OF_MATRICES, "sapphirerapids": {OF_F16}, "graniterapids": set()}  # fmt: skip
 # Vectors of numbers on ARM, from IR that names no processor.
 ON_ARM = {"floats": r"fmla\s+v\d+\.4s", "doubles": r"fmla\s+v\d+\.2d", "halves": r"fmla\s+v\d+\.4s", "rounds": r"fmla\s+v\d+\.4s"}
 
@@ -67,10 +98,30 @@ def check_x86(ptlc, source, folder):
         present = {each for each in ALL if re.search(each, text)}
         if missing := set(expected) - present:
             wrong.append(f"{entry} for {processor}: no {missing}")
-        wider = {ZMM_FMA, PAIRS_OF_BF16, PAIRS_OF_I16, ZMM_PAIRS} if processor in ("x86-64", "x86-64-v3") else set()
-        if extra := present & (wider - set(expected)):
+        if extra := present & LACKING[processor]:
             wrong.append(f"{entry} for {processor}: {extra}, which it lacks")
     return wrong
+
+
+def check_configuration(ptlc, source, folder):
+    """The memory that a processor reads the shapes of its registers from, as it is stored: eight registers of 16 rows of 64 bytes."""
+    text = compile_to(ptlc, source, "bytes", "llvm", "sapphirerapids", folder).read_text()
+    stored = dict.fromkeys(range(8))
+    memory = re.search(r"call void @llvm.x86.ldtilecfg\(ptr (?:\w+ )*(%[\w.]+)\)", text)
+    if not memory:
+        return ["no configuration of registers"]
+    places = {memory[1]: 0}
+    body = next(each for each in text.split("\ndefine ") if "llvm.x86.ldtilecfg" in each)
+    for name, base, count in re.findall(r"(%[\w.]+) = getelementptr (?:inbounds )?(?:i8|i64), ptr (%[\w.]+), i64 (\d+)", body):
+        if base in places:
+            unit = 1 if re.search(rf"{re.escape(name)} = getelementptr (?:inbounds )?i8", body) else 8
+            places[name] = places[base] + unit * int(count)
+    for kind, value, place in re.findall(r"store (i64|<\d+ x i64>) ([^,]+(?:, i64 [^,]+)*), ptr (%[\w.]+)", body):
+        if place in places and kind == "i64":
+            stored[places[place] // 8] = int(value)
+    shape = 0x0040_0040_0040_0040
+    expected = {0: 1, 1: 0, 2: shape, 3: shape, 4: 0, 5: 0, 6: 0x1010_1010_1010_1010, 7: 0}
+    return [] if stored == expected else [f"registers are configured as {stored}, not as {expected}"]
 
 
 def check_arm(llc, ptlc, source, folder):
@@ -97,7 +148,7 @@ def main():
         folder = pathlib.Path(name)
         source = folder / "products.ptl"
         source.write_text(SOURCE)
-        wrong = check_x86(ptlc, source, folder)
+        wrong = check_x86(ptlc, source, folder) + check_configuration(ptlc, source, folder)
         llc = shutil.which("llc-19")
         if llc:
             wrong += check_arm(llc, ptlc, source, folder)

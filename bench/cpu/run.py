@@ -10,6 +10,7 @@ Peers that are missing are named, with the package that has them; `--install` in
 import argparse
 import json
 import os
+import random
 import statistics
 import subprocess
 import sys
@@ -43,9 +44,12 @@ def interleaved(calls, rounds, middle=statistics.median, clock=time.perf_counter
         call()
         repeats[name] = max(1, min(1000, int(2e-3 / max(1e-9, clock() - start))))
     seconds = {name: [] for name in calls}
+    # Who comes after whom changes from round to round: one finds in the caches what the one before has left there.
+    order, draw = list(calls), random.Random(0)
     for _ in range(rounds):
-        for name, call in calls.items():
-            count = range(repeats[name])
+        draw.shuffle(order)
+        for name in order:
+            call, count = calls[name], range(repeats[name])
             start = clock()
             for _ in count:
                 call()

@@ -139,7 +139,8 @@ Value Emit::copySign(Value magnitude, Value sign) const {
 }
 
 Value Emit::intrinsic(StringRef name, Type result, ValueRange operands) const {
-  return b.create<LLVM::CallIntrinsicOp>(loc, result, b.getStringAttr(name), operands).getResult(0);
+  auto call = b.create<LLVM::CallIntrinsicOp>(loc, result, b.getStringAttr(name), operands);
+  return result ? call->getResult(0) : Value();
 }
 
 Value Emit::call(StringRef callee, Type result, ValueRange operands) const {

@@ -98,7 +98,7 @@ public:
   /// Declares (once) the C function `callee` in the enclosing module and calls it.
   Value call(llvm::StringRef callee, Type result, mlir::ValueRange operands) const;
 
-  /// Calls an LLVM intrinsic by its name.
+  /// Calls an LLVM intrinsic by its name. Without a type it has no result.
   Value intrinsic(llvm::StringRef name, Type result, mlir::ValueRange operands) const;
 
   mlir::OpBuilder &b;

@@ -8,10 +8,12 @@ using arith::CmpIPredicate;
 
 namespace ptl::cpu {
 
-static constexpr int64_t BlockRows = 224;     // of A packed at a time
+// Rows of A packed at a time, fewer where they are long.
+static int64_t blockRows(const ProductPlan &p) { return p.depth > 256 ? 168 : 224; }
 static constexpr int64_t BlockColumns = 1024; // of B packed at a time
 // Where B is so narrow, each packed row of A is read no more often than this, so it should not leave the first cache in between.
-static constexpr int64_t NarrowPanels = 4, NarrowBlocks = 2;
+static constexpr int64_t NarrowPanels = 4;
+static int64_t narrowBlocks(const ProductPlan &p) { return p.depth > 256 ? 1 : 2; }
 
 // --- packed operands ------------------------------------------------------------------------------
 
@@ -70,8 +72,19 @@ void Panel::emit(const Emit &e) const {
   });
 }
 
+void finishPanels(const Emit &e, const ProductPlan &p, Value b, Value steps, Value width) {
+  if (p.movesA())
+    callFunction(e, startsFunction(e, p), {b, steps, width});
+  if (p.usesMatrices())
+    callFunction(e, padPanelsFunction(e, p), {b, steps, width});
+}
+
 void multiplyPacked(const Emit &e, const ProductPlan &p, ArrayRef<func::FuncOp> blocks,
                     const PackedTile &tile) {
+  if (p.usesMatrices()) {
+    callFunction(e, padRowsFunction(e, p), {tile.a, tile.height, tile.steps});
+    configureMatrices(e);
+  }
   forEach(e, tile.width, p.columns(), [&](const Emit &e, Value j) {
     Value left = minimum(e, e.index(p.columns()), e.sub(tile.width, j));
     // Panels are spaced for the full depth of the plan, as `Target::address` packs them.
@@ -93,12 +106,14 @@ void multiplyPacked(const Emit &e, const ProductPlan &p, ArrayRef<func::FuncOp> 
     // A block of one vector does half the work where no more columns are left.
     e.branch(e.cmpi(CmpIPredicate::sle, left, p.lanes), {}, panel(1), panel(p.vectors()));
   });
+  if (p.usesMatrices())
+    releaseMatrices(e);
 }
 
 std::pair<Value, Value> packedAtATime(const Emit &e, const ProductPlan &p, Value m, Value n) {
   Value isNarrow = e.cmpi(CmpIPredicate::sle, n, NarrowPanels * p.columns());
-  Value rows = e.select(isNarrow, evenParts(e, m, NarrowBlocks * p.rows(), p.rows()),
-                        evenParts(e, m, BlockRows, p.rows()));
+  Value rows = e.select(isNarrow, evenParts(e, m, narrowBlocks(p) * p.rows(), p.rows()),
+                        evenParts(e, m, blockRows(p), p.rows()));
   return {rows, evenParts(e, n, BlockColumns, p.columns())};
 }
 
@@ -129,6 +144,7 @@ void Blocking::depths(const Emit &e, Value jc, Value pc, Value width) const {
       elementPointer(e, o.b, storageType(p.b), e.add(e.mul(pc, o.bRow), e.mul(jc, o.bColumn)));
   // The packed panels of B serve all rows of A, so they are packed outside of that loop.
   callFunction(e, packPanels, {packedB, sourceB, o.bRow, o.bColumn, numbers, width});
+  finishPanels(e, p, packedB, steps, width);
   forParts(e, o.m, rows, [&](const Emit &e, Value ic, Value height) {
     Value source =
         elementPointer(e, o.a, storageType(p.a), e.add(e.mul(ic, o.aRow), e.mul(pc, o.aColumn)));
@@ -244,7 +260,25 @@ static func::FuncOp blockedFunction(const Emit &outer, const ProductPlan &p) {
   });
 }
 
+// Registers of matrices for products that fill some of them, where the system grants them; else as without them.
+static func::FuncOp matrixProductFunction(const Emit &outer, const ProductPlan &p) {
+  func::FuncOp blocked = blockedFunction(outer, p),
+               vectors = productFunction(outer, withoutMatrices(p, outer.unit));
+  return functionOfOperands(outer, p, "ptl_product_", [&](const Emit &e, const Operands &o) {
+    Value goes = e.bitAnd(goesByMatrices(e, o.m, o.n), e.cmpi(CmpIPredicate::ne, o.k, 0));
+    auto by = [&](func::FuncOp function) {
+      return [&, function](const Emit &e) -> SmallVector<Value> {
+        callFunction(e, function, o.values());
+        return {};
+      };
+    };
+    e.branch(goes, {}, by(blocked), by(vectors));
+  });
+}
+
 func::FuncOp productFunction(const Emit &outer, const ProductPlan &p) {
+  if (p.usesMatrices())
+    return matrixProductFunction(outer, p);
   func::FuncOp blocked = blockedFunction(outer, p), direct;
   if (mayGoDirectly(outer, p))
     direct = functionOfOperands(outer, p, "ptl_in_place_", [&](const Emit &e, const Operands &o) {

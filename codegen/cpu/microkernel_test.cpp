@@ -54,7 +54,13 @@ const Shape shapes[] = {
     {5, 5000, 9},
     {96, 300, 17},
     {97, 300, 17},
-    {3, 600, 3}};
+    {3, 600, 3},
+    // Registers of matrices: the least, each block of them as the last, and steps that do not fill a register.
+    {16, 16, 1},
+    {33, 17, 7},
+    {48, 47, 33},
+    {65, 64, 1030},
+    {256, 49, 64}};
 
 /// A bf16 by its bits.
 struct BFloat {
@@ -72,16 +78,17 @@ template <typename In, typename Out> In makeValue(std::mt19937 &random) {
 }
 
 // Runs one product with the given storage orders and compares with plain loops; guards round C.
-template <typename In, typename Out>
+template <typename A, typename B, typename Out>
 void checkProduct(const CompiledProduct &product, Shape s, bool transposeA, bool transposeB,
                   double tolerance, bool accumulate) {
   Out start = accumulate ? Out(2) : Out(0);
   std::mt19937 random(s.m * 131 + s.n * 17 + s.k);
-  std::vector<In> a(s.m * s.k + 1), b(s.k * s.n + 1);
+  std::vector<A> a(s.m * s.k + 1);
+  std::vector<B> b(s.k * s.n + 1);
   for (auto &x : a)
-    x = makeValue<In, Out>(random);
+    x = makeValue<A, Out>(random);
   for (auto &x : b)
-    x = makeValue<In, Out>(random);
+    x = makeValue<B, Out>(random);
   int64_t cRow = s.n + 3;
   std::vector<Out> c(s.m * cRow + 8, Out(2));
   int64_t aRow = transposeA ? 1 : s.k, aColumn = transposeA ? s.m : 1;
@@ -113,18 +120,33 @@ void checkProduct(const CompiledProduct &product, Shape s, bool transposeA, bool
     }
 }
 
-template <typename In, typename Out>
-void checkAll(Type element, double tolerance = 0, Processor processor = Processor::host()) {
+template <typename A, typename B, typename Out>
+void checkMixed(Type a, Type b, double tolerance = 0, Processor processor = Processor::host()) {
   for (bool accumulate : {false, true}) {
-    CompiledProduct product =
-        compileProduct(testContext(), element, element, processor, accumulate);
+    CompiledProduct product = compileProduct(testContext(), a, b, processor, accumulate);
     for (Shape s : shapes)
       for (int order = 0; order < 4; ++order) {
         SCOPED_TRACE(std::to_string(s.m) + "x" + std::to_string(s.n) + "x" + std::to_string(s.k) +
                      " order " + std::to_string(order));
-        checkProduct<In, Out>(product, s, order & 1, order & 2, tolerance, accumulate);
+        checkProduct<A, B, Out>(product, s, order & 1, order & 2, tolerance, accumulate);
       }
   }
+}
+
+template <typename In, typename Out>
+void checkAll(Type element, double tolerance = 0, Processor processor = Processor::host()) {
+  checkMixed<In, In, Out>(element, element, tolerance, processor);
+}
+
+// Bytes with and without signs, as each side, and beside i16.
+void checkBytes(Processor processor) {
+  Type i8 = IntegerType::get(&testContext(), 8), i16 = IntegerType::get(&testContext(), 16);
+  Type u8 = IntegerType::get(&testContext(), 8, IntegerType::Unsigned);
+  checkAll<int8_t, int32_t>(i8, 0, processor);
+  checkAll<uint8_t, int32_t>(u8, 0, processor);
+  checkMixed<int8_t, uint8_t, int32_t>(i8, u8, 0, processor);
+  checkMixed<uint8_t, int8_t, int32_t>(u8, i8, 0, processor);
+  checkMixed<int16_t, uint8_t, int32_t>(i16, u8, 0, processor);
 }
 
 TEST(Microkernel, F32) { checkAll<float, float>(Float32Type::get(&testContext()), 1e-5); }
@@ -132,10 +154,7 @@ TEST(Microkernel, F64) { checkAll<double, double>(Float64Type::get(&testContext(
 TEST(Microkernel, F16) { checkAll<_Float16, float>(Float16Type::get(&testContext()), 1e-5); }
 TEST(Microkernel, BF16) { checkAll<BFloat, float>(BFloat16Type::get(&testContext()), 1e-5); }
 TEST(Microkernel, I16) { checkAll<int16_t, int32_t>(IntegerType::get(&testContext(), 16)); }
-TEST(Microkernel, I8) { checkAll<int8_t, int32_t>(IntegerType::get(&testContext(), 8)); }
-TEST(Microkernel, U8) {
-  checkAll<uint8_t, int32_t>(IntegerType::get(&testContext(), 8, IntegerType::Unsigned));
-}
+TEST(Microkernel, Bytes) { checkBytes(Processor::host()); }
 TEST(Microkernel, I32) { checkAll<int32_t, int32_t>(IntegerType::get(&testContext(), 32)); }
 
 TEST(Microkernel, NarrowerVectors) {
@@ -146,10 +165,52 @@ TEST(Microkernel, NarrowerVectors) {
   checkAll<_Float16, float>(Float16Type::get(&testContext()), 1e-5, processor);
   checkAll<BFloat, float>(BFloat16Type::get(&testContext()), 1e-5, processor);
   checkAll<int16_t, int32_t>(IntegerType::get(&testContext(), 16), 0, processor);
-  checkAll<int8_t, int32_t>(IntegerType::get(&testContext(), 8), 0, processor);
-  checkAll<uint8_t, int32_t>(IntegerType::get(&testContext(), 8, IntegerType::Unsigned), 0,
-                             processor);
+  checkBytes(processor);
   checkAll<int32_t, int32_t>(IntegerType::get(&testContext(), 32), 0, processor);
+}
+
+// Two bytes or four in one instruction, on registers of 256 bits and of 512, where the processor has it.
+TEST(Microkernel, DotProductsOfBytes) {
+  int checked = 0;
+  for (const char *name : {"x86-64-v3+avxvnni", "x86-64-v4+avx512vnni", "x86-64-v4"}) {
+    Processor processor = Processor::named(name);
+    if (!processor.lackingHere().empty())
+      continue;
+    SCOPED_TRACE(name);
+    checkBytes(processor);
+    ++checked;
+  }
+  if (checked == 0)
+    GTEST_SKIP() << "this processor has none of them";
+}
+
+// Code for registers of matrices, with functions that do what the instructions do. Registers of 512 bits are two each here, so that
+// every processor can run it.
+static Processor processorWithMatrices() {
+  Processor processor = Processor::named("x86-64-v3");
+  processor.vectors.bytes = 64;
+  processor.vectors.matrices = {true, true, true, true};
+  return processor;
+}
+
+TEST(Microkernel, RegistersOfMatrices) {
+  int64_t before = MatrixRegisters::products;
+  checkBytes(processorWithMatrices());
+  int64_t bytes = MatrixRegisters::products;
+  checkAll<BFloat, float>(BFloat16Type::get(&testContext()), 1e-5, processorWithMatrices());
+  int64_t brains = MatrixRegisters::products;
+  checkAll<_Float16, float>(Float16Type::get(&testContext()), 1e-5, processorWithMatrices());
+  for (int64_t count : {bytes - before, brains - bytes, MatrixRegisters::products - brains})
+    EXPECT_GT(count, 0) << "registers of matrices are used";
+  EXPECT_FALSE(MatrixRegisters::here().isConfigured) << "registers are released";
+}
+
+TEST(Microkernel, RegistersOfMatricesThatAreNotGranted) {
+  MatrixRegisters::granted = 0;
+  int64_t before = MatrixRegisters::products;
+  checkAll<int8_t, int32_t>(IntegerType::get(&testContext(), 8), 0, processorWithMatrices());
+  MatrixRegisters::granted = 1;
+  EXPECT_EQ(MatrixRegisters::products, before);
 }
 
 // The blocks of the widest registers, on two registers each where the processor has narrower ones.

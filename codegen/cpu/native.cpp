@@ -37,7 +37,12 @@ static VectorUnit vectorUnit(function_ref<bool(StringRef)> has) {
   unit.bytes = has("avx512f") ? 64 : has("avx") ? 32 : 16;
   unit.scalesByPowers = has("avx512f");
   unit.bf16Pairs = has("avx512bf16");
-  unit.i16Pairs = has("avx512vnni");
+  // The same instructions on registers of 256 bits are a feature of their own.
+  unit.i16DotBytes = unit.byteDotBytes = has("avx512vnni") ? 64 : has("avxvnni") ? 32 : 0;
+  bool hasMatrices = has("amx-tile");
+  unit.matrices.bytes = hasMatrices && has("amx-int8");
+  unit.matrices.bf16 = hasMatrices && has("amx-bf16");
+  unit.matrices.f16 = hasMatrices && has("amx-fp16");
   unit.i16PairBytes = has("avx512bw") ? 64 : has("avx2") ? 32 : has("sse2") ? 16 : 0;
   return unit;
 }

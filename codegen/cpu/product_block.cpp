@@ -8,8 +8,10 @@ namespace ptl::cpu {
 // The sums of two neighbouring products of i16 each, added to `sum`. Of all i16, only four times -2^15 at once leaves the range of i32,
 // whose sums wrap anyway.
 static Value addPairs(const Emit &e, const ProductPlan &p, Value x, Value y, Value sum) {
-  if (e.unit.bytes >= 64 && e.unit.i16Pairs)
-    return e.intrinsic("llvm.x86.avx512.vpdpwssd.512", sum.getType(), {sum, x, y});
+  if (e.unit.i16DotBytes == e.unit.bytes)
+    return e.intrinsic(p.lanes == 16 ? "llvm.x86.avx512.vpdpwssd.512"
+                                     : "llvm.x86.avx512.vpdpwssd.256",
+                       sum.getType(), {sum, x, y});
   const char *name = p.lanes == 16  ? "llvm.x86.avx512.pmaddw.d.512"
                      : p.lanes == 8 ? "llvm.x86.avx2.pmadd.wd"
                                     : "llvm.x86.sse2.pmadd.wd";
@@ -19,20 +21,37 @@ static Value addPairs(const Emit &e, const ProductPlan &p, Value x, Value y, Val
   return e.add(sum, e.intrinsic(name, sum.getType(), {x, y}));
 }
 
+// The sums of four neighbouring products of bytes each, added to `sum`: exact, since no product leaves the range of i16, and the
+// instruction sums them as i32. Its first factor has no sign: that of A, unless only B has none, or both, where moving A gives it one.
+static Value addQuads(const Emit &e, const ProductPlan &p, Value x, Value y, Value sum) {
+  if (isUnsigned(p.b))
+    std::swap(x, y);
+  return e.intrinsic(p.lanes == 16 ? "llvm.x86.avx512.vpdpbusd.512"
+                                   : "llvm.x86.avx512.vpdpbusd.256",
+                     sum.getType(), {sum, x, y});
+}
+
 Value multiplyAdd(const Emit &e, const ProductPlan &p, Value x, Value y, Value sum) {
   switch (p.unit) {
   case ProductUnit::Number:
+  case ProductUnit::FloatOfByte:
     return isa<FloatType>(p.sum) ? e.fma(x, y, sum) : e.add(sum, e.mul(x, y));
   case ProductUnit::I16Pair:
     return addPairs(e, p, x, y, sum);
+  case ProductUnit::ByteQuad:
+    return addQuads(e, p, x, y, sum);
   case ProductUnit::Bf16Pair: {
     Type type = VectorType::get({p.lanes * 2}, e.b.getBF16Type());
     x = e.b.create<vector::BitCastOp>(e.loc, type, x);
     y = e.b.create<vector::BitCastOp>(e.loc, type, y);
     return e.intrinsic("llvm.x86.avx512bf16.dpbf16ps.512", sum.getType(), {sum, x, y});
   }
+  case ProductUnit::ByteMatrix:
+  case ProductUnit::Bf16Matrix:
+  case ProductUnit::F16Matrix:
+    break;
   }
-  llvm_unreachable("unknown unit of products");
+  llvm_unreachable("no unit of vectors");
 }
 
 namespace {
@@ -74,27 +93,38 @@ void BlockEmitter::prefetch(const Emit &e) const {
   }
 }
 
+// With what the sums of the columns of a vector begin: behind the last row of the panel.
+static Value startAt(const Emit &e, const ProductPlan &p, Value panel, int64_t vector) {
+  int64_t row = p.panelRows() - 1;
+  return elementPointer(e, panel, p.packed, e.index(row * p.columns() + vector * p.lanes));
+}
+
 SmallVector<Value> BlockEmitter::sums(const Emit &e) const {
   Type packed = VectorType::get({p.lanes}, p.packed);
   // The sums are loop-carried values, so that the register allocator keeps them in registers.
-  SmallVector<Value> zeros(size.rows * size.vectors, e.zero(VectorType::get({p.lanes}, p.sum)));
-  return e.loop(e.index(0), depth, e.index(1), zeros, [&](const Emit &e, Value k, ValueRange sums) {
-    SmallVector<Value> next, right;
-    Value rowB = e.mul(k, e.index(p.columns()));
-    for (int64_t j = 0; j < size.vectors; ++j) {
-      Value at = elementPointer(e, b, p.packed, e.add(rowB, e.index(j * p.lanes)));
-      right.push_back(loadRaw(e, at, p.packed, p.lanes));
-    }
-    Value column = elementPointer(e, a, p.packed, k);
-    for (int64_t i = 0; i < size.rows; ++i) {
-      Value at = elementPointer(e, column, p.packed, e.index(i * p.pitch()));
-      // A load that is broadcast becomes an operand of the multiplication.
-      Value left = e.splat(loadRaw(e, at, p.packed, 0), packed);
-      for (int64_t j = 0; j < size.vectors; ++j)
-        next.push_back(multiplyAdd(e, p, left, right[j], sums[i * size.vectors + j]));
-    }
-    return next;
-  });
+  SmallVector<Value> starts(size.rows * size.vectors, e.zero(VectorType::get({p.lanes}, p.sum)));
+  if (p.movesA())
+    for (size_t i = 0; i < starts.size(); ++i)
+      starts[i] =
+          loadRaw(e, startAt(e, p, b, static_cast<int64_t>(i) % size.vectors), p.c, p.lanes);
+  return e.loop(e.index(0), depth, e.index(1), starts,
+                [&](const Emit &e, Value k, ValueRange sums) {
+                  SmallVector<Value> next, right;
+                  Value rowB = e.mul(k, e.index(p.columns()));
+                  for (int64_t j = 0; j < size.vectors; ++j) {
+                    Value at = elementPointer(e, b, p.packed, e.add(rowB, e.index(j * p.lanes)));
+                    right.push_back(loadRaw(e, at, p.packed, p.lanes));
+                  }
+                  Value column = elementPointer(e, a, p.packed, k);
+                  for (int64_t i = 0; i < size.rows; ++i) {
+                    Value at = elementPointer(e, column, p.packed, e.index(i * p.pitch()));
+                    // A load that is broadcast becomes an operand of the multiplication.
+                    Value left = e.splat(loadRaw(e, at, p.packed, 0), packed);
+                    for (int64_t j = 0; j < size.vectors; ++j)
+                      next.push_back(multiplyAdd(e, p, left, right[j], sums[i * size.vectors + j]));
+                  }
+                  return next;
+                });
 }
 
 void BlockEmitter::store(const Emit &e, ValueRange sums, bool adds) const {
@@ -115,8 +145,7 @@ void BlockEmitter::storeCorner(const Emit &e, func::FuncOp corner, ValueRange su
   callFunction(e, corner, {whole, e.index(width), c, rowStride, rows, columns, fresh});
 }
 
-// (from, width, c, rowStride, rows, columns, fresh): C = or += `rows` x `columns` sums whose rows are `width` apart.
-static func::FuncOp cornerFunction(const Emit &outer, const ProductPlan &p) {
+func::FuncOp cornerFunction(const Emit &outer, const ProductPlan &p) {
   Type pointer = pointerType(outer.b.getContext()), index = outer.b.getIndexType();
   SmallVector<Type> types = {pointer, index, pointer, index, index, index, outer.b.getI1Type()};
   return defineFunction(outer, "ptl_corner_" + p.suffix, types, [&](const Emit &e, ValueRange v) {
@@ -135,7 +164,38 @@ static func::FuncOp cornerFunction(const Emit &outer, const ProductPlan &p) {
   });
 }
 
+// A number a of a signed A is packed as a + 128, of an unsigned one as a - 128: each sum is too large by 128 times the sum of its
+// column of B, or too small. Every number of A is moved by the same amount, so that is the sum of products of what 0 is packed as.
+func::FuncOp startsFunction(const Emit &outer, const ProductPlan &p) {
+  Type pointer = pointerType(outer.b.getContext()), index = outer.b.getIndexType();
+  return defineFunction(
+      outer, "ptl_starts_" + p.suffix, {pointer, index, index}, [&](const Emit &e, ValueRange v) {
+        Value steps = v[1];
+        Type vector = VectorType::get({p.lanes}, p.packed);
+        Value moved = e.splat(e.integer(p.packed, kMovedBytes), vector);
+        forEach(e, v[2], p.columns(), [&](const Emit &e, Value j) {
+          Value panel = elementPointer(e, v[0], p.packed, e.mul(j, e.index(p.panelRows())));
+          SmallVector<Value> zeros(p.vectors(), e.zero(vector));
+          auto sums = e.loop(
+              e.index(0), steps, e.index(1), zeros, [&](const Emit &e, Value k, ValueRange sums) {
+                SmallVector<Value> next;
+                for (auto [n, sum] : llvm::enumerate(sums)) {
+                  Value at = e.add(e.mul(k, e.index(p.columns())), e.index(n * p.lanes));
+                  Value right =
+                      loadRaw(e, elementPointer(e, panel, p.packed, at), p.packed, p.lanes);
+                  next.push_back(multiplyAdd(e, p, moved, right, sum));
+                }
+                return next;
+              });
+          for (auto [n, sum] : llvm::enumerate(sums))
+            storeRaw(e, startAt(e, p, panel, n), e.neg(sum));
+        });
+      });
+}
+
 func::FuncOp blockFunction(const Emit &outer, const ProductPlan &p, RegisterBlock size) {
+  if (p.usesMatrices())
+    return matrixBlockFunction(outer, p, size);
   Type pointer = pointerType(outer.b.getContext()), index = outer.b.getIndexType();
   SmallVector<Type> types = {pointer, pointer, pointer, index,
                              index,   index,   index,   outer.b.getI1Type()};

@@ -16,6 +16,9 @@ static constexpr int64_t kMostBytesOfRow = 2048;
 // panel does not fit them, each block reads it from further away, so it is packed if there are more than this number of rows of A.
 static constexpr int64_t kFirstCache = 32768, kMostSharingRows = 32;
 
+// Lanes along the contracted axis at a time.
+static constexpr int64_t kDirectDepth = 256;
+
 // Lanes of A in a row, up to which a block fetches nothing ahead.
 static constexpr int64_t kShortRow = 128;
 
@@ -325,7 +328,7 @@ Value Direct::readsB(const Emit &e) const {
       e.bitAnd(e.cmpi(CmpIPredicate::eq, o.bColumn, 1), atMost(e, o.bRow, kMostBytesOfRow / bytes));
   // The largest power of two that divides the distance says how many sets the rows share.
   Value power = e.mul(e.bitAnd(o.bRow, e.sub(e.index(0), o.bRow)), e.index(bytes));
-  Value depth = minimum(e, o.k, e.index(p.depth));
+  Value depth = minimum(e, o.k, e.index(kDirectDepth));
   Value fits = atMost(e, e.mul(depth, power), kFirstCache);
   Value most = e.select(fits, e.index(kMostDirectRows), e.index(kMostSharingRows));
   return e.bitAnd(isNear, e.cmpi(CmpIPredicate::ule, o.m, most));
@@ -341,7 +344,7 @@ void Direct::emit(const Emit &e) const {
   DirectRows rows(e, p, Contraction::One, o.c, o.cRow, o.m, o.n);
   Value step = e.select(inPlace, o.bRow, e.index(p.columns()));
   Value perColumn = e.select(inPlace, e.index(1), e.index(p.panelRows()));
-  Value depth = evenParts(e, o.k, p.depth * p.perLane(), p.lanes * p.perLane());
+  Value depth = evenParts(e, o.k, kDirectDepth * p.perLane(), p.lanes * p.perLane());
   // If memory has run out, the runtime has recorded the failure, and the caller finds it there.
   e.branch(isThere(e, packedB), {}, [&](const Emit &e) -> SmallVector<Value> {
     forParts(e, o.k, depth, [&](const Emit &e, Value pc, Value numbers) {

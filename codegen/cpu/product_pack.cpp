@@ -10,7 +10,7 @@ namespace ptl::cpu {
 namespace {
 enum Axis : uint8_t { Rows, Columns };
 
-/// A part of an operand in memory, seen as lanes: two numbers along the contracted axis are one lane where the plan has pairs.
+/// A part of an operand in memory, seen as lanes: several numbers along the contracted axis are one lane where the plan says so.
 struct Source {
   const ProductPlan &p;
   Type logical;
@@ -18,6 +18,7 @@ struct Source {
   Value data, rowStride, columnStride, rows, columns; ///< in numbers
   /// Where columns lie in rows of their own: how many are in one, how far apart such rows are, and the first column that is meant.
   Value inner = {}, outer = {}, first = {};
+  bool isMoved = false; ///< whether the plan moves its numbers
 
   int64_t perLane(Axis axis) const { return axis == contracted ? p.perLane() : 1; }
   Value extent(Axis axis) const { return axis == Rows ? rows : columns; }
@@ -32,11 +33,16 @@ struct Source {
   /// Fetches a lane that is packed later into the cache of that level: rows of an operand lie too far apart for a processor to see which
   /// comes next.
   void fetch(const Emit &e, Value r, Value c, int level = 1) const {
-    e.b.create<LLVM::Prefetch>(e.loc, address(e, r, c), /*rw=*/0, /*hint=*/4 - level, /*cache=*/1);
+    fetchAt(e, address(e, r, c), level);
   }
+  void fetchRows(const Emit &e, Value r, Value c, int level, int64_t part, int64_t parts) const;
 
 private:
+  static void fetchAt(const Emit &e, Value pointer, int level) {
+    e.b.create<LLVM::Prefetch>(e.loc, pointer, /*rw=*/0, /*hint=*/4 - level, /*cache=*/1);
+  }
   Value raw(const Emit &e, Value pointer, int64_t lanes, Value mask) const;
+  Value moved(const Emit &e, Value lanes) const;
   Value numbersAcross(const Emit &e, Value r, Value c, int64_t lanes, Value mask) const;
 };
 } // namespace
@@ -54,45 +60,68 @@ Value Source::address(const Emit &e, Value r, Value c) const {
   return elementPointer(e, data, storageType(logical), e.add(offset, e.mul(c, columnStride)));
 }
 
+// Fetches what vectors side by side, of which this is number `part`, are made of. Rows of short numbers have a line for several of
+// them, so each fetches its share of the rows of a lane.
+void Source::fetchRows(const Emit &e, Value r, Value c, int level, int64_t part,
+                       int64_t parts) const {
+  int64_t rows = perLane(Rows);
+  Value pointer = address(e, r, c);
+  for (int64_t row = 0; row < rows; ++row)
+    if (rows == 1 || row % parts == part)
+      fetchAt(e, elementPointer(e, pointer, storageType(logical), e.mul(rowStride, e.index(row))),
+              level);
+}
+
 Value Source::maskFrom(const Emit &e, Axis axis, Value start) const {
   Value left = e.sub(extent(axis), e.mul(start, e.index(perLane(axis))));
   return laneMask(e, left, p.lanes * perLane(axis));
 }
 
-// Numbers as i16: bf16 by their bits, bytes by their values.
+// Numbers as they are packed beside each other: small floats by their bits, bytes in pairs as i16.
 Value Source::raw(const Emit &e, Value pointer, int64_t lanes, Value mask) const {
   Value value = loadRaw(e, pointer, storageType(logical), lanes, mask);
-  if (scalarOf(value.getType()).isInteger(16))
+  Type number = e.b.getIntegerType(32 / static_cast<unsigned>(p.perLane()));
+  if (scalarOf(value.getType()) == number)
     return value;
-  Type type = withShapeOf(value.getType(), e.b.getI16Type());
+  if (isa<FloatType>(scalarOf(value.getType())))
+    return e.bitcast(value, number);
+  Type type = withShapeOf(value.getType(), number);
   if (isUnsigned(logical))
     return e.b.create<arith::ExtUIOp>(e.loc, type, value);
   return e.b.create<arith::ExtSIOp>(e.loc, type, value);
 }
 
-// Lanes whose numbers, if there are two, are not neighbours in a vector.
+Value Source::moved(const Emit &e, Value lanes) const {
+  return isMoved ? e.bitXor(lanes, e.integer(lanes.getType(), kMovedBytes)) : lanes;
+}
+
+// Lanes whose numbers, if there are several, are not neighbours in a vector.
 Value Source::numbersAcross(const Emit &e, Value r, Value c, int64_t lanes, Value mask) const {
   Value pointer = address(e, r, c);
   if (p.perLane() == 1)
     return loadAs(e, logical, p.packed, pointer, lanes, mask);
-  // With an odd length the last lane has one number; the other one counts as 0.
-  Value number = e.add(e.mul(contracted == Rows ? r : c, e.index(2)), e.index(1));
-  Value exists = e.cmpi(CmpIPredicate::slt, number, extent(contracted));
+  Value lane = e.extui(raw(e, pointer, lanes, mask), p.packed);
+  Value first = e.mul(contracted == Rows ? r : c, e.index(p.perLane()));
   Value step = contracted == Rows ? rowStride : columnStride;
-  // The address of a number that does not exist must not be read, so the first one is read again.
-  step = e.b.create<arith::SelectOp>(e.loc, exists, step, e.index(0));
-  Value second = raw(e, elementPointer(e, pointer, storageType(logical), step), lanes, mask);
-  second = e.select(exists, second, e.zero(second.getType()));
-  Value high = e.shl(e.extui(second, p.packed), 16);
-  return e.bitOr(high, e.extui(raw(e, pointer, lanes, mask), p.packed));
+  for (int64_t n = 1; n < p.perLane(); ++n) {
+    // The last lane may have fewer numbers; the others count as 0.
+    Value exists = e.cmpi(CmpIPredicate::slt, e.add(first, e.index(n)), extent(contracted));
+    // The address of a number that does not exist must not be read, so the first one is read again.
+    Value offset = e.b.create<arith::SelectOp>(e.loc, exists, e.mul(step, e.index(n)), e.index(0));
+    Value number = raw(e, elementPointer(e, pointer, storageType(logical), offset), lanes, mask);
+    number = e.select(exists, number, e.zero(number.getType()));
+    lane = e.bitOr(lane, e.shl(e.extui(number, p.packed), n * 32 / p.perLane()));
+  }
+  return moved(e, lane);
 }
 
 Value Source::loadVector(const Emit &e, Value r, Value c, Axis along, Value mask) const {
   if (perLane(along) == 1)
     return numbersAcross(e, r, c, p.lanes, mask);
-  // The two numbers of a lane are neighbours here, so one load gets all pairs.
-  Value numbers = raw(e, address(e, r, c), p.lanes * 2, mask);
-  return e.b.create<vector::BitCastOp>(e.loc, VectorType::get({p.lanes}, p.packed), numbers);
+  // The numbers of a lane are neighbours here, so one load gets them all.
+  Value numbers = raw(e, address(e, r, c), p.lanes * p.perLane(), mask);
+  Type type = VectorType::get({p.lanes}, p.packed);
+  return moved(e, e.b.create<vector::BitCastOp>(e.loc, type, numbers));
 }
 
 namespace {
@@ -127,7 +156,7 @@ struct Packing {
 } // namespace
 
 // How far ahead of what is packed memory is asked for.
-static constexpr int64_t kRowsAhead = 4, kWrittenAhead = 2, kSquaresAhead = 2;
+static constexpr int64_t kRowsAhead = 4, kWrittenAhead = 2;
 // Panels that are written side by side: rows of more would need more lines and pages at a time than the first cache keeps. Their rows
 // are short, so more of them are asked for ahead, in the second level.
 static constexpr int64_t kPanelsTogether = 16, kPanelRowsAhead = 16;
@@ -136,7 +165,7 @@ static constexpr int64_t kPanelsTogether = 16, kPanelRowsAhead = 16;
 void Packing::byRows(const Emit &e) const {
   int64_t lanes = from.p.lanes, together = 2;
   Value columns = from.lanesAlong(e, Columns), numbers = from.columns;
-  // A last lane that has only one of its two numbers does not count as whole: it needs a mask.
+  // A last lane that lacks some of its numbers does not count as whole: it needs a mask.
   Value wholeLanes =
       e.b.createOrFold<arith::DivUIOp>(e.loc, numbers, e.index(from.perLane(Columns)));
   auto below = [&](int64_t unit) {
@@ -146,19 +175,19 @@ void Packing::byRows(const Emit &e) const {
   Value partial = e.cmpi(CmpIPredicate::slt, whole, columns);
   Value mask = from.maskFrom(e, Columns, whole);
   forEach(e, from.lanesAlong(e, Rows), 1, [&](const Emit &e, Value r) {
-    auto copy = [&](const Emit &e, Value c, Value mask) {
+    auto copy = [&](const Emit &e, Value c, Value mask, int64_t part = 0) {
       // Each panel is a place of its own to write to, more than a processor follows.
       e.b.create<LLVM::Prefetch>(e.loc, to.address(e, e.add(r, e.index(kWrittenAhead)), c),
                                  /*rw=*/1, /*hint=*/3, /*cache=*/1);
       if (to.panel)
-        from.fetch(e, e.add(r, e.index(kPanelRowsAhead)), c, 2);
+        from.fetchRows(e, e.add(r, e.index(kPanelRowsAhead)), c, 2, part, together);
       else
         from.fetch(e, e.add(r, e.index(kRowsAhead)), c);
       storeRaw(e, to.address(e, r, c), from.loadVector(e, r, c, Columns, mask));
     };
     forEach(e, pairs, lanes * together, [&](const Emit &e, Value c) {
       for (int64_t n = 0; n < together; ++n)
-        copy(e, e.add(c, e.index(n * lanes)), {});
+        copy(e, e.add(c, e.index(n * lanes)), {}, n);
     });
     e.loop(pairs, whole, e.index(lanes), {}, [&](const Emit &e, Value c, ValueRange) {
       copy(e, c, {});
@@ -183,18 +212,18 @@ void Packing::byGroups(const Emit &e) const {
   });
 }
 
-// Columns lie in memory as they are: squares of registers are transposed.
+// Columns lie in memory as they are: squares of registers are transposed, one behind the other down as many columns as a register has
+// lanes. A processor sees how these go on; columns beside each other may lie in a page each, and lines of few places of a cache.
 void Packing::byColumns(const Emit &e) const {
   int64_t lanes = from.p.lanes;
   Value columns = from.lanesAlong(e, Columns), last = e.sub(columns, e.index(1));
-  forEach(e, from.lanesAlong(e, Rows), lanes, [&](const Emit &e, Value r) {
-    Value mask = from.maskFrom(e, Rows, r);
-    forEach(e, columns, lanes, [&](const Emit &e, Value c) {
+  forEach(e, columns, lanes, [&](const Emit &e, Value c) {
+    forEach(e, from.lanesAlong(e, Rows), lanes, [&](const Emit &e, Value r) {
+      Value mask = from.maskFrom(e, Rows, r);
       SmallVector<Value> block;
       for (int64_t j = 0; j < lanes; ++j) {
         // Beyond the last column the last one is read again; what it gives is written to padding.
         Value column = minimum(e, e.add(c, e.index(j)), last);
-        from.fetch(e, r, e.add(column, e.index(kSquaresAhead * lanes)));
         block.push_back(from.loadVector(e, r, column, Rows, mask));
       }
       transposeRegisters(e, block);
@@ -349,16 +378,19 @@ void ApartPacking::emit(const Emit &e) const {
 
 static std::string nameOf(StringRef what, const ProductPlan &p, Type logical) {
   std::string name;
-  llvm::raw_string_ostream(name) << "ptl_pack_" << what << '_' << logical << '_'
-                                 << (p.perLane() == 2 ? "pairs" : "numbers") << '_' << p.packed;
+  llvm::raw_string_ostream(name) << "ptl_pack_" << what << '_' << logical << '_' << p.perLane()
+                                 << "_in_" << p.packed;
   return name;
 }
 
 func::FuncOp packRowsFunction(const Emit &outer, const ProductPlan &p) {
   Type pointer = pointerType(outer.b.getContext()), index = outer.b.getIndexType();
   SmallVector<Type> types = {pointer, index, pointer, index, index, index, index};
-  return defineFunction(outer, nameOf("rows", p, p.a), types, [&](const Emit &e, ValueRange v) {
-    Packing{{p, p.a, Columns, v[2], v[3], v[4], v[5], v[6]}, {p, v[0], v[1], 0}}.emit(e);
+  std::string name = nameOf(p.movesA() ? "moved_rows" : "rows", p, p.a);
+  return defineFunction(outer, name, types, [&](const Emit &e, ValueRange v) {
+    Source source{p, p.a, Columns, v[2], v[3], v[4], v[5], v[6]};
+    source.isMoved = p.movesA();
+    Packing{source, {p, v[0], v[1], 0}}.emit(e);
   });
 }
 

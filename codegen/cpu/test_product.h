@@ -3,6 +3,7 @@
 
 #include "codegen/cpu/microkernel.h"
 #include "codegen/cpu/native.h"
+#include "codegen/cpu/test_matrix_registers.h"
 #include "codegen/cpu/to_llvm.h"
 
 #include <cstdlib>
@@ -69,7 +70,21 @@ inline CompiledProduct compileProduct(mlir::MLIRContext &context, mlir::Type a, 
   JitCode::Symbols symbols = {
       {"ptl_rt_scratch", reinterpret_cast<void *>(&TestScratch::allocate)},
       {"ptl_rt_scratch_mark", reinterpret_cast<void *>(&TestScratch::mark)},
-      {"ptl_rt_scratch_release", reinterpret_cast<void *>(&TestScratch::release)}};
+      {"ptl_rt_scratch_release", reinterpret_cast<void *>(&TestScratch::release)},
+#define PTL_EMULATED(NAME) {"ptl_emulated_" #NAME, reinterpret_cast<void *>(&ptl_emulated_##NAME)}
+      PTL_EMULATED(matrix_registers),
+      PTL_EMULATED(ldtilecfg),
+      PTL_EMULATED(tilerelease),
+      PTL_EMULATED(tilezero),
+      PTL_EMULATED(tileloadd64),
+      PTL_EMULATED(tilestored64),
+      PTL_EMULATED(tdpbssd),
+      PTL_EMULATED(tdpbsud),
+      PTL_EMULATED(tdpbusd),
+      PTL_EMULATED(tdpbuud),
+      PTL_EMULATED(tdpbf16ps),
+      PTL_EMULATED(tdpfp16ps)};
+#undef PTL_EMULATED
   auto code = std::make_unique<JitCode>(llvm::cantFail(
       JitCode::create(std::move(llvmContext), std::move(llvmModule), processor, symbols)));
   auto address = reinterpret_cast<ProductEntry>(code->lookup("product"));

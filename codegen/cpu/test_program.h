@@ -55,7 +55,8 @@ inline JitCode::Symbols runtimeSymbols() {
           SYMBOL(ptl_rt_scratch_release), SYMBOL(ptl_rt_alloc),        SYMBOL(ptl_rt_fail),
           SYMBOL(ptl_rt_print),           SYMBOL(ptl_rt_program),      SYMBOL(ptl_rt_submit),
           SYMBOL(ptl_rt_await),           SYMBOL(ptl_rt_release),      SYMBOL(ptl_rt_grid),
-          SYMBOL(ptl_rt_order),           SYMBOL(ptl_rt_product_tile), SYMBOL(ptl_rt_thread_count)};
+          SYMBOL(ptl_rt_order),           SYMBOL(ptl_rt_product_tile), SYMBOL(ptl_rt_thread_count),
+          SYMBOL(ptl_rt_matrix_registers)};
 #undef SYMBOL
 }
 

@@ -1,13 +1,13 @@
 #include "compile/cost/machine_peaks.h"
 
+#include "compile/cost/best_time.h"
+#include "compile/cost/matrix_rate.h"
 #include "frontend/base/printed.h"
-#include "runtime/schedule/pool.h"
 
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/IntrinsicsX86.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -18,11 +18,6 @@ namespace ptl {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-constexpr int kRounds = 5; ///< at least; the best one counts
-/// Rounds go on for so long, so that what else runs on the machine leaves one of them alone.
-constexpr double kSeconds = 0.03;
 constexpr int64_t kCopyBytes = int64_t(64) << 20, kCopyChunk = int64_t(1) << 20;
 /// Sums in flight: more than the latency of a multiply-add times its rate, and no more than there
 /// are registers.
@@ -31,20 +26,6 @@ constexpr int64_t kSteps = 200'000;
 constexpr unsigned kReadsAtOnce = 8; ///< vectors: more than one load waits for memory
 /// Two arrays of this part of the last-level cache are in it, and not in those before it.
 constexpr int64_t kShareOfCache = 6;
-
-/// Seconds of the fastest of a few rounds over all threads.
-double bestTime(rt::ThreadPool::Body body, void *closure, int64_t count) {
-  double best = 0, total = 0;
-  for (int round = 0; round < kRounds || total < kSeconds; ++round) {
-    Clock::time_point start = Clock::now();
-    rt::ThreadPool::shared().run(body, closure, count, 1, nullptr);
-    double time = std::chrono::duration<double>(Clock::now() - start).count();
-    // Whatever else runs only makes a round slower, so the fastest one is nearest to the machine.
-    best = round == 0 ? time : std::min(best, time);
-    total += time;
-  }
-  return best;
-}
 
 /// Two arrays that are filled, so that their pages are there.
 struct Buffers {
@@ -98,6 +79,7 @@ enum class Step : uint8_t {
   Floats,     ///< of `f32`
   Doubles,    ///< of `f64`
   Bf16Pairs,  ///< `f32` sums of pairs of `bf16`
+  ByteQuads,  ///< `i32` sums of four products of bytes
   I16Pairs,   ///< `i32` sums of pairs of `i16`
   I16Products ///< the same by a multiplication and an addition
 };
@@ -115,14 +97,37 @@ llvm::Value *addProducts(llvm::IRBuilder<> &b, llvm::Value *sum, llvm::Value *fa
   return b.CreateAdd(sum, product);
 }
 
+bool isWide(const llvm::Value *sum) {
+  return llvm::cast<llvm::FixedVectorType>(sum->getType())->getNumElements() == 16;
+}
+
+/// Products that one step adds to each sum.
+unsigned productsOf(Step step) {
+  switch (step) {
+  case Step::Floats:
+  case Step::Doubles:
+    return 1;
+  case Step::ByteQuads:
+    return 4;
+  default:
+    return 2;
+  }
+}
+
 llvm::Value *stepOf(llvm::IRBuilder<> &b, Step step, llvm::Value *sum, llvm::Value *factor,
                     llvm::Value *summand) {
   switch (step) {
   case Step::Bf16Pairs:
     return b.CreateIntrinsic(llvm::Intrinsic::x86_avx512bf16_dpbf16ps_512, {},
                              {sum, factor, factor});
+  case Step::ByteQuads:
+    return b.CreateIntrinsic(isWide(sum) ? llvm::Intrinsic::x86_avx512_vpdpbusd_512
+                                         : llvm::Intrinsic::x86_avx512_vpdpbusd_256,
+                             {}, {sum, factor, factor});
   case Step::I16Pairs:
-    return b.CreateIntrinsic(llvm::Intrinsic::x86_avx512_vpdpwssd_512, {}, {sum, factor, factor});
+    return b.CreateIntrinsic(isWide(sum) ? llvm::Intrinsic::x86_avx512_vpdpwssd_512
+                                         : llvm::Intrinsic::x86_avx512_vpdpwssd_256,
+                             {}, {sum, factor, factor});
   case Step::I16Products:
     return addProducts(b, sum, factor);
   default:
@@ -142,7 +147,7 @@ std::unique_ptr<llvm::Module> multiplyAddLoop(llvm::LLVMContext &context, Step k
   auto *entry = llvm::BasicBlock::Create(context, "entry", function);
   auto *loop = llvm::BasicBlock::Create(context, "loop", function);
   auto *exit = llvm::BasicBlock::Create(context, "exit", function);
-  bool integers = kind == Step::I16Pairs || kind == Step::I16Products;
+  bool integers = kind == Step::ByteQuads || kind == Step::I16Pairs || kind == Step::I16Products;
   llvm::Type *element = kind == Step::Doubles ? b.getDoubleTy()
                         : integers            ? static_cast<llvm::Type *>(b.getInt32Ty())
                                               : b.getFloatTy();
@@ -297,8 +302,7 @@ double multiplyAddRate(const cpu::Processor &processor, Step step) {
   };
   // Some more pieces than threads let a slow thread do fewer.
   int64_t count = rt::ThreadPool::shared().threadCount() * 4;
-  unsigned products = bytes / (step == Step::Doubles ? 8 : 4) *
-                      (step == Step::Floats || step == Step::Doubles ? 1 : 2);
+  unsigned products = bytes / (step == Step::Doubles ? 8 : 4) * productsOf(step);
   double flops = 2.0 * kSteps * kChains * products * static_cast<double>(count);
   return flops / bestTime(body, &run, count);
 }
@@ -323,12 +327,16 @@ MachinePeaks measurePeaks(const cpu::Processor &processor) {
   peaks.bf16Flops = hasWide && processor.vectors.bf16Pairs
                         ? multiplyAddRate(processor, Step::Bf16Pairs)
                         : peaks.flops;
-  if (hasWide && processor.vectors.i16Pairs)
-    peaks.pairFlops = multiplyAddRate(processor, Step::I16Pairs);
-  else
-    peaks.pairFlops = processor.vectors.i16PairBytes == processor.vectors.bytes
-                          ? multiplyAddRate(processor, Step::I16Products)
-                          : peaks.flops;
+  const cpu::VectorUnit &unit = processor.vectors;
+  peaks.pairFlops = unit.i16DotBytes == unit.bytes ? multiplyAddRate(processor, Step::I16Pairs)
+                    : unit.i16PairBytes == unit.bytes
+                        ? multiplyAddRate(processor, Step::I16Products)
+                        : peaks.flops;
+  peaks.byteFlops = unit.byteDotBytes == unit.bytes ? multiplyAddRate(processor, Step::ByteQuads)
+                                                    : peaks.pairFlops;
+  peaks.halfFlops = std::max(peaks.flops, matrixRate(processor, MatrixProduct::F16));
+  peaks.bf16Flops = std::max(peaks.bf16Flops, matrixRate(processor, MatrixProduct::Bf16));
+  peaks.byteFlops = std::max(peaks.byteFlops, matrixRate(processor, MatrixProduct::Bytes));
   return peaks;
 }
 

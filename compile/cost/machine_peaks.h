@@ -16,10 +16,11 @@ struct MachinePeaks {
   double cacheReadBytes = 0;
   double flops = 0;       ///< `f32` multiply-adds that stay in registers; each counts twice
   double doubleFlops = 0; ///< likewise of `f64`
-  double bf16Flops =
-      0; ///< likewise of pairs of `bf16`, where the processor has them; else of `f32`
-  double pairFlops = 0;  ///< likewise of pairs of `i16`, to which `i8` is widened
-  int64_t cacheSize = 0; ///< bytes of the last-level cache; 0: not known
+  double bf16Flops = 0;   ///< likewise of `bf16`, where the processor multiplies it; else of `f32`
+  double halfFlops = 0;   ///< likewise of `f16`
+  double pairFlops = 0;   ///< likewise of pairs of `i16`
+  double byteFlops = 0;   ///< likewise of bytes: four at a time, or widened to `i16`
+  int64_t cacheSize = 0;  ///< bytes of the last-level cache; 0: not known
 };
 
 /// Measures the rates, which takes some hundred milliseconds each time.

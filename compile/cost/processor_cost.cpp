@@ -141,11 +141,16 @@ void Counts::addOperations(Load &load, const CountedOp &counted) const {
       return take(Unit::F64, 2 * amount, peaks_.doubleFlops);
     if (element.isBF16())
       return take(Unit::Bf16, 2 * amount, peaks_.bf16Flops);
-    if (isa<IntegerType>(element))
+    if (element.isF16())
+      return take(Unit::F32, 2 * amount, peaks_.halfFlops);
+    if (isa<IntegerType>(element)) {
+      unsigned width = element.getIntOrFloatBitWidth();
       return take(Unit::Integers, 2 * amount,
-                  element.getIntOrFloatBitWidth() <= 16
+                  width <= 8 ? peaks_.byteFlops
+                  : width <= 16
                       ? peaks_.pairFlops
-                      : peaks_.flops * 4 / std::max<int64_t>(bytes, 4));
+                      : peaks_.flops * 4 / static_cast<double>(std::max<int64_t>(bytes, 4)));
+    }
     return take(Unit::F32, 2 * amount, peaks_.flops);
   }
   // Short floats are computed as `f32`; a multiply-add, which counts twice, takes an addition's time.

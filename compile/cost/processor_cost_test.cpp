@@ -21,7 +21,9 @@ MachinePeaks slowMachine() {
   peaks.flops = 1e9;
   peaks.doubleFlops = 5e8;
   peaks.bf16Flops = 2e9;
+  peaks.halfFlops = 1e9;
   peaks.pairFlops = 4e9;
+  peaks.byteFlops = 8e9;
   return peaks;
 }
 
@@ -74,7 +76,8 @@ TEST(ProcessorCost, productsHaveTheRatesOfTheirTypes) {
   EXPECT_NEAR(by("bf16", "f32").second, 0.5, 0.01);
   EXPECT_EQ(by("f16", "f32").first, "f32 multiply-adds");
   EXPECT_EQ(by("i8", "i32").first, "integer multiply-adds");
-  EXPECT_NEAR(by("i8", "i32").second, 0.25, 0.01);
+  EXPECT_NEAR(by("i8", "i32").second, 0.125, 0.01);
+  EXPECT_NEAR(by("i16", "i32").second, 0.25, 0.01);
 }
 
 TEST(ProcessorCost, whatIsFusedIsNoArray) {
@@ -187,7 +190,7 @@ TEST(ProcessorCost, ratesThatAreMeasuredAreThoseOfAMachine) {
   const MachinePeaks &peaks = hostPeaks();
   EXPECT_EQ(&peaks, &hostPeaks());
   for (double rate : {peaks.bytes, peaks.readBytes, peaks.flops, peaks.doubleFlops, peaks.bf16Flops,
-                      peaks.pairFlops})
+                      peaks.halfFlops, peaks.pairFlops, peaks.byteFlops})
     EXPECT_TRUE(std::isfinite(rate) && rate > 1e7) << rate;
   EXPECT_NE(peaksText(peaks), "");
 }

@@ -59,6 +59,10 @@ PTL_API int32_t ptl_rt_thread_index(PtlContext *context);
 PTL_API void ptl_rt_product_tile(PtlContext *context, int64_t rows, int64_t columns, int64_t count,
                                  const int64_t *limits, int64_t *tile);
 
+/* 1 where this process may use the registers of matrices (AMX) of an x86 processor that has them, else 0. The first call asks the
+ * system; the answer is that for all threads, and stays. */
+PTL_API int32_t ptl_rt_matrix_registers(void);
+
 /* A grid, as the source names it. */
 typedef struct PtlPlace {
   const char *name; /* what it makes, or the kernel; never NULL */

@@ -1,10 +1,11 @@
 // Calls every fn, kernel and program of the given files on both executors with random shapes and
 // compares; or makes random programs and does the same with them.
 //   ptl_differential [--samples N] [--seed S] [--random N] [--legalize MACHINE] [--target CHIP]
-//   [--cpu PROCESSOR] [--stages] [--report FILE] [--refused LIST] [--records FILE] [--machine FILE] [--std FOLDER]
+//   [--cpu PROCESSOR] [--matrices] [--stages] [--report FILE] [--refused LIST] [--records FILE] [--machine FILE] [--std FOLDER]
 //   FILE...
 // With --cpu the native code is that of another processor (`x86-64-v3`); where this one cannot run it,
-// nothing is done, and the exit code is 77. With --legalize the native code uses only operations that the machine has instructions for.
+// nothing is done, and the exit code is 77. With --matrices products go by registers of matrices, whose instructions functions stand
+// for, if the processor has vectors of 512 bits. With --legalize the native code uses only operations that the machine has instructions for.
 // On a chip, what has one element type as a parameter is called with every type that the chip has;
 // --machine describes a chip of one's own. With --stages the program is also run after every pass
 // of the chip's pipeline, and the first that changes a result is named. LIST names what a chip
@@ -13,6 +14,7 @@
 // an error if an operation on tiles has no callable `op_` and its name. With --report FILE each
 // callable gets a line there: its name, `right`, `refused`, `wrong` or `untried`, and why, with
 // tabs between. Markdown files are searched for ```ptl blocks (the pages of the built-ins).
+#include "codegen/cpu/test_matrix_registers.h"
 #include "compile/call/compiled_handler.h"
 #include "frontend/sema/check.h"
 #include "machines/costs.h"
@@ -45,6 +47,7 @@ struct Settings {
   std::vector<std::string> files;
   std::optional<Machine> own;              ///< the chip, where it is none of ours
   std::optional<cpu::Processor> processor; ///< whose native code is run, where it is not this one's
+  bool emulatesMatrices = false;           ///< products go by registers of matrices, in software
   bool runsStages = false;
   bool listsRefusals = false;
   std::vector<Refusal> refusals; ///< those of the target
@@ -435,6 +438,8 @@ static Settings parse(int argc, char **argv) {
       settings.target = value();
     else if (!std::strcmp(argv[i], "--cpu"))
       readProcessor(value(), settings);
+    else if (!std::strcmp(argv[i], "--matrices"))
+      settings.emulatesMatrices = true;
     else if (!std::strcmp(argv[i], "--machine"))
       readMachine(value(), settings);
     else if (!std::strcmp(argv[i], "--stages"))
@@ -452,6 +457,11 @@ static Settings parse(int argc, char **argv) {
   }
   if (!refused.empty())
     readRefusals(refused, settings);
+  if (settings.emulatesMatrices) {
+    if (!settings.processor)
+      settings.processor = cpu::Processor::host();
+    settings.processor->vectors.matrices = {true, true, true, true};
+  }
   return settings;
 }
 
@@ -474,6 +484,11 @@ int main(int argc, char **argv) {
     findMissing(settings.records, totals);
   std::printf("%d calls of %d callables, %d differ", totals.calls, totals.callables,
               totals.failures);
+  if (settings.emulatesMatrices) {
+    int64_t products = ptl::cpu::testing::MatrixRegisters::products;
+    std::printf(", %lld products of registers", static_cast<long long>(products));
+    totals.failures += products == 0;
+  }
   if (totals.notCompiled)
     std::printf(", %d not compiled for the chip", totals.notCompiled);
   std::printf("\n");
