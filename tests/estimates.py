@@ -109,12 +109,14 @@ LARGE = (
       for bk, bn in ((64, 256), (128, 256), (256, 128), (256, 256))),
     ("examples/08_transformer.ptl", "transformer", "S=128 D=256 F=512 H=4 L=12"),
     ("examples/08_transformer.ptl", "transformer", "S=17 D=32 F=48 H=4 L=40"),
+    # Weights of each expert are read from memory, by several launches at the same time.
+    ("examples/models/deepseek_moe.ptl", "deepseek_moe", "T=64 D=7168 F=2048 G=2 M=4 K=8 KEPT=1 -D first=0 -D last=16", "a5"),
 )  # fmt: skip
 
 
-def large(tools, file, entry, words):
+def large(tools, file, entry, words, chip="a3"):
     def run():
-        call = ["sim", ROOT / file, "--entry", entry, "--target", "a3", "--json", *words.split()]
+        call = ["sim", ROOT / file, "--entry", entry, "--target", chip, "--json", *words.split()]
         whole, part = tools.run(*call), tools.run(*call, "--estimate")
         if whole.code or part.code:
             return whole.stderr + part.stderr

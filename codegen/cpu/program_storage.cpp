@@ -141,7 +141,7 @@ std::optional<ir::ProgramStorage> AllocationScan::storage() {
     // The sets are complete only now, so the peaks are read in a second walk.
     after(block, before.lookup(&block),
           [&](const Live &live) { ir::keepLarger(sets, ir::LiveSet(live.begin(), live.end())); });
-  return ir::storageOf(arrays_, sets, inLoops_);
+  return ir::storageOf(arrays_, sets, {}, inLoops_);
 }
 
 std::optional<ir::ProgramStorage> storageOf(ModuleOp blocks) {

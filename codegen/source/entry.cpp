@@ -108,7 +108,8 @@ bool ProgramEntry::special(Operation *op) {
     return true;
   }
   if (auto choice = choices_.find(op); choice != choices_.end()) {
-    choose(cast<scf::IfOp>(op), choice->second);
+    llvm::SmallVector<Value, 1> refs = choice->second; // branches inside are noted on the way
+    choose(cast<scf::IfOp>(op), refs);
     return true;
   }
   if (auto each = dyn_cast<ir::StoreOp>(op))
@@ -195,35 +196,75 @@ bool ProgramEntry::fills(Operation *writer, Value ref) {
   return grid && covers(ref, groupFrom(grid));
 }
 
-/// The branch each arm of which fills storage that only what follows reads: its value.
-scf::IfOp ProgramEntry::choiceFor(ir::AllocOp alloc) const {
-  llvm::SmallVector<Operation *> writers = writersOf(alloc);
-  auto branch = writers.size() == 2 ? dyn_cast<scf::IfOp>(writers[0]->getParentOp()) : scf::IfOp();
-  if (!branch || branch->getBlock() != alloc->getBlock() || branch->getNumResults() > 0 ||
-      writers[1]->getParentOp() != branch || writers[0]->getBlock() == writers[1]->getBlock() ||
-      choices_.count(branch))
-    return {};
-  auto isRead = [&](Operation *user) {
-    return branch->isAncestor(user) && !isa<ir::DimOp>(user) &&
-           llvm::none_of(writers, [&](Operation *writer) { return writer->isAncestor(user); });
-  };
-  return llvm::any_of(alloc->getUsers(), isRead) ? scf::IfOp() : branch;
+/// Whether each arm of a branch fills storage once, in a grid, by a launch or in a branch of its own
+/// that does, and reads nothing of it; `writers` are all that write it.
+bool ProgramEntry::fillsInArms(scf::IfOp branch, Value ref, llvm::ArrayRef<Operation *> writers) {
+  if (branch->getNumResults() > 0 || branch.getElseRegion().empty())
+    return false;
+  return llvm::all_of(branch->getRegions(), [&](Region &arm) {
+    llvm::SmallVector<Operation *> inside;
+    for (Operation *writer : writers)
+      if (Operation *here = arm.front().findAncestorOpInBlock(*writer);
+          here && !llvm::is_contained(inside, here))
+        inside.push_back(here);
+    if (inside.size() != 1)
+      return false;
+    bool isRead = llvm::any_of(ref.getUsers(), [&](Operation *user) {
+      return arm.isAncestor(user->getParentRegion()) && !isa<ir::DimOp>(user) &&
+             !inside.front()->isAncestor(user);
+    });
+    if (auto nested = dyn_cast<scf::IfOp>(inside.front()))
+      return !isRead && fillsInArms(nested, ref, writers);
+    return !isRead && llvm::is_contained(writers, inside.front()) && fills(inside.front(), ref);
+  });
 }
 
-void ProgramEntry::choose(scf::IfOp branch, Value ref) {
-  std::string name = code_.names().fresh(refName(ref));
+/// The branch each arm of which fills storage that only what follows reads: its value.
+scf::IfOp ProgramEntry::choiceFor(ir::AllocOp alloc) {
+  llvm::SmallVector<Operation *> writers = writersOf(alloc);
+  Operation *around =
+      writers.empty() ? nullptr : alloc->getBlock()->findAncestorOpInBlock(*writers.front());
+  auto branch = dyn_cast_or_null<scf::IfOp>(around);
+  bool holdsAll = branch && llvm::all_of(writers, [&](Operation *writer) {
+                    return branch->isProperAncestor(writer);
+                  });
+  return holdsAll && fillsInArms(branch, alloc, writers) ? branch : scf::IfOp();
+}
+
+/// Branches that are values: those that fill the storage, one in the arm of another.
+void ProgramEntry::noteChoices(scf::IfOp outermost, ir::AllocOp alloc) {
+  llvm::SmallVector<Operation *> writers = writersOf(alloc);
+  outermost->walk([&](scf::IfOp branch) {
+    if (llvm::any_of(writers, [&](Operation *writer) { return branch->isProperAncestor(writer); }))
+      choices_[branch].push_back(alloc);
+  });
+}
+
+void ProgramEntry::choose(scf::IfOp branch, llvm::ArrayRef<Value> refs) {
+  std::vector<std::string> names;
+  for (Value ref : refs)
+    names.push_back(code_.names().fresh(refName(ref)));
+  auto listed = [](const std::vector<std::string> &all) {
+    return all.size() == 1 ? all.front() : "(" + llvm::join(all, ", ") + ")";
+  };
   auto arm = [&](mlir::Block &body) {
-    code_.exchangeKnown(ref, std::nullopt);
+    for (Value ref : refs)
+      code_.exchangeKnown(ref, std::nullopt);
     printBlock(code_, body);
-    code_.line(code_.known(ref).text);
+    std::vector<std::string> made;
+    for (Value ref : refs)
+      made.push_back(code_.known(ref).text);
+    code_.line(listed(made));
     closed(body);
   };
-  code_.line("let " + name + " = if " + valueText(code_, branch.getCondition()).text + " {");
+  code_.line("let " + listed(names) + " = if " + valueText(code_, branch.getCondition()).text +
+             " {");
   arm(*branch.thenBlock());
   code_.line("} else {");
   arm(*branch.elseBlock());
   code_.line("}");
-  code_.know(ref, name);
+  for (auto [ref, name] : llvm::zip(refs, names))
+    code_.know(ref, name);
 }
 
 /// Storage is named where it is written first; where that is further inside, it begins as zeros.
@@ -234,11 +275,8 @@ void ProgramEntry::allocate(ir::AllocOp alloc) {
   // Storage that is first written in its own block is named there.
   if (!isInside || beginsInside(alloc))
     return;
-  if (scf::IfOp branch = choiceFor(alloc);
-      branch && llvm::all_of(writers, [&](Operation *writer) { return fills(writer, alloc); })) {
-    choices_[branch] = alloc;
-    return;
-  }
+  if (scf::IfOp branch = choiceFor(alloc))
+    return noteChoices(branch, alloc);
   // The first writer decides whether zeros are needed.
   Operation *first = nullptr;
   for (Operation *writer : writers) {
@@ -529,7 +567,9 @@ void ProgramEntry::call(const OutlinedKernel &kernel, const std::string &name, O
   bool isVar = false;
   for (const auto &[ref, type] : kernel.outputs) {
     bool isAlloc = ref.getDefiningOp() != nullptr;
-    bool isChosen = llvm::any_of(choices_, [&](const auto &each) { return each.second == ref; });
+    bool isChosen = llvm::any_of(choices_, [&, ref = ref](const auto &each) {
+      return llvm::is_contained(each.second, ref);
+    });
     isVar |= isAlloc && !isChosen && writersOf(ref).size() > 1;
     if (isAlloc) {
       // Storage of this program is bound by the call; parameters are assigned to.

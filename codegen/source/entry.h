@@ -79,9 +79,12 @@ private:
   bool beginsInside(ir::AllocOp alloc);
   bool keepsOrder() const override { return entry_.facts.placeOf != nullptr; }
   bool store(ir::StoreOp store);
-  mlir::scf::IfOp choiceFor(ir::AllocOp alloc) const;
+  mlir::scf::IfOp choiceFor(ir::AllocOp alloc);
+  bool fillsInArms(mlir::scf::IfOp branch, mlir::Value ref,
+                   llvm::ArrayRef<mlir::Operation *> writers);
+  void noteChoices(mlir::scf::IfOp outermost, ir::AllocOp alloc);
   bool fills(mlir::Operation *writer, mlir::Value ref);
-  void choose(mlir::scf::IfOp branch, mlir::Value ref);
+  void choose(mlir::scf::IfOp branch, llvm::ArrayRef<mlir::Value> refs);
   std::string refName(mlir::Value ref);
   std::string argumentName(mlir::Value value);
   /// Whether it has contents when an operation begins.
@@ -104,7 +107,7 @@ private:
   /// What has written storage so far; null: it had contents from the begin on.
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Operation *, 2>> written_;
   /// Branches that are written as values, with the storage that holds them.
-  llvm::DenseMap<mlir::Operation *, mlir::Value> choices_;
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value, 1>> choices_;
   llvm::DenseSet<mlir::Operation *> launched_;
 };
 

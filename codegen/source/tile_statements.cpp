@@ -108,8 +108,13 @@ static void printStatement(BodyCode &code, Operation *op) {
   if (isPositionOp(op) || !block::nameOf(op->getLoc()).empty())
     if (std::string name = code.kind().lengthName(op->getResult(0)); !name.empty())
       return code.let(op->getResult(0), expressionOf(code, op), name);
-  // A long position that is used often gets a name.
-  bool often = isPositionOp(op) && code.isWrittenOften(op) && !code.isKnown(op->getResult(0));
+  // A long position that is used often gets a name; what a branch asks for stands there, so that its
+  // arms are known to have it.
+  bool isCondition =
+      op->getResult(0).getType().isInteger(1) &&
+      llvm::all_of(op->getUsers(), [](Operation *user) { return isa<scf::IfOp>(user); });
+  bool often = isPositionOp(op) && code.isWrittenOften(op) && !code.isKnown(op->getResult(0)) &&
+               !isCondition;
   if (often) {
     Expression expression = positionOpText(code, op);
     if (weightOf(expression.text) > kShort)

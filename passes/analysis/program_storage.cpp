@@ -20,6 +20,8 @@ using namespace mlir;
 namespace ptl::ir {
 namespace {
 
+std::string sumOf(llvm::ArrayRef<ArrayBytes> arrays, const LiveSet &set);
+
 class StorageScan {
 public:
   /// The sets of arrays of a block that are live at once; of sets of which one holds another only
@@ -28,8 +30,11 @@ public:
 
   std::vector<ArrayBytes> arrays() const;
   bool inLoops = false;
+  /// Arrays of one arm of a branch beside as many bytes in the other.
+  LiveSet instead;
 
 private:
+  void noteInstead(unsigned begin, unsigned middle);
   static bool isStorage(Operation &op);
   static std::pair<Operation *, Operation *> usesOf(Value array, mlir::Block &block);
 
@@ -89,7 +94,9 @@ std::vector<LiveSet> StorageScan::of(mlir::Block &block) {
       live.insert(std::upper_bound(live.begin(), live.end(), number), number);
     // The set is noted at its largest, before anything ends here.
     keepLarger(sets, live);
-    for (Region &region : op.getRegions())
+    std::vector<unsigned> begins;
+    for (Region &region : op.getRegions()) {
+      begins.push_back(static_cast<unsigned>(arrays_.size()));
       for (mlir::Block &inner : region)
         for (const LiveSet &more : of(inner)) {
           // Arrays of inner blocks are live together with those around them.
@@ -98,10 +105,29 @@ std::vector<LiveSet> StorageScan::of(mlir::Block &block) {
                          std::back_inserter(both));
           keepLarger(sets, std::move(both));
         }
+    }
+    if (isa<scf::IfOp>(op))
+      noteInstead(begins[0], begins[1]);
     for (unsigned number : end.lookup(&op))
       llvm::erase(live, number);
   }
   return sets;
+}
+
+/// Notes the arrays of the second arm of a branch, which begin at `middle`, if those of the first have
+/// as many bytes.
+void StorageScan::noteInstead(unsigned begin, unsigned middle) {
+  auto numbers = [&](unsigned from, size_t to) {
+    LiveSet set;
+    for (unsigned number = from; number < to; ++number)
+      if (!llvm::is_contained(instead, number))
+        set.push_back(number);
+    return set;
+  };
+  LiveSet first = numbers(begin, middle), second = numbers(middle, arrays_.size());
+  std::vector<ArrayBytes> all = arrays();
+  if (!second.empty() && sumOf(all, first) == sumOf(all, second))
+    instead.insert(instead.end(), second.begin(), second.end());
 }
 
 std::vector<ArrayBytes> StorageScan::arrays() const {
@@ -155,7 +181,7 @@ void keepLarger(std::vector<LiveSet> &sets, LiveSet set) {
 }
 
 ProgramStorage storageOf(llvm::ArrayRef<ArrayBytes> arrays, llvm::ArrayRef<LiveSet> sets,
-                         bool inLoops) {
+                         const LiveSet &instead, bool inLoops) {
   ProgramStorage result;
   result.arrays = static_cast<int64_t>(arrays.size());
   if (arrays.empty())
@@ -172,6 +198,7 @@ ProgramStorage storageOf(llvm::ArrayRef<ArrayBytes> arrays, llvm::ArrayRef<LiveS
     result.inOrder = "max(" + result.inOrder + ")";
   LiveSet all(arrays.size());
   std::iota(all.begin(), all.end(), 0u);
+  llvm::erase_if(all, [&](unsigned number) { return llvm::is_contained(instead, number); });
   // In a loop, storage is made again in each turn, so no sum is an upper bound.
   if (!inLoops)
     result.most = sumOf(arrays, all);
@@ -185,7 +212,7 @@ ProgramStorage storageOf(Operation *host) {
     for (mlir::Block &block : region)
       for (LiveSet &set : scan.of(block))
         sets.push_back(std::move(set));
-  return storageOf(scan.arrays(), sets, scan.inLoops);
+  return storageOf(scan.arrays(), sets, scan.instead, scan.inLoops);
 }
 
 } // namespace ptl::ir

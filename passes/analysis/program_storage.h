@@ -33,10 +33,10 @@ using LiveSet = std::vector<unsigned>;
 /// larger is kept.
 void keepLarger(std::vector<LiveSet> &sets, LiveSet set);
 
-/// The storage, from the sets of arrays that are live at once. `inLoops`: some array is made in a
-/// loop.
+/// The storage, from the sets of arrays that are live at once. `instead`: arrays that a run has only
+/// in place of others that take as much. `inLoops`: some array is made in a loop.
 ProgramStorage storageOf(llvm::ArrayRef<ArrayBytes> arrays, llvm::ArrayRef<LiveSet> sets,
-                         bool inLoops);
+                         const LiveSet &instead, bool inLoops);
 
 /// The storage of the host code of a chip, with the copies that it makes of parts of arrays.
 ProgramStorage storageOf(mlir::Operation *host);

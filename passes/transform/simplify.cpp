@@ -4,9 +4,11 @@
 #include "passes/passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/PatternMatch.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
@@ -62,11 +64,59 @@ struct PositionsOfPart : OpRewritePattern<SliceOp> {
     return success();
   }
 };
+
+/// Storage that only the arms of one branch use, as when branches with the same condition became one:
+/// each arm has its own, which is no variable that begins before the branch.
+struct SinkStorage : OpRewritePattern<AllocOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(AllocOp op, PatternRewriter &rewriter) const override {
+    if (op->use_empty())
+      return failure();
+    Block *block = op->getBlock();
+    auto branch =
+        dyn_cast_or_null<scf::IfOp>(block->findAncestorOpInBlock(**op->getUsers().begin()));
+    auto isInside = [&](Operation *user) { return branch->isProperAncestor(user); };
+    if (!branch || !llvm::all_of(op->getUsers(), isInside))
+      return failure();
+    for (Region &arm : branch->getRegions()) {
+      auto isInArm = [&](OpOperand &use) {
+        return arm.isAncestor(use.getOwner()->getParentRegion());
+      };
+      if (llvm::none_of(op->getUses(), isInArm))
+        continue;
+      OpBuilder::InsertionGuard guard(rewriter);
+      rewriter.setInsertionPointToStart(&arm.front());
+      rewriter.replaceUsesWithIf(op.getResult(), rewriter.clone(*op)->getResult(0), isInArm);
+    }
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+/// Branches by one condition that storage and lengths alone stand between become neighbours, which
+/// become one.
+struct JoinBranches : OpRewritePattern<scf::IfOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(scf::IfOp op, PatternRewriter &rewriter) const override {
+    llvm::SmallVector<Operation *> between;
+    Operation *before = op->getPrevNode();
+    for (; before && (isa<AllocOp>(before) || isPure(before)) && before->getNumRegions() == 0;
+         before = before->getPrevNode())
+      between.push_back(before);
+    auto other = dyn_cast_or_null<scf::IfOp>(before);
+    if (!other || between.empty() || other.getCondition() != op.getCondition() ||
+        other->getNumResults() > 0)
+      return failure();
+    for (Operation *each : llvm::reverse(between))
+      rewriter.moveOpBefore(each, other);
+    return success();
+  }
+};
 } // namespace
 
 static FrozenRewritePatternSet patternsOf(MLIRContext &context) {
   RewritePatternSet patterns(&context);
-  patterns.add<DropIdleTranspose, PositionsOfPart>(&context);
+  patterns.add<DropIdleTranspose, PositionsOfPart, SinkStorage, JoinBranches>(&context);
   for (Dialect *dialect : context.getLoadedDialects())
     dialect->getCanonicalizationPatterns(patterns);
   for (RegisteredOperationName op : context.getRegisteredOperations())

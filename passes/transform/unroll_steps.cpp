@@ -24,14 +24,14 @@ static bool isScheduled(Operation *op) {
          attrs::item.of(op);
 }
 
-/// Whether an operation may be a step of a grid: elements from elements at the same place, or at another one.
+/// Whether an operation may be a step of a grid: elements from elements at the same place, or at another one. Boxes ask for lengths.
 static bool isStep(Operation *op) {
   if (op->getNumRegions() != 0 || !isMemoryEffectFree(op) || isScheduled(op))
     return false;
   auto isArray = [](Type type) { return isa<ArrayType>(type); };
   bool hasArrays =
       llvm::any_of(op->getOperandTypes(), isArray) || llvm::any_of(op->getResultTypes(), isArray);
-  return !hasArrays || isElementwise(op) || isView(op) || isFill(op) || isa<SliceOp>(op);
+  return !hasArrays || isElementwise(op) || isView(op) || isFill(op) || isa<SliceOp, DimOp>(op);
 }
 
 static bool mayUnroll(scf::ForOp loop, const UnrollLimits &limits) {

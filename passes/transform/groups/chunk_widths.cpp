@@ -101,13 +101,12 @@ void PiecesEmitter::emitGroup(llvm::ArrayRef<StoreOp> into) {
 
 void PiecesEmitter::emitByWidth(llvm::ArrayRef<RootStores> stores) {
   int64_t row = axisOf(TileAxis::Row), col = axisOf(TileAxis::Col);
-  // What is stored in two arms and read again is written out as a variable, which columns of a narrow
-  // tile are not seen to fill: only results that are stored once and whole have two.
+  // Tiles of all columns are seen to fill only what nothing else writes, and whole.
   StoreOp into = stores.front().front();
   bool isSeenWhole =
-      isa<BlockArgument>(into.getRef()) && into.getDropped().empty() &&
-      llvm::all_of(into.getRef().getUsers(), [&](Operation *user) {
-        return user == into || isa<DimOp>(user) || (branch_ && branch_->isAncestor(user));
+      into.getDropped().empty() && llvm::none_of(into.getRef().getUsers(), [&](Operation *user) {
+        bool writes = isa<StoreOp>(user) && user != into;
+        return writes && !(branch_ && branch_->isAncestor(user));
       });
   isSeenWhole &=
       llvm::equal(ir::extentsOf(into.getRef().getType()), ir::extentsOf(into.getValue().getType()));

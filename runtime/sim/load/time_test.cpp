@@ -493,4 +493,40 @@ TEST(SimShared, SecondLevelForgetsWhatWasNotTouchedForLong) {
   EXPECT_EQ(level.touch(a, view), 4 * 512);
 }
 
+TEST(SimShared, SecondLevelHasWhatOthersTouchedAndNoMore) {
+  SecondLevel level(64 * 512, 512);
+  uint32_t a = level.add(32 * 512, false);
+  level.setTouched(a, {8 * 512, 12 * 512});
+  level.setTouched(a, {2 * 512, 4 * 512});
+  level.setTouched(a, {4 * 512, 6 * 512}); // one range with the one before
+  View view;
+  view.elem = ElemKind::F32;
+  view.rank = 1;
+  view.shape[0] = 16 * 128;
+  view.strides[0] = 1;
+  ByteRange touched;
+  EXPECT_EQ(level.touch(a, view, &touched), (16 - 8) * 512);
+  EXPECT_EQ(touched.begin, 0);
+  EXPECT_EQ(touched.end, 16 * 512);
+  view.shape[0] = 128;
+  view.offset = 20 * 512;
+  EXPECT_EQ(level.touch(a, view, &touched), 512);
+  EXPECT_EQ(touched.end, 21 * 512);
+}
+
+TEST(SimShared, LimitsThatOccurOnceLeaveNothingBehind) {
+  SharedRate rate(1000);
+  for (uint32_t i = 0; i < 100; ++i)
+    rate.join(0, i, 10, 1 + 0.01 * i);
+  Cycles last = 0;
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_GE(rate.next(), last);
+    last = rate.next();
+    rate.leave();
+  }
+  EXPECT_EQ(rate.next(), never);
+  rate.join(last, 7, 10, 1);
+  EXPECT_DOUBLE_EQ(rate.next(), last + 10);
+}
+
 } // namespace ptl::rt::sim::time_test

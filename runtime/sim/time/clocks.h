@@ -17,9 +17,11 @@ struct PipeClock {
   Cycles settled = 0;  ///< and what waits for it may begin
   bool filled = false; ///< the last operation was an instruction
   bool works = false;  ///< it has had one
+  bool isHeld = false; ///< it waits for `standing`
   Cycles ownEnd = 0;   ///< of the operation that runs, if nothing is in its way
   Cycles tail = 0;
-  int pending = 0; ///< transfers that it waits for
+  int pending = 0;  ///< transfers that it waits for
+  int standing = 0; ///< transfers of rounds that others stood for, which go on
   uint32_t site = 0;
   Cycles started = 0;
   uint32_t record = kNoRecord, last = kNoRecord;
@@ -93,6 +95,7 @@ struct LaunchClock {
   std::vector<SiteTotal> totals;
   std::vector<bool> used; ///< by lane, where launches may be repeated
   int64_t bytes = 0, missed = 0;
+  std::vector<ByteRange> touched; ///< of each of its arrays
   Repeats::Turn turn;
   std::vector<LaunchResult::Block> ran; ///< by block, where launches may be repeated
   /// For each block that represents others, the spans of those that wait for its end; and how long

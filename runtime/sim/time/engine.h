@@ -98,8 +98,9 @@ struct Engine {
   bool failed = false;
   std::map<uint32_t, std::unique_ptr<GroupClock>> groups; ///< by span of its block
   std::vector<CoreClock *> cores;                         ///< by number; null: has ended
-  uint32_t actor = kNoRecord;                             ///< the record of who signals at present
-  uint64_t order = 0;                                     ///< of the next event
+  std::map<uint32_t, uint32_t> moving; ///< transfers of a repeated block that go on, by its span
+  uint32_t actor = kNoRecord;          ///< the record of who signals at present
+  uint64_t order = 0;                  ///< of the next event
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events;
 };
 

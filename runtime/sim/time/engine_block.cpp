@@ -1,6 +1,7 @@
 // Blocks of tasks on core groups.
 #include "runtime/sim/time/engine_block.h"
 #include "runtime/sim/time/engine_dispatch.h"
+#include "runtime/sim/time/engine_repeat.h"
 
 #include <algorithm>
 #include <utility>
@@ -62,11 +63,8 @@ void chooseGroups(Engine &e, LaunchClock &launch) {
 bool skipRepresented(Engine &e, LaunchClock &launch, uint32_t span) {
   BlockSpan &block = e.timeline.blocks[span];
   // A task that is like an earlier one takes the same times.
-  if (const auto &like = launch.turn.like) {
-    const LaunchResult::Block &other = like->blocks[static_cast<size_t>(block.block)];
-    block.isRepresented = true;
-    block.works = other.works;
-    releaseBlock(e, span, e.now + other.took);
+  if (launch.turn.like) {
+    repeatBlock(e, launch, span);
     return true;
   }
   if (!launch.sharing)

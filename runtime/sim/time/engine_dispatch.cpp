@@ -163,6 +163,7 @@ bool handOut(Engine &e, LaunchClock &launch) {
   for (const std::optional<Function> *function : {&request.kernel->cube, &request.kernel->vector})
     sites += *function ? (*function)->steps.size() : 0;
   launch.totals.resize(sites);
+  launch.touched.resize(request.arrays.size());
   launch.open = request.blocks;
   e.timeline.launches[launch.number].begun = e.now;
   // A grid without points is complete as soon as it is begun.

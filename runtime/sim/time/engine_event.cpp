@@ -4,6 +4,8 @@
 #include "runtime/sim/time/engine_core.h"
 #include "runtime/sim/time/engine_dispatch.h"
 #include "runtime/sim/time/engine_pipe.h"
+#include "runtime/sim/time/engine_repeat.h"
+#include "runtime/sim/time/engine_sample.h"
 #include "runtime/sim/time/engine_tasks.h"
 
 namespace ptl::rt::sim {
@@ -12,6 +14,10 @@ namespace ptl::rt::sim {
 static void leaveShared(Engine &e, SharedRate &rate) {
   Cycles time = rate.next();
   uint32_t id = rate.leave();
+  if (isOfRepeated(id))
+    return leaveRepeated(e, id, time);
+  if (isOfRounds(id))
+    return leaveRounds(e, id, time);
   CoreClock &clock = *e.cores[id / kNumPipes];
   PipeClock &pipe = clock.pipes[id % kNumPipes];
   // An operation may transfer from the cache and from memory at the same time. The later transfer

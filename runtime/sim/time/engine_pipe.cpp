@@ -20,6 +20,9 @@ static void wake(Engine &e, CoreClock &clock, Pipe pipe, Cycles time) {
 /// again.
 static bool ready(Engine &e, CoreClock &clock, Pipe pipe, const Issued &head) {
   PipeClock &state = clock.pipes[at(pipe)];
+  // The end of these transfers looks again.
+  if (state.standing > 0 && waitsForRounds(e, clock, pipe))
+    return false;
   // The head can begin when the pipe is free and the scalar unit has issued it.
   Cycles earliest = std::max(state.free, head.time);
   StepKind kind = head.step->kind;
@@ -154,8 +157,8 @@ static void joinShared(Engine &e, CoreClock &clock, Pipe pipe, const OperationCo
   int64_t missed = 0;
   if (cost.view && cost.view->array >= 0)
     // The second-level cache tells how many bytes are not in it yet.
-    missed =
-        e.second.touch(launch.request.arrays[static_cast<size_t>(cost.view->array)], *cost.view);
+    missed = e.second.touch(launch.request.arrays[static_cast<size_t>(cost.view->array)],
+                            *cost.view, &launch.touched[static_cast<size_t>(cost.view->array)]);
   double part = 1; // of those that it stands for, who miss
   if (launch.sharing && missed > 0)
     part = launch.sharing->missing(clock.core->isCube(), head.step, head.ordinal);

@@ -1,5 +1,6 @@
 // Launches that are taken to run like an earlier one.
 #include "runtime/sim/time/engine_repeat.h"
+#include "runtime/sim/time/engine_dispatch.h"
 
 namespace ptl::rt::sim {
 
@@ -18,6 +19,49 @@ void takeTurn(Engine &e, LaunchClock &launch) {
     return;
   launch.ran.resize(blocks);
   launch.used.resize(e.timeline.lanes.size());
+}
+
+/// Marks the numbers of transfers of repeated blocks, whose pipes are not simulated.
+static constexpr uint32_t kOfRepeated = uint32_t(1) << 31;
+
+bool isOfRepeated(uint32_t id) { return id & kOfRepeated; }
+
+void repeatBlock(Engine &e, LaunchClock &launch, uint32_t span) {
+  BlockSpan &block = e.timeline.blocks[span];
+  const LaunchResult &like = *launch.turn.like;
+  const LaunchResult::Block &other = like.blocks[static_cast<size_t>(block.block)];
+  block.isRepresented = true;
+  block.works = other.works;
+  uint32_t transfers = 0;
+  // Moving as evenly as all of its launch, it has its bytes when it ends, unless others want more than
+  // there is.
+  auto move = [&](SharedRate &rate, int64_t bytes) {
+    double even = static_cast<double>(bytes) / like.worked;
+    if (bytes <= 0 || other.took <= 0)
+      return;
+    rate.join(e.now, span | kOfRepeated, even * other.took, even);
+    ++transfers;
+  };
+  const SharedMemoryCost &memory = e.model.costs().memory;
+  if (other.works && !e.options.whatIf.shared) {
+    if (memory.l2Rate > 0)
+      move(e.l2, like.bytes);
+    if (memory.memoryRate > 0)
+      move(e.memory, like.missed);
+  }
+  if (transfers)
+    e.moving[span] = transfers;
+  else
+    releaseBlock(e, span, e.now + other.took);
+}
+
+void leaveRepeated(Engine &e, uint32_t id, Cycles time) {
+  uint32_t span = id & ~kOfRepeated;
+  auto found = e.moving.find(span);
+  if (--found->second > 0)
+    return;
+  e.moving.erase(found);
+  releaseBlock(e, span, time);
 }
 
 void noteUse(Engine &e, const CoreClock &clock, Pipe pipe) {
@@ -50,10 +94,12 @@ static LaunchResult resultOf(Engine &e, LaunchClock &launch) {
   LaunchResult result;
   result.task = launch.number;
   result.blocks = std::move(launch.ran);
+  result.worked = result.sum();
   result.totals = std::move(launch.totals);
   result.used = std::move(launch.used);
   for (SiteTotal &total : result.totals)
     total = {scaled(total.count), scaled(total.busy), scaled(total.stall)};
+  result.touched = std::move(launch.touched);
   result.bytes = scaled(launch.bytes);
   result.missed = scaled(launch.missed);
   result.instructions = launch.state->result.instructions;
@@ -74,6 +120,8 @@ static void countAgain(Engine &e, LaunchClock &launch) {
     if (like.used[lane])
       e.timeline.used[lane] = true;
   e.second.forget(like.missed);
+  for (size_t i = 0; i < like.touched.size(); ++i)
+    e.second.setTouched(launch.request.arrays[i], like.touchedAt(i, launch.turn.number));
 }
 
 void countLaunch(Engine &e, LaunchClock &launch) {
@@ -83,8 +131,8 @@ void countLaunch(Engine &e, LaunchClock &launch) {
   addUp(e, launch.firstSite, result);
   if (launch.sharing) {
     e.second.forget(result.missed - launch.missed);
-    for (uint32_t array : launch.request.arrays)
-      e.second.setTouched(array);
+    for (size_t i = 0; i < result.touched.size(); ++i)
+      e.second.setTouched(launch.request.arrays[i], result.touched[i]);
   }
   if (!result.blocks.empty())
     e.repeats[launch.request.site].note(launch.turn, std::move(result));

@@ -1,6 +1,9 @@
 // Windows of rounds that stand for others.
 #include "runtime/sim/time/engine_sample.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace ptl::rt::sim {
 
 void noteDone(PipeClock &state, uint32_t site, const SiteTotal &total) {
@@ -27,6 +30,70 @@ static void passMark(CoreClock &clock, Pipe pipe, Cycles passed, bool isLate) {
   clock.core->endHead(pipe);
 }
 
+/// Marks the numbers of transfers of rounds that are not simulated.
+static constexpr uint32_t kOfRounds = uint32_t(1) << 30;
+
+bool isOfRounds(uint32_t id) { return id & kOfRounds; }
+
+/// The rounds that others stand for move their bytes up to `end`, or longer where the transfers of all
+/// cores want more than there is.
+static void moveOfRounds(Engine &e, CoreClock &clock, Pipe pipe, Cycles end, int64_t bytes,
+                         int64_t missed) {
+  PipeClock &state = clock.pipes[static_cast<size_t>(pipe)];
+  const LaunchClock &launch = *clock.group->launch;
+  uint32_t id = clock.number * static_cast<uint32_t>(kNumPipes) + static_cast<uint32_t>(pipe);
+  double weight = launch.weightOf(clock.group->group->block());
+  auto move = [&](SharedRate &rate, int64_t all) {
+    if (all <= 0 || end <= e.now)
+      return;
+    auto each = static_cast<double>(all);
+    rate.join(e.now, id | kOfRounds, each, each / (end - e.now), weight);
+    ++state.standing;
+  };
+  const SharedMemoryCost &memory = e.model.costs().memory;
+  if (memory.l2Rate > 0)
+    move(e.l2, bytes);
+  if (memory.memoryRate > 0)
+    move(e.memory, missed);
+}
+
+/// Whether no other launch moves anything. How long rounds take beside those of the same launch was
+/// seen in their window.
+static bool isAlone(const Engine &e, const LaunchClock &launch) {
+  return e.moving.empty() && std::all_of(e.groups.begin(), e.groups.end(), [&](const auto &each) {
+           return each.second->launch == &launch;
+         });
+}
+
+bool waitsForRounds(const Engine &e, CoreClock &clock, Pipe pipe) {
+  PipeClock &state = clock.pipes[static_cast<size_t>(pipe)];
+  state.isHeld = state.standing > 0 && !isAlone(e, *clock.group->launch);
+  return state.isHeld;
+}
+
+void leaveRounds(Engine &e, uint32_t id, Cycles time) {
+  id &= ~kOfRounds;
+  CoreClock *clock = e.cores[id / kNumPipes];
+  if (!clock)
+    return;
+  PipeClock &state = clock->pipes[id % kNumPipes];
+  if (--state.standing > 0)
+    return;
+  if (!std::exchange(state.isHeld, false))
+    return;
+  // The record of the rounds ends when they have been moved.
+  if (state.last != kNoRecord && time > state.free) {
+    Record &record = e.timeline.records[state.last];
+    record.stall += time - state.free;
+    record.end = time;
+  }
+  state.free = std::max(state.free, time);
+  state.settled = std::max(state.settled, state.free);
+  Event event{state.free, 0, EventKind::Wake};
+  event.core = clock->number;
+  e.push(event);
+}
+
 static void standFor(Engine &e, CoreClock &clock, Pipe pipe, const SampleAction &mark, Cycles at,
                      Cycles window) {
   PipeClock &state = clock.pipes[static_cast<size_t>(pipe)];
@@ -38,7 +105,7 @@ static void standFor(Engine &e, CoreClock &clock, Pipe pipe, const SampleAction 
   if (begin.first == last || window <= 0)
     return;
   auto times = static_cast<double>(mark.factor);
-  int64_t missed = 0;
+  int64_t bytes = 0, missed = 0;
   // The work of the window is added as often as it stands for others, so that totals are those of
   // all rounds.
   for (size_t i = begin.first; i < last; ++i) {
@@ -52,11 +119,12 @@ static void standFor(Engine &e, CoreClock &clock, Pipe pipe, const SampleAction 
     total.count += more.total.count;
     total.busy += more.total.busy;
     total.stall += more.total.stall;
-    launch.bytes += more.bytes;
+    bytes += more.bytes;
     missed += more.missed;
     // The repeated work belongs to the round too, for windows of outer loops.
     state.done.push_back(more);
   }
+  launch.bytes += bytes;
   launch.missed += missed;
   // Traffic of rounds that did not run has not filled the cache, so the cache ages by it.
   e.second.forget(missed);
@@ -72,6 +140,8 @@ static void standFor(Engine &e, CoreClock &clock, Pipe pipe, const SampleAction 
   state.free = record.end;
   state.settled = std::max(state.settled + times * window, state.free);
   state.filled = false;
+  if (!e.options.whatIf.shared && !isAlone(e, launch))
+    moveOfRounds(e, clock, pipe, record.end, bytes, missed);
 }
 
 /// Handles rounds whose represented rounds take as long as they did themselves. The pipes of a core

@@ -19,6 +19,20 @@ Cycles LaunchResult::sum() const {
   return sum;
 }
 
+ByteRange LaunchResult::touchedAt(size_t array, int64_t turn) const {
+  int64_t way = steps.empty() ? 0 : steps[array] * (turn - number);
+  return {touched[array].begin + way, touched[array].end + way};
+}
+
+/// Notes how far what a launch touched is from what another did before.
+static void noteSteps(LaunchResult &result, const LaunchResult &before) {
+  if (result.touched.size() != before.touched.size())
+    return;
+  for (size_t i = 0; i < result.touched.size(); ++i)
+    result.steps.push_back((result.touched[i].begin - before.touched[i].begin) /
+                           (result.number - before.number));
+}
+
 static bool areAlike(const LaunchResult &a, const LaunchResult &b, double within) {
   return a.blocks.size() == b.blocks.size() &&
          std::abs(a.sum() - b.sum()) <= within * std::max(a.sum(), b.sum());
@@ -41,6 +55,9 @@ void Repeats::note(const Turn &turn, LaunchResult result) {
   isSteady_ = last_ && areAlike(*last_, result, isSteady_ ? kStillAlike : kAlike);
   if (isSteady_)
     look_ = std::max(kLater * turn.number, begun_);
+  result.number = turn.number;
+  if (last_)
+    noteSteps(result, *last_);
   last_ = std::make_shared<const LaunchResult>(std::move(result));
 }
 

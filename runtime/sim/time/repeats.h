@@ -2,6 +2,7 @@
 // are assumed to run like the last one that was run.
 #pragma once
 
+#include "runtime/sim/time/shared.h"
 #include "runtime/sim/time/timeline.h"
 
 #include <memory>
@@ -20,10 +21,17 @@ struct LaunchResult {
   std::vector<SiteTotal> totals; ///< by site of its kernel
   std::vector<bool> used;        ///< by lane: an instruction was on it
   int64_t bytes = 0, missed = 0;
+  int64_t number = 0;             ///< of its turn
+  std::vector<ByteRange> touched; ///< of each of its arrays
+  /// How far these bytes were from those of the result before, for each turn between them.
+  std::vector<int64_t> steps;
   uint64_t instructions = 0;
   int64_t standing = 0, skipped = 0; ///< as in its span
+  Cycles worked = 0;                 ///< `sum()`
 
   Cycles sum() const;
+  /// The bytes of an array that a launch like it touches, of a later turn: loops go on as they did.
+  ByteRange touchedAt(size_t array, int64_t turn) const;
 };
 
 /// The launches from one place of a program, in the order in which they begin.

@@ -60,5 +60,19 @@ TEST(Repeats, AsManyBlocks) {
   EXPECT_FALSE(repeats.next().like);
 }
 
+TEST(Repeats, WhatLaterOnesTouchGoesOnAsBefore) {
+  Repeats repeats;
+  for (int64_t i = 0; i < 2; ++i) {
+    LaunchResult result = taking({100});
+    result.touched = {{40 * i, 40 * i + 10}, {7, 9}};
+    repeats.note(repeats.next(), std::move(result));
+  }
+  Repeats::Turn turn = repeats.next();
+  ASSERT_TRUE(turn.like);
+  EXPECT_EQ(turn.like->touchedAt(0, turn.number).begin, 80);
+  EXPECT_EQ(turn.like->touchedAt(0, turn.number).end, 90);
+  EXPECT_EQ(turn.like->touchedAt(1, turn.number).begin, 7);
+}
+
 } // namespace repeats_test
 } // namespace ptl::rt::sim

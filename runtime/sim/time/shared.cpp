@@ -1,5 +1,6 @@
 #include "runtime/sim/time/shared.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstdlib>
 #include <utility>
@@ -62,8 +63,12 @@ uint32_t SharedRate::leave() {
   uint32_t id = each.members.top().id;
   each.weight -= each.members.top().weight;
   each.members.pop();
-  // An empty class starts again at 0, which keeps the numbers small.
-  if (each.members.empty())
+  // An empty class starts again at 0, which keeps the numbers small. Limits that occur once must not
+  // become many.
+  constexpr size_t kMostClasses = 16;
+  if (each.members.empty() && classes_.size() > kMostClasses)
+    classes_.erase(classes_.begin() + static_cast<ptrdiff_t>(nextClass_));
+  else if (each.members.empty())
     each.got = each.weight = 0;
   divide();
   return id;
@@ -84,15 +89,47 @@ SecondLevel::SecondLevel(int64_t bytes, int64_t lineBytes)
       shift_(lineBytes_ & (lineBytes_ - 1) ? -1 : std::countr_zero(uint64_t(lineBytes_))),
       capacity_(static_cast<uint32_t>(bytes / lineBytes_)) {}
 
+void ByteRange::cover(ByteRange other) {
+  if (other.isEmpty())
+    return;
+  if (isEmpty())
+    *this = other;
+  begin = std::min(begin, other.begin);
+  end = std::max(end, other.end);
+}
+
+void SecondLevel::setTouched(uint32_t array, ByteRange range) {
+  range = {std::max<int64_t>(range.begin, 0), std::min(range.end, bytes_[array])};
+  if (range.isEmpty())
+    return;
+  std::vector<ByteRange> &ranges = touched_[array];
+  auto first = std::partition_point(ranges.begin(), ranges.end(),
+                                    [&](ByteRange own) { return own.end < range.begin; });
+  auto last = first;
+  for (; last != ranges.end() && last->begin <= range.end; ++last)
+    range.cover(*last);
+  ranges.insert(ranges.erase(first, last), range);
+}
+
+/// Whether a line that was not touched is in the cache unless that has been filled since.
+bool SecondLevel::isWarm(uint32_t array, int64_t line) const {
+  const std::vector<ByteRange> &ranges = touched_[array];
+  auto own = std::partition_point(ranges.begin(), ranges.end(),
+                                  [&](ByteRange range) { return range.end <= line * lineBytes_; });
+  return warm_[array] || (own != ranges.end() && own->begin < (line + 1) * lineBytes_);
+}
+
 uint32_t SecondLevel::add(int64_t bytes, bool warm) {
   bytes_.push_back(bytes);
   warm_.push_back(warm);
+  touched_.emplace_back();
   stamps_.emplace_back();
   next_.push_back(0);
   return static_cast<uint32_t>(bytes_.size() - 1);
 }
 
-void SecondLevel::touchRun(Lines &lines, bool warm, int64_t first, int64_t last) {
+void SecondLevel::touchRun(uint32_t array, int64_t first, int64_t last) {
+  Lines &lines = stamps_[array];
   constexpr int64_t pieceSize = int64_t(1) << kPieceBits;
   int64_t line = lineOf(first), end = lineOf(last) + 1;
   while (line < end) {
@@ -109,8 +146,8 @@ void SecondLevel::touchRun(Lines &lines, bool warm, int64_t first, int64_t last)
       // A line is in the cache if fewer lines have been filled since than it holds: this
       // approximates replacement by age.
       if (!stamp || filled_ - stamp >= capacity_) {
-        // The first touch of a warm array is no miss, unless the cache has been filled since.
-        missed_ += stamp || !warm || filled_ >= capacity_ ? lineBytes_ : 0;
+        // The first touch of a warm line is no miss, unless the cache has been filled since.
+        missed_ += stamp || filled_ >= capacity_ || !isWarm(array, line) ? lineBytes_ : 0;
         ++filled_;
       }
       stamp = std::max(filled_, 1u);
@@ -118,7 +155,7 @@ void SecondLevel::touchRun(Lines &lines, bool warm, int64_t first, int64_t last)
   }
 }
 
-int64_t SecondLevel::touch(uint32_t array, View view) {
+int64_t SecondLevel::touch(uint32_t array, View view, ByteRange *touched) {
   // For a place that is not known any part of the array of that size will do; the parts are taken
   // in turn.
   if (view.isSomewhere) {
@@ -129,8 +166,10 @@ int64_t SecondLevel::touch(uint32_t array, View view) {
     if (next_[array] + size > bytes_[array])
       next_[array] = 0;
     view.offset = std::exchange(next_[array], next_[array] + size);
+    // Where it is others may be, too.
+    if (touched)
+      *touched = {0, bytes_[array]};
   }
-  Lines &lines = stamps_[array];
   missed_ = 0;
   int64_t size = elemBytes(view.elem);
   // The axis whose elements lie closest runs; the others are walked.
@@ -147,8 +186,11 @@ int64_t SecondLevel::touch(uint32_t array, View view) {
     int64_t length = run < 0 ? size : ((view.shape[run] - 1) * view.strides[run] + 1) * size;
     // What reaches beyond the array is cut off, since the place may be unknown.
     int64_t last = std::min(offset + length, bytes_[array]) - 1;
-    if (offset >= 0 && last >= offset)
-      touchRun(lines, warm_[array], offset, last);
+    if (offset >= 0 && last >= offset) {
+      touchRun(array, offset, last);
+      if (touched)
+        touched->cover({offset, last + 1});
+    }
     // The index counts up like an odometer; `offset` moves with it.
     int axis = view.rank - 1;
     for (; axis >= 0; --axis) {

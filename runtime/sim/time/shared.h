@@ -76,6 +76,14 @@ private:
   Cycles behind_ = 0; ///< how much later the next signal is, for those of other groups
 };
 
+/// Bytes of an array from `begin` up to `end`; none if these are equal.
+struct ByteRange {
+  int64_t begin = 0, end = 0;
+  bool isEmpty() const { return begin >= end; }
+  /// Has it hold the other one, too.
+  void cover(ByteRange other);
+};
+
 /// Which lines of global memory are in the second-level cache: those that were touched while not
 /// more than its size has been brought in since.
 class SecondLevel {
@@ -89,10 +97,10 @@ public:
   uint32_t add(int64_t bytes, bool warm);
   /// Touches what a view of an array reads or writes, and returns the bytes of the lines that were
   /// not there. A view whose position is unknown is assumed to begin where the one before it ended,
-  /// round and round.
-  int64_t touch(uint32_t array, View view);
-  /// Notes that an array was read or written by core groups that are not simulated.
-  void setTouched(uint32_t array) { warm_[array] = true; }
+  /// round and round. `touched` is made to hold its bytes.
+  int64_t touch(uint32_t array, View view, ByteRange *touched = nullptr);
+  /// Notes that these bytes of an array were read or written by core groups that are not simulated.
+  void setTouched(uint32_t array, ByteRange range);
   /// Notes that this number of other bytes was brought in.
   void forget(int64_t bytes) { filled_ += static_cast<uint32_t>(bytes / lineBytes_); }
 
@@ -102,7 +110,8 @@ private:
   /// very large.
   using Lines = std::vector<std::vector<uint32_t>>;
   static constexpr int kPieceBits = 12;
-  void touchRun(Lines &lines, bool warm, int64_t first, int64_t last);
+  void touchRun(uint32_t array, int64_t first, int64_t last);
+  bool isWarm(uint32_t array, int64_t line) const;
 
   int64_t lineBytes_;
   int shift_;         ///< of a byte to its line; -1: the size of a line is no power of two
@@ -111,8 +120,9 @@ private:
   int64_t missed_ = 0;
   std::vector<int64_t> bytes_; ///< of each array
   std::vector<bool> warm_;
-  std::vector<Lines> stamps_; ///< lines filled when it was touched last; 0: never
-  std::vector<int64_t> next_; ///< where the next view begins that lies somewhere
+  std::vector<std::vector<ByteRange>> touched_; ///< as `setTouched` said; apart, ascending
+  std::vector<Lines> stamps_;                   ///< lines filled when it was touched last; 0: never
+  std::vector<int64_t> next_;                   ///< where the next view begins that lies somewhere
 };
 
 } // namespace ptl::rt::sim
