@@ -105,6 +105,11 @@ Number loadElem(int32_t elem, const void *cell) {
     uint64_t value = load<uint64_t>(cell);
     return value <= uint64_t(INT64_MAX) ? Number::integer(value) : Number::floating(double(value));
   }
+  case PTL_F8E8M0: {
+    uint8_t code = load<uint8_t>(cell);
+    return Number::floating(code == 255 ? std::numeric_limits<double>::quiet_NaN()
+                                        : std::ldexp(1.0, code - 127));
+  }
   case PTL_F8E4M3:
     return Number::floating(decodeSmall(load<uint8_t>(cell), 4, 3, false));
   case PTL_F8E5M2:

@@ -18,7 +18,7 @@ constexpr CType cTypes[] = {
     {PTL_U8, "uint8_t", "u8"},    {PTL_U16, "uint16_t", "u16"},  {PTL_U32, "uint32_t", "u32"},
     {PTL_U64, "uint64_t", "u64"}, {PTL_F8E4M3, "uint8_t", "u8"}, {PTL_F8E5M2, "uint8_t", "u8"},
     {PTL_F16, "uint16_t", "u16"}, {PTL_BF16, "uint16_t", "u16"}, {PTL_F32, "float", "f32"},
-    {PTL_F64, "double", "f64"},
+    {PTL_F64, "double", "f64"},   {PTL_F8E8M0, "uint8_t", "u8"},
 };
 
 const CType *cType(std::optional<PtlElem> elem) {

@@ -35,6 +35,7 @@ ROWS = {
                      "T=16 D=1024 F=512 G=8 M=4 K=8 KEPT=4", {"first": 0, "last": 16}),
     "llama_i8": ("gated layer of Llama-3-8B, 8-bit weights", "T=64 D=4096 F=14336", "T=16 D=1024 F=3584", {}),
     "llama_i4": ("the same, 4-bit weights", "T=64 D=2048 F=7168", "T=16 D=512 F=1792", {}),
+    "llama_mxfp4": ("the same, block-scaled weights of 4 bits", "T=64 D=128 F=448", "T=16 D=32 F=112", {}),
     "vit_block": ("ViT-L, 4 images of 256 patches as one", "S=1024 D=1024 H=16 E=64 F=4096", "S=256 D=1024 H=16 E=64 F=4096", {}),
     "convolutions": ("64 and 256 channels, 56 x 56", "H=56 W=56 C=64 M=256", "H=56 W=56 C=64 M=256", {}),
     "mamba2": ("2,048 steps in chunks of 128, 64 heads of 64, state of 128", "G=16 C=128 H=64 N=128 P=64", "G=4 C=128 H=16 N=128 P=64", {}),

@@ -65,17 +65,41 @@ std::string CppTypes::define(const std::string &wanted, const std::string &spell
   return alias;
 }
 
+/// The type of scales in the library; the IR has their codes.
+static constexpr const char *kScaleElement = "float8_e8m0_t";
+
+/// The element type of a tile.
+static std::string elementOf(TileBufType type) {
+  return type.getLayout().fractal == 32 ? kScaleElement : cppElement(type.getElementType());
+}
+
 /// The aliases of the library for `left`, `right` and `acc` hide what differs between chips.
 static std::string spelledTile(TileBufType type) {
   Layout layout = type.getLayout();
   bool narrowed = type.getValidRows() != type.getRows() || type.getValidCols() != type.getCols();
-  std::string size = cppElement(type.getElementType()) + ", " + std::to_string(type.getRows()) +
-                     ", " + std::to_string(type.getCols());
+  std::string size = elementOf(type) + ", " + std::to_string(type.getRows()) + ", " +
+                     std::to_string(type.getCols());
   std::string valid = ", " + extent(type.getValidRows()) + ", " + extent(type.getValidCols());
-  const char *library = type.getPlace() == ir::Place::Left    ? "TileLeft"
-                        : type.getPlace() == ir::Place::Right ? "TileRight"
-                        : type.getPlace() == ir::Place::Acc   ? "TileAcc"
-                                                              : nullptr;
+  const char *library = nullptr;
+  switch (type.getPlace()) {
+  case ir::Place::Left:
+    library = "TileLeft";
+    break;
+  case ir::Place::Right:
+    library = "TileRight";
+    break;
+  case ir::Place::Acc:
+    library = "TileAcc";
+    break;
+  case ir::Place::ScaleLeft:
+    library = "TileLeftScale";
+    break;
+  case ir::Place::ScaleRight:
+    library = "TileRightScale";
+    break;
+  default:
+    break;
+  }
   if (library)
     return library + ("<" + size + (narrowed ? valid : "") + ">");
   static constexpr const char *boxOrders[] = {"", "RowMajor", "ColMajor"};
@@ -123,7 +147,9 @@ std::string CppTypes::view(const CppView &view) {
       text += (text.empty() ? "" : ", ") + extent(value);
     return "<" + text + ">";
   };
-  std::string name = shortName(view.element) + "View_", element = cppElement(view.element);
+  bool areScales = llvm::StringRef(view.layout).starts_with("MX_");
+  std::string name = (areScales ? "E8m0" : shortName(view.element)) + "View_",
+              element = areScales ? kScaleElement : cppElement(view.element);
   bool started = false;
   for (int i = 0; i < 5; ++i) {
     started |= i >= 3 || view.shape[i] != 1;

@@ -11,11 +11,51 @@ namespace ptl::pto {
 
 namespace {
 
+/// Scales of lines of blocks, which lie side by side in pairs: lines, pairs, and two in each.
+void emitScales(CppCode &code, PartitionViewOp op, MakeTensorViewOp view, ViewLayout layout) {
+  CppView type;
+  type.element = op.getType().getElementType();
+  bool isRight = layout == ViewLayout::mx_b_dn;
+  type.layout = isRight ? "MX_B_DN" : "MX_A_ND";
+  // The view of a right operand is transposed: its lines are columns.
+  unsigned line = isRight ? 1 : 0, block = 1 - line;
+  std::optional<int64_t> lines = getConstantIntValue(op.getSizes()[line]),
+                         blocks = getConstantIntValue(op.getSizes()[block]),
+                         stride = getConstantIntValue(view.getStrides()[line]);
+  type.shape[2] = lines.value_or(kDynamic);
+  type.shape[3] = blocks ? *blocks / 2 : kDynamic;
+  type.shape[4] = 2;
+  type.strides[2] = stride.value_or(kDynamic);
+  type.strides[3] = 2;
+  CppExpression at = expression(code, view.getPointer());
+  CppExpression row = expression(code, op.getOffsets()[line]),
+                distance = expression(code, view.getStrides()[line]);
+  at = sumOf(at, {row.within(Precedence::Product) + " * " + distance.within(Precedence::Unary),
+                  Precedence::Product});
+  at = sumOf(at, expression(code, op.getOffsets()[block]));
+  std::string alias = code.types().view(type), sizes;
+  code.setType(op, alias);
+  if (!lines)
+    sizes = textOf(code, op.getSizes()[line]);
+  if (!blocks)
+    sizes += (sizes.empty() ? "" : ", ") +
+             expression(code, op.getSizes()[block]).within(Precedence::Product) + " / 2";
+  std::string arguments = "reinterpret_cast<__gm__ float8_e8m0_t *>(" + at.text + ")";
+  if (!sizes.empty() || !stride)
+    arguments += ", " + alias + "::Shape(" + sizes + ")";
+  if (!stride)
+    arguments += ", " + alias + "::Stride(" + textOf(code, view.getStrides()[line]) + ")";
+  code.line(op, alias + " " + code.names().of(op) + "(" + arguments + ");");
+}
+
 /// The parts of an array: a pointer to its first element, extents and distances.
 void emitPart(CppCode &code, PartitionViewOp op) {
   auto view = op.getSource().getDefiningOp<MakeTensorViewOp>();
   if (!view)
     return code.missing(op, "a part of a part has no spelling in C++");
+  if (auto layout = view.getLayoutAttr(); layout && (layout.getValue() == ViewLayout::mx_a_nd ||
+                                                     layout.getValue() == ViewLayout::mx_b_dn))
+    return emitScales(code, op, view, layout.getValue());
   CppView type;
   type.element = op.getType().getElementType();
   size_t rank = op.getSizes().size();

@@ -98,6 +98,8 @@ Value isUnique(const Value &x);
 Value isSorted(const Value &x);
 
 Value matmulValue(const Value &a, const Value &b);
+/// The product with the transpose of `b`, of factors with a scale for each block of their rows.
+Value scaledDotValue(const Value &a, const Value &aScale, const Value &b, const Value &bScale);
 /// `"md,nd->mn"` without spaces.
 Value einsumValue(const std::string &equation, std::span<const Value> operands);
 

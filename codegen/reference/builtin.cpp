@@ -84,6 +84,8 @@ static Value applyData(const BuiltinCall &call) {
     return einsumValue(call.text, call.operands);
   case OpId::Matmul:
     return matmulValue(x, operandOf(call, 1));
+  case OpId::ScaledDot:
+    return scaledDotValue(x, operandOf(call, 1), operandOf(call, 2), operandOf(call, 3));
   case OpId::Gather:
     return gatherValue(x, operandOf(call, 1), axisOf(call));
   case OpId::Scatter:

@@ -79,6 +79,25 @@ Value matmulValue(const Value &a, const Value &b) {
   return Value::array(std::move(out));
 }
 
+/// The numbers that rows of elements and their scales stand for, in f32.
+static Value dequantizedBlocks(const Value &x, const Value &scale) {
+  View elements = viewOf(x), scales = viewOf(scale);
+  if (elements.count() != scales.count() * kBlockLength)
+    stop(RunStatus::Fault, "the shapes " + shapeText(elements.shape) + " and " +
+                               shapeText(scales.shape) +
+                               " are not those of blocks and their scales");
+  RefArray out = zeroArray(ElemKind::F32, {elements.shape.begin(), elements.shape.end()});
+  for (int64_t i = 0; i < elements.count(); ++i)
+    out.floats[static_cast<size_t>(i)] = elements.floats[i] * scales.floats[i / kBlockLength];
+  finish(out);
+  return Value::array(std::move(out));
+}
+
+Value scaledDotValue(const Value &a, const Value &aScale, const Value &b, const Value &bScale) {
+  return matmulValue(dequantizedBlocks(a, aScale),
+                     transposeValue(dequantizedBlocks(b, bScale), std::vector<int64_t>{1, 0}));
+}
+
 namespace {
 
 /// The letters of an equation: those of the result first, then the ones summed over.

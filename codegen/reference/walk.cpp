@@ -162,7 +162,7 @@ void roundAll(double *values, int64_t count, ElemKind elem) {
   const ElemInfo &info = elemInfo(elem);
   int bias = (1 << (info.exponentBits - 1)) - 1;
   for (int64_t i = 0; i < count; ++i)
-    if (!roundBits(values[i], info.mantissaBits, 1 - bias, bias))
+    if (isHeldOnly(elem) || !roundBits(values[i], info.mantissaBits, 1 - bias, bias))
       values[i] = roundFloat(values[i], elem);
 }
 

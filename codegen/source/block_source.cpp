@@ -4,6 +4,7 @@
 #include "codegen/source/entry.h"
 #include "codegen/source/op_kinds.h"
 #include "ir/dialect/attributes.h"
+#include "ir/dialect/instruction_op.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Dominance.h"
@@ -330,6 +331,12 @@ SourceResult printBlocks(func::FuncOp host, llvm::ArrayRef<ModuleOp> kernels,
         kernel.machine = facts.target;
         kernel.functions.push_back(function);
       }
+    // Manual kernels have no places for scales.
+    module.walk([&](Operation *op) {
+      pto::Instruction instruction(op);
+      if (instruction && instruction.info().mnemonic.starts_with("tmatmul.mx"))
+        unwritable(op, "a product of blocks with scales");
+    });
   }
   dropRequirements(host, facts, byName);
   KernelOfLaunch kernelOfLaunch = [&](ir::LaunchOp launch) {

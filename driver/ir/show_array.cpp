@@ -46,7 +46,9 @@ std::string showArray(const std::string &name, const rt::OwnedArray &array) {
 
 rt::OwnedArray widened(rt::OwnedArray array) {
   ElemKind kind = kindOf(array);
-  if (kind != ElemKind::BF16 && kind != ElemKind::F8E4M3 && kind != ElemKind::F8E5M2)
+  bool isShort = kind == ElemKind::BF16 || kind == ElemKind::F8E4M3 || kind == ElemKind::F8E5M2 ||
+                 kind == ElemKind::F8E8M0;
+  if (!isShort)
     return array;
   std::optional<rt::OwnedArray> wide = rt::OwnedArray::make(PTL_F32, array.extents());
   if (!wide)

@@ -22,8 +22,8 @@
   "Words of PTL: literals.")
 
 (defconst ptl-words-types
-  '("bf16" "bool" "f16" "f32" "f64" "f8e4m3" "f8e5m2" "i16" "i32" "i4" "i64" "i8" "int"
-    "u16" "u32" "u64" "u8")
+  '("bf16" "bool" "f16" "f32" "f4e2m1" "f64" "f8e4m3" "f8e5m2" "f8e8m0" "i16" "i32" "i4"
+    "i64" "i8" "int" "u16" "u32" "u64" "u8")
   "Words of PTL: types.")
 
 (defconst ptl-words-builtins
@@ -34,9 +34,9 @@
     "fetch_max" "fetch_min" "floor" "fma" "full" "gather" "index" "interleave" "isfinite"
     "isinf" "isnan" "load" "log" "log10" "log1p" "log2" "max" "maxnan" "mean" "min"
     "minnan" "one_hot" "ones" "pad" "philox" "print" "prod" "quantize" "random"
-    "reciprocal" "reduce" "reshape" "round" "rsqrt" "scan" "scatter" "select" "sigmoid"
-    "sign" "sin" "sinh" "sort" "sorted" "sqrt" "sum" "tan" "tanh" "topk" "transpose"
-    "tril" "triu" "trunc" "unique" "zeros")
+    "reciprocal" "reduce" "reshape" "round" "rsqrt" "scaled_dot" "scan" "scatter" "select"
+    "sigmoid" "sign" "sin" "sinh" "sort" "sorted" "sqrt" "sum" "tan" "tanh" "topk"
+    "transpose" "tril" "triu" "trunc" "unique" "zeros")
   "Words of PTL: builtins.")
 
 (provide 'ptl-words)

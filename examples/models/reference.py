@@ -312,3 +312,29 @@ def llama_i4(random, T, D, F):
     gate, up = by_8_bits(h, real["gate"]), by_8_bits(h, real["up"])
     y = given["x"] + by_8_bits(gate * sigmoid(gate) * up, real["down"])
     return given, dict(y=y)
+
+
+FOUR_BITS = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6])
+
+
+def four_bits(w):
+    """Rows in blocks of 32: codes, two to a byte, those of scales, and the numbers that they stand for."""
+    blocks = w.reshape(len(w), -1, 32)
+    power = np.floor(np.log2(np.abs(blocks).max(-1))) - 2
+    size = np.abs(blocks / 2.0 ** power[..., None])
+    code = np.abs(size[..., None] - FOUR_BITS).argmin(-1)
+    number = np.sign(blocks) * FOUR_BITS[code] * 2.0 ** power[..., None]
+    code = (code + 8 * (blocks < 0)).reshape(w.shape).astype(np.uint8)
+    return code[:, ::2] | code[:, 1::2] << 4, (power + 127).astype(np.uint8), number.reshape(w.shape)
+
+
+@model(dict(T=7, D=2, F=3))
+def llama_mxfp4(random, T, D, F):
+    given = dict(x=normal(random, T, 32 * D), gamma=gammas(random, 32 * D))
+    real = {}
+    for name, (rows, columns) in dict(gate=(F, D), up=(F, D), down=(D, F)).items():
+        w = random.standard_normal((32 * rows, 32 * columns)) / (32 * columns) ** 0.5
+        given[name], given[f"{name}_scale"], real[name] = four_bits(w)
+    h = rms_norm(given["x"], given["gamma"])
+    gate, up = h @ real["gate"].T, h @ real["up"].T
+    return given, dict(y=given["x"] + (gate * sigmoid(gate) * up) @ real["down"].T)

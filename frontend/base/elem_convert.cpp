@@ -10,16 +10,18 @@ namespace ptl {
 namespace {
 
 /// A float type in numbers. f8e4m3 has no infinity: its largest exponent holds numbers, and NaN
-/// where all is one.
+/// where all is one. f4e2m1 has neither. f8e8m0 is none of these: it has functions of its own.
 struct Format {
   int mantissa;
   int exponentBits;
   bool hasInfinity;
+  bool hasNan;
   bool saturates;
 
   explicit Format(ElemKind kind)
       : mantissa(elemInfo(kind).mantissaBits), exponentBits(elemInfo(kind).exponentBits),
-        hasInfinity(kind != ElemKind::F8E4M3), saturates(elemBits(kind) == 8) {}
+        hasInfinity(kind != ElemKind::F8E4M3 && kind != ElemKind::F4E2M1),
+        hasNan(kind != ElemKind::F4E2M1), saturates(elemBits(kind) <= 8) {}
   int bias() const { return (1 << (exponentBits - 1)) - 1; }
   /// Exponent of the last place of the smallest numbers.
   int lowestExponent() const { return 1 - bias() - mantissa; }
@@ -27,7 +29,8 @@ struct Format {
   uint64_t allExponent() const { return ((uint64_t{1} << exponentBits) - 1) << mantissa; }
   uint64_t infinity() const { return allExponent(); }
   uint64_t largest() const {
-    return hasInfinity ? allExponent() - 1 : (allExponent() | ((uint64_t{1} << mantissa) - 1)) - 1;
+    uint64_t allOnes = signBit() - 1;
+    return hasInfinity ? allExponent() - 1 : hasNan ? allOnes - 1 : allOnes;
   }
   uint64_t quietNan() const {
     if (saturates)
@@ -98,12 +101,33 @@ uint64_t encodeParts(const Format &format, bool negative, uint64_t significand, 
          (negative ? format.signBit() : 0);
 }
 
+/// The code of `significand * 2^exponent` as f8e8m0: a power of two, from 2^-127, which stands for
+/// all that is smaller, 0 included, to 2^127, which stands for all that is larger.
+uint64_t encodeScale(uint64_t significand, int exponent, RoundMode mode) {
+  if (significand == 0)
+    return 0;
+  constexpr int bias = 127, largest = 254;
+  int width = std::bit_width(significand), code = exponent + width - 1 + bias;
+  // The bits behind the leading one decide, the first of which is half of the step.
+  uint64_t behind = significand - (uint64_t{1} << (width - 1));
+  uint64_t halfBit = width > 1 ? uint64_t{1} << (width - 2) : 0;
+  bool half = (behind & halfBit) != 0, beyondHalf = (behind & ~halfBit) != 0;
+  code += roundsUp(mode, /*negative=*/false, (code & 1) != 0, half, beyondHalf);
+  return static_cast<uint64_t>(std::clamp(code, 0, largest));
+}
+
+/// What f8e8m0 has for NaN and for negative numbers.
+constexpr uint64_t nanScale = 255;
+
 bool isUnsignedKind(ElemKind kind) { return elemInfo(kind).elemClass == ElemClass::Unsigned; }
 
 /// An integer of type `from` rounded once to the float type `to`.
 double integerToFloat(int64_t value, ElemKind from, ElemKind to, RoundMode mode) {
   bool negative = !isUnsignedKind(from) && value < 0;
   uint64_t magnitude = negative ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
+  if (to == ElemKind::F8E8M0)
+    return decodeFloat(negative ? nanScale : encodeFloat(static_cast<double>(magnitude), to, mode),
+                       to);
   return decodeFloat(encodeParts(Format(to), negative, magnitude, 0, mode), to);
 }
 
@@ -159,12 +183,21 @@ int64_t saturated(int64_t value, ElemKind from, ElemKind to) {
 } // namespace
 
 uint64_t encodeFloat(double value, ElemKind kind, RoundMode mode) {
+  if (kind == ElemKind::F8E8M0) {
+    if (std::isnan(value) || value < 0)
+      return nanScale;
+    // A number that is larger than all of the type stands for infinity.
+    constexpr double beyond = 0x1p200;
+    int exponent = 0;
+    double fraction = std::frexp(std::min(value, beyond), &exponent);
+    return encodeScale(static_cast<uint64_t>(std::ldexp(fraction, 53)), exponent - 53, mode);
+  }
   Format format(kind);
   uint64_t sign = std::signbit(value) ? format.signBit() : 0;
   if (kind == ElemKind::F64)
     return std::bit_cast<uint64_t>(value);
-  if (std::isnan(value))
-    return format.quietNan() | sign;
+  if (std::isnan(value)) // becomes 0, as in integers, where the type has none
+    return format.hasNan ? format.quietNan() | sign : 0;
   if (kind == ElemKind::F32 && mode == RoundMode::Even) // the machine does the same, faster
     return std::bit_cast<uint32_t>(static_cast<float>(value));
   if (std::isinf(value))
@@ -183,6 +216,9 @@ double decodeFloat(uint64_t bits, ElemKind kind) {
     return std::bit_cast<double>(bits);
   if (kind == ElemKind::F32)
     return std::bit_cast<float>(static_cast<uint32_t>(bits));
+  if (kind == ElemKind::F8E8M0)
+    return bits == nanScale ? std::numeric_limits<double>::quiet_NaN()
+                            : std::ldexp(1.0, static_cast<int>(bits) - 127);
   Format format(kind);
   bool negative = (bits & format.signBit()) != 0;
   uint64_t magnitude = bits & (format.signBit() - 1);

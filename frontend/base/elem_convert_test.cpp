@@ -104,6 +104,53 @@ TEST(ElemConvert, FloatToInteger) {
   EXPECT_EQ(static_cast<uint64_t>(convert(1e30, ElemKind::U64, RoundMode::Even)), ~uint64_t{0});
 }
 
+TEST(ElemConvert, FourBitsRoundAndSaturate) {
+  auto round = [](double x, RoundMode mode = RoundMode::Even) {
+    return roundFloat(x, ElemKind::F4E2M1, mode);
+  };
+  // All numbers of the type, and those in the middle between them, which go to the even one.
+  const double all[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
+  for (size_t i = 0; i < std::size(all); ++i) {
+    EXPECT_EQ(decodeFloat(i, ElemKind::F4E2M1), all[i]);
+    EXPECT_EQ(encodeFloat(-all[i], ElemKind::F4E2M1), i | 8);
+    EXPECT_EQ(round(all[i]), all[i]);
+    if (i + 1 == std::size(all))
+      break;
+    double middle = (all[i] + all[i + 1]) / 2;
+    EXPECT_EQ(round(middle), all[i + i % 2]);
+    EXPECT_EQ(round(middle, RoundMode::Away), all[i + 1]);
+    EXPECT_EQ(round(-middle, RoundMode::Up), -all[i]);
+    EXPECT_EQ(round(std::nextafter(middle, 7)), all[i + 1]);
+  }
+  EXPECT_EQ(round(7), 6);
+  EXPECT_EQ(round(-kInfinity), -6);
+  EXPECT_EQ(round(NAN), 0);
+}
+
+TEST(ElemConvert, ScalesArePowersOfTwo) {
+  auto code = [](double x, RoundMode mode = RoundMode::Even) {
+    return encodeFloat(x, ElemKind::F8E8M0, mode);
+  };
+  for (uint64_t bits = 0; bits < 255; ++bits) {
+    double value = decodeFloat(bits, ElemKind::F8E8M0);
+    EXPECT_EQ(value, std::ldexp(1.0, static_cast<int>(bits) - 127));
+    EXPECT_EQ(code(value), bits);
+    // In the middle the even code wins; beyond it the next one does.
+    uint64_t next = std::min<uint64_t>(bits + 1, 254);
+    EXPECT_EQ(code(1.5 * value), bits % 2 ? next : bits);
+    EXPECT_EQ(code(std::nextafter(1.5 * value, kInfinity)), next);
+    EXPECT_EQ(code(1.99 * value, RoundMode::Down), bits);
+    EXPECT_EQ(code(1.01 * value, RoundMode::Up), next);
+  }
+  EXPECT_EQ(code(0), 0u);
+  EXPECT_EQ(code(-0.0), 0u);
+  EXPECT_EQ(code(1e-300), 0u);
+  EXPECT_EQ(code(kInfinity), 254u);
+  EXPECT_EQ(code(-1), 255u);
+  EXPECT_EQ(code(NAN), 255u);
+  EXPECT_TRUE(std::isnan(decodeFloat(255, ElemKind::F8E8M0)));
+}
+
 TEST(ElemConvert, IntegersRoundOnceToFloats) {
   // 2^24 + 1 plus a little: rounding by way of double must not lose the little.
   int64_t value = (int64_t{1} << 60) + (int64_t{1} << 36) + 1;
@@ -133,7 +180,7 @@ TEST(ElemConvert, MemoryKeepsValues) {
   for (const ElemInfo &info : elemInfos) {
     unsigned char memory[8];
     Scalar value = isFloat(info.kind)
-                       ? Scalar::real(-1.5)
+                       ? Scalar::real(info.kind == ElemKind::F8E8M0 ? 0.25 : -1.5)
                        : Scalar::integer(isSigned(info.kind) ? -3 : largestInteger(info.kind));
     storeElem(memory, info.kind, value);
     Scalar loaded = loadElem(memory, info.kind);

@@ -58,16 +58,23 @@ constexpr bool isSigned(ElemKind kind) {
   return c == ElemClass::Signed || c == ElemClass::Position;
 }
 constexpr bool isNumber(ElemKind kind) { return kind != ElemKind::Bool; }
+/// Elements of a block-scaled array that have one scale.
+inline constexpr int64_t kBlockLength = 32;
+/// Whether arrays of the type only hold numbers: they are converted, moved and multiplied with their
+/// scales, but nothing is computed in the type.
+constexpr bool isHeldOnly(ElemKind kind) {
+  return kind == ElemKind::F4E2M1 || kind == ElemKind::F8E8M0;
+}
 
 /// Whether `kind` is one of the types that `constraint` admits.
 constexpr bool satisfies(ElemKind kind, ElemConstraint constraint) {
   switch (constraint) {
   case ElemConstraint::Float:
-    return isFloat(kind);
+    return isFloat(kind) && !isHeldOnly(kind);
   case ElemConstraint::Integer:
     return isInteger(kind);
   case ElemConstraint::Number:
-    return isNumber(kind);
+    return isNumber(kind) && !isHeldOnly(kind);
   case ElemConstraint::Any:
     return true;
   case ElemConstraint::Bool:

@@ -1,5 +1,7 @@
 #include "frontend/sema/const_value.h"
 
+#include "frontend/base/elem_convert.h"
+
 #include <cmath>
 #include <limits>
 
@@ -12,12 +14,16 @@ static ConstBits floatBits(double value) {
 }
 
 /// A format with `mantissa` fraction bits: IEEE but for f8e4m3, which has no infinity and reaches
-/// 448.
+/// 448, f4e2m1, which reaches 6, and f8e8m0, of which a constant is a power of two.
 static ConstBits roundToFloat(const Rational &number, ElemKind kind) {
   const ElemInfo &info = elemInfo(kind);
   int bias = (1 << (info.exponentBits - 1)) - 1;
   ConstBits bits;
-  if (kind == ElemKind::F8E4M3) {
+  if (isHeldOnly(kind)) {
+    bits.floatValue = roundFloat(number.toDouble(), kind);
+    bits.fits = kind == ElemKind::F4E2M1 ? std::abs(number.toDouble()) <= 6
+                                         : bits.floatValue == number.toDouble();
+  } else if (kind == ElemKind::F8E4M3) {
     bits.floatValue = number.toFloat(info.mantissaBits + 1, 1 - bias, bias + 1);
     bits.fits = std::abs(bits.floatValue) <= 448;
   } else {
@@ -72,10 +78,10 @@ ConstBits convertConst(const ConstValue &value, Elem elem) {
   if (elem.param) {
     bits.fits = elem.param->constraint == ElemConstraint::Float;
   } else {
-    bool hasInfinity = isFloat(kind) && kind != ElemKind::F8E4M3;
+    bool hasInfinity = isFloat(kind) && kind != ElemKind::F8E4M3 && !isHeldOnly(kind);
     bits.fits = value.kind == ConstKind::PlusInf || value.kind == ConstKind::MinusInf
                     ? hasInfinity
-                    : isFloat(kind);
+                    : isFloat(kind) && kind != ElemKind::F4E2M1;
   }
   constexpr double infinity = std::numeric_limits<double>::infinity();
   switch (value.kind) {

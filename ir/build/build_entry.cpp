@@ -195,6 +195,22 @@ static void buildForms(BuildContext &c, const CallableDecl &decl, const Schedule
   buildForms(c, decl, schedules, next + 1);
 }
 
+/// Arrays of elements of less than a byte have no form in which a call could take or give them.
+static void checkStored(BuildContext &c) {
+  auto check = [&](const Type &type, Span span) {
+    ElemKind elem = type.isArray() || type.isScalar() ? elemKind(c, type.elem) : ElemKind::Bool;
+    if (elem != ElemKind::Bool && elemBits(elem) < 8)
+      c.sink.report(DiagId::OnlyHeld, span, {"a call from outside", std::string(elemName(elem))})
+          .help(
+              "two of them fit into a byte of `u8`: `std.mx` and `std.quant` pack and unpack them");
+  };
+  const CallableDecl &decl = *c.binding.decl;
+  for (const Local *param : decl.params)
+    check(*param->type, param->span);
+  for (const Type *type : resultTypes(decl))
+    check(*type, decl.nameSpan);
+}
+
 static void buildEntry(BuildContext &c, ModuleOp module, const std::string &symbol) {
   const CallableDecl &decl = *c.binding.decl;
   Frame frame;
@@ -216,6 +232,8 @@ static void buildEntry(BuildContext &c, ModuleOp module, const std::string &symb
 
   size_t errors = c.sink.errorCount();
   checkElementTypes(c, frame);
+  if (c.sink.errorCount() == errors)
+    checkStored(c);
   // With wrong element types everything else would be reported too.
   if (c.sink.errorCount() != errors)
     return;

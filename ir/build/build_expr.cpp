@@ -1,6 +1,7 @@
 // Expressions other than built-ins, indexing, branches and calls.
 #include "ir/build/build_expr.h"
 #include "ir/build/build_block.h"
+#include "ir/build/build_blocks.h"
 #include "ir/build/build_branch.h"
 #include "ir/build/build_call.h"
 #include "ir/build/build_check.h"
@@ -9,6 +10,8 @@
 #include "ir/build/build_op.h"
 #include "ir/build/build_type.h"
 #include "ir/build/build_view.h"
+
+#include "frontend/base/elem_convert.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -24,6 +27,9 @@ mlir::Value buildConstant(BuildContext &c, ElemKind elem, double floatValue, int
   // Types without a sign have a constant operation of their own, which `arith` lacks.
   switch (elemInfo(elem).elemClass) {
   case ElemClass::Float:
+    if (elem == ElemKind::F8E8M0) // the IR has its codes
+      return c.make<ConstantOp>(loc,
+                                IntegerAttr::get(type, APInt(8, encodeFloat(floatValue, elem))));
     return c.make<arith::ConstantOp>(loc, FloatAttr::get(type, floatValue));
   case ElemClass::Unsigned:
     return c.make<ConstantOp>(
@@ -96,10 +102,17 @@ static void checkConversion(BuildContext &c, mlir::Value position, ElemKind targ
 static Bound buildConvert(BuildContext &c, const ConvertExpr &expr) {
   mlir::Value arg = buildValue(c, *expr.arg);
   mlir::Type type = irType(c, *expr.type);
+  ElemKind from = elemKind(c, expr.arg->type->elem), to = elemKind(c, expr.type->elem);
+  for (ElemKind elem : {from, to})
+    if (llvm::is_contained(c.binding.lacking, elem))
+      return c.fail(DiagId::ElementTypeNotOnTarget, expr.span,
+                    {std::string("a value here"), std::string(elemName(elem)), c.binding.machine});
+  Location loc = c.here(expr);
+  if (from != to && (isHeldOnly(from) || isHeldOnly(to)))
+    return Bound::of(convertHeld(c, arg, expr));
   // Without a change of type there is nothing to convert.
   if (arg.getType() == type)
     return Bound::of(arg);
-  Location loc = c.here(expr);
   if (expr.checkRange)
     checkConversion(c, arg, elemKind(c, expr.type->elem), loc);
   IntegerAttr number; // a position that became a number, as `L - S` of equal lengths does

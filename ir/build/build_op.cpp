@@ -1,9 +1,12 @@
 // Built-ins, by their records.
 #include "ir/build/build_op.h"
+#include "ir/build/build_blocks.h"
 #include "ir/build/build_dim.h"
 #include "ir/build/build_expr.h"
 #include "ir/build/build_type.h"
 #include "ir/build/scalar_forms.h"
+
+#include "frontend/sema/calls/check_op_custom_data.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/Support/ErrorHandling.h"
@@ -258,11 +261,26 @@ static std::optional<mlir::Value> buildOnScalars(BuildContext &c, const OpExpr &
                                equation ? equation.getValue() : llvm::StringRef(), result});
 }
 
+/// What the checker refuses, in a `fn` whose element type is such a type here.
+static bool computesWithHeld(BuildContext &c, const OpExpr &expr) {
+  auto isHeld = [&](const Expr *arg) {
+    return arg && (arg->type->isArray() || arg->type->isScalar()) &&
+           isHeldOnly(elemKind(c, arg->type->elem));
+  };
+  return !onlyMoves(*expr.op) &&
+         (llvm::any_of(expr.args, isHeld) || llvm::any_of(expr.rest, isHeld));
+}
+
 Bound buildOp(BuildContext &c, const OpExpr &expr) {
+  if (computesWithHeld(c, expr))
+    return c.fail(DiagId::OnlyHeld, expr.span,
+                  {std::string(expr.op->name), "an element type here"});
   if (expr.op->id == OpId::Index)
     return buildIndexOp(c, expr);
   if (expr.op->id == OpId::Random)
     return buildRandomOp(c, expr);
+  if (expr.op->id == OpId::ScaledDot)
+    return Bound::of(buildScaledDot(c, expr));
   OpParts parts;
   int64_t rank = operandRank(c, expr);
   for (size_t i = 0; i < expr.op->params.size(); ++i)

@@ -21,6 +21,11 @@ public:
   /// The least constant that is known to bound a length from above.
   std::optional<int64_t> upperBound(Dim length) const { return facts_.upperBound(length); }
 
+  /// Whether a length is known to be a multiple of a number.
+  bool isMultiple(Dim length, int64_t of) {
+    return facts_.proveDivides(facts_.context().constant(of), length).isTrue();
+  }
+
 private:
   FactSet facts_;
   std::map<uint32_t, Dim> names_; ///< by what lengths are under the facts

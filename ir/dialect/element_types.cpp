@@ -21,6 +21,9 @@ mlir::Type scalarType(MLIRContext &context, ElemKind elem) {
     break;
   }
   switch (elem) {
+  case ElemKind::F8E8M0: // its codes: MLIR has no such type
+    return IntegerType::get(&context, 8, IntegerType::Unsigned);
+  case ElemKind::F4E2M1: // as numbers: MLIR has no such type either, and this one has them all
   case ElemKind::F8E4M3:
     return Float8E4M3FNType::get(&context);
   case ElemKind::F8E5M2:
@@ -38,7 +41,7 @@ mlir::Type scalarType(MLIRContext &context, ElemKind elem) {
 
 ElemKind elemKindOf(mlir::Type scalar) {
   for (const ElemInfo &info : elemInfos)
-    if (scalarType(*scalar.getContext(), info.kind) == scalar)
+    if (!isHeldOnly(info.kind) && scalarType(*scalar.getContext(), info.kind) == scalar)
       return info.kind;
   return ElemKind::Int;
 }

@@ -14,8 +14,9 @@ using namespace mlir;
 
 namespace ptl::ir {
 
-static constexpr llvm::StringRef placeNames[] = {"inferred", "gm",  "vec",  "mat",  "left",
-                                                 "right",    "acc", "bias", "scale"};
+static constexpr llvm::StringRef placeNames[] = {"inferred", "gm",        "vec",       "mat",
+                                                 "left",     "right",     "acc",       "bias",
+                                                 "scale",    "scaleleft", "scaleright"};
 
 llvm::StringRef placeName(Place place) { return placeNames[static_cast<size_t>(place)]; }
 

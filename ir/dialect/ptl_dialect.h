@@ -18,7 +18,20 @@ class PatternRewriter;
 namespace ptl::ir {
 
 /// Where an array lives; `Inferred` until it is decided.
-enum class Place : uint8_t { Inferred, Gm, Vec, Mat, Left, Right, Acc, Bias, Scale };
+/// `ScaleLeft` and `ScaleRight` hold the scales of the operands of block-scaled products.
+enum class Place : uint8_t {
+  Inferred,
+  Gm,
+  Vec,
+  Mat,
+  Left,
+  Right,
+  Acc,
+  Bias,
+  Scale,
+  ScaleLeft,
+  ScaleRight
+};
 
 /// One axis: a number, or the name of a length known at run time with an optional capacity.
 struct Extent {

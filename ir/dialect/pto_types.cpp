@@ -48,6 +48,9 @@ static constexpr NamedLayout namedLayouts[] = {
     {"zz", {Layout::RowMajor, Layout::RowMajor, 512}},
     {"nn", {Layout::ColMajor, Layout::ColMajor, 512}},
     {"acc", {Layout::ColMajor, Layout::RowMajor, 1024}},
+    // Of the scales of a left and of a right operand.
+    {"mx_zz", {Layout::RowMajor, Layout::RowMajor, 32}},
+    {"mx_nn", {Layout::ColMajor, Layout::ColMajor, 32}},
 };
 
 std::optional<Layout> layoutByName(llvm::StringRef name) {
@@ -121,9 +124,12 @@ TileBufType TileBufType::withValid(int64_t validRows, int64_t validCols) const {
              getLayout());
 }
 
-// Places as PTOAS spells them; the language says `scale`.
+// Places as PTOAS spells them; the language says `scale`. The scales of operands have the same word; their layouts tell
+// them apart.
 static llvm::StringRef spelling(ir::Place place) {
-  return place == ir::Place::Scale ? "scaling" : ir::placeName(place);
+  bool isScale =
+      place == ir::Place::Scale || place == ir::Place::ScaleLeft || place == ir::Place::ScaleRight;
+  return isScale ? "scaling" : ir::placeName(place);
 }
 
 static std::optional<ir::Place> placeOf(llvm::StringRef name) {
@@ -226,6 +232,8 @@ Type TileBufType::parse(AsmParser &parser) {
       return {};
   if (parser.parseGreater())
     return {};
+  if (*place == ir::Place::Scale && layout.fractal == 32)
+    place = layout.box == Layout::RowMajor ? ir::Place::ScaleLeft : ir::Place::ScaleRight;
   return get(parser.getContext(), *place, extents[0], extents[1], element, validRows, validCols,
              layout);
 }

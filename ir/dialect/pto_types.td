@@ -41,7 +41,7 @@ def Pto_EventEnum : Pto_Enum<"EventId", !foreach(i, !range(16), "EVENT_ID" # i)>
 def Pto_EventAttr : Pto_BracketAttr<Pto_EventEnum, "event">;
 def Pto_KernelKindEnum : Pto_Enum<"KernelKind", ["cube", "vector"]>;
 def Pto_KernelKindAttr : Pto_BracketAttr<Pto_KernelKindEnum, "kernel_kind">;
-def Pto_LayoutEnum : Pto_Enum<"ViewLayout", ["nd", "dn", "nz"]>;
+def Pto_LayoutEnum : Pto_Enum<"ViewLayout", ["nd", "dn", "nz", "mx_a_nd", "mx_b_dn"]>;
 def Pto_LayoutAttr : Pto_BracketAttr<Pto_LayoutEnum, "layout">;
 def Pto_MaskPatternEnum : Pto_Enum<"MaskPattern", ["P0101", "P1010", "P0001", "P0010", "P0100", "P1000", "P1111"]>;
 def Pto_MaskPatternAttr : Pto_BracketAttr<Pto_MaskPatternEnum, "mask_pattern">;

@@ -12,7 +12,7 @@ class Ptl_ElemParam<string defaultText, string docLine> : Ptl_Keyword<"to", "Ele
 
 def Ptl_ConvertOp : Ptl_Conversion<"convert", "conversion to the element type that is called", "native TCVT"> {
   let cpuCost = 1;
-  let aliases = ["bool", "i4", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f8e4m3", "f8e5m2", "f16", "bf16",
+  let aliases = ["bool", "i4", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f4e2m1", "f8e8m0", "f8e4m3", "f8e5m2", "f16", "bf16",
                  "f32", "f64", "int"];
   let description = [{
 `f16(x)` rounds to nearest even unless `round:` says otherwise. From float to integer a rounding mode is required; the result saturates

@@ -27,8 +27,40 @@ which extents of 1 and missing axes broadcast; a plain matrix or vector goes wit
                     "[T: number] (T[.., M, K], T[K]) -> acc(T)[.., M]",
                     "[T: number] (T[K], T[.., K, N]) -> acc(T)[.., N]",
                     "[T: number] (T[K], T[K]) -> acc(T)"];
+  // `scales`: none, or those of the rows of `a` and of the columns of `b`, one row of them for each: a product of
+  // blocks that the machine multiplies as they are.
+  let arguments = (ins Ptl_Value:$a, Ptl_Value:$b, Variadic<Ptl_Value>:$scales, StrAttr:$precision);
   let flops = "2 * K * out";
   let example = "fn example[M, K, N](a: f16[M, K], b: f16[K, N]) -> f32[M, N] { return a @ b }\n";
+}
+
+/// Written out by the builder: as a product of the numbers that the blocks stand for, or, for machines that multiply
+/// blocks, as a product with scales.
+def Ptl_ScaledDotRecord : Ptl_Syntax<"scaled_dot"> {
+  let name = "scaled_dot";
+  let group = "product";
+  let summary = "product of block-scaled matrices";
+  let opClass = "Product";
+  let core = "Cube";
+  let pipe = "m";
+  let description = [{
+`scaled_dot(a, a_scale, b, b_scale)` is the product of `a` with the transpose of `b`, where each 32 neighbouring elements of a row have one scale,
+a power of two. The contracted axis is the last one of both, so its length is a multiple of 32. Every element stands for itself times its scale, in
+`f32`; these are multiplied, and summed in `f32`. `a` and `b` may have different element types.
+}];
+  let params = [Ptl_In<"a", "elements of the left factor, `[M, K]`">, Ptl_In<"a_scale", "its scales, `f8e8m0[M, K / 32]`">,
+                Ptl_In<"b", "elements of the right factor, transposed: `[N, K]`">, Ptl_In<"b_scale", "its scales, `f8e8m0[N, K / 32]`">];
+  let signatures = ["[A: any, B: any] (A[M, K], f8e8m0[M, P], B[N, K], f8e8m0[N, Q]) -> f32[M, N]"];
+  let customCheck = 1;
+  let flops = "2 * K * out";
+  let a2 = "none no conversion from `f8` and `f4` types";
+  let a5 = "native TMATMUL_MX in kernels, where factors and scales are parts of arrays";
+  let example = [{fn example[M, N, K](a: f8e4m3[M, K], s: f8e8m0[M, K / 32], b: f8e4m3[N, K], t: f8e8m0[N, K / 32]) -> f32[M, N]
+where K % 32 == 0
+{
+    return scaled_dot(a, s, b, t)
+}
+}];
 }
 def Ptl_EinsumOp : Ptl_Product<"einsum", "einsum", "sum of products in index notation"> {
   let description = [{

@@ -32,7 +32,7 @@ TEST(Completion, InAKernel) {
       {"let kj = k[j, :]", "let kj = qi.$0", "T"},
       {"let kj = k[j, :]", "let kj = nn.so$0",
        "softmax log_softmax rms_norm cross_entropy causal_attention"},
-      {"let kj = k[j, :]", "let kj: $0", "bf16 bool f16 f32 f64 f8e4m3"},
+      {"let kj = k[j, :]", "let kj: $0", "bf16 bool f16 f32 f4e2m1 f64"},
       {"let kj = k[j, :]", "let kj: f32[j, D] @$0", "acc bias gm left mat right"},
       {"let kj = k[j, :]", "let kj: f32[j, D] @vec $0", "dn nd nz"},
       {"let kj = k[j, :]", "let kj = max(qi, $0", "axis: keep: j m qi i"},
@@ -54,9 +54,9 @@ TEST(Completion, InAKernel) {
       {"import std.nn", "import std.nn\nschedule attention on $0",
        "a2 a2server a3 a5 a5superpod cloudmatrix384"},
       {"import std.nn", "import std.nn\nschedule attention on a3 { $0 }", "BK BQ D S T i"},
-      {"import std.nn", "import std.nn\nfn f(x: $0", "bf16 bool f16 f32 f64 f8e4m3"},
+      {"import std.nn", "import std.nn\nfn f(x: $0", "bf16 bool f16 f32 f4e2m1 f64"},
       {"import std.nn", "import std.nn\nfn f[T: $0", "any float integer number"},
-      {"import std.nn", "import std.nn\nfn f(x: f32) -> $0", "bf16 bool f16 f32 f64 f8e4m3"},
+      {"import std.nn", "import std.nn\nfn f(x: f32) -> $0", "bf16 bool f16 f32 f4e2m1 f64"},
       {"let kj = k[j, :]", "let kj = transp$0", "transpose matmul_transposed"},
   };
   for (const Case &each : cases)

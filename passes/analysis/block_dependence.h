@@ -22,7 +22,7 @@ namespace ptl::pto {
 struct BlockMachine {
   bool vectorBarrier = true; ///< dependent instructions of the vector pipe need a barrier
   int64_t eventIds = 8;      ///< of an ordered pair of pipes
-  std::array<int64_t, 9> alignment{32, 32, 32, 32, 512, 512, 512, 64, 128}; ///< by place
+  std::array<int64_t, 11> alignment{32, 32, 32, 32, 512, 512, 512, 64, 128, 32, 32}; ///< by place
   std::string isaMacro; ///< of the library whose instructions do what `inside.def` says
 
   BlockMachine() = default;

@@ -52,8 +52,9 @@ private:
 } // namespace
 
 static std::optional<ir::Place> placeByName(llvm::StringRef name) {
-  for (auto place : {ir::Place::Vec, ir::Place::Mat, ir::Place::Left, ir::Place::Right,
-                     ir::Place::Acc, ir::Place::Bias, ir::Place::Scale})
+  for (auto place :
+       {ir::Place::Vec, ir::Place::Mat, ir::Place::Left, ir::Place::Right, ir::Place::Acc,
+        ir::Place::Bias, ir::Place::Scale, ir::Place::ScaleLeft, ir::Place::ScaleRight})
     if (ir::placeName(place) == name)
       return place;
   return name == "scaling" ? std::optional(ir::Place::Scale) : std::nullopt;

@@ -7,10 +7,15 @@ namespace ptl {
 // The names of the memories in messages.
 static std::string spaceName(std::string_view place) {
   static constexpr std::pair<std::string_view, std::string_view> names[] = {
-      {"vec", "vector buffer"},        {"mat", "matrix buffer"},
-      {"left", "left operand buffer"}, {"right", "right operand buffer"},
-      {"acc", "accumulator buffer"},   {"bias", "bias buffer"},
+      {"vec", "vector buffer"},
+      {"mat", "matrix buffer"},
+      {"left", "left operand buffer"},
+      {"right", "right operand buffer"},
+      {"acc", "accumulator buffer"},
+      {"bias", "bias buffer"},
       {"scale", "scale buffer"},
+      {"scaleleft", "buffer of left scales"},
+      {"scaleright", "buffer of right scales"},
   };
   for (auto [key, name] : names)
     if (key == place)

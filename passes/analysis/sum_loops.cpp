@@ -20,8 +20,8 @@ static bool isAddition(Value carried, Value next, SumLoops &sum) {
     return false;
   Value other = sum.add->getOperand(sum.add->getOperand(0) == carried ? 1 : 0);
   sum.product = other.getDefiningOp<MatmulOp>();
-  return sum.product && other.hasOneUse() && sum.product->getBlock() == sum.add->getBlock() &&
-         other.getType() == next.getType();
+  return sum.product && sum.product.getScales().empty() && other.hasOneUse() &&
+         sum.product->getBlock() == sum.add->getBlock() && other.getType() == next.getType();
 }
 
 /// The loops, each of which does nothing with the array but to hand it to the one in its body.

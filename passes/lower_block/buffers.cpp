@@ -57,10 +57,12 @@ static pto::TileBufType paddedType(KernelContext &c, ir::Place place, llvm::Stri
   int64_t rows = std::max<int64_t>(extents.rows, 1), cols = std::max<int64_t>(extents.cols, 1),
           block = 32 / std::max<int64_t>(1, pto::elementBytes(element));
   if (layout.inner != pto::Layout::None) {
-    // The memory of the cube core is divided into fractals, of which only whole ones exist.
+    // The memory of the cube core is divided into fractals, of which only whole ones exist. Scales lie in pairs, for as
+    // many lines as the operand has.
+    bool isScale = layout.fractal == 32, isRight = layout.inner == pto::Layout::ColMajor;
     int64_t fractal = layout.fractal == 1024 ? 16 : std::max<int64_t>(16, block);
-    rows = roundUp(rows, fractal);
-    cols = roundUp(cols, fractal);
+    rows = roundUp(rows, isScale && isRight ? 2 : fractal);
+    cols = roundUp(cols, isScale && !isRight ? 2 : fractal);
   } else if (layout.box == pto::Layout::RowMajor) {
     cols = roundUp(cols, std::max(least, block));
   } else {

@@ -45,7 +45,8 @@ static std::optional<ProductShape> shapeOf(ir::MatmulOp product,
                       contracted > 0 ? contracted : longest,
                       pto::elementBytes(elementOf(product)),
                       nameOf(elementOf(product)),
-                      numProducts};
+                      numProducts,
+                      !product.getScales().empty()};
 }
 
 /// Why `l0 rows, columns, contracted positions` of a schedule cannot be; empty if it can. Rows and
@@ -67,9 +68,9 @@ static std::string whyNot(const ProductShape &shape, llvm::ArrayRef<int64_t> siz
                            : number(needed) + " bytes of `" + place + "` are needed, `" +
                                  machine.name + "` has " + number(there);
   };
-  std::string uneven = sizes[2] % shape.box() == 0
+  std::string uneven = sizes[2] % shape.depthBox() == 0
                            ? ""
-                           : "contracted positions go in boxes of " + number(shape.box());
+                           : "contracted positions go in boxes of " + number(shape.depthBox());
   for (std::string why :
        {tooSmall("rows", sizes[0], shape.rows), tooSmall("columns", sizes[1], shape.cols), uneven,
         tooLarge("left", shape.rows), tooLarge("right", shape.cols)})

@@ -1,6 +1,7 @@
 // The cube side: operands staged in `mat`, cut to the operand buffers, multiplied into the
 // accumulator.
 #include "passes/lower_block/lower_product.h"
+#include "frontend/base/elem_type.h"
 #include "passes/analysis/fix_pipe.h"
 #include "passes/analysis/positive.h"
 #include "passes/analysis/source_place.h"
@@ -44,8 +45,18 @@ static void multiplyFromMemory(KernelContext &c, const Tile &a, const Tile &b, c
                                mlir::Value first, mlir::Location loc);
 static llvm::StringRef leftLayout(const KernelContext &c);
 
+/// Whether products read a load as the scales of an operand.
+static bool areScales(Value load) {
+  return llvm::any_of(load.getUses(), [](OpOperand &use) {
+    return isa<ir::MatmulOp>(use.getOwner()) && use.getOperandNumber() >= 2;
+  });
+}
+
 void stage(KernelContext &c, Operation *slice, const Tile &memory) {
   Value result = slice->getResult(0);
+  // Scales are few: each step loads its own.
+  if (areScales(result))
+    return setTile(c, result, memory);
   // The layout in `mat` depends on how products read the matrix.
   std::optional<bool> transposed = productUse(result);
   if (!transposed)
@@ -113,6 +124,18 @@ void lowerCube(KernelContext &c, Operation *op) {
   fail(c, op, "`" + op->getName().stripDialect().str() + "` on the cube core");
 }
 
+/// The element type of operands whose product is zeros for the accumulator of another product. Blocks have no instruction
+/// without scales.
+static Type typeOfZeros(ir::MatmulOp product) {
+  if (!product.getScales().empty())
+    return Float16Type::get(product.getContext());
+  return ir::elementTypeOf(product.getA().getType());
+}
+
+static Type typeOfZeros(const Tile &operand) {
+  return operand.scales ? Float16Type::get(operand.element.getContext()) : operand.element;
+}
+
 Tile accumulatorTile(KernelContext &c, scf::ForOp loop, Value argument) {
   Tile tile;
   std::optional<Extents2> extents = extentsOf(c, loop, argument.getType());
@@ -128,8 +151,7 @@ Tile accumulatorTile(KernelContext &c, scf::ForOp loop, Value argument) {
       loc = named(c, init);
   tile.buffer = allocate(c, ir::Place::Acc, "acc", tile.extents, tile.element, loc);
   Type operand;
-  loop.walk(
-      [&](ir::MatmulOp product) { operand = ir::elementTypeOf(product->getOperand(0).getType()); });
+  loop.walk([&](ir::MatmulOp product) { operand = typeOfZeros(product); });
   // Where any of the loops that the variable goes through has no rounds, there is no product.
   for (Value inside = argument; loop;) {
     zeroIfEmpty(c, scalarOf(c, loop.getLowerBound()), scalarOf(c, loop.getUpperBound()), tile,
@@ -209,8 +231,8 @@ static void zeroIfEmpty(KernelContext &c, Value lower, Value upper, const Tile &
 /// The left operand in the operand buffer, where one step takes all of it.
 static Tile extractedOnce(KernelContext &c, const Tile &a, Location loc) {
   Tile left = a;
-  // With several steps the operand buffer holds one of them at a time.
-  if (a.form != Form::Matrix || a.extents.cols > c.cut.step || a.extents.cols == 0)
+  // With several steps the operand buffer holds one of them at a time. Scales go with each step.
+  if (a.scales || a.form != Form::Matrix || a.extents.cols > c.cut.step || a.extents.cols == 0)
     return left;
   Value zero = constant(c, 0);
   left.operand = allocate(c, ir::Place::Left, leftLayout(c), a.extents, a.element, withoutName(loc),
@@ -225,6 +247,11 @@ static Tile columnsOf(KernelContext &c, const Tile &b, Value at, int64_t cols, V
   Tile part = b;
   part.extents.cols = cols;
   part.extents.validCols = length;
+  if (b.scales) {
+    MemoryBox box = *b.scales;
+    box.row = c.b.createOrFold<arith::AddIOp>(loc, box.row, at);
+    part.scales = std::make_shared<const MemoryBox>(box);
+  }
   if (b.form != Form::Memory) {
     // What is staged already is cut when it goes to the operand buffer.
     part.column = at;
@@ -317,6 +344,12 @@ static void lowerMatmul(KernelContext &c, Operation *op) {
                           /*rotates=*/true);
   }
   Tile left = asProductReads(c, *a), right = asProductReads(c, *b);
+  for (auto [number, scales] : llvm::enumerate(cast<ir::MatmulOp>(op).getScales())) {
+    const Tile *tile = tileOf(c, scales);
+    if (!tile || tile->form != Form::Memory)
+      return fail(c, op, "scales of a product that are no part of an array");
+    (number ? right : left).scales = std::make_shared<const MemoryBox>(tile->box);
+  }
   c.cut = cutOf(op);
   if (const Ring *ring = ringOf(c, result))
     return multiplyIntoRing(c, op, left, right, *ring);
@@ -325,7 +358,8 @@ static void lowerMatmul(KernelContext &c, Operation *op) {
       left.form == Form::Memory || right.form == Form::Memory || left.extents.cols > c.cut.step;
   if (inSteps && sum && isa<BlockArgument>(sum) && first && left.extents.cols != 0 &&
       !ir::hasElements(op->getOperand(0), 1))
-    zeroIfEmpty(c, constant(c, 0), left.extents.validCols, out, left.element, first);
+    zeroIfEmpty(c, constant(c, 0), left.extents.validCols, out, typeOfZeros(cast<ir::MatmulOp>(op)),
+                first);
   multiply(c, left, right, out, first, loc);
   setTile(c, result, out);
 }
@@ -345,7 +379,7 @@ static void multiply(KernelContext &c, const Tile &a, const Tile &b, const Tile 
   if (contracted == 0) { // zeros, where anything begins
     Value begins = first ? c.b.createOrFold<arith::IndexCastUIOp>(loc, c.b.getIndexType(), first)
                          : constant(c, 1);
-    return zeroIfEmpty(c, begins, constant(c, 1), out, a.element);
+    return zeroIfEmpty(c, begins, constant(c, 1), out, typeOfZeros(a));
   }
   if (a.form == Form::Memory || b.form == Form::Memory) {
     multiplyFromMemory(c, a, b, out, first, loc);
@@ -358,7 +392,7 @@ static void multiply(KernelContext &c, const Tile &a, const Tile &b, const Tile 
   Value zero = constant(c, 0);
   // Without any step nothing would write the accumulator.
   if (!first)
-    zeroIfEmpty(c, zero, a.extents.validCols, out, a.element);
+    zeroIfEmpty(c, zero, a.extents.validCols, out, typeOfZeros(a));
   auto loop = c.b.create<scf::ForOp>(loc, zero, a.extents.validCols, constant(c, step));
   OpBuilder::InsertionGuard guard(c.b);
   c.b.setInsertionPointToStart(loop.getBody());
@@ -374,6 +408,43 @@ static void multiply(KernelContext &c, const Tile &a, const Tile &b, const Tile 
   c.rotations.pop_back();
 }
 
+namespace {
+/// A step of a block-scaled product: the extents of an operand as the product sees it, where the step begins along the
+/// contracted axis, and whether its buffers take turns.
+struct StepOfScales {
+  Extents2 extents;
+  Value at;
+  bool rotates;
+  Location loc;
+};
+} // namespace
+
+/// The scales of a step: from memory to `mat`, and from there beside the operand.
+static Value loadScales(KernelContext &c, const MemoryBox &all, const StepOfScales &step,
+                        bool isRight = false) {
+  auto blocks = [&](Value positions) {
+    return c.b.createOrFold<arith::DivUIOp>(step.loc, positions, constant(c, kBlockLength));
+  };
+  Extents2 extents = step.extents;
+  (isRight ? extents.rows : extents.cols) /= kBlockLength;
+  Value &length = isRight ? extents.validRows : extents.validCols;
+  length = blocks(length);
+  MemoryBox box = all;
+  box.col = c.b.createOrFold<arith::AddIOp>(step.loc, box.col, blocks(step.at));
+  // Both kinds lie in memory with those of one line of the operand side by side; those of the right operand, which is
+  // transposed, so lie in columns.
+  llvm::StringRef layout = isRight ? "mx_nn" : "mx_zz";
+  ir::Place place = isRight ? ir::Place::ScaleRight : ir::Place::ScaleLeft;
+  Type code = c.b.getIntegerType(8, /*isSigned=*/false);
+  Value staged = allocate(c, ir::Place::Mat, layout, extents, code, step.loc, /*rotates=*/true);
+  Value view = partition(c, box, extents, code, step.loc, isRight, /*asRow=*/false,
+                         isRight ? pto::ViewLayout::mx_b_dn : pto::ViewLayout::mx_a_nd);
+  emit(c, step.loc, InstructionId::TLoad, {view}, {staged});
+  Value beside = allocate(c, place, layout, extents, code, step.loc, step.rotates);
+  emit(c, step.loc, InstructionId::TMov, {staged}, {beside});
+  return beside;
+}
+
 /// One step from `mat` through the operand buffers. `begins`: an i1 that says whether the
 /// accumulator begins here; null: it does.
 static void multiplyStep(KernelContext &c, const Tile &a, const Tile &b, const Tile &out,
@@ -385,7 +456,8 @@ static void multiplyStep(KernelContext &c, const Tile &a, const Tile &b, const T
                      step,
                      pto::elementBytes(a.element),
                      nameOf(a.element),
-                     productsAtOnce(c.cores, c.options)};
+                     productsAtOnce(c.cores, c.options),
+                     a.scales != nullptr};
   // With two buffers the next step is moved while this one is multiplied.
   bool rotates = (begins || !c.rotations.empty()) && fitsTwice(shape, step, c.machine);
   if (a.operand && !c.rotations.empty()) { // the right operand alone is moved
@@ -406,17 +478,30 @@ static void multiplyStep(KernelContext &c, const Tile &a, const Tile &b, const T
     emit(c, loc, InstructionId::TExtract, {a.buffer, zero, from(a.start)}, {left});
   emit(c, loc, InstructionId::TExtract, {b.buffer, from(b.start), b.column ? b.column : zero},
        {right});
+  llvm::SmallVector<Value> operands = {left, right};
+  if (a.scales && b.scales) {
+    StepOfScales step{leftExtents, from(a.start), rotates, plain};
+    Value ofLeft = loadScales(c, *a.scales, step);
+    step.extents = rightExtents;
+    step.at = from(b.start);
+    operands = {left, ofLeft, right, loadScales(c, *b.scales, step, /*isRight=*/true)};
+  }
+  bool isScaled = operands.size() > 2;
   // One step is the whole product.
   if (!begins) {
-    emit(c, loc, InstructionId::TMatmul, {left, right}, {out.buffer});
+    emit(c, loc, isScaled ? InstructionId::TMatmulMx : InstructionId::TMatmul, operands,
+         {out.buffer});
     return;
   }
   auto branch = c.b.create<scf::IfOp>(loc, begins, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(c.b);
   c.b.setInsertionPointToStart(&branch.getThenRegion().front());
-  emit(c, loc, InstructionId::TMatmul, {left, right}, {out.buffer});
+  emit(c, loc, isScaled ? InstructionId::TMatmulMx : InstructionId::TMatmul, operands,
+       {out.buffer});
   c.b.setInsertionPointToStart(&branch.getElseRegion().front());
-  emit(c, loc, InstructionId::TMatmulAcc, {out.buffer, left, right}, {out.buffer});
+  operands.insert(operands.begin(), out.buffer);
+  emit(c, loc, isScaled ? InstructionId::TMatmulMxAcc : InstructionId::TMatmulAcc, operands,
+       {out.buffer});
 }
 
 /// A contraction of what stays in memory, because it has no bound or is large: pieces of it are
@@ -428,7 +513,7 @@ static void multiplyFromMemory(KernelContext &c, const Tile &a, const Tile &b, c
   Value zero = constant(c, 0);
   // As in `multiply`, a loop may have no rounds.
   if (!first)
-    zeroIfEmpty(c, zero, total, out, a.element);
+    zeroIfEmpty(c, zero, total, out, typeOfZeros(a));
   auto loop = c.b.create<scf::ForOp>(loc, zero, total, constant(c, piece));
   OpBuilder::InsertionGuard guard(c.b);
   c.b.setInsertionPointToStart(loop.getBody());
@@ -450,6 +535,12 @@ static void multiplyFromMemory(KernelContext &c, const Tile &a, const Tile &b, c
     bool alongRows = rowsContracted != from.transposed;
     Value &offset = alongRows ? part.box.row : part.box.col;
     offset = c.b.createOrFold<arith::AddIOp>(loc, offset, at);
+    if (from.scales) {
+      MemoryBox box = *from.scales;
+      Value blocks = c.b.createOrFold<arith::DivUIOp>(loc, at, constant(c, kBlockLength));
+      box.col = c.b.createOrFold<arith::AddIOp>(loc, box.col, blocks);
+      part.scales = std::make_shared<const MemoryBox>(box);
+    }
     (rowsContracted ? part.extents.rows : part.extents.cols) = piece;
     (rowsContracted ? part.extents.validRows : part.extents.validCols) = length;
     bool transposed = part.transposed;

@@ -71,7 +71,7 @@ static StepTime timeOf(const ProductShape &shape, int64_t step, const MachineCos
 static double predicted(const ProductShape &shape, int64_t step, const Machine &machine,
                         const MachineCosts &costs) {
   auto count = static_cast<double>(countCovering(shape.contracted, step));
-  StepTime time = timeOf(shape, std::min(step, roundUp(shape.contracted, shape.box())), costs);
+  StepTime time = timeOf(shape, std::min(step, roundUp(shape.contracted, shape.depthBox())), costs);
   // With two buffers, or another product, moving and multiplying overlap.
   bool alone = shape.products <= 1 && !fitsTwice(shape, step, machine);
   double busy = count * std::max(time.move, time.multiply);
@@ -79,7 +79,7 @@ static double predicted(const ProductShape &shape, int64_t step, const Machine &
 }
 
 int64_t stepOf(const ProductShape &shape, const Machine &machine) {
-  int64_t box = shape.box(), whole = roundUp(std::max<int64_t>(shape.contracted, 1), box);
+  int64_t box = shape.depthBox(), whole = roundUp(std::max<int64_t>(shape.contracted, 1), box);
   int64_t most = box;
   // This is the longest step of which two fit.
   while (most + box <= whole && fits(shape, most + box, 2, machine))

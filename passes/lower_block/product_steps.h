@@ -21,7 +21,10 @@ struct ProductShape {
   int64_t bytes = 2; ///< of an element of the operands
   std::string_view element;
   int64_t products = 1;
+  bool isScaled = false; ///< with a scale for each block of both operands
   int64_t box() const { return productBox(bytes); }
+  /// Positions of the contracted axis that go together: scales are multiplied in pairs.
+  int64_t depthBox() const { return isScaled ? 64 : box(); }
 };
 
 /// The contracted extent of a step, a multiple of what a box holds. Several steps have two slots

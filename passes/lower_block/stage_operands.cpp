@@ -19,8 +19,9 @@ using namespace mlir;
 namespace ptl::block {
 
 std::optional<bool> productUse(Value value, bool transposed) {
-  for (Operation *user : value.getUsers()) {
-    if (isa<ir::MatmulOp>(user))
+  for (OpOperand &use : value.getUses()) {
+    Operation *user = use.getOwner();
+    if (isa<ir::MatmulOp>(user) && use.getOperandNumber() < 2)
       // All products that read a load are taken to read it in the same way.
       return transposed;
     if (isa<ir::TransposeOp>(user))

@@ -58,6 +58,9 @@ struct Tile {
   mlir::Value start;       ///< Matrix: where along the contracted axis a piece begins; null: at 0
   mlir::Value column;      ///< Matrix: where along the other axis of a right operand; null: at 0
   mlir::Value operand; ///< Matrix: the buffer of the left operand that holds it already; null: none
+  /// Of an operand of a block-scaled product: the scales of its rows as they lie in memory, those of a right operand of its
+  /// columns. Where the operand is a piece with a `start` they begin before it, as the whole does.
+  std::shared_ptr<const MemoryBox> scales;
   bool isRow() const { return extents.rows == 1; }
 };
 

@@ -53,8 +53,9 @@ Value AxisPart::ofOperation(Operation *op, size_t axis) {
     }
     return cloneWith(b_, op, operands, type);
   }
-  if (auto product = dyn_cast<MatmulOp>(op);
-      product && value.hasOneUse() && axis + 1 == whole && countAxes(product.getOperand(1)) >= 2) {
+  if (auto product = dyn_cast<MatmulOp>(op); product && product.getScales().empty() &&
+                                             value.hasOneUse() && axis + 1 == whole &&
+                                             countAxes(product.getOperand(1)) >= 2) {
     Value right = product.getOperand(1);
     return cloneWith(b_, op, {product.getOperand(0), of(right, countAxes(right) - 1)}, type);
   }

@@ -53,7 +53,7 @@ for name in 'b1 i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8'.split():
   const char *shapes[] = {"", "5", "3x4", "2x3x4", "0x7", "2x0"};
   for (int32_t code = 0; const ElemInfo *info = elemInfo(code); ++code) {
     if (info->size() == 0 || info->elem == PTL_INT || info->elem == PTL_BF16 ||
-        info->elem == PTL_F8E4M3 || info->elem == PTL_F8E5M2)
+        info->elem == PTL_F8E4M3 || info->elem == PTL_F8E5M2 || info->elem == PTL_F8E8M0)
       continue;
     for (char order : {'l', 'b'}) {
       for (char axes : {'C', 'F'}) {

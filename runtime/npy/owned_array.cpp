@@ -47,7 +47,7 @@ PtlArray OwnedArray::view() const {
 
 bool OwnedArray::reinterpretAs(PtlElem elem) {
   bool fits = sameStorage(elem_, elem) || (elem_ == PTL_U16 && elem == PTL_BF16) ||
-              (elem_ == PTL_U8 && (elem == PTL_F8E4M3 || elem == PTL_F8E5M2));
+              (elem_ == PTL_U8 && (elem == PTL_F8E4M3 || elem == PTL_F8E5M2 || elem == PTL_F8E8M0));
   if (fits)
     elem_ = elem;
   return fits;

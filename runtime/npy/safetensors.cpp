@@ -13,10 +13,10 @@ namespace ptl::rt {
 using Json = nlohmann::json;
 
 static constexpr std::pair<const char *, PtlElem> kTags[] = {
-    {"BOOL", PTL_BOOL}, {"I8", PTL_I8},          {"I16", PTL_I16},       {"I32", PTL_I32},
-    {"I64", PTL_I64},   {"U8", PTL_U8},          {"U16", PTL_U16},       {"U32", PTL_U32},
-    {"U64", PTL_U64},   {"F16", PTL_F16},        {"BF16", PTL_BF16},     {"F32", PTL_F32},
-    {"F64", PTL_F64},   {"F8_E4M3", PTL_F8E4M3}, {"F8_E5M2", PTL_F8E5M2}};
+    {"BOOL", PTL_BOOL}, {"I8", PTL_I8},          {"I16", PTL_I16},        {"I32", PTL_I32},
+    {"I64", PTL_I64},   {"U8", PTL_U8},          {"U16", PTL_U16},        {"U32", PTL_U32},
+    {"U64", PTL_U64},   {"F16", PTL_F16},        {"BF16", PTL_BF16},      {"F32", PTL_F32},
+    {"F64", PTL_F64},   {"F8_E4M3", PTL_F8E4M3}, {"F8_E5M2", PTL_F8E5M2}, {"F8_E8M0", PTL_F8E8M0}};
 
 static std::optional<PtlElem> elemOfTag(const std::string &tag) {
   for (const auto &[name, elem] : kTags)

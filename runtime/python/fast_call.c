@@ -98,7 +98,7 @@ static int32_t elem_of(const Py_buffer *buffer) {
 }
 
 static int holds_bits(int32_t elem) {
-  return elem == PTL_BF16 || elem == PTL_F8E4M3 || elem == PTL_F8E5M2;
+  return elem == PTL_BF16 || elem == PTL_F8E4M3 || elem == PTL_F8E5M2 || elem == PTL_F8E8M0;
 }
 
 static uintptr_t size_of(int32_t elem) {

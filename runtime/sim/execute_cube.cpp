@@ -1,4 +1,5 @@
 // Matrix products: operands of at most 32 bits, sums in f32 or i32, in the order of k.
+#include "frontend/base/elem_convert.h"
 #include "runtime/sim/execution.h"
 
 namespace ptl::rt::sim {
@@ -45,6 +46,7 @@ struct Product {
   const Plane *start = nullptr; ///< the sum so far, or the row that is added
   bool startIsRow = false;
   const Plane *left, *right;
+  const Plane *ofLeft = nullptr, *ofRight = nullptr; ///< the scales of their blocks
 };
 
 /// What a product is added to: the first input, or the last, which is a row.
@@ -52,6 +54,9 @@ enum class Start : uint8_t { Nothing, Sum, Row };
 
 Start startOf(InstructionId id) {
   switch (id) {
+#define SCALEDMATMUL(instruction, start)                                                           \
+  case InstructionId::instruction:                                                                 \
+    return Start::start;
 #define MATMUL(instruction, start)                                                                 \
   case InstructionId::instruction:                                                                 \
     return Start::start;
@@ -72,6 +77,29 @@ Product productOf(Execution &x) {
   }
 }
 
+/// As `productOf`, where each operand has its scales behind it.
+Product scaledProductOf(Execution &x) {
+  Start start = startOf(x.id());
+  size_t first = start == Start::Sum ? 1 : 0;
+  Product product{nullptr,          false,           &x.in(first), &x.in(first + 2),
+                  &x.in(first + 1), &x.in(first + 3)};
+  if (start != Start::Nothing) {
+    product.start = &x.in(start == Start::Sum ? 0 : first + 4);
+    product.startIsRow = start == Start::Row;
+  }
+  return product;
+}
+
+/// Each element times the scale of its block: `along` is the number of elements of a line that have one, 1 across lines.
+void applyScales(std::vector<float> &matrix, int64_t cols, const Plane &scales, int64_t down,
+                 int64_t across) {
+  for (size_t i = 0; i < matrix.size(); ++i) {
+    int64_t at = static_cast<int64_t>(i), row = at / cols / down, col = at % cols / across;
+    auto code = loadOne<uint8_t>(scales, row, col);
+    matrix[i] *= static_cast<float>(decodeFloat(code, ElemKind::F8E8M0));
+  }
+}
+
 template <typename Sum, typename Factor> void run(const Product &product, const Plane &out) {
   int64_t m = out.rows, n = out.cols, k = product.left->cols;
   std::vector<Sum> sums(static_cast<size_t>(m * n));
@@ -81,6 +109,11 @@ template <typename Sum, typename Factor> void run(const Product &product, const 
       loadRow(*product.start, product.startIsRow ? 0 : r, 0, n, sums.data() + r * n);
   std::vector<Factor> left = loadMatrix<Factor>(*product.left, m, k),
                       right = loadMatrix<Factor>(*product.right, k, n);
+  if constexpr (std::is_same_v<Factor, float>)
+    if (product.ofLeft) {
+      applyScales(left, k, *product.ofLeft, 1, kBlockLength);
+      applyScales(right, n, *product.ofRight, kBlockLength, 1);
+    }
   multiply(sums.data(), left.data(), right.data(), m, n, k);
   for (int64_t r = 0; r < m; ++r)
     storeRow(out, r, 0, n, sums.data() + r * n);
@@ -91,10 +124,7 @@ std::string describe(const Plane &plane) {
          std::string(elemName(plane.elem));
 }
 
-} // namespace
-
-bool executeMatmul(Execution &x) {
-  Product product = productOf(x);
+bool execute(Execution &x, const Product &product) {
   const Plane &left = *product.left, &right = *product.right, &out = x.out();
   if (left.tile->place != Place::Left || right.tile->place != Place::Right ||
       out.tile->place != Place::Acc)
@@ -115,6 +145,30 @@ bool executeMatmul(Execution &x) {
     return x.fail("multiplies " + describe(left) + " with " + describe(right) + " to " +
                   describe(out));
   return true;
+}
+
+} // namespace
+
+bool executeMatmul(Execution &x) { return execute(x, productOf(x)); }
+
+bool executeScaledMatmul(Execution &x) {
+  Product product = scaledProductOf(x);
+  const Plane &left = *product.left, &right = *product.right, &ofLeft = *product.ofLeft,
+              &ofRight = *product.ofRight;
+  if (ofLeft.tile->place != Place::ScaleLeft || ofRight.tile->place != Place::ScaleRight)
+    return x.fail("takes the scales of its operands in scaleleft and scaleright");
+  constexpr int64_t pair = 2 * kBlockLength;
+  if (left.cols % pair != 0)
+    return x.fail("contracts " + std::to_string(left.cols) +
+                  " positions, where blocks are multiplied in pairs");
+  int64_t blocks = left.cols / kBlockLength;
+  bool fits = ofLeft.rows >= left.rows && ofLeft.cols == blocks && ofRight.rows == blocks &&
+              ofRight.cols >= right.cols;
+  bool areCodes = ofLeft.elem == ElemKind::U8 && ofRight.elem == ElemKind::U8;
+  if (!fits || !areCodes)
+    return x.fail("multiplies " + describe(left) + " with " + describe(right) +
+                  ", whose scales are " + describe(ofLeft) + " and " + describe(ofRight));
+  return execute(x, product);
 }
 
 } // namespace ptl::rt::sim

@@ -85,6 +85,7 @@ bool executeFillPad(Execution &);
 bool executeConcat(Execution &);
 bool executeTranspose(Execution &);
 bool executeMatmul(Execution &);
+bool executeScaledMatmul(Execution &);
 bool executeBinary(Execution &);
 bool executePart(Execution &);
 bool executeUnary(Execution &);

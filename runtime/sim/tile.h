@@ -10,11 +10,11 @@
 
 namespace ptl::rt::sim {
 
-enum class Place : uint8_t { Vec, Mat, Left, Right, Acc, Bias, Scale };
-inline constexpr size_t kNumPlaces = 7;
+enum class Place : uint8_t { Vec, Mat, Left, Right, Acc, Bias, Scale, ScaleLeft, ScaleRight };
+inline constexpr size_t kNumPlaces = 9;
 /// The names are those of the machine files.
 inline constexpr std::array<std::string_view, kNumPlaces> placeNames = {
-    "vec", "mat", "left", "right", "acc", "bias", "scale"};
+    "vec", "mat", "left", "right", "acc", "bias", "scale", "scaleleft", "scaleright"};
 inline constexpr std::string_view placeName(Place place) {
   return placeNames[static_cast<size_t>(place)];
 }

@@ -193,6 +193,8 @@ void Comparison::note(const char *status, const std::string &why) const {
 static bool accepts(ElemConstraint constraint, ElemKind kind) {
   if (kind == ElemKind::Bool || kind == ElemKind::Int)
     return false;
+  if (isHeldOnly(kind))
+    return false;
   return constraint == ElemConstraint::Float     ? isFloat(kind)
          : constraint == ElemConstraint::Integer ? !isFloat(kind)
                                                  : constraint != ElemConstraint::Bool;

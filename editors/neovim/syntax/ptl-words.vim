@@ -4,13 +4,13 @@ syntax keyword ptlKeywords and assert atomic bench break buffer const continue e
   \ pub return schedule static struct task test type var where while
 syntax match ptlContextual /\<\(acc\|after\|as\|at\|by\|checkpoint\|cores\|depth\|every\|from\|fuse\|id\|in\|inout\|keep\|l0\|mesh\|order\|over\|partial\|pipeline\|place\|split\|step\|strides\|tile\|tune\|unroll\|when\)\>\ze\s\+[0-9A-Za-z_@{]/
 syntax keyword ptlLiterals false inf nan true
-syntax keyword ptlTypes bf16 bool f16 f32 f64 f8e4m3 f8e5m2 i16 i32 i4 i64 i8 int u16 u32
-  \ u64 u8
+syntax keyword ptlTypes bf16 bool f16 f32 f4e2m1 f64 f8e4m3 f8e5m2 f8e8m0 i16 i32 i4 i64
+  \ i8 int u16 u32 u64 u8
 syntax keyword ptlBuiltins abs acos acosh all any argmax argmin argsort asin asinh atan
   \ atan2 atanh bitcast broadcast cdiv ceil clamp concat copysign cos cosh cummax cummin
   \ cumprod cumsum deinterleave dequantize einsum erf erfc exp exp2 expect expect_close
   \ expect_equal expm1 fetch_add fetch_max fetch_min floor fma full gather index
   \ interleave isfinite isinf isnan load log log10 log1p log2 max maxnan mean min minnan
   \ one_hot ones pad philox print prod quantize random reciprocal reduce reshape round
-  \ rsqrt scan scatter select sigmoid sign sin sinh sort sorted sqrt sum tan tanh topk
-  \ transpose tril triu trunc unique zeros
+  \ rsqrt scaled_dot scan scatter select sigmoid sign sin sinh sort sorted sqrt sum tan
+  \ tanh topk transpose tril triu trunc unique zeros

@@ -32,9 +32,9 @@
   "exp2" "expect" "expect_close" "expect_equal" "expm1" "fetch_add" "fetch_max" "fetch_min" "floor"
   "fma" "full" "gather" "index" "interleave" "isfinite" "isinf" "isnan" "load" "log" "log10" "log1p"
   "log2" "max" "maxnan" "mean" "min" "minnan" "one_hot" "ones" "pad" "philox" "print" "prod"
-  "quantize" "random" "reciprocal" "reduce" "reshape" "round" "rsqrt" "scan" "scatter" "select"
-  "sigmoid" "sign" "sin" "sinh" "sort" "sorted" "sqrt" "sum" "tan" "tanh" "topk" "transpose" "tril"
-  "triu" "trunc" "unique" "zeros"
+  "quantize" "random" "reciprocal" "reduce" "reshape" "round" "rsqrt" "scaled_dot" "scan" "scatter"
+  "select" "sigmoid" "sign" "sin" "sinh" "sort" "sorted" "sqrt" "sum" "tan" "tanh" "topk"
+  "transpose" "tril" "triu" "trunc" "unique" "zeros"
   ; end
   ))
 "print" @function.builtin

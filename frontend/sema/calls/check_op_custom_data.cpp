@@ -204,6 +204,88 @@ static const Type *checkEinsum(Context &ctx, const OpCall &call, const OpMatch &
   return shapedType(ctx, elemOfResult(call, match), result);
 }
 
+// ---- Types that only hold numbers ---------------------------------------------------------------
+
+bool onlyMoves(const OpRecord &op) {
+  switch (op.id) {
+  case OpId::Tril: // the rest becomes 0, which not all types have
+  case OpId::Triu:
+    return false;
+  case OpId::Full:
+  case OpId::Bitcast:
+  case OpId::ScaledDot:
+  case OpId::ExpectEqual:
+    return true;
+  default:
+    return op.opClass == OpClass::Shape || op.opClass == OpClass::Select ||
+           op.opClass == OpClass::Load;
+  }
+}
+
+bool checkHeldOnly(Context &ctx, const OpCall &call, const OpMatch &match) {
+  auto isHeld = [](const Type *type) {
+    return (type->isArray() || type->isScalar()) && !type->elem.param &&
+           isHeldOnly(type->elem.kind);
+  };
+  if (onlyMoves(*call.op))
+    return true;
+  auto report = [&](Span span, const Type *type) {
+    ctx.sink.report(DiagId::OnlyHeld, span, {std::string(call.op->name), toString(type->elem)})
+        .help("convert it first, as in `f32(x)`");
+    return false;
+  };
+  for (size_t i = 0; i < match.values.size(); ++i)
+    if (match.values[i] && isHeld(match.values[i]->type))
+      return report(call.values[i].span, match.values[i]->type);
+  for (const Type *result : match.results)
+    if (isHeld(result))
+      return report(call.span, result);
+  return true;
+}
+
+// ---- Block-scaled products ----------------------------------------------------------------------
+
+/// The factor `values[at]` of a block-scaled product, and its scales behind it.
+static bool checkBlocks(Context &ctx, const OpCall &call, const OpMatch &match, size_t at) {
+  const Type &factor = *match.values[at]->type;
+  bool isBlocked = !factor.elem.param &&
+                   (factor.elem.kind == ElemKind::F8E4M3 || factor.elem.kind == ElemKind::F8E5M2 ||
+                    factor.elem.kind == ElemKind::F4E2M1);
+  if (!isBlocked) {
+    ctx.sink.report(DiagId::NotInBlocks, call.values[at].span,
+                    {std::string(call.op->name), toString(factor.elem)});
+    return false;
+  }
+  Dim length = operandShape(match, at).extents.back().length;
+  Dim block = ctx.dims.constant(kBlockLength);
+  if (Verdict whole = ctx.facts.proveDivides(block, length); !whole.isTrue()) {
+    std::string text = ctx.dims.toString(length);
+    auto report = ctx.sink.report(DiagId::BlocksNotWhole, call.values[at].span,
+                                  {std::string(call.op->name), text});
+    if (whole.isFalse())
+      report.help("fill the last block with zeros: `pad`");
+    else
+      report.help("say so: `where " + text + " % 32 == 0`");
+    return false;
+  }
+  Dim blocks = ctx.dims.floorDiv(length, block);
+  Dim scales = operandShape(match, at + 1).extents.back().length;
+  if (ctx.facts.proveEqual(scales, blocks).isTrue())
+    return true;
+  ctx.sink
+      .report(DiagId::ScalesDoNotMatch, call.values[at + 1].span,
+              {std::string(ctx.text(call.values[at + 1].span)), ctx.dims.toString(scales),
+               ctx.dims.toString(length), ctx.dims.toString(blocks)})
+      .label(call.values[at].span, toString(ctx, match.values[at]->type));
+  return false;
+}
+
+static const Type *checkScaledDot(Context &ctx, const OpCall &call, const OpMatch &match,
+                                  OpExpr *expr) {
+  return checkBlocks(ctx, call, match, 0) && checkBlocks(ctx, call, match, 2) ? expr->type
+                                                                              : errorType(ctx);
+}
+
 // ---- Creation, conversion, loads ----------------------------------------------------------------
 
 static const Type *checkIndexOp(Context &ctx, const OpCall &call, const OpMatch &match,
@@ -233,7 +315,7 @@ static const Type *checkIndexOp(Context &ctx, const OpCall &call, const OpMatch 
 static const Type *checkBitcast(Context &ctx, const OpCall &call, const OpMatch &match,
                                 OpExpr *expr) {
   Elem from = match.values[0]->type->elem, to = *call.named;
-  bool known = !from.param && !to.param;
+  bool known = !from.param && !to.param && elemBits(from.kind) >= 8;
   // Both types must have a known width, and the same one.
   if (!known || elemBits(from.kind) != elemBits(to.kind) || elemIsInt(to) != elemIsInt(from)) {
     auto width = [](Elem elem) {
@@ -261,11 +343,11 @@ static const Type *checkLoad(Context &ctx, const OpCall &call, const OpMatch &ma
 
 static CustomCheck customDataCheck(std::string_view name) {
   static constexpr std::pair<std::string_view, CustomCheck> checks[] = {
-      {"gather", checkGather},     {"scatter", checkScatter},   {"cumsum", checkAlongAxis},
-      {"cumprod", checkAlongAxis}, {"cummax", checkAlongAxis},  {"cummin", checkAlongAxis},
-      {"sort", checkAlongAxis},    {"argsort", checkAlongAxis}, {"topk", checkTopk},
-      {"einsum", checkEinsum},     {"index", checkIndexOp},     {"bitcast", checkBitcast},
-      {"load", checkLoad},
+      {"gather", checkGather},     {"scatter", checkScatter},      {"cumsum", checkAlongAxis},
+      {"cumprod", checkAlongAxis}, {"cummax", checkAlongAxis},     {"cummin", checkAlongAxis},
+      {"sort", checkAlongAxis},    {"argsort", checkAlongAxis},    {"topk", checkTopk},
+      {"einsum", checkEinsum},     {"index", checkIndexOp},        {"bitcast", checkBitcast},
+      {"load", checkLoad},         {"scaled_dot", checkScaledDot},
   };
   for (const auto &[each, check] : checks)
     if (each == name)

@@ -1,5 +1,6 @@
 #include "frontend/sema/calls/match_signature.h"
 
+#include "frontend/sema/calls/check_op_custom_data.h"
 #include "frontend/sema/calls/op_call_reports.h"
 #include "frontend/sema/calls/signature_mismatch.h"
 #include "frontend/sema/expressions/check_index.h"
@@ -401,6 +402,8 @@ OpMatch matchSignature(Context &ctx, const OpCall &call) {
     Mismatch mismatch = attempt.run();
     if (mismatch.kind == MismatchKind::None) {
       OpMatch match = finish(ctx, call, attempt);
+      if (!checkHeldOnly(ctx, call, match))
+        return {};
       warnOfKeptAxis(ctx, call, match);
       return match;
     }

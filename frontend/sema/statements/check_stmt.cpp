@@ -196,6 +196,10 @@ static Stmt *checkPrint(Context &ctx, NodeId node) {
     if (expr->type->kind == TypeKind::Void || expr->type->kind == TypeKind::Range)
       ctx.sink.report(DiagId::OperandNotAllowed, expr->span,
                       {"print", "`" + toString(ctx, expr->type) + "`"});
+    bool isValue = expr->type->isArray() || expr->type->isScalar();
+    if (isValue && !expr->type->elem.param && isHeldOnly(expr->type->elem.kind))
+      ctx.sink.report(DiagId::OnlyHeld, expr->span, {"print", toString(expr->type->elem)})
+          .help("convert it first, as in `f32(x)`");
     // The first string is the message, which the operation takes as an operand of its own.
     bool isMessage = print->args.empty() && print->rest.empty() && expr->kind == ExprKind::String;
     if (isMessage)

@@ -28,17 +28,18 @@ def TGemvBias : ProductAndRow<"tgemv.bias", "product of one row and a matrix, pl
 
 // ---- block-scaled: each operand has a tile of its scales behind it -------------------------------------
 
-class ScaledProduct<string mnemonic, string summary> : Product<mnemonic, summary, NotSimulated> {
+class ScaledProduct<string mnemonic, string summary, string start>
+    : Product<mnemonic, summary, Semantics<"ScaledMatmul", [start]>> {
   let library = "TMATMUL_MX";
 }
 defvar scale = AnyType<Tile<"*", "scale">>;
-def TMatmulMx : ScaledProduct<"tmatmul.mx", "matrix product of block-scaled operands"> {
+def TMatmulMx : ScaledProduct<"tmatmul.mx", "matrix product of block-scaled operands", "Nothing"> {
   let ins = [Tile<"mk", "left">, scale, Tile<"kn", "right">, scale];
 }
-def TMatmulMxAcc : ScaledProduct<"tmatmul.mx.acc", "block-scaled matrix product, added"> {
+def TMatmulMxAcc : ScaledProduct<"tmatmul.mx.acc", "block-scaled matrix product, added", "Sum"> {
   let ins = [AnyType<Tile<"mn", "acc">>, Tile<"mk", "left">, scale, Tile<"kn", "right">, scale];
   let inPlace = 1;
 }
-def TMatmulMxBias : ScaledProduct<"tmatmul.mx.bias", "block-scaled matrix product plus a row"> {
+def TMatmulMxBias : ScaledProduct<"tmatmul.mx.bias", "block-scaled matrix product plus a row", "Row"> {
   let ins = [Tile<"mk", "left">, scale, Tile<"kn", "right">, scale, AnyType<Tile<"1n", "bias">>];
 }

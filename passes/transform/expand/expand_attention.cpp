@@ -557,7 +557,10 @@ void makeAttentions(func::FuncOp function, const Machine &machine, int64_t halvi
   if (!costs || !costs->known() || coreGroupsOf(machine) == 0)
     return;
   llvm::SmallVector<MatmulOp> products;
-  function.walk([&](MatmulOp product) { products.push_back(product); });
+  function.walk([&](MatmulOp product) {
+    if (product.getScales().empty())
+      products.push_back(product);
+  });
   unsigned number = 0;
   for (MatmulOp product : products)
     if (Attention found(product, machine, halvings, number); found.match()) {

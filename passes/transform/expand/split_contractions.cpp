@@ -167,7 +167,7 @@ void splitContractions(func::FuncOp function, const Machine &machine) {
     // Grids that are there already have the tiles of their author.
     if (isa<ParallelOp>(op))
       return WalkResult::skip();
-    if (auto product = dyn_cast<MatmulOp>(op))
+    if (auto product = dyn_cast<MatmulOp>(op); product && product.getScales().empty())
       products.push_back(product);
     return WalkResult::advance();
   });

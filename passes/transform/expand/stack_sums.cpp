@@ -457,7 +457,10 @@ void ProductOfMatrices::rewrite() {
 
 static void mergeRows(func::FuncOp function, const Machine &machine, unsigned number) {
   llvm::SmallVector<MatmulOp> products;
-  function.walk([&](MatmulOp product) { products.push_back(product); });
+  function.walk([&](MatmulOp product) {
+    if (product.getScales().empty())
+      products.push_back(product);
+  });
   for (MatmulOp product : products)
     if (ProductOfMatrices rows(product, machine, number); rows.match()) {
       rows.rewrite();

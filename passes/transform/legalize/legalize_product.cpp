@@ -25,7 +25,7 @@ static Value matmul(const Tiles &t, Value a, Value b, Type acc, StringAttr preci
   extents[extents.size() - 2] = left[left.size() - 2];
   extents[extents.size() - 1] = right[right.size() - 1];
   auto type = ArrayType::get(t.r.getContext(), acc, extents, Place::Inferred);
-  return t.r.create<MatmulOp>(t.loc, type, a, b, precision);
+  return t.r.create<MatmulOp>(t.loc, type, a, b, ValueRange(), precision);
 }
 
 static Value transposed(const Tiles &t, Value x) {
@@ -40,6 +40,9 @@ static Value rewriteMatmul(const Tiles &t, Operation *op) {
   auto product = cast<MatmulOp>(op);
   Value a = product.getA(), b = product.getB();
   int64_t rankA = rankOf(a.getType()), rankB = rankOf(b.getType());
+  // Blocks are multiplied as they are.
+  if (!product.getScales().empty())
+    return {};
   if (rankA > 1 && rankB > 1) {
     // Whole arrays keep batches, which the grids go along; inside a kernel they become loops.
     if (!op->getParentOfType<ParallelOp>())

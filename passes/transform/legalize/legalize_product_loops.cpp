@@ -139,7 +139,7 @@ Value batchOfProducts(const Tiles &t, MatmulOp product) {
                     /*drops=*/true);
   // Only one batch axis is taken off; the product inside is rewritten again for the next.
   auto one = t.r.create<MatmulOp>(t.loc, arrayOf(result, extents.drop_front()), sides[0], sides[1],
-                                  product.getPrecisionAttr());
+                                  ValueRange(), product.getPrecisionAttr());
   llvm::SmallVector<Value> offsets(lengths.size(), t.index(0));
   offsets[0] = position;
   lengths[0] = t.index(1);

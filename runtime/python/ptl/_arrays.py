@@ -16,7 +16,8 @@ except ImportError:
 
 # The names that ml_dtypes has for what numpy lacks; without it arrays of unsigned integers of the
 # same width hold the bits.
-_EXTENDED = {"bf16": "bfloat16", "f8e4m3": "float8_e4m3fn", "f8e5m2": "float8_e5m2"}
+_EXTENDED = {"bf16": "bfloat16", "f8e4m3": "float8_e4m3fn", "f8e5m2": "float8_e5m2",
+             "f8e8m0": "float8_e8m0fnu"}
 
 
 class ElemTable:
@@ -38,14 +39,15 @@ class ElemTable:
     @staticmethod
     def _dtype(name, size):
         if name in _EXTENDED:
-            return np.dtype(getattr(ml_dtypes, _EXTENDED[name]) if ml_dtypes else f"u{size}")
+            # Older versions of ml_dtypes lack the type of scales.
+            return np.dtype(getattr(ml_dtypes, _EXTENDED[name], None) or f"u{size}")
         if name == "bool":
             return np.dtype(bool)
         return np.dtype(("f" if re.match(r"f\d", name) else name[0]) + str(size))
 
     def is_bits(self, code):
         """Whether arrays of this type are unsigned integers that hold the bits."""
-        return self.names[code] in _EXTENDED and ml_dtypes is None
+        return self.names[code] in _EXTENDED and not hasattr(ml_dtypes, _EXTENDED[self.names[code]])
 
 
 def view_of(runtime, code, address, shape, strides):

@@ -26,7 +26,7 @@ def _array(param, entry, is_torch):
     if is_torch:
         return "torch.Tensor"
     elem = _elem(param, entry)
-    if not elem or elem in ("bf16", "f8e4m3", "f8e5m2", "i4"):
+    if not elem or elem in ("bf16", "f8e4m3", "f8e5m2", "f8e8m0", "f4e2m1", "i4"):
         return "npt.NDArray[Any]"
     return f"npt.NDArray[np.{_NUMPY.get(elem) or _LETTERS[elem[0]] + elem[1:]}]"
 

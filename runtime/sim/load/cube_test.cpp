@@ -1,3 +1,4 @@
+#include "frontend/base/elem_convert.h"
 #include "runtime/sim/element.h"
 #include "runtime/sim/load/sim_testing.h"
 
@@ -73,6 +74,39 @@ TEST(SimCube, StoreConvertsAddsAndCutsOff) {
   ASSERT_TRUE(result.ok) << result.error;
   for (size_t i = 0; i < sum.size(); ++i)
     EXPECT_EQ(sum[i], 100 + 3 * std::max(data.c[i], 0.f));
+}
+
+TEST(SimCube, BlocksTimesTheirScales) {
+  std::vector<uint8_t> a(30 * 64), s(30 * 2), b(48 * 64), t(48 * 2);
+  std::mt19937 random(2);
+  auto fill = [&](std::vector<uint8_t> &bytes, uint32_t least, uint32_t count) {
+    for (uint8_t &each : bytes)
+      each = static_cast<uint8_t>(least + random() % count);
+  };
+  // Numbers of few bits near 1, so that all sums are exact.
+  fill(a, 0x30, 16);
+  fill(b, 0x38, 8);
+  fill(s, 124, 8);
+  fill(t, 124, 8);
+  std::vector<float> c(30 * 48), want(30 * 48);
+  auto number = [](uint8_t code, ElemKind kind) {
+    return static_cast<float>(decodeFloat(code, kind));
+  };
+  for (size_t i = 0; i < 30; ++i)
+    for (size_t j = 0; j < 48; ++j)
+      for (size_t l = 0; l < 64; ++l)
+        want[i * 48 + j] += 2 * number(a[i * 64 + l], ElemKind::F8E4M3) *
+                            number(s[i * 2 + l / 32], ElemKind::F8E8M0) *
+                            number(b[j * 64 + l], ElemKind::F8E5M2) *
+                            number(t[j * 2 + l / 32], ElemKind::F8E8M0);
+  std::string text = readModule("scaled_product.pto");
+  std::vector<GlobalArray> arrays{arrayOf(a), arrayOf(s), arrayOf(b), arrayOf(t), arrayOf(c)};
+  Result result =
+      runKernel(loadText(replaced(text, "DEPTH", "64")), chipNamed("a5"), arrays, {}, 1);
+  ASSERT_TRUE(result.ok) << result.error;
+  EXPECT_EQ(c, want);
+  result = runKernel(loadText(replaced(text, "DEPTH", "32")), chipNamed("a5"), arrays, {}, 1);
+  EXPECT_NE(result.error.find("in pairs"), std::string::npos) << result.error;
 }
 
 // ---- queues -------------------------------------------------------------------------------------

@@ -24,9 +24,28 @@ static std::optional<Place> placeOf(ir::Place place) {
     return Place::Bias;
   case ir::Place::Scale:
     return Place::Scale;
+  case ir::Place::ScaleLeft:
+    return Place::ScaleLeft;
+  case ir::Place::ScaleRight:
+    return Place::ScaleRight;
   default:
     return std::nullopt;
   }
+}
+
+/// Scales lie in memory as other arrays do; only their tiles are their own.
+static ViewLayout viewLayoutOf(pto::ViewLayout layout) {
+  switch (layout) {
+  case pto::ViewLayout::nd:
+  case pto::ViewLayout::mx_a_nd:
+    return ViewLayout::Nd;
+  case pto::ViewLayout::dn:
+  case pto::ViewLayout::mx_b_dn:
+    return ViewLayout::Dn;
+  case pto::ViewLayout::nz:
+    return ViewLayout::Nz;
+  }
+  return ViewLayout::Nd;
 }
 
 bool FunctionLoader::tileOf(Operation *op, pto::TileBufType type, Tile &tile) {
@@ -91,7 +110,7 @@ bool FunctionLoader::loadView(Operation *op, bool &known) {
     step.view.elem = *elem;
     step.view.rank = static_cast<int8_t>(rank);
     if (auto layout = make.getLayout())
-      step.view.layout = static_cast<ViewLayout>(*layout);
+      step.view.layout = viewLayoutOf(*layout);
     return true;
   }
   if (isa<pto::LoadScalarOp, pto::StoreScalarOp>(op)) {
