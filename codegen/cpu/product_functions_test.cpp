@@ -125,8 +125,11 @@ std::vector<VectorUnit> units() {
   avx2.bytes = 32;
   avx2.i16PairBytes = 32;
   avx512.bytes = avx512.i16PairBytes = 64;
-  avx512.scalesByPowers = avx512.bf16Pairs = avx512.i16Pairs = true;
-  return {sse, avx2, avx512};
+  avx512.byteDotBytes = avx512.i16DotBytes = 64;
+  avx512.scalesByPowers = avx512.bf16Pairs = true;
+  VectorUnit amx = avx512;
+  amx.matrices.bytes = amx.matrices.bf16 = true;
+  return {sse, avx2, avx512, amx};
 }
 
 TEST_F(ProductFunctions, MadeAloneAreTheSame) {
