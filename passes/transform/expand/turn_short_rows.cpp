@@ -18,7 +18,7 @@ namespace ptl::ir {
 /// Longer rows are turned for more than is saved.
 static constexpr int64_t kMostElements = 32;
 /// Fewer rows are there sooner than the grid that turns them.
-static constexpr int64_t kFewRows = 512;
+static constexpr int64_t kFewRows = 16;
 
 namespace {
 /// A slice that takes one element of each short row: of the last axes, which vanish.
