@@ -50,6 +50,9 @@ void stackSums(mlir::func::FuncOp function, const Machine &machine, int64_t tile
 /// blocks are halved for room.
 void makeAttentions(mlir::func::FuncOp function, const Machine &machine, int64_t halvings);
 
+/// One element of each short row (`boxes[:, 0]`) becomes a row of an array in which the rows are columns.
+void turnShortRows(mlir::func::FuncOp function);
+
 /// Operands of products whose elements lie apart in memory become arrays of their own.
 void storeScatteredOperands(mlir::func::FuncOp function);
 

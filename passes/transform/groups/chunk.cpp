@@ -70,6 +70,7 @@ struct ChunkPass : impl::ChunkBase<ChunkPass> {
     auto halvingsOf = [&](size_t group) { return group < halvings.size() ? halvings[group] : 0; };
     TileSizes sizes{productM, productN, tileBytes};
     if (found) {
+      turnShortRows(getOperation());
       // Copies compute nothing, so they have room for twice as much.
       stackSums(getOperation(), *found, 2 * sizes.halved(halvingsOf(0)).bytes);
       makeAttentions(getOperation(), *found, halvingsOf(0));
