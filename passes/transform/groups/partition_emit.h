@@ -20,6 +20,7 @@ private:
   mlir::Location positionLoc() const override;
   void emitGroup(llvm::ArrayRef<StoreOp> into) override;
 
+  mlir::Value budgetOf(mlir::Value value, const AxisMap &map);
   mlir::Value tileBudget();
   mlir::Value atLeastOne(mlir::Value value);
   mlir::Value tileOf(mlir::Value value, const AxisMap &map);
