@@ -65,14 +65,14 @@ llvm::Expected<std::string> EntryCompiler::objectOf(llvm::Module &module) {
 
 llvm::Expected<std::string> EntryCompiler::objectAlone(llvm::Module &module) {
   const CompilerOptions &options = context_.options();
-  if (!machine_) {
-    auto made = cpu::makeTargetMachine(options.processor, cpu::qualityAt(options.level));
-    if (!made)
-      return made.takeError();
-    machine_ = std::move(*made);
+  if (!emitter_) {
+    auto machine = cpu::makeTargetMachine(options.processor, cpu::qualityAt(options.level));
+    if (!machine)
+      return machine.takeError();
+    emitter_ = std::make_unique<cpu::ObjectEmitter>(std::move(*machine));
   }
-  cpu::optimise(module, *machine_, options.level);
-  return cpu::emitOutput(module, *machine_, cpu::OutputKind::Object);
+  cpu::optimise(module, emitter_->machine(), options.level);
+  return emitter_->emit(module);
 }
 
 std::vector<cpu::JitCode::LazyFunction>

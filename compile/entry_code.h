@@ -2,6 +2,7 @@
 #pragma once
 
 #include "codegen/cpu/lower.h"
+#include "codegen/cpu/object_emitter.h"
 #include "compile/compile_context.h"
 
 #include <memory>
@@ -41,9 +42,8 @@ private:
   llvm::Expected<std::string> objectAlone(llvm::Module &module);
 
   const CompileContext &context_;
-  std::mutex mutex_; ///< of what follows, and of the context
-  std::unique_ptr<llvm::TargetMachine>
-      machine_; ///< made when it is first wanted: that takes a millisecond
+  std::mutex mutex_;                            ///< of what follows, and of the context
+  std::unique_ptr<cpu::ObjectEmitter> emitter_; ///< made when it is first wanted
 };
 
 } // namespace ptl

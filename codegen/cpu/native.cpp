@@ -1,6 +1,7 @@
 #include "codegen/cpu/native.h"
 
 #include "codegen/cpu/lazy_calls.h"
+#include "codegen/cpu/object_emitter.h"
 
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
@@ -263,6 +264,33 @@ Expected<std::string> emitOutput(Module &module, TargetMachine &machine, OutputK
     return createStringError("this target cannot emit such a file");
   passes.run(module);
   return std::string(buffer.data(), buffer.size());
+}
+
+/// The passes of the code generator, and where they write.
+struct ObjectEmitter::Generator {
+  SmallVector<char, 0> buffer;
+  raw_svector_ostream stream{buffer};
+  legacy::PassManager passes;
+};
+
+ObjectEmitter::ObjectEmitter(std::unique_ptr<TargetMachine> machine)
+    : machine_(std::move(machine)) {}
+ObjectEmitter::~ObjectEmitter() = default;
+
+Expected<std::string> ObjectEmitter::emit(Module &module) {
+  // Such a module has passes of its own.
+  if (tooLargeForFullQuality(module))
+    return emitOutput(module, *machine_, OutputKind::Object);
+  if (!generator_) {
+    auto made = std::make_unique<Generator>();
+    if (machine_->addPassesToEmitFile(made->passes, made->stream, nullptr,
+                                      CodeGenFileType::ObjectFile))
+      return createStringError("this target cannot emit such a file");
+    generator_ = std::move(made);
+  }
+  generator_->buffer.clear();
+  generator_->passes.run(module);
+  return std::string(generator_->buffer.data(), generator_->buffer.size());
 }
 
 JitCode::JitCode(std::unique_ptr<orc::LLJIT> jit, std::unique_ptr<LazyCalls> calls)

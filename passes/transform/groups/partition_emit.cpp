@@ -2,6 +2,7 @@
 
 #include "passes/analysis/lengths.h"
 #include "passes/analysis/op_info.h"
+#include "passes/analysis/op_kinds.h"
 #include "passes/analysis/source_place.h"
 #include "passes/transform/groups/group_schedule.h"
 
@@ -11,8 +12,30 @@ namespace ptl::ir {
 
 // ---- sizes --------------------------------------------------------------------------------------
 
-/// Elements that a tile may have along the parallel axes, so that its part of the result, or of
-/// what it reduces, has about the wanted number of bytes.
+/// Elements that a tile may have along the axes that `map` cuts, so that its part of the value has about the wanted number of bytes.
+Value PartitionEmitter::budgetOf(Value value, const AxisMap &map) {
+  Type element = elementTypeOf(value.getType());
+  int64_t bytes = element.isIndex() ? 8 : std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
+  // Axes that are whole in each tile take their part of the budget first.
+  Value whole = constant(1);
+  for (size_t i = 0; i < map.size(); ++i)
+    if (map[i] == kWhole)
+      whole =
+          b_.createOrFold<arith::MulIOp>(loc_, whole, lengthOf(b_, value, static_cast<int64_t>(i)));
+  return atLeastOne(
+      b_.createOrFold<arith::DivUIOp>(loc_, constant(sizes_.bytes / bytes), atLeastOne(whole)));
+}
+
+/// Whether a tile has an axis of the value whole that may be longer than 1.
+static bool hasWholeAxis(Value value, const AxisMap &map) {
+  llvm::ArrayRef<Extent> extents = extentsOf(value.getType());
+  for (auto [axis, extent] : llvm::zip(map, extents))
+    if (axis == kWhole && !(extent.isConstant() && extent.length == 1))
+      return true;
+  return false;
+}
+
+/// Elements that a tile may have along the parallel axes, by the result, or by what is read of it.
 Value PartitionEmitter::tileBudget() {
   Operation *root = group_->root();
   const OpRecord *record = recordOf(root);
@@ -20,16 +43,23 @@ Value PartitionEmitter::tileBudget() {
   bool reduces = (record && record->opClass == OpClass::Reduction) || isa<TopkOp>(root);
   Value widest = reduces ? root->getOperand(0) : root->getResult(0);
   AxisMap map = reduces ? group_->operandMap(root, 0) : group_->mapOf(root);
-  Type element = elementTypeOf(widest.getType());
-  int64_t bytes = element.isIndex() ? 8 : std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
-  // Axes that are whole in each tile take their part of the budget first.
-  Value whole = constant(1);
-  for (size_t i = 0; i < map.size(); ++i)
-    if (map[i] == kWhole)
-      whole = b_.createOrFold<arith::MulIOp>(loc_, whole,
-                                             lengthOf(b_, widest, static_cast<int64_t>(i)));
-  return atLeastOne(
-      b_.createOrFold<arith::DivUIOp>(loc_, constant(sizes_.bytes / bytes), atLeastOne(whole)));
+  Value budget = budgetOf(widest, map);
+  if (hasWholeAxis(widest, map))
+    return budget;
+  // What is computed from folded rows says nothing of how long these are.
+  llvm::SmallVector<llvm::ArrayRef<Extent>> seen;
+  for (Operation *member : group_->members()) {
+    if (member == root || !isReduction(member))
+      continue;
+    Value folded = member->getOperand(0);
+    llvm::ArrayRef<Extent> extents = extentsOf(folded.getType());
+    if (llvm::is_contained(seen, extents))
+      continue;
+    seen.push_back(extents);
+    budget = b_.createOrFold<arith::MinSIOp>(loc_, budget,
+                                             budgetOf(folded, group_->operandMap(member, 0)));
+  }
+  return budget;
 }
 
 Value PartitionEmitter::atLeastOne(Value value) {
