@@ -135,6 +135,67 @@ def stages_on_chips(tools, folder):
           {"y0": relu(x @ first) @ arrays["second"], "y1": relu(arrays["x1"] @ first) @ arrays["second"]}, chips((2, 3, 4, 5, 8, 16)), ranks="chip=2")
 
 
+def pipeline_over_hosts(tools, folder):
+    for pieces in (1, 4):
+        arrays = {"x": whole(1, pieces, 5, 4), "up": whole(2, 4, 6), "down": whole(3, 6, 4), "second": whole(4, 4, 3),
+                  "turn": np.arange(pieces, dtype=np.int32)}
+        y = np.maximum(arrays["x"] @ arrays["up"], 0) @ arrays["down"] @ arrays["second"]
+        check(tools, folder, PROGRAMS / "stages.ptl", "pipeline", arrays, {"y": y},
+              ("host=2,chip=1", "host=2,chip=2", "host=3,chip=3", "host=2,chip=4"), ranks="host=2,chip=2")
+
+
+SCENARIOS = PROGRAMS / "scenarios.ptl"
+
+
+def small_collectives(tools, folder):
+    """Sums, gathers and exchanges on two and four chips, and on as many as know their number only when they run."""
+    x = np.arange(256, dtype=np.float32)
+    check(tools, folder, SCENARIOS, "all_reduced", {"x": x}, {"y": x, "z": x}, chips((2, 3, 4, 16)), ranks="chip=4")
+    check(tools, folder, SCENARIOS, "twice", {"x": x[:64]}, {"y": x[:64], "z": x[:64] * 3}, chips((2, 4)), ranks="chip=2")
+    for count in (2, 4):
+        arrays = {"x": whole(1, count, 64), "one": whole(2, count, 64)}
+        expected = {"whole": arrays["x"], "turned": arrays["x"], "all": arrays["one"], "owed": arrays["x"].sum(0, keepdims=True)}
+        check(tools, folder, SCENARIOS, "moved", arrays, expected, chips((count,)), ranks=f"chip={count}")
+
+
+def neighbours_exchange(tools, folder):
+    """Blocks of one element each, so that a shift of blocks is one of elements; what `cpu` makes of it is not moved."""
+    for count in (2, 3, 4, 5):
+        x = whole(3, count)
+        np.save(folder / "x.npy", x)
+        done = tools.run("run", SCENARIOS, "--entry", "exchanged", "--shape", f"chip={count}", "--in-process", "x=@x.npy", "-o", "right=r.npy", "-o",
+                         "left=l.npy", cwd=folder)
+        expect(done.code == 0, done)
+        # A shift changes where blocks lie, and not what the array is.
+        expect(np.array_equal(np.load(folder / "r.npy"), x) and np.array_equal(np.load(folder / "l.npy"), x), count)
+
+
+def experts_on_two_chips(tools, folder):
+    tokens, choices, width, count, cap = 128, 6, 256, 32, 192
+    dice = np.random.default_rng(8)
+    to = np.stack([dice.permutation(count)[:choices] for _ in range(tokens)]).astype(np.int32)
+    arrays = {"x": whole(1, tokens, width), "to": to, "weights": whole(2, tokens, choices), "experts": count, "cap": cap}
+    y = 2 * arrays["x"] * arrays["weights"].sum(1, keepdims=True)
+    check(tools, folder, SCENARIOS, "to_experts", arrays, {"y": y}, chips((2,)), ranks="chip=2")
+
+
+def products_on_chips(tools, folder):
+    x, up, down = whole(1, 64, 64), whole(2, 64, 64), whole(3, 64, 64)
+    check(tools, folder, SCENARIOS, "feed_forward", {"x": x, "up": up, "down": down}, {"y": x @ up @ down}, chips((2, 4)), ranks="chip=2")
+    check(tools, folder, SCENARIOS, "product_by_rows", {"a": x, "b": up}, {"c": x @ up}, chips((2, 3)), ranks="chip=2")
+
+
+def sums_from_hosts_to_all(tools, folder):
+    x = np.random.default_rng(4).integers(-1000, 1000, 1024 * 64).astype(np.int32)
+    check(tools, folder, SCENARIOS, "hierarchical", {"x": x}, {"total": x.sum(keepdims=True).astype(np.int32), "largest": x.max(keepdims=True)},
+          ("cluster=1,superpod=1,pod=2,host=2", "cluster=1,superpod=16,pod=4,host=16"), ranks="cluster=1,superpod=2,pod=2,host=2")
+    a = np.array([0, 1, 5, -3, 7], dtype=np.int32)
+    b = np.array([0, 2, -4, 8, 7], dtype=np.int32)
+    f = (a + b + 1) * (a + b + 2) + (a + b)
+    expect(f[0] == 2 and f[1] == 23, f)
+    check(tools, folder, SCENARIOS, "diamond", {"a": a, "b": b}, {"f": f}, chips((1, 2, 3)), ranks="chip=3")
+
+
 def transformer_layer(x, gain1, gain2, wq, wk, wv, wo, up, down):
     normed = lambda array, gain: array / np.sqrt((array * array).mean(1, keepdims=True) + 1e-5) * gain
     a = normed(x, gain1)
@@ -223,5 +284,6 @@ def layers_cut_in_three_ways(tools, folder):
 
 if __name__ == "__main__":
     tools = Tools(pathlib.Path(sys.argv[1]))
-    tests = [layers_of_a_transformer, training_of_a_transformer, layouts_of_weights, ranks_read_and_write_their_boxes, attention_where_sequences_are_cut, mixture_of_experts, rows_that_are_dispatched, decode_layer, sums_over_two_levels, stages_on_chips, layers_cut_in_three_ways]
+    tests = [layers_of_a_transformer, training_of_a_transformer, layouts_of_weights, ranks_read_and_write_their_boxes, attention_where_sequences_are_cut, mixture_of_experts, rows_that_are_dispatched, decode_layer, sums_over_two_levels, stages_on_chips, layers_cut_in_three_ways, pipeline_over_hosts,
+             small_collectives, neighbours_exchange, experts_on_two_chips, products_on_chips, sums_from_hosts_to_all]
     sys.exit(run_cases("cluster", in_folders("cluster", tests, lambda test, folder: test(tools, folder))))

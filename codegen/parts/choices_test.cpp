@@ -32,6 +32,12 @@ TEST(Choices, AgreeWithTheReference) {
             {"swapped", {ints({7, 2}, 1), ints({7, 2}, 2), integer(mode)}},
             {"while_large", {numbers({7, 2}, 1), Value::scalar(ElemKind::F32, Scalar::real(0.3))}},
             {"while_counted", {ints({7}, 1), ints({7}, 2), integer(mode)}},
+            {"left", {ints({7, 2}, 1), integer(mode)}},
+            {"left_inside", {ints({7, 2}, 1), integer(mode)}},
+            {"left_by_data", {ints({7, 2}, 1), integer(mode * 5)}},
+            {"passed_over", {ints({7, 2}, 1), integer(mode)}},
+            {"returned", {ints({7, 2}, 1), integer(mode)}},
+            {"on_one_later", {ints({4, 3}, 1), ints({3}, 2)}},
             {"by_flag", {ints({mode, 2}, 1), ints({2}, 2 + mode), truth(mode % 2 == 1)}},
         };
         for (const auto &[name, args] : calls)
@@ -120,8 +126,38 @@ TEST(Choices, LoopsGoOnAlikeOnAllParts) {
   expect("    while there[0] > 1 { total = total + 1 }\n",
          "E1005 this `while` cannot be done on parts: its condition is on chip 0 only");
   expect("    while total[0, 0] > 1 { total = sum(x, axis: 0) }\n", "E1009 `total` is the same");
-  expect("    while total[0, 0] > 1 { total = total - 1\n if total[0, 0] == 3 { break } }\n",
-         "E1005 this statement");
+  expect(
+      "    for i in 0..n checkpoint \"run\" every 2 { if i > 2 { break }\n total = total + 1 }\n",
+      "goes round as often as its range says");
+}
+
+TEST(Choices, ReturnsFromLoopsAreRefused) {
+  CheckedText checked(
+      "fn f[B](x: i32[B], n: int) -> i32[B] { for i in 0..n { if i > 2 { return x + "
+      "1 } }\n return x }\nprogram p[B](x: i32[B] over chip by B, n: int) -> (y: "
+      "i32[B] over chip by B) at host {\n    y = f(x, n)\n}\n");
+  EXPECT_NE(checked.errors().find("leave the loop with `break`"), std::string::npos)
+      << checked.errors();
+}
+
+/// Where sizes and counters say when a loop is left, its rounds are known.
+TEST(Choices, LoopsThatAreLeftInTime) {
+  auto text = [](const std::string &leave, const std::string &rounds) {
+    return "program p[B, D](x: f32[B, D] over chip by B, n: int, limit: f32) -> (y: f32[1, D]) at "
+           "host\nwhere B > 0, D > 0\n{\n    var v = zeros(f32[1, D])\n    let _l = limit\n    for "
+           "i in 0.." +
+           rounds + " {\n        v = v + all_reduce(sum(x, axis: 0), over: chip)\n        " +
+           leave + "\n    }\n    y = v\n}\n";
+  };
+  auto seconds = [](auto &) { return us; };
+  std::map<std::string, int64_t> sizes = {{"n", 9}};
+  Timed left(text("if i == 3 { break }", "n"), "p", {{"chip", 4}}, {sizes, seconds});
+  Timed four(text("", "4"), "p", {{"chip", 4}}, {sizes, seconds});
+  EXPECT_DOUBLE_EQ(left.seconds(), four.seconds());
+  Timed data(text("if max(v, axis: [0, 1])[0, 0] > limit { break }", "n"), "p", {{"chip", 4}},
+             {sizes, seconds});
+  EXPECT_NE(data.why.find("data decide when the loop over `i` is left"), std::string::npos)
+      << data.why;
 }
 
 /// What does nothing leaves nothing behind that other loops and choices would be taken for.

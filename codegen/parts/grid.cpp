@@ -214,8 +214,8 @@ private:
     return Box(shape_.size(), Interval{0, 0});
   }
 
-  movement::StepList steps(const movement::Request &request,
-                           const std::vector<uint32_t> &parts) const {
+  movement::StepList steps(movement::Request request, const std::vector<uint32_t> &parts) const {
+    request.wanted = movement::algorithmNamed(move_.how);
     if (stepsFor_)
       return stepsFor_(request, parts);
     return movement::chooseSteps(request, elemInfo(move_.elem).storageBytes, movement::Cost());

@@ -38,6 +38,9 @@ private:
       return converted(value);
     case PlacedKind::Chosen:
       return chosen(id);
+    case PlacedKind::Missing:
+      return Value::boolean(numberOf(question_, loops_, value.positions[0].second) >=
+                            question_.foundPages);
     default:
       return std::nullopt;
     }

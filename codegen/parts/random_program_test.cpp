@@ -10,6 +10,9 @@ namespace ptl::parts {
 
 static const std::vector<std::string> kLevels = {"host", "chip"};
 
+static const std::vector<std::string> kWaysOfSums = {"tree", "doubling", "ring", "mesh"};
+static const std::vector<std::string> kWaysOfGathers = {"ring", "doubling", "pairwise", "mesh"};
+
 /// Positions of the longest axis, for bounds of sums.
 static constexpr double kLongest = 8;
 
@@ -76,6 +79,8 @@ std::string RandomProgram::program(const std::string &place, const std::string &
       "}\n"
       "fn stepped[A, B](x: f32[A, B], y: f32[A, B]) -> f32[A, B] { let t = x * 2.0\n return "
       "max(t, y) - y }\n"
+      "fn early[A, B](x: f32[A, B], y: f32[A, B]) -> f32[A, B] { if A > 3 { if B == 2 { return "
+      "max(x, y) }\n return x + y }\n return x - y }\n"
       "fn centred[A, B](x: f32[A, B]) -> f32[A, B] { return x - max(x, axis: -1) }\n"
       "program p[M, N, K](" +
       header_ + "sizes: f32[M, N, K] over host by N, chip by M) -> (y: " + place +
@@ -170,7 +175,7 @@ bool RandomProgram::finish() {
 
 RandomProgram::Drawn RandomProgram::statement() {
   const RandomValue &a = chance(3) ? values_.back() : pick(values_), &b = pick(values_);
-  switch (random_() % 10) {
+  switch (random_() % 12) {
   case 0:
   case 1:
     return elementwise(a, b);
@@ -189,9 +194,60 @@ RandomProgram::Drawn RandomProgram::statement() {
     return rows(a);
   case 7:
     return choice(a, b);
+  case 8:
+    return pages(a, b);
+  case 9:
+    return leaving(a, b);
   default:
     return movement(a);
   }
+}
+
+/// Rows of `a` by a pool, twice, so that the second time all of them are found.
+RandomProgram::Drawn RandomProgram::pages(const RandomValue &a, const RandomValue &b) {
+  std::vector<std::string> page(a.shape.empty() ? a.shape.begin() : a.shape.begin() + 1,
+                                a.shape.end());
+  if (page.empty() || a.elem != ElemKind::F32 || b.elem != ElemKind::F32)
+    return {};
+  bool isPage = b.shape == page;
+  std::string number = std::to_string(lets_.size());
+  std::string rows = "rows" + number, pool = "pool" + number, all = "all" + number;
+  Drawn drawn{all, 0, isPage ? std::max(a.unitBits, b.unitBits) : a.unitBits,
+              a.isExact && (b.isExact || !isPage)};
+  drawn.bound = std::ldexp(8, drawn.unitBits);
+  std::string made = chance(2) ? rows + "[p] * 2.0" : rows + "[p] * " + pick(values_).name;
+  drawn.isExact &= made.ends_with("2.0");
+  std::string whole = a.placement.empty() ? a.name : gathered(a, kLevels.size());
+  drawn.before = "    let " + rows + " = " + whole + "\n    let " + pool + " = pool(f32[" +
+                 joined(page) + "], memory: 4KiB)\n    var " + all + " = " +
+                 (isPage ? b.name : "zeros(f32[" + joined(page) + "])") +
+                 "\n    for _r in 0..2 {\n        for p in 0..(" + a.shape[0] + ") {\n" +
+                 "            let page = if p < find(" + pool + ", " + rows + ") { " + pool +
+                 "[p] } else { keep(" + pool + ", " + made + ") }\n            " + all +
+                 " = clamp(" + all + " + page, -8.0, 8.0)\n        }\n    }\n";
+  return drawn;
+}
+
+/// A loop that is left, and rounds that are.
+RandomProgram::Drawn RandomProgram::leaving(const RandomValue &a, const RandomValue &b) {
+  if (a.elem != ElemKind::F32 || b.elem != ElemKind::F32)
+    return {};
+  std::string name = "left" + std::to_string(lets_.size());
+  Drawn drawn{name, 0, std::max(a.unitBits, b.unitBits), a.isExact && b.isExact};
+  drawn.bound = std::ldexp(8, drawn.unitBits);
+  std::vector<std::string> conditions = {"i == 2", "i >= N", "M > 3 and i == 1", "K < i"};
+  for (const RandomValue &value : values_)
+    if (value.shape.empty())
+      conditions.push_back(value.name + " > f32(i)");
+  auto leave = [&](const std::string &word) {
+    std::string inArm = chance(2) ? name + " = max(" + name + ", 0.0)\n            " : "";
+    return "        if " + pick(conditions) + " {\n            " + inArm + word + "\n        }\n";
+  };
+  drawn.before = "    var " + name + " = clamp(" + b.name + ", -8.0, 8.0)\n    for i in 0..4 {\n" +
+                 (chance(2) ? leave("continue") : "") + "        " + name + " = clamp(" + name +
+                 " * 2.0 + " + a.name + ", -8.0, 8.0)\n" + leave(chance(3) ? "continue" : "break") +
+                 "        " + name + " = " + name + " + 0.0\n    }\n";
+  return drawn;
 }
 
 /// Rows of `a` to four experts and back, as the rows of another value choose and weigh, or its own.
@@ -261,7 +317,9 @@ RandomProgram::Drawn RandomProgram::elementwise(const RandomValue &a, const Rand
     return Drawn{text, bound, unit, isExact};
   };
   double larger = std::max(boundA, boundB);
-  switch (random_() % 8) {
+  switch (random_() % 9) {
+  case 8:
+    return of("early(" + a.name + ", " + b.name + ")", boundA + boundB);
   case 0:
     return of(a.name + " + " + b.name, boundA + boundB);
   case 1:
@@ -378,7 +436,12 @@ RandomProgram::Drawn RandomProgram::shaped(const RandomValue &a) {
 
 RandomProgram::Drawn RandomProgram::movement(const RandomValue &a) {
   auto over = [&](const std::string &name, const std::string &behind = "") {
-    return name + "(" + a.name + ", over: " + level() + behind + ")";
+    std::string_view ways = findMovement(name)->algorithms;
+    std::string how = ways.starts_with("tree doubling") ? pick(kWaysOfSums)
+                      : ways.starts_with("ring")        ? pick(kWaysOfGathers)
+                                                        : "";
+    how = how.empty() || chance(2) ? "" : ", how: " + how;
+    return name + "(" + a.name + ", over: " + level() + behind + how + ")";
   };
   auto of = [&](const std::string &text, double times = 1) {
     return Drawn{text, a.bound * times, a.unitBits, a.isExact};

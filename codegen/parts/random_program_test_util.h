@@ -74,6 +74,8 @@ private:
   Drawn movement(const RandomValue &a);
   Drawn rows(const RandomValue &a);
   Drawn choice(const RandomValue &a, const RandomValue &b);
+  Drawn pages(const RandomValue &a, const RandomValue &b);
+  Drawn leaving(const RandomValue &a, const RandomValue &b);
 
   std::string program(const std::string &place, const std::string &value) const;
   bool isAccepted(const std::string &place, const std::string &value) {

@@ -1,4 +1,4 @@
-#include "codegen/parts/run_parts.h"
+#include "codegen/parts/parts_run.h"
 
 #include "codegen/parts/builtin_call.h"
 #include "codegen/parts/elements.h"
@@ -19,112 +19,6 @@ using reference::RunResult;
 using reference::RunStatus;
 using reference::Value;
 
-namespace {
-
-/// Ends the run: the reason is in the result.
-struct Stopped {};
-
-class PartsRun {
-public:
-  PartsRun(const PlacedProgram &placed, const PartsOptions &options, const Grid &grid,
-           const Sizes &sizes, RunResult &result)
-      : placed_(placed), options_(options), grid_(grid), sizes_(sizes), result_(result),
-        values_(placed.values.size()) {
-    for (uint32_t part = 0; part < grid.count(); ++part)
-      if (!options.own || options.own->part == part)
-        here_.push_back(part);
-  }
-
-  void run(const std::vector<Value> &args) {
-    try {
-      makeAll(0, static_cast<ValueId>(placed_.values.size()), args);
-      for (size_t output = 0; output < placed_.outputs.size(); ++output)
-        result_.outputs.push_back(options_.own ? gathered(output)
-                                               : assembled(placed_.outputs[output]));
-    } catch (Stopped) {
-      result_.outputs.clear();
-    }
-  }
-
-private:
-  [[noreturn]] void stop(RunStatus status, std::string why, const PlacedValue &value) {
-    stopAt(status, std::move(why), value.expr ? value.expr->span : kNoSpan);
-  }
-  [[noreturn]] void stopAt(RunStatus status, std::string why, Span span) {
-    result_.status = status;
-    result_.message = std::move(why);
-    result_.span = span;
-    throw Stopped();
-  }
-
-  int64_t number(Dim dim, const PlacedValue &value) {
-    auto found = evaluate(dim, [&](SymbolId symbol) -> std::optional<int64_t> {
-      auto size = sizes_.find(symbol);
-      return size == sizes_.end() ? std::nullopt : std::optional(size->second);
-    });
-    if (!found)
-      stop(RunStatus::Fault, "a dimension has no value on the parts", value);
-    return *found;
-  }
-  std::vector<int64_t> wholeShape(const PlacedValue &value) {
-    std::vector<int64_t> shape;
-    for (Dim dim : value.shape)
-      shape.push_back(number(dim, value));
-    return shape;
-  }
-  /// What a part has of a value, in coordinates of the whole.
-  Box boxAt(const PlacedValue &value, uint32_t part) {
-    return grid_.boxOf(value.placement, wholeShape(value), part);
-  }
-  const Value &at(ValueId id, uint32_t part) const { return values_[id][part]; }
-
-  void checkParts(const PlacedValue &value);
-  void makeAll(ValueId begin, ValueId end, const std::vector<Value> &args);
-  void make(ValueId id, const std::vector<Value> &args);
-  void repeat(const PlacedLoop &loop, const std::vector<Value> &args);
-  void repeatWhile(const PlacedLoop &loop, const std::vector<Value> &args);
-  void beginLoop(const PlacedLoop &loop);
-  bool holds(ValueId id, const Expr &condition);
-  void choose(const PlacedChoice &choice, const std::vector<Value> &args);
-  void goOn(const PlacedLoop &loop, std::vector<std::vector<Value>> carried);
-  void endRound(const PlacedLoop &loop);
-  /// A loop whose state is saved.
-  struct SavedLoop {
-    LoopCheckpoints checkpoints;
-    int64_t every = 1;
-    int64_t done = 0;            ///< iterations, those of earlier runs counted
-    std::optional<int64_t> next; ///< where the run goes on; nothing at the beginning
-  };
-  std::unique_ptr<SavedLoop> resume(const PlacedLoop &loop);
-  void save(const PlacedLoop &loop, SavedLoop &saved, int64_t next);
-  Value onPart(const PlacedValue &value, uint32_t part, const std::vector<Value> &args);
-  Value argument(const PlacedValue &value, uint32_t part, const std::vector<Value> &args);
-  Value indexed(const PlacedValue &value, uint32_t part);
-  Value applied(const PlacedValue &value, uint32_t part);
-  Value converted(const PlacedValue &value, uint32_t part);
-  Value evaluated(reference::BuiltinCall call, const PlacedValue &value, uint32_t part);
-  void move(ValueId id);
-  void moveGroup(const GroupMove &group, const PlacedValue &value, ValueId from,
-                 std::vector<Value> &to);
-  void route(ValueId id);
-  Bytes asRank(const GroupMove &group, const PlacedValue &value, size_t elementBytes,
-               const Bytes &source, const movement::CombineBytes &combine);
-  uint64_t nextSeed() { return options_.seed + 0x9e3779b97f4a7c15 * ++moves_; }
-  Value movedByRank(const GroupMove &group, const PlacedValue &value, Fold fold, const Value &have);
-  Value gathered(size_t output);
-  void writeOwn(size_t output, const PlacedValue &value, const Value &have);
-  Value assembled(ValueId id);
-
-  const PlacedProgram &placed_;
-  const PartsOptions &options_;
-  const Grid &grid_;
-  Sizes sizes_; ///< with the variables of loops
-  RunResult &result_;
-  std::vector<std::vector<Value>> values_; ///< per value, per part; none where a part has nothing
-  std::vector<uint32_t> here_;             ///< the parts that this process computes
-  uint64_t moves_ = 0;
-};
-
 /// Part numbers of the source stand on a machine that is known now.
 void PartsRun::checkParts(const PlacedValue &value) {
   for (size_t level = 0; level < placed_.levels.size(); ++level)
@@ -142,6 +36,11 @@ void PartsRun::make(ValueId id, const std::vector<Value> &args) {
   values_[id].resize(grid_.count());
   if (value.kind == PlacedKind::Move)
     return move(id);
+  if (value.kind == PlacedKind::Missing) {
+    bool isFound = pools_.find(*placed_.pageAt(id));
+    values_[id].assign(grid_.count(), Value::boolean(!isFound));
+    return;
+  }
   for (uint32_t part : here_) {
     if (!grid_.holds(value.placement, part))
       continue;
@@ -198,9 +97,12 @@ Value PartsRun::onPart(const PlacedValue &value, uint32_t part, const std::vecto
   case PlacedKind::Slice:
     return sliceOf(at(*value.operands[0], part), boxAt(placed_.values[*value.operands[0]], part),
                    boxAt(value, part));
+  case PlacedKind::Page:
+    return pools_.page(*placed_.pageAt(static_cast<ValueId>(&value - placed_.values.data())), part);
   case PlacedKind::Move:
   case PlacedKind::Carried:
   case PlacedKind::Arm:
+  case PlacedKind::Missing:
   case PlacedKind::Chosen:
     break;
   }
@@ -258,152 +160,6 @@ Value PartsRun::converted(const PlacedValue &value, uint32_t part) {
            value);
   }
   return evaluated(conversionOf(expr, value.elem, from), value, part);
-}
-
-// ---- Loops -------------------------------------------------------------------------------------
-
-void PartsRun::makeAll(ValueId begin, ValueId end, const std::vector<Value> &args) {
-  for (ValueId id = begin; id < end;)
-    if (const PlacedLoop *loop = placed_.loopAt(id)) {
-      beginLoop(*loop);
-      loop->stmt ? repeat(*loop, args) : repeatWhile(*loop, args);
-      id = loop->end;
-    } else if (const PlacedChoice *choice = placed_.choiceAt(id)) {
-      choose(*choice, args);
-      id = choice->end;
-    } else {
-      make(id++, args);
-    }
-}
-
-/// What the next iteration begins with.
-void PartsRun::goOn(const PlacedLoop &loop, std::vector<std::vector<Value>> carried) {
-  for (size_t i = 0; i < carried.size(); ++i)
-    values_[loop.first + i] = std::move(carried[i]);
-}
-
-void PartsRun::beginLoop(const PlacedLoop &loop) {
-  std::vector<std::vector<Value>> carried;
-  for (ValueId id = loop.first; id < loop.body(); ++id)
-    carried.push_back(values_[*placed_.values[id].operands[0]]);
-  goOn(loop, std::move(carried));
-}
-
-void PartsRun::endRound(const PlacedLoop &loop) {
-  std::vector<std::vector<Value>> carried;
-  for (const PlacedCarried &each : loop.carried)
-    carried.push_back(values_[each.next]);
-  goOn(loop, std::move(carried));
-}
-
-void PartsRun::repeatWhile(const PlacedLoop &loop, const std::vector<Value> &args) {
-  for (;;) {
-    makeAll(loop.body(), loop.inside, args);
-    if (!holds(loop.holds, *loop.condition))
-      return;
-    makeAll(loop.inside, loop.end, args);
-    endRound(loop);
-  }
-}
-
-void PartsRun::repeat(const PlacedLoop &loop, const std::vector<Value> &args) {
-  const PlacedValue &first = placed_.values[loop.first];
-  int64_t at = number(loop.lo, first), step = number(loop.step, first), hi = number(loop.hi, first);
-  if (step < 1)
-    stopAt(RunStatus::Arithmetic, "the loop counts by " + std::to_string(step) + ", not forwards",
-           loop.stmt->head.iterable->span);
-  int64_t left = at < hi ? (hi - at - 1) / step + 1 : 0;
-  std::unique_ptr<SavedLoop> saved = loop.every ? resume(loop) : nullptr;
-  if (saved && saved->next) {
-    saved->done = (*saved->next - at) / step;
-    left = std::max<int64_t>(left - saved->done, 0);
-    at = *saved->next;
-  }
-  for (; left > 0; --left) {
-    sizes_[loop.variable] = at;
-    makeAll(loop.body(), loop.end, args);
-    endRound(loop);
-    // Behind the last iteration there may be no such number.
-    at = static_cast<int64_t>(static_cast<uint64_t>(at) + static_cast<uint64_t>(step));
-    if (saved)
-      save(loop, *saved, at);
-  }
-  if (std::string why = saved ? saved->checkpoints.finish() : std::string(); !why.empty())
-    stopAt(RunStatus::Silent, "a checkpoint could not be saved: " + why,
-           loop.stmt->checkpoint->span);
-}
-
-/// The checkpoints of a loop, after what it carries has been read from the one to go on from; null where
-/// none are saved.
-std::unique_ptr<PartsRun::SavedLoop> PartsRun::resume(const PlacedLoop &loop) {
-  Span span = loop.stmt->checkpoint->span;
-  int64_t every = number(loop.every, placed_.values[loop.first]);
-  if (every < 1)
-    stopAt(RunStatus::Arithmetic,
-           "the distance of checkpoints is " + std::to_string(every) + ", not at least 1", span);
-  if (!options_.checkpoints.saves)
-    return nullptr;
-  auto saved = std::make_unique<SavedLoop>(SavedLoop{
-      {placed_, loop, grid_, sizes_, options_.checkpoints, options_.own}, every, 0, std::nullopt});
-  std::string why;
-  bool isShared = false;
-  saved->next = saved->checkpoints.begin(why, isShared);
-  if (!why.empty())
-    stopAt(isShared ? RunStatus::Arguments : RunStatus::Silent, why, span);
-  for (size_t i = 0; i < loop.carried.size() && saved->next; ++i)
-    for (uint32_t part : here_) {
-      if (!grid_.holds(placed_.values[loop.first + i].placement, part))
-        continue;
-      values_[loop.first + i][part] = saved->checkpoints.read(i, part, why);
-      if (!why.empty())
-        stopAt(RunStatus::Silent, why, span);
-    }
-  return saved;
-}
-
-void PartsRun::save(const PlacedLoop &loop, SavedLoop &saved, int64_t next) {
-  std::string why = saved.checkpoints.failure();
-  if (why.empty() && ++saved.done % saved.every == 0)
-    saved.checkpoints.save(
-        next,
-        [&](size_t variable, uint32_t part) -> const Value & {
-          return values_[loop.first + variable][part];
-        },
-        why);
-  if (!why.empty())
-    stopAt(RunStatus::Silent, "a checkpoint could not be saved: " + why,
-           loop.stmt->checkpoint->span);
-}
-
-// ---- Choices -----------------------------------------------------------------------------------
-
-/// Each part knows the condition by itself, and none asks another one for it.
-bool PartsRun::holds(ValueId id, const Expr &condition) {
-  std::optional<bool> all;
-  for (uint32_t part : here_) {
-    bool mine = isTrue(at(id, part));
-    if (all && *all != mine)
-      stopAt(RunStatus::Fault,
-             grid_.name(part) + " goes on otherwise than " + grid_.name(here_.front()),
-             condition.span);
-    all = mine;
-  }
-  return all.value_or(false);
-}
-
-void PartsRun::choose(const PlacedChoice &choice, const std::vector<Value> &args) {
-  bool isFirst = holds(choice.holds, *choice.condition);
-  auto [begin, end] = choice.arm(isFirst);
-  makeAll(begin, end, args);
-  for (ValueId id = choice.chosen; id < choice.end; ++id) {
-    const PlacedValue &value = placed_.values[id];
-    ValueId from = *value.operands[isFirst ? 0 : 1];
-    values_[id] = values_[from];
-    for (uint32_t part : here_)
-      if (placed_.values[from].placement != value.placement && grid_.holds(value.placement, part))
-        values_[id][part] =
-            sliceOf(at(from, part), boxAt(placed_.values[from], part), boxAt(value, part));
-  }
 }
 
 // ---- Movements ---------------------------------------------------------------------------------
@@ -570,7 +326,14 @@ Value PartsRun::gathered(size_t output) {
   return movedByRank(groupsOf(grid_, value, before, shape)[0], value, Fold::Sum, have);
 }
 
-} // namespace
+/// The words of all modules, and who executes them.
+static std::string textOf(const CheckedProgram &program, const PoolOptions &options) {
+  std::string text = options.executor + '\n';
+  for (const auto &module : program.modules)
+    for (TokenIndex token = 0; token < module->tree->tokens().size(); ++token)
+      text.append(module->tree->tokenText(token)).push_back('\n');
+  return text;
+}
 
 RunResult runOnParts(const CheckedProgram &program, const SourceManager &sources,
                      const PlacedProgram &placed, std::vector<Value> args,
@@ -592,7 +355,7 @@ RunResult runOnParts(const CheckedProgram &program, const SourceManager &sources
     result.span = placed.decl->nameSpan;
   }
   if (result.ok())
-    PartsRun(placed, options, grid, sizes, result).run(args);
+    PartsRun(placed, textOf(program, options.pools), options, grid, sizes, result).run(args);
   return result;
 }
 

@@ -5,6 +5,7 @@
 
 #include "codegen/parts/checkpoints.h"
 #include "codegen/parts/grid.h"
+#include "codegen/parts/pools.h"
 #include "codegen/reference/interpreter.h"
 #include "frontend/sema/placement/placement.h"
 #include "runtime/movement/run_rank.h"
@@ -35,6 +36,7 @@ struct PartsOptions {
   OwnPart *own = nullptr;           ///< null: all parts are here
   PartFiles *files = nullptr;       ///< of a part that is a rank; null: arrays are given as a whole
   CheckpointOptions checkpoints = {};
+  PoolOptions pools = {};
 };
 
 /// `args`: whole arrays and scalars, one per parameter. The outputs are whole arrays again, put

@@ -57,6 +57,7 @@ public:
 
   std::optional<PartsTime> run() {
     stretches_ = stretchesOf(placed_);
+    findUsed();
     for (size_t i = 0; i < stretches_.size(); ++i)
       for (ValueId id : stretches_[i].own)
         home_[id] = i;
@@ -76,6 +77,7 @@ private:
   bool repeat(const PlacedLoop &loop);
   bool goRound(const PlacedLoop &loop);
   std::optional<int64_t> roundsOf(const PlacedLoop &loop);
+  std::optional<int64_t> untilLeft(const PlacedLoop &loop, int64_t rounds);
   std::optional<int64_t> mostRounds(const PlacedLoop &loop, int64_t rounds);
   std::optional<int64_t> effortOf(const PlacedLoop &loop, const LoopNumbers &around);
   // Tasks.
@@ -86,6 +88,7 @@ private:
   void carryOut(ValueId id, const std::vector<MoveGroup> &groups, int64_t bytes, double start,
                 size_t number);
   // The answer.
+  void findUsed();
   void countBytes(ValueId id);
   void finish();
   double secondsWithout(size_t move) const;
@@ -122,6 +125,7 @@ private:
   double stands_ = 1; ///< for so many times, by the loops around
   size_t depth_ = 0;  ///< of loops
   // What has been seen.
+  std::vector<bool> isUsed_;   ///< per value
   std::vector<int64_t> bytes_; ///< per value
   std::map<ValueId, size_t> moveTimes_;
   std::vector<std::optional<size_t>> stretchTimes_;
@@ -203,11 +207,29 @@ bool PartsTimer::choose(const PlacedChoice &choice) {
   return true;
 }
 
+/// Of so many rounds those up to the one that leaves the loop; nothing, and the reason, where data decide it.
+std::optional<int64_t> PartsTimer::untilLeft(const PlacedLoop &loop, int64_t rounds) {
+  if (!loop.leaves)
+    return rounds;
+  LoopNumbers numbers = variables_;
+  for (int64_t round = 0; round < rounds; ++round) {
+    numbers[loop.variable] = number(loop.lo) + round * number(loop.step);
+    std::optional<bool> isLeft = knownTruth(question_, numbers, loop.carried[*loop.leaves].next);
+    if (!isLeft) {
+      why_ = "data decide when the loop over `" + loop.stmt->head.var->name + "` is left";
+      return std::nullopt;
+    }
+    if (*isLeft)
+      return round + 1;
+  }
+  return rounds;
+}
+
 /// How often a loop goes round; nothing, and the reason, where the run would stop there.
 std::optional<int64_t> PartsTimer::roundsOf(const PlacedLoop &loop) {
   int64_t lo = number(loop.lo), hi = number(loop.hi), step = number(loop.step);
   if (step >= 1)
-    return lo < hi ? (hi - lo - 1) / step + 1 : 0;
+    return untilLeft(loop, lo < hi ? (hi - lo - 1) / step + 1 : 0);
   why_ = "the loop over `" + loop.stmt->head.var->name + "` counts by " + std::to_string(step) +
          ", not forwards";
   return std::nullopt;
@@ -428,10 +450,30 @@ void PartsTimer::carryOut(ValueId id, const std::vector<MoveGroup> &groups, int6
 
 // ---- The answer ----------------------------------------------------------------------------------
 
+/// Values that something else is made of, arguments and results. Others are as if they were not there: `zeros` of which each
+/// part makes its block.
+void PartsTimer::findUsed() {
+  isUsed_.assign(placed_.values.size(), false);
+  for (ValueId id = 0; id < placed_.values.size(); ++id) {
+    isUsed_[id] = isUsed_[id] || placed_.values[id].kind != PlacedKind::Apply;
+    for (std::optional<ValueId> operand : placed_.values[id].operands)
+      if (operand)
+        isUsed_[*operand] = true;
+  }
+  for (ValueId id : placed_.outputs)
+    isUsed_[id] = true;
+  for (const PlacedLoop &loop : placed_.loops)
+    for (const PlacedCarried &each : loop.carried)
+      isUsed_[each.next] = true;
+  for (const PlacedChoice &choice : placed_.choices)
+    if (choice.page)
+      isUsed_[choice.page->kept] = true;
+}
+
 /// What part 0 has: blocks get shorter from there.
 void PartsTimer::countBytes(ValueId id) {
   const PlacedValue &value = placed_.values[id];
-  if (isPieceOf(value) || value.kind == PlacedKind::Reshape)
+  if (isPieceOf(value) || value.kind == PlacedKind::Reshape || !isUsed_[id])
     return;
   int64_t bytes = value.shape.empty() ? 0 : elemInfo(value.elem).storageBytes;
   for (int64_t extent : extents(id, 0))

@@ -21,6 +21,7 @@ struct TimeQuestion {
   /// Seconds of a stretch on one chip, given as the text of a program.
   std::function<double(const std::string &source)> seconds;
   bool keepsCarried = false;
+  int64_t foundPages = 0; ///< so many pages at the front of every chain are in their pool
 };
 
 /// A movement of the program, all groups together. In a loop it takes place many times, of which it is the one that takes

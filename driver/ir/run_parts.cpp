@@ -2,8 +2,10 @@
 
 #include "codegen/parts/run_parts.h"
 #include "driver/ir/checkpoints.h"
+#include "driver/version.h"
 
 #include <charconv>
+#include <cstdio>
 
 namespace ptl {
 
@@ -116,6 +118,21 @@ ExitCode startRanks(Session &session, const CheckedProgram &program, const Calla
   return static_cast<ExitCode>(outcome.code);
 }
 
+/// How many pages were found is told by the process that has the results.
+static parts::PoolOptions poolOptions(Session &session, const RunShape &shape) {
+  parts::PoolOptions pools;
+  pools.folder = session.options().value(OptionId::Pool);
+  pools.checks = session.options().has(OptionId::CheckPool);
+  pools.executor = versionText();
+  if (shape.hasResults())
+    pools.report = [](const parts::PoolReport &report) {
+      std::fprintf(stderr, "pool %s: %llu pages found, %llu computed\n", report.pool.c_str(),
+                   static_cast<unsigned long long>(report.found),
+                   static_cast<unsigned long long>(report.computed));
+    };
+  return pools;
+}
+
 reference::RunResult runOnShape(Session &session, const CheckedProgram &program,
                                 const CallableDecl &decl, std::vector<reference::Value> args,
                                 const reference::RunOptions &options, const RunShape &shape,
@@ -137,6 +154,7 @@ reference::RunResult runOnShape(Session &session, const CheckedProgram &program,
   how.seed = static_cast<uint64_t>(session.options().number(OptionId::Seed).value_or(0));
   how.entry = options;
   how.checkpoints = checkpointOptions(session);
+  how.pools = poolOptions(session, shape);
   std::optional<parts::OwnPart> own;
   if (shape.ranks) {
     if (shape.ranks->count() != grid.count())

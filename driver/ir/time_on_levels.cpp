@@ -137,7 +137,8 @@ std::unique_ptr<TimedOnLevels> timeOnLevels(Session &session, const LevelsQuesti
                             timed->fabric,
                             timed->chips,
                             std::ref(seconds),
-                            question.keepsCarried};
+                            question.keepsCarried,
+                            session.options().number(OptionId::FoundPages).value_or(0)};
   std::optional<parts::PartsTime> time =
       session.timed("simulate", [&] { return parts::timeOfParts(asked, why); });
   if (!time)

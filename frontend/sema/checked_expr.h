@@ -137,12 +137,27 @@ struct OpExpr : ExprOf<ExprKind::Op> {
   std::string equation; ///< einsum
 };
 
+/// What a conversion says of a pool of pages (`placement/pool_call.h`): executors of one part skip it.
+struct PoolUse {
+  enum class Kind : uint8_t {
+    Make, ///< `pool(f32[P, D], memory: "1 GiB")`: the argument is a page of zeros
+    Find, ///< `find(kv, tokens)`: 0
+    Page, ///< `kv[p]`: a page of zeros
+    Keep, ///< `keep(kv, page)`: the page
+  };
+  Kind kind = Kind::Make;
+  Local *pool = nullptr;         ///< of all but `Make`
+  Expr *with = nullptr;          ///< of `Find` the rows, of `Page` the position
+  uint64_t memory = 0, disk = 0; ///< of `Make`: bytes
+};
+
 /// `f16(x)`, `i8(x, round: .even, saturate: true)`, and implicit `int` to integer conversions.
 struct ConvertExpr : ExprOf<ExprKind::Convert> {
   Expr *arg = nullptr;
   RoundMode round = RoundMode::Even;
   bool saturate = false;
-  bool checkRange = false; ///< implicit `int` conversion whose range was not proved
+  bool checkRange = false;       ///< implicit `int` conversion whose range was not proved
+  const PoolUse *pool = nullptr; ///< null for most
 };
 
 struct CallArg {

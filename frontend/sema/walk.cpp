@@ -37,6 +37,8 @@ void forEachExpr(const Expr *expr, const Visit &visit) {
     break;
   case ExprKind::Convert:
     forEachExpr(cast<ConvertExpr>(expr)->arg, visit);
+    if (const PoolUse *pool = cast<ConvertExpr>(expr)->pool)
+      forEachExpr(pool->with, visit);
     break;
   case ExprKind::Call:
     visitCall(*cast<CallExpr>(expr), visit);

@@ -29,7 +29,7 @@ enum class MovementTakes : uint8_t {
 };
 
 enum class MovementId : uint8_t {
-#define MOVEMENT(ID, NAME, FROM, TO, TAKES, SHARE, DOC) ID,
+#define MOVEMENT(ID, NAME, FROM, TO, TAKES, WAYS, SHARE, DOC) ID,
 #include "ir/ops/movements.def"
 };
 
@@ -38,13 +38,15 @@ struct MovementRecord {
   std::string_view name;
   PlacementKind from, to;
   MovementTakes takes;
-  std::string_view share; ///< of the array's bytes, that each of `n` parts sends
-  std::string_view doc;   ///< one line
+  std::string_view algorithms; ///< that a call may name with `how:`, with spaces between
+  std::string_view share;      ///< of the array's bytes, that each of `n` parts sends
+  std::string_view doc;        ///< one line
 };
 
 inline constexpr MovementRecord allMovements[] = {
-#define MOVEMENT(ID, NAME, FROM, TO, TAKES, SHARE, DOC)                                            \
-  {MovementId::ID, NAME, PlacementKind::FROM, PlacementKind::TO, MovementTakes::TAKES, SHARE, DOC},
+#define MOVEMENT(ID, NAME, FROM, TO, TAKES, WAYS, SHARE, DOC)                                      \
+  {MovementId::ID, NAME, PlacementKind::FROM, PlacementKind::TO, MovementTakes::TAKES, WAYS,       \
+   SHARE,          DOC},
 #include "ir/ops/movements.def"
 };
 

@@ -2,6 +2,7 @@
 
 #include "frontend/sema/placement/movement_call.h"
 #include "frontend/sema/placement/placement_text.h"
+#include "frontend/sema/placement/pool_call.h"
 #include "frontend/sema/type_string.h"
 #include "frontend/syntax/typed_nodes.h"
 #include "lsp/ide/describe.h"
@@ -42,6 +43,7 @@ private:
   void whereFacts(const Symbol &symbol);
   void placementFacts(const PlacedProgram &placed, std::optional<ValueId> value);
   void movementFacts(const Expr &expr, const PlacedProgram *placed);
+  void poolFacts(const Expr &expr, const PlacedProgram *placed);
   std::string finish(std::string head) {
     return facts_.empty() ? head : std::move(head) + "\n" + facts_;
   }
@@ -158,6 +160,30 @@ void Writer::movementFacts(const Expr &expr, const PlacedProgram *placed) {
   const PlacedValue &moved = placed->values[*value];
   const PlacedValue &source = placed->values[*moved.operands[0]];
   fact(code(sentText(dims(), placed->levels, moved.level, source, *movement)));
+}
+
+/// What a word of a pool does, and what the keys of its pages are made of.
+void Writer::poolFacts(const Expr &expr, const PlacedProgram *placed) {
+  const PoolUse *use = poolUseOf(&expr);
+  if (!use)
+    return;
+  constexpr std::string_view what[] = {
+      "keeps pages from run to run: `if p < find(kv, rows) { kv[p] } else { keep(kv, page) }`",
+      "how many pages at the front of these rows the pool has",
+      "the page of that number, as it was kept", "gives the page, and keeps it in the pool"};
+  fact(std::string(what[static_cast<size_t>(use->kind)]));
+  if (!placed || use->kind != PoolUse::Kind::Keep)
+    return;
+  for (const PlacedChoice &choice : placed->choices) {
+    if (!choice.page || choice.page->keep != &expr)
+      continue;
+    std::string key = "its key: the program, its parts, the rows up to its own";
+    for (ValueId id : choice.page->source.arguments)
+      key += ", " + code(placed->values[id].param->name);
+    for (SymbolId number : choice.page->source.numbers)
+      key += ", " + code(dims().symbol(number).name);
+    fact(key);
+  }
 }
 
 /// From the first to the last line that speaks of a local; loops that come back to it whole.
@@ -468,6 +494,7 @@ std::string Writer::expression(const Expr &expr, NodeId node) {
   typeFacts(*expr.type, callable);
   const PlacedProgram *placed = placedAt(check_, tree_.span(node).begin);
   movementFacts(expr, placed);
+  poolFacts(expr, placed);
   if (placed)
     placementFacts(*placed, placedValue(*placed, expr));
   // A value that is the source itself is no news.

@@ -364,7 +364,7 @@ std::string_view algorithmName(Algorithm algorithm) {
   return names[static_cast<size_t>(algorithm)];
 }
 
-std::vector<Algorithm> algorithmsFor(const Request &request) {
+static std::vector<Algorithm> allFor(const Request &request) {
   switch (request.kind) {
   case Kind::AllGather:
     return {Algorithm::Ring, Algorithm::Doubling, Algorithm::Pairwise, Algorithm::Mesh};
@@ -385,6 +385,21 @@ std::vector<Algorithm> algorithmsFor(const Request &request) {
     return {Algorithm::Pairwise, Algorithm::Mesh};
   }
   __builtin_unreachable();
+}
+
+std::vector<Algorithm> algorithmsFor(const Request &request) {
+  std::vector<Algorithm> all = allFor(request);
+  if (request.wanted && std::ranges::find(all, *request.wanted) != all.end())
+    return {*request.wanted};
+  return all;
+}
+
+std::optional<Algorithm> algorithmNamed(std::string_view name) {
+  for (Algorithm algorithm : {Algorithm::Pairwise, Algorithm::Ring, Algorithm::Doubling,
+                              Algorithm::Tree, Algorithm::Mesh})
+    if (algorithmName(algorithm) == name)
+      return algorithm;
+  return std::nullopt;
 }
 
 StepList makeSteps(const Request &request, Algorithm algorithm) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -56,6 +57,17 @@ struct RankSteps {
   std::vector<Step> steps;
 };
 
+enum class Algorithm : uint8_t {
+  Pairwise, ///< each with each other, in as many rounds
+  Ring,     ///< parts go round; `AllReduce`: what each owner has summed does
+  Doubling, ///< distances 1, 2, 4 …
+  Tree,     ///< along a binomial tree, and back
+  Mesh,     ///< each with each other, all at once
+};
+std::string_view algorithmName(Algorithm algorithm);
+/// Nothing when there is none of the name.
+std::optional<Algorithm> algorithmNamed(std::string_view name);
+
 enum class Kind : uint8_t {
   AllReduce,
   ReduceScatter,
@@ -79,6 +91,8 @@ struct Request {
   /// Of `Rows`, whose shape is `[ranks, ranks, most rows, columns]`: rank `a` has `counts[a * ranks + b]` rows for
   /// rank `b` in `[a, b]`. What is behind them is not moved, and has no value afterwards.
   std::vector<int64_t> counts = {};
+  /// The only algorithm, where it is one for this many ranks.
+  std::optional<Algorithm> wanted = {};
 };
 
 /// What a rank has before, and afterwards. The rank that is not the root of a broadcast has nothing.
@@ -86,15 +100,6 @@ Box sourceBoxOf(const Request &request, uint32_t rank);
 Box resultBoxOf(const Request &request, uint32_t rank);
 /// What of its result box a rank gets: all of it in one box, but of `Rows`.
 std::vector<Box> writtenBoxesOf(const Request &request, uint32_t rank);
-
-enum class Algorithm : uint8_t {
-  Pairwise, ///< each with each other, in as many rounds
-  Ring,     ///< parts go round; `AllReduce`: what each owner has summed does
-  Doubling, ///< distances 1, 2, 4 …
-  Tree,     ///< along a binomial tree, and back
-  Mesh,     ///< each with each other, all at once
-};
-std::string_view algorithmName(Algorithm algorithm);
 
 struct StepList {
   Request request;

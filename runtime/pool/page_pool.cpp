@@ -88,11 +88,7 @@ PagePool::~PagePool() {
 }
 
 void PagePool::forget() {
-  entries_.clear();
-  ages_.clear();
-  freeSlots_.clear();
-  for (uint32_t slot = shape_.slots; slot-- > 0;)
-    freeSlots_.push_back(slot);
+  index_.clear(shape_.slots);
   logEnd_ = 0;
 }
 
@@ -156,13 +152,13 @@ void PagePool::replay() {
 void PagePool::apply(const LogRecord &record) {
   switch (record.kind) {
   case RecordKind::Put:
-    insert(record.key, {record.parent, record.slot, record.pageChecksum, {}});
+    index_.insert(record.key, {record.parent, record.slot, record.pageChecksum, {}});
     return;
   case RecordKind::Evict:
-    remove(record.key);
+    index_.remove(record.key);
     return;
   case RecordKind::Use:
-    touch(record.key);
+    index_.touch(record.key);
     return;
   case RecordKind::Shape:
     return;
@@ -177,7 +173,7 @@ bool PagePool::append(LogRecord record) {
   }
   logEnd_ += sizeof record;
   apply(record);
-  uint64_t live = sizeof record * (entries_.size() + 1);
+  uint64_t live = sizeof record * (index_.size() + 1);
   constexpr uint64_t kMostDead = uint64_t(1) << 20;
   return logEnd_ < 2 * live + kMostDead || compact();
 }
@@ -186,8 +182,8 @@ bool PagePool::append(LogRecord record) {
 bool PagePool::compact() {
   std::vector<LogRecord> records = {
       {RecordKind::Shape, shape_.slots, {shape_.pageBytes, shape_.slotsPerSegment}, {}, 0, 0}};
-  for (auto key = ages_.rbegin(); key != ages_.rend(); ++key) {
-    const Entry &entry = entries_.at(*key);
+  for (auto key = index_.ages().rbegin(); key != index_.ages().rend(); ++key) {
+    const PageIndex::Entry &entry = *index_.find(*key);
     records.push_back({RecordKind::Put, entry.slot, *key, entry.parent, entry.checksum, 0});
   }
   for (LogRecord &record : records)
@@ -208,66 +204,22 @@ bool PagePool::compact() {
   return true;
 }
 
-// ---- Entries -----------------------------------------------------------------------------------
+// ---- Room -----------------------------------------------------------------------------------
 
-/// Ancestors are used after what was asked for, so that a page is never older than its children, and the
-/// oldest one has none.
-void PagePool::touch(Key key) {
-  for (auto found = entries_.find(key); found != entries_.end();
-       found = entries_.find(found->second.parent))
-    ages_.splice(ages_.begin(), ages_, found->second.age);
-}
-
-void PagePool::insert(Key key, const Entry &entry) {
-  remove(key);
-  if (!freeSlots_.empty() && freeSlots_.back() == entry.slot)
-    freeSlots_.pop_back(); // as the one who wrote it took it
-  else
-    std::erase(freeSlots_, entry.slot);
-  ages_.push_front(key);
-  Entry &made = entries_[key] = entry;
-  made.age = ages_.begin();
-  touch(entry.parent);
-}
-
-void PagePool::remove(Key key) {
-  auto found = entries_.find(key);
-  if (found == entries_.end())
-    return;
-  freeSlots_.push_back(found->second.slot);
-  ages_.erase(found->second.age);
-  entries_.erase(found);
-}
-
-bool PagePool::isAncestor(Key key, Key of) const {
-  for (auto found = entries_.find(of); found != entries_.end();
-       found = entries_.find(found->second.parent))
-    if (found->first == key)
-      return true;
-  return false;
-}
-
-/// Takes a page out with all that hangs on it, the youngest first.
+/// Takes a page out with all that hangs on it.
 bool PagePool::drop(Key key) {
-  std::vector<Key> gone;
-  for (const Key &each : ages_)
-    if (isAncestor(key, each))
-      gone.push_back(each);
-  // A child is older than its parents: from the end of the list no page is left without its parent.
-  return std::all_of(gone.rbegin(), gone.rend(),
-                     [&](Key each) { return append({RecordKind::Evict, 0, each, {}, 0, 0}); });
+  std::vector<Key> gone = index_.withDescendants(key);
+  return std::ranges::all_of(
+      gone, [&](Key each) { return append({RecordKind::Evict, 0, each, {}, 0, 0}); });
 }
 
 /// Evicts what was not used for the longest time, but no ancestor of what is to come.
 bool PagePool::makeRoom(Key parent) {
-  if (!freeSlots_.empty())
+  if (index_.freeSlot())
     return true;
-  for (auto key = ages_.rbegin(); key != ages_.rend(); ++key)
-    if (!isAncestor(*key, parent)) {
-      ++counts_.evicted;
-      return append({RecordKind::Evict, 0, *key, {}, 0, 0});
-    }
-  return false;
+  std::optional<Key> leaving = index_.leaving(parent);
+  counts_.evicted += leaving.has_value();
+  return leaving && append({RecordKind::Evict, 0, *leaving, {}, 0, 0});
 }
 
 // ---- Pages -------------------------------------------------------------------------------------
@@ -316,11 +268,11 @@ bool PagePool::put(Key key, Key parent, std::span<const uint8_t> page) {
   Turn turn(*this);
   if (!turn || page.size() != shape_.pageBytes || key == kNoKey)
     return false;
-  if (entries_.contains(key))
+  if (index_.find(key))
     return append({RecordKind::Use, 0, key, {}, 0, 0});
-  if ((parent != kNoKey && !entries_.contains(parent)) || !makeRoom(parent))
+  if ((parent != kNoKey && !index_.find(parent)) || !makeRoom(parent))
     return false;
-  uint32_t slot = freeSlots_.back(), checksum = checksumOf(key, page);
+  uint32_t slot = *index_.freeSlot(), checksum = checksumOf(key, page);
   if (!transfer(slot, nullptr, page.data()) ||
       !append({RecordKind::Put, slot, key, parent, checksum, 0}))
     return false;
@@ -330,13 +282,12 @@ bool PagePool::put(Key key, Key parent, std::span<const uint8_t> page) {
 
 bool PagePool::get(Key key, std::span<uint8_t> page) {
   Turn turn(*this);
-  auto found = turn ? entries_.find(key) : entries_.end();
-  if (found == entries_.end() || page.size() != shape_.pageBytes) {
+  const PageIndex::Entry *found = turn ? index_.find(key) : nullptr;
+  if (!found || page.size() != shape_.pageBytes) {
     ++counts_.misses;
     return false;
   }
-  if (!transfer(found->second.slot, page.data(), nullptr) ||
-      checksumOf(key, page) != found->second.checksum) {
+  if (!transfer(found->slot, page.data(), nullptr) || checksumOf(key, page) != found->checksum) {
     ++counts_.damaged;
     ++counts_.misses;
     drop(key);
@@ -347,10 +298,15 @@ bool PagePool::get(Key key, std::span<uint8_t> page) {
   return true;
 }
 
+bool PagePool::use(Key key) {
+  Turn turn(*this);
+  return turn && index_.find(key) && append({RecordKind::Use, 0, key, {}, 0, 0});
+}
+
 size_t PagePool::longestPrefix(std::span<const Key> keys) {
   Turn turn(*this);
   size_t count = 0;
-  while (turn && count < keys.size() && entries_.contains(keys[count]))
+  while (turn && count < keys.size() && index_.find(keys[count]))
     ++count;
   if (count > 0)
     append({RecordKind::Use, 0, keys[count - 1], {}, 0, 0});
@@ -359,7 +315,7 @@ size_t PagePool::longestPrefix(std::span<const Key> keys) {
 
 std::vector<Key> PagePool::keys() {
   Turn turn(*this);
-  return {ages_.begin(), ages_.end()};
+  return {index_.ages().begin(), index_.ages().end()};
 }
 
 } // namespace ptl::pool

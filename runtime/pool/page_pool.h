@@ -2,25 +2,16 @@
 // evicted first. A key determines the content of its page, so losing a page costs time and nothing else.
 #pragma once
 
-#include <compare>
+#include "runtime/pool/page_index.h"
+
 #include <cstdint>
-#include <list>
 #include <memory>
 #include <mutex>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 namespace ptl::pool {
-
-/// The hash of everything that a page depends on, its parent's key included.
-struct Key {
-  uint64_t high = 0, low = 0;
-  auto operator<=>(const Key &) const = default;
-};
-/// The parent of the first page of a chain.
-inline constexpr Key kNoKey = {};
 
 /// The sizes of a pool, which are fixed when its folder is made.
 struct PoolShape {
@@ -50,6 +41,8 @@ public:
   bool put(Key key, Key parent, std::span<const uint8_t> page);
   /// Reads a page; false if it is missing or damaged.
   bool get(Key key, std::span<uint8_t> page);
+  /// The page was used elsewhere; false if it is missing.
+  bool use(Key key);
   /// The number of keys at the beginning of the list whose pages are stored. The last of these counts as used.
   size_t longestPrefix(std::span<const Key> keys);
   /// The keys of all stored pages, the most recently used first.
@@ -57,14 +50,6 @@ public:
   const PoolCounts &counts() const { return counts_; }
 
 private:
-  struct Entry {
-    Key parent;
-    uint32_t slot = 0, checksum = 0;
-    std::list<Key>::iterator age;
-  };
-  struct KeyHash {
-    size_t operator()(const Key &key) const { return static_cast<size_t>(key.high ^ key.low); }
-  };
   class Turn;
 
   PagePool(std::string folder, PoolShape shape) : folder_(std::move(folder)), shape_(shape) {}
@@ -75,12 +60,8 @@ private:
   void apply(const LogRecord &record);
   bool append(LogRecord record);
   bool compact();
-  void touch(Key key);
-  void insert(Key key, const Entry &entry);
-  void remove(Key key);
   bool drop(Key key);
   bool makeRoom(Key parent);
-  bool isAncestor(Key key, Key of) const;
   int segment(uint32_t slot);
   bool transfer(uint32_t slot, uint8_t *to, const uint8_t *from);
   uint32_t checksumOf(Key key, std::span<const uint8_t> page) const;
@@ -90,9 +71,7 @@ private:
   std::mutex mutex_;
   int lock_ = -1, log_ = -1;
   uint64_t logEnd_ = 0; ///< the position up to which the log has been read
-  std::unordered_map<Key, Entry, KeyHash> entries_;
-  std::list<Key> ages_; ///< the most recently used first
-  std::vector<uint32_t> freeSlots_;
+  PageIndex index_;
   std::vector<int> segments_;
   PoolCounts counts_;
 };

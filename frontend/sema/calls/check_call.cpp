@@ -12,6 +12,7 @@
 #include "frontend/sema/names/lookup.h"
 #include "frontend/sema/names/unknown_names.h"
 #include "frontend/sema/placement/movement_call.h"
+#include "frontend/sema/placement/pool_call.h"
 #include "frontend/sema/statements/check_assign.h"
 #include "frontend/sema/types/const_eval.h"
 #include "frontend/sema/types/make_type.h"
@@ -236,6 +237,8 @@ static Expr *callByName(Context &ctx, NodeId node, std::string_view name, const 
   }
   if (Expr *moved = checkMovementCall(ctx, node, name, args))
     return moved;
+  if (Expr *page = checkPoolCall(ctx, node, name, args))
+    return page;
   if (!findOps(name).empty())
     return checkOpCall(ctx, node, name, args, expected);
   if (name.empty()) {

@@ -8,6 +8,7 @@
 #include "frontend/sema/expressions/convert.h"
 #include "frontend/sema/make_node.h"
 #include "frontend/sema/names/lookup.h"
+#include "frontend/sema/placement/pool_call.h"
 #include "frontend/sema/types/capacity.h"
 #include "frontend/sema/types/make_type.h"
 #include "frontend/sema/walk.h"
@@ -483,6 +484,8 @@ static Expr *checkIndexed(Context &ctx, NodeId node, IndexUse use) {
   IndexExprView view(ctx.tree, node);
   auto *expr = newExpr<IndexExpr>(ctx, node, errorType(ctx));
   expr->base = checkBase(ctx, view.base());
+  if (Expr *page = checkPoolPage(ctx, node, expr->base, view.indices()))
+    return page;
   const Type *type = expr->base->type;
   if (type->kind == TypeKind::List)
     return indexList(ctx, expr, view.indices());

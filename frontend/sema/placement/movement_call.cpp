@@ -76,6 +76,11 @@ static std::optional<int64_t> numberAt(const Tree &tree, NodeId node) {
                                                                   : std::nullopt;
 }
 
+std::string_view movementAlgorithm(const Tree &tree, const Expr &expr) {
+  NodeId how = namedArgument(tree, expr.syntax, "how");
+  return how == kNoNode ? std::string_view() : tree.text(how);
+}
+
 std::optional<int64_t> movementNumber(const Tree &tree, const Expr &expr) {
   NodeId to = namedArgument(tree, expr.syntax, "to");
   return numberAt(tree, to == kNoNode ? namedArgument(tree, expr.syntax, "by") : to);
@@ -102,7 +107,7 @@ static std::string whyNotHere(Context &ctx) {
 
 /// What a call names, by the names of the arguments.
 struct MovementArguments {
-  NodeId value = kNoNode, over = kNoNode, by = kNoNode, to = kNoNode;
+  NodeId value = kNoNode, over = kNoNode, by = kNoNode, to = kNoNode, how = kNoNode;
 };
 
 /// What is missing or wrong of what a call names beside the level; empty if nothing is.
@@ -130,6 +135,17 @@ static std::string wrongTarget(Context &ctx, const MovementRecord &record,
   __builtin_unreachable();
 }
 
+/// Whether a word is one of some, which have spaces between them.
+static bool isAmong(std::string_view word, std::string_view words) {
+  for (size_t begin = 0; begin < words.size();) {
+    size_t end = std::min(words.find(' ', begin), words.size());
+    if (words.substr(begin, end - begin) == word)
+      return true;
+    begin = end + 1;
+  }
+  return false;
+}
+
 /// Whether the arguments are those of the record; reports otherwise.
 static bool checkArguments(Context &ctx, NodeId node, const MovementRecord &record,
                            const std::vector<CallArgument> &args, NodeId &value) {
@@ -143,6 +159,7 @@ static bool checkArguments(Context &ctx, NodeId node, const MovementRecord &reco
   for (const CallArgument &arg : args) {
     NodeId *slot = arg.name.empty()                                          ? &named.value
                    : arg.name == "over"                                      ? &named.over
+                   : arg.name == "how"                                       ? &named.how
                    : arg.name == "by" && takesBy                             ? &named.by
                    : arg.name == "to" && record.takes == MovementTakes::Part ? &named.to
                                                                              : nullptr;
@@ -156,6 +173,9 @@ static bool checkArguments(Context &ctx, NodeId node, const MovementRecord &reco
                                                   : "it needs the level whose parts move, `over:`");
   if (std::string why = wrongTarget(ctx, record, named); !why.empty())
     return fails(ctx.span(node), why);
+  if (named.how != kNoNode && !isAmong(ctx.text(named.how), record.algorithms))
+    return fails(ctx.span(named.how),
+                 "`how:` takes one of its algorithms: " + std::string(record.algorithms));
   bool isOne = record.takes != MovementTakes::Axes;
   for (NodeId level : isOne ? std::vector{named.over} : listed(ctx.tree, named.over)) {
     if (!ctx.tree.is(level, NodeKind::NameExpr))

@@ -25,6 +25,8 @@ const MovementRecord *movementOf(const Tree &tree, const Expr &expr);
 /// What is named with `over:` and with `by:`, in order: levels, and dimensions or a number.
 std::vector<NodeId> movementLevels(const Tree &tree, const Expr &expr);
 std::vector<NodeId> movementAxes(const Tree &tree, const Expr &expr);
+/// The algorithm that a movement names with `how:`; empty when it names none.
+std::string_view movementAlgorithm(const Tree &tree, const Expr &expr);
 /// The number that a movement names with `by:` or `to:`; nothing when it is no whole number.
 std::optional<int64_t> movementNumber(const Tree &tree, const Expr &expr);
 

@@ -1,5 +1,6 @@
 // The walk over the body of a program: choices between two arms. All parts take the same one, and what both leave lies in one
 // way.
+#include "frontend/sema/placement/place_leave.h"
 #include "frontend/sema/placement/place_loop.h"
 #include "frontend/sema/placement/placer.h"
 
@@ -41,16 +42,6 @@ Placer::ArmEnd Placer::arm(PlacedChoice &choice, bool isThen,
   return end;
 }
 
-Placer::ArmEnd Placer::arm(PlacedChoice &choice, bool isThen, const Block *block) {
-  return arm(choice, isThen, [&]() -> std::optional<ValueId> {
-    if (!block)
-      return std::nullopt;
-    for (const Stmt *stmt : block->stmts)
-      statement(*stmt);
-    return block->value ? std::optional(value(*block->value)) : std::nullopt;
-  });
-}
-
 /// The value of the arm that is taken.
 ValueId Placer::chosen(PlacedChoice &choice, ValueId then, ValueId otherwise,
                        const std::string &name, const ReportedValue &thenAs,
@@ -72,13 +63,25 @@ ValueId Placer::chosen(PlacedChoice &choice, ValueId then, ValueId otherwise,
   return add(std::move(made));
 }
 
-void Placer::choice(const IfStmt &stmt) {
+/// A choice of statements. `rest` has those behind it, which stand in each arm that comes to them, if an arm leaves a loop or the
+/// declaration; otherwise it has none.
+void Placer::choice(const IfStmt &stmt, const Statements &rest) {
   PlacedMark mark = placed_.mark();
   std::vector<const Local *> assigned;
   addAssigned(stmt.thenBlock, assigned);
   addAssigned(stmt.elseBlock, assigned);
+  for (const Stmt *each : rest)
+    addAssigned(*each, assigned);
+  if (leaves_)
+    assigned.push_back(leaves_);
   PlacedChoice choice{stmt.condition, condition(*stmt.condition, "this `if`")};
-  ArmEnd then = arm(choice, true, stmt.thenBlock), other = arm(choice, false, stmt.elseBlock);
+  auto walked = [&](bool isThen, const Block *block) {
+    return arm(choice, isThen, [&]() -> std::optional<ValueId> {
+      sequence(joined(block, rest));
+      return std::nullopt;
+    });
+  };
+  ArmEnd then = walked(true, stmt.thenBlock), other = walked(false, stmt.elseBlock);
   // For a report; without a text if the arm leaves the variable as it was.
   auto armValue = [&](const ArmEnd &end, const Local &local) -> ReportedValue {
     ValueId id = end.locals.at(&local);
@@ -112,9 +115,19 @@ void Placer::choice(const IfStmt &stmt) {
 }
 
 ValueId Placer::choice(const IfExpr &expr) {
+  if (std::optional<PageForm> form = pageFormOf(expr, sink_))
+    return page(expr, *form);
   PlacedChoice choice{expr.condition, condition(*expr.condition, "this `if`")};
   const std::map<const Local *, ValueId> before = frame_->locals;
-  ArmEnd then = arm(choice, true, expr.thenBlock), other = arm(choice, false, expr.elseBlock);
+  auto walked = [&](bool isThen, const Block *block) {
+    return arm(choice, isThen, [&]() -> std::optional<ValueId> {
+      if (!block)
+        return std::nullopt;
+      sequence(joined(block, {}));
+      return block->value ? std::optional(value(*block->value)) : std::nullopt;
+    });
+  };
+  ArmEnd then = walked(true, expr.thenBlock), other = walked(false, expr.elseBlock);
   for (const ArmEnd *end : {&then, &other}) {
     bool assigns = !end->value;
     for (const auto &[local, id] : end->locals) {

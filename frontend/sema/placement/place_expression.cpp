@@ -143,6 +143,9 @@ LevelPlacement Placer::overLevel(size_t level, const OpExpr &expr, const PlacedV
 }
 
 ValueId Placer::convert(const ConvertExpr &expr) {
+  if (expr.pool)
+    refusePool(sink_, spanOf(expr), "`" + std::string(tree_.text(expr.syntax)) + "`",
+               "it stands in no `if` that takes one page from a pool");
   if (!outermost_)
     if (const MovementRecord *movement = movementOf(tree_, expr))
       return move(expr, *movement);
@@ -201,6 +204,7 @@ ValueId Placer::move(const ConvertExpr &expr, const MovementRecord &movement) {
   made.kind = PlacedKind::Move;
   made.expr = &expr;
   made.movement = &movement;
+  made.how = movementAlgorithm(tree_, expr);
   made.level = to->level;
   made.operands = {id};
   made.placement = std::move(to->placement);
@@ -254,22 +258,14 @@ ValueId Placer::call(const CallExpr &expr) {
   if (isOutermost)
     outermost_ = &expr;
   PlacedFrame *caller = std::exchange(frame_, &frame);
-  ValueId result = bodyOf(callee, expr);
+  const Local *leaves = std::exchange(leaves_, nullptr);
+  ValueId made =
+      result({callee.body->stmts.begin(), callee.body->stmts.end()}, callee.body->value, expr);
   frame_ = caller;
+  leaves_ = leaves;
   if (isOutermost)
     outermost_ = nullptr;
-  return result;
-}
-
-ValueId Placer::bodyOf(const CallableDecl &callee, const CallExpr &expr) {
-  for (const Stmt *stmt : callee.body->stmts) {
-    if (const auto *result = dyn_cast<ReturnStmt>(stmt); result && result->value)
-      return value(*result->value);
-    statement(*stmt);
-  }
-  if (!callee.body->value)
-    refuse(expr, "`" + callee.name + "`", "it has no one value");
-  return value(*callee.body->value);
+  return made;
 }
 
 } // namespace ptl

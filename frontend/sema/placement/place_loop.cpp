@@ -18,37 +18,42 @@ std::string whyNoLoop(const ForStmt &stmt) {
 }
 
 void addAssigned(const Block *block, std::vector<const Local *> &assigned) {
-  if (!block)
-    return;
-  for (const Stmt *stmt : block->stmts) {
-    const auto *assign = dyn_cast<AssignStmt>(stmt);
-    if (assign && std::ranges::find(assigned, assign->target) == assigned.end())
-      assigned.push_back(assign->target);
-    forEachPart(
-        *stmt, [](const Expr *) {}, [&](const Block *inner) { addAssigned(inner, assigned); });
-  }
+  if (block)
+    for (const Stmt *stmt : block->stmts)
+      addAssigned(*stmt, assigned);
+}
+
+void addAssigned(const Stmt &stmt, std::vector<const Local *> &assigned) {
+  const auto *assign = dyn_cast<AssignStmt>(&stmt);
+  if (assign && std::ranges::find(assigned, assign->target) == assigned.end())
+    assigned.push_back(assign->target);
+  forEachPart(stmt, [](const Expr *) {}, [&](const Block *inner) { addAssigned(inner, assigned); });
 }
 
 std::optional<LevelPlacement> agreed(const Placement &first, const Placement &next, size_t level) {
   if (first[level] == next[level])
     return first[level];
-  bool isFree =
-      first[level].isWhole() && next[level].isCut() && !cutInside(first, level, next[level].axis);
-  bool isFreeBack =
-      next[level].isWhole() && first[level].isCut() && !cutInside(next, level, first[level].axis);
-  if (isFree)
+  auto isFree = [&](const Placement &whole, const LevelPlacement &to) {
+    return whole[level].isWhole() &&
+           (to.isSingle() || (to.isCut() && !cutInside(whole, level, to.axis)));
+  };
+  if (isFree(first, next[level]))
     return next[level];
-  return isFreeBack ? std::optional(first[level]) : std::nullopt;
+  return isFree(next, first[level]) ? std::optional(first[level]) : std::nullopt;
 }
 
 bool placeLoop(PlacedLoop loop, const LoopWalk &walk) {
   PlacedProgram &placed = walk.placed;
   std::vector<const Local *> assigned;
   addAssigned(walk.block, assigned);
+  if (walk.leaves)
+    assigned.push_back(walk.leaves);
   const std::map<const Local *, ValueId> before = walk.locals;
   std::vector<Placement> placements;
   for (const Local *local : assigned)
     if (auto found = before.find(local); found != before.end()) {
+      if (local == walk.leaves)
+        loop.leaves = loop.carried.size();
       loop.carried.push_back({local, 0});
       placements.push_back(placed.values[found->second].placement);
     }

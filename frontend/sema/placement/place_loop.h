@@ -20,10 +20,12 @@ struct LoopWalk {
   /// A value that a variable was given last, for a report.
   std::function<ReportedValue(const Local *, ValueId)> reported;
   PlacementReports &reports;
+  const Local *leaves = nullptr; ///< says at the end of a round whether it was the last one
 };
 
-/// Adds the variables that a block assigns, in order, those of blocks in it included.
+/// Adds the variables that a block or a statement assigns, in order, those of blocks in it included.
 void addAssigned(const Block *block, std::vector<const Local *> &assigned);
+void addAssigned(const Stmt &stmt, std::vector<const Local *> &assigned);
 
 /// One level of a variable that may have the one placement or the other: where it lies for both, since blocks are taken of what
 /// is whole; nothing if something would have to move.

@@ -1,6 +1,7 @@
 // The walk over the body of a program: its header and its statements.
 #include "frontend/sema/placement/distribution.h"
 #include "frontend/sema/placement/place_header.h"
+#include "frontend/sema/placement/place_leave.h"
 #include "frontend/sema/placement/place_loop.h"
 #include "frontend/sema/placement/place_movement.h"
 #include "frontend/sema/placement/placer.h"
@@ -40,11 +41,26 @@ bool Placer::isKnown(Dim dim) const {
   return isKnown;
 }
 
+/// Whether all elements of a value are one number, so that each part makes its block by itself.
+static bool isFilled(const PlacedProgram &placed, const PlacedValue &value) {
+  if (value.kind != PlacedKind::Apply || value.shape.empty())
+    return false;
+  OpId op = cast<OpExpr>(*value.expr).op->id;
+  return (op == OpId::Zeros || op == OpId::Ones || op == OpId::Full) &&
+         std::ranges::all_of(value.operands, [&](std::optional<ValueId> operand) {
+           return !operand || placed.values[*operand].shape.empty();
+         });
+}
+
 /// Each part takes its block of what it has.
 ValueId Placer::slice(ValueId of, Placement to) {
   if (placed_.values[of].placement == to)
     return of;
   PlacedValue value = placed_.values[of];
+  if (isFilled(placed_, value)) {
+    value.placement = std::move(to);
+    return add(std::move(value));
+  }
   value.kind = PlacedKind::Slice;
   value.placement = std::move(to);
   value.operands = {of};
@@ -87,15 +103,14 @@ ReportedValue Placer::reported(const Expr &expr, ValueId id) const {
 
 // ---- The header --------------------------------------------------------------------------------
 
-Placement Placer::written(NodeId type, const Local &local) {
-  std::optional<Placement> placement =
-      writtenPlacement(dims_, tree_, decl_, placed_.levels, type, local, sink_);
-  if (!placement)
-    throw Refused();
-  return std::move(*placement);
-}
-
 void Placer::header() {
+  auto written = [&](NodeId type, const Local &local) {
+    std::optional<Placement> placement =
+        writtenPlacement(dims_, tree_, decl_, placed_.levels, type, local, sink_);
+    if (!placement)
+      throw Refused();
+    return std::move(*placement);
+  };
   NodeId params = tree_.child(decl_.syntax, 2), results = tree_.child(decl_.syntax, 3);
   std::span<const NodeId> nodes = tree_.children(params);
   for (const DimParam &dim : decl_.dims)
@@ -146,7 +161,7 @@ void Placer::statement(const Stmt &stmt) {
   case StmtKind::While:
     return loop(cast<WhileStmt>(stmt));
   case StmtKind::If:
-    return choice(cast<IfStmt>(stmt));
+    return choice(cast<IfStmt>(stmt), {});
   case StmtKind::Block:
     for (const Stmt *each : cast<BlockStmt>(stmt).block->stmts)
       statement(*each);
@@ -165,6 +180,8 @@ void Placer::statement(const Stmt &stmt) {
 void Placer::let(const LetStmt &stmt) {
   if (stmt.locals.size() != 1 || !stmt.value)
     refuse(stmt, "this declaration", "programs on parts give each name a value of its own");
+  if (makesPool(placed_, stmt, loopDepth_ > 0 || outermost_, sink_))
+    return;
   const Local &local = *stmt.locals[0];
   // What is a dimension is used as one.
   if (local.dim && local.type->isInt() && !stmt.isVar && isKnown(inProgram(local.dim)))
@@ -194,8 +211,9 @@ void Placer::assign(const AssignStmt &stmt) {
   const Placement &wanted = wanted_[stmt.target];
   Placement have = placed_.values[id].placement;
   for (size_t level = 0; level < have.size(); ++level) {
-    bool isFree = have[level].isWhole() && wanted[level].isCut() &&
-                  !cutInside(have, level, wanted[level].axis);
+    bool isFree = have[level].isWhole() &&
+                  (wanted[level].isSingle() ||
+                   (wanted[level].isCut() && !cutInside(have, level, wanted[level].axis)));
     if (have[level] != wanted[level] && !isFree) {
       reports_.result(level, stmt.value->span, stmt.target->name, wanted, shape,
                       reported(*stmt.value, id));
@@ -224,10 +242,7 @@ void Placer::loop(const ForStmt &stmt) {
     if (dim && !isKnown(dim))
       refuse(*stmt.head.iterable, "this loop", "data decide how often it goes round; say `while`");
   known_.insert(loop.variable);
-  goRound(std::move(loop), stmt.body, [&](PlacedLoop &) {
-    for (const Stmt *each : stmt.body->stmts)
-      statement(*each);
-  });
+  goRound(std::move(loop), stmt.body, [&](PlacedLoop &) {});
 }
 
 void Placer::loop(const WhileStmt &stmt) {
@@ -236,14 +251,30 @@ void Placer::loop(const WhileStmt &stmt) {
   goRound(std::move(loop), stmt.body, [&](PlacedLoop &made) {
     made.holds = condition(*stmt.condition, "this `while`");
     made.inside = static_cast<ValueId>(placed_.values.size());
-    for (const Stmt *each : stmt.body->stmts)
-      statement(*each);
   });
 }
 
+/// `begin`: what stands in front of the statements of a round.
 void Placer::goRound(PlacedLoop loop, const Block *block,
-                     const std::function<void(PlacedLoop &)> &body) {
+                     const std::function<void(PlacedLoop &)> &begin) {
   ++loopDepth_;
+  const Local *outside = std::exchange(leaves_, nullptr);
+  if (breaks(block)) {
+    auto flag = std::make_shared<Local>();
+    flag->name = "break";
+    flag->kind = LocalKind::Var;
+    leaves_ = placed_.flags.emplace_back(std::move(flag)).get();
+    frame_->locals[leaves_] = number(dims_.constant(0));
+  }
+  if (leaves_ && loop.every)
+    refuse(*loop.stmt->checkpoint, "this loop",
+           "a loop that saves checkpoints goes round as often as its range says, without `break`");
+  auto body = [&](PlacedLoop &made) {
+    if (leaves_)
+      frame_->locals[leaves_] = number(dims_.constant(0));
+    begin(made);
+    sequence({block->stmts.begin(), block->stmts.end()});
+  };
   auto reported = [&](const Local *local, ValueId id) {
     const Expr *given = given_[local];
     return given ? this->reported(*given, id)
@@ -251,8 +282,9 @@ void Placer::goRound(PlacedLoop loop, const Block *block,
   };
   auto slice = [&](ValueId of, const Placement &to) { return this->slice(of, to); };
   if (!placeLoop(std::move(loop),
-                 {placed_, frame_->locals, block, body, slice, reported, reports_}))
+                 {placed_, frame_->locals, block, body, slice, reported, reports_, leaves_}))
     throw Refused();
+  leaves_ = outside;
   --loopDepth_;
 }
 

@@ -8,6 +8,7 @@
 #include "ir/ops/movement_table.h"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -59,6 +60,8 @@ enum class PlacedKind : uint8_t {
   Move,      ///< `movement`
   Carried,   ///< what a loop carries: first its operand, then what an iteration ends with
   Arm,       ///< the beginning of an arm of a choice; its operand is the condition
+  Missing,   ///< whether a pool lacks the page that a choice takes from it (`PlacedPage`)
+  Page,      ///< that page
   Chosen, ///< the first operand or the second, as the arm that was taken; each part takes its block
 };
 
@@ -72,6 +75,7 @@ struct PlacedValue {
   std::vector<std::optional<ValueId>> operands; ///< nothing for an operand that is left out
   const Local *param = nullptr;
   const MovementRecord *movement = nullptr;
+  std::string_view how = {};                          ///< of a movement: its algorithm; empty: any
   size_t level = 0;                                   ///< of a movement over one level
   std::vector<std::pair<size_t, Dim>> positions = {}; ///< of an index: axes of the operand
   std::vector<size_t> over = {}; ///< of a movement of rows: its levels, outermost first
@@ -96,8 +100,32 @@ struct PlacedLoop {
   Dim lo, hi, step;
   Dim every; ///< of a loop with checkpoints
   std::vector<PlacedCarried> carried;
+  std::optional<size_t>
+      leaves; ///< of `carried`: not 0 at the end of the last round, whatever the range says
   ValueId first = 0, end = 0;
   ValueId body() const { return first + static_cast<ValueId>(carried.size()); }
+};
+
+/// `let kv = pool(f32[P, D], memory: 1GiB, disk: 64GiB)`: where pages are kept from run to run.
+struct PlacedPool {
+  const Local *local = nullptr;
+  uint64_t memory = 0, disk = 0; ///< bytes; 0: it has no such tier
+};
+
+/// What a page is a function of, from which its key is made: the rows up to its own, and these.
+struct PageSource {
+  std::vector<ValueId> arguments; ///< the whole of them
+  std::vector<SymbolId> numbers;  ///< sizes, parameters and counters of other loops
+};
+
+/// A choice that takes a page from a pool. Its first arm makes the page, which is then kept, where the pool lacks it, and the
+/// other one is the page that is there.
+struct PlacedPage {
+  size_t pool = 0;
+  ValueId rows = 0, kept = 0;
+  SymbolId counter; ///< the variable of the loop over the pages
+  const Expr *keep = nullptr;
+  PageSource source = {};
 };
 
 /// An `if`, or an `and` or `or` whose right side is computed only where the left does not decide. All parts take the same arm,
@@ -108,6 +136,7 @@ struct PlacedChoice {
   ValueId holds = 0; ///< the condition
   ValueId first = 0, otherwise = 0, chosen = 0, end = 0;
   std::string what = {}; ///< that it decides, for messages: a variable, or nothing
+  std::optional<PlacedPage> page = std::nullopt;
 
   /// What an arm makes, behind its `Arm`.
   std::pair<ValueId, ValueId> arm(bool isThen) const {
@@ -126,7 +155,9 @@ struct PlacedProgram {
   std::vector<PlacedValue> values;   ///< operands before what uses them
   std::vector<PlacedLoop> loops;     ///< inner ones before those that they stand in
   std::vector<PlacedChoice> choices; ///< likewise
-  std::vector<ValueId> outputs;      ///< one per output, placed as declared
+  std::vector<PlacedPool> pools;
+  std::vector<std::shared_ptr<Local>> flags; ///< what `PlacedLoop::leaves` are called
+  std::vector<ValueId> outputs;              ///< one per output, placed as declared
   /// What the names of the program itself stand for, in the order in which they get it: parameters,
   /// `let`s, results.
   std::vector<std::pair<const Local *, ValueId>> locals;
@@ -139,6 +170,13 @@ struct PlacedProgram {
   /// The choice whose values begin with this one; null if none does.
   const PlacedChoice *choiceAt(ValueId first) const {
     auto found = std::ranges::find(choices, first, &PlacedChoice::first);
+    return found == choices.end() ? nullptr : &*found;
+  }
+  /// The choice whose `Missing` or `Page` a value is.
+  const PlacedChoice *pageAt(ValueId id) const {
+    auto found = std::ranges::find_if(choices, [&](const PlacedChoice &choice) {
+      return choice.page && (choice.holds == id || choice.otherwise + 1 == id);
+    });
     return found == choices.end() ? nullptr : &*found;
   }
   PlacedMark mark() const { return {values.size(), loops.size(), choices.size(), locals.size()}; }

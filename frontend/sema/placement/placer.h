@@ -1,6 +1,7 @@
 // The walk over the body of a program, in three files: statements, expressions, choices.
 #pragma once
 
+#include "frontend/sema/placement/place_pool.h"
 #include "frontend/sema/placement/placement_report.h"
 
 #include <functional>
@@ -8,9 +9,6 @@
 #include <set>
 
 namespace ptl {
-
-/// Ends the walk: what is wrong has been reported.
-struct Refused {};
 
 /// A declaration whose body is walked: the program, or a `fn` that it calls. Its dimensions are
 /// those of the program.
@@ -39,8 +37,8 @@ public:
     bool isAll = true;
     try {
       header();
-      for (const Stmt *stmt : decl_.body->stmts)
-        statement(*stmt);
+      sequence({decl_.body->stmts.begin(), decl_.body->stmts.end()});
+      findPageSources(placed_, sink_);
     } catch (Refused) {
       isAll = false;
     }
@@ -50,7 +48,6 @@ public:
 private:
   // The header.
   void header();
-  Placement written(NodeId type, const Local &local);
   // Statements and expressions.
   void statement(const Stmt &stmt);
   void let(const LetStmt &stmt);
@@ -66,7 +63,10 @@ private:
   ValueId moveRows(const ConvertExpr &expr, const MovementRecord &movement);
   ValueId index(const IndexExpr &expr);
   ValueId call(const CallExpr &expr);
-  ValueId bodyOf(const CallableDecl &callee, const CallExpr &expr);
+  // What leaves a loop or a declaration, in arms of choices.
+  using Statements = std::vector<const Stmt *>;
+  void sequence(const Statements &stmts);
+  ValueId result(const Statements &stmts, const Expr *last, const CallExpr &expr);
   // Choices.
   /// What an arm ends with. `given` has what its variables were given last.
   struct ArmEnd {
@@ -77,12 +77,13 @@ private:
   ValueId condition(const Expr &expr, const std::string &user);
   ArmEnd arm(PlacedChoice &choice, bool isThen,
              const std::function<std::optional<ValueId>()> &walk);
-  ArmEnd arm(PlacedChoice &choice, bool isThen, const Block *block);
   ValueId chosen(PlacedChoice &choice, ValueId then, ValueId otherwise, const std::string &name,
                  const ReportedValue &thenAs, const ReportedValue &otherwiseAs);
-  void choice(const IfStmt &stmt);
+  void choice(const IfStmt &stmt, const Statements &rest);
   ValueId choice(const IfExpr &expr);
   ValueId logical(const LogicalExpr &expr);
+  // Pools.
+  ValueId page(const IfExpr &expr, const PageForm &form);
   // Values.
   void bind(const Local &local, ValueId id);
   ValueId add(PlacedValue value);
@@ -126,6 +127,8 @@ private:
   std::map<const Local *, const Expr *>
       given_; ///< what a variable was given last; null: by a choice
   size_t loopDepth_ = 0;
+  const Local *leaves_ =
+      nullptr;               ///< says whether the innermost loop is left; null: nothing leaves it
   std::set<SymbolId> known_; ///< symbols that have a number on all parts
 };
 

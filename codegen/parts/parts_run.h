@@ -1,0 +1,130 @@
+// One run of a placed program on its parts: values, movements and results (`run_parts.cpp`), loops, choices and pages of pools
+// (`run_loops.cpp`).
+#pragma once
+
+#include "codegen/parts/exchange.h"
+#include "codegen/parts/fold.h"
+#include "codegen/parts/run_parts.h"
+#include "codegen/reference/builtin.h"
+
+namespace ptl::parts {
+
+/// Ends the run: the reason is in the result.
+struct Stopped {};
+
+class PartsRun {
+public:
+  PartsRun(const PlacedProgram &placed, std::string text, const PartsOptions &options,
+           const Grid &grid, const Sizes &sizes, reference::RunResult &result)
+      : placed_(placed), options_(options), grid_(grid), sizes_(sizes), result_(result),
+        values_(placed.values.size()),
+        pools_(
+            placed, std::move(text), grid, sizes_, options.pools, options.own,
+            [this](ValueId id, uint32_t part) -> const reference::Value & { return at(id, part); },
+            [this](ValueId id, uint32_t part) { return boxAt(placed_.values[id], part); },
+            [this](const std::string &why, Span span) {
+              stopAt(reference::RunStatus::Silent, why, span);
+            }) {
+    for (uint32_t part = 0; part < grid.count(); ++part)
+      if (!options.own || options.own->part == part)
+        here_.push_back(part);
+  }
+
+  void run(const std::vector<reference::Value> &args) {
+    try {
+      makeAll(0, static_cast<ValueId>(placed_.values.size()), args);
+      for (size_t output = 0; output < placed_.outputs.size(); ++output)
+        result_.outputs.push_back(options_.own ? gathered(output)
+                                               : assembled(placed_.outputs[output]));
+    } catch (Stopped) {
+      result_.outputs.clear();
+    }
+  }
+
+private:
+  [[noreturn]] void stop(reference::RunStatus status, std::string why, const PlacedValue &value) {
+    stopAt(status, std::move(why), value.expr ? value.expr->span : kNoSpan);
+  }
+  [[noreturn]] void stopAt(reference::RunStatus status, std::string why, Span span) {
+    result_.status = status;
+    result_.message = std::move(why);
+    result_.span = span;
+    throw Stopped();
+  }
+
+  int64_t number(Dim dim, const PlacedValue &value) {
+    auto found = evaluate(dim, [&](SymbolId symbol) -> std::optional<int64_t> {
+      auto size = sizes_.find(symbol);
+      return size == sizes_.end() ? std::nullopt : std::optional(size->second);
+    });
+    if (!found)
+      stop(reference::RunStatus::Fault, "a dimension has no value on the parts", value);
+    return *found;
+  }
+  std::vector<int64_t> wholeShape(const PlacedValue &value) {
+    std::vector<int64_t> shape;
+    for (Dim dim : value.shape)
+      shape.push_back(number(dim, value));
+    return shape;
+  }
+  /// What a part has of a value, in coordinates of the whole.
+  movement::Box boxAt(const PlacedValue &value, uint32_t part) {
+    return grid_.boxOf(value.placement, wholeShape(value), part);
+  }
+  const reference::Value &at(ValueId id, uint32_t part) const { return values_[id][part]; }
+
+  void checkParts(const PlacedValue &value);
+  void makeAll(ValueId begin, ValueId end, const std::vector<reference::Value> &args);
+  void make(ValueId id, const std::vector<reference::Value> &args);
+  void repeat(const PlacedLoop &loop, const std::vector<reference::Value> &args);
+  void repeatWhile(const PlacedLoop &loop, const std::vector<reference::Value> &args);
+  void beginLoop(const PlacedLoop &loop);
+  bool holds(ValueId id, const Expr &condition);
+  void choose(const PlacedChoice &choice, const std::vector<reference::Value> &args);
+  void usePool(const PlacedChoice &choice, bool isMissing,
+               const std::vector<reference::Value> &args);
+  void goOn(const PlacedLoop &loop, std::vector<std::vector<reference::Value>> carried);
+  bool endRound(const PlacedLoop &loop);
+  /// A loop whose state is saved.
+  struct SavedLoop {
+    LoopCheckpoints checkpoints;
+    int64_t every = 1;
+    int64_t done = 0;            ///< iterations, those of earlier runs counted
+    std::optional<int64_t> next; ///< where the run goes on; nothing at the beginning
+  };
+  std::unique_ptr<SavedLoop> resume(const PlacedLoop &loop);
+  void save(const PlacedLoop &loop, SavedLoop &saved, int64_t next);
+  reference::Value onPart(const PlacedValue &value, uint32_t part,
+                          const std::vector<reference::Value> &args);
+  reference::Value argument(const PlacedValue &value, uint32_t part,
+                            const std::vector<reference::Value> &args);
+  reference::Value indexed(const PlacedValue &value, uint32_t part);
+  reference::Value applied(const PlacedValue &value, uint32_t part);
+  reference::Value converted(const PlacedValue &value, uint32_t part);
+  reference::Value evaluated(reference::BuiltinCall call, const PlacedValue &value, uint32_t part);
+  void move(ValueId id);
+  void moveGroup(const GroupMove &group, const PlacedValue &value, ValueId from,
+                 std::vector<reference::Value> &to);
+  void route(ValueId id);
+  Bytes asRank(const GroupMove &group, const PlacedValue &value, size_t elementBytes,
+               const Bytes &source, const movement::CombineBytes &combine);
+  uint64_t nextSeed() { return options_.seed + 0x9e3779b97f4a7c15 * ++moves_; }
+  reference::Value movedByRank(const GroupMove &group, const PlacedValue &value, Fold fold,
+                               const reference::Value &have);
+  reference::Value gathered(size_t output);
+  void writeOwn(size_t output, const PlacedValue &value, const reference::Value &have);
+  reference::Value assembled(ValueId id);
+
+  const PlacedProgram &placed_;
+  const PartsOptions &options_;
+  const Grid &grid_;
+  Sizes sizes_; ///< with the variables of loops
+  reference::RunResult &result_;
+  std::vector<std::vector<reference::Value>>
+      values_;                 ///< per value, per part; none where a part has nothing
+  std::vector<uint32_t> here_; ///< the parts that this process computes
+  uint64_t moves_ = 0;
+  Pools pools_;
+};
+
+} // namespace ptl::parts

@@ -1,0 +1,233 @@
+#include "codegen/parts/pools.h"
+
+#include "frontend/base/elem_type.h"
+
+#include <algorithm>
+
+namespace ptl::parts {
+
+using pool::Key;
+using pool::KeyMaker;
+using reference::Value;
+
+Pools::Pools(const PlacedProgram &placed, std::string program, const Grid &grid, const Sizes &sizes,
+             const PoolOptions &options, OwnPart *own, ValueAt valueAt, BoxAt boxAt, Stop stop)
+    : placed_(placed), program_(std::move(program)), grid_(grid), sizes_(sizes), options_(options),
+      own_(own), valueAt_(std::move(valueAt)), boxAt_(std::move(boxAt)), stop_(std::move(stop)),
+      tiers_(placed.pools.size()), pageBytes_(placed.pools.size()) {
+  for (uint32_t part = 0; part < grid.count(); ++part)
+    if (!own || own->part == part)
+      here_.push_back(part);
+  for (const PlacedPool &pool : placed.pools)
+    reports_.push_back({pool.local->name});
+}
+
+Pools::~Pools() {
+  for (const PoolReport &report : reports_)
+    options_.report(report);
+}
+
+size_t Pools::bytesOfPage(const PlacedChoice &choice, uint32_t part) const {
+  if (!grid_.holds(pageOf(choice).placement, part))
+    return 0;
+  return static_cast<size_t>(movement::elementCount(boxAt_(choice.page->kept, part))) *
+         static_cast<size_t>(elemInfo(pageOf(choice).elem).storageBytes);
+}
+
+/// Pages are as long as the longest block of them.
+void Pools::open(size_t number, const PlacedChoice &choice) {
+  const PlacedPool &made = placed_.pools[number];
+  size_t bytes = 1;
+  for (uint32_t part = 0; part < grid_.count(); ++part)
+    bytes = std::max(bytes, bytesOfPage(choice, part));
+  if (bytes > UINT32_MAX)
+    return stop_("a page has more than 4 GiB", choice.page->keep->span);
+  auto shape = [&](uint64_t room) {
+    pool::PoolShape shape;
+    shape.pageBytes = static_cast<uint32_t>(bytes);
+    shape.slots = static_cast<uint32_t>(std::min<uint64_t>(room / bytes, UINT32_MAX));
+    return shape;
+  };
+  std::unique_ptr<pool::MemoryPages> memory;
+  std::unique_ptr<pool::PagePool> disk;
+  if (made.memory >= bytes)
+    memory = std::make_unique<pool::MemoryPages>(shape(made.memory));
+  if (made.disk >= bytes && !options_.folder.empty()) {
+    std::string why;
+    // Other parts may have blocks of other sizes.
+    std::string folder =
+        options_.folder + "/" + made.local->name + "/" + std::to_string(bytes) + "-bytes";
+    disk = pool::PagePool::open(folder, shape(made.disk), why);
+    if (!disk)
+      return stop_(why, choice.page->keep->span);
+  }
+  pageBytes_[number] = static_cast<uint32_t>(bytes);
+  tiers_[number] = std::make_unique<pool::PageTiers>(std::move(memory), std::move(disk));
+}
+
+// ---- What all parts agree on -------------------------------------------------------------------
+
+/// One key of the keys that all parts have, each of the parts here one.
+Key Pools::over(std::vector<Key> mine) {
+  if (own_ && own_->part > 0) {
+    Key all = mine.front();
+    std::span bytes(reinterpret_cast<uint8_t *>(&all), sizeof all);
+    own_->port.send(0, bytes);
+    if (!own_->port.receive(0, bytes))
+      stop_(grid_.name(own_->part) + " waits for " + grid_.name(0) + ", which sends nothing",
+            kNoSpan);
+    return all;
+  }
+  for (uint32_t part = 1; own_ && part < grid_.count(); ++part) {
+    Key &next = mine.emplace_back();
+    if (!own_->port.receive(part, {reinterpret_cast<uint8_t *>(&next), sizeof next}))
+      stop_(grid_.name(0) + " waits for " + grid_.name(part) + ", which sends nothing", kNoSpan);
+  }
+  KeyMaker maker;
+  for (Key key : mine)
+    maker.add(key);
+  Key all = maker.key();
+  for (uint32_t part = 1; own_ && part < grid_.count(); ++part)
+    own_->port.send(part, {reinterpret_cast<uint8_t *>(&all), sizeof all});
+  return all;
+}
+
+/// Whether something holds on all parts: their keys say so if they are those of all that it holds for.
+bool Pools::onAll(bool mine) {
+  if (!own_)
+    return mine;
+  KeyMaker agreed;
+  for (uint32_t part = 0; part < grid_.count(); ++part)
+    agreed.add(Key{1, 1});
+  return over({mine ? Key{1, 1} : Key{2, 2}}) == agreed.key();
+}
+
+// ---- Keys --------------------------------------------------------------------------------------
+
+/// What all pages of a choice depend on and no part has by itself: the arguments, block by block.
+Key Pools::sourceOf(const PlacedChoice &choice) {
+  std::vector<Key> keys;
+  for (uint32_t part : here_) {
+    KeyMaker maker;
+    for (ValueId id : choice.page->source.arguments) {
+      bool holds = grid_.holds(placed_.values[id].placement, part);
+      maker.add(holds ? pool::hashOf(bytesOf(valueAt_(id, part))) : pool::kNoKey);
+    }
+    keys.push_back(maker.key());
+  }
+  KeyMaker maker;
+  maker.add(std::string_view(program_));
+  maker.add(std::string_view(placed_.decl->name));
+  maker.add(uint64_t(choice.page->kept));
+  for (size_t level = 0; level < placed_.levels.size(); ++level) {
+    maker.add(std::string_view(placed_.levels[level].name));
+    maker.add(uint64_t(grid_.count(level)));
+  }
+  maker.add(over(std::move(keys)));
+  return maker.key();
+}
+
+/// Adds the keys of the pages up to the one that the loop has come to.
+void Pools::extend(const PlacedChoice &choice, Chain &chain) {
+  auto position = static_cast<size_t>(sizes_.at(choice.page->counter));
+  if (!chain.source)
+    chain.source = sourceOf(choice);
+  std::vector<uint8_t> rows = bytesOf(valueAt_(choice.page->rows, here_.front()));
+  auto count = static_cast<size_t>(boxAt_(choice.page->rows, here_.front())[0].length());
+  if (position >= count)
+    return stop_("`find` has " + std::to_string(count) + " rows, and none for page " +
+                     std::to_string(position),
+                 choice.page->keep->span);
+  size_t bytes = rows.size() / count;
+  std::vector<int64_t> numbers;
+  for (SymbolId number : choice.page->source.numbers)
+    numbers.push_back(sizes_.at(number));
+  // Another time round an outer loop may have other rows.
+  size_t same = std::min(chain.keys.size(), position) * bytes;
+  bool goesOn =
+      chain.numbers == numbers && chain.rows.size() >= same &&
+      std::equal(rows.begin(), rows.begin() + static_cast<ptrdiff_t>(same), chain.rows.begin());
+  chain.keys.resize(goesOn ? std::min(chain.keys.size(), position) : 0);
+  while (chain.keys.size() <= position) {
+    KeyMaker maker;
+    maker.add(chain.keys.empty() ? *chain.source : chain.keys.back());
+    for (int64_t number : numbers)
+      maker.add(static_cast<uint64_t>(number));
+    maker.add(std::span(rows).subspan(chain.keys.size() * bytes, bytes));
+    chain.keys.push_back(maker.key());
+  }
+  chain.numbers = std::move(numbers);
+  chain.rows = std::move(rows);
+}
+
+/// Parts that have the same box have the same block.
+Key Pools::keyOn(Key key, const PlacedChoice &choice, uint32_t part) const {
+  KeyMaker maker;
+  maker.add(key);
+  for (const movement::Interval &axis : boxAt_(choice.page->kept, part)) {
+    maker.add(static_cast<uint64_t>(axis.begin));
+    maker.add(static_cast<uint64_t>(axis.end));
+  }
+  return maker.key();
+}
+
+// ---- Pages -------------------------------------------------------------------------------------
+
+bool Pools::find(const PlacedChoice &choice) {
+  size_t number = choice.page->pool;
+  if (!tiers_[number])
+    open(number, choice);
+  Chain &chain = chainOf(choice);
+  extend(choice, chain);
+  chain.found.clear();
+  bool haveAll = true;
+  for (uint32_t part : here_) {
+    if (bytesOfPage(choice, part) == 0)
+      continue;
+    size_t at = chain.keys.size() - 1;
+    std::vector<uint8_t> &page = chain.found[part];
+    page.resize(pageBytes_[number]);
+    Key parent = at ? keyOn(chain.keys[at - 1], choice, part) : pool::kNoKey;
+    haveAll &= tiers_[number]->get(keyOn(chain.keys[at], choice, part), parent, page);
+  }
+  bool isFound = onAll(haveAll);
+  ++(isFound ? reports_[number].found : reports_[number].computed);
+  return isFound;
+}
+
+Value Pools::page(const PlacedChoice &choice, uint32_t part) const {
+  auto found = chains_.at(&choice).found.find(part);
+  static const uint8_t nothing = 0;
+  return valueOfBytes(pageOf(choice).elem, shapeOfBox(boxAt_(choice.page->kept, part)),
+                      found == chains_.at(&choice).found.end() ? &nothing : found->second.data());
+}
+
+void Pools::keep(const PlacedChoice &choice) {
+  size_t number = choice.page->pool;
+  const Chain &chain = chainOf(choice);
+  for (uint32_t part : here_) {
+    if (bytesOfPage(choice, part) == 0)
+      continue;
+    std::vector<uint8_t> page = bytesOf(valueAt_(choice.page->kept, part));
+    page.resize(pageBytes_[number]);
+    size_t at = chain.keys.size() - 1;
+    Key parent = at ? keyOn(chain.keys[at - 1], choice, part) : pool::kNoKey;
+    tiers_[number]->put(keyOn(chain.keys[at], choice, part), parent, page);
+  }
+}
+
+std::string Pools::difference(const PlacedChoice &choice) const {
+  for (uint32_t part : here_) {
+    auto found = chains_.at(&choice).found.find(part);
+    if (found == chains_.at(&choice).found.end())
+      continue;
+    std::vector<uint8_t> made = bytesOf(valueAt_(choice.page->kept, part));
+    if (!std::ranges::equal(made, std::span(found->second).first(made.size())))
+      return "page " + std::to_string(chains_.at(&choice).keys.size() - 1) + " of the pool `" +
+             placed_.pools[choice.page->pool].local->name + "` is not what " + grid_.name(part) +
+             " computes";
+  }
+  return {};
+}
+
+} // namespace ptl::parts

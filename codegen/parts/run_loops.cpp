@@ -1,0 +1,177 @@
+#include "codegen/parts/builtin_call.h"
+#include "codegen/parts/elements.h"
+#include "codegen/parts/parts_run.h"
+
+#include <algorithm>
+
+namespace ptl::parts {
+
+using reference::RunStatus;
+using reference::Value;
+
+// ---- Loops -------------------------------------------------------------------------------------
+
+void PartsRun::makeAll(ValueId begin, ValueId end, const std::vector<Value> &args) {
+  for (ValueId id = begin; id < end;)
+    if (const PlacedLoop *loop = placed_.loopAt(id)) {
+      beginLoop(*loop);
+      loop->stmt ? repeat(*loop, args) : repeatWhile(*loop, args);
+      id = loop->end;
+    } else if (const PlacedChoice *choice = placed_.choiceAt(id)) {
+      choose(*choice, args);
+      id = choice->end;
+    } else {
+      make(id++, args);
+    }
+}
+
+/// What the next iteration begins with.
+void PartsRun::goOn(const PlacedLoop &loop, std::vector<std::vector<Value>> carried) {
+  for (size_t i = 0; i < carried.size(); ++i)
+    values_[loop.first + i] = std::move(carried[i]);
+}
+
+void PartsRun::beginLoop(const PlacedLoop &loop) {
+  std::vector<std::vector<Value>> carried;
+  for (ValueId id = loop.first; id < loop.body(); ++id)
+    carried.push_back(values_[*placed_.values[id].operands[0]]);
+  goOn(loop, std::move(carried));
+}
+
+/// Whether the loop is left.
+bool PartsRun::endRound(const PlacedLoop &loop) {
+  std::vector<std::vector<Value>> carried;
+  for (const PlacedCarried &each : loop.carried)
+    carried.push_back(values_[each.next]);
+  goOn(loop, std::move(carried));
+  return loop.leaves && holds(loop.first + static_cast<ValueId>(*loop.leaves),
+                              loop.stmt ? *loop.stmt->head.iterable : *loop.condition);
+}
+
+void PartsRun::repeatWhile(const PlacedLoop &loop, const std::vector<Value> &args) {
+  for (;;) {
+    makeAll(loop.body(), loop.inside, args);
+    if (!holds(loop.holds, *loop.condition))
+      return;
+    makeAll(loop.inside, loop.end, args);
+    if (endRound(loop))
+      return;
+  }
+}
+
+void PartsRun::repeat(const PlacedLoop &loop, const std::vector<Value> &args) {
+  const PlacedValue &first = placed_.values[loop.first];
+  int64_t at = number(loop.lo, first), step = number(loop.step, first), hi = number(loop.hi, first);
+  if (step < 1)
+    stopAt(RunStatus::Arithmetic, "the loop counts by " + std::to_string(step) + ", not forwards",
+           loop.stmt->head.iterable->span);
+  int64_t left = at < hi ? (hi - at - 1) / step + 1 : 0;
+  std::unique_ptr<SavedLoop> saved = loop.every ? resume(loop) : nullptr;
+  if (saved && saved->next) {
+    saved->done = (*saved->next - at) / step;
+    left = std::max<int64_t>(left - saved->done, 0);
+    at = *saved->next;
+  }
+  for (; left > 0; --left) {
+    sizes_[loop.variable] = at;
+    makeAll(loop.body(), loop.end, args);
+    if (endRound(loop))
+      break;
+    // Behind the last iteration there may be no such number.
+    at = static_cast<int64_t>(static_cast<uint64_t>(at) + static_cast<uint64_t>(step));
+    if (saved)
+      save(loop, *saved, at);
+  }
+  if (std::string why = saved ? saved->checkpoints.finish() : std::string(); !why.empty())
+    stopAt(RunStatus::Silent, "a checkpoint could not be saved: " + why,
+           loop.stmt->checkpoint->span);
+}
+
+/// The checkpoints of a loop, after what it carries has been read from the one to go on from; null where
+/// none are saved.
+std::unique_ptr<PartsRun::SavedLoop> PartsRun::resume(const PlacedLoop &loop) {
+  Span span = loop.stmt->checkpoint->span;
+  int64_t every = number(loop.every, placed_.values[loop.first]);
+  if (every < 1)
+    stopAt(RunStatus::Arithmetic,
+           "the distance of checkpoints is " + std::to_string(every) + ", not at least 1", span);
+  if (!options_.checkpoints.saves)
+    return nullptr;
+  auto saved = std::make_unique<SavedLoop>(SavedLoop{
+      {placed_, loop, grid_, sizes_, options_.checkpoints, options_.own}, every, 0, std::nullopt});
+  std::string why;
+  bool isShared = false;
+  saved->next = saved->checkpoints.begin(why, isShared);
+  if (!why.empty())
+    stopAt(isShared ? RunStatus::Arguments : RunStatus::Silent, why, span);
+  for (size_t i = 0; i < loop.carried.size() && saved->next; ++i)
+    for (uint32_t part : here_) {
+      if (!grid_.holds(placed_.values[loop.first + i].placement, part))
+        continue;
+      values_[loop.first + i][part] = saved->checkpoints.read(i, part, why);
+      if (!why.empty())
+        stopAt(RunStatus::Silent, why, span);
+    }
+  return saved;
+}
+
+void PartsRun::save(const PlacedLoop &loop, SavedLoop &saved, int64_t next) {
+  std::string why = saved.checkpoints.failure();
+  if (why.empty() && ++saved.done % saved.every == 0)
+    saved.checkpoints.save(
+        next,
+        [&](size_t variable, uint32_t part) -> const Value & {
+          return values_[loop.first + variable][part];
+        },
+        why);
+  if (!why.empty())
+    stopAt(RunStatus::Silent, "a checkpoint could not be saved: " + why,
+           loop.stmt->checkpoint->span);
+}
+
+// ---- Choices -----------------------------------------------------------------------------------
+
+/// Each part knows the condition by itself, and none asks another one for it.
+bool PartsRun::holds(ValueId id, const Expr &condition) {
+  std::optional<bool> all;
+  for (uint32_t part : here_) {
+    bool mine = isTrue(at(id, part));
+    if (all && *all != mine)
+      stopAt(RunStatus::Fault,
+             grid_.name(part) + " goes on otherwise than " + grid_.name(here_.front()),
+             condition.span);
+    all = mine;
+  }
+  return all.value_or(false);
+}
+
+void PartsRun::choose(const PlacedChoice &choice, const std::vector<Value> &args) {
+  bool isFirst = holds(choice.holds, *choice.condition);
+  auto [begin, end] = choice.arm(isFirst);
+  makeAll(begin, end, args);
+  if (choice.page)
+    usePool(choice, isFirst, args);
+  for (ValueId id = choice.chosen; id < choice.end; ++id) {
+    const PlacedValue &value = placed_.values[id];
+    ValueId from = *value.operands[isFirst ? 0 : 1];
+    values_[id] = values_[from];
+    for (uint32_t part : here_)
+      if (placed_.values[from].placement != value.placement && grid_.holds(value.placement, part))
+        values_[id][part] =
+            sliceOf(at(from, part), boxAt(placed_.values[from], part), boxAt(value, part));
+  }
+}
+
+/// Keeps a page that was missing; compares one that was found, if that is wanted.
+void PartsRun::usePool(const PlacedChoice &choice, bool isMissing, const std::vector<Value> &args) {
+  if (isMissing)
+    return pools_.keep(choice);
+  if (!options_.pools.checks)
+    return;
+  auto [begin, end] = choice.arm(true);
+  makeAll(begin, end, args);
+  if (std::string why = pools_.difference(choice); !why.empty())
+    stopAt(RunStatus::Assert, why, choice.page->keep->span);
+}
+
+} // namespace ptl::parts

@@ -1,0 +1,286 @@
+// The walk over the body of a program: pages of pools. A page is a function of the rows up to its own and of what does not change
+// from row to row, so that its key says all of it.
+#include "frontend/sema/placement/placer.h"
+#include "frontend/sema/placement/pool_call.h"
+
+#include <set>
+#include <utility>
+
+namespace ptl {
+
+void refusePool(DiagnosticSink &sink, Span span, const std::string &what, const std::string &why) {
+  sink.report(DiagId::PoolMisused, span, {what, why})
+      .help("a page is used as in `if p < find(kv, rows) { kv[p] } else { keep(kv, page) }`");
+  throw Refused();
+}
+
+bool makesPool(PlacedProgram &placed, const LetStmt &stmt, bool isInside, DiagnosticSink &sink) {
+  const PoolUse *use = poolUseOf(stmt.value);
+  if (!use || use->kind != PoolUse::Kind::Make)
+    return false;
+  if (stmt.isVar || isInside)
+    refusePool(sink, stmt.span, "`pool`", "a pool is made by a `let` outside of loops");
+  const Local *local = stmt.locals[0];
+  if (std::ranges::find(placed.pools, local, &PlacedPool::local) == placed.pools.end())
+    placed.pools.push_back({local, use->memory, use->disk});
+  return true;
+}
+
+/// `p < find(kv, rows)`; null for other conditions.
+static const ConvertExpr *findOf(const Expr &condition) {
+  const auto *less = dyn_cast<OpExpr>(&condition);
+  if (!less || less->op->id != OpId::Lt || less->args.size() != 2)
+    return nullptr;
+  const PoolUse *use = poolUseOf(less->args[1]);
+  return use && use->kind == PoolUse::Kind::Find ? cast<ConvertExpr>(less->args[1]) : nullptr;
+}
+
+std::optional<PageForm> pageFormOf(const IfExpr &expr, DiagnosticSink &sink) {
+  const ConvertExpr *find = findOf(*expr.condition);
+  if (!find)
+    return std::nullopt;
+  const Local *pool = find->pool->pool;
+  auto uses = [&](const Block *arm, PoolUse::Kind kind) -> const ConvertExpr * {
+    const PoolUse *use = arm ? poolUseOf(arm->value) : nullptr;
+    return use && use->kind == kind && use->pool == pool ? cast<ConvertExpr>(arm->value) : nullptr;
+  };
+  const ConvertExpr *taken = uses(expr.thenBlock, PoolUse::Kind::Page);
+  const ConvertExpr *keep = uses(expr.elseBlock, PoolUse::Kind::Keep);
+  const Expr *counter = cast<OpExpr>(*expr.condition).args[0];
+  std::string name = "`" + pool->name + "`";
+  bool isSame = taken && taken->pool->with->dim == counter->dim;
+  if (!isSame || !expr.thenBlock->stmts.empty())
+    refusePool(sink, expr.condition->span, name,
+               "where a page is found, it is taken and nothing else is done, `{ " + pool->name +
+                   "[p] }`");
+  if (!keep)
+    refusePool(sink, expr.condition->span, name,
+               "the other arm makes the page and ends with `keep(" + pool->name + ", page)`");
+  return PageForm{pool, counter, find->pool->with, taken->pool->with, keep};
+}
+
+ValueId Placer::page(const IfExpr &expr, const PageForm &form) {
+  Dim position = inProgram(form.counter->dim);
+  std::optional<SymbolId> counter = position ? position.symbol() : std::nullopt;
+  auto known = std::ranges::find(placed_.pools, form.pool, &PlacedPool::local);
+  if (outermost_ || known == placed_.pools.end() || !counter)
+    refusePool(sink_, spanOf(*expr.condition), "`" + form.pool->name + "`",
+               "pages are used in the order of a loop of the program, `for p in 0..P`, and `p` "
+               "counts it");
+  PlacedPage page;
+  page.pool = static_cast<size_t>(known - placed_.pools.begin());
+  page.counter = *counter;
+  page.keep = form.keep;
+  page.rows = value(*form.rows);
+  for (size_t level = 0; level < placed_.levels.size(); ++level)
+    if (!placed_.values[page.rows].placement[level].isWhole()) {
+      ReportedValue rows = reported(*form.rows, page.rows);
+      reports_.needsWhole(level, form.rows->span, "`find`",
+                          "its rows are " + reports_.describe(level, *rows.value) +
+                              ", and every part makes the keys of them",
+                          rows);
+      throw Refused();
+    }
+  PlacedValue missing;
+  missing.kind = PlacedKind::Missing;
+  missing.elem = ElemKind::Bool;
+  missing.expr = &expr;
+  missing.operands = {page.rows};
+  missing.positions = {{0, dims_.symbolDim(page.counter)}};
+  PlacedChoice choice{expr.condition, add(std::move(missing))};
+  const Expr &made = *form.keep->arg;
+  const std::map<const Local *, ValueId> before = frame_->locals;
+  ArmEnd then = arm(choice, true, [&]() -> std::optional<ValueId> {
+    for (const Stmt *stmt : expr.elseBlock->stmts)
+      statement(*stmt);
+    return value(made);
+  });
+  for (const auto &[local, id] : before)
+    if (then.locals.at(local) != id)
+      refusePool(sink_, page.keep->span, "`keep`",
+                 "the arm that makes a page gives it, and assigns `" + local->name +
+                     "`, which a page that is found would not");
+  page.kept = *then.value;
+  for (size_t level = 0; level < placed_.levels.size(); ++level)
+    if (placed_.values[page.kept].placement[level].isPartial()) {
+      reports_.partial(level, page.keep->span, reported(made, page.kept), "`keep`");
+      throw Refused();
+    }
+  ArmEnd other = arm(choice, false, [&]() -> std::optional<ValueId> {
+    PlacedValue found = placed_.values[page.kept];
+    found.kind = PlacedKind::Page;
+    found.expr = &expr;
+    found.operands = {};
+    found.positions = {};
+    return add(std::move(found));
+  });
+  ReportedValue both = reported(made, page.kept);
+  ValueId id = chosen(choice, page.kept, *other.value, "the page", both, both);
+  placed_.values[id].expr = &expr;
+  choice.end = id + 1;
+  choice.page = std::move(page);
+  placed_.choices.push_back(std::move(choice));
+  return id;
+}
+
+// ---- What a page is a function of ----------------------------------------------------------------
+
+namespace {
+
+/// Follows a page to all that it is computed from.
+class PageWalk {
+public:
+  PageWalk(const PlacedProgram &placed, const PlacedChoice &choice, const PlacedLoop &loop)
+      : placed_(placed), choice_(choice), page_(*choice.page), loop_(loop) {}
+
+  /// Why the key of the page would not say all that the page depends on; empty if it does.
+  std::string run(PageSource &source) {
+    visit(page_.kept);
+    while (!open_.empty() && why_.empty()) {
+      ValueId id = open_.back();
+      open_.pop_back();
+      follow(id);
+    }
+    source.arguments.assign(arguments_.begin(), arguments_.end());
+    source.numbers.assign(numbers_.begin(), numbers_.end());
+    return why_;
+  }
+
+private:
+  bool isInLoop(ValueId id) const { return id >= loop_.first && id < loop_.end; }
+
+  void visit(ValueId id) {
+    if (seen_.insert(id).second)
+      open_.push_back(id);
+  }
+
+  void needs(ValueId user, ValueId id) {
+    if (id == page_.rows)
+      why_ = "the page depends on rows of `find` as a whole, and its key has those up to its own; "
+             "take "
+             "them by the counter of the loop, `rows[p, :]`";
+    else if (isInLoop(id) && !isInLoop(user))
+      why_ = "the page depends on what the loop over the pages ended with before";
+    else
+      visit(id);
+  }
+
+  /// Whether the page is made in the rounds of a loop.
+  bool isAround(const PlacedLoop &loop) const {
+    return choice_.first >= loop.first && choice_.end <= loop.end;
+  }
+
+  /// Numbers that the page is made with. Counters of loops that have ended, or that begin in the arm, follow from their bounds.
+  void add(Dim dim) {
+    if (dim)
+      forEachSymbol(dim, [&](SymbolId symbol) {
+        bool isCounted = std::ranges::any_of(placed_.loops, [&](const PlacedLoop &loop) {
+          return loop.stmt && loop.variable == symbol && (&loop == &loop_ || !isAround(loop));
+        });
+        if (!isCounted)
+          numbers_.insert(symbol);
+      });
+  }
+
+  /// The row of the page itself.
+  bool isOwnRow(ValueId id) const {
+    const PlacedValue &value = placed_.values[id];
+    if (value.kind != PlacedKind::Index || value.operands[0] != page_.rows || !isInLoop(id))
+      return false;
+    return std::ranges::any_of(value.positions, [&](const auto &each) {
+      return each.first == 0 && each.second.symbol() == page_.counter;
+    });
+  }
+  /// What a loop around carries differs from round to round, so its counter decides, and not where it will end.
+  void followRounds(const PlacedLoop &loop) {
+    add(loop.lo);
+    add(loop.step);
+    if (isAround(loop))
+      numbers_.insert(loop.variable);
+    else
+      add(loop.hi);
+  }
+
+  void followLoop(ValueId id) {
+    for (const PlacedLoop &loop : placed_.loops) {
+      if (id < loop.first || id >= loop.body())
+        continue;
+      needs(id, loop.carried[id - loop.first].next);
+      if (loop.every)
+        why_ =
+            "the page depends on what a loop with checkpoints carries, which another run may have "
+            "begun";
+      else if (!loop.stmt && isAround(loop))
+        why_ = "the page depends on what a `while` around it carries, whose rounds have no number";
+      else if (!loop.stmt)
+        needs(id, loop.holds);
+      else if (&loop != &loop_)
+        followRounds(loop);
+    }
+  }
+
+  /// A page that is found is what the other arm makes.
+  void followChoice(ValueId id) {
+    const PlacedValue &value = placed_.values[id];
+    for (const PlacedChoice &choice : placed_.choices)
+      if (id >= choice.chosen && id < choice.end) {
+        needs(id, *value.operands[0]);
+        if (choice.page)
+          continue;
+        needs(id, *value.operands[1]);
+        needs(id, choice.holds);
+      }
+  }
+
+  void follow(ValueId id) {
+    const PlacedValue &value = placed_.values[id];
+    for (Dim dim : value.shape)
+      add(dim);
+    add(value.dim);
+    for (const auto &[axis, position] : value.positions)
+      add(position);
+    if (value.kind == PlacedKind::Argument)
+      arguments_.insert(id);
+    if (value.kind == PlacedKind::Chosen)
+      return followChoice(id);
+    if (value.kind == PlacedKind::Carried)
+      followLoop(id);
+    if (!isOwnRow(id))
+      for (std::optional<ValueId> operand : value.operands)
+        if (operand)
+          needs(id, *operand);
+  }
+
+  const PlacedProgram &placed_;
+  const PlacedChoice &choice_;
+  const PlacedPage &page_;
+  const PlacedLoop &loop_;
+  std::set<ValueId> seen_, arguments_;
+  std::set<SymbolId> numbers_;
+  std::vector<ValueId> open_;
+  std::string why_;
+};
+
+} // namespace
+
+void findPageSources(PlacedProgram &placed, DiagnosticSink &sink) {
+  for (PlacedChoice &choice : placed.choices) {
+    if (!choice.page)
+      continue;
+    auto loop = std::ranges::find_if(placed.loops, [&](const PlacedLoop &each) {
+      return each.stmt && each.variable == choice.page->counter && choice.first >= each.body() &&
+             choice.end <= each.end;
+    });
+    Span span = choice.page->keep->span;
+    if (loop == placed.loops.end() || !loop->lo.isConstant(0) || !loop->step.isConstant(1))
+      refusePool(sink, span, "`keep`",
+                 "pages are kept in the order of their rows, in a loop `for p in 0..P`");
+    if (choice.page->rows >= loop->first)
+      refusePool(sink, span, "`find`", "its rows stand in front of the loop over the pages");
+    std::string why = PageWalk(placed, choice, *loop).run(choice.page->source);
+    if (!why.empty())
+      refusePool(sink, span, "`keep`", why);
+  }
+}
+
+} // namespace ptl

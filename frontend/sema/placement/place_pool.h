@@ -1,0 +1,33 @@
+// Pages of pools in the walk over a program.
+#pragma once
+
+#include "frontend/sema/placement/placement.h"
+
+namespace ptl {
+
+/// Ends the walk: what is wrong has been reported.
+struct Refused {};
+
+/// The parts of `if p < find(kv, rows) { kv[p] } else { keep(kv, page) }`.
+struct PageForm {
+  const Local *pool = nullptr;
+  const Expr *counter = nullptr; ///< `p`
+  const Expr *rows = nullptr;
+  const Expr *taken = nullptr;       ///< the `p` of `kv[p]`
+  const ConvertExpr *keep = nullptr; ///< with the page
+};
+
+/// Whether an `if` takes a page from a pool. Reports and throws where it is not written so.
+std::optional<PageForm> pageFormOf(const IfExpr &expr, DiagnosticSink &sink);
+
+/// Whether a `let` makes a pool, which is added to the program; `isInside`: of a loop or a `fn`.
+bool makesPool(PlacedProgram &placed, const LetStmt &stmt, bool isInside, DiagnosticSink &sink);
+
+/// What the keys of all pages are made of, when all loops are known.
+void findPageSources(PlacedProgram &placed, DiagnosticSink &sink);
+
+/// A misuse of a pool.
+[[noreturn]] void refusePool(DiagnosticSink &sink, Span span, const std::string &what,
+                             const std::string &why);
+
+} // namespace ptl

@@ -1,0 +1,60 @@
+// Which pages there are, in which slots, and in which order they leave: the least recently used first, and no page before its
+// children.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <list>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+namespace ptl::pool {
+
+/// The hash of everything that a page depends on, its parent's key included.
+struct Key {
+  uint64_t high = 0, low = 0;
+  auto operator<=>(const Key &) const = default;
+};
+/// The parent of the first page of a chain.
+inline constexpr Key kNoKey = {};
+
+class PageIndex {
+public:
+  struct Entry {
+    Key parent;
+    uint32_t slot = 0, checksum = 0;
+    std::list<Key>::iterator age;
+  };
+
+  /// Forgets all pages; there is room for so many.
+  void clear(uint32_t slots);
+  /// Null if there is no such page.
+  const Entry *find(Key key) const;
+  /// The page has been used. Its ancestors count as used after it, so that no page is older than its children.
+  void touch(Key key);
+  /// A page that was used last, in its slot. One of the same key leaves.
+  void insert(Key key, const Entry &entry);
+  void remove(Key key);
+  /// A slot that is free; nothing if all have pages.
+  std::optional<uint32_t> freeSlot() const;
+  /// The page that leaves for a child of `parent`: the oldest one that is no ancestor of the child. Nothing if there is none.
+  std::optional<Key> leaving(Key parent) const;
+  /// A page and all that hangs on it: removed in this order, no page is left without its parent.
+  std::vector<Key> withDescendants(Key key) const;
+  /// All pages, the most recently used first.
+  const std::list<Key> &ages() const { return ages_; }
+  size_t size() const { return entries_.size(); }
+
+private:
+  struct KeyHash {
+    size_t operator()(const Key &key) const { return static_cast<size_t>(key.high ^ key.low); }
+  };
+  bool isAncestor(Key key, Key of) const;
+
+  std::unordered_map<Key, Entry, KeyHash> entries_;
+  std::list<Key> ages_;
+  std::vector<uint32_t> freeSlots_;
+};
+
+} // namespace ptl::pool
