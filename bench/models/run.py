@@ -75,8 +75,11 @@ def bench_block(name):
     for key, inout, kind, shape in re.findall(r"(\w+): (inout )?(\w+)(\[[^\]]*\])?", head):
         named |= set(re.findall(r"\b[A-Z]+\b", re.sub(r"[A-Z]+(?: [*+/] \w+)+", "", shape)))
         value = WHOLE.get((name, key), f"random({kind}{shape}, seed: {len(words) + 1}, low: -0.05, high: 0.05)")
-        if kind == "i8":
-            value = f"i8(random(f32{shape}, seed: {len(words) + 1}, low: -100.0, high: 100.0), round: .even)"
+        if kind in ("i8", "u8"):
+            low = -100.0 if kind == "i8" else 0.0
+            value = f"{kind}(random(f32{shape}, seed: {len(words) + 1}, low: {low}, high: 100.0), round: .even)"
+        if kind == "f8e8m0":
+            value = f"f8e8m0(random(f32{shape}, seed: {len(words) + 1}, low: 0.01, high: 0.05))"
         if (name, key) in WHOLE:
             value = f"reshape({value}, {shape})"
         lines.append(f"    {'var' if inout else 'let'} {key} = {put(value) if shape else '0.1'}\n")

@@ -103,10 +103,11 @@ static Bound buildConvert(BuildContext &c, const ConvertExpr &expr) {
   mlir::Value arg = buildValue(c, *expr.arg);
   mlir::Type type = irType(c, *expr.type);
   ElemKind from = elemKind(c, expr.arg->type->elem), to = elemKind(c, expr.type->elem);
+  // What is around goes on with a value of the right shape; an error ends the compilation.
   for (ElemKind elem : {from, to})
-    if (llvm::is_contained(c.binding.lacking, elem))
-      return c.fail(DiagId::ElementTypeNotOnTarget, expr.span,
-                    {std::string("a value here"), std::string(elemName(elem)), c.binding.machine});
+    if (isHeldOnly(elem) && llvm::is_contained(c.binding.lacking, elem))
+      c.fail(DiagId::ElementTypeNotOnTarget, expr.span,
+             {std::string("a value here"), std::string(elemName(elem)), c.binding.machine});
   Location loc = c.here(expr);
   if (from != to && (isHeldOnly(from) || isHeldOnly(to)))
     return Bound::of(convertHeld(c, arg, expr));

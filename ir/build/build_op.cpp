@@ -273,8 +273,7 @@ static bool computesWithHeld(BuildContext &c, const OpExpr &expr) {
 
 Bound buildOp(BuildContext &c, const OpExpr &expr) {
   if (computesWithHeld(c, expr))
-    return c.fail(DiagId::OnlyHeld, expr.span,
-                  {std::string(expr.op->name), "an element type here"});
+    c.fail(DiagId::OnlyHeld, expr.span, {std::string(expr.op->name), "an element type here"});
   if (expr.op->id == OpId::Index)
     return buildIndexOp(c, expr);
   if (expr.op->id == OpId::Random)

@@ -215,9 +215,25 @@ static std::vector<std::vector<ElemKind>> typesFor(const CallableDecl &decl,
   return all;
 }
 
+/// Whether a callable has values of a short float that a machine lacks: what its operations would become there is open.
+static bool hasTypesBeyond(const CallableDecl &decl, const Machine &machine) {
+  for (const Local *local : decl.locals) {
+    const Type *type = local->type;
+    bool isValue = type && (type->isArray() || type->isScalar()) && !type->elem.param;
+    if (isValue && isFloat(type->elem.kind) && elemBits(type->elem.kind) <= 8 &&
+        !machine.hasType(elemName(type->elem.kind)))
+      return true;
+  }
+  return false;
+}
+
 void Comparison::run(const CallableDecl &decl) {
   if (!whyNotSampled(decl).empty())
     return;
+  if (!settings_.legalizeFor.empty())
+    if (std::optional<Machine> machine = findMachine(settings_.legalizeFor);
+        machine && hasTypesBeyond(decl, *machine))
+      return;
   for (const std::vector<ElemKind> &elems : typesFor(decl, settings_))
     run(decl, elems);
 }
@@ -237,8 +253,12 @@ void Comparison::run(const CallableDecl &decl, const std::vector<ElemKind> &elem
       continue;
     // Types that the chip lacks are no calls of it.
     if (!settings_.target.empty() && !text.empty() && !sink_.all().empty() &&
-        sink_.all().back().id == DiagId::ElementTypeNotOnTarget)
+        sink_.all().back().id == DiagId::ElementTypeNotOnTarget) {
+      // Where all of its calls have such types, the callable is listed.
+      if (settings_.listsRefusals && isListed(decl.name, sink_.all().back().message))
+        return;
       continue;
+    }
     if (!settings_.target.empty() && text.find("cannot be compiled") != text.npos) {
       ++totals_.notCompiled;
       std::string error = sink_.all().empty() ? "" : sink_.all().back().message;

@@ -86,8 +86,8 @@ TEST(SimCube, BlocksTimesTheirScales) {
   // Numbers of few bits near 1, so that all sums are exact.
   fill(a, 0x30, 16);
   fill(b, 0x38, 8);
-  fill(s, 124, 8);
-  fill(t, 124, 8);
+  fill(s, 126, 3);
+  fill(t, 126, 3);
   std::vector<float> c(30 * 48), want(30 * 48);
   auto number = [](uint8_t code, ElemKind kind) {
     return static_cast<float>(decodeFloat(code, kind));
