@@ -31,7 +31,8 @@ class Maker:
 
     def __call__(self, name, program, arguments, numpy_call=None, torch_call=None, tolerance=1e-3, options=()):
         ours = getattr(self.library, program)
-        calls = {"ptl": lambda: ours(*arguments, **dict(options))}
+        first = lambda results: results[0] if isinstance(results, tuple) else results  # noqa: E731
+        calls = {"ptl": lambda: first(ours(*arguments, **dict(options)))}
         if numpy_call:
             calls["numpy"] = numpy_call
         if torch_call and self.peers.torch:
@@ -92,3 +93,58 @@ def image_rows(make):
     yield make("pixel shuffle, 8 x 64 x 64^2", "pixel_shuffle", (images,), None, lambda: torch_call.pixel_shuffle(ti, 2))
     yield make("channels last, 8 x 64 x 64^2", "channels_last", (images,),
                lambda: np.ascontiguousarray(images.transpose(0, 2, 3, 1)))  # fmt: skip
+
+
+def kalman(z):
+    """The filter of `plain.ptl` with matrices of each track."""
+    tracks, times = z.shape
+    x, move, noise = np.zeros((tracks, 2), np.float32), np.array([[1, 1], [0, 1]], np.float32), np.eye(2, dtype=np.float32) * np.float32(0.01)
+    p = np.tile(np.eye(2, dtype=np.float32) * 10, (tracks, 1, 1))
+    for t in range(times):
+        x, p = x @ move.T, move @ p @ move.T + noise
+        k = p[:, :, 0] / (p[:, 0, 0] + 1)[:, None]
+        x = x + k * (z[:, t] - x[:, 0])[:, None]
+        p = p - k[:, :, None] * p[:, 0, None, :]
+    return x
+
+
+def life(x):
+    n = sum(np.roll(x, (i, j), (0, 1)) for i in (-1, 0, 1) for j in (-1, 0, 1) if i or j)
+    return ((n == 3) | ((x == 1) & (n == 2))).astype(np.int32)
+
+
+def smoothed(x):
+    y = x.copy()
+    for t in range(1, x.shape[1]):
+        y[:, t] = 0.25 * x[:, t] + 0.75 * y[:, t - 1]
+    return y
+
+
+def step_rows(make):
+    """Steps of algorithms."""
+    torch = make.peers.torch
+    w, g, m, v = floats(1 << 20), floats(1 << 20), floats(1 << 20), np.abs(floats(1 << 20))
+
+    def adam():
+        a, b = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g * g
+        return w - 1e-3 * a / (np.sqrt(b) + 1e-8)
+
+    yield make("Adam, 1 M", "adam", (w, g, m, v), adam)
+    z = floats(2000, 50)
+    yield make("Kalman filter, 2000 x 50", "kalman", (z,), lambda: kalman(z), tolerance=1e-2)
+    image, grid = floats(1000, 1000), numbers(2, 1000, 1000)
+    kernel = torch.tensor([1.0, 4, 6, 4, 1]) / 16 if torch else None
+    timage = make.tensors(image)[0] if torch else None
+    torch_call = torch.nn.functional if torch else None
+    yield make("blur 5x5, 1000^2", "blur", (image,), None,
+               lambda: torch_call.conv2d(timage[None, None], (kernel[:, None] * kernel)[None, None], padding=2)[0, 0])  # fmt: skip
+    yield make("game of life, 1000^2", "life", (grid,), lambda: life(grid), tolerance=0)
+    yield make("twice as large, 1000^2", "enlarged", (image,), None,
+               lambda: torch_call.interpolate(timage[None, None], scale_factor=2, mode="bilinear")[0, 0])  # fmt: skip
+    yield make("exponential smoothing, 1000^2", "smoothed", (image,), lambda: smoothed(image))
+    a = floats(128, 128)
+    a = a @ a.T / 128 + np.eye(128, dtype=np.float32)
+    yield make("Cholesky, 128^2", "cholesky", (a,), lambda: np.linalg.cholesky(a))
+    signal, taps = floats(8, 64, 1000), floats(64, 64, 5)
+    tsignal, ttaps = make.tensors(signal, taps) if torch else [None] * 2
+    yield make("convolution of 5, 8 x 64 x 1000", "conv1d", (signal, taps), None, lambda: torch_call.conv1d(tsignal, ttaps))

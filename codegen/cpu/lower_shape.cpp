@@ -322,14 +322,24 @@ static View partOf(Lowering &l, const View &view, int64_t axis, Value start, Val
   return part;
 }
 
+// The margins are filled axis by axis, each as long as what the axes before it leave, so that nothing is written twice.
 static void producePad(Lowering &l, ir::PadOp op, const View &dest) {
   Value fill = scalarOf(l, op.getValue());
-  // The whole array is filled first, since the margins are not one box.
-  forAll(l, dest.extents, 1, {}, [&](Coords &at) { storeAt(l, dest, at, fill); });
   View inner = dest;
+  auto amount = [&](OperandRange amounts, int64_t axis) {
+    return amounts.empty() ? l.index(0) : scalarOf(l, amounts[axis]);
+  };
   for (int64_t axis = 0; axis < dest.rank(); ++axis) {
-    Value before = op.getBefore().empty() ? l.index(0) : scalarOf(l, op.getBefore()[axis]);
-    inner = partOf(l, inner, axis, before, lengthOf(l, op.getX(), axis), {});
+    Value before = amount(op.getBefore(), axis), after = amount(op.getAfter(), axis);
+    Value length = lengthOf(l, op.getX(), axis);
+    auto fillFrom = [&](Value start, Value count) {
+      View margin = partOf(l, inner, axis, start, count, {});
+      if (constantOf(count) != 0)
+        forAll(l, margin.extents, 1, {}, [&](Coords &at) { storeAt(l, margin, at, fill); });
+    };
+    fillFrom(l.index(0), before);
+    fillFrom(l.e.add(before, length), after);
+    inner = partOf(l, inner, axis, before, length, {});
   }
   evaluateInto(l, op.getX(), inner);
 }

@@ -94,8 +94,19 @@ static bool mustEvaluateNow(Lowering &l, Operation *op) {
   return isUsedInside(op) && costOf(l, op->getResult(0)) >= 4;
 }
 
+// Computes what a producer makes before a region reads parts of it, which are views then instead of copies.
+static void settleSource(Lowering &l, Operation *op) {
+  if (!isUsedInside(op) || !isa<ir::SliceOp, ir::NewAxisOp, ir::CastOp, ir::TransposeOp>(op))
+    return;
+  Value source = op->getOperand(0);
+  Operation *made = source.getDefiningOp();
+  if (made && hasProducer(made) && !viewOf(l, source))
+    materialise(l, source);
+}
+
 void defineValue(Lowering &l, Operation *op) {
   defineExtents(l, op);
+  settleSource(l, op);
   int64_t total = costOfOp(op);
   for (Value operand : op->getOperands())
     total += costOf(l, operand);

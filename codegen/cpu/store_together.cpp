@@ -54,23 +54,56 @@ static bool shareMuch(Lowering &l, ArrayRef<ir::StoreOp> stores) {
   });
 }
 
+// Whether boxes of one array have no element in common, as far as that is written down: other positions along an axis, every second one, or
+// what begins where the other one ends. `interleaved` becomes true if they have lines of memory in common.
+static bool areApart(ir::StoreOp a, ir::StoreOp b, bool &interleaved) {
+  size_t rank = a.getOffsets().size();
+  auto stepOf = [](ir::StoreOp store, size_t axis) {
+    return store.getSteps().empty() ? std::optional<int64_t>(1)
+                                    : constantOf(store.getSteps()[axis]);
+  };
+  for (size_t axis = 0; axis < rank; ++axis) {
+    Value length = a.getLengths()[axis];
+    auto from = constantOf(a.getOffsets()[axis]), other = constantOf(b.getOffsets()[axis]);
+    auto step = stepOf(a, axis);
+    bool isEven = step && step == stepOf(b, axis);
+    bool areSingle = constantOf(length) == 1 && constantOf(b.getLengths()[axis]) == 1;
+    bool apart = from && other && isEven && *from != *other &&
+                 (areSingle || (*step > 1 && std::abs(*from - *other) < *step));
+    if (apart) {
+      interleaved |= axis + 1 == rank;
+      return true;
+    }
+    if (isEven && *step == 1 && from == 0 &&
+        (b.getOffsets()[axis] == length ||
+         (other && constantOf(length) && *other >= *constantOf(length))))
+      return true;
+  }
+  return false;
+}
+
 SmallVector<ir::StoreOp> storesOfOneLoop(Lowering &l, ir::StoreOp first) {
   // The code of a program stores by tasks, each of which has one result.
   if (l.isOrchestrating() || !isPlain(l, first))
     return {};
   SmallVector<ir::StoreOp> stores = {first};
-  llvm::DenseSet<Value> storages = {ir::storageUnder(first.getRef())};
   ArrayRef<ir::Extent> extents = arrayType(first.getValue()).getExtents();
+  bool interleaved = false;
   for (Operation *next = first->getNextNode(); next && stores.size() < kMostStores;
        next = next->getNextNode()) {
     auto store = dyn_cast<ir::StoreOp>(next);
     // The order of two stores to one array matters.
+    auto keepsOrder = [&](ir::StoreOp earlier) {
+      return ir::storageUnder(earlier.getRef()) != ir::storageUnder(store.getRef()) ||
+             (earlier.getRef() == store.getRef() && areApart(earlier, store, interleaved));
+    };
     if (!store || !isPlain(l, store) || arrayType(store.getValue()).getExtents() != extents ||
-        !storages.insert(ir::storageUnder(store.getRef())).second)
+        !llvm::all_of(stores, keepsOrder))
       break;
     stores.push_back(store);
   }
-  return stores.size() > 1 && shareMuch(l, stores) ? stores : SmallVector<ir::StoreOp>();
+  bool gains = stores.size() > 1 && (interleaved || shareMuch(l, stores));
+  return gains ? stores : SmallVector<ir::StoreOp>();
 }
 
 void lowerTogether(Lowering &l, ArrayRef<ir::StoreOp> stores) {

@@ -32,6 +32,7 @@ private:
   bool collectUsers(Operation &op, Groups &groups) const;
   bool joinsUsers(Operation &op, llvm::ArrayRef<OpGroup *> users);
   bool join(Operation *op, llvm::ArrayRef<OpGroup *> groups, OpGroup *own);
+  void shareReads();
   Groups allWith(llvm::ArrayRef<OpGroup *> groups) const;
   bool isOf(Operation *op, OpGroup *group) const;
   bool copyForGroups(Operation *op);
@@ -152,6 +153,49 @@ void BlockGroups::find() {
     bool mayShare = limits_.sharesGrids && isTiled(&op) && !isProduct(&op) && !users.empty();
     if (mayShare && join(&op, users, own))
       groupsOf_[&op].append(users.begin(), users.end());
+  }
+  if (limits_.sharesGrids)
+    shareReads();
+}
+
+/// Whether both groups read the same tiles of an array that none of them computes.
+static bool readTheSame(const OpGroup &a, const OpGroup &b) {
+  llvm::SmallVector<std::pair<Value, AxisMap>> reads;
+  auto visit = [&](const OpGroup &group, auto see) {
+    llvm::SmallVector<int64_t> parallel = group.parallel();
+    return llvm::any_of(group.members(), [&](Operation *member) {
+      return llvm::any_of(member->getOpOperands(), [&](OpOperand &use) {
+        Operation *made = use.get().getDefiningOp();
+        if (!isa<ArrayType>(use.get().getType()) ||
+            (made && (isFill(made) || group.contains(made))))
+          return false;
+        AxisMap map = group.operandMap(member, use.getOperandNumber());
+        // What each tile reads whole is in a cache anyway.
+        return llvm::all_of(parallel, [&](int64_t id) { return llvm::is_contained(map, id); }) &&
+               see(use.get(), map);
+      });
+    });
+  };
+  visit(a, [&](Value value, const AxisMap &map) {
+    reads.push_back({value, map});
+    return false;
+  });
+  return visit(b, [&](Value value, const AxisMap &map) {
+    return llvm::is_contained(reads, std::pair(value, map));
+  });
+}
+
+/// More groups would be more streams than a processor keeps up with.
+static constexpr size_t kMostSharing = 4;
+
+/// Groups that follow each other and read the same arrays share a grid, so that these are read from memory once.
+void BlockGroups::shareReads() {
+  for (size_t next = groups_.size(); next > 1; --next) {
+    OpGroup *first = groups_[next - 1].get(), *second = groups_[next - 2].get();
+    Groups all = allWith({first, second});
+    if (first->isFeasible() && second->isFeasible() && all.size() <= kMostSharing &&
+        readTheSame(*first, *second) && mayShareGrid(all))
+      sharing_.unionSets(first, second);
   }
 }
 

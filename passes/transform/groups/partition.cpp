@@ -5,6 +5,7 @@
 #include "passes/transform/groups/fold_grids.h"
 #include "passes/transform/groups/partition_emit.h"
 #include "passes/transform/groups/schedule_effects.h"
+#include "passes/transform/store_parts.h"
 #include "passes/transform/take_by_arrays.h"
 #include "passes/transform/tile_sums.h"
 #include "passes/transform/unroll_steps.h"
@@ -28,6 +29,7 @@ struct PartitionPass : impl::PartitionBase<PartitionPass> {
     takeByArrays(getOperation());
     tileSums(getOperation(), sizes);
     unrollSteps(getOperation(), kUnrolledOnCpu);
+    storeParts(getOperation());
     makeGrids(getOperation(), kCpuLimits, [&](llvm::ArrayRef<OpGroup *> groups, unsigned number) {
       PartitionEmitter(groups, sizes, number).emit();
     });

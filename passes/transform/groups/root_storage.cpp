@@ -46,7 +46,36 @@ StoreOp onlyStore(Value result, TakesTiles takes) {
   return store;
 }
 
-bool mayStoreBehind(Value result, Operation *last, TakesTiles takes) {
+/// Whether an operation of the block only computes scalars from what is there at the beginning of a part of the block, so that it may as
+/// well stand there.
+static bool mayMoveUp(Operation *op, llvm::function_ref<bool(Operation *)> isBetween) {
+  if (!isBetween(op))
+    return true;
+  return isPure(op) && op->getNumRegions() == 0 &&
+         llvm::none_of(op->getResultTypes(), [](Type type) { return isa<ArrayType>(type); }) &&
+         llvm::all_of(op->getOperands(), [&](Value operand) {
+           Operation *made = operand.getDefiningOp();
+           return !made || made->getBlock() != op->getBlock() || mayMoveUp(made, isBetween);
+         });
+}
+
+/// Brings an operation, and the scalars that it needs, to where the builder is, if they are not there yet.
+static void moveUp(OpBuilder &builder, Operation *op) {
+  Block *block = builder.getInsertionBlock();
+  if (op->getBlock() != block || builder.getInsertionPoint() == block->end() ||
+      op->isBeforeInBlock(&*builder.getInsertionPoint()))
+    return;
+  for (Value operand : op->getOperands())
+    if (Operation *made = operand.getDefiningOp())
+      moveUp(builder, made);
+  if (op->getIterator() == builder.getInsertionPoint())
+    builder.setInsertionPointAfter(op);
+  else
+    op->moveBefore(block, builder.getInsertionPoint());
+}
+
+bool mayStoreBehind(Value result, Operation *last, TakesTiles takes,
+                    llvm::ArrayRef<StoreOp> together) {
   StoreOp store = onlyStore(result, takes);
   if (!store)
     return true;
@@ -60,17 +89,26 @@ bool mayStoreBehind(Value result, Operation *last, TakesTiles takes) {
   // Operands of the store have to be made before its new place.
   bool isReady = llvm::all_of(store->getOperands(), [&](Value operand) {
     Operation *made = operand.getDefiningOp();
-    return !isBehind || !made || made->getBlock() != block || !isBetween(made);
+    return !isBehind || !made || made->getBlock() != block || mayMoveUp(made, isBetween);
   });
   // Nothing on the way may read or write the storage.
   return isReady && llvm::none_of(store.getRef().getUsers(), [&](Operation *user) {
            Operation *here = block->findAncestorOpInBlock(*user);
-           return here && here != store && !isa<DimOp>(user) && isBetween(here);
+           bool goesToo = llvm::is_contained(together, dyn_cast<StoreOp>(user));
+           return here && here != store && !goesToo && !isa<DimOp>(user) && isBetween(here);
          });
 }
 
 void bringStore(OpBuilder &builder, const RootStorage &storage) {
-  if (StoreOp store = storage.plain)
+  StoreOp store = storage.plain;
+  if (!store)
+    return;
+  for (Value operand : store->getOperands())
+    if (Operation *made = operand.getDefiningOp())
+      moveUp(builder, made);
+  if (store->getIterator() == builder.getInsertionPoint())
+    builder.setInsertionPointAfter(store);
+  else
     store->moveBefore(builder.getInsertionBlock(), builder.getInsertionPoint());
 }
 

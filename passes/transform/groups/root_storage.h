@@ -18,8 +18,10 @@ inline StoreOp onlyStore(mlir::Operation *root, TakesTiles takes = nullptr) {
   return onlyStore(root->getResult(0), takes);
 }
 
-/// Whether the store of a result, where a plain one takes it, may as well stand right behind `last`.
-bool mayStoreBehind(mlir::Value result, mlir::Operation *last, TakesTiles takes = nullptr);
+/// Whether the store of a result, where a plain one takes it, may as well stand right behind `last`, with those that go there in the same
+/// order, too.
+bool mayStoreBehind(mlir::Value result, mlir::Operation *last, TakesTiles takes = nullptr,
+                    llvm::ArrayRef<StoreOp> together = {});
 
 struct RootStorage {
   mlir::Value result; ///< of the root

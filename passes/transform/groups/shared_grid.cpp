@@ -32,13 +32,22 @@ bool haveSameTiles(const OpGroup &a, const OpGroup &b) {
 }
 
 bool maySettleTogether(llvm::ArrayRef<OpGroup *> groups) {
-  Operation *last = groups.front()->root();
-  for (OpGroup *group : groups)
-    if (last->isBeforeInBlock(group->root()))
-      last = group->root();
+  llvm::SmallVector<OpGroup *> ordered(groups);
+  sortByRoots(ordered);
+  Operation *last = ordered.back()->root();
   auto takes = [&](Operation *user) {
     return llvm::any_of(groups, [&](OpGroup *group) { return group->contains(user); });
   };
+  llvm::SmallVector<StoreOp> stores;
+  for (OpGroup *group : ordered)
+    if (StoreOp store = onlyStore(group->root(), takes))
+      stores.push_back(store);
+  // They go behind the last root in the order of the roots, which has to be that of stores to one array already.
+  for (size_t later = 0; later < stores.size(); ++later)
+    for (size_t earlier = 0; earlier < later; ++earlier)
+      if (stores[earlier].getRef() == stores[later].getRef() &&
+          stores[later]->isBeforeInBlock(stores[earlier]))
+        return false;
   return llvm::all_of(groups, [&](OpGroup *group) {
     Value result = group->root()->getResult(0);
     StoreOp store = onlyStore(result, takes);
@@ -47,7 +56,7 @@ bool maySettleTogether(llvm::ArrayRef<OpGroup *> groups) {
       Operation *inBlock = last->getBlock()->findAncestorOpInBlock(*user);
       return !takes(user) && user != store && inBlock && inBlock->isBeforeInBlock(last);
     });
-    return !isNeeded && mayStoreBehind(result, last, takes);
+    return !isNeeded && mayStoreBehind(result, last, takes, stores);
   });
 }
 
