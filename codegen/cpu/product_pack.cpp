@@ -149,9 +149,7 @@ struct Packing {
   void byRows(const Emit &e) const;
   void byGroups(const Emit &e) const;
   void byColumns(const Emit &e) const;
-  void bySquares(const Emit &e) const;
   void byElements(const Emit &e) const;
-  void emit(const Emit &e) const;
 };
 } // namespace
 
@@ -200,8 +198,11 @@ void Packing::byRows(const Emit &e) const {
   });
 }
 
-// Rows of a panel are far apart, and so are panels: a few panels at a time, from the first to the last row.
+// Rows of a panel are far apart, and so are panels: a few panels at a time, from the first to the last row. What is in no panels goes row
+// by row.
 void Packing::byGroups(const Emit &e) const {
+  if (to.panel == 0)
+    return byRows(e);
   int64_t together = kPanelsTogether * to.panel;
   forParts(e, from.columns, e.index(together), [&](const Emit &e, Value start, Value length) {
     Packing group = *this;
@@ -233,54 +234,11 @@ void Packing::byColumns(const Emit &e) const {
   });
 }
 
-// Squares are much code, which operands whose rows lie in memory as they are do without: a function of their own.
-void Packing::bySquares(const Emit &e) const {
-  auto outer = cast<func::FuncOp>(e.b.getInsertionBlock()->getParentOp());
-  SmallVector<Value> values = {to.data,           from.data, from.rowStride,
-                               from.columnStride, from.rows, from.columns};
-  if (to.pitch)
-    values.push_back(to.pitch);
-  SmallVector<Type> types(ValueRange(values).getTypes());
-  func::FuncOp squares = defineFunction(e, (outer.getName() + "_squares").str(), types,
-                                        [&](const Emit &e, ValueRange v) {
-                                          Packing own = *this;
-                                          own.to.data = v[0];
-                                          own.from.data = v[1];
-                                          own.from.rowStride = v[2];
-                                          own.from.columnStride = v[3];
-                                          own.from.rows = v[4];
-                                          own.from.columns = v[5];
-                                          if (to.pitch)
-                                            own.to.pitch = v[6];
-                                          own.byColumns(e);
-                                        });
-  callFunction(e, squares, values);
-}
-
 void Packing::byElements(const Emit &e) const {
   forEach(e, from.lanesAlong(e, Rows), 1, [&](const Emit &e, Value r) {
     forEach(e, from.lanesAlong(e, Columns), 1, [&](const Emit &e, Value c) {
       storeRaw(e, to.address(e, r, c), from.loadLane(e, r, c));
     });
-  });
-}
-
-void Packing::emit(const Emit &e) const {
-  auto by = [&](void (Packing::*way)(const Emit &) const) {
-    return [this, way](const Emit &e) -> SmallVector<Value> {
-      (this->*way)(e);
-      return {};
-    };
-  };
-  auto rows = by(to.panel ? &Packing::byGroups : &Packing::byRows),
-       columns = by(&Packing::bySquares);
-  auto elements = by(&Packing::byElements);
-  Value rowsContiguous = e.cmpi(CmpIPredicate::eq, from.columnStride, 1);
-  Value columnsContiguous = e.cmpi(CmpIPredicate::eq, from.rowStride, 1);
-  // Strides are known only when the code runs.
-  e.branch(rowsContiguous, {}, rows, [&](const Emit &e) -> SmallVector<Value> {
-    e.branch(columnsContiguous, {}, columns, elements);
-    return {};
   });
 }
 
@@ -383,22 +341,48 @@ static std::string nameOf(StringRef what, const ProductPlan &p, Type logical) {
   return name;
 }
 
+// Strides are known only when the code runs. Each way has a function of its own, so that code which is compiled as it is called has the
+// ways alone that are taken.
+static func::FuncOp packFunction(const Emit &outer, const std::string &name, ArrayRef<Type> types,
+                                 llvm::function_ref<Packing(ValueRange)> packing) {
+  auto by = [&](const char *way, void (Packing::*emit)(const Emit &) const) {
+    return defineFunction(outer, name + way, types,
+                          [&](const Emit &e, ValueRange v) { (packing(v).*emit)(e); });
+  };
+  func::FuncOp columns = by("_by_columns", &Packing::byColumns),
+               elements = by("_by_elements", &Packing::byElements),
+               rows = by("_by_rows", &Packing::byGroups);
+  return defineFunction(outer, name, types, [&](const Emit &e, ValueRange v) {
+    Source from = packing(v).from;
+    auto call = [&](func::FuncOp way) {
+      return [way, v](const Emit &e) -> SmallVector<Value> {
+        callFunction(e, way, v);
+        return {};
+      };
+    };
+    e.branch(e.cmpi(CmpIPredicate::eq, from.columnStride, 1), {}, call(rows), [&](const Emit &e) {
+      e.branch(e.cmpi(CmpIPredicate::eq, from.rowStride, 1), {}, call(columns), call(elements));
+      return SmallVector<Value>();
+    });
+  });
+}
+
 func::FuncOp packRowsFunction(const Emit &outer, const ProductPlan &p) {
   Type pointer = pointerType(outer.b.getContext()), index = outer.b.getIndexType();
   SmallVector<Type> types = {pointer, index, pointer, index, index, index, index};
   std::string name = nameOf(p.movesA() ? "moved_rows" : "rows", p, p.a);
-  return defineFunction(outer, name, types, [&](const Emit &e, ValueRange v) {
+  return packFunction(outer, name, types, [&](ValueRange v) {
     Source source{p, p.a, Columns, v[2], v[3], v[4], v[5], v[6]};
     source.isMoved = p.movesA();
-    Packing{source, {p, v[0], v[1], 0}}.emit(e);
+    return Packing{source, {p, v[0], v[1], 0}};
   });
 }
 
 func::FuncOp packPanelsFunction(const Emit &outer, const ProductPlan &p) {
   Type pointer = pointerType(outer.b.getContext()), index = outer.b.getIndexType();
   SmallVector<Type> types = {pointer, pointer, index, index, index, index};
-  return defineFunction(outer, nameOf("panels", p, p.b), types, [&](const Emit &e, ValueRange v) {
-    Packing{{p, p.b, Rows, v[1], v[2], v[3], v[4], v[5]}, {p, v[0], {}, p.columns()}}.emit(e);
+  return packFunction(outer, nameOf("panels", p, p.b), types, [&](ValueRange v) {
+    return Packing{{p, p.b, Rows, v[1], v[2], v[3], v[4], v[5]}, {p, v[0], {}, p.columns()}};
   });
 }
 
