@@ -113,6 +113,8 @@ void Placer::choice(const IfStmt &stmt) {
 
 ValueId Placer::choice(const IfExpr &expr) {
   PlacedChoice choice{expr.condition, condition(*expr.condition, "this `if`")};
+  // Both arms begin with the values from before the `if`, and none may change them: an `if` that
+  // has a value becomes a choice between two values, where assignments of one arm would be lost.
   const std::map<const Local *, ValueId> before = frame_->locals;
   ArmEnd then = arm(choice, true, expr.thenBlock), other = arm(choice, false, expr.elseBlock);
   for (const ArmEnd *end : {&then, &other}) {
