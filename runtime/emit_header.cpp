@@ -173,6 +173,7 @@ private:
     for (const Dim &dim : entry_.dims)
       if (plain_ || isFree(dim))
         dims += (dimCount++ ? ", " : "") + ("{\"" + dim.name + "\", ") + identifier(dim.name) + "}";
+    // C has no arrays of length 0, so nothing is declared where nothing is passed.
     arrays_ = scalars_ = dims_ = "NULL, 0";
     if (arrayCount) {
       out_ += "  const PtlArray *const ptl_arrays[] = {" + descriptors_ + "};\n";

@@ -221,6 +221,8 @@ std::optional<Number> evaluate(const Expr &expr, const ExprValues &values, std::
     return loadElem(values.arrays[expr.index]->elem, values.element);
   case Op::Neg: {
     Maybe operand = evaluate(expr.args[0], values, detail);
+    // As a difference it has the same check of overflow: the smallest `int` has no negative. That
+    // -0.0 becomes 0.0 changes no comparison.
     return operand ? combine(Op::Sub, Number{}, *operand) : std::nullopt;
   }
   case Op::Not: {

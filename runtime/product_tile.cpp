@@ -42,6 +42,8 @@ ProductTile productTile(int64_t threads, int64_t rows, int64_t columns, int64_t 
                      lengthOf(columns, columnParts, kColumnUnit, least.columns, most.columns)};
     double all =
         double(parts(rows, tile.rows)) * double(parts(columns, tile.columns)) * double(count);
+    // All tiles cost the same, so the last round takes as long as a full one, however few threads
+    // work in it.
     double rounds = double(int64_t((all + double(threads) - 1) / double(threads)));
     double time =
         double(tile.rows) * double(tile.columns) + kPackingCost * double(tile.rows + tile.columns);
@@ -50,6 +52,8 @@ ProductTile productTile(int64_t threads, int64_t rows, int64_t columns, int64_t 
       best = tile, bestTime = whole;
   };
   for (int64_t columnParts = fewest; columnParts <= std::max(fewest, mostColumns);
+       // The step grows with the number, so that wide products try tens of shapes and not
+       // thousands.
        columnParts += std::max<int64_t>(1, columnParts / 2)) {
     consider(columnParts, 1);
     for (int64_t round = 1; round <= kMostRounds && threads > 1; ++round)

@@ -103,6 +103,7 @@ void *RecordRun::allocate(int64_t bytes) {
 void RecordRun::await(const int64_t *) { isRefused_ = true; }
 
 void RecordRun::submit(const Submission &task) {
+  // A program with more tasks is run without a record; a part of a graph would be of no use.
   if (isRefused_ || ++submitted_ > kMostTasks) {
     isRefused_ = true;
     return;

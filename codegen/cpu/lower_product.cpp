@@ -253,10 +253,12 @@ static void einsumByLoops(Lowering &l, ir::EinsumOp op, const Spec &spec, const 
   SmallVector<View> views;
   for (Value operand : op.getXs())
     views.push_back(requireView(l, operand));
+  // The check has given all operands one element type.
   Type acc = accumulatorType(views[0].element, views[0].element);
   std::string letters = spec.output + spec.summed;
   auto extentOf = [&](char letter) {
     for (auto [input, view] : llvm::zip(spec.inputs, views))
+      // The extents of one letter are equal in all operands, so any that has it will do.
       if (has(input, letter))
         return view.extents[input.find(letter)];
     return l.index(1);
@@ -288,6 +290,8 @@ static void einsumByLoops(Lowering &l, ir::EinsumOp op, const Spec &spec, const 
                       return {loops(letter + 1, carried[0])};
                     })[0];
     };
+    // The lanes go along the last kept axis, so each has a sum of its own and the order of
+    // summation is that of the plain loops.
     Type shape = l.lanes ? Type(VectorType::get({l.lanes}, acc)) : acc;
     Value sum = loops(spec.output.size(), e.zero(shape));
     storeAt(l, dest, kept, convertElem(e, sum, acc, dest.element));

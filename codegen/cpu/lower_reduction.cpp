@@ -399,6 +399,8 @@ Search::Candidates Search::innerLoop(Coords &at, Candidates found) const {
         return next.best;
       });
   size_t half = results.size() / 2;
+  // Positions count through all searched axes in row-major order, so the next row begins where this
+  // one ends.
   Value length = e.indexCast(extents[inner], e.b.getI32Type());
   return {Values(ArrayRef(results).take_front(half)), Values(ArrayRef(results).drop_front(half)),
           e.add(found.next, length)};

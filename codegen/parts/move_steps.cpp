@@ -144,6 +144,8 @@ void StepsOfMoves::make(ValueId id, const LoopNumbers &loops, MoveSteps &steps) 
   StepsFor stepsFor = [&](const movement::Request &request, const std::vector<uint32_t> &group) {
     return maker(request, group);
   };
+  // The steps of all movements but those of rows follow from the shapes; how many rows go where is
+  // a matter of data, for which an even distribution stands in.
   if (value.movement->takes != MovementTakes::Rows) {
     steps.groups =
         kept(groupsOf(question_.grid, value, question_.placed.values[*value.operands[0]].placement,

@@ -108,6 +108,8 @@ static std::string spelledTile(TileBufType type) {
   std::string place =
       type.getPlace() == ir::Place::Scale ? "Scaling" : capital(ir::placeName(type.getPlace()));
   std::string text = "Tile<TileType::" + place + ", " + size;
+  // 512 bytes is the fractal of all types but accumulators, and the default of the template. C++
+  // has no named template arguments, so one that differs makes all before it necessary.
   bool hasPad = layout.pad != 0,
        boxed = layout.inner != Layout::None || layout.fractal != 512 || hasPad;
   if (boxed || narrowed || layout.box != Layout::RowMajor)

@@ -175,6 +175,8 @@ void emitInstruction(PtoCode &code, Instruction instruction) {
   std::string attrs = attributesOf(code, instruction), text = code.spelled(op);
   bool inside = instruction.info().has(InstructionInfo::AttrsInside) && !attrs.empty() &&
                 !(id == InstructionId::TCi && code.has(PtoasChange::TciAttributesLast));
+  // The syntax differs between instructions and versions of the assembler; `PtoasChange` lists what
+  // changed when.
   bool isMask = id == InstructionId::TGatherMask;
   auto list = [](llvm::ArrayRef<PtoOperand> operands, const std::string &more,
                  const std::string &behind) {

@@ -32,6 +32,7 @@ void formatCpp(Emitted &emitted) {
   tooling::Range all(0, static_cast<unsigned>(emitted.text.size()));
   tooling::Replacements edits = format::reformat(style, emitted.text, {all}, "kernel.cpp");
   llvm::Expected<std::string> formatted = tooling::applyAllReplacements(emitted.text, edits);
+  // The text is right without the format, so it stays as it is.
   if (!formatted) {
     llvm::consumeError(formatted.takeError());
     return;
@@ -46,6 +47,7 @@ void formatCpp(Emitted &emitted) {
     unsigned begin = edits.getShiftedCodePosition(firstVisible(emitted.text, oldStarts[i]));
     unsigned oldEnd = i + 1 < oldStarts.size() ? oldStarts[i + 1] - 1
                                                : static_cast<unsigned>(emitted.text.size());
+    // A line may be broken into several, which all come from the same place of the source.
     unsigned end = edits.getShiftedCodePosition(oldEnd - 1);
     auto lineAt = [&](unsigned offset) {
       return static_cast<size_t>(std::upper_bound(newStarts.begin(), newStarts.end(), offset) -
@@ -53,6 +55,7 @@ void formatCpp(Emitted &emitted) {
              1;
     };
     for (size_t line = lineAt(begin); line <= lineAt(end) && line < places.size(); ++line)
+      // Where several lines were joined the first one gives the place.
       if (!places[line])
         places[line] = *place;
   }

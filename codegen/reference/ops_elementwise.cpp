@@ -104,6 +104,8 @@ Value elementwise(OpId op, std::span<const Value> args) {
   for (size_t k = 0; k < args.size(); ++k)
     views[k] = viewOf(args[k]);
   std::span<const View> operands(views, args.size());
+  // The first operand of `select` is a condition; the last one of every operation has the type in
+  // which it is computed.
   ElemKind elem = operands.back().elem;
   if (std::all_of(args.begin(), args.end(), [](const Value &v) { return v.isScalar(); })) {
     Scalar scalars[kMaxOperands], out;
@@ -116,6 +118,7 @@ Value elementwise(OpId op, std::span<const Value> args) {
   }
   RefArray result = zeroArray(scalarResult(op, elem), broadcastShapes(operands));
   if (!fastFloat(op, operands, result)) {
+    // Calling the function with 1.0 asks whether it is one of floats, once for the whole array.
     bool isUnary = args.size() == 1 && result.isReal() && views[0].floats && result.count() > 0 &&
                    floatUnary(op, 1.0).has_value();
     if (isUnary)
@@ -123,6 +126,7 @@ Value elementwise(OpId op, std::span<const Value> args) {
     else
       generalRows(op, elem, operands, result);
   }
+  // Values are held as `double`; each operation rounds to its type once. A choice computes nothing.
   if (result.isReal() && op != OpId::Select)
     roundAll(result.floats.data(), result.count(), result.elem);
   return Value::array(std::move(result));

@@ -110,6 +110,8 @@ void collectEvents(BlockCode &code) {
     if (auto wait = dyn_cast<pto::SyncWaitOp>(op))
       addEnd(op, /*isSet=*/false, pto::pipeOf(wait.getPipe()));
   });
+  // The groups of computed numbers exist now, so that a fixed number finds the group whose range
+  // holds it.
   code.function()->walk([&](Operation *op) {
     auto note = [&](EventGroup &group) {
       if (auto why = attrs::why.of(op))
@@ -127,6 +129,7 @@ void collectEvents(BlockCode &code) {
                        rotationOf(flag.getEventId()).first));
         });
   });
+  // The order of the declarations must not depend on that of the instructions, which passes change.
   llvm::stable_sort(code.events(), [](const EventGroup &a, const EventGroup &b) {
     return std::tuple(a.from, a.to, a.first) < std::tuple(b.from, b.to, b.first);
   });

@@ -81,6 +81,8 @@ bool printQueueing(BlockCode &code, Operation *op) {
       .Case<pto::DeclareTileOp>([](auto) { return true; })
       .Case<pto::TPopOp>([&](pto::TPopOp pop) {
         TileRoot &root = code.roots()[pop.getTile()];
+        // Each pop is a `let` of its own, so its tile needs a name that no other pop of this queue
+        // has.
         root.name = code.names().fresh(root.hasParts ? root.base + "_slot" : root.base);
         code.line("let " + root.name + " = tpop(" + valueText(code, pop.getPipe()).text + ")");
         return true;

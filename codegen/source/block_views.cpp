@@ -181,6 +181,7 @@ Expression viewText(BlockCode &code, Value value) {
   auto view = part.getSource().getDefiningOp<pto::MakeTensorViewOp>();
   std::string key = "view ";
   auto [base, offset] = pointerOf(code, view.getPointer());
+  // The address only tells values apart within this run; it is never printed or sorted by.
   key += std::to_string(reinterpret_cast<uintptr_t>(base.getAsOpaquePointer())) + "+" +
          std::to_string(offset.id());
   for (Value each : view->getOperands().drop_front())

@@ -114,6 +114,7 @@ std::shared_ptr<const DiskCache> DiskCache::ofUser() {
   if (folder = variable("PTL_CACHE"); folder == "off")
     return nullptr;
   if (folder.empty()) {
+    // The XDG specification says that a relative path in this variable is to be ignored.
     if (std::string home = variable("XDG_CACHE_HOME"); home.starts_with("/"))
       folder = home + "/ptl";
     else if (home = variable("HOME"); !home.empty())
@@ -124,6 +125,8 @@ std::shared_ptr<const DiskCache> DiskCache::ofUser() {
   std::string limit = variable("PTL_CACHE_LIMIT");
   char *end = nullptr;
   uint64_t mebibytes = std::strtoull(limit.c_str(), &end, 10);
+  // The bound keeps the shift to bytes from overflowing; a limit that is no number counts as not
+  // given.
   bool isGiven = !limit.empty() && *end == '\0' && mebibytes < (uint64_t(1) << 40);
   return std::make_shared<const DiskCache>(folder, isGiven ? mebibytes << 20 : kDefaultLimit);
 }

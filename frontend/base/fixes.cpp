@@ -16,6 +16,8 @@ FixedText applyFixes(std::string_view text, FileId file, const std::vector<Fix> 
   FixedText result;
   std::vector<const TextEdit *> edits;
   for (const Fix &fix : fixes) {
+    // A fix is applied whole or not at all. Two fixes that insert the same text at one place are
+    // most likely two reports of one fault, so the second is left out.
     bool fits = std::all_of(fix.edits.begin(), fix.edits.end(), [&](const TextEdit &edit) {
       return edit.span.file == file && edit.span.end <= text.size() &&
              std::none_of(edits.begin(), edits.end(), [&](const TextEdit *other) {
@@ -28,6 +30,7 @@ FixedText applyFixes(std::string_view text, FileId file, const std::vector<Fix> 
       for (const TextEdit &edit : fix.edits)
         edits.push_back(&edit);
   }
+  // The sort is stable because several insertions at one place keep the order of their fixes.
   std::stable_sort(edits.begin(), edits.end(), [](const TextEdit *a, const TextEdit *b) {
     return a->span.begin < b->span.begin;
   });

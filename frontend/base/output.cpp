@@ -27,6 +27,8 @@ static bool isSpecial(const std::string &path) {
 }
 
 bool writeOutput(const std::string &path, std::string_view data, std::string *error) {
+  // A regular file is replaced by renaming a complete one, so that a reader never sees half of it
+  // and a failure leaves the old one. Devices and pipes cannot be replaced.
   bool inPlace = path != "-" && isSpecial(path);
   std::string temporary = inPlace ? path : path + ".XXXXXX";
   int descriptor = STDOUT_FILENO;
@@ -36,6 +38,9 @@ bool writeOutput(const std::string &path, std::string_view data, std::string *er
     descriptor = ::mkstemp(temporary.data());
   bool fine = descriptor >= 0 && writeAll(descriptor, data);
   if (path != "-" && descriptor >= 0) {
+    // `mkstemp` makes a file that only its owner may read, while the result gets the mode of the
+    // file it replaces, or that of any new file. POSIX has no way to read the mask without setting
+    // it.
     mode_t mask = ::umask(0);
     ::umask(mask);
     struct stat old;

@@ -90,12 +90,15 @@ Excerpt showBytes(std::string_view line, size_t begin, size_t end) {
   }
   for (size_t i = begin; i < end;) {
     CodePoint point = decodeUtf8(line, i);
+    // Every byte of a character gets its column, so that a span that ends within one is still
+    // drawn.
     excerpt.columns.insert(excerpt.columns.end(), point.length, column);
     if (point.value == '\t') {
       unsigned width = kTabWidth - column % kTabWidth;
       excerpt.text.append(width, ' ');
       column += width;
     } else if (!point.valid || point.value < 0x20 || (point.value >= 0x7F && point.value < 0xA0)) {
+      // Control characters are replaced as well: those of a hostile file could steer the terminal.
       excerpt.text += "\xEF\xBF\xBD";
       ++column;
     } else {

@@ -84,6 +84,7 @@ static void writeFix(JsonWriter &json, const SourceManager &sources, const Fix &
 static void writeResult(JsonWriter &json, const SourceManager &sources,
                         const Diagnostic &diagnostic) {
   std::string message = diagnostic.message;
+  // SARIF has no place for notes, and viewers show the message only.
   for (const std::vector<std::string> *lines : {&diagnostic.notes, &diagnostic.helps})
     for (const std::string &line : *lines)
       message += "\n" + line;

@@ -345,6 +345,8 @@ bool DimContext::isPlainlyAtLeast(Dim a, Dim b) const {
   int64_t sum = 0;
   while (x != left.end() || y != right.end()) {
     DimTerm term;
+    // Terms are sorted by the number of their monomial, so the difference is a merge that needs no
+    // new normal form: this function is called for every pair of operands of `min` and `max`.
     if (y == right.end() || (x != left.end() && x->monomial->id < y->monomial->id)) {
       term = *x++;
     } else if (x == left.end() || y->monomial->id < x->monomial->id) {

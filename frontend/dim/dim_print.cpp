@@ -149,6 +149,7 @@ std::vector<std::string> Printer::factors(const DimMonomial &monomial) {
 /// `c*(a - b*(a/b))*m` becomes `c*(a % b)*m`.
 bool Printer::takeRemainder(TermMap &work, const DimAtom &division, std::vector<Spelled> &out) {
   Dim a = division.operands[0], b = division.operands[1];
+  // One term of `b*(a/b)` identifies the place in the sum; the others are checked by subtraction.
   auto [leading, leadingCoefficient] = *toMap(b).begin();
   const DimMonomial *quotient = of(division);
   const DimMonomial *pattern = impl_.product(quotient, leading);
@@ -168,6 +169,7 @@ bool Printer::takeRemainder(TermMap &work, const DimAtom &division, std::vector<
       if (product && rest[product] == 0)
         rest.erase(product);
     }
+    // A spelling that does not make the sum shorter would only hide what it is made of.
     if (!fits || rest.size() + 1 >= work.size())
       continue;
     Spelled spelled{c, factors(*factor), factor->degree + 1};
@@ -190,7 +192,10 @@ bool Printer::takeCeiling(TermMap &work, const DimAtom &division, std::vector<Sp
     const DimMonomial *factor = impl_.quotient(monomial, quotient);
     if (!factor)
       continue;
+    // The 1 of `(a - 1)/b + 1` is part of a constant of the sum, which may be larger and of which
+    // it takes its part.
     auto constant = work.find(factor);
+    // With opposite signs, taking the 1 away would make the constant larger.
     if (constant == work.end() || (constant->second < 0) != (coefficient < 0))
       continue;
     Spelled spelled{coefficient, factors(*factor), factor->degree + 1};
@@ -225,6 +230,8 @@ bool Printer::takeShifted(TermMap &work, const DimAtom &division, std::vector<Sp
       if (found == rest.end() || found->second % coefficient != 0)
         continue;
       int64_t shift = found->second / coefficient;
+      // Larger multiples were not made by keeping a remainder positive, and are written as they
+      // are.
       if (shift != -1 && shift != 1)
         continue;
       dividend.push_back({shift * *divisor, term.monomial});
@@ -287,6 +294,7 @@ std::string Printer::sum(Dim a) {
     for (const DimFactor &factor : monomial->factors)
       if (factor.atom->kind == DimAtomKind::FloorDiv)
         divisions.push_back(factor.atom);
+  // Remainders go first: a ceiling takes the division that a remainder needs.
   for (const DimAtom *division : divisions) {
     while (takeRemainder(work, *division, products)) {
     }

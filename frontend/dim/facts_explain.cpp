@@ -45,6 +45,7 @@ static std::string explainOrder(const FactSet &facts, const Verdict &verdict) {
   DimContext &dims = facts.context();
   Dim greater = verdict.a, less = verdict.b;
   std::optional<int64_t> least = facts.lowerBound(dims.sub(greater, less));
+  // Which of both is greater is not part of the verdict; the bound of their difference tells.
   if (!least || *least <= 0) {
     std::swap(greater, less);
     least = facts.lowerBound(dims.sub(greater, less));
@@ -130,6 +131,8 @@ MissingFact missingFact(const FactSet &facts, const Verdict &verdict) {
     auto allowed = [&](SymbolId symbol) {
       return isParameter(dims, symbol) || dims.symbol(symbol).kind == SymbolKind::ScalarValue;
     };
+    // The user can state facts about parameters and scalars only. Thus symbols of loops are
+    // replaced by their bounds first, unless that makes the condition false for certain.
     Dim least = facts.symbolicLowerBound(dims.sub(b, a), allowed);
     if (least && !least.isConstant() && !facts.proveLessEqual(dims.constant(0), least).isFalse())
       std::tie(a, b) = sides(dims, least);

@@ -41,6 +41,7 @@ void Formatter::setAnchor(NodeId id, size_t lineIndex) {
     return;
   }
   TokenIndex first = tree_.node(id).firstToken;
+  // Nothing stands before the anchor that could have another width.
   if (anchor <= first)
     return;
   std::string upTo = flat(first, anchor + 1);
@@ -52,6 +53,8 @@ void Formatter::align() {
   for (size_t i = 0; i < lines_.size();) {
     size_t end = i + 1;
     const OutputLine &first = lines_[i];
+    // Only what was aligned in the source stays aligned; lines that begin in different columns by
+    // chance or by intent are left so.
     while (first.anchor > 0 && end < lines_.size() && lines_[end].anchor > 0 &&
            lines_[end].indent == first.indent && lines_[end].sourceAnchor == first.sourceAnchor)
       ++end;
@@ -59,6 +62,8 @@ void Formatter::align() {
     auto anchorColumn = [&](const OutputLine &l) { return columnsOf(l.text.substr(0, l.anchor)); };
     for (size_t k = i; k < end && first.anchor > 0; ++k)
       column = std::max(column, anchorColumn(lines_[k]));
+    // A group is aligned whole or not at all: a line that would become too long would be broken,
+    // and broken lines have no anchor, so the next formatting would give another result.
     bool room = first.anchor > 0 && end > i + 1;
     for (size_t k = i; k < end && room; ++k)
       room = lines_[k].indent + columnsOf(lines_[k].text) + column - anchorColumn(lines_[k]) <=
@@ -79,6 +84,7 @@ void Formatter::align() {
                                        : columnsOf(l.text.substr(last + 1));
     };
     for (size_t k = i; k < end; ++k)
+      // Comments are aligned after the code, because its alignment moves their columns.
       column = std::max(column, widthOf(lines_[k]) + 2);
     for (size_t k = i; k < end; ++k)
       if (!lines_[k].comment.empty()) {

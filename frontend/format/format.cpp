@@ -28,6 +28,7 @@ std::string essence(std::string_view text, const TokenList &list) {
     size_t next = i + 1;
     while (next < list.tokens.size() && list.tokens[next].kind == TokenKind::Semicolon)
       ++next;
+    // Formatting may add or remove the comma before a closing bracket, and nothing else.
     bool trailing = list.tokens[i].kind == TokenKind::Comma && next < list.tokens.size() &&
                     (list.tokens[next].kind == TokenKind::RParen ||
                      list.tokens[next].kind == TokenKind::RBracket);

@@ -78,6 +78,7 @@ void Formatter::blankLine() {
 void Formatter::addComment(const Trivia &trivia, unsigned indent, bool ownLine) {
   std::string text = textOf(trivia.begin, trivia.end);
   bool lineComment = trivia.kind != TriviaKind::BlockComment;
+  // Behind a comment that ends with its line there is no room for another one.
   if (ownLine || lines_.empty() || lines_.back().closed) {
     OutputLine added;
     added.indent = indent;
@@ -267,6 +268,8 @@ void Formatter::splitAtCommas(TokenIndex a, TokenIndex b, unsigned indent) {
   auto part = [&](TokenIndex from, TokenIndex to) {
     if (from >= to)
       return;
+    // Without a comma at this depth there is one part, which is the whole again; only then
+    // operators may be the next place to break.
     bool wholeRange = from == a && to == b;
     if (fits(from, to, indent + (roles_[to - 1] & kTrailingComma ? 1 : 0)))
       emit(from, to, indent);

@@ -129,6 +129,8 @@ void Formatter::measure() {
   malformed_.assign(count + 1, 0);
   for (TokenIndex i = 0; i < count; ++i) {
     uint32_t before = spaceBefore(i);
+    // Comments that end with the line cannot stand within one; ranges that have some do not fit,
+    // whatever their width is.
     bool trouble = false;
     for (const Trivia &t : tree_.triviaBefore(i)) {
       if (t.kind < TriviaKind::LineComment)
@@ -138,6 +140,7 @@ void Formatter::measure() {
       before = std::max(before, 1u) + columnsOf(text) + 1;
     }
     leading_[i] = before;
+    // Whether a trailing comma is written depends on the break, so the flat width is without it.
     uint32_t own = roles_[i] & kTrailingComma ? 0 : columnsOf(tree_.tokenText(i));
     cumulative_[i + 1] = cumulative_[i] + before + own;
     trouble_[i + 1] = trouble_[i] + trouble;

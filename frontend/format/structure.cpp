@@ -179,6 +179,7 @@ size_t Formatter::joinedItems(const Container &container, size_t first, unsigned
     std::vector<Container> bodies = bodiesOf(id);
     return bodies.empty() || isInline(id, bodies, indent);
   };
+  // Declarations stand in lines of their own; only statements may share one.
   if (container.node == tree_.root() || !simple(container.items[first]))
     return first;
   while (last + 1 < container.items.size()) {
@@ -211,6 +212,8 @@ void Formatter::items(const Container &container, unsigned indent) {
       item(container.items[i], indent);
     at = tree_.node(container.items[last]).endToken;
     bool tall = lines_.size() > code + 1;
+    // Declarations of several lines are set apart by an empty line; those of one line, such as
+    // imports, may stand together.
     if (isFile && i > 0 && (tall || previousTall) && start > 0 && !lines_[start].text.empty()) {
       lines_.insert(lines_.begin() + static_cast<std::ptrdiff_t>(start), OutputLine());
       ++lastCode_;

@@ -139,9 +139,12 @@ void Lexer::lexTrivia() {
       reportedUtf8 = false;
       addTrivia(TriviaKind::Newline, begin);
     } else if (c == '\r' || c == '\f' || c == '\v') {
+      // A carriage return alone ends no line, so lines have the same numbers as in editors.
       ++at;
       addTrivia(TriviaKind::Whitespace, begin);
     } else if (begin == 0 && isFileStart && text.substr(0, 3) == "\xEF\xBB\xBF") {
+      // A byte order mark is accepted at the start of a file only; elsewhere it is an invisible
+      // character, which is reported.
       at += 3;
       addTrivia(TriviaKind::Whitespace, begin);
     } else if (c == '/' && peek(1) == '/') {
@@ -172,6 +175,7 @@ void Lexer::lexBlockComment() {
   uint32_t depth = 0;
   do {
     if (done()) {
+      // The span is the opening alone: the rest of the file would be marked otherwise.
       error(DiagId::UnterminatedComment, span(begin, begin + 2), {},
             [&](DiagnosticBuilder &b) { b.help("`/* */` nests: every `/*` needs its own `*/`"); });
       break;
@@ -183,6 +187,7 @@ void Lexer::lexBlockComment() {
       --depth;
       at += 2;
     } else {
+      // A statement ends at a comment of several lines as it does at the end of a line.
       newline |= peek() == '\n';
       ++at;
     }
@@ -219,6 +224,7 @@ void Lexer::lexWord() {
     foreign = true;
     at += c.length;
   }
+  // The whole word is one token with one report, instead of one report for each letter.
   if (foreign) {
     error(DiagId::NonAsciiName, span(begin, at), {std::string(text.substr(begin, at - begin))},
           [](DiagnosticBuilder &b) {
@@ -277,6 +283,7 @@ void Lexer::lexNumber() {
       digits([](char c) { return c == '0' || c == '1'; });
   } else {
     digits(isDigit);
+    // `0..n` is a range and `1.T` no number, so a point belongs to it only with a digit behind.
     if (peek() == '.' && isDigit(peek(1))) {
       kind = TokenKind::FloatLiteral;
       ++at;
@@ -289,6 +296,8 @@ void Lexer::lexNumber() {
       digits(isDigit);
     }
   }
+  // Letters right behind a number are taken with it, or `1f` would be reported as a missing
+  // operator.
   uint32_t suffix = at;
   while (isNamePart(peek()))
     ++at;
@@ -318,6 +327,7 @@ void Lexer::checkEscape(uint32_t &i, bool &malformed) {
     uint32_t digit = i + 2;
     while (digit < at && isHexDigit(text[digit]))
       ++digit;
+    // Six digits hold every code point of Unicode.
     good = digit < at && text[digit] == '}' && digit > i + 2 && digit <= i + 8;
     i = good ? digit : i;
   }

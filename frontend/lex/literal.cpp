@@ -102,6 +102,7 @@ DecimalLiteral decimalLiteralValue(std::string_view text) {
     if (text[i] == '.')
       fraction = true;
     else if (text[i] != '_') {
+      // Leading zeros are left out, so that the number of digits says how large the number is.
       if (text[i] != '0' || !result.digits.empty())
         result.digits += text[i];
       exponent -= fraction;
@@ -112,6 +113,7 @@ DecimalLiteral decimalLiteralValue(std::string_view text) {
     int64_t written = 0;
     for (char c : text.substr(i))
       if (c >= '0' && c <= '9')
+        // The exponent saturates: beyond this, every type overflows or rounds to 0.
         written = std::min<int64_t>(written * 10 + (c - '0'), 1'000'000'000);
     exponent += negative ? -written : written;
   }

@@ -235,6 +235,8 @@ static void parseHeaderClauses(Parser &p, NodeId (&slots)[9]) {
                                                             : 0;
     if (slot == 0)
       return;
+    // Clauses in a wrong order are reported and still taken, so that the check of the body knows
+    // them.
     if (slots[slot] != kNoNode)
       p.error(DiagId::DuplicateClause, {std::string(p.text())});
     else if (slot < last)

@@ -30,6 +30,8 @@ static NodeId parseGenericParam(Parser &p) {
   if (!p.accept(TokenKind::Colon)) {
     param = p.make(NodeKind::DimParam, first, {name});
   } else {
+    // A single word is a constraint of an element type; anything longer is the domain of a
+    // dimension, as in `N: 1..64`.
     bool word = p.at(TokenKind::Identifier) &&
                 (p.kind(1) == TokenKind::Comma || p.kind(1) == TokenKind::RBracket);
     if (word) {
@@ -66,6 +68,7 @@ static NodeId parseParam(Parser &p) {
   NodeId name = parseName(p, "a parameter");
   NodeId type = kNoNode;
   if (p.expect(TokenKind::Colon)) {
+    // `inout` is no keyword, and a type of that name may have a shape.
     bool marked = p.atWord("inout") && p.kind(1) != TokenKind::LBracket;
     if (marked)
       p.advance();

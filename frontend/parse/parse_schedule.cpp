@@ -41,6 +41,7 @@ static void parseScheduleItems(Parser &p, TokenIndex open) {
       return p.expectCloser(TokenKind::RBrace, open);
     TokenIndex first = p.itemStart = p.position;
     NodeId item = parseScheduleItem(p);
+    // Each round consumes at least one token, or the loop would not end.
     if (p.position == first || !(p.atStatementEnd() || p.at(TokenKind::Comma))) {
       if (p.position != first)
         p.error(DiagId::ExpectedStatementEnd, {p.found()});

@@ -57,6 +57,7 @@ NodeId parseType(Parser &p) {
     return p.missing();
   }
   NodeId shape = kNoNode, place = kNoNode, strides = kNoNode, distribution = kNoNode;
+  // A bracket in a new line begins a list, not the shape of this type.
   if (p.at(TokenKind::LBracket) && p.continues())
     shape = parseShape(p);
   while (p.continues()) {
@@ -151,6 +152,7 @@ static NodeId parsePartialItem(Parser &p) {
   TokenIndex listFirst = p.position;
   size_t start = p.mark();
   p.push(parseName(p, "a level of the machine"));
+  // A comma before `name:` begins the next parameter, not a further level.
   while (p.at(TokenKind::Comma) && p.kind(1) == TokenKind::Identifier &&
          p.kind(2) != TokenKind::Colon) {
     p.advance();

@@ -136,6 +136,8 @@ static void removeConsequences(ProgramState &state,
       return false;
     if (lines.contains(lineOf(diagnostic.span)))
       return true;
+    // A declaration with a syntax error may have lost the line that declares a name, so only
+    // unknown names are dropped in all of it; other reports only in the same line.
     bool isMissingName =
         diagnostic.id == DiagId::UnknownName || diagnostic.id == DiagId::UnknownFunction;
     return isMissingName && std::any_of(decls.begin(), decls.end(), [&](Span span) {

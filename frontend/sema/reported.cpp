@@ -31,6 +31,7 @@ std::vector<const Expr *> reportedValues(const Expr &condition, const SourceMana
     auto sameText = [&](const Expr *other) {
       return sources.text(other->span) == sources.text(expr.span);
     };
+    // A value that is written twice is the same, since conditions have no effects.
     if (std::none_of(values.begin(), values.end(), sameText))
       values.push_back(&expr);
   };

@@ -48,6 +48,7 @@ std::string Tree::docComment(NodeId id) const {
     lineEnds = t.kind == TriviaKind::Newline      ? lineEnds + 1
                : t.kind == TriviaKind::Whitespace ? lineEnds
                                                   : 0;
+    // A comment that an empty line parts from the declaration is not about it.
     if (lineEnds > 1) {
       result.clear();
       any = false;
@@ -97,6 +98,8 @@ NodeId Tree::add(Node node, std::span<const NodeId> children) {
   for (NodeId child : children)
     if (child != kNoNode)
       height = std::max(height, heights_[child]);
+  // Everything behind walks the tree by recursion, whose depth this bounds; the file is refused
+  // with a report.
   if (height >= kMaxTreeHeight) {
     node.kind = NodeKind::Error;
     children = {};

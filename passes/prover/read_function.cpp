@@ -490,6 +490,7 @@ bool FunctionReader::readQueue(Operation *op, Step &step) {
 bool FunctionReader::readSync(Operation *op, Step &step) {
   auto flag = [&](StepKind kind, pto::PipeKind from, pto::PipeKind to) {
     step.kind = kind;
+    // A core has at most eight pipes, so a pair of them is a number below 64.
     step.imm = static_cast<int64_t>(pto::pipeOf(from)) * 8 + static_cast<int64_t>(pto::pipeOf(to));
   };
   if (auto set = dyn_cast<pto::SetFlagOp>(op)) {

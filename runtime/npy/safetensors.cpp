@@ -122,9 +122,12 @@ std::string safetensorsHeader(std::vector<SafeTensor> &tensors) {
                            {"data_offsets", {tensor.begin, tensor.end}}};
   }
   std::string text = header.dump();
+  // The format allows spaces behind the header, and readers that map the file want aligned data.
   text.resize((text.size() + alignment - 1) / alignment * alignment, ' ');
   uint64_t length = text.size();
   for (SafeTensor &tensor : tensors) {
+    // The offsets of the format count from the end of the header, whose length is known only now;
+    // those of the caller count from the start of the file.
     tensor.begin += sizeof length + text.size();
     tensor.end += sizeof length + text.size();
   }

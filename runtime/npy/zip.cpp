@@ -173,6 +173,7 @@ Failure readZipDirectory(std::span<const uint8_t> bytes, std::vector<ZipMember> 
   Fields fields(bytes);
   uint64_t at = directory.offset;
   for (uint64_t i = 0; i < directory.count; ++i) {
+    // Every length comes from the file, so each is checked before what it covers is read.
     if (!fields.holds(at, kDirectoryRowSize) || fields.u32(at) != kDirectorySignature)
       return fileFailure("the zip directory is damaged");
     uint64_t name = fields.u16(at + 28), extra = fields.u16(at + 30), comment = fields.u16(at + 32);

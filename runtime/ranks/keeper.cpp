@@ -76,6 +76,8 @@ void Keeper::heard(Member &member, const Message &message, const std::string &te
     ++come_;
     if (message.count > 0)
       expected_ = static_cast<uint32_t>(message.count);
+    // The keeper did not start these processes itself, as under `mpirun`; the ancestor they share
+    // is what has to end with them.
     if (!launcher_.isKnown() && !ownsLauncher_)
       launchedBy(launcherOf(member.process.pid()), false);
     break;
@@ -87,6 +89,8 @@ void Keeper::heard(Member &member, const Message &message, const std::string &te
     unfinished_.insert(text);
     break;
   case Message::Commits:
+    // After a failure nothing is committed any more, even if a rank asks for it before it has
+    // heard.
     if (isEnding_)
       break;
     isCommitting_ = true;
@@ -99,6 +103,7 @@ void Keeper::heard(Member &member, const Message &message, const std::string &te
   case Message::Ends:
     member.hasEnded = true;
     member.code = message.number;
+    // A failure that all ranks have alike is reported by the first one only.
     member.isShared = message.count != 0 && member.rank != 0;
     if (!member.isShared)
       fail({}, member.code);
@@ -284,6 +289,8 @@ void Keeper::lookForStandstill(double seconds) {
   bool moves = false, isBeginning = false;
   for (const Member &member : members_) {
     moves |= member.isDone || member.hasEnded || member.activity == kWorks;
+    // The start of MPI may take much longer than a step between ranks, and shows no progress
+    // meanwhile.
     isBeginning |= member.activity == kBegins;
     sum += member.progress;
   }

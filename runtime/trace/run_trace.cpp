@@ -144,6 +144,8 @@ std::map<std::string, int64_t> Analysis::criticalPath() const {
   if (!last)
     return parts;
   Place at = last->last;
+  // The path is walked backwards from the end. At each task it goes on with what began it last: the
+  // task before it on its thread, the one it waited for, or its submission.
   for (int64_t time = end; time > 0;) {
     const Recorder::Span &span = lanes[at.lane][at.span];
     auto number = static_cast<uint32_t>(span.task - 1);
@@ -155,6 +157,7 @@ std::map<std::string, int64_t> Analysis::criticalPath() const {
     int64_t from = std::max({before, ready, task(number).submitted});
     bool isSubmission = task(number).submitted > std::max(before, ready);
     parts["scheduler"] += std::max<int64_t>(0, time - from);
+    // Then the scheduler could not have been faster: the program itself came late.
     if (isSubmission)
       parts["program"] += std::max<int64_t>(0, std::min(time, from) - std::max(before, ready));
     time = std::min(time, std::max(before, ready));

@@ -9,6 +9,7 @@ namespace ptl {
 static bool differInRemainder(DimContext &dims, const AxisSet &a, const AxisSet &b) {
   int64_t divisor = 0, remainder = 0;
   auto useStep = [&](const AxisSet &set) {
+    // A single position has no step that matters.
     bool isPoint = dims.sub(set.stop, set.start).isConstant(1);
     if (isPoint)
       return true;
@@ -20,6 +21,8 @@ static bool differInRemainder(DimContext &dims, const AxisSet &a, const AxisSet 
   };
   if (!useStep(a) || !useStep(b))
     return false;
+  // Monomials are whole numbers, so each term with a symbol is a multiple of its coefficient,
+  // whatever the symbols are.
   for (const DimTerm &term : dims.sub(a.start, b.start).terms()) {
     if (term.monomial->isOne())
       remainder = term.coefficient;
@@ -81,6 +84,7 @@ bool ApartProof::byCases(const std::vector<AxisPair> &axes, const FactSet &facts
   for (const AxisPair &axis : axes)
     if (isApart(axis.earlier, axis.later, facts))
       return true;
+  // Each pair splits the proof into three cases, so their number is bounded.
   size_t rounds = std::min(known_.rounds.size(), maxRounds);
   size_t distinct = std::min(known_.distinct.size(), maxDistinct);
   if (next >= rounds + distinct)
@@ -94,6 +98,7 @@ bool ApartProof::byCases(const std::vector<AxisPair> &axes, const FactSet &facts
                                         : facts.proveLessEqual(pair.earlier, pair.later).isTrue();
   };
   for (Precedence order : {Precedence::Earlier, Precedence::Later, Precedence::Same})
+    // The regions are apart if they are so in every case that is possible.
     if (!isExcluded(order) && !byCases(axes, ordered(facts, pair, order), next + 1, quotients))
       return false;
   return true;
@@ -107,6 +112,8 @@ bool ApartProof::byQuotients(const std::vector<AxisPair> &axes, const FactSet &f
     collectQuotients(axis.earlier, earlier);
     collectQuotients(axis.later, later);
   }
+  // All pairs are tried, and each try may go a level deeper: the bounds keep programs with long
+  // index expressions from taking minutes.
   if (quotients == 0 || earlier.size() > 16 || later.size() > 16)
     return false;
   for (const Quotient &each : earlier)
@@ -127,6 +134,9 @@ bool ApartProof::byQuotient(const std::vector<AxisPair> &axes, const FactSet &fa
   auto fresh = [&](const char *name, SymbolKind kind) {
     return dims_.symbolDim(dims_.addSymbol(name, kind));
   };
+  // With `a = q*d + r` and `0 <= r < d`, different `a` differ in `q`, or agree in it and differ in
+  // `r`. A symbol of the kind of counts is known not to be negative, which is what `r` needs. A
+  // divisor that is a dimension is at least 1, as in types.
   ValuePair quotient{fresh("q", SymbolKind::ScalarValue), fresh("q'", SymbolKind::ScalarValue)};
   ValuePair rest{fresh("r", SymbolKind::RangeCount), fresh("r'", SymbolKind::RangeCount)};
   std::vector<AxisPair> split;

@@ -91,6 +91,7 @@ Proof conditionProof(Context &ctx, const Expr *condition) {
     return cast<ConstExpr>(condition)->intValue ? Proof::True : Proof::False;
   if (const auto *logical = dyn_cast<LogicalExpr>(condition)) {
     Proof lhs = conditionProof(ctx, logical->lhs), rhs = conditionProof(ctx, logical->rhs);
+    // One side may decide alone, even if nothing is known of the other.
     Proof decides = logical->isAnd ? Proof::False : Proof::True;
     if (lhs == decides || rhs == decides)
       return decides;
@@ -117,6 +118,8 @@ void assumeNot(Context &ctx, const Expr *condition) {
   if (isMissing(condition))
     return;
   if (const auto *logical = dyn_cast<LogicalExpr>(condition)) {
+    // The negation of `or` states both negations. That of `and` states only that one of both holds,
+    // which facts cannot say.
     if (!logical->isAnd) {
       assumeNot(ctx, logical->lhs);
       assumeNot(ctx, logical->rhs);
@@ -128,6 +131,8 @@ void assumeNot(Context &ctx, const Expr *condition) {
     return;
   const auto &[op, a, b] = *comparison;
   Span span = condition->span;
+  // Comparisons here are of integers, so the negation of `<=` is `>`; for floats it would not be,
+  // because of NaN.
   if (op == "!=")
     ctx.facts.addEqual(a, b, span);
   else if (op == "<=")

@@ -89,10 +89,12 @@ static void describeGap(FlowContext &flow, DiagnosticBuilder report, const Track
                              "` is known to be written, not `0:" + dims.toString(length) + "`");
       Region missing = part;
       AxisSet &gap = missing.axes[axis];
+      // What is missing of a stepped store are several slices, which no single one can name.
       if (!set.step.isConstant(1)) {
         report.help("the other remainders of `" + dims.toString(set.step) + "` are missing");
         return;
       }
+      // The gap lies behind what is written or, if that does not begin at 0, before it.
       bool startsAtZero = flow.ctx.facts.proveLessEqual(set.start, dims.constant(0)).isTrue();
       gap.start = startsAtZero ? set.stop : dims.constant(0);
       gap.stop = startsAtZero ? length : set.start;

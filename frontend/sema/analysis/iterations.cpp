@@ -67,6 +67,7 @@ void Iterations::moveOn(IterationPair &pair, const LoopDomain &domain) const {
 /// A head behind that one: any value in both.
 void Iterations::addLaterHead(IterationPair &pair, const LoopDomain &domain) const {
   LoopDomain earlier = domain;
+  // Inner loops of both iterations run over their own bounds, which may depend on the outer loop.
   for (Dim *dim : {&earlier.lo, &earlier.hi, &earlier.step, &earlier.size})
     *dim = *dim ? dims_.substitute(*dim, pair.earlier) : *dim;
   earlier.addFacts(pair.facts);
@@ -91,6 +92,8 @@ void Iterations::addLaterHead(IterationPair &pair, const LoopDomain &domain) con
 IterationPair Iterations::pair(size_t head) const {
   IterationPair pair{head, {}, {}, frame_.outside, {}, false};
   auto share = [&](SymbolId symbol) { pair.later.emplace(symbol, dims_.symbolDim(symbol)); };
+  // Heads outside of this one have the same value in both iterations: a pair that differs there is
+  // the matter of that outer head.
   for (size_t i = 0; i <= head; ++i) {
     const LoopDomain &domain = frame_.heads[i];
     for (Dim dim : {domain.lo, domain.hi, domain.step, domain.size})

@@ -64,6 +64,8 @@ std::optional<SymbolId> solvedSymbol(Dim dim, const std::function<bool(SymbolId)
     const DimAtom &atom = *term.monomial->factors[0].atom;
     if (atom.kind != DimAtomKind::Symbol || !which(atom.symbol))
       continue;
+    // A symbol that occurs in another term as well, even inside a division, has no solution that is
+    // free of it.
     auto uses = [&](const DimTerm &other) {
       return std::any_of(other.monomial->factors.begin(), other.monomial->factors.end(),
                          [&](const DimFactor &factor) {

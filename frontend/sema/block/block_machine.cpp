@@ -71,6 +71,8 @@ std::string whyNotOn(const Machine &machine, const BlockExpr &call, const ElemNa
   };
   add(call.ins, shape.ins);
   add(call.outs, shape.outs);
+  // An unknown element type, as of a generic kernel, leaves open what the instruction takes: then
+  // only its name is looked up, and the instance is checked again.
   for (std::string_view type : types)
     if (type.empty())
       types.clear();

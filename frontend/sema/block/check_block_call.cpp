@@ -81,6 +81,8 @@ static Expr *checkSignal(Context &ctx, NodeId node, bool isSignal, const CallArg
   }
   const BlockObject &object = *call->object->object;
   const PipeEnd &own = isSignal ? object.from : object.to;
+  // The hardware sets a flag from the pipe that produces and awaits it on the one that consumes, so
+  // each end belongs to one kind of core.
   if (!own.core.empty() && own.core != call->core)
     requireCore(ctx, call->span, isSignal ? "signal" : "wait", own.core);
   else if (call->core.empty() && ctx.isKind(DeclKind::ManualKernel))
@@ -142,6 +144,8 @@ static Expr *checkTPush(Context &ctx, NodeId node, const std::vector<CallArgumen
   call->ins = {tile};
   requireCore(ctx, call->span, "tpush", coreOfPlace(tile->type->place));
   BlockObject &object = *call->object->object;
+  // The direction of a pipe is that of its first push: cube cores push to vector cores and the
+  // other way round.
   bool toVector = call->core != "aiv";
   if (object.hasPush && object.toVector != toVector)
     ctx.sink.report(DiagId::PipeBothWays, call->span, {call->object->name})
@@ -150,6 +154,8 @@ static Expr *checkTPush(Context &ctx, NodeId node, const std::vector<CallArgumen
   object.toVector = toVector;
   const Type *part = partOf(ctx, *call->object, !toVector, tile->type->place, tile->type->layout);
   for (size_t axis = 0; axis < 2; ++axis) {
+    // A slot of the pipe holds the whole tile with its padding, so the capacity counts and not the
+    // valid length.
     Extent held{tile->type->extents[axis].capacity, {}, nullptr};
     if (!(extentsEqual(ctx, held, part->extents[axis]) == Proof::True) ||
         !(part->elem == tile->type->elem)) {

@@ -89,6 +89,8 @@ static Expr *checkWindow(Context &ctx, NodeId node, Expr *base, std::span<const 
     if (!slice)
       return errorExpr(ctx, node);
     Verdict inside =
+        // A window may reach into the padding of a tile, which lies in the buffer as well; outside
+        // of the capacity is other memory.
         ctx.facts.proveLessEqual(ctx.dims.add(slice->start, slice->length), extent.capacity);
     if (inside.isFalse()) {
       ctx.sink

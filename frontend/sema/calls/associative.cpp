@@ -47,6 +47,7 @@ static bool combines(const CallableDecl &decl) {
 
 bool readAssociative(Context &ctx, NodeId condition, WhereClause *clause) {
   NodeId name = skipParens(ctx, condition);
+  // The word is reserved in `where` alone; a constant of that name keeps its meaning.
   bool isIt = ctx.isKind(DeclKind::Fn) && ctx.tree.is(name, NodeKind::NameExpr) &&
               ctx.text(name) == kAssociativeText && !lookupValue(ctx, kAssociativeText);
   if (!isIt)
@@ -98,6 +99,8 @@ void checkElementwise(Context &ctx, const CallableDecl &decl) {
           refuse(expr->span);
       });
   };
+  // Scans combine many positions in one operation, and in an order of their own. A body with loops,
+  // stores or reductions over an axis would give something else for all positions than for each.
   for (const Stmt *stmt : decl.body->stmts) {
     if (stmt->kind == StmtKind::Let)
       look(cast<LetStmt>(stmt)->value);

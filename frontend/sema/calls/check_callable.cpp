@@ -328,6 +328,7 @@ static void fillDefaults(Binding &binding, const CallableDecl &callee) {
     Expr *value = i < callee.paramDefaults.size() ? callee.paramDefaults[i] : nullptr;
     if (value) {
       binding.values[i] = value;
+      // Shapes of other parameters and results may name this parameter.
       if (binding.params[i]->symbol && value->dim)
         binding.unifier.bindScalar(*binding.params[i]->symbol, value->dim);
       continue;
@@ -348,6 +349,7 @@ static void checkAllBound(Binding &binding, const CallableDecl &callee, CallExpr
     auto extent = binding.unifier.extentOf(dim.symbol);
     call->dimArgs.push_back(extent ? extent->length : Dim());
     if (!extent && !binding.failed) {
+      // The end of the call is its closing parenthesis, which the fix goes before.
       Span close = {span.file, span.end - 1, span.end - 1};
       ctx.sink.report(DiagId::DimensionNotFixed, span, {dim.name, callee.name})
           .label(dim.span, "declared here")
@@ -427,12 +429,14 @@ static void checkOverlap(Binding &binding) {
     if (!binding.params[i]->isInout || isMissing(binding.values[i]))
       continue;
     Local *root = rootLocal(binding.values[i]);
+    // Each pair is looked at once: two `inout`s would be reported twice otherwise.
     for (size_t j = 0; j < binding.params.size(); ++j) {
       if (i == j || isMissing(binding.values[j]) || (binding.params[j]->isInout && j < i))
         continue;
       std::vector<const Expr *> places;
       collectRoots(binding.values[j], places);
       for (const Expr *place : places)
+        // Scalars are copied before the call begins, so they may come from what it changes.
         if (root && rootLocal(place) == root && !surelyApart(ctx, binding.values[i], place) &&
             !place->type->isScalar()) {
           ctx.sink

@@ -102,6 +102,7 @@ static const Type *checkConcat(Context &ctx, const OpCall &call, const OpMatch &
     }
     Extent sum =
         makeExtent(ctx, ctx.dims.add(result.extents[axis].length, next.extents[axis].length));
+    // The length may be known to the run only; what is reserved for it is known if it is for both.
     if (!sum.capacity && result.extents[axis].capacity && next.extents[axis].capacity)
       sum.capacity = ctx.dims.add(result.extents[axis].capacity, next.extents[axis].capacity);
     result.extents[axis] = sum;

@@ -84,6 +84,7 @@ bool checkRequirements(Context &ctx, NodeId node, Unifier &unifier, const Callab
     Proof proof = conditionProof(ctx, condition);
     if (proof == Proof::True || isKnownOfData(ctx, condition))
       continue;
+    // What is neither proved nor refuted is checked when the program runs.
     if (proof == Proof::Unknown) {
       call->checks.push_back({condition, where.text, where.span});
       continue;

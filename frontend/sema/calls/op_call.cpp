@@ -39,6 +39,8 @@ std::optional<std::vector<int64_t>> normalizeAxes(Context &ctx, const OpCall &ca
   for (size_t i = 0; i < call.axes->size(); ++i) {
     int64_t axis = (*call.axes)[i];
     Span span = i < call.axisSpans.size() ? call.axisSpans[i] : call.span;
+    // Axes are counted from the end throughout, because `..` leaves open how many there are in
+    // front.
     int64_t fromEnd = axis < 0 ? axis : axis - rank;
     if (axis >= 0 && shape.prefix) {
       auto report = ctx.sink.report(DiagId::AxisBehindPrefix, span, {std::to_string(axis), type()});

@@ -124,6 +124,7 @@ void reportNoRecord(Context &ctx, NodeId node, std::string_view name,
 
 /// Whether the last axis of a value has extent 1 because a reduction kept it.
 static bool endsInKeptAxis(Context &ctx, const Expr *value, int depth = 0) {
+  // The search only words a report, so a chain of more than 8 values is not worth the time.
   if (!value || depth > 8 || !value->type->isArray() || value->type->extents.empty() ||
       !value->type->extents.back().length.isConstant(1))
     return false;

@@ -18,6 +18,8 @@ Expr *Translator::translateLocal(const LocalRefExpr *ref) const {
   for (const auto &[tunable, value] : call->tunables)
     if (tunable == ref->local)
       return value;
+  // A constant is the same in the caller; other locals that are no parameters are unknown there, so
+  // a condition about them is not checked at the call.
   if (ref->local->kind == LocalKind::Const)
     return ctx.program.make<LocalRefExpr>(*ref);
   if (!ref->dim)

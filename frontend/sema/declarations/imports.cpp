@@ -41,9 +41,12 @@ CheckedModule *Loader::find(const ImportRequest &request) {
   std::string why;
   for (const fs::path &place : request.places) {
     std::string path = normalPath(place);
+    // Modules are known by their normal path, so a module that two others import is checked once
+    // and its types are the same in both.
     if (auto known = modules.find(path); known != modules.end())
       return known->second;
     std::optional<FileId> file;
+    // The unsaved text of an editor comes before the file.
     auto overlay = state.options.overlays.find(place.string());
     if (overlay == state.options.overlays.end())
       overlay = state.options.overlays.find(path);

@@ -63,6 +63,7 @@ std::optional<Shape> broadcast(Context &ctx, const Shape &a, const Shape &b,
     return b;
   if (b.isScalar())
     return a;
+  // Nothing says which of the axes that `..` stands for would meet the further axes of the other.
   bool prefixMeetsAxes = (a.prefix && b.rank() > a.rank()) || (b.prefix && a.rank() > b.rank());
   if (prefixMeetsAxes) {
     mismatch->rankDiffers = true;
@@ -80,6 +81,8 @@ std::optional<Shape> broadcast(Context &ctx, const Shape &a, const Shape &b,
       out = x ? *x : *y;
     else if (extentsEqual(ctx, *x, *y) == Proof::True)
       out = richer(*x, *y);
+    // Only a constant 1 repeats. An extent that happens to be 1 in a run has to equal the other
+    // one, so the shape of a result does not depend on data.
     else if (x->length.isConstant(1))
       out = *y;
     else if (y->length.isConstant(1))
@@ -128,6 +131,8 @@ static std::vector<size_t> keptAxes(Context &ctx, const Shape &shape, const Shap
   size_t at = 0;
   for (size_t i = 0; i < shape.extents.size(); ++i) {
     const Extent &extent = shape.extents[i];
+    // An axis of 1 that meets an axis of 1 is matched only if no more axes are left than are
+    // wanted; otherwise it counts as a kept one.
     size_t left = shape.extents.size() - i, wanted = target.extents.size() - at;
     bool isOne = extent.length && extent.length.isConstant(1);
     if (at < target.extents.size() && !(isOne && left > wanted) &&

@@ -26,6 +26,8 @@ static size_t distance(std::string_view a, std::string_view b, size_t limit) {
   Row *before = &rows[0], *row = &rows[1], *next = &rows[2];
   for (size_t j = 0; j <= b.size(); ++j)
     (*row)[j] = static_cast<uint8_t>(j);
+  // Three rows of the table are enough: a transposition looks two rows back. A name has at most
+  // `kLongestName` letters here, so the distances fit in 8 bits.
   for (size_t i = 1; i <= a.size(); ++i) {
     (*next)[0] = static_cast<uint8_t>(i);
     for (size_t j = 1; j <= b.size(); ++j) {
@@ -96,6 +98,7 @@ static bool suggestModules(Context &ctx, DiagnosticBuilder builder, std::string_
     if (const CheckedModule *module = findImportedModule(ctx.state, ctx.moduleScope, each);
         module && moduleExports(ctx, *module, name))
       bound.push_back(each);
+  // The imports are kept in a hash table, and reports must not depend on its order.
   std::sort(bound.begin(), bound.end());
   bool isCallable = isWanted(DeclSpace::Callable);
   for (const std::string &module : bound) {

@@ -87,6 +87,7 @@ private:
       open += axis.count() == kNoNode;
       levels_.push_back(std::move(level));
     }
+    // The number of parts of the open axis is what the others leave of all parts.
     if (open > 1)
       refuse(
           tree_.span(mesh), std::string(tree_.text(mesh)),

@@ -118,6 +118,8 @@ ValueId Placer::choice(const IfExpr &expr) {
   if (std::optional<PageForm> form = pageFormOf(expr, sink_))
     return page(expr, *form);
   PlacedChoice choice{expr.condition, condition(*expr.condition, "this `if`")};
+  // Both arms begin with the values from before the `if`, and none may change them: an `if` that
+  // has a value becomes a choice between two values, where assignments of one arm would be lost.
   const std::map<const Local *, ValueId> before = frame_->locals;
   auto walked = [&](bool isThen, const Block *block) {
     return arm(choice, isThen, [&]() -> std::optional<ValueId> {

@@ -24,6 +24,7 @@ ValueId Placer::value(const Expr &expr) {
   case ExprKind::LocalRef:
     return local(cast<LocalRefExpr>(expr));
   case ExprKind::Dim:
+    // Each part works out sizes by itself, so they may depend on nothing that only one of them has.
     if (!isKnown(inProgram(expr.dim)))
       refuse(expr, "this number", "it is no matter of sizes and counters of loops");
     return number(expr.dim);

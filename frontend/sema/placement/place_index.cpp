@@ -32,6 +32,9 @@ std::optional<PlacedValue> placeIndex(DimContext &dims, const PlacedValue &base,
                  return at.cuts(static_cast<int64_t>(next) -
                                 static_cast<int64_t>(made.shape.size()));
                })) {
+      // One position of an axis that is cut lies on one part only, so it is no index of what each
+      // part has.
+      // Position 0 of an axis of length 1 only drops the axis, which is a change of the shape.
       if (!made.shape[next].isConstant(1) || !item.value->dim.isConstant(0))
         positions.emplace_back(next, inProgram(item.value->dim));
       ++next;
@@ -43,6 +46,7 @@ std::optional<PlacedValue> placeIndex(DimContext &dims, const PlacedValue &base,
   for (LevelPlacement &at : made.placement)
     if (at.isCut()) {
       size_t cut = made.shape.size() - static_cast<size_t>(-at.axis);
+      // The cut axis was not indexed, so it is an axis of the result, only counted otherwise.
       auto place = std::ranges::find(axes, std::optional(cut));
       at.axis = (place - axes.begin()) - static_cast<int64_t>(axes.size());
     }

@@ -201,6 +201,7 @@ void Placer::assign(const AssignStmt &stmt) {
            "results are assigned once, whole, and outside of loops");
   ValueId id = value(*stmt.value);
   std::vector<Dim> shape = shapeOf(*stmt.target->type);
+  // The check has found the extents equal or repeated; only axes that are missing in front remain.
   if (placed_.values[id].shape.size() != shape.size())
     refuse(*stmt.value, "this assignment", "the value would be repeated; say `broadcast`");
   if (isVar) {
@@ -211,6 +212,8 @@ void Placer::assign(const AssignStmt &stmt) {
   const Placement &wanted = wanted_[stmt.target];
   Placement have = placed_.values[id].placement;
   for (size_t level = 0; level < have.size(); ++level) {
+    // What every part has whole it can cut by itself, or keep on one part, without a movement, unless a level below has
+    // cut the axis: then its blocks would be blocks of the whole, not of the outer block.
     bool isFree = have[level].isWhole() &&
                   (wanted[level].isSingle() ||
                    (wanted[level].isCut() && !cutInside(have, level, wanted[level].axis)));

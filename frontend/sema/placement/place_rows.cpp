@@ -57,6 +57,8 @@ private:
         return refuse("it names a level twice");
       over_.push_back(level);
     }
+    // Levels are numbered from the outside, and the movement goes over the outer ones first,
+    // however they are written.
     std::ranges::sort(over_);
     return true;
   }

@@ -194,6 +194,8 @@ bool isLinear(const OpExpr &expr, std::span<const PlacedOperand> operands, Fold 
   case OpId::Reshape:
   case OpId::Broadcast:
     return partial == 1;
+  // A maximum of maxima is the maximum of all, while the maximum of a sum is not that of its
+  // summands.
   case OpId::Max:
     return fold == Fold::Max && partial == operands.size();
   case OpId::Min:
@@ -202,14 +204,19 @@ bool isLinear(const OpExpr &expr, std::span<const PlacedOperand> operands, Fold 
     return fold == Fold::Max;
   case OpId::ReduceMin:
     return fold == Fold::Min;
+  // These are linear: the sum over the parts may be taken behind them. A value that is the same on
+  // every part would be added once for each, so all operands have to be partial.
   case OpId::Add:
   case OpId::Sub:
   case OpId::Neg:
   case OpId::ReduceSum:
     return fold == Fold::Sum && partial == operands.size();
+  // A product is linear in each factor, but not in both at once.
   case OpId::Mul:
   case OpId::Matmul:
     return fold == Fold::Sum && partial == 1 && othersWhole;
+  // The dividend may be partial: division distributes over sums of floats up to rounding, but not
+  // over those of integers, where each quotient is cut to a whole number.
   case OpId::Div:
     return fold == Fold::Sum && partial == 1 && othersWhole && operands[0].placement.isPartial() &&
            isFloat(elem);
@@ -253,6 +260,8 @@ PlacementVerdict placeCut(const OpExpr &expr, std::span<const PlacedOperand> ope
   }
   for (size_t i = 0; i < operands.size(); ++i) {
     if (operands[i].placement.isCut()) {
+      // Blocks have to meet each other: they are cut along the same axis, and lie on the parts in
+      // the same order.
       if (labelAt(i, operands[i].placement.axis) != label ||
           operands[i].placement.turn != operands[cut].placement.turn) {
         verdict.kind = PlacementVerdict::Kind::Conflict;

@@ -61,6 +61,7 @@ static std::vector<PartExtent> partExtents(const DimContext &dims, const PlacedP
     PartExtent &extent = extents[axisOf(value, at)];
     const std::optional<uint32_t> &count = placed.levels[level].count;
     if (extent.number && count)
+      // The last part may have fewer; the text says the length of a full block.
       extent.number = (*extent.number + *count - 1) / *count;
     else
       extent.number.reset();

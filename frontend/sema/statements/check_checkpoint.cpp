@@ -52,6 +52,7 @@ CheckpointClause *checkCheckpoint(Context &ctx, NodeId node, const ForStmt &loop
       if (*keep < 1)
         ctx.sink.report(DiagId::CountNotPositive, ctx.span(view.keep()),
                         {"the number of checkpoints that stay", std::to_string(*keep)});
+      // After the report the number is mended, so that what uses it need not expect 0.
       clause->keep = std::max<int64_t>(*keep, 1);
     }
   return clause;

@@ -90,6 +90,8 @@ static Block *checkArm(Context &ctx, NodeId node, const Type *expected) {
     auto *block = ctx.program.make<Block>();
     block->span = ctx.span(node);
     HoistedValues::Scope values(ctx.hoistedValues);
+    // What the inner `if` hoists may be evaluated in this arm only: the outer condition may be what
+    // makes it legal.
     std::vector<Stmt *> outer;
     outer.swap(ctx.hoisted);
     block->value = checkIfValue(ctx, node, expected);
@@ -97,6 +99,7 @@ static Block *checkArm(Context &ctx, NodeId node, const Type *expected) {
     ctx.hoisted = std::move(outer);
     return block;
   }
+  // Symbols are numbered in the order of their making, so those of the block come behind this one.
   SymbolId marker = ctx.dims.addSymbol("", SymbolKind::ScalarValue);
   Block *block = checkBlock(ctx, node, true, expected);
   if (block->value && namesSymbolSince(block->value->type, marker)) {
@@ -153,6 +156,7 @@ Expr *checkIfValue(Context &ctx, NodeId node, const Type *expected) {
     return expr;
   }
   expr->type = unifyArms(ctx, expr);
+  // The value is known as a dimension only if both arms give the same one.
   bool bothInt = expr->type->isInt() && expr->thenBlock->value->dim &&
                  expr->thenBlock->value->dim == expr->elseBlock->value->dim;
   if (bothInt)

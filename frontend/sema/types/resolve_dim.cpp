@@ -164,6 +164,7 @@ static Dim dimOfCall(Context &ctx, NodeId node) {
   if (!ctx.tree.is(call.callee(), NodeKind::NameExpr))
     return reportNotDim(ctx, node, "dimensions know the calls `cdiv`, `min` and `max`");
   std::string_view name = ctx.tree.mainText(call.callee());
+  // A function that the user declares under such a name is no operation of dimensions.
   bool isKnown = (name == "cdiv" || name == "min" || name == "max") && !lookupCallable(ctx, name);
   if (!isKnown)
     return reportNotDim(ctx, node, "dimensions know the calls `cdiv`, `min` and `max`");

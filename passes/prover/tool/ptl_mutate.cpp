@@ -44,6 +44,7 @@ static int runFile(const char *path, const Options &options) {
     llvm::errs() << path << ": " << (module ? "no such machine" : "not readable") << "\n";
     return 2;
   }
+  // The time of the processor is counted, because many files are proved side by side.
   std::clock_t start = std::clock();
   prove::ProofResult proof = prove::proveBlock(*module, *machine);
   double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
@@ -55,6 +56,7 @@ static int runFile(const char *path, const Options &options) {
                              {"milliseconds", seconds * 1e3}};
   llvm::errs() << prove::toText(proof);
   bool failed = !proof.findings.empty();
+  // A change to code that has a fault already tells nothing about what the prover would find.
   if (!options.proveOnly && (!failed || options.anyway)) {
     prove::MutationReport report = prove::mutate(*module, *machine, options.confirm);
     summary["killed"] = report.killed;

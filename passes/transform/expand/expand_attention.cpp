@@ -337,6 +337,7 @@ Value Attention::scoresOf(Value value, llvm::DenseMap<Value, Value> &known) {
   llvm::SmallVector<int64_t> dropped;
   for (size_t axis = 0; axis < rank; ++axis) {
     size_t behind = rank - axis; // 1: the columns
+    // A row or column for all scores stays as short as it is: the operations on tiles repeat it.
     bool isOne = extents[axis].isOne();
     if (behind > 2)
       dropped.push_back(static_cast<int64_t>(axis));
@@ -355,6 +356,8 @@ Value Attention::scoresOf(Value value, llvm::DenseMap<Value, Value> &known) {
                             depthLength_);
     made = cloneWith(b_, op, {query_, keys}, type);
   } else if (op && op->getBlock() == parts_.product->getBlock() && isElementwise(op)) {
+    // What is computed from the scores is computed again for each tile. Operations of other blocks
+    // are loaded as they are, since their operands may not be known in the grid.
     llvm::SmallVector<Value> operands;
     for (Value operand : op->getOperands())
       operands.push_back(scoresOf(operand, known));
@@ -469,6 +472,7 @@ void Attention::makeGrid(Value ref) {
                    filled({rows_, width_}, number(0))};
   auto loop = b_.create<scf::ForOp>(loc_, constant(0), allColumns, constant(tileColumns_),
                                     ValueRange(start));
+  // Two stages let the next keys come while the present ones are multiplied.
   attrs::pipeline.set(loop, 2);
   {
     OpBuilder::InsertionGuard inLoop(b_);

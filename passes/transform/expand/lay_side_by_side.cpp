@@ -171,6 +171,8 @@ void PartCopy::copyTile(llvm::ArrayRef<Along> along, llvm::ArrayRef<Value> at) {
       steps.push_back(step);
     if (isOne || !along[kept].isRow)
       dropped.push_back(axis);
+    // A position counts the elements of the slice, and an element of the slice lies `step` apart in
+    // its source.
     offsets.push_back(isOne ? offset : add(offset, step ? times(at[kept], step) : at[kept]));
     counts.push_back(isOne ? constant(1) : lengths[kept]);
     kept += isOne ? 0 : 1;

@@ -339,6 +339,8 @@ Value PiecesEmitter::joinParts(Operation *op, Value upTo) {
         own.tag = axis(own.id).role;
     return load(access);
   };
+  // All parts together fit one tile, of which one reduction makes the result; those before a piece
+  // are of another number for each piece, and are combined in a loop.
   if (!upTo && role != TileAxis::Single) {
     TileAxis &parts = axis(parts_);
     parts.position = constant(0);

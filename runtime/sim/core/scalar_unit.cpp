@@ -141,6 +141,7 @@ static bool runPlain(CoreState &core, const Step &step) {
     registers.scalar(step.result) = Scalar::integer(core.subBlock);
     return true;
   case StepKind::SubBlockCount:
+    // A kernel for cube cores alone has no vector core in its group; its only core counts as one.
     registers.scalar(step.result) = Scalar::integer(std::max(core.group.numVector(), 1));
     return true;
   case StepKind::InitQueue:

@@ -156,6 +156,8 @@ static bool loadParameters(func::FuncOp func, Kernel &kernel, std::string &error
       parameter.bytes = bytes.getInt();
     parameters.push_back(std::move(parameter));
   }
+  // A mixed kernel has a function for each kind of core, and a launch passes both the same
+  // arguments.
   if (kernel.parameters.empty())
     kernel.parameters = std::move(parameters);
   else if (kernel.parameters.size() != parameters.size())

@@ -34,6 +34,7 @@ static std::string listOfTasks(const Timeline &t, const TaskAnalysis &tasks) {
 std::string taskPage(const Report &report) {
   const Timeline &t = report.timeline;
   const TaskAnalysis &tasks = report.analysis.tasks;
+  // A single kernel has no gaps between tasks; its own report says all.
   if (tasks.kernels < 2)
     return "";
   std::string text =
