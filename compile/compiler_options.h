@@ -3,6 +3,7 @@
 
 #include "codegen/cpu/function_objects.h"
 #include "codegen/cpu/native.h"
+#include "compile/fault.h"
 #include "frontend/base/disk_cache.h"
 #include "frontend/sema/check.h"
 #include "machines/machine.h"
@@ -15,13 +16,6 @@
 #include <string>
 
 namespace ptl {
-
-/// An error of the compiler itself.
-struct Fault {
-  std::string stage;   ///< where the compiler failed
-  std::string message; ///< and why, in its own words
-  std::string ir;      ///< the program at that stage; empty if there is none
-};
 
 struct CompilerOptions {
   int level = 2;            ///< `-O`

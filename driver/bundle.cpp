@@ -38,7 +38,7 @@ static std::string fileNameFor(std::string path) {
 }
 
 std::string writeBundle(const std::string &folder, const SourceManager &sources,
-                        const Bundle &bundle) {
+                        const Fault &fault) {
   // A second failure of one process adds to the same folder.
   if (::mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST)
     return std::strerror(errno);
@@ -48,12 +48,12 @@ std::string writeBundle(const std::string &folder, const SourceManager &sources,
     if (reason.empty())
       writeOutput(folder + "/" + name, text, &reason);
   };
-  add("report.txt", versionText() + "stage: " + bundle.stage + "\nmessage: " + bundle.message +
+  add("report.txt", versionText() + "stage: " + fault.stage + "\nmessage: " + fault.message +
                         "\ncommand: " + commandLine() + "\n");
   for (FileId id = 0; id < sources.size(); ++id)
     add(fileNameFor(sources.file(id).path()), sources.file(id).text());
-  if (!bundle.ir.empty())
-    add("failing.mlir", bundle.ir);
+  if (!fault.ir.empty())
+    add("failing.mlir", fault.ir);
   return reason;
 }
 

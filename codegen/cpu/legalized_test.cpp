@@ -41,25 +41,12 @@ std::string legalized(const std::string &text, const std::string &machine) {
   return result;
 }
 
-std::string arrayOf(const std::string &elem) { return "!ptl.array<" + elem + "[N], gm>"; }
-
-/// y = op(a, b …) on N elements; as many operands of the type as wanted.
-std::string functionFor(const std::string &name, const std::string &op, int operands,
-                        const std::string &elem, const std::string &result,
-                        const std::string &attributes) {
-  std::string in = arrayOf(elem), out = arrayOf(result), parameters, names, types;
-  for (int i = 0; i < operands; ++i) {
-    std::string value = "%x" + std::to_string(i);
-    parameters += value + ": " + in + " {ptl.name = \"x" + std::to_string(i) + "\"}, ";
-    names += (i ? ", " : "") + value;
-    types += (i ? ", " : "") + in;
-  }
-  return "func.func @" + name + "(" + parameters + "%y: !ptl.ref<" + result +
-         "[N], gm>, %N: index) attributes {ptl.kind = \"fn\"} {\n"
-         "  %c0 = arith.constant 0 : index\n  %r = \"ptl." +
-         op + "\"(" + names + ") " + attributes + " : (" + types + ") -> " + out +
-         "\n  ptl.store %r, %y[%c0][%N] drop [] : " + out + ", !ptl.ref<" + result +
-         "[N], gm>\n  return\n}\n";
+/// Operands of which each is a parameter of its own.
+std::vector<std::string> namesOf(int operands) {
+  std::vector<std::string> names;
+  for (int i = 0; i < operands; ++i)
+    names.push_back("x" + std::to_string(i));
+  return names;
 }
 
 struct Elem {
@@ -82,7 +69,7 @@ public:
   void add(const std::string &op, int operands, const Elem &in, const Elem &out,
            const std::string &attributes = "") {
     std::string name = "f" + std::to_string(cases.size());
-    text_ += functionFor(name, op, operands, in.name, out.name, attributes);
+    text_ += functionOf(name, op, namesOf(operands), in.name, out.name, attributes);
     cases.push_back(
         {name, op + " " + attributes + " from " + in.name + " to " + out.name, in, out, operands});
   }
@@ -482,8 +469,8 @@ TEST_P(Legalized, OnlyInstructionsAreLeft) {
   int number = 0;
   auto add = [&](const std::string &op, int operands, const Elem &in, const Elem &out,
                  const std::string &attributes = "") {
-    text +=
-        functionFor("f" + std::to_string(number++), op, operands, in.name, out.name, attributes);
+    text += functionOf("f" + std::to_string(number++), op, namesOf(operands), in.name, out.name,
+                       attributes);
   };
   std::vector<Elem> reals = {f16, bf16, f32}, all(std::begin(integers), std::end(integers));
   all.insert(all.end(), reals.begin(), reals.end());

@@ -22,33 +22,14 @@ const Elem elems[] = {
     {"ui32", PTL_U32, false}, {"ui64", PTL_U64, false},
 };
 
-std::string arrayOf(const std::string &elem) { return "!ptl.array<" + elem + "[N], gm>"; }
-
-// y = op(x, x …) on 37 elements.
-std::string functionFor(const std::string &name, const std::string &op, int operands,
-                        const std::string &elem, const std::string &result,
-                        const std::string &attributes) {
-  std::string in = arrayOf(elem), out = arrayOf(result), names, types;
-  for (int i = 0; i < operands; ++i) {
-    names += i ? ", %x" : "%x";
-    types += (i ? ", " : "") + in;
-  }
-  return "func.func @" + name + "(%x: " + in + " {ptl.name = \"x\"}, %y: !ptl.ref<" + result +
-         "[N], gm>, %N: index) attributes {ptl.kind = \"fn\"} {\n"
-         "  %c0 = arith.constant 0 : index\n"
-         "  %r = \"ptl." +
-         op + "\"(" + names + ") " + attributes + " : (" + types + ") -> " + out +
-         "\n  ptl.store %r, %y[%c0][%N] drop [] : " + out + ", !ptl.ref<" + result +
-         "[N], gm>\n  return\n}\n";
-}
-
 /// Functions gathered into one module: compiling each alone would take most of the time.
 class Batch {
 public:
   void add(const std::string &op, int operands, const Elem &elem, const std::string &result,
            PtlElem resultCode, const std::string &attributes = "") {
     std::string name = "f" + std::to_string(cases_.size());
-    text_ += functionFor(name, op, operands, elem.name, result, attributes);
+    std::vector<std::string> names(static_cast<size_t>(operands), "x");
+    text_ += functionOf(name, op, names, elem.name, result, attributes);
     cases_.push_back({name, op + " on " + elem.name + " to " + result, elem.code, resultCode});
   }
   void run() {

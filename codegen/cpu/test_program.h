@@ -12,6 +12,7 @@
 #include "runtime/context.h"
 #include "runtime/schedule/pool.h"
 
+#include <algorithm>
 #include <sys/mman.h>
 
 namespace ptl::cpu::testing {
@@ -64,6 +65,28 @@ inline JitCode::Symbols runtimeSymbols() {
 inline Processor testProcessor() {
   const char *name = std::getenv("PTL_TEST_CPU");
   return name ? Processor::named(name) : Processor::host();
+}
+
+/// A function `y = op(operands)` on N elements of a type, as text. Operands of one name are one
+/// parameter.
+inline std::string functionOf(const std::string &name, const std::string &op,
+                              const std::vector<std::string> &operands, const std::string &elem,
+                              const std::string &result, const std::string &attributes) {
+  auto arrayOf = [](const std::string &of) { return "!ptl.array<" + of + "[N], gm>"; };
+  std::string in = arrayOf(elem), out = arrayOf(result), parameters, names, types;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    if (std::find(operands.begin(), operands.begin() + i, operands[i]) == operands.begin() + i)
+      parameters += "%" + operands[i] + ": " + in + " {ptl.name = \"" + operands[i] + "\"}, ";
+    names += (i ? ", %" : "%") + operands[i];
+    types += (i ? ", " : "") + in;
+  }
+  return "func.func @" + name + "(" + parameters + "%y: !ptl.ref<" + result +
+         "[N], gm>, %N: index) attributes {ptl.kind = \"fn\"} {\n"
+         "  %c0 = arith.constant 0 : index\n"
+         "  %r = \"ptl." +
+         op + "\"(" + names + ") " + attributes + " : (" + types + ") -> " + out +
+         "\n  ptl.store %r, %y[%c0][%N] drop [] : " + out + ", !ptl.ref<" + result +
+         "[N], gm>\n  return\n}\n";
 }
 
 /// What tile-level IR becomes; null, and the test fails, if the text is no module.

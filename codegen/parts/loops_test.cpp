@@ -195,8 +195,7 @@ protected:
 
   RunResult run(const std::vector<Value> &args, uint32_t hosts, uint32_t chips, bool resumes) {
     const CallableDecl &decl = *checked_->find("train");
-    DiagnosticSink sink;
-    auto placed = placeProgram(*checked_->program, *decl.module->tree, decl, sink);
+    auto placed = checked_->placed(decl);
     PartsOptions options;
     options.shape = {{"host", hosts}, {"chip", chips}};
     options.checkpoints = {true, resumes, [&](const std::string &note) { notes_ += note + "\n"; }};

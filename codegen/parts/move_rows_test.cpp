@@ -82,8 +82,7 @@ std::string failureOf(const Value &to, int64_t room) {
   CheckedText checked(text);
   EXPECT_TRUE(checked.ok()) << checked.errors();
   const CallableDecl &decl = *checked.find("p");
-  DiagnosticSink sink;
-  auto placed = placeProgram(*checked.program, *decl.module->tree, decl, sink);
+  auto placed = checked.placed(decl);
   EXPECT_TRUE(placed);
   std::vector<Value> args = {numbers({8, 2}, 1), to, numbers({8, 1}, 2), numbers({3, 1, 1}, 3),
                              Value::integer(room)};

@@ -41,6 +41,11 @@ struct CheckedText {
         return decl;
     return nullptr;
   }
+  /// Where all of a declaration lies; nothing if it cannot be placed.
+  std::optional<PlacedProgram> placed(const CallableDecl &decl) const {
+    DiagnosticSink problems;
+    return placeProgram(*program, *decl.module->tree, decl, problems);
+  }
 };
 
 /// Whole numbers from -3 to 3 in an order that has no period of a shape.
@@ -77,8 +82,7 @@ inline std::string difference(const Value &a, const Value &b, double tolerance =
 inline std::string compareOnShape(const CheckedText &checked, const CallableDecl &decl,
                                   const std::vector<Value> &args, const MachineShape &shape,
                                   uint64_t seed, double tolerance = 0, bool mayStop = false) {
-  DiagnosticSink sink;
-  auto placed = placeProgram(*checked.program, *decl.module->tree, decl, sink);
+  auto placed = checked.placed(decl);
   if (!placed)
     return "not placed";
   RunResult expected = reference::runEntry(*checked.program, checked.sources, decl, args);

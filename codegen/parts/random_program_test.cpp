@@ -113,9 +113,7 @@ std::optional<RandomValue> RandomProgram::tried(const std::string &name, const D
   lets_.push_back(drawn.before + "    let " + name + " = " + drawn.text + "\n");
   CheckedText checked(program("f32[M, N, K] over host by N, chip by M", "sizes"));
   const CallableDecl *decl = checked.ok() ? checked.find("p") : nullptr;
-  DiagnosticSink sink;
-  auto placed = decl ? placeProgram(*checked.program, *decl->module->tree, *decl, sink)
-                     : std::optional<PlacedProgram>();
+  auto placed = decl ? checked.placed(*decl) : std::optional<PlacedProgram>();
   if (placed)
     for (const auto &[local, id] : placed->locals)
       if (local->name == name) {

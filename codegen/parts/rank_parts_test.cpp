@@ -79,8 +79,7 @@ private:
 std::string compareOnRanks(const CheckedText &checked, const CallableDecl &decl,
                            const std::vector<Value> &args, uint32_t hosts, uint32_t chips,
                            const MachineShape &shape) {
-  DiagnosticSink sink;
-  auto placed = placeProgram(*checked.program, *decl.module->tree, decl, sink);
+  auto placed = checked.placed(decl);
   if (!placed)
     return "not placed";
   Mailboxes mail(hosts * chips);
@@ -132,8 +131,7 @@ program p[M](a: i32[M] over chip by M, b: i32[M] over chip by M) -> (y: i32[M]) 
 )");
   ASSERT_TRUE(checked.ok()) << checked.errors();
   const CallableDecl &decl = *checked.find("p");
-  DiagnosticSink sink;
-  auto placed = placeProgram(*checked.program, *decl.module->tree, decl, sink);
+  auto placed = checked.placed(decl);
   ASSERT_TRUE(placed);
   RefArray divisors = reference::zeroArray(ElemKind::I32, {4});
   for (int64_t i : {0, 1, 3})

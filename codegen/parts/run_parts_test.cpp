@@ -179,8 +179,7 @@ TEST(Parts, ExampleOnManyParts) {
   EXPECT_EQ(compareOnParts(checked, *checked.find("data_parallel"), layer, 4, 1), "");
   for (const char *name : {"tensor_parallel", "sequence_parallel"}) {
     const CallableDecl &decl = *checked.find(name);
-    DiagnosticSink sink;
-    auto placed = placeProgram(*checked.program, *decl.module->tree, decl, sink);
+    auto placed = checked.placed(decl);
     ASSERT_TRUE(placed);
     RunResult expected = reference::runEntry(*checked.program, checked.sources, decl, layer);
     for (uint32_t parts : {1u, 2u, 3u, 4u, 5u, 8u, 16u}) {
@@ -235,8 +234,7 @@ where M < 6
 )");
   ASSERT_TRUE(checked.ok()) << checked.errors();
   const CallableDecl &decl = *checked.find("p");
-  DiagnosticSink sink;
-  auto placed = placeProgram(*checked.program, *decl.module->tree, decl, sink);
+  auto placed = checked.placed(decl);
   ASSERT_TRUE(placed);
   PartsOptions options;
   options.shape = {{"chip", 4}};

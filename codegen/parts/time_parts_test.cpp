@@ -109,9 +109,8 @@ TEST(TimeParts, APartThatThereIsNotHasNoTime) {
 TEST(TimeParts, SaysWhatDoesNotFit) {
   CheckedText checked("program p[B](x: f32[B] over chip by B) -> (y: f32[B]) at host {\n"
                       "    y = all_gather(x, over: chip)\n}\n");
-  DiagnosticSink sink;
   const CallableDecl &decl = *checked.find("p");
-  auto placed = placeProgram(*checked.program, *decl.module->tree, decl, sink);
+  auto placed = checked.placed(decl);
   std::string why;
   Grid grid(placed->levels, {9});
   chipsOf(placed->levels, grid, someFabric(), why);

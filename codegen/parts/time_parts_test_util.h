@@ -32,9 +32,8 @@ struct Timed {
         TimedHow how = {})
       : checked(text) {
     EXPECT_TRUE(checked.ok()) << checked.errors();
-    DiagnosticSink sink;
     const CallableDecl &decl = *checked.find(entry);
-    placed = placeProgram(*checked.program, *decl.module->tree, decl, sink);
+    placed = checked.placed(decl);
     counts = countsOn(placed->levels, shape, why);
     grid.emplace(placed->levels, counts);
     TimeQuestion question{*placed,

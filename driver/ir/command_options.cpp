@@ -10,7 +10,7 @@ namespace ptl {
 /// Gives what is said of the bundle.
 static std::string keepAsBundle(const SourceManager &sources, const Fault &fault) {
   std::string folder = bundleFolder();
-  std::string reason = writeBundle(folder, sources, {fault.stage, fault.message, fault.ir});
+  std::string reason = writeBundle(folder, sources, fault);
   return reason.empty() ? "`" + folder + "` has what shows this again"
                         : "`" + folder + "` cannot be written: " + reason;
 }

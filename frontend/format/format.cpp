@@ -7,10 +7,7 @@
 #include <algorithm>
 
 namespace ptl {
-namespace {
 
-/// All tokens but `;` and trailing commas, then all comments, without white space: what formatting
-/// keeps.
 std::string essence(std::string_view text, const TokenList &list) {
   std::string tokens, comments;
   auto append = [&](std::string &result, uint32_t begin, uint32_t end) {
@@ -37,6 +34,8 @@ std::string essence(std::string_view text, const TokenList &list) {
   }
   return tokens + comments;
 }
+
+namespace {
 
 FormatResult unchanged(const Tree &tree, const char *reason) {
   FormatResult result;

@@ -1,4 +1,4 @@
-// The working state of the formatter; inside `frontend/format` only.
+// The working state of the formatter; inside `frontend/format` and for its fuzzer only.
 #pragma once
 
 #include "frontend/format/format.h"
@@ -6,6 +6,10 @@
 #include <optional>
 
 namespace ptl {
+
+/// What formatting keeps of a text with these tokens: all but `;` and trailing commas, then all
+/// comments, without white space.
+std::string essence(std::string_view text, const TokenList &list);
 
 /// One line of output. Texts of comments may hold line ends.
 struct OutputLine {

@@ -189,24 +189,20 @@ static LogicalResult verifyValue(Operation *op, Type value, Type base, size_t dr
   return success();
 }
 
-LogicalResult StoreOp::verify() {
-  if (failed(verifyBox(*this, getRef().getType(), getOffsets().size(), getLengths().size(),
-                       getSteps().size(), getDropped(), Type())))
+/// Of an operation that writes a value to a box of `base`.
+template <typename Op> static LogicalResult verifyWrite(Op op, Type base) {
+  if (failed(verifyBox(op, base, op.getOffsets().size(), op.getLengths().size(),
+                       op.getSteps().size(), op.getDropped(), Type())))
     return failure();
   // An index array needs to know its axis.
-  if (getIndex() && !getIndexAxis())
-    return emitOpError("scatters without `indexAxis`");
-  return verifyValue(*this, getValue().getType(), getRef().getType(), getDropped().size());
+  if (op.getIndex() && !op.getIndexAxis())
+    return op.emitOpError("scatters without `indexAxis`");
+  return verifyValue(op, op.getValue().getType(), base, op.getDropped().size());
 }
 
-LogicalResult InsertOp::verify() {
-  if (failed(verifyBox(*this, getDest().getType(), getOffsets().size(), getLengths().size(),
-                       getSteps().size(), getDropped(), Type())))
-    return failure();
-  if (getIndex() && !getIndexAxis())
-    return emitOpError("scatters without `indexAxis`");
-  return verifyValue(*this, getValue().getType(), getDest().getType(), getDropped().size());
-}
+LogicalResult StoreOp::verify() { return verifyWrite(*this, getRef().getType()); }
+
+LogicalResult InsertOp::verify() { return verifyWrite(*this, getDest().getType()); }
 
 // ---- Grid ---------------------------------------------------------------------------------------
 

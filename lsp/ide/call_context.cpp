@@ -16,7 +16,7 @@ std::optional<TokenIndex> tokenBefore(const Tree &tree, uint32_t offset) {
   return static_cast<TokenIndex>(next - tokens.begin() - 1);
 }
 
-static int depthOf(TokenKind kind) {
+int depthOf(TokenKind kind) {
   switch (kind) {
   case TokenKind::LParen:
   case TokenKind::LBracket:

@@ -31,6 +31,9 @@ struct Callee {
 /// The callee of the call whose `(` is given; all empty if unknown.
 Callee calleeOf(Workspace &workspace, File &file, size_t place, const CallContext &call);
 
+/// 1 for a bracket that opens, -1 for one that closes, 0 for other tokens.
+int depthOf(TokenKind kind);
+
 /// The token behind which a byte stands: the last that ends at or before it.
 std::optional<TokenIndex> tokenBefore(const Tree &tree, uint32_t offset);
 

@@ -14,21 +14,6 @@ bool isWord(Kind kind) {
   return kind == Kind::Identifier || isKeyword(kind) || isElementType(kind);
 }
 
-int depthOf(Kind kind) {
-  switch (kind) {
-  case Kind::LParen:
-  case Kind::LBracket:
-  case Kind::LBrace:
-    return 1;
-  case Kind::RParen:
-  case Kind::RBracket:
-  case Kind::RBrace:
-    return -1;
-  default:
-    return 0;
-  }
-}
-
 bool isDeclarationWord(Kind kind) { return kind >= Kind::Import && kind <= Kind::Struct; }
 bool isCallableWord(Kind kind) {
   return kind == Kind::Fn || kind == Kind::Kernel || kind == Kind::Program;

@@ -1,21 +1,9 @@
 // The state of the whole server, for `ptl/status`.
 #include "lsp/server/deferred.h"
 
-#include <cstdio>
-#include <unistd.h>
+#include "frontend/base/process_memory.h"
 
 namespace ptl::lsp {
-
-/// Bytes of the process that are in memory; 0 if the system does not say.
-static long residentBytes() {
-  long pages = 0, resident = 0;
-  if (FILE *file = std::fopen("/proc/self/statm", "r")) {
-    if (std::fscanf(file, "%ld %ld", &pages, &resident) != 2)
-      resident = 0;
-    std::fclose(file);
-  }
-  return resident * ::sysconf(_SC_PAGESIZE);
-}
 
 void status(Server &server, const json &, const Reply &reply) {
   const FeasibilityQueue &feasibility = server.feasibility;

@@ -1,5 +1,6 @@
 #include "lsp/worker/worker.h"
 
+#include "frontend/base/process_memory.h"
 #include "lsp/worker/hover.h"
 #include "lsp/worker/limits.h"
 #include "lsp/worker/view.h"
@@ -109,16 +110,6 @@ Json Worker::stages() const {
                       {"machine", machineName(info.machine)}});
   return {
       {"stages", std::move(list)}, {"targets", MachineSet().chips()}, {"usualTarget", kUsualChip}};
-}
-
-static int64_t residentBytes() {
-  long size = 0, resident = 0;
-  if (FILE *file = std::fopen("/proc/self/statm", "r")) {
-    if (std::fscanf(file, "%ld %ld", &size, &resident) != 2)
-      resident = 0;
-    std::fclose(file);
-  }
-  return resident * ::sysconf(_SC_PAGESIZE);
 }
 
 Json Worker::status() const {

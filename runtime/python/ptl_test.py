@@ -1,12 +1,12 @@
 """Tests of the Python module on the hand-made library: `ptl_test.py LIBRARY`."""
 
+import concurrent.futures
 import gc
 import os
 import pathlib
 import stat
 import sys
 import tempfile
-import threading
 import unittest
 import unittest.mock
 
@@ -160,11 +160,9 @@ class Calls(unittest.TestCase):
                 if not (self.sample.double_rows(x) == 2).all():
                     wrong.append(1)
 
-        threads = [threading.Thread(target=work) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        with concurrent.futures.ThreadPoolExecutor(4) as threads:
+            for done in [threads.submit(work) for _ in range(4)]:
+                done.result()
         self.assertEqual(wrong, [])
 
 

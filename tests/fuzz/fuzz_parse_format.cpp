@@ -1,6 +1,6 @@
 // The parser makes a tree of any text; the formatter keeps its tokens and comments and is
 // idempotent.
-#include "frontend/format/format.h"
+#include "frontend/format/formatter.h"
 #include "frontend/lex/lexer.h"
 #include "frontend/parse/parse.h"
 #include "tests/fuzz/fuzz_input.h"
@@ -46,32 +46,10 @@ static void checkTree(const Tree &tree) {
   }
 }
 
-/// All tokens but `;` and trailing commas, then all comments, without white space.
-static std::string essence(std::string_view text) {
-  SourceFile file(0, "", std::string(text));
+/// What formatting has to keep of a text.
+static std::string essenceOf(const SourceFile &file) {
   DiagnosticSink sink;
-  TokenList list = lex(file, sink);
-  std::string result;
-  auto append = [&](uint32_t begin, uint32_t end) {
-    for (char c : text.substr(begin, end - begin))
-      if (c != ' ' && c != '\t' && c != '\r' && c != '\n')
-        result += c;
-    result += '\n';
-  };
-  for (size_t i = 0; i < list.tokens.size(); ++i) {
-    size_t next = i + 1;
-    while (next < list.tokens.size() && list.tokens[next].kind == TokenKind::Semicolon)
-      ++next;
-    bool trailing = list.tokens[i].kind == TokenKind::Comma && next < list.tokens.size() &&
-                    (list.tokens[next].kind == TokenKind::RParen ||
-                     list.tokens[next].kind == TokenKind::RBracket);
-    if (!trailing && list.tokens[i].kind != TokenKind::Semicolon)
-      append(list.tokens[i].begin, list.tokens[i].end);
-  }
-  for (const Trivia &trivia : list.trivia)
-    if (trivia.kind >= TriviaKind::LineComment)
-      append(trivia.begin, trivia.end);
-  return result;
+  return essence(file.text(), lex(file, sink));
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -83,11 +61,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                 "a marked error that was not reported");
   checkTree(tree);
   FormatResult once = format(tree);
-  fuzz::require(essence(once.text) == essence(file.text()), "formatting lost text");
+  SourceFile formatted(1, "<formatted>", once.text);
+  fuzz::require(essenceOf(formatted) == essenceOf(file), "formatting lost text");
   // The formatter's own safety net is for mistakes in it.
   for (const UntouchedRegion &region : once.untouched)
     fuzz::require(region.reason.find("meaning") == std::string::npos, "the formatter gave up");
-  SourceFile formatted(1, "<formatted>", once.text);
   DiagnosticSink again;
   Tree secondTree = parse(formatted, again);
   FormatResult twice = format(secondTree);

@@ -1,11 +1,11 @@
 """Operators of PyTorch made of kernels: `torch_operators.py BUILD`. Skipped, by name, where PyTorch is not installed."""
 
+import concurrent.futures
 import gc
 import os
 import pathlib
 import sys
 import tempfile
-import threading
 import traceback
 import unittest
 
@@ -477,11 +477,9 @@ class Threads(unittest.TestCase):
                 if not (weight.grad == 64).all():
                     wrong.append(1)
 
-        threads = [threading.Thread(target=work) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        with concurrent.futures.ThreadPoolExecutor(4) as threads:
+            for done in [threads.submit(work) for _ in range(4)]:
+                done.result()
         self.assertEqual(wrong, [])
 
 

@@ -210,13 +210,20 @@ bool CallMaker::make() {
 
 } // namespace
 
-Signature randomFunction(const std::string &name, uint64_t seed) {
-  Maker m = makerOfTensors(seed);
+/// The name and the parameters of something on some axes, with what stands for these axes in its header.
+static Signature signatureOnAxes(Maker &m, const std::string &name, std::vector<std::string> &dims,
+                                 std::vector<std::string> &wheres) {
   Signature signature;
   signature.name = name;
-  std::vector<std::string> dims, wheres;
   m.axes = someAxes(m, dims, wheres);
   addParams(m, signature, m.axes);
+  return signature;
+}
+
+Signature randomFunction(const std::string &name, uint64_t seed) {
+  Maker m = makerOfTensors(seed);
+  std::vector<std::string> dims, wheres;
+  Signature signature = signatureOnAxes(m, name, dims, wheres);
   m.depth = m.chance(50) ? 3 : 2;
   m.statements(static_cast<int>(m.below(m.depth == 3 ? 6 : 3)), m.depth);
   Type type = m.chance(70) ? m.any(m.variables).type : Type{ElemKind::F32, {m.axes[0], m.axes[1]}};
@@ -230,11 +237,8 @@ Signature randomFunction(const std::string &name, uint64_t seed) {
 Signature randomOrchestration(const std::string &name, uint64_t seed,
                               const std::vector<Signature> &kernels) {
   Maker m = makerOfTensors(seed);
-  Signature signature;
-  signature.name = name;
   std::vector<std::string> dims, wheres;
-  m.axes = someAxes(m, dims, wheres);
-  addParams(m, signature, m.axes);
+  Signature signature = signatureOnAxes(m, name, dims, wheres);
   std::vector<Variable> changing;
   for (size_t i = 0, count = 1 + m.below(3); i < count; ++i) {
     if (m.chance(50))
