@@ -13,15 +13,15 @@ static ConstBits floatBits(double value) {
 
 /// A format with `mantissa` fraction bits: IEEE but for f8e4m3, which has no infinity and reaches
 /// 448.
-static ConstBits roundToFloat(const Rational &number, ElemKind kind) {
+static ConstBits roundToFloat(const Rational &number, ElemKind kind, RoundMode mode) {
   const ElemInfo &info = elemInfo(kind);
   int bias = (1 << (info.exponentBits - 1)) - 1;
   ConstBits bits;
   if (kind == ElemKind::F8E4M3) {
-    bits.floatValue = number.toFloat(info.mantissaBits + 1, 1 - bias, bias + 1);
+    bits.floatValue = number.toFloat(info.mantissaBits + 1, 1 - bias, bias + 1, mode);
     bits.fits = std::abs(bits.floatValue) <= 448;
   } else {
-    bits.floatValue = number.toFloat(info.mantissaBits + 1, 1 - bias, bias);
+    bits.floatValue = number.toFloat(info.mantissaBits + 1, 1 - bias, bias, mode);
     bits.fits = !std::isinf(bits.floatValue);
   }
   return bits;
@@ -44,7 +44,7 @@ static ConstBits roundToInteger(const Rational &number, ElemKind kind) {
   return bits;
 }
 
-ConstBits convertConst(const ConstValue &value, Elem elem) {
+ConstBits convertConst(const ConstValue &value, Elem elem, RoundMode mode) {
   ConstBits bits;
   ElemKind kind = elem.param ? ElemKind::F64 : elem.kind;
   if (value.kind == ConstKind::Bool) {
@@ -67,7 +67,7 @@ ConstBits convertConst(const ConstValue &value, Elem elem) {
                   value.number.isInteger();
       return bits;
     }
-    return toInteger ? roundToInteger(value.number, kind) : roundToFloat(value.number, kind);
+    return toInteger ? roundToInteger(value.number, kind) : roundToFloat(value.number, kind, mode);
   }
   if (elem.param) {
     bits.fits = elem.param->constraint == ElemConstraint::Float;
