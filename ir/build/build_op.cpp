@@ -1,5 +1,6 @@
 // Built-ins, by their records.
 #include "ir/build/build_op.h"
+#include "ir/build/build_check.h"
 #include "ir/build/build_dim.h"
 #include "ir/build/build_expr.h"
 #include "ir/build/build_type.h"
@@ -208,6 +209,38 @@ static void addParam(BuildContext &c, const OpExpr &expr, size_t position, int64
   }
 }
 
+static void checkLength(BuildContext &c, const OpExpr &expr, Dim length,
+                        const std::string &message) {
+  Dim root = length ? rootDim(c, length) : Dim();
+  if (!root || c.names.isNonNegative(root))
+    return;
+  mlir::Value value = emitRoot(c, root);
+  mlir::Value fits =
+      c.b.createOrFold<arith::CmpIOp>(c.here(expr), arith::CmpIPredicate::sge, value, c.index(0));
+  emitCheck(c, fits, "bounds", message, {value}, c.here(expr));
+}
+
+/// Lengths that an operation takes from numbers of the program, and not from arrays, may come out
+/// negative. Code behind relies on it that they are not: it would write outside of what it has.
+static void checkLengths(BuildContext &c, const OpExpr &expr) {
+  if (!c.binding.checked)
+    return;
+  if (expr.op->id == OpId::Pad) {
+    for (Dim margin : expr.shape)
+      checkLength(c, expr, margin, "`pad` by a negative number of elements");
+    return;
+  }
+  bool takesLengths = llvm::any_of(expr.op->params, [](const OpParam &param) {
+    return param.kind == ParamKind::Dims || param.kind == ParamKind::Dim ||
+           param.kind == ParamKind::ArrayType || param.kind == ParamKind::Range;
+  });
+  const Type &result = expr.type->kind == TypeKind::Tuple ? *expr.type->elements[0] : *expr.type;
+  if (takesLengths && result.isArray())
+    for (const ptl::Extent &extent : result.extents)
+      checkLength(c, expr, extent.length,
+                  "the extent `" + c.dims.toString(extent.length) + "` is {0}");
+}
+
 static Bound buildIndexOp(BuildContext &c, const OpExpr &expr) {
   Bound range = expr.args.empty() || !expr.args[0] ? Bound() : buildExpr(c, *expr.args[0]);
   OperationState state(c.here(expr), IndexOp::getOperationName());
@@ -259,6 +292,7 @@ static std::optional<mlir::Value> buildOnScalars(BuildContext &c, const OpExpr &
 }
 
 Bound buildOp(BuildContext &c, const OpExpr &expr) {
+  checkLengths(c, expr);
   if (expr.op->id == OpId::Index)
     return buildIndexOp(c, expr);
   if (expr.op->id == OpId::Random)
