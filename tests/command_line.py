@@ -45,6 +45,26 @@ program ranges[N](x: f32[N], n: int) -> (y: f32[1])
 {
     y[0] = sum(x[n..5])
 }
+
+program filled[N](x: f32[N], n: int) -> (y: f32[1])
+{
+    y[0] = sum(zeros(f32[N - n]))
+}
+
+program repeated[N](x: f32[N], n: int) -> (y: f32[1])
+{
+    y[0] = sum(broadcast(x[0:1], [N - n]))
+}
+
+program counted[N](x: f32[N], n: int) -> (y: f32[1])
+{
+    y[0] = f32(sum(index(N - n)))
+}
+
+program padded[N](x: f32[N], n: int) -> (y: f32[1])
+{
+    y[0] = sum(pad(x, before: [N - n], value: 1.0))
+}
 """
 BENCHES = """kernel product[M, N, K](a: f32[M, K], b: f32[K, N]) -> (c: f32[M, N])
 tune BM = 32, BN = 64, BK = 48
@@ -244,6 +264,10 @@ def stopped_programs(tools: Tools, folder: pathlib.Path) -> None:
         # Neither is empty, though no position is left.
         "steps": (20, "a slice ends at 5, before its start 9"),
         "ranges": (25, "a slice ends at 5, before its start 9"),
+        "filled": (30, "the extent `N - n` is -1"),
+        "repeated": (35, "the extent `N - n` is -1"),
+        "counted": (40, "the extent `N - n` is -1"),
+        "padded": (45, "`pad` by a negative number of elements"),
     }
     for target in ("cpu", "reference"):
         for entry, (line, reason) in wanted.items():
@@ -260,8 +284,9 @@ def stopped_programs(tools: Tools, folder: pathlib.Path) -> None:
     expect(tools.run("run", "stops.ptl", "--unknown", cwd=folder).code == 2)
     # A device is not here; the simulated chip stops as the others do.
     expect(tools.run("run", "stops.ptl", "--target", "a3", cwd=folder).code == 3)
-    simulated = ["run", "stops.ptl", "--entry", "requires", "--target", "a3", "--sim", "x=random()", "N=8", "n=9"]
-    expect(tools.run(*simulated, cwd=folder).code == 5, simulated)
+    for entry in ("requires", "filled", "repeated", "counted", "padded"):
+        simulated = ["run", "stops.ptl", "--entry", entry, "--target", "a3", "--sim", "x=random()", "N=8", "n=9"]
+        expect(tools.run(*simulated, cwd=folder).code == 5, simulated)
 
 
 def values_of_conditions(tools: Tools, folder: pathlib.Path) -> None:

@@ -35,19 +35,22 @@ ElemKind elemOf(const RunState &run, const Elem &elem) {
   stop(RunStatus::Fault, "the element type `" + elem.param->name + "` has no value");
 }
 
+int64_t lengthValue(const RunState &run, Dim dim, Span span) {
+  int64_t length = dimValue(run, dim, span);
+  if (length < 0)
+    stop(RunStatus::Bounds,
+         "the extent `" + run.program().dims->toString(dim) + "` is " + std::to_string(length),
+         span);
+  return length;
+}
+
 std::vector<int64_t> shapeOf(const RunState &run, const Type &type, Span span) {
   std::vector<int64_t> shape;
   if (type.prefix)
     // The leading axes are those that the call bound.
     shape = run.frame().prefix;
-  for (const Extent &extent : type.extents) {
-    shape.push_back(dimValue(run, extent.length, span));
-    if (shape.back() < 0)
-      stop(RunStatus::Bounds,
-           "the extent `" + run.program().dims->toString(extent.length) + "` is " +
-               std::to_string(shape.back()),
-           span);
-  }
+  for (const Extent &extent : type.extents)
+    shape.push_back(lengthValue(run, extent.length, span));
   return shape;
 }
 

@@ -11,6 +11,9 @@ std::optional<int64_t> tryDim(const RunState &run, Dim dim);
 /// The value of a dimension that has to have one. It stops the run where `tryDim` gives nothing.
 int64_t dimValue(const RunState &run, Dim dim, Span span = kNoSpan);
 
+/// The length of an axis; a negative one stops the run.
+int64_t lengthValue(const RunState &run, Dim dim, Span span = kNoSpan);
+
 /// The element type, where a type parameter stands for what the call of the frame bound.
 ElemKind elemOf(const RunState &run, const Elem &elem);
 

@@ -24,7 +24,8 @@ void addShape(RunState &run, const OpExpr &expr, BuiltinCall &call) {
   }
   std::vector<int64_t> dims;
   for (Dim dim : expr.shape)
-    dims.push_back(dimValue(run, dim, expr.span));
+    dims.push_back(call.op == OpId::Pad ? dimValue(run, dim, expr.span)
+                                        : lengthValue(run, dim, expr.span));
   if (call.op == OpId::Pad) {
     size_t rank = call.operands[0].shape().size(), named = dims.size() / 2;
     call.before.assign(rank, 0);
@@ -90,8 +91,10 @@ Value evalBuiltinOp(RunState &run, const OpExpr &expr) {
   call.op = expr.op->id;
   if (expr.op->opClass == OpClass::Effect)
     return evalEffect(run, expr);
-  if (call.op == OpId::Index)
+  if (call.op == OpId::Index) {
+    shapeOf(run, *expr.type, expr.span); // refuses a range that ends before its start
     call.range = indexRange(run, expr);
+  }
   call.operands = operandsOf(run, expr);
   size_t rank =
       call.operands.empty() || call.operands[0].isNone() ? 0 : call.operands[0].shape().size();

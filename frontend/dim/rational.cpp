@@ -56,11 +56,13 @@ std::optional<Rational> Rational::parse(std::string_view text) {
     if (unsigned radix = mark == 'x' ? 16 : mark == 'b' ? 2 : mark == 'o' ? 8 : 0)
       return parseRadix(text.substr(2), radix);
   }
+  // Products of natural numbers are quadratic in their length, so longer literals are refused.
   constexpr size_t longestLiteral = 4096;
   if (text.empty() || text.size() > longestLiteral)
     return std::nullopt;
   Natural digits;
   uint64_t chunk = 0, chunkScale = 1;
+  // 18 digits at a time fit in 64 bits; a product for each digit would cost 18 times as much.
   auto flush = [&] {
     digits = digits * Natural(chunkScale) + Natural(chunk);
     chunk = 0, chunkScale = 1;
@@ -96,12 +98,15 @@ std::optional<Rational> Rational::parse(std::string_view text) {
     for (; i < text.size(); ++i) {
       if (text[i] == '_')
         continue;
+      // The bound lies far beyond what is accepted below, and keeps the sum from overflowing.
       if (text[i] < '0' || text[i] > '9' || written > 100000)
         return std::nullopt;
       written = written * 10 + (text[i] - '0');
     }
     exponent += negative ? -written : written;
   }
+  // A literal of few characters must not make a number of millions of digits. The range holds every
+  // value of `f64` with all its digits.
   if (exponent < -10000 || exponent > 5000)
     return std::nullopt;
   if (exponent >= 0)
@@ -171,7 +176,25 @@ Rational Rational::floor() const {
   return Rational(negative_, quotient, Natural(1));
 }
 
-double Rational::toFloat(int precision, int minExponent, int maxExponent) const {
+/// Whether a magnitude goes to the next one, where `half` says how what was cut off compares with half
+/// of the last place.
+static bool goesOutwards(RoundMode mode, bool isNegative, bool isExact, int half, bool isOdd) {
+  switch (mode) {
+  case RoundMode::Even:
+    return half > 0 || (half == 0 && isOdd);
+  case RoundMode::Away:
+    return half >= 0;
+  case RoundMode::Zero:
+    return false;
+  case RoundMode::Down:
+    return isNegative && !isExact;
+  case RoundMode::Up:
+    return !isNegative && !isExact;
+  }
+  return false;
+}
+
+double Rational::toFloat(int precision, int minExponent, int maxExponent, RoundMode mode) const {
   if (isZero())
     return 0;
   auto lengthOf = [](const Natural &n) { return static_cast<int64_t>(n.bitLength()); };
@@ -188,7 +211,7 @@ double Rational::toFloat(int precision, int minExponent, int maxExponent) const 
   Natural rest;
   uint64_t significand = a.divide(b, &rest).toUint64().value_or(0);
   int half = rest.shiftLeft(1).compare(b);
-  significand += half > 0 || (half == 0 && (significand & 1));
+  significand += goesOutwards(mode, negative_, rest.isZero(), half, significand & 1);
   double value = std::ldexp(static_cast<double>(significand), static_cast<int>(unit));
   if (value >= std::ldexp(1.0, maxExponent) * 2)
     value = std::numeric_limits<double>::infinity();

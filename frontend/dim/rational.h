@@ -1,6 +1,8 @@
 // Exact rational numbers of any size, for constant expressions. Small values stay in machine words.
 #pragma once
 
+#include "frontend/base/round_mode.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -74,9 +76,10 @@ public:
   Rational operator/(const Rational &other) const;
   /// Largest integer not above.
   Rational floor() const;
-  /// Nearest-even value with `precision` bits of significand, subnormals below `2^minExponent`
-  /// (exponent of the smallest normal), infinite from where `2^(maxExponent+1)` would round to.
-  double toFloat(int precision, int minExponent, int maxExponent) const;
+  /// The value with `precision` bits of significand, subnormals below `2^minExponent` (exponent of
+  /// the smallest normal), infinite from where `2^(maxExponent+1)` would round to.
+  double toFloat(int precision, int minExponent, int maxExponent,
+                 RoundMode mode = RoundMode::Even) const;
   double toDouble() const { return toFloat(53, -1022, 1023); }
   /// `7`, `-1/3`.
   std::string toString() const;

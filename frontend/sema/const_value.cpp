@@ -15,7 +15,7 @@ static ConstBits floatBits(double value) {
 
 /// A format with `mantissa` fraction bits: IEEE but for f8e4m3, which has no infinity and reaches
 /// 448, f4e2m1, which reaches 6, and f8e8m0, of which a constant is a power of two.
-static ConstBits roundToFloat(const Rational &number, ElemKind kind) {
+static ConstBits roundToFloat(const Rational &number, ElemKind kind, RoundMode mode) {
   const ElemInfo &info = elemInfo(kind);
   int bias = (1 << (info.exponentBits - 1)) - 1;
   ConstBits bits;
@@ -24,10 +24,10 @@ static ConstBits roundToFloat(const Rational &number, ElemKind kind) {
     bits.fits = kind == ElemKind::F4E2M1 ? std::abs(number.toDouble()) <= 6
                                          : bits.floatValue == number.toDouble();
   } else if (kind == ElemKind::F8E4M3) {
-    bits.floatValue = number.toFloat(info.mantissaBits + 1, 1 - bias, bias + 1);
+    bits.floatValue = number.toFloat(info.mantissaBits + 1, 1 - bias, bias + 1, mode);
     bits.fits = std::abs(bits.floatValue) <= 448;
   } else {
-    bits.floatValue = number.toFloat(info.mantissaBits + 1, 1 - bias, bias);
+    bits.floatValue = number.toFloat(info.mantissaBits + 1, 1 - bias, bias, mode);
     bits.fits = !std::isinf(bits.floatValue);
   }
   return bits;
@@ -50,7 +50,7 @@ static ConstBits roundToInteger(const Rational &number, ElemKind kind) {
   return bits;
 }
 
-ConstBits convertConst(const ConstValue &value, Elem elem) {
+ConstBits convertConst(const ConstValue &value, Elem elem, RoundMode mode) {
   ConstBits bits;
   ElemKind kind = elem.param ? ElemKind::F64 : elem.kind;
   if (value.kind == ConstKind::Bool) {
@@ -73,7 +73,7 @@ ConstBits convertConst(const ConstValue &value, Elem elem) {
                   value.number.isInteger();
       return bits;
     }
-    return toInteger ? roundToInteger(value.number, kind) : roundToFloat(value.number, kind);
+    return toInteger ? roundToInteger(value.number, kind) : roundToFloat(value.number, kind, mode);
   }
   if (elem.param) {
     bits.fits = elem.param->constraint == ElemConstraint::Float;

@@ -43,8 +43,8 @@ struct ConstBits {
   bool fits = true; ///< false: out of range, or not an integer where one is needed
 };
 
-/// Converts once, to nearest even. A `T` converts to `double`.
-ConstBits convertConst(const ConstValue &value, Elem elem);
+/// Converts once; to floats with this rounding. A `T` converts to `double`.
+ConstBits convertConst(const ConstValue &value, Elem elem, RoundMode mode = RoundMode::Even);
 
 /// PTL spelling: `1/3`, `0.5`, `inf`, `true`.
 std::string toString(const ConstValue &value);

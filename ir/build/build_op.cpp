@@ -1,6 +1,7 @@
 // Built-ins, by their records.
 #include "ir/build/build_op.h"
 #include "ir/build/build_blocks.h"
+#include "ir/build/build_check.h"
 #include "ir/build/build_dim.h"
 #include "ir/build/build_expr.h"
 #include "ir/build/build_type.h"
@@ -211,6 +212,38 @@ static void addParam(BuildContext &c, const OpExpr &expr, size_t position, int64
   }
 }
 
+static void checkLength(BuildContext &c, const OpExpr &expr, Dim length,
+                        const std::string &message) {
+  Dim root = length ? rootDim(c, length) : Dim();
+  if (!root || c.names.isNonNegative(root))
+    return;
+  mlir::Value value = emitRoot(c, root);
+  mlir::Value fits =
+      c.b.createOrFold<arith::CmpIOp>(c.here(expr), arith::CmpIPredicate::sge, value, c.index(0));
+  emitCheck(c, fits, "bounds", message, {value}, c.here(expr));
+}
+
+/// Lengths that an operation takes from numbers of the program, and not from arrays, may come out
+/// negative. Code behind relies on it that they are not: it would write outside of what it has.
+static void checkLengths(BuildContext &c, const OpExpr &expr) {
+  if (!c.binding.checked)
+    return;
+  if (expr.op->id == OpId::Pad) {
+    for (Dim margin : expr.shape)
+      checkLength(c, expr, margin, "`pad` by a negative number of elements");
+    return;
+  }
+  bool takesLengths = llvm::any_of(expr.op->params, [](const OpParam &param) {
+    return param.kind == ParamKind::Dims || param.kind == ParamKind::Dim ||
+           param.kind == ParamKind::ArrayType || param.kind == ParamKind::Range;
+  });
+  const Type &result = expr.type->kind == TypeKind::Tuple ? *expr.type->elements[0] : *expr.type;
+  if (takesLengths && result.isArray())
+    for (const ptl::Extent &extent : result.extents)
+      checkLength(c, expr, extent.length,
+                  "the extent `" + c.dims.toString(extent.length) + "` is {0}");
+}
+
 static Bound buildIndexOp(BuildContext &c, const OpExpr &expr) {
   Bound range = expr.args.empty() || !expr.args[0] ? Bound() : buildExpr(c, *expr.args[0]);
   OperationState state(c.here(expr), IndexOp::getOperationName());
@@ -274,6 +307,7 @@ static bool computesWithHeld(BuildContext &c, const OpExpr &expr) {
 Bound buildOp(BuildContext &c, const OpExpr &expr) {
   if (computesWithHeld(c, expr))
     c.fail(DiagId::OnlyHeld, expr.span, {std::string(expr.op->name), "an element type here"});
+  checkLengths(c, expr);
   if (expr.op->id == OpId::Index)
     return buildIndexOp(c, expr);
   if (expr.op->id == OpId::Random)

@@ -20,6 +20,7 @@ public:
   Dim nameOf(Dim length);
   /// The least constant that is known to bound a length from above.
   std::optional<int64_t> upperBound(Dim length) const { return facts_.upperBound(length); }
+  bool isNonNegative(Dim length) const { return facts_.proveNonNegative(length).isTrue(); }
 
   /// Whether a length is known to be a multiple of a number.
   bool isMultiple(Dim length, int64_t of) {

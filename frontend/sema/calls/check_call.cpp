@@ -84,7 +84,7 @@ static ConversionArgs conversionArgs(Context &ctx, NodeId node, const std::strin
       result.round = isTag ? roundByName(tag) : std::nullopt;
       if (!result.round) {
         ctx.sink.report(DiagId::UnknownEnumValue, ctx.span(arg.value),
-                        {std::string(tag), "round", "`.even` `.away` `.zero` `.floor` `.ceil`"});
+                        {std::string(tag), "round", "`.even` `.away` `.zero` `.down` `.up`"});
         result.ok = false;
       }
     } else if (arg.name == "saturate") {
@@ -118,7 +118,8 @@ static Expr *convertConstant(Context &ctx, NodeId node, const ConstValue &value,
     return nullptr;
   ConstValue untyped = value;
   untyped.type.reset();
-  return makeConst(ctx, untyped, scalarType(ctx, target), node);
+  return makeConst(ctx, untyped, scalarType(ctx, target), node,
+                   args.round.value_or(RoundMode::Even));
 }
 
 static Expr *checkConversion(Context &ctx, NodeId node, Elem target) {
@@ -149,6 +150,8 @@ static Expr *checkConversion(Context &ctx, NodeId node, Elem target) {
   }
   bool fromFloat =
       !elemIs(type->elem, ElemConstraint::Integer) && !(type->elem == Elem{ElemKind::Bool});
+  // A `T: number` may turn out to be an integer type, so its conversions have to say how they
+  // round.
   bool toInteger = elemIs(target, ElemConstraint::Integer) ||
                    (target.param && !elemIs(target, ElemConstraint::Float) &&
                     target.param->constraint != ElemConstraint::Bool);
@@ -214,6 +217,8 @@ static Expr *checkFunction(Context &ctx, NodeId node, const CallableDecl &callee
 
 static Expr *callByName(Context &ctx, NodeId node, std::string_view name, const Type *expected) {
   std::vector<CallArgument> args = callArguments(ctx, node);
+  // What the user declares comes before what is built in, so new operations never change old
+  // programs.
   CalleeRef ref = lookupCallable(ctx, name);
   if (ref.callable)
     return checkFunction(ctx, node, *ref.callable, args);

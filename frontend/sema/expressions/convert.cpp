@@ -51,7 +51,8 @@ static bool fitsGeneric(const ConstValue &value, const TypeParam &param) {
   return false;
 }
 
-Expr *makeConst(Context &ctx, const ConstValue &value, const Type *type, NodeId node) {
+Expr *makeConst(Context &ctx, const ConstValue &value, const Type *type, NodeId node,
+                RoundMode mode) {
   if (type->isError())
     return errorExpr(ctx, node);
   if (type->isArray())
@@ -73,7 +74,7 @@ Expr *makeConst(Context &ctx, const ConstValue &value, const Type *type, NodeId 
                   std::string(constraintName(type->elem.param->constraint)) + "` type");
     return errorExpr(ctx, node);
   }
-  ConstBits bits = convertConst(value, type->elem);
+  ConstBits bits = convertConst(value, type->elem, mode);
   if (!bits.fits) {
     auto report = ctx.sink.report(DiagId::LiteralDoesNotFit, spanOrNone(ctx, node),
                                   {toString(value), toString(ctx, type)});
@@ -117,6 +118,7 @@ Expr *convertInt(Context &ctx, Expr *value, Elem elem) {
   convert->arg = value;
   convert->checkRange = true;
   if (!elem.param && value->dim) {
+    // Here `int` has 64 bits with a sign, so the range of `u64` ends at the largest `int`.
     unsigned bits = elemBits(elem.kind) - (isSigned(elem.kind) ? 1 : 0);
     int64_t high = bits >= 63 ? INT64_MAX : (int64_t(1) << bits) - 1;
     int64_t low = isSigned(elem.kind) ? -high - 1 : 0;

@@ -24,7 +24,8 @@ Expr *operandAs(Context &ctx, const Operand &operand, Elem elem);
 /// Without a context: `int`, else `f32`.
 Expr *settle(Context &ctx, const Operand &operand);
 /// Makes the `ConstExpr` of a constant for a type; reports what does not fit.
-Expr *makeConst(Context &ctx, const ConstValue &value, const Type *type, NodeId node);
+Expr *makeConst(Context &ctx, const ConstValue &value, const Type *type, NodeId node,
+                RoundMode mode = RoundMode::Even);
 /// The constant `true`.
 Expr *trueExpr(Context &ctx, NodeId node);
 /// The type an untyped constant takes by itself.
