@@ -20,7 +20,7 @@ static ConstBits roundToFloat(const Rational &number, ElemKind kind, RoundMode m
   int bias = (1 << (info.exponentBits - 1)) - 1;
   ConstBits bits;
   if (isHeldOnly(kind)) {
-    bits.floatValue = roundFloat(number.toDouble(), kind);
+    bits.floatValue = roundFloat(number.toDouble(), kind, mode);
     bits.fits = kind == ElemKind::F4E2M1 ? std::abs(number.toDouble()) <= 6
                                          : bits.floatValue == number.toDouble();
   } else if (kind == ElemKind::F8E4M3) {
