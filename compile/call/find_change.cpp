@@ -35,7 +35,10 @@ struct Outcome {
 };
 
 ElemKind kindOf(const PtlArray &array) {
-  return elemKindByName(rt::elemName(static_cast<PtlElem>(array.elem))).value_or(ElemKind::F32);
+  ElemKind kind =
+      elemKindByName(rt::elemName(static_cast<PtlElem>(array.elem))).value_or(ElemKind::F32);
+  // The IR has the codes of scales.
+  return kind == ElemKind::F8E8M0 ? ElemKind::U8 : kind;
 }
 
 std::vector<int64_t> shapeOf(const PtlArray &array) {
