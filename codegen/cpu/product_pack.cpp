@@ -334,10 +334,11 @@ void ApartPacking::emit(const Emit &e) const {
            });
 }
 
+// A module may have two plans for the same types, with and without registers of matrices, whose panels are not alike.
 static std::string nameOf(StringRef what, const ProductPlan &p, Type logical) {
   std::string name;
   llvm::raw_string_ostream(name) << "ptl_pack_" << what << '_' << logical << '_' << p.perLane()
-                                 << "_in_" << p.packed;
+                                 << "_in_" << p.packed << '_' << p.depth << 'x' << p.columns();
   return name;
 }
 
