@@ -6,6 +6,7 @@
 #include "codegen/source/tile_ranges.h"
 #include "codegen/source/tile_statements.h"
 #include "codegen/source/tile_stores.h"
+#include "ir/dialect/lengths.h"
 
 #include "passes/analysis/source_place.h"
 
@@ -378,15 +379,34 @@ static bool goesAlongTile(scf::ForOp loop) {
 
 /// Whether the grid's tiles are all of the storage, by its bounds.
 bool ProgramEntry::covers(Value ref, llvm::ArrayRef<ir::ParallelOp> grids) {
-  auto isCut = [](Value offset) {
+  // Several grids that store parts of it are one kernel only if the parts come one after the other.
+  bool isAlone = llvm::count_if(grids, [&](ir::ParallelOp grid) {
+                   return llvm::is_contained(storedRefs(grid), ref);
+                 }) == 1;
+  // Whether positions below `upper` are all of an axis.
+  auto isWholeAxis = [&](Value upper, size_t axis) {
+    if (!isAlone)
+      return true;
+    const ir::Extent &extent = ir::extentsOf(ref.getType())[axis];
+    std::optional<int64_t> number = getConstantIntValue(upper);
+    if (extent.isConstant())
+      return !number || *number == extent.length;
+    Value length = ir::knownLength(ref, static_cast<unsigned>(axis));
+    // What is computed may be the same in another form; a dimension is itself.
+    return !length || length == upper || !isa<BlockArgument>(length);
+  };
+  auto isCut = [&](Value offset, size_t axis) {
     auto position = dyn_cast<BlockArgument>(offset);
     if (!position)
-      // A position of the grid, or of a loop from 0, goes over all of its axis.
       return false;
-    auto loop = dyn_cast<scf::ForOp>(position.getOwner()->getParentOp());
-    bool isFromStart = loop && position == loop.getInductionVar() &&
-                       (getConstantIntValue(loop.getLowerBound()) == 0 || goesAlongTile(loop));
-    return isFromStart || isa<ir::ParallelOp>(position.getOwner()->getParentOp());
+    Operation *around = position.getOwner()->getParentOp();
+    if (auto grid = dyn_cast<ir::ParallelOp>(around))
+      return isWholeAxis(grid.getUpper()[position.getArgNumber()], axis);
+    auto loop = dyn_cast<scf::ForOp>(around);
+    if (!loop || position != loop.getInductionVar())
+      return false;
+    return goesAlongTile(loop) || (getConstantIntValue(loop.getLowerBound()) == 0 &&
+                                   isWholeAxis(loop.getUpperBound(), axis));
   };
   for (ir::ParallelOp grid : grids) {
     bool all = true, any = false;
@@ -398,7 +418,7 @@ bool ProgramEntry::covers(Value ref, llvm::ArrayRef<ir::ParallelOp> grids) {
         bool isStart = getConstantIntValue(offset) == 0;
         // A single position only covers an axis of extent 1.
         bool isPosition = llvm::is_contained(store.getDropped(), static_cast<int64_t>(axis));
-        all &= isCut(offset) ||
+        all &= isCut(offset, axis) ||
                (isStart && (!isPosition || ir::extentsOf(ref.getType())[axis].isOne()));
       }
     });

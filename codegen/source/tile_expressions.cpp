@@ -135,6 +135,9 @@ std::string wantedName(const BodyCode &code, Value value) {
     return isIdentifier(base) ? base + "_tile" : "t";
   llvm::StringRef mnemonic = op->getName().stripDialect();
   mnemonic.consume_front("reduce_");
+  // The checker makes another operation of what is written for it.
+  if (isa<arith::SIToFPOp, arith::UIToFPOp>(op))
+    return "convert";
   return isIdentifier(mnemonic.str()) ? mnemonic.str() : "t";
 }
 

@@ -29,11 +29,12 @@ llvm::SmallVector<GridEmitter::RootStores> GridEmitter::settle() {
   for (size_t i = 0; i < groups_.size(); ++i)
     for (Value result : groups_[i]->root()->getResults())
       storages[i].push_back(allocateFor(b_, result, takesTiles));
-  for (const std::vector<RootStorage> &ofRoot : storages)
-    for (const RootStorage &storage : ofRoot)
-      // Stores of several roots come together, so that one grid can stand before them.
-      if (groups_.size() > 1 || ofRoot.size() > 1)
-        bringStore(b_, storage);
+  // Stores of several roots come together, behind all that they need, so that one grid can stand before them.
+  for (auto *bring : {&bringOperands, &bringStore})
+    for (const std::vector<RootStorage> &ofRoot : storages)
+      for (const RootStorage &storage : ofRoot)
+        if (groups_.size() > 1 || ofRoot.size() > 1)
+          bring(b_, storage);
   llvm::SmallVector<RootStores> stores(groups_.size());
   StoreOp first;
   for (size_t i = 0; i < groups_.size(); ++i)

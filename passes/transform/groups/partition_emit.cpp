@@ -12,18 +12,21 @@ namespace ptl::ir {
 
 // ---- sizes --------------------------------------------------------------------------------------
 
+static int64_t elementBytes(Value array) {
+  Type element = elementTypeOf(array.getType());
+  return element.isIndex() ? 8 : std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
+}
+
 /// Elements that a tile may have along the axes that `map` cuts, so that its part of the value has about the wanted number of bytes.
 Value PartitionEmitter::budgetOf(Value value, const AxisMap &map) {
-  Type element = elementTypeOf(value.getType());
-  int64_t bytes = element.isIndex() ? 8 : std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
   // Axes that are whole in each tile take their part of the budget first.
   Value whole = constant(1);
   for (size_t i = 0; i < map.size(); ++i)
     if (map[i] == kWhole)
       whole =
           b_.createOrFold<arith::MulIOp>(loc_, whole, lengthOf(b_, value, static_cast<int64_t>(i)));
-  return atLeastOne(
-      b_.createOrFold<arith::DivUIOp>(loc_, constant(sizes_.bytes / bytes), atLeastOne(whole)));
+  return atLeastOne(b_.createOrFold<arith::DivUIOp>(
+      loc_, constant(sizes_.bytes / elementBytes(value)), atLeastOne(whole)));
 }
 
 /// Whether a tile has an axis of the value whole that may be longer than 1.
@@ -55,9 +58,11 @@ Value PartitionEmitter::tileBudget() {
     llvm::ArrayRef<Extent> extents = extentsOf(folded.getType());
     if (llvm::is_contained(seen, extents))
       continue;
+    // Elements as large as those of the result leave room for as many of them at most.
+    bool decides = seen.empty() && elementBytes(folded) >= elementBytes(widest);
     seen.push_back(extents);
-    budget = b_.createOrFold<arith::MinSIOp>(loc_, budget,
-                                             budgetOf(folded, group_->operandMap(member, 0)));
+    Value own = budgetOf(folded, group_->operandMap(member, 0));
+    budget = decides ? own : b_.createOrFold<arith::MinSIOp>(loc_, budget, own);
   }
   return budget;
 }

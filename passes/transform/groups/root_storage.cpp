@@ -99,13 +99,18 @@ bool mayStoreBehind(Value result, Operation *last, TakesTiles takes,
          });
 }
 
+void bringOperands(OpBuilder &builder, const RootStorage &storage) {
+  if (!storage.plain)
+    return;
+  for (Value operand : storage.plain->getOperands())
+    if (Operation *made = operand.getDefiningOp())
+      moveUp(builder, made);
+}
+
 void bringStore(OpBuilder &builder, const RootStorage &storage) {
   StoreOp store = storage.plain;
   if (!store)
     return;
-  for (Value operand : store->getOperands())
-    if (Operation *made = operand.getDefiningOp())
-      moveUp(builder, made);
   if (store->getIterator() == builder.getInsertionPoint())
     builder.setInsertionPointAfter(store);
   else

@@ -34,7 +34,9 @@ struct RootStorage {
 /// other results are stored.
 RootStorage allocateFor(mlir::OpBuilder &builder, mlir::Value result, TakesTiles takes);
 
-/// Brings the plain store of a root's result, if that is how it is stored, to where the builder is.
+/// Brings what the plain store of a root's result needs, if that is how it is stored, to where the builder is.
+void bringOperands(mlir::OpBuilder &builder, const RootStorage &storage);
+/// Brings that store itself there, behind what it needs.
 void bringStore(mlir::OpBuilder &builder, const RootStorage &storage);
 
 /// The store of a result of a root; storage of its own is stored whole and loaded by the users that do not take tiles.
