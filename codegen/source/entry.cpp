@@ -1,12 +1,12 @@
 #include "codegen/source/entry.h"
 
 #include "codegen/source/op_kinds.h"
+#include "codegen/source/stored_whole.h"
 #include "codegen/source/tile_boxes.h"
 #include "codegen/source/tile_expressions.h"
 #include "codegen/source/tile_ranges.h"
 #include "codegen/source/tile_statements.h"
 #include "codegen/source/tile_stores.h"
-#include "ir/dialect/lengths.h"
 
 #include "passes/analysis/source_place.h"
 
@@ -171,7 +171,7 @@ bool ProgramEntry::beginsInside(ir::AllocOp alloc) {
     return isa<ir::LoadOp>(user) &&
            llvm::any_of(group, [&](ir::ParallelOp each) { return each->isAncestor(user); });
   });
-  return !isRead && covers(alloc, group);
+  return !isRead && storesWhole(alloc, group);
 }
 
 /// What is written in one arm of a branch has not been written in the other.
@@ -194,7 +194,7 @@ bool ProgramEntry::fills(Operation *writer, Value ref) {
     return llvm::any_of(outlined(launch).outputs,
                         [&](const auto &output) { return output.first == ref; });
   auto grid = dyn_cast<ir::ParallelOp>(writer);
-  return grid && covers(ref, groupFrom(grid));
+  return grid && storesWhole(ref, groupFrom(grid));
 }
 
 /// Whether each arm of a branch fills storage once, in a grid, by a launch or in a branch of its own
@@ -285,7 +285,7 @@ void ProgramEntry::allocate(ir::AllocOp alloc) {
     first = !first || here->isBeforeInBlock(first) ? here : first;
   }
   // An output that the first grid fills needs no initial zeros.
-  if (auto grid = dyn_cast<ir::ParallelOp>(first); grid && covers(alloc, groupFrom(grid)))
+  if (auto grid = dyn_cast<ir::ParallelOp>(first); grid && storesWhole(alloc, groupFrom(grid)))
     return;
   auto launch = dyn_cast<ir::LaunchOp>(first);
   if (launch && llvm::any_of(outlined(launch).outputs,
@@ -363,71 +363,6 @@ std::string ProgramEntry::argumentName(Value value) {
   return wantedName(code_, value);
 }
 
-/// Whether a loop goes along the tile that begins at its lower bound, a position of a grid.
-static bool goesAlongTile(scf::ForOp loop) {
-  auto position = dyn_cast<BlockArgument>(loop.getLowerBound());
-  auto grid = position ? dyn_cast<ir::ParallelOp>(position.getOwner()->getParentOp()) : nullptr;
-  auto end = loop.getUpperBound().getDefiningOp<arith::AddIOp>();
-  auto length = end && end.getLhs() == position ? end.getRhs().getDefiningOp<arith::MinSIOp>()
-                                                : arith::MinSIOp();
-  auto rest = length ? length.getLhs().getDefiningOp<arith::SubIOp>() : arith::SubIOp();
-  if (!grid || !rest || rest.getRhs() != position)
-    return false;
-  unsigned axis = position.getArgNumber();
-  return grid.getUpper()[axis] == rest.getLhs() && grid.getSteps()[axis] == length.getRhs();
-}
-
-/// Whether the grid's tiles are all of the storage, by its bounds.
-bool ProgramEntry::covers(Value ref, llvm::ArrayRef<ir::ParallelOp> grids) {
-  // Several grids that store parts of it are one kernel only if the parts come one after the other.
-  bool isAlone = llvm::count_if(grids, [&](ir::ParallelOp grid) {
-                   return llvm::is_contained(storedRefs(grid), ref);
-                 }) == 1;
-  // Whether positions below `upper` are all of an axis.
-  auto isWholeAxis = [&](Value upper, size_t axis) {
-    if (!isAlone)
-      return true;
-    const ir::Extent &extent = ir::extentsOf(ref.getType())[axis];
-    std::optional<int64_t> number = getConstantIntValue(upper);
-    if (extent.isConstant())
-      return !number || *number == extent.length;
-    Value length = ir::knownLength(ref, static_cast<unsigned>(axis));
-    // What is computed may be the same in another form; a dimension is itself.
-    return !length || length == upper || !isa<BlockArgument>(length);
-  };
-  auto isCut = [&](Value offset, size_t axis) {
-    auto position = dyn_cast<BlockArgument>(offset);
-    if (!position)
-      return false;
-    Operation *around = position.getOwner()->getParentOp();
-    if (auto grid = dyn_cast<ir::ParallelOp>(around))
-      return isWholeAxis(grid.getUpper()[position.getArgNumber()], axis);
-    auto loop = dyn_cast<scf::ForOp>(around);
-    if (!loop || position != loop.getInductionVar())
-      return false;
-    return goesAlongTile(loop) || (getConstantIntValue(loop.getLowerBound()) == 0 &&
-                                   isWholeAxis(loop.getUpperBound(), axis));
-  };
-  for (ir::ParallelOp grid : grids) {
-    bool all = true, any = false;
-    grid->walk([&](ir::StoreOp store) {
-      if (store.getRef() != ref)
-        return;
-      any = true;
-      for (auto [axis, offset] : llvm::enumerate(store.getOffsets())) {
-        bool isStart = getConstantIntValue(offset) == 0;
-        // A single position only covers an axis of extent 1.
-        bool isPosition = llvm::is_contained(store.getDropped(), static_cast<int64_t>(axis));
-        all &= isCut(offset, axis) ||
-               (isStart && (!isPosition || ir::extentsOf(ref.getType())[axis].isOne()));
-      }
-    });
-    if (any && all)
-      return true;
-  }
-  return false;
-}
-
 bool ProgramEntry::isOutput(Value ref, llvm::ArrayRef<ir::ParallelOp> grids) {
   if (isWritten(ref, grids.front()))
     return false;
@@ -439,7 +374,7 @@ bool ProgramEntry::isOutput(Value ref, llvm::ArrayRef<ir::ParallelOp> grids) {
   if (isAtomic)
     return false;
   // A kernel of the source says itself what its outputs are.
-  return !entry_.facts.kernelAt(grids.front()->getLoc()).empty() || covers(ref, grids);
+  return !entry_.facts.kernelAt(grids.front()->getLoc()).empty() || storesWhole(ref, grids);
 }
 
 /// Grids that follow one another and write the same storage belong together.

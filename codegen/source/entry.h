@@ -91,7 +91,6 @@ private:
   bool isWritten(mlir::Value ref, mlir::Operation *at) const;
   void noteWritten(mlir::Value ref, mlir::Operation *writer) { written_[ref].push_back(writer); }
   bool isOutput(mlir::Value ref, llvm::ArrayRef<ir::ParallelOp> grids);
-  bool covers(mlir::Value ref, llvm::ArrayRef<ir::ParallelOp> grids);
   std::vector<ir::ParallelOp> groupFrom(ir::ParallelOp first);
   const OutlinedKernel &outlined(ir::LaunchOp launch) const;
   llvm::SmallVector<mlir::Value> writtenBy(ir::LaunchOp launch) const;
