@@ -1,5 +1,5 @@
 """What `ptlc lower` writes is the program: every kernel, program and function of the examples is written out with its
-tiles, and for chips with its buffers and events. The text is formatted, checks without warnings (manual kernels are
+tiles, and for chips with its buffers and events; those of the language's tests pass their tests with their tiles. The text is formatted, checks without warnings (manual kernels are
 proved by that), is written out as itself again (so it compiles to the same, names apart), and gives the same results,
 bit for bit: on the CPU, and manual kernels on the simulator. Text at tile level for a chip compiles to the buffers, events and
 instructions of its source: their text is the same. All comments in a declaration are in its text."""
@@ -312,8 +312,44 @@ def manual_case(tools: Tools, path: pathlib.Path, entry: str, chip: str) -> Case
     return Case(f"explicit/{path.relative_to(ROOT)}/{entry}.{chip}.manual", run)
 
 
+# ---- The language's own tests, of what is written out ----
+
+DECLARATION = re.compile(r"^(?:///[^\n]*\n)*(?:pub )?(?:kernel|program) (\w+)(?:[^\n]*\{[^\n]*\}\n|.*?^\}\n)", re.M | re.S)
+DECLARES_NAME = re.compile(r"^(?:pub )?(?:fn|kernel|program) (\w+)", re.M)
+
+
+def with_tiles(tools: Tools, path: pathlib.Path) -> tuple[str, int]:
+    """A file with its kernels and programs written out, and how many are. What has tunables or schedules stays: tests set
+    them. So does what calls kernels of the file, which its text declares again."""
+    text, count = path.read_text(), 0
+    for found in reversed(list(DECLARATION.finditer(text))):
+        entry, others = found.group(1), text[: found.start()] + text[found.end() :]
+        is_open = "tune " in found.group(0) or re.search(rf"^schedule {entry}\b", text, re.M)
+        if is_open or not re.search(rf"\b{entry}\(", others):
+            continue
+        outcome = lower(tools, path, entry)
+        declared = set(DECLARES_NAME.findall(outcome.stdout)) - {entry}
+        if outcome.code == 0 and not declared & set(DECLARES_NAME.findall(others)):
+            text, count = text[: found.start()] + outcome.stdout + text[found.end() :], count + 1
+    return text, count
+
+
+def language_case(tools: Tools, path: pathlib.Path) -> Case:
+    def run():
+        text, count = with_tiles(tools, path)
+        if count == 0:
+            return None
+        with tempfile.TemporaryDirectory() as folder:
+            written = pathlib.Path(folder) / path.name
+            written.write_text(re.sub(r'import "', f'import "{path.parent}/', text))
+            outcome = tools.run("test", written, "--target", "cpu", "--diagnostics=short")
+            return f"{count} declarations written out:\n{outcome.stdout}{outcome.stderr}\n{text}" if outcome.code else None
+
+    return Case(f"explicit/{path.relative_to(ROOT)}", run)
+
+
 def cases(tools: Tools, update: bool) -> list[Case]:
-    result = []
+    result = [language_case(tools, path) for path in sorted((ROOT / "tests/language").glob("*.ptl"))]
     for path in sources():
         for entry in CALLABLE.findall(path.read_text()):
             result.append(entry_case(tools, path, entry))

@@ -357,6 +357,7 @@ SourceResult printBlocks(func::FuncOp host, llvm::ArrayRef<ModuleOp> kernels,
     result.text = docLines(facts.doc) + (facts.isPub ? "pub " : "") + kernel.text(facts.name);
   } else {
     Entry entry(host, facts);
+    entry.findNamesInTypes();
     result.text = ProgramEntry(entry, unwritable, kernelOfLaunch).print();
   }
   if (!result.problem.empty())

@@ -43,6 +43,9 @@ public:
   virtual std::string *prologueFor(mlir::Operation *op) { return nullptr; }
   /// Whether an operation is written where it is used. Nothing: it is decided as anywhere else.
   virtual std::optional<bool> isInlined(mlir::Operation *op) { return std::nullopt; }
+  /// Whether an operation reads an array that statements of this body change, so that it has to
+  /// stay before them. Loads of storage do anyway.
+  virtual bool readsChanged(mlir::Operation *op) { return false; }
   /// Whether a load gives what it gives wherever it stands behind its place.
   virtual bool readsFinal(mlir::Operation *load) { return false; }
 

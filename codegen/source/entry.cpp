@@ -52,7 +52,32 @@ void ProgramEntry::run() {
         if (kind == attrs::name.key() && isa<ir::RefType>(argument.getType()))
           written_[argument].push_back(nullptr);
       }
+  for (BlockArgument argument : entry_.function.getArguments())
+    if (beginsAsZeros(argument)) {
+      code_.line(code_.known(argument).text + " = zeros(" + typeText(code_, argument.getType()) +
+                 ")");
+      written_[argument].push_back(nullptr);
+    }
   printBlock(code_, entry_.function.getBody().front());
+}
+
+/// Whether an output is first written in a loop, by kernels that each write a part: they take it
+/// with its contents, which it needs before the loop.
+bool ProgramEntry::beginsAsZeros(BlockArgument output) {
+  if (entry_.attribute(output, attrs::output).empty())
+    return false;
+  mlir::Block &body = entry_.function.getBody().front();
+  llvm::SmallVector<Operation *> writers = writersOf(output);
+  Operation *first = nullptr;
+  for (Operation *writer : writers)
+    if (Operation *here = body.findAncestorOpInBlock(*writer);
+        !first || here->isBeforeInBlock(first))
+      first = here;
+  return isa_and_nonnull<scf::ForOp, scf::WhileOp>(first) &&
+         llvm::any_of(writers, [&](Operation *writer) {
+           auto grid = dyn_cast<ir::ParallelOp>(writer);
+           return grid && first->isAncestor(grid) && !storesWhole(output, groupFrom(grid));
+         });
 }
 
 /// Operations that write storage, grids as a whole.
@@ -87,6 +112,19 @@ bool ProgramEntry::readsFinal(Operation *op) {
       writer = writer->getParentOp();
     return writer->getBlock() == load->getBlock() && writer->isBeforeInBlock(load);
   });
+}
+
+/// What a kernel reads of an array that it changes elsewhere is a copy with a name.
+std::optional<bool> ProgramEntry::isInlined(Operation *op) {
+  auto load = dyn_cast<ir::LoadOp>(op);
+  bool isCopied = load && llvm::any_of(load->getUsers(), [&](Operation *user) {
+                    auto grid = user->getParentOfType<ir::ParallelOp>();
+                    while (grid && grid->getParentOfType<ir::ParallelOp>())
+                      grid = grid->getParentOfType<ir::ParallelOp>();
+                    return grid && writes(grid, load.getRef()) &&
+                           !storageRead(load.getResult(), groupFrom(grid));
+                  });
+  return isCopied ? std::optional(false) : std::nullopt;
 }
 
 bool ProgramEntry::special(Operation *op) {
@@ -377,6 +415,19 @@ bool ProgramEntry::isOutput(Value ref, llvm::ArrayRef<ir::ParallelOp> grids) {
   return !entry_.facts.kernelAt(grids.front()->getLoc()).empty() || storesWhole(ref, grids);
 }
 
+/// Whether a grid stores to one of these arrays and another one updates it by `atomic`, which a
+/// kernel may not do besides.
+static bool mixesAtomics(llvm::ArrayRef<ir::ParallelOp> grids, ir::ParallelOp next) {
+  llvm::SmallDenseSet<Value, 4> plain, atomic;
+  auto note = [&](ir::ParallelOp grid) {
+    grid->walk(
+        [&](ir::StoreOp store) { (store.getAtomic() ? atomic : plain).insert(store.getRef()); });
+  };
+  llvm::for_each(grids, note);
+  note(next);
+  return llvm::any_of(plain, [&](Value ref) { return atomic.contains(ref); });
+}
+
 /// Grids that follow one another and write the same storage belong together.
 std::vector<ir::ParallelOp> ProgramEntry::groupFrom(ir::ParallelOp first) {
   std::vector<ir::ParallelOp> group = {first};
@@ -386,7 +437,7 @@ std::vector<ir::ParallelOp> ProgramEntry::groupFrom(ir::ParallelOp first) {
     if (auto next = dyn_cast<ir::ParallelOp>(op)) {
       bool shares =
           llvm::any_of(storedRefs(next), [&](Value ref) { return llvm::is_contained(refs, ref); });
-      if (!shares)
+      if (!shares || mixesAtomics(group, next))
         break;
       group.push_back(next);
       for (Value ref : storedRefs(next))

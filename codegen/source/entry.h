@@ -16,6 +16,9 @@ public:
       if (std::string dim = attribute(argument, attrs::dim);
           !dim.empty() && !facts.statics.count(dim))
         dims.push_back(dim);
+  }
+  /// Finds the names that types speak of, once nothing is removed any more.
+  void findNamesInTypes() {
     function.walk([&](mlir::Operation *op) {
       for (mlir::Value value : op->getResults())
         for (const ir::Extent &extent : ir::extentsOf(value.getType()))
@@ -68,6 +71,7 @@ private:
   void run();
   bool special(mlir::Operation *op) override;
   bool readsFinal(mlir::Operation *op) override;
+  std::optional<bool> isInlined(mlir::Operation *op) override;
   std::string lengthName(mlir::Value value) const override {
     return lengthNameOf(value, entry_.inTypes);
   }
@@ -76,6 +80,7 @@ private:
   void callAs(const OutlinedKernel &kernel, const std::string &wanted, mlir::Operation *at);
   void call(const OutlinedKernel &kernel, const std::string &name, mlir::Operation *at);
   void allocate(ir::AllocOp alloc);
+  bool beginsAsZeros(mlir::BlockArgument output);
   bool beginsInside(ir::AllocOp alloc);
   bool keepsOrder() const override { return entry_.facts.placeOf != nullptr; }
   bool store(ir::StoreOp store);

@@ -1,7 +1,7 @@
 #include "codegen/source/stored_whole.h"
 
+#include "codegen/source/axis_lengths.h"
 #include "codegen/source/tile_kernels.h"
-#include "ir/dialect/lengths.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -26,6 +26,7 @@ static bool goesAlongTile(scf::ForOp loop) {
 }
 
 bool storesWhole(Value ref, llvm::ArrayRef<ir::ParallelOp> grids) {
+  Positions positions;
   // Several grids that store parts of it are one kernel only if the parts come one after the other.
   bool isAlone = llvm::count_if(grids, [&](ir::ParallelOp grid) {
                    return llvm::is_contained(storedRefs(grid), ref);
@@ -38,9 +39,7 @@ bool storesWhole(Value ref, llvm::ArrayRef<ir::ParallelOp> grids) {
     std::optional<int64_t> number = getConstantIntValue(upper);
     if (extent.isConstant())
       return !number || *number == extent.length;
-    Value length = ir::knownLength(ref, static_cast<unsigned>(axis));
-    // What is computed may be the same in another form; a dimension is itself.
-    return !length || length == upper || !isa<BlockArgument>(length);
+    return isLengthOf(positions, upper, ref, static_cast<unsigned>(axis));
   };
   auto isCut = [&](Value offset, size_t axis) {
     auto position = dyn_cast<BlockArgument>(offset);
@@ -50,7 +49,7 @@ bool storesWhole(Value ref, llvm::ArrayRef<ir::ParallelOp> grids) {
     if (auto grid = dyn_cast<ir::ParallelOp>(around))
       return isWholeAxis(grid.getUpper()[position.getArgNumber()], axis);
     auto loop = dyn_cast<scf::ForOp>(around);
-    if (!loop || position != loop.getInductionVar())
+    if (!loop || position != loop.getInductionVar() || !loop->getParentOfType<ir::ParallelOp>())
       return false;
     return goesAlongTile(loop) || (getConstantIntValue(loop.getLowerBound()) == 0 &&
                                    isWholeAxis(loop.getUpperBound(), axis));

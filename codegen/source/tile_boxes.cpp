@@ -1,5 +1,6 @@
 #include "codegen/source/tile_boxes.h"
 
+#include "codegen/source/axis_lengths.h"
 #include "codegen/source/op_kinds.h"
 #include "codegen/source/tile_expressions.h"
 #include "codegen/source/tile_inlining.h"
@@ -64,6 +65,23 @@ static std::string positionItem(BodyCode &code, Value offset) {
   return valueText(code, offset).text;
 }
 
+/// The end of a range with steps in an axis: behind the last step, or where the axis ends. So it is
+/// no position before the start where the range is empty. Nothing: neither is known to be right.
+static std::optional<std::string> steppedEnd(BodyCode &code, Value base, int64_t axis, Value offset,
+                                             Value length, int64_t step) {
+  Positions positions;
+  DimContext &dims = positions.dims();
+  Dim whole = lengthOf(positions, base, static_cast<unsigned>(axis));
+  Dim behind = dims.add(positions.of(offset), dims.scale(positions.of(length), step));
+  std::optional<int64_t> left = dims.sub(whole, behind).constant();
+  if (!left || *left <= -step)
+    return std::nullopt;
+  if (*left < 0)
+    return extentText(ir::extentsOf(base.getType())[axis]).text;
+  Expression steps = binary({std::to_string(step)}, "*", valueText(code, length));
+  return (isConstant(offset, 0) ? steps : binary(valueText(code, offset), "+", steps)).text;
+}
+
 /// One range of an index: `:`, a range by its name, shifted or strided, or its ends.
 static std::string rangeItem(BodyCode &code, Value base, int64_t axis, Value offset, Value length,
                              Value step) {
@@ -100,6 +118,10 @@ static std::string rangeItem(BodyCode &code, Value base, int64_t axis, Value off
     return std::to_string(*start) + ":" +
            std::to_string(std::min(extent.length, *start + *count * *stride)) + ":" +
            std::to_string(*stride);
+  if (stride && *stride > 1)
+    if (auto end = steppedEnd(code, base, axis, offset, length, *stride))
+      return valueText(code, offset).as(Precedence::Or) + ":" + *end + ":" +
+             std::to_string(*stride);
   return rangeText(code, offset, length, step, ":").text;
 }
 

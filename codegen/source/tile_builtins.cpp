@@ -147,7 +147,8 @@ static Expression conversionText(BodyCode &code, Operation *op) {
        to = ir::elementTypeOf(op->getResult(0).getType());
   std::string round = op->getAttrOfType<StringAttr>("round").str();
   bool saturate = op->getAttrOfType<BoolAttr>("saturate").getValue();
-  bool roundsToInteger = isa<FloatType>(from) && isa<IntegerType>(to) && !to.isInteger(1);
+  bool roundsToInteger =
+      isa<FloatType>(from) && isa<IntegerType, IndexType>(to) && !to.isInteger(1);
   std::string text = elementText(to) + "(" + valueText(code, op->getOperand(0)).text;
   if (round != "even" || roundsToInteger)
     text += ", round: ." + round;

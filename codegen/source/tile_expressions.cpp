@@ -40,7 +40,8 @@ static Expression conditionalText(BodyCode &code, scf::IfOp branch) {
 Expression expressionOf(BodyCode &code, Operation *op) {
   // The locations of parts make the origin of the statement that they end up in.
   code.addOrigin(op->getLoc());
-  if (Attribute constant = constantAttribute(op->getResult(0)))
+  Attribute constant = op->getNumResults() == 0 ? Attribute() : constantAttribute(op->getResult(0));
+  if (constant)
     return literalText(constant, op->getResult(0).getType(), true);
   if (std::optional<Expression> own = code.kind().written(op))
     return *own;
@@ -105,8 +106,9 @@ Expression valueText(BodyCode &code, Value value) {
     return {"n"};
   Expression expression = expressionOf(code, op);
   // A long position that is used often gets a name before the kernel's grid, if it can be computed
-  // there.
-  bool often = isPositionOp(op) && code.isWrittenOften(op) && weightOf(expression.text) > kShort;
+  // there. So does a choice, which the checker then knows to be one value for all iterations.
+  bool isOften = code.isWrittenOften(op) || (isa<arith::SelectOp>(op) && !code.isCounting());
+  bool often = isPositionOp(op) && isOften && weightOf(expression.text) > kShort;
   if (std::string *prologue = often ? code.kind().prologueFor(op) : nullptr) {
     std::string name = code.names().fresh(code.nameHint(op));
     *prologue += withOrigin("let " + name + " = " + expression.text, op->getLoc()) + "\n";

@@ -103,7 +103,7 @@ static bool decideInlined(BodyCode &code, Operation *op) {
   if (uses.size() > 1 && !isa<ir::ParallelOp>(use))
     return false;
   // A load of memory that changes later must not move behind the change.
-  bool reads = isa<ir::LoadOp>(op) && !code.kind().readsFinal(op);
+  bool reads = isa<ir::LoadOp>(op) ? !code.kind().readsFinal(op) : code.kind().readsChanged(op);
   if (reads ? !isSafeAt(op, use) : !isa<ir::LoadOp>(op) && !isMemoryEffectFree(op))
     return false;
   // The use may move on as well, so the load must be safe at the place where it ends up.

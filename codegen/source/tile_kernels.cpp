@@ -3,6 +3,7 @@
 #include "codegen/source/entry.h"
 #include "codegen/source/op_kinds.h"
 #include "codegen/source/origins.h"
+#include "codegen/source/tile_expressions.h"
 #include "codegen/source/tile_loops.h"
 #include "codegen/source/tile_ranges.h"
 #include "ir/dialect/attributes.h"
@@ -80,7 +81,76 @@ bool KernelBody::isInside(Operation *op) const {
   return llvm::any_of(grids_, [&](ir::ParallelOp grid) { return grid->isAncestor(op); });
 }
 
+bool writes(Operation *op, Value ref) {
+  return op
+      ->walk([&](Operation *inner) {
+        auto store = dyn_cast<ir::StoreOp>(inner);
+        bool mayWrite =
+            store ? store.getRef() == ref
+                  : isa<ir::LaunchOp>(inner) && llvm::is_contained(inner->getOperands(), ref);
+        return mayWrite ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// Whether a load takes all of an array as it is.
+static bool isWhole(ir::LoadOp load) {
+  return !load.getOutside() && load.getSteps().empty() &&
+         llvm::all_of(load.getOffsets(),
+                      [](Value offset) { return getConstantIntValue(offset) == 0; }) &&
+         llvm::equal(ir::extentsOf(load.getType()), ir::extentsOf(load.getRef().getType()));
+}
+
+/// Whether the only store of a grid to an array writes the box that is read of it.
+static bool writesBox(ir::ParallelOp grid, Value ref, ir::SliceOp read) {
+  bool isSame = true;
+  grid->walk([&](ir::StoreOp store) {
+    if (store.getRef() == ref)
+      isSame &= !store.getIndex() && llvm::equal(store.getOffsets(), read.getOffsets()) &&
+                llvm::equal(store.getLengths(), read.getLengths()) &&
+                llvm::equal(store.getSteps(), read.getSteps());
+  });
+  return isSame && !read.getOutside();
+}
+
+Value storageRead(Value value, llvm::ArrayRef<ir::ParallelOp> grids) {
+  auto load = value.getDefiningOp<ir::LoadOp>();
+  if (!load || !isWhole(load))
+    return {};
+  Value ref = load.getRef();
+  const auto *writer = llvm::find_if(grids, [&](ir::ParallelOp grid) { return writes(grid, ref); });
+  if (writer == grids.end())
+    return {};
+  // Nothing writes between the load and the grids, which are not repeated.
+  for (Operation *at = grids.front(); at->getBlock() != load->getBlock(); at = at->getParentOp())
+    if (!isa<scf::IfOp>(at->getParentOp()))
+      return {};
+  Operation *first = load->getBlock()->findAncestorOpInBlock(*grids.front());
+  for (Operation *op = load->getNextNode(); op != first; op = op->getNextNode())
+    if (!op || writes(op, ref))
+      return {};
+  // Nor do the grids, before the one that writes, and there each point reads what it writes.
+  bool isAsBefore = llvm::all_of(value.getUsers(), [&](Operation *user) {
+    auto read = dyn_cast<ir::SliceOp>(user);
+    const auto *reader =
+        llvm::find_if(grids, [&](ir::ParallelOp grid) { return grid->isAncestor(user); });
+    return isa<ir::DimOp>(user) || reader == grids.end() || reader < writer ||
+           (reader == writer && read && writesBox(*writer, ref, read));
+  });
+  return isAsBefore ? ref : Value();
+}
+
+bool KernelBody::readsChanged(Operation *op) {
+  return llvm::any_of(op->getOperands(),
+                      [&](Value operand) { return bool(storageRead(operand, grids_)); });
+}
+
 std::optional<Expression> KernelBody::foreign(Value value) {
+  if (Value storage = storageRead(value, grids_)) {
+    std::string name = code_.isKnown(storage) ? code_.known(storage).text : foreign(storage)->text;
+    code_.knowGlobal(value, name);
+    return code_.known(value);
+  }
   Operation *owner = value.getDefiningOp();
   if (!owner)
     owner = cast<BlockArgument>(value).getOwner()->getParentOp();
@@ -128,7 +198,19 @@ std::optional<Expression> KernelBody::foreign(Value value) {
   return code_.known(value);
 }
 
-std::string *KernelBody::prologueFor(Operation *op) { return isInside(op) ? nullptr : &prologue_; }
+/// Whether positions outside of the grids decide what an operation computes, wherever it stands.
+bool KernelBody::isSameForAll(Operation *op) const {
+  return !isInside(op) || (isPositionOp(op) && llvm::all_of(op->getOperands(), [&](Value operand) {
+                             Operation *made = operand.getDefiningOp();
+                             return made ? made->hasTrait<OpTrait::ConstantLike>() ||
+                                               isSameForAll(made)
+                                         : !isInside(operand.getParentBlock()->getParentOp());
+                           }));
+}
+
+std::string *KernelBody::prologueFor(Operation *op) {
+  return isSameForAll(op) ? &prologue_ : nullptr;
+}
 
 /// What the types of arrays from outside speak of becomes a dimension, too: `i` of `f32[i + 1, N]`.
 void KernelBody::reserveLengths(ir::ParallelOp grid) {
@@ -261,9 +343,12 @@ void KernelBody::repeatBranches(OutlinedKernel &kernel) {
       std::optional<int64_t> most = getConstantIntValue(bound.getRhs());
       if (bound.getPredicate() != arith::CmpIPredicate::sle || !most || !isCutIn(branch, bound))
         continue;
-      std::string name = code_.known(bound.getLhs()).text;
-      std::string fact = name + " <= " + std::to_string(*most);
-      if (llvm::is_contained(kernel.dims, name) && !llvm::is_contained(kernel.wheres, fact))
+      std::string length = valueText(code_, bound.getLhs()).as(Precedence::Sum);
+      std::string fact = length + " <= " + std::to_string(*most);
+      bool isKnown = llvm::all_of(identifiersOf(length), [&](const std::string &name) {
+        return llvm::is_contained(kernel.dims, name);
+      });
+      if (isKnown && !llvm::is_contained(kernel.wheres, fact))
         kernel.wheres.push_back(fact);
     }
   }

@@ -47,11 +47,13 @@ public:
 private:
   std::optional<Expression> foreign(mlir::Value value) override;
   std::string *prologueFor(mlir::Operation *op) override;
+  bool readsChanged(mlir::Operation *op) override;
   std::string placeOf(mlir::Value tile) const override {
     return facts_.placeOf ? facts_.placeOf(tile) : "";
   }
   bool keepsOrder() const override { return facts_.placeOf != nullptr; }
   bool isInside(mlir::Operation *op) const;
+  bool isSameForAll(mlir::Operation *op) const;
   void reserveLengths(ir::ParallelOp grid);
   void run();
   std::set<std::string> namesInTypes(const OutlinedKernel &kernel) const;
@@ -90,6 +92,13 @@ std::vector<std::string> factsOfIndices(ir::ParallelOp grid,
 /// whether it is one of these.
 bool isBoundOfPosition(ir::CheckOp check);
 bool isBoundOfGrid(ir::CheckOp check);
+
+/// Whether an operation, or one inside of it, writes storage.
+bool writes(mlir::Operation *op, mlir::Value ref);
+/// The storage that the grids of a kernel write and of which a value from outside is what it holds
+/// before: the kernel reads it there, because a call cannot both change an array and take it once
+/// more. Null: there is none, or what is read there would be what was written.
+mlir::Value storageRead(mlir::Value value, llvm::ArrayRef<ir::ParallelOp> grids);
 
 /// Storage that the grids write.
 llvm::SmallVector<mlir::Value> storedRefs(ir::ParallelOp grid);

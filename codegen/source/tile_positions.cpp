@@ -64,7 +64,36 @@ static Value negated(Value value) {
   return product && isConstant(product.getLhs(), -1) ? product.getRhs() : Value();
 }
 
+/// The `d` of `a - a / d * d`, or of the same sum with `-d`, as remainders are computed; null for
+/// others.
+static Value divisorOfRemainder(Operation *sum) {
+  int64_t number = isa<arith::SubIOp>(sum) ? 1 : -1;
+  arith::FloorDivSIOp quotient;
+  llvm::SmallVector<Value> factors = {sum->getOperand(1)}, others;
+  while (!factors.empty()) {
+    Value factor = factors.pop_back_val();
+    auto division = factor.getDefiningOp<arith::FloorDivSIOp>();
+    if (auto product = factor.getDefiningOp<arith::MulIOp>())
+      factors.append({product.getLhs(), product.getRhs()});
+    else if (std::optional<int64_t> own = getConstantIntValue(factor))
+      number *= *own;
+    else if (division && !quotient && division.getLhs() == sum->getOperand(0))
+      quotient = division;
+    else
+      others.push_back(factor);
+  }
+  if (!quotient)
+    return {};
+  Value divisor = quotient.getRhs();
+  if (std::optional<int64_t> own = getConstantIntValue(divisor))
+    return others.empty() && number == *own ? divisor : Value();
+  return others.size() == 1 && others.front() == divisor && number == 1 ? divisor : Value();
+}
+
 Expression positionOpText(BodyCode &code, Operation *op) {
+  if (isa<arith::AddIOp, arith::SubIOp>(op))
+    if (Value divisor = divisorOfRemainder(op))
+      return binary(valueText(code, op->getOperand(0)), "%", valueText(code, divisor));
   auto unsupported = [&](Operation *op) {
     // Scalar operations that are no positions are written by their own rules.
     if (std::optional<Expression> own = scalarText(code, op))

@@ -128,8 +128,14 @@ private:
     return true;
   }
 
-  /// The constant in each element; null if it is none.
+  /// The constant in each element, also of a view of what has it; null if it is none.
   static Value filledWith(Operation *op) {
+    auto slice = dyn_cast<ir::SliceOp>(op);
+    bool isView = isa<ir::ReshapeOp, ir::NewAxisOp>(op) || (slice && !slice.getOutside());
+    if (isView) {
+      Operation *viewed = op->getOperand(0).getDefiningOp();
+      return viewed ? filledWith(viewed) : Value();
+    }
     const OpRecord *record = ir::recordOf(op);
     if (!record || record->id != OpId::Full)
       return {};
@@ -211,12 +217,31 @@ static void dropRequirements(func::FuncOp function, Entry &entry) {
     function.walk<WalkOrder::PostOrder, ReverseIterator>([&](Operation *op) {
       auto grid = dyn_cast<ir::ParallelOp>(op);
       bool isIdle = grid && grid.getBody().front().without_terminator().empty();
-      if (!isIdle && !isOpTriviallyDead(op))
+      bool isUnused = isa<ir::AllocOp>(op) && op->use_empty();
+      if (!isIdle && !isUnused && !isOpTriviallyDead(op))
         return;
       op->erase();
       changed = true;
     });
   }
+}
+
+/// Gives computed lengths of storage the names by which types speak of them, where they have lost
+/// them: what is computed twice is computed once, and the one that is left may have no name.
+/// Dimensions of the entry have theirs.
+static void nameLengths(func::FuncOp function, llvm::ArrayRef<std::string> dims) {
+  function.walk([&](ir::AllocOp alloc) {
+    size_t next = 0;
+    for (const ir::Extent &extent : ir::extentsOf(alloc.getType())) {
+      if (extent.isConstant())
+        continue;
+      Operation *made = alloc.getLengths()[next++].getDefiningOp();
+      bool isOpen = made && isIdentifier(extent.symbol.getValue()) &&
+                    !llvm::is_contained(dims, extent.symbol.getValue());
+      if (isOpen && block::nameOf(made->getLoc()).empty())
+        made->setLoc(NameLoc::get(extent.symbol, made->getLoc()));
+    }
+  });
 }
 
 SourceResult printTiles(func::FuncOp function, const EntryFacts &facts) {
@@ -234,6 +259,8 @@ SourceResult printTiles(func::FuncOp function, const EntryFacts &facts) {
   });
   Entry entry(function, facts);
   dropRequirements(function, entry);
+  nameLengths(function, entry.dims);
+  entry.findNamesInTypes();
   auto kind = attrs::kind.of(function);
   result.text = kind && kind.getValue() == "kernel" ? KernelEntry(entry, unwritable).print()
                                                     : ProgramEntry(entry, unwritable).print();

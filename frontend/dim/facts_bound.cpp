@@ -50,6 +50,7 @@ private:
   void search(Dim a, int depth);
   void offer(Dim a);
   void replace(Dim a, const DimTerm &term, const DimAtom &atom, Dim rest, int depth);
+  Dim multipleOfDivisor(const DimTerm &term, const DimAtom &quotient) const;
   Dim boundOfAll(const DimAtom &atom, bool below);
   std::vector<Dim> bounds(const DimAtom &atom, bool below);
   void symbolBounds(const DimAtom &atom, bool below, std::vector<Dim> &result);
@@ -138,9 +139,39 @@ std::vector<Dim> BoundSearch::bounds(const DimAtom &atom, bool below) {
   return result;
 }
 
+/// The `m` for which the term is `quotient * divisor * m`; unknown if the divisor is no part of it,
+/// or may be 0.
+Dim BoundSearch::multipleOfDivisor(const DimTerm &term, const DimAtom &quotient) const {
+  Dim divisor = quotient.operands[1];
+  if (context_.plainLowerBound(divisor).value_or(0) < 1)
+    return {};
+  std::optional<int64_t> number = divisor.constant();
+  if (number ? term.coefficient % *number != 0 : !divisor.symbol())
+    return {};
+  Dim rest = context_.constant(number ? term.coefficient / *number : term.coefficient);
+  bool hasDivisor = number.has_value();
+  for (const DimFactor &factor : term.monomial->factors) {
+    uint32_t taken = factor.atom == &quotient ? 1 : 0;
+    if (!hasDivisor && context_.atomDim(*factor.atom) == divisor) {
+      taken = 1;
+      hasDivisor = true;
+    }
+    for (uint32_t n = taken; n < factor.power; ++n)
+      rest = context_.mul(rest, context_.atomDim(*factor.atom));
+  }
+  return hasDivisor ? rest : Dim();
+}
+
 /// a = term + others, term = coefficient*atom*rest.
 void BoundSearch::replace(Dim a, const DimTerm &term, const DimAtom &atom, Dim rest, int depth) {
   Dim others = context_.sub(a, context_.termsDim({term}));
+  // x - d < x/d * d <= x, by which `x % d` is below `d`, whatever `x` is.
+  if (Dim times = atom.kind == DimAtomKind::FloorDiv ? multipleOfDivisor(term, atom) : Dim()) {
+    Dim dividend = atom.operands[0], divisor = atom.operands[1];
+    Dim least = context_.add(context_.sub(dividend, divisor), context_.constant(1));
+    search(context_.add(others, context_.mul(term.coefficient > 0 ? least : dividend, times)),
+           depth + 1);
+  }
   // A bound of the atom bounds the polynomial, since the rest is not negative.
   for (Dim bound : bounds(atom, term.coefficient > 0)) {
     // A term with a negative coefficient needs the bound from the other side.

@@ -13,7 +13,7 @@ public:
   /// The local that holds `value` where the check is now; null if none surely does.
   Local *find(const Expr *value) const;
   /// `local` is bound to `value` before the statement at hand.
-  void add(const Expr *value, Local *local) { entries_.push_back({value, local, start_}); }
+  void add(const Expr *value, Local *local);
 
   /// Variables of type `int` may have other values from here on: one is assigned, or a body begins
   /// that runs again.
@@ -52,6 +52,7 @@ private:
     const Expr *value = nullptr;
     Local *local = nullptr;
     uint64_t changes = 0; ///< before it was computed
+    bool isFixed = false; ///< no variable is part of it, so it holds whatever changes
   };
   std::vector<Entry> entries_;
   uint64_t changes_ = 0;

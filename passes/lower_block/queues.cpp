@@ -294,8 +294,11 @@ static bool isRead(KernelContext &c, const Popped &slot, Operation *op) {
   Block *home = popped.getParentBlock();
   for (Value value : c.sharing.valuesIn(root))
     for (Operation *user : value.getUsers()) {
-      if (c.core == CoreKind::Vector && c.cores.coreOf(user) == CoreKind::Cube)
-        continue; // it reads what it was sent
+      bool isOthers =
+          c.core == CoreKind::Vector ? c.cores.cube.contains(user) : c.cores.vector.contains(user);
+      // The other kind of core reads what it has or was sent.
+      if (isOthers)
+        continue;
       Operation *here = home->findAncestorOpInBlock(*user);
       if (!here || op->isBeforeInBlock(here))
         return true;

@@ -55,7 +55,7 @@ static bool keepsValues(Context &ctx, const ConvertExpr &convert) {
   return ctx.facts.isWithin(convert.arg->dim, hasSign(to) ? -high - 1 : 0, high);
 }
 
-static const Expr *withoutConversion(Context &ctx, const Expr *expr) {
+const Expr *withoutConversion(Context &ctx, const Expr *expr) {
   while (expr && expr->kind == ExprKind::Convert && keepsValues(ctx, *cast<ConvertExpr>(expr)))
     expr = cast<ConvertExpr>(expr)->arg;
   return expr;
@@ -132,12 +132,13 @@ static void readCondition(Context &ctx, const Expr *condition, const Local *arra
     addComparison(ctx, bounds, mirrored(op->op->name), boundOf(ctx, op->args[0]));
 }
 
-bool valuesWithin(Context &ctx, const Local *array, Dim extent) {
+/// What the requirements and the type of an array say of its elements.
+static ElementBounds boundsOfAll(Context &ctx, const Local *array) {
+  ElementBounds bounds;
   // Only a parameter that nobody writes keeps what a requirement says of it.
   bool isParam = array && array->kind == LocalKind::Param && !array->isInout;
-  if (!isParam || !ctx.decl || !extent || !array->type->isArray())
-    return false;
-  ElementBounds bounds;
+  if (!isParam || !ctx.decl || !array->type->isArray())
+    return bounds;
   Elem elem = array->type->elem;
   // Unsigned elements are not negative by their type; narrow ones are bounded by it too.
   bounds.atLeastZero = !elem.param && isInteger(elem.kind) && !isSigned(elem.kind);
@@ -145,7 +146,25 @@ bool valuesWithin(Context &ctx, const Local *array, Dim extent) {
     bounds.below.push_back(ctx.dims.constant(int64_t(1) << elemBits(elem.kind)));
   for (const WhereClause &where : ctx.decl->wheres)
     readCondition(ctx, where.condition, array, bounds);
-  if (!bounds.atLeastZero)
+  return bounds;
+}
+
+std::vector<Dim> elementBounds(Context &ctx, const Expr *element, bool below) {
+  const auto *index = dyn_cast<IndexExpr>(element);
+  const auto *name = index && !index->outside ? dyn_cast<LocalRefExpr>(index->base) : nullptr;
+  if (!name || !elemIs(element->type->elem, ElemConstraint::Integer))
+    return {};
+  ElementBounds bounds = boundsOfAll(ctx, name->local);
+  if (below)
+    return bounds.atLeastZero ? std::vector{ctx.dims.constant(0)} : std::vector<Dim>();
+  for (Dim &bound : bounds.below)
+    bound = ctx.dims.sub(bound, ctx.dims.constant(1));
+  return bounds.below;
+}
+
+bool valuesWithin(Context &ctx, const Local *array, Dim extent) {
+  ElementBounds bounds = boundsOfAll(ctx, array);
+  if (!extent || !bounds.atLeastZero)
     return false;
   for (Dim below : bounds.below)
     if (ctx.facts.proveLessEqual(below, extent).isTrue())

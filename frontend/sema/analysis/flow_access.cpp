@@ -268,6 +268,13 @@ void learnElement(FlowContext &flow, Dim symbol, const Expr *value) {
   if (!symbol || !symbol.symbol() || !value || value->dim)
     return;
   value = withoutWidening(value);
+  // An element with a name: `let p = idx[i]`.
+  while (value->kind == ExprKind::LocalRef && !value->dim) {
+    auto named = flow.data.values.lets.find(cast<LocalRefExpr>(value)->local);
+    if (named == flow.data.values.lets.end())
+      break;
+    value = withoutWidening(named->second);
+  }
   auto elements = elementsOf(flow.ctx.dims, value, flow.data.values);
   // The element must not change as long as the symbol is in use.
   if (!elements || elements->local->kind != LocalKind::Param || elements->local->isInout ||

@@ -1,7 +1,10 @@
-// Bounds of computed integers: what `min`, `max` and `%` say of a value that is no dimension. So a
-// length that data decides has a capacity: `let n = min(int(count[b]), 64)`.
+// Bounds of computed integers: what `min`, `max` and `%` say of a value that is no dimension, and
+// what a `where` says of elements. So a length that data decides has a capacity:
+// `let n = min(int(count[b]), 64)`.
 #include "frontend/sema/analysis/value_bounds.h"
 
+#include "frontend/sema/analysis/data_facts.h"
+#include "frontend/sema/expressions/convert.h"
 #include "frontend/sema/make_node.h"
 #include "ir/ops/op_table.h"
 
@@ -24,6 +27,19 @@ const OpExpr *asOp(const Expr *expr, OpId id) {
   return isIt ? op : nullptr;
 }
 
+/// The value before conversions that keep it, and behind names that do not change.
+const Expr *lookedThrough(Context &ctx, const Expr *expr) {
+  for (;;) {
+    expr = withoutConversion(ctx, expr);
+    if (isMissing(expr) || expr->dim || expr->kind != ExprKind::LocalRef)
+      return expr;
+    auto named = ctx.letValues.find(cast<LocalRefExpr>(expr)->local);
+    if (named == ctx.letValues.end())
+      return expr;
+    expr = named->second;
+  }
+}
+
 Dim known(Context &ctx, const Expr *expr) {
   if (expr->kind == ExprKind::Const && expr->type->isInt())
     return ctx.dims.constant(cast<ConstExpr>(expr)->intValue);
@@ -32,18 +48,28 @@ Dim known(Context &ctx, const Expr *expr) {
 
 /// Dimensions that the value is no less than (`below`), or no more than.
 Bounds boundsOf(Context &ctx, const Expr *expr, bool below, int depth) {
+  expr = lookedThrough(ctx, expr);
+  if (isMissing(expr))
+    return {};
   if (Dim dim = known(ctx, expr))
     return {dim};
-  if (depth == 0 || !expr->type->isInt())
+  if (depth == 0 || !expr->type->isScalar())
     return {};
   DimContext &dims = ctx.dims;
-  if (const OpExpr *modulo = asOp(expr, OpId::Rem)) {
+  if (expr->kind == ExprKind::Index)
+    return elementBounds(ctx, expr, below);
+  // The remainder of other types has the sign of the dividend.
+  const OpExpr *modulo = expr->type->isInt() ? asOp(expr, OpId::Rem) : nullptr;
+  if (modulo) {
     Dim divisor = known(ctx, modulo->args[1]);
     // The remainder of a positive divisor is at least 0 and less than the divisor.
     if (!divisor || !ctx.facts.proveLess(dims.constant(0), divisor).isTrue())
       return {};
     return {below ? dims.constant(0) : dims.sub(divisor, dims.constant(1))};
   }
+  // What has no type yet or is a float has no bounds that are dimensions.
+  if (!expr->type->isInt() && !elemIs(expr->type->elem, ElemConstraint::Integer))
+    return {};
   const OpExpr *least = asOp(expr, OpId::Min), *most = asOp(expr, OpId::Max);
   if (!least && !most)
     return {};
@@ -68,13 +94,6 @@ Bounds boundsOf(Context &ctx, const Expr *expr, bool below, int depth) {
 bool staysWithin(Context &ctx, const Expr *value, Dim extent) {
   if (isMissing(value) || !extent)
     return false;
-  // A name is looked through to its value.
-  while (value->kind == ExprKind::LocalRef && !value->dim) {
-    auto named = ctx.letValues.find(cast<LocalRefExpr>(value)->local);
-    if (named == ctx.letValues.end())
-      break;
-    value = named->second;
-  }
   Bounds below = boundsOf(ctx, value, /*below=*/true, kDepth),
          above = boundsOf(ctx, value, /*below=*/false, kDepth);
   // One lower and one upper bound are enough.

@@ -137,26 +137,36 @@ static Value folded(OpBuilder &b, Location loc, llvm::StringRef name, Value arra
   return b.create(state)->getResult(0);
 }
 
+/// The names of the numbers of tiles, by the end and the step of the axis that is cut.
+using CountNames = llvm::DenseMap<std::pair<Value, const void *>, StringAttr>;
+
 /// Storage for what the tiles come to, one element each.
-static Value storageOfParts(OpBuilder &b, StoredFold &found, size_t number) {
+static Value storageOfParts(OpBuilder &b, StoredFold &found, CountNames &names) {
   llvm::SmallVector<Value> counts;
   llvm::SmallVector<Extent> extents;
-  for (auto [axis, gridAxis] : llvm::enumerate(found.gridAxes)) {
+  for (int64_t gridAxis : found.gridAxes) {
     if (gridAxis < 0) {
       extents.push_back(Extent::constant(1));
       continue;
     }
     auto at = static_cast<size_t>(gridAxis);
-    Value count = b.createOrFold<arith::CeilDivUIOp>(
-        found.fold->getLoc(), found.grid.getUpper()[at], found.grid.getSteps()[at]);
+    Value end = found.grid.getUpper()[at], step = found.grid.getSteps()[at];
+    // The number has the name by which types speak of it. Equal numbers have one name, since only
+    // one of them may be left.
+    Attribute number;
+    bool isNumber = matchPattern(step, m_Constant(&number));
+    StringAttr &name =
+        names[{end, isNumber ? number.getAsOpaquePointer() : step.getAsOpaquePointer()}];
+    if (!name)
+      name = b.getStringAttr("_tiles_" + std::to_string(names.size()));
+    Value count =
+        b.createOrFold<arith::CeilDivUIOp>(NameLoc::get(name, found.fold->getLoc()), end, step);
     APInt known;
     if (matchPattern(count, m_ConstantInt(&known))) {
       extents.push_back(Extent::constant(known.getSExtValue()));
       continue;
     }
-    // Names in the source have no dot.
-    std::string name = "f" + std::to_string(number) + "." + std::to_string(axis);
-    extents.push_back(Extent::named(b.getStringAttr(name)));
+    extents.push_back(Extent::named(name));
     counts.push_back(count);
   }
   Type elem = elementTypeOf(found.store.getValue().getType());
@@ -203,9 +213,9 @@ static Value foldOfParts(OpBuilder &b, StoredFold &found, Value storage) {
   return b.create(state)->getResult(0);
 }
 
-static void foldTiles(StoredFold &found, size_t number) {
+static void foldTiles(StoredFold &found, CountNames &names) {
   OpBuilder b(found.grid);
-  Value storage = storageOfParts(b, found, number);
+  Value storage = storageOfParts(b, found, names);
   b.setInsertionPoint(found.store);
   storePart(b, found, storage);
   b.setInsertionPoint(found.fold);
@@ -222,8 +232,9 @@ void foldGrids(func::FuncOp function) {
     if (std::optional<StoredFold> found = match(storage))
       folds.push_back(*found);
   });
-  for (auto &&[number, found] : llvm::enumerate(folds))
-    foldTiles(found, number);
+  CountNames names;
+  for (StoredFold &found : folds)
+    foldTiles(found, names);
 }
 
 } // namespace ptl::ir
