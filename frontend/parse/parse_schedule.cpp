@@ -41,12 +41,9 @@ static void parseScheduleItems(Parser &p, TokenIndex open) {
       return p.expectCloser(TokenKind::RBrace, open);
     TokenIndex first = p.itemStart = p.position;
     NodeId item = parseScheduleItem(p);
-    // Each round consumes at least one token, or the loop would not end.
     if (p.position == first || !(p.atStatementEnd() || p.at(TokenKind::Comma))) {
       if (p.position != first)
         p.error(DiagId::ExpectedStatementEnd, {p.found()});
-      if (p.position == first)
-        p.skipBalanced();
       item = p.skipIntoError(item, first);
     }
     p.push(item);
