@@ -58,6 +58,7 @@ static NodeId parseScheduleItem(Parser &p) {
   };
   if (!p.at(TokenKind::Identifier))
     return unknown();
+  // What follows a name decides first, so that tunables and labels may be called `tile` or `order`.
   if (p.kind(1) == TokenKind::Equal) {
     NodeId name = p.leaf(NodeKind::Name);
     p.advance();

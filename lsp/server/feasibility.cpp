@@ -174,6 +174,7 @@ ChipVerdict readVerdict(Session &session, const ide::Document &document, const C
     PlacedAdvice advice{places.span(each.value("place", json())), each, {}};
     for (const json &edit : each.at("edits"))
       advice.edits.push_back({places.span(edit.value("place", json())), edit.value("text", "")});
+    // A change that has no place in the present text, even in part, is not offered.
     bool isPlaced = std::none_of(advice.edits.begin(), advice.edits.end(),
                                  [](const TextEdit &edit) { return edit.span == kNoSpan; });
     if (isPlaced && advice.span != kNoSpan)
