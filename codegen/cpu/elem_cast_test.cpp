@@ -72,6 +72,15 @@ void expectEncoded(const Format &format, std::vector<Source> values, std::vector
     ASSERT_EQ(found[i], expected[i]) << values[i];
 }
 
+/// Calls `visit(code, low, middle, high)` for every two finite values that are neighbours and have no sign; `code` is that of the lower one.
+template <typename Visit> void forNeighbours(const Format &format, Visit visit) {
+  for (uint32_t code = 0; code + 1 < format.codes() / 2; ++code) {
+    double low = format.decode(code), high = format.decode(code + 1);
+    if (std::isfinite(low) && std::isfinite(high))
+      visit(code, low, (low + high) / 2, high);
+  }
+}
+
 template <typename Code> void checkFormat(const Format &format) {
   std::vector<float> decoded = decodeAll<Code>(format);
   for (uint32_t code = 0; code < format.codes(); ++code) {
@@ -86,11 +95,7 @@ template <typename Code> void checkFormat(const Format &format) {
   std::vector<double> wide;
   std::vector<Code> narrowExpected, wideExpected;
   uint32_t half = format.codes() / 2;
-  for (uint32_t code = 0; code + 1 < half; ++code) {
-    double low = format.decode(code), high = format.decode(code + 1);
-    if (!std::isfinite(low) || !std::isfinite(high))
-      continue;
-    double middle = (low + high) / 2;
+  forNeighbours(format, [&](uint32_t code, double low, double middle, double high) {
     uint32_t even = code & 1 ? code + 1 : code;
     auto addBoth = [&](double value, uint32_t expected) {
       wide.push_back(value), wideExpected.push_back(Code(expected));
@@ -105,7 +110,7 @@ template <typename Code> void checkFormat(const Format &format) {
     addBoth(std::nextafter(middle, 0.0), code);
     addBoth(std::nextafter(middle, high), code + 1);
     addBoth(std::nextafter(float(middle), float(high)), code + 1);
-  }
+  });
   expectEncoded(format, narrow, narrowExpected);
   expectEncoded(format, wide, wideExpected);
 }
@@ -137,11 +142,7 @@ template <typename Code> void checkDirection(const Format &format, Rounding roun
   std::vector<double> wide;
   std::vector<Code> narrowExpected, wideExpected;
   uint32_t half = format.codes() / 2;
-  for (uint32_t code = 0; code + 1 < half; ++code) {
-    double low = format.decode(code), high = format.decode(code + 1);
-    if (!std::isfinite(low) || !std::isfinite(high))
-      continue;
-    double middle = (low + high) / 2;
+  forNeighbours(format, [&](uint32_t code, double low, double middle, double high) {
     for (double size : {low, std::nextafter(low, high), std::nextafter(middle, low), middle,
                         std::nextafter(high, low)})
       for (bool isNegative : {false, true}) {
@@ -152,7 +153,7 @@ template <typename Code> void checkDirection(const Format &format, Rounding roun
         if (static_cast<float>(value) == value)
           narrow.push_back(float(value)), narrowExpected.push_back(expected);
       }
-  }
+  });
   expectEncoded(format, narrow, narrowExpected, rounding);
   expectEncoded(format, wide, wideExpected, rounding);
 }
