@@ -72,6 +72,7 @@ std::optional<TileModule> tileModule(const CompileContext &context, TensorModule
     };
     return mlir::succeeded(ir::runTilePipeline(module, context.simplifier(), pipeline));
   });
+  // A schedule item without effect is an error, even if all passes succeeded.
   bool anyRefused = reportRefused(module, context.sources(), context.sink());
   if (!done || anyRefused)
     return std::nullopt;

@@ -16,8 +16,8 @@ static std::map<std::string, int64_t> dimsOf(const CheckedProgram &program,
   std::map<std::string, int64_t> dims;
   for (const CallableDecl *decl : reference::findTests(program, name))
     for (const DimParam &dim : decl->dims)
-      if (auto said = check.defines.find(dim.name); said != check.defines.end())
-        dims[dim.name] = said->second;
+      if (auto given = check.defines.find(dim.name); given != check.defines.end())
+        dims[dim.name] = given->second;
   return dims;
 }
 

@@ -254,7 +254,7 @@ bool isSurelySorted(const PtlArray &array) {
     sorted = true;
     forEachRun<T>(array, [&](const T *first, int64_t count) {
       // The end of a run is compared with the beginning of the next one. Comparisons with NaN are
-      // false, so that an array with NaN is never surely sorted.
+      // false, so that an array with NaN is never reported as sorted.
       bool rises = !before || *before <= *first;
       for (int64_t i = 1; i < count; ++i)
         rises &= first[i - 1] <= first[i];

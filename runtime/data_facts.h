@@ -1,5 +1,5 @@
 // Facts about all elements of an array that one pass over it settles: what `where all(…)`,
-// `unique(…)` and `sorted(…)` ask before a kernel runs. Each answer is "surely" or "not known", so
+// `unique(…)` and `sorted(…)` ask before a kernel runs. Each answer is "yes" or "not known", so
 // that whoever needs the element which breaks a fact looks for it one by one.
 #pragma once
 

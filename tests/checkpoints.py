@@ -70,9 +70,9 @@ class Training:
             agree = np.array_equal(found, np.broadcast_to(array, found.shape)) if found.dtype == np.int32 else np.allclose(found, array, rtol=1e-4, atol=1e-5)
             expect(agree, *shown, name, found, array)
 
-    def check(self, folder, code=0, said=""):
+    def check(self, folder, code=0, message=""):
         done = self.tools.run("check", "--checkpoint", folder, "training.ptl", cwd=self.folder)
-        expect(done.code == code and said in done.stderr, folder, done)
+        expect(done.code == code and message in done.stderr, folder, done)
 
 
 def killed(tools, training, kill, ranks):
@@ -150,15 +150,15 @@ def programs_that_do_not_fit(tools, folder):
     training = Training(tools, folder)
     expect(training.run("--shape", "host=2,chip=2", "--in-process", steps=4).returncode == 0)
     text = TRAINING.read_text()
-    for changed, said in ((text.replace("last", "recent"), "the loop carries `recent: f32[1, 1]`, which it does not have"),
+    for changed, message in ((text.replace("last", "recent"), "the loop carries `recent: f32[1, 1]`, which it does not have"),
                           (text.replace("var mix = mixed0", "var mix = i64(mixed0)").replace("mixed: i32[F, D]", "mixed: i64[F, D]")
                            .replace("+ i32(step)", "+ i64(step)"), "carries `mix: i64[7, 4]`, and it has `mix: i32[7, 4]`"),
                           (text.replace("0..steps checkpoint", "1..steps step 5 checkpoint"), "which the loop does not come to"),
                           (text.replace("program train", "program trained"), "it is of the program `train`")):
         (folder / "training.ptl").write_text(changed)
-        training.check("run", 1, said)
+        training.check("run", 1, message)
         done = training.run("--shape", "host=1,chip=3", "--resume")
-        expect(done.returncode != 0 and said in done.stderr, done)
+        expect(done.returncode != 0 and message in done.stderr, done)
 
 
 def where_none_are_saved(tools, folder):

@@ -59,8 +59,8 @@ def best_of_all_tries(tools: Tools, folder: pathlib.Path) -> None:
     excluded = [each for each in found["tries"] if each["values"] == {"BM": 128, "BN": 256, "BK": 64}]
     expect(not excluded[0]["fits"] and "excludes it" in excluded[0]["reason"], excluded)
     for each in (each for each in fitting if "items" not in each):
-        said = cost_of(tools, source, *(word for name, value in each["values"].items() for word in ("-D", f"{name}={value}")))
-        expect(said == each["us"], each, said)
+        us = cost_of(tools, source, *(word for name, value in each["values"].items() for word in ("-D", f"{name}={value}")))
+        expect(us == each["us"], each, us)
     expect(source.read_text() == TUNED, "nothing is written without --write")
     expect({**found_by(tools, source, "--seed", "7"), "seconds": 0} == {**found, "seconds": 0}, "the seed of a small space counts for nothing")
 

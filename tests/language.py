@@ -34,8 +34,8 @@ def has_executor(tools: Tools, executor: str) -> bool:
 
 def executor_cases(tools: Tools, name: str, code: str, run_on) -> list[Case]:
     """`run_on(arguments)` runs `ptlc` with them on the file of that name."""
-    said = re.match(r"// EXECUTORS: (.*)", code)
-    executors = said.group(1).split() if said else EXECUTORS
+    listed = re.match(r"// EXECUTORS: (.*)", code)
+    executors = listed.group(1).split() if listed else EXECUTORS
     return [
         Case(f"{name}.{executor}", lambda executor=executor: run_on("test", f"--executor={executor}"))
         for executor in executors

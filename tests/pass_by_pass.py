@@ -57,10 +57,10 @@ def machine(name: str) -> dict:
 
 def choices_in(text: str) -> str:
     """What the search has chosen for each grid, as ptl-set-choices is told it."""
-    said, depth = [], 0
+    choices, depth = [], 0
     for number, closing in enumerate(GRID_END.findall(text)):
-        said += [f"{number}.{name}={value}" for name, value in CHOICE.findall(closing)]
-    return f"{{choices={','.join(said)}}}" if said else ""
+        choices += [f"{number}.{name}={value}" for name, value in CHOICE.findall(closing)]
+    return f"{{choices={','.join(choices)}}}" if choices else ""
 
 
 def pipeline(name: str, chip: str, after: str) -> str:

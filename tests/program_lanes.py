@@ -273,15 +273,15 @@ def storage(chip):
     expect(done.code == 0, done.stderr)
     for cost in json.loads(done.stdout)["costs"]:
         sizes = {size["name"]: size["value"] for size in cost["sizes"]}
-        said, measured = cost["storage"], cost["storage"]["bytes"]
-        in_order, most = (eval(said[name], {"max": max}, sizes) for name in ("inOrder", "most"))
-        expect(measured["inOrder"] == in_order, f"{cost['entry']}: {measured}, said {said} of {sizes}")
-        expect(measured["inOrder"] <= measured["peak"] <= measured["most"] == most, f"{cost['entry']}: {measured}, said {said}")
+        promised, measured = cost["storage"], cost["storage"]["bytes"]
+        in_order, most = (eval(promised[name], {"max": max}, sizes) for name in ("inOrder", "most"))
+        expect(measured["inOrder"] == in_order, f"{cost['entry']}: {measured}, promised {promised} of {sizes}")
+        expect(measured["inOrder"] <= measured["peak"] <= measured["most"] == most, f"{cost['entry']}: {measured}, promised {promised}")
         if cost["entry"] == "chain":
-            expect(most > in_order == measured["peak"], f"three arrays, of which two are live: {said}")
+            expect(most > in_order == measured["peak"], f"three arrays, of which two are live: {promised}")
         report = chip.run(path, cost["entry"], "N=96", "M=64")
         for name, key in (("least_bytes", "inOrder"), ("unshared_bytes", "most")):
-            expect(report["tasks"]["storage"][name] == eval(said[key], {"max": max}, {"N": 96, "M": 64}), f"{cost['entry']}: {name}")
+            expect(report["tasks"]["storage"][name] == eval(promised[key], {"max": max}, {"N": 96, "M": 64}), f"{cost['entry']}: {name}")
 
 
 def storage_of_threads(chip):
@@ -302,8 +302,8 @@ def storage_before(chip):
                                (examples / "08_transformer.ptl", "transformer", layers)):  # fmt: skip
         done = chip.tools.run("check", path, "--cost", "--json")
         expect(done.code == 0, done.stderr)
-        said = next(each for each in json.loads(done.stdout)["costs"] if each["entry"] == entry)["storage"]
-        value = {name: eval(text.replace("/", "//"), {"max": max}, sizes) for name, text in said.items() if name != "arrays"}
+        promised = next(each for each in json.loads(done.stdout)["costs"] if each["entry"] == entry)["storage"]
+        value = {name: eval(text.replace("/", "//"), {"max": max}, sizes) for name, text in promised.items() if name != "arrays"}
         with tempfile.TemporaryDirectory() as folder:
             lanes = pathlib.Path(folder) / "lanes.json"
             words = [f"{name}={size}" for name, size in sizes.items()]
@@ -311,9 +311,9 @@ def storage_before(chip):
             done = chip.tools.run("run", path, "--entry", entry, *arrays, *words, "-j", "2", "--lanes", lanes)
             expect(done.code == 0, done.stderr)
             used = json.loads(lanes.read_text())["storage"]
-        expect(used["least_bytes"] <= value["inOrder"] <= used["unshared_bytes"], f"{entry}: {said}, {used}")
+        expect(used["least_bytes"] <= value["inOrder"] <= used["unshared_bytes"], f"{entry}: {promised}, {used}")
         if "most" in value:
-            expect((value["inOrder"], value["most"]) == (used["least_bytes"], used["unshared_bytes"]), f"{entry}: {said}, {used}")
+            expect((value["inOrder"], value["most"]) == (used["least_bytes"], used["unshared_bytes"]), f"{entry}: {promised}, {used}")
 
 
 def case(tools, check):

@@ -102,10 +102,10 @@ class Run:
             time.sleep(0.05)
         expect(sorted(os.listdir(self.folder)) == self.before, os.listdir(self.folder), self.out, self.err)
 
-    def fails(self, *said):
+    def fails(self, *patterns):
         code, err = self.ends()
         expect(code != 0, code, self.out, err)
-        for text in said:
+        for text in patterns:
             expect(re.search(text, err), text, "is not in", code, err)
         self.leaves_nothing()
 

@@ -61,6 +61,26 @@ std::vector<Code> encode(const Format &format, const std::vector<Source> &values
   return kernel.operator()<Source, Code>(values);
 }
 
+/// `values` and the codes that they become, in groups of 16 that the kernel takes; what is missing of the last one is 0.
+template <typename Code, typename Source>
+void expectEncoded(const Format &format, std::vector<Source> values, std::vector<Code> expected,
+                   Rounding rounding = Rounding::Even) {
+  values.resize((values.size() + 15) / 16 * 16);
+  expected.resize(values.size());
+  auto found = encode<Code>(format, values, rounding);
+  for (size_t i = 0; i < values.size(); ++i)
+    ASSERT_EQ(found[i], expected[i]) << values[i];
+}
+
+/// Calls `visit(code, low, middle, high)` for every two finite values that are neighbours and have no sign; `code` is that of the lower one.
+template <typename Visit> void forNeighbours(const Format &format, Visit visit) {
+  for (uint32_t code = 0; code + 1 < format.codes() / 2; ++code) {
+    double low = format.decode(code), high = format.decode(code + 1);
+    if (std::isfinite(low) && std::isfinite(high))
+      visit(code, low, (low + high) / 2, high);
+  }
+}
+
 template <typename Code> void checkFormat(const Format &format) {
   std::vector<float> decoded = decodeAll<Code>(format);
   for (uint32_t code = 0; code < format.codes(); ++code) {
@@ -73,20 +93,16 @@ template <typename Code> void checkFormat(const Format &format) {
   // Halfway cases and their neighbours, between every two adjacent finite values, from f32 and f64.
   std::vector<float> narrow;
   std::vector<double> wide;
-  std::vector<uint32_t> narrowExpected, wideExpected;
+  std::vector<Code> narrowExpected, wideExpected;
   uint32_t half = format.codes() / 2;
-  for (uint32_t code = 0; code + 1 < half; ++code) {
-    double low = format.decode(code), high = format.decode(code + 1);
-    if (!std::isfinite(low) || !std::isfinite(high))
-      continue;
-    double middle = (low + high) / 2;
+  forNeighbours(format, [&](uint32_t code, double low, double middle, double high) {
     uint32_t even = code & 1 ? code + 1 : code;
     auto addBoth = [&](double value, uint32_t expected) {
-      wide.push_back(value), wideExpected.push_back(expected);
-      wide.push_back(-value), wideExpected.push_back(expected + half);
+      wide.push_back(value), wideExpected.push_back(Code(expected));
+      wide.push_back(-value), wideExpected.push_back(Code(expected + half));
       if (static_cast<float>(value) == value) {
-        narrow.push_back(float(value)), narrowExpected.push_back(expected);
-        narrow.push_back(float(-value)), narrowExpected.push_back(expected + half);
+        narrow.push_back(float(value)), narrowExpected.push_back(Code(expected));
+        narrow.push_back(float(-value)), narrowExpected.push_back(Code(expected + half));
       }
     };
     addBoth(low, code);
@@ -94,17 +110,9 @@ template <typename Code> void checkFormat(const Format &format) {
     addBoth(std::nextafter(middle, 0.0), code);
     addBoth(std::nextafter(middle, high), code + 1);
     addBoth(std::nextafter(float(middle), float(high)), code + 1);
-  }
-  while (narrow.size() % 16)
-    narrow.push_back(0), narrowExpected.push_back(0);
-  while (wide.size() % 16)
-    wide.push_back(0), wideExpected.push_back(0);
-  auto fromNarrow = encode<Code>(format, narrow);
-  for (size_t i = 0; i < narrow.size(); ++i)
-    ASSERT_EQ(fromNarrow[i], Code(narrowExpected[i])) << narrow[i];
-  auto fromWide = encode<Code>(format, wide);
-  for (size_t i = 0; i < wide.size(); ++i)
-    ASSERT_EQ(fromWide[i], Code(wideExpected[i])) << wide[i];
+  });
+  expectEncoded(format, narrow, narrowExpected);
+  expectEncoded(format, wide, wideExpected);
 }
 
 TEST(ElemCast, SmallFloatsRoundToNearestEven) {
@@ -134,11 +142,7 @@ template <typename Code> void checkDirection(const Format &format, Rounding roun
   std::vector<double> wide;
   std::vector<Code> narrowExpected, wideExpected;
   uint32_t half = format.codes() / 2;
-  for (uint32_t code = 0; code + 1 < half; ++code) {
-    double low = format.decode(code), high = format.decode(code + 1);
-    if (!std::isfinite(low) || !std::isfinite(high))
-      continue;
-    double middle = (low + high) / 2;
+  forNeighbours(format, [&](uint32_t code, double low, double middle, double high) {
     for (double size : {low, std::nextafter(low, high), std::nextafter(middle, low), middle,
                         std::nextafter(high, low)})
       for (bool isNegative : {false, true}) {
@@ -149,15 +153,9 @@ template <typename Code> void checkDirection(const Format &format, Rounding roun
         if (static_cast<float>(value) == value)
           narrow.push_back(float(value)), narrowExpected.push_back(expected);
       }
-  }
-  narrow.resize((narrow.size() + 15) / 16 * 16), wide.resize((wide.size() + 15) / 16 * 16);
-  narrowExpected.resize(narrow.size()), wideExpected.resize(wide.size());
-  auto fromNarrow = encode<Code>(format, narrow, rounding);
-  for (size_t i = 0; i < narrow.size(); ++i)
-    ASSERT_EQ(fromNarrow[i], narrowExpected[i]) << narrow[i];
-  auto fromWide = encode<Code>(format, wide, rounding);
-  for (size_t i = 0; i < wide.size(); ++i)
-    ASSERT_EQ(fromWide[i], wideExpected[i]) << wide[i];
+  });
+  expectEncoded(format, narrow, narrowExpected, rounding);
+  expectEncoded(format, wide, wideExpected, rounding);
 }
 
 TEST(ElemCast, SmallFloatsRoundInDirections) {

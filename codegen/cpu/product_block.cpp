@@ -1,5 +1,5 @@
 // A block of C in registers: the innermost code of a product.
-#include "codegen/cpu/product_plan.h"
+#include "codegen/cpu/product_block.h"
 
 using namespace mlir;
 
@@ -55,15 +55,9 @@ Value multiplyAdd(const Emit &e, const ProductPlan &p, Value x, Value y, Value s
 }
 
 namespace {
-/// The arguments of a block's function, and the block.
-struct BlockEmitter {
-  const ProductPlan &p;
-  RegisterBlock size;
-  Value a, b, c, rowStride, depth, rows, columns, fresh;
-
-  BlockEmitter(const ProductPlan &p, RegisterBlock size, ValueRange v)
-      : p(p), size(size), a(v[0]), b(v[1]), c(v[2]), rowStride(v[3]), depth(v[4]), rows(v[5]),
-        columns(v[6]), fresh(v[7]) {}
+/// A block whose sums are vectors.
+struct BlockEmitter : BlockArguments {
+  using BlockArguments::BlockArguments;
 
   Value address(const Emit &e, int64_t row, int64_t vector) const {
     Value offset = e.add(e.mul(rowStride, e.index(row)), e.index(vector * p.lanes));
@@ -72,15 +66,34 @@ struct BlockEmitter {
   void prefetch(const Emit &e) const;
   SmallVector<Value> sums(const Emit &e) const;
   void store(const Emit &e, ValueRange sums, bool adds) const;
-  void storeCorner(const Emit &e, func::FuncOp corner, ValueRange sums) const;
+  void storeByMemory(const Emit &e, func::FuncOp corner, ValueRange sums) const;
 };
 } // namespace
+
+Value BlockArguments::isWhole(const Emit &e) const {
+  return e.bitAnd(e.cmpi(arith::CmpIPredicate::eq, rows, size.rows),
+                  e.cmpi(arith::CmpIPredicate::eq, columns, width()));
+}
+
+void BlockArguments::storeCorner(const Emit &e, func::FuncOp corner, Value whole) const {
+  callFunction(e, corner, {whole, e.index(width()), c, rowStride, rows, columns, fresh});
+}
+
+func::FuncOp defineBlock(const Emit &outer, const ProductPlan &p, RegisterBlock size,
+                         llvm::function_ref<void(const Emit &, ValueRange)> body) {
+  Type pointer = pointerType(outer.b.getContext()), index = outer.b.getIndexType();
+  SmallVector<Type> types = {pointer, pointer, pointer, index,
+                             index,   index,   index,   outer.b.getI1Type()};
+  std::string name =
+      "ptl_block" + std::to_string(size.rows) + "x" + std::to_string(size.vectors) + "_" + p.suffix;
+  return defineFunction(outer, name, types, body);
+}
 
 // The lines of C are on their way while sums are computed. They go to the second level: rows of C that are a power of two apart
 // share few places of the first one, and would drive out A and B. Rows need not start where a line does, so the line of their last
 // byte is one more.
 void BlockEmitter::prefetch(const Emit &e) const {
-  int64_t bytes = p.lanes * size.vectors * p.c.getIntOrFloatBitWidth() / 8;
+  int64_t bytes = width() * p.c.getIntOrFloatBitWidth() / 8;
   auto line = [&](int64_t row, int64_t at) {
     e.b.create<LLVM::Prefetch>(e.loc, bytePointer(e, address(e, row, 0), e.index(at)),
                                /*rw=*/0, /*hint=*/2, /*cache=*/1);
@@ -136,13 +149,12 @@ void BlockEmitter::store(const Emit &e, ValueRange sums, bool adds) const {
 }
 
 // By way of memory, where rows and vectors can be counted.
-void BlockEmitter::storeCorner(const Emit &e, func::FuncOp corner, ValueRange sums) const {
-  int64_t width = p.lanes * size.vectors;
+void BlockEmitter::storeByMemory(const Emit &e, func::FuncOp corner, ValueRange sums) const {
   // Registers cannot be indexed by a count that is known only when the code runs.
-  Value whole = stackBuffer(e, p.c, size.rows * width);
+  Value whole = stackBuffer(e, p.c, size.rows * width());
   for (auto [i, sum] : llvm::enumerate(sums))
     storeRaw(e, elementPointer(e, whole, p.c, e.index(static_cast<int64_t>(i) * p.lanes)), sum);
-  callFunction(e, corner, {whole, e.index(width), c, rowStride, rows, columns, fresh});
+  storeCorner(e, corner, whole);
 }
 
 func::FuncOp cornerFunction(const Emit &outer, const ProductPlan &p) {
@@ -196,13 +208,8 @@ func::FuncOp startsFunction(const Emit &outer, const ProductPlan &p) {
 func::FuncOp blockFunction(const Emit &outer, const ProductPlan &p, RegisterBlock size) {
   if (p.usesMatrices())
     return matrixBlockFunction(outer, p, size);
-  Type pointer = pointerType(outer.b.getContext()), index = outer.b.getIndexType();
-  SmallVector<Type> types = {pointer, pointer, pointer, index,
-                             index,   index,   index,   outer.b.getI1Type()};
   func::FuncOp corner = cornerFunction(outer, p);
-  std::string name =
-      "ptl_block" + std::to_string(size.rows) + "x" + std::to_string(size.vectors) + "_" + p.suffix;
-  return defineFunction(outer, name, types, [&](const Emit &e, ValueRange v) {
+  return defineBlock(outer, p, size, [&](const Emit &e, ValueRange v) {
     BlockEmitter block(p, size, v);
     block.prefetch(e);
     SmallVector<Value> sums = block.sums(e);
@@ -210,9 +217,7 @@ func::FuncOp blockFunction(const Emit &outer, const ProductPlan &p, RegisterBloc
       for (Value &sum : sums)
         // Bytes are summed in f32, exactly, and added to C as integers.
         sum = e.fptosi(sum, p.c);
-    using arith::CmpIPredicate;
-    Value isWhole = e.bitAnd(e.cmpi(CmpIPredicate::eq, block.rows, size.rows),
-                             e.cmpi(CmpIPredicate::eq, block.columns, p.lanes * size.vectors));
+    Value isWhole = block.isWhole(e);
     auto stored = [&](bool adds) {
       return [&, adds](const Emit &e) -> SmallVector<Value> {
         block.store(e, sums, adds);
@@ -226,7 +231,7 @@ func::FuncOp blockFunction(const Emit &outer, const ProductPlan &p, RegisterBloc
           return {};
         },
         [&](const Emit &e) -> SmallVector<Value> {
-          block.storeCorner(e, corner, sums);
+          block.storeByMemory(e, corner, sums);
           return {};
         });
   });

@@ -1,5 +1,5 @@
 // Blocks of C in registers of matrices (AMX): each has 16 rows of 64 bytes, and one instruction adds the product of two to a third.
-#include "codegen/cpu/product_plan.h"
+#include "codegen/cpu/product_block.h"
 
 using namespace mlir;
 using arith::CmpIPredicate;
@@ -104,15 +104,9 @@ func::FuncOp padPanelsFunction(const Emit &outer, const ProductPlan &p) {
 }
 
 namespace {
-/// The arguments of a block's function, and the block.
-struct MatrixBlock {
-  const ProductPlan &p;
-  RegisterBlock size;
-  Value a, b, c, rowStride, depth, rows, columns, fresh;
-
-  MatrixBlock(const ProductPlan &p, RegisterBlock size, ValueRange v)
-      : p(p), size(size), a(v[0]), b(v[1]), c(v[2]), rowStride(v[3]), depth(v[4]), rows(v[5]),
-        columns(v[6]), fresh(v[7]) {}
+/// A block whose sums are in registers of matrices.
+struct MatrixBlock : BlockArguments {
+  using BlockArguments::BlockArguments;
 
   int64_t down() const { return size.rows / kMatrixRows; }
   // Registers: those of C first, then those of A, then those of B.
@@ -193,25 +187,18 @@ void MatrixBlock::store(const Emit &e, Value isWhole, func::FuncOp corner) const
       },
       [&](const Emit &e) -> SmallVector<Value> {
         // By way of memory, where rows and columns can be counted.
-        Value width = e.index(size.vectors * p.lanes);
-        Value whole = stackBuffer(e, p.c, size.rows * size.vectors * p.lanes);
-        forC(e, "tilestored64", whole, width);
-        callFunction(e, corner, {whole, width, c, rowStride, rows, columns, fresh});
+        Value whole = stackBuffer(e, p.c, size.rows * width());
+        forC(e, "tilestored64", whole, e.index(width()));
+        storeCorner(e, corner, whole);
         return {};
       });
 }
 
 func::FuncOp matrixBlockFunction(const Emit &outer, const ProductPlan &p, RegisterBlock size) {
-  Type pointer = pointerType(outer.b.getContext()), index = outer.b.getIndexType();
-  SmallVector<Type> types = {pointer, pointer, pointer, index,
-                             index,   index,   index,   outer.b.getI1Type()};
   func::FuncOp corner = cornerFunction(outer, p);
-  std::string name =
-      "ptl_block" + std::to_string(size.rows) + "x" + std::to_string(size.vectors) + "_" + p.suffix;
-  return defineFunction(outer, name, types, [&](const Emit &e, ValueRange v) {
+  return defineBlock(outer, p, size, [&](const Emit &e, ValueRange v) {
     MatrixBlock block(p, size, v);
-    Value isWhole = e.bitAnd(e.cmpi(CmpIPredicate::eq, block.rows, size.rows),
-                             e.cmpi(CmpIPredicate::eq, block.columns, size.vectors * p.lanes));
+    Value isWhole = block.isWhole(e);
     block.start(e, isWhole);
     block.sum(e);
     block.store(e, isWhole, corner);

@@ -29,10 +29,10 @@ void recordBytes(Value address, Type array) {
     return;
   OpBuilder b(array.getContext());
   ir::ArrayBytes bytes = ir::bytesOf(array);
-  SmallVector<Attribute> said = {b.getI64IntegerAttr(bytes.factor)};
+  SmallVector<Attribute> factors = {b.getI64IntegerAttr(bytes.factor)};
   for (const std::string &length : bytes.lengths)
-    said.push_back(b.getStringAttr(length));
-  attrs::storage.set(call, said);
+    factors.push_back(b.getStringAttr(length));
+  attrs::storage.set(call, factors);
 }
 
 namespace {
@@ -72,14 +72,14 @@ bool AllocationScan::isInLoop(mlir::Block &block) {
 }
 
 void AllocationScan::number(func::CallOp call) {
-  auto said = attrs::storage.of(call);
+  auto factors = attrs::storage.of(call);
   // Memory of an unknown size makes the whole answer unknown.
-  if (!said) {
+  if (!factors) {
     isKnown_ = false;
     return;
   }
-  ir::ArrayBytes bytes{cast<IntegerAttr>(said[0]).getInt(), {}};
-  for (Attribute length : said.getValue().drop_front())
+  ir::ArrayBytes bytes{cast<IntegerAttr>(factors[0]).getInt(), {}};
+  for (Attribute length : factors.getValue().drop_front())
     bytes.lengths.push_back(cast<StringAttr>(length).str());
   // A value that a branch passes on may exist twice: from the round before, and from this one.
   Value address = call.getResult(0);

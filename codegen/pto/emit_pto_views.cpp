@@ -11,10 +11,10 @@ bool emitView(PtoCode &code, Operation *op) {
       .Case<MakeTensorViewOp>([&](MakeTensorViewOp view) {
         std::string layout;
         if (auto attribute = view.getLayoutAttr()) {
-          ViewLayout said = attribute.getValue();
-          if (said == ViewLayout::mx_a_nd || said == ViewLayout::mx_b_dn)
+          ViewLayout viewLayout = attribute.getValue();
+          if (viewLayout == ViewLayout::mx_a_nd || viewLayout == ViewLayout::mx_b_dn)
             code.missing(op, "scales of blocks have no spelling in `.pto` yet; C++ has one");
-          layout = " {layout = #pto.layout<" + stringifyViewLayout(said).str() + ">}";
+          layout = " {layout = #pto.layout<" + stringifyViewLayout(viewLayout).str() + ">}";
         }
         code.line(op, code.result(op) + "pto.make_tensor_view " + code.name(view.getPointer()) +
                           ", shape = [" + code.names(view.getShape()) + "], strides = [" +

@@ -72,15 +72,15 @@ private:
   std::string schedule() {
     std::vector<std::string> items;
     entry_.function.walk([&](ir::MatmulOp product) {
-      auto said = attrs::l0.of(product);
+      auto l0 = attrs::l0.of(product);
       std::string label = block::nameOf(product.getLoc());
       for (Operation *user : product->getUsers())
         if (label.empty() && isa<ir::CastOp>(user))
           label = block::nameOf(user->getLoc());
-      if (!said || label.empty())
+      if (!l0 || label.empty())
         return;
       std::vector<std::string> sizes;
-      for (int64_t size : cast<DenseI64ArrayAttr>(said[0]).asArrayRef())
+      for (int64_t size : cast<DenseI64ArrayAttr>(l0[0]).asArrayRef())
         sizes.push_back(std::to_string(size));
       items.push_back(label + " { l0 " + llvm::join(sizes, ", ") + " }");
     });

@@ -70,6 +70,7 @@ static std::optional<int64_t> operationsOf(Operation &op, const OpRecord &record
   switch (record.opClass) {
   case OpClass::Product: {
     std::optional<int64_t> flops = flopsOf(op, extentsOf);
+    // A multiply-add is two flops, and costs what one addition does.
     return flops ? std::optional(*flops / 2) : std::nullopt;
   }
   case OpClass::Reduction: {
@@ -127,6 +128,7 @@ std::optional<OpWork> workOfOp(Operation &op, const ExtentsOf &extentsOf, Number
   for (auto [number, operand] : llvm::enumerate(op.getOperands())) {
     if (!memoryOf(operand) || (store && (operand == store.getRef() || isMadeInPlace(operand))))
       continue;
+    // Of an array that is cut or gathered from, only what is taken is read.
     bool isPart = number == 0 && (cuts || gathers);
     std::optional<int64_t> read = bytes(isPart ? op.getResult(0).getType() : operand.getType());
     if (!read)
@@ -139,6 +141,7 @@ std::optional<OpWork> workOfOp(Operation &op, const ExtentsOf &extentsOf, Number
       return std::nullopt;
     work.written = *stored;
   }
+  // In a grid only stores write memory; outside of grids an array is written where it is computed.
   if (!isInGrid(&op) && !ir::isFill(&op) && record)
     for (Value result : op.getResults())
       if (isArray(result.getType()) && !isMadeInPlace(result)) {

@@ -156,7 +156,7 @@ void Binder::bindPrefix() {
   if (const std::string *text = asked("..")) {
     std::optional<int64_t> rank = ptl::numberOf(*text);
     if (!rank || *rank > 8)
-      // More than eight leading axes are surely a mistake.
+      // More than eight leading axes are a mistake.
       problem_ = "`" + *text + "` is no number of leading axes";
     return choose(std::min<int64_t>(rank.value_or(1), 8), "asked for");
   }

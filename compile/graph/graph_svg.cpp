@@ -25,9 +25,9 @@ std::string pixels(double value) {
   return text;
 }
 
-std::string words(double x, double y, const char *style, const std::string &said) {
+std::string words(double x, double y, const char *style, const std::string &text) {
   return "<text x=\"" + pixels(x) + "\" y=\"" + pixels(y) + "\" class=\"" + style + "\">" +
-         escapedMarkup(said) + "</text>";
+         escapedMarkup(text) + "</text>";
 }
 
 std::string rectangle(double x, double y, double width, double height, double radius,

@@ -148,6 +148,7 @@ void Layers::orderRows() {
         double sum = 0;
         for (size_t each : around)
           sum += place[each];
+        // The barycentre method; a box without neighbours in that row keeps its place.
         wish[row[i]] =
             around.empty() ? static_cast<double>(i) : sum / static_cast<double>(around.size());
       }
@@ -189,6 +190,8 @@ void Layers::placeRow(const std::vector<size_t> &row, bool byAbove, bool byBoth)
     double wish = count ? sum / static_cast<double>(count) : node.x;
     blocks.push_back({wish - offset[i], 1});
     auto mean = [](const Block &block) { return block.sum / static_cast<double>(block.count); };
+    // Pool adjacent violators: without their offsets the places have to ascend, and the mean of a block is nearest to its wishes
+    // in the sense of least squares.
     while (blocks.size() > 1 && mean(blocks[blocks.size() - 2]) > mean(blocks.back())) {
       blocks[blocks.size() - 2].sum += blocks.back().sum;
       blocks[blocks.size() - 2].count += blocks.back().count;
@@ -210,6 +213,7 @@ LayeredLayout Layers::run(const std::vector<std::pair<size_t, size_t>> &lines) {
       at += nodes_[each].width + gaps_.x;
     }
   }
+  // Down and up in turn. The last two rounds look at both sides, so that neither end of a line is preferred.
   constexpr int kSweeps = 16;
   for (int sweep = 0; sweep < kSweeps; ++sweep)
     for (size_t i = 0; i < rows_.size(); ++i)
@@ -250,6 +254,7 @@ LayeredLayout Layers::run(const std::vector<std::pair<size_t, size_t>> &lines) {
       if (i + 1 < chain.size())
         laid.points.push_back({x, i > 0 ? below : middle + node.height / 2});
     }
+    // A chain runs downwards, whichever way its line points.
     if (chain.front() != laid.from)
       std::reverse(laid.points.begin(), laid.points.end());
     layout.lines.push_back(std::move(laid));

@@ -1,12 +1,11 @@
 #include "compile/simulate/chip_runner.h"
-#include "ir/dialect/attributes.h"
-#include "ir/dialect/task_attribute.h"
-
 #include "compile/simulate/host_places.h"
 #include "compile/simulate/host_values.h"
 #include "compile/simulate/launch_regions.h"
+#include "ir/dialect/attributes.h"
 #include "ir/dialect/file_location.h"
 #include "ir/dialect/host_views.h"
+#include "ir/dialect/task_attribute.h"
 #include "runtime/abi/check_status.h"
 #include "runtime/elem.h"
 #include "runtime/format_value.h"
@@ -87,6 +86,7 @@ public:
   }
 
 private:
+  using Value = mlir::Value; // not the interpreter's
   static int64_t groupsOf(const Machine &machine) {
     const MachineCore *cores = machine.core("aic");
     return cores && cores->count ? cores->count : 1;

@@ -192,6 +192,7 @@ std::optional<ExplicitText> explicitSource(const CompileContext &context,
   if (!result)
     return std::nullopt;
   if (result->problem.empty()) {
+    // The formatter moves lines, so the origins are taken out before and put back behind it.
     source::OriginLines plain = source::takeOrigins(result->text);
     keepComments(program, decl, name, plain);
     return withOrigins(formatted(plain.text()), plain);

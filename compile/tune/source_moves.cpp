@@ -427,6 +427,7 @@ std::vector<SourceMove> parallelMoves(const CostQuestion &question) {
     syntax.forEach(syntax.decl.syntax, NodeKind::ParallelStmt, [&](NodeId grid) {
       const Tree &tree = syntax.tree;
       std::span<const NodeId> body = tree.children(LoopView(tree, grid).body());
+      // In front of the loop only `let` may stand: it is done again for each point of the new axis.
       bool isPlain = !body.empty() && tree.is(body.back(), NodeKind::ForStmt) &&
                      !tree.has(body.back(), NodeFlag::Static);
       for (size_t i = 0; i + 1 < body.size(); ++i)
@@ -518,6 +519,7 @@ std::vector<SourceMove> scheduleMoves(const CostQuestion &question) {
          {{{span.file, span.end, span.end},
            "\n\nschedule " + decl.name + " on " + question.machine.name + " { " + item + " }"}}});
   };
+  // Each move is compiled and simulated, and there is one for each pair of values.
   constexpr size_t most = 12;
   size_t tiled = 0;
   for (size_t i = 0; i < std::min(lets.size(), most); ++i) {

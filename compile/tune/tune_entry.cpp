@@ -151,12 +151,14 @@ void EntryTuning::addTunable(const Tunable &tunable) {
   };
   int64_t value = tunable.defaultValue;
   if (auto given = question_.wanted.find(name); given != question_.wanted.end()) {
+    // What the user has set is not searched.
     choice.values = {given->second == "true" ? 1 : std::atoll(given->second.c_str())};
     choices_.push_back(std::move(choice));
     return;
   }
   if (tunable.isBool)
     choice.values = {0, 1};
+  // Without a domain, sizes around the default are tried.
   else if (choice.values.empty())
     for (int64_t other : {value / 4, value / 2, value * 2, value * 4})
       if (other > 0)
@@ -165,6 +167,7 @@ void EntryTuning::addTunable(const Tunable &tunable) {
        schedule_ ? schedule_->tunables : std::vector<std::pair<Local *, int64_t>>())
     if (local == tunable.local)
       value = scheduled;
+  // The search begins at the present value, so that is one of them, whether the domain has it or not.
   choice.values.push_back(value);
   std::sort(choice.values.begin(), choice.values.end());
   choice.values.erase(std::unique(choice.values.begin(), choice.values.end()), choice.values.end());

@@ -139,14 +139,14 @@ std::optional<std::string> withSchedules(const CheckedProgram &program,
       continue;
     ScheduleNode node = nodeOf(program, *each);
     for (NodeId item : ScheduleDeclView(*node.tree, node.node).items()) {
-      std::string said(node.tree->text(item));
+      std::string itemText(node.tree->text(item));
       bool isKept =
           axisOf(*node.tree, item, tuning) ||
           std::any_of(schedules.begin(), schedules.end(), [&](const ScheduleText &schedule) {
-            return schedule.items.find(said) != std::string::npos;
+            return schedule.items.find(itemText) != std::string::npos;
           });
       if (!isKept) {
-        why = "the file has a schedule with `" + said +
+        why = "the file has a schedule with `" + itemText +
               "`, which no choice sets: write it into the new schedules, or take it out";
         return std::nullopt;
       }

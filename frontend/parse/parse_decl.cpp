@@ -341,9 +341,7 @@ static NodeId parseField(Parser &p) {
   NodeId field = p.make(NodeKind::Field, first, {name, type});
   if (p.position != first && (p.atStatementEnd() || p.at(TokenKind::Comma)))
     return field;
-  if (p.position == first)
-    p.skipBalanced();
-  else
+  if (p.position != first)
     p.error(DiagId::ExpectedStatementEnd, {p.found()});
   return p.skipIntoError(field, first);
 }

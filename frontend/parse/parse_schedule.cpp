@@ -41,12 +41,9 @@ static void parseScheduleItems(Parser &p, TokenIndex open) {
       return p.expectCloser(TokenKind::RBrace, open);
     TokenIndex first = p.itemStart = p.position;
     NodeId item = parseScheduleItem(p);
-    // Each round consumes at least one token, or the loop would not end.
     if (p.position == first || !(p.atStatementEnd() || p.at(TokenKind::Comma))) {
       if (p.position != first)
         p.error(DiagId::ExpectedStatementEnd, {p.found()});
-      if (p.position == first)
-        p.skipBalanced();
       item = p.skipIntoError(item, first);
     }
     p.push(item);
@@ -61,6 +58,7 @@ static NodeId parseScheduleItem(Parser &p) {
   };
   if (!p.at(TokenKind::Identifier))
     return unknown();
+  // What follows a name decides first, so that tunables and labels may be called `tile` or `order`.
   if (p.kind(1) == TokenKind::Equal) {
     NodeId name = p.leaf(NodeKind::Name);
     p.advance();

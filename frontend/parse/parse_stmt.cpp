@@ -109,9 +109,6 @@ static void parseStatements(Parser &p, TokenIndex open) {
         else if (p.at(TokenKind::Comma))
           report.help("several values are one between parentheses: `(a, b)`");
       }
-      // At least one token is taken, so that the loop goes on.
-      if (p.position == first)
-        p.skipBalanced();
       statement = p.skipIntoError(statement, first);
     }
     p.push(statement);

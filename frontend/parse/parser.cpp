@@ -204,6 +204,9 @@ void Parser::skipStatement() {
 }
 
 NodeId Parser::skipIntoError(NodeId understood, TokenIndex first) {
+  // At least one token is taken, so that the loop of the caller ends.
+  if (position == first)
+    skipBalanced();
   markError();
   skipStatement();
   return make(NodeKind::Error, first, {understood});

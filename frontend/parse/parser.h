@@ -79,7 +79,7 @@ struct Parser {
   /// Skips one token, or a bracket with its contents.
   void skipBalanced();
   void skipStatement();
-  /// Wraps what was understood and the rest of the statement into an `Error` node.
+  /// Wraps what was understood since `first` and the rest of the statement into an `Error` node of at least one token.
   NodeId skipIntoError(NodeId understood, TokenIndex first);
   /// Inside a bracket: goes on to the next comma or the closer; false if neither is near.
   bool recoverInList(TokenKind closer);

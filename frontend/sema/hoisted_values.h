@@ -10,7 +10,7 @@ namespace ptl {
 
 class HoistedValues {
 public:
-  /// The local that holds `value` where the check is now; null if none surely does.
+  /// The local that holds `value` where the check is now; null if none definitely does.
   Local *find(const Expr *value) const;
   /// `local` is bound to `value` before the statement at hand.
   void add(const Expr *value, Local *local);

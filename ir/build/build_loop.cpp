@@ -103,7 +103,7 @@ static void setModifiers(BuildContext &c, Operation *loop, const LoopModifiers &
   if (modifiers.unroll)
     unroll = modifiers.unrollFactor;
   Span pipelineAt = kNoSpan, unrollAt = modifiers.unrollSpan;
-  auto said = [&](const std::vector<ScheduleModifier> &all, auto &number, Span &at) {
+  auto take = [&](const std::vector<ScheduleModifier> &all, auto &number, Span &at) {
     for (const ScheduleModifier &each : all)
       if (each.label == modifiers.label) {
         number = each.number;
@@ -113,8 +113,8 @@ static void setModifiers(BuildContext &c, Operation *loop, const LoopModifiers &
       }
   };
   if (c.frame->schedule) {
-    said(c.frame->schedule->pipelines, pipeline, pipelineAt);
-    said(c.frame->schedule->unrolls, unroll, unrollAt);
+    take(c.frame->schedule->pipelines, pipeline, pipelineAt);
+    take(c.frame->schedule->unrolls, unroll, unrollAt);
   }
   // A deeper pipeline would need more slots than there can be.
   if (pipeline > kMostPipelineDepth) {

@@ -150,12 +150,12 @@ void pinProduct(BuildContext &c, const Local &local, mlir::Value value) {
   // Without a schedule nothing is said of any value.
   if (!schedule)
     return;
-  auto said = llvm::find_if(schedule->directives, [&](const ScheduleDirective &directive) {
+  auto found = llvm::find_if(schedule->directives, [&](const ScheduleDirective &directive) {
     return directive.label == local.name && directive.l0.size() == 3;
   });
-  if (said == schedule->directives.end())
+  if (found == schedule->directives.end())
     return;
-  const ScheduleDirective &directive = *said;
+  const ScheduleDirective &directive = *found;
   llvm::SetVector<Operation *> products;
   findProducts(value, products);
   bool isVariable = local.kind == LocalKind::Var || local.kind == LocalKind::Output;

@@ -78,12 +78,12 @@ LogicalResult verifyValue(mlir::Operation *op, NamedAttribute attribute, const R
     return complain() << "must be a " << row.type << ", not " << attribute.getValue();
   if (row.words.empty())
     return success();
-  llvm::StringRef said = cast<StringAttr>(attribute.getValue()).getValue();
+  llvm::StringRef word = cast<StringAttr>(attribute.getValue()).getValue();
   llvm::SmallVector<llvm::StringRef> words;
   llvm::SplitString(row.words, words);
-  if (llvm::is_contained(words, said))
+  if (llvm::is_contained(words, word))
     return success();
-  return complain() << "must be one of `" << llvm::join(words, "`, `") << "`, not `" << said << "`";
+  return complain() << "must be one of `" << llvm::join(words, "`, `") << "`, not `" << word << "`";
 }
 
 } // namespace

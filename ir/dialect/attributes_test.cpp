@@ -24,9 +24,9 @@ struct Parsed {
   explicit Parsed(llvm::StringRef text) {
     context.loadDialect<ir::PtlDialect, pto::PtoDialect, arith::ArithDialect, func::FuncDialect,
                         scf::SCFDialect>();
-    ScopedDiagnosticHandler handler(&context, [&](Diagnostic &said) {
-      if (said.getSeverity() == DiagnosticSeverity::Error)
-        message += said.str();
+    ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+      if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
+        message += diagnostic.str();
     });
     module = parseSourceString<ModuleOp>(text, ParserConfig(&context));
   }

@@ -78,9 +78,10 @@ void Interpreter::handOver(Operation *op) {
     int64_t number = result.getResultNumber();
     if (!says(op, attrs::crosses, number))
       continue;
-    auto said = attrs::core.of(op);
+    auto attribute = attrs::core.of(op);
     // Accumulators belong to the cube core, whatever is said of the whole operation.
-    bool fromCube = (said && said.getValue() == "aic") || says(op, attrs::accumulates, number);
+    bool fromCube =
+        (attribute && attribute.getValue() == "aic") || says(op, attrs::accumulates, number);
     Core to = fromCube ? Vector : Cube;
     // The sender's values become the present ones, so the receiver's are the others.
     on(fromCube ? Cube : Vector);
@@ -97,18 +98,18 @@ void Interpreter::runOnCores(Operation *op) {
     on(Vector);
     return runHere(op);
   }
-  auto said = attrs::core.of(op);
+  auto attribute = attrs::core.of(op);
   for (Core core : {Cube, Vector}) {
     // An operation that names its core runs on that core alone; others run wherever their operands
     // are known.
-    bool isOwn = said && said.getValue() == (core == Cube ? "aic" : "aiv");
+    bool isOwn = attribute && attribute.getValue() == (core == Cube ? "aic" : "aiv");
     on(core);
     if (isOwn && !(present_[core] && knows(op->getOperands())))
       return stop(RunStatus::Fault, op,
-                  nameOf(op) + " of `" + said.str() + "` reads what that core does not have");
+                  nameOf(op) + " of `" + attribute.str() + "` reads what that core does not have");
     // A result of the turn before must not be taken for one of this turn.
     forget(op->getResults());
-    bool isDone = isOwn || (!said && present_[core] && knows(op->getOperands()));
+    bool isDone = isOwn || (!attribute && present_[core] && knows(op->getOperands()));
     if (!isDone || isStopped())
       continue;
     if (auto condition = dyn_cast<ir::CheckOp>(op))
@@ -246,8 +247,8 @@ static llvm::StringRef stageOf(mlir::Value value, Block *body) {
   Operation *op = value.getDefiningOp();
   if (!op || op->getBlock() != body)
     return "ahead";
-  if (auto said = attrs::turn.of(op))
-    return said.getValue();
+  if (auto attribute = attrs::turn.of(op))
+    return attribute.getValue();
   // An operation without a mark belongs to the stage of its operands, and is behind if any of them
   // is.
   bool isBehind = llvm::any_of(
@@ -263,8 +264,8 @@ void Interpreter::runStage(scf::ForOp loop, llvm::StringRef stage, int64_t posit
   });
   for (Operation &op : loop.getBody()->without_terminator()) {
     // Operations of no stage run in both, since both may need them.
-    auto said = attrs::turn.of(&op);
-    if (!isStopped() && (!said || said.getValue() == stage))
+    auto attribute = attrs::turn.of(&op);
+    if (!isStopped() && (!attribute || attribute.getValue() == stage))
       runOp(&op);
   }
   // Each stage updates the variables that it computes.

@@ -137,6 +137,7 @@ Callee calleeOf(Workspace &workspace, File &file, size_t index, const CallContex
       (isCallable(callee.symbol->type) || callee.symbol->type == SymbolType::Struct);
   if (isDeclaredCallee)
     return callee;
+  // Values are never called, so what is no declaration can only be a built-in.
   callee.symbol.reset();
   auto ops = findOps(callee.name);
   callee.ops.assign(ops.begin(), ops.end());

@@ -95,6 +95,7 @@ static std::vector<Edit> lineEdits(std::string_view before, std::string_view aft
   while (i < a.size() || j < b.size()) {
     size_t skipA = 0, skipB = 0;
     bool found = false;
+    // The nearest two lines that are equal, by how many are passed over on both sides together.
     for (size_t sum = 0; !found && sum < kLookAhead; ++sum)
       for (skipA = 0; !found && skipA <= sum; ++skipA) {
         skipB = sum - skipA;

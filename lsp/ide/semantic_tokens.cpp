@@ -228,6 +228,7 @@ std::vector<SemanticToken> tokensOf(const ModuleIndex &index, const Chunk &chunk
   std::vector<SemanticToken> found;
   size_t next = 0;
   uint32_t line = 0, lines = chunk.file.lineCount();
+  // Tokens, names and lines ascend, so one pass over all three is enough.
   for (const Token &token : tree.tokens()) {
     while (next < uses.size() && uses[next].end <= token.begin)
       ++next;

@@ -63,6 +63,7 @@ std::optional<SignatureHelp> signatureHelpAt(Workspace &workspace, File &file, u
   for (const OpRecord *op : callee.ops) {
     bool repeats = std::any_of(op->params.begin(), op->params.end(),
                                [](const OpParam &param) { return param.variadic; });
+    // The first form that the arguments so far may mean is the one that is shown.
     if (!best && mayMean(*op, *call))
       best = help.signatures.size();
     for (SignatureLabel &label : signaturesOf(*op, callee.name)) {

@@ -97,6 +97,7 @@ static std::optional<Symbol> operatorAt(const Tree &tree, TokenIndex token) {
     break;
   case NodeKind::AssignStmt:
   case NodeKind::AtomicStmt:
+    // `x += y` is explained as `+`.
     if (text.size() > 1 && text.ends_with('='))
       text.remove_suffix(1);
     break;

@@ -165,6 +165,7 @@ json codeAction(Session &session, const json &params) {
       continue;
     if (session.client.codeActionLiterals)
       answer.push_back(std::move(each));
+    // Without literals an action is a command, which can only carry an edit.
     else if (each.contains("edit"))
       answer.push_back(asCommand(each));
   }

@@ -141,11 +141,11 @@ TEST(Reply, WhoDropsItHasAnswered) {
     Reply third = replies.reply(3);
     replies.open.reset(); // the server is gone
   }
-  std::string said = testing::internal::GetCapturedStdout();
-  EXPECT_NE(said.find(R"("id":1,"jsonrpc":"2.0","result":7)"), std::string::npos) << said;
-  EXPECT_EQ(said.find("8}"), std::string::npos) << said;
-  EXPECT_NE(said.find("nobody has answered"), std::string::npos) << said;
-  EXPECT_EQ(said.find(R"("id":3)"), std::string::npos) << said;
+  std::string output = testing::internal::GetCapturedStdout();
+  EXPECT_NE(output.find(R"("id":1,"jsonrpc":"2.0","result":7)"), std::string::npos) << output;
+  EXPECT_EQ(output.find("8}"), std::string::npos) << output;
+  EXPECT_NE(output.find("nobody has answered"), std::string::npos) << output;
+  EXPECT_EQ(output.find(R"("id":3)"), std::string::npos) << output;
 }
 
 } // namespace callback_test

@@ -83,6 +83,7 @@ int Connection::listen(int port) {
     uv_tcp_nodelay(&self->socket_, 1);
     self->in_ = self->out_ = stream;
     self->startReading();
+    // There is one client.
     uv_close(reinterpret_cast<uv_handle_t *>(server), nullptr);
   });
   if (int error = uv_listen(reinterpret_cast<uv_stream_t *>(&server_), 1, onClient))
@@ -121,6 +122,7 @@ void Connection::writeAll(std::span<std::string_view> pieces) {
         return;
       piece.remove_prefix(static_cast<size_t>(size));
     }
+  // What waits in the queue has to go first.
   if (out_ && uv_stream_get_write_queue_size(out_) == 0) {
     std::vector<uv_buf_t> buffers;
     for (std::string_view piece : pieces)
@@ -129,6 +131,7 @@ void Connection::writeAll(std::span<std::string_view> pieces) {
     if (written > 0)
       removePrefix(pieces, static_cast<size_t>(written));
   }
+  // What cannot be sent now is copied: the pieces belong to the caller.
   std::string rest;
   for (std::string_view piece : pieces)
     rest += piece;

@@ -260,6 +260,7 @@ json costAnswer(Session &session, const ide::File &file, const std::string &entr
   for (const PlacedCost &each : verdict.hints)
     hints.push_back(located(session, each.item, each.span));
   answer["hints"] = std::move(hints);
+  // These come below, with places in the present text instead of those that the worker knew.
   answer.erase("advice");
   answer.erase("tried");
   for (const PlacedCost &each : verdict.tried)

@@ -32,6 +32,7 @@ void resolveAnyCodeAction(Server &server, const json &params, const Reply &reply
       return reply.error({kRequestFailed, answer.error.value("message", "")});
     if (!answer.result.value("ok", false))
       return reply.error({kRequestFailed, reasonOf(answer.result)});
+    // The text may have changed while the worker was busy.
     ide::File &now = server.session.fileStill(path);
     if (isOld(now))
       return reply.error({kContentModified, "the text has changed"});

@@ -5,6 +5,7 @@
 #include "lsp/ide/lenses.h"
 #include "lsp/server/advice.h"
 #include "lsp/server/cost.h"
+#include "lsp/server/feasibility_title.h"
 #include "lsp/server/session.h"
 
 #include <algorithm>
@@ -173,6 +174,7 @@ ChipVerdict readVerdict(Session &session, const ide::Document &document, const C
     PlacedAdvice advice{places.span(each.value("place", json())), each, {}};
     for (const json &edit : each.at("edits"))
       advice.edits.push_back({places.span(edit.value("place", json())), edit.value("text", "")});
+    // A change that has no place in the present text, even in part, is not offered.
     bool isPlaced = std::none_of(advice.edits.begin(), advice.edits.end(),
                                  [](const TextEdit &edit) { return edit.span == kNoSpan; });
     if (isPlaced && advice.span != kNoSpan)
@@ -196,45 +198,7 @@ void forEachVerdict(Session &session, const ide::File &file, const VisitVerdict 
     }
 }
 
-// ---- Lenses -------------------------------------------------------------------------------------
-
-/// `96`, `20.5`: KiB.
-static std::string kibText(int64_t bytes) {
-  // Half of a tenth is added, so that the number is rounded.
-  int64_t tenths = (bytes * 10 + 512) / 1024;
-  // A few bytes are not shown as 0.
-  tenths = bytes > 0 ? std::max<int64_t>(tenths, 1) : tenths;
-  std::string text = std::to_string(tenths / 10);
-  return tenths % 10 ? text + "." + std::to_string(tenths % 10) : text;
-}
-
-namespace {
-struct SpaceUse {
-  std::string place;
-  int64_t peak = 0, usable = 0;
-};
-} // namespace
-
-/// The memories that are used, with the most that any function of the ledger needs.
-static std::vector<SpaceUse> usesOf(const json &ledger) {
-  std::vector<SpaceUse> uses;
-  for (const json &function : ledger.value("functions", json::array()))
-    for (const json &space : function.value("spaces", json::array())) {
-      std::string place = space.value("place", "");
-      auto use = std::find_if(uses.begin(), uses.end(),
-                              [&](const SpaceUse &each) { return each.place == place; });
-      if (use == uses.end())
-        use = uses.insert(uses.end(), {place, 0, space.value("usable", int64_t(0))});
-      // The function that needs most decides whether the memory is large enough.
-      use->peak = std::max(use->peak, space.value("peak", int64_t(0)));
-    }
-  return uses;
-}
-
-static std::string useText(const SpaceUse &use) {
-  std::string limit = use.usable > 0 ? "/" + kibText(use.usable) : "";
-  return use.place + " " + kibText(use.peak) + limit + " KiB";
-}
+// ---- Work in parts ------------------------------------------------------------------------------
 
 /// Calls `visit` with what the ledger says of tiles and of statements that are done in parts.
 template <typename Visit> static void forEachParts(const ChipVerdict &verdict, Visit visit) {
@@ -252,100 +216,6 @@ json partsOf(const ChipVerdict &verdict) {
   json all = json::array();
   forEachParts(verdict, [&](const json &parts) { all.push_back(parts); });
   return all;
-}
-
-/// A verdict in a few words, without the name of the chip.
-static std::string summaryOf(const ChipVerdict &verdict) {
-  if (!verdict.problem.empty())
-    return verdict.problem;
-  const json &result = verdict.result;
-  // A processor has no memories that could be too small.
-  if (result.value("target", "") == "cpu") { // everything fits this processor
-    std::string cost = costTitle(verdict);
-    return cost.empty() ? "no time is known" : cost;
-  }
-  if (!result.value("fits", false)) {
-    // The memory that overflows is the reason, and is named.
-    if (auto overflow = result.find("overflow"); overflow != result.end()) {
-      SpaceUse use{overflow->value("place", ""), overflow->value("needed", int64_t(0)),
-                   overflow->value("usable", int64_t(0))};
-      return "does not fit · " + useText(use);
-    }
-    const json diagnostics = result.value("diagnostics", json::array());
-    return "cannot be compiled" +
-           (diagnostics.empty() ? "" : " (" + diagnostics[0].value("code", "") + ")");
-  }
-  std::string text = "fits";
-  json slowest; // of the statements, to say one of them
-  forEachParts(verdict, [&](const json &parts) {
-    // Parts of tiles are few and all shown; of statements only the slowest.
-    if (!parts.contains("kind"))
-      text += " · " + parts.value("title", "");
-    else if (slowest.is_null() || slowest.value("parts", 0) < parts.value("parts", 0))
-      slowest = parts;
-  });
-  if (!slowest.is_null())
-    text += " · a " + slowest.value("kind", "") + " " + slowest.value("title", "");
-  for (const SpaceUse &use : usesOf(result.value("ledger", json::object())))
-    text += " · " + useText(use);
-  std::string cost = costTitle(verdict);
-  return cost.empty() ? text : text + " · " + cost;
-}
-
-std::string verdictTitle(Session &session, const std::string &path, const std::string &entry,
-                         const std::string &target) {
-  const ChipVerdict *verdict = verdictOf(session, path, entry, target);
-  if (!verdict)
-    return target + ": …";
-  // A problem of the worker's is not about the text, and so not stale.
-  bool isStale = verdict->problem.empty() && !isFresh(session, path, *verdict);
-  return target + ": " + summaryOf(*verdict) + (isStale ? " · stale" : "");
-}
-
-/// The verdict itself, in a sign and the least that it needs.
-static std::string lensSummary(const ChipVerdict &verdict) {
-  if (!verdict.problem.empty())
-    return "✗ " + verdict.problem;
-  const json &result = verdict.result;
-  std::string cost = shortCostTitle(verdict);
-  if (result.value("target", "") == "cpu") // everything fits this processor
-    return cost.empty() ? "no time is known" : cost;
-  if (!result.value("fits", false)) {
-    if (auto overflow = result.find("overflow"); overflow != result.end())
-      return "✗ " + useText({overflow->value("place", ""), overflow->value("needed", int64_t(0)),
-                             overflow->value("usable", int64_t(0))});
-    const json diagnostics = result.value("diagnostics", json::array());
-    return "✗ " + (diagnostics.empty() ? "cannot be compiled" : diagnostics[0].value("code", ""));
-  }
-  std::string text = cost.empty() ? "✓" : "✓ " + cost;
-  // One cause is enough for a glance.
-  bool hasCause = text.find("idle") != text.npos || text.find("×") != text.npos;
-  json largest;
-  forEachParts(verdict, [&](const json &parts) {
-    if (largest.is_null() || largest.value("parts", 0) < parts.value("parts", 0))
-      largest = parts;
-  });
-  if (!hasCause && !largest.is_null())
-    text += " · " + largest.value("title", "");
-  return text;
-}
-
-std::string verdictLens(Session &session, const std::string &path, const std::string &entry,
-                        const std::string &target) {
-  const ChipVerdict *verdict = verdictOf(session, path, entry, target);
-  if (!verdict)
-    return target + " …";
-  bool isStale = verdict->problem.empty() && !isFresh(session, path, *verdict);
-  return target + " " + lensSummary(*verdict) + (isStale ? " · stale" : "");
-}
-
-std::string sizesLens(Session &session, const std::string &path, const std::string &entry) {
-  // All chips are asked about the same lengths.
-  for (const std::string &target : session.settings.targets)
-    if (const ChipVerdict *verdict = verdictOf(session, path, entry, target))
-      if (std::string title = sizesTitle(*verdict); !title.empty())
-        return title;
-  return "for other sizes";
 }
 
 // ---- Hovers -------------------------------------------------------------------------------------

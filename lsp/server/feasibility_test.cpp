@@ -172,18 +172,18 @@ TEST_F(FeasibilityTest, WhatLiesElsewhereStandsAtTheName) {
 
 TEST_F(FeasibilityTest, HoversShowBuffersWhereTheyAreMade) {
   take({{"fits", true}, {"ledger", ledger(98304)}});
-  auto said = [&](const std::string &piece) {
+  auto hoverOf = [&](const std::string &piece) {
     auto at = static_cast<uint32_t>(file_->document.text().find(piece));
     return ledgerText(session_, *file_, {at, at + 1});
   };
   std::string own = "`a`: 2 × 2 KiB in `vec` at 0x1000, live from line 7 to 8, used in turn (v)";
-  EXPECT_NE(said("k(x").find("a3: fits"), std::string::npos);
-  EXPECT_NE(said("k(x").find(own), std::string::npos);
-  EXPECT_NE(said("a = ").find(own), std::string::npos);
-  EXPECT_EQ(said("a = ").find("fits"), std::string::npos);
-  EXPECT_EQ(said("y[:]"), "");
+  EXPECT_NE(hoverOf("k(x").find("a3: fits"), std::string::npos);
+  EXPECT_NE(hoverOf("k(x").find(own), std::string::npos);
+  EXPECT_NE(hoverOf("a = ").find(own), std::string::npos);
+  EXPECT_EQ(hoverOf("a = ").find("fits"), std::string::npos);
+  EXPECT_EQ(hoverOf("y[:]"), "");
   replace("fn f", "\nfn f");
-  EXPECT_NE(said("a = ").find("live from line 8 to 9"), std::string::npos) << said("a = ");
+  EXPECT_NE(hoverOf("a = ").find("live from line 8 to 9"), std::string::npos) << hoverOf("a = ");
 }
 
 TEST_F(FeasibilityTest, LensesOfChipsAreResolved) {

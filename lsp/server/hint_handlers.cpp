@@ -142,6 +142,7 @@ json inlayHints(Session &session, const json &params) {
   const Settings &settings = session.settings;
   ide::HintOptions options{settings.typeHints, settings.capacityHints, settings.parameterHints};
   ide::Range range = session.range(file, params.at("range"));
+  // `parts` points to these texts, which therefore may not move.
   std::deque<std::string> cut;
   std::vector<const std::string *> parts;
   size_t last = file.document.placeAt(range.end);
@@ -156,6 +157,7 @@ json inlayHints(Session &session, const json &params) {
     };
     auto begin = std::partition_point(hints.items.begin(), hints.items.end(), isBefore);
     auto end = std::partition_point(begin, hints.items.end(), isWithin);
+    // All hints of the chunk lie in the range, and their text is kept ready.
     if (begin == hints.items.begin() && end == hints.items.end()) {
       parts.push_back(&hints.text.at(place.line));
       continue;

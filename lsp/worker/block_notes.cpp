@@ -244,6 +244,7 @@ void BlockNotes::Writer::flag(Operation *op, const Flag &flag) {
     add("**" + from + " tells " + to + "** that it has done all before (" + event + ")");
   reason(op);
   std::string why;
+  // Where the compiler has left no reason, it is read off the code on both sides.
   for (size_t i = 0; i < others.size() && why.empty() && !attrs::why.isOn(op); ++i) {
     Placed set{&function_, op}, wait = others[i];
     Pipe from = flag.own(), to = flagOf(wait.op)->own();

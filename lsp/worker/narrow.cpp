@@ -42,6 +42,7 @@ std::optional<Item> itemOf(const Tree &tree, NodeId node) {
   Span span = tree.span(node);
   item.span = {span.begin, span.end};
   item.blanks.push_back(item.span);
+  // Its documentation goes with it, or it would describe what follows.
   const Node &whole = tree.node(node);
   for (const Trivia &trivia : tree.triviaBefore(whole.firstToken))
     if (trivia.kind == TriviaKind::DocComment)

@@ -97,9 +97,9 @@ bool takePlaces(ir::ParallelOp grid, const Machine &machine, const Report &repor
   };
   grid->walk([&](Operation *op) {
     // The schedule places a program's values; the type places a kernel's tiles.
-    if (auto said = attrs::place.of(op))
-      check(op->getResult(0), cast<StringAttr>(said[0]).getValue(),
-            cast<StringAttr>(said[1]).str());
+    if (auto required = attrs::place.of(op))
+      check(op->getResult(0), cast<StringAttr>(required[0]).getValue(),
+            cast<StringAttr>(required[1]).str());
     auto pinned = dyn_cast<ir::CastOp>(op);
     auto type = pinned ? dyn_cast<ir::ArrayType>(pinned.getType()) : ir::ArrayType();
     if (!type || ir::extentsOf(type) != ir::extentsOf(pinned.getSource().getType()))

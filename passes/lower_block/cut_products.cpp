@@ -82,14 +82,14 @@ static std::string whyNot(const ProductShape &shape, llvm::ArrayRef<int64_t> siz
 /// The step that a schedule says; 0: it says nothing. Nothing after an error.
 static std::optional<int64_t> pinnedStep(ir::MatmulOp product, const ProductShape &shape,
                                          const Machine &machine, const Report &report) {
-  auto said = attrs::l0.of(product);
-  if (!said)
+  auto l0 = attrs::l0.of(product);
+  if (!l0)
     return 0;
-  llvm::ArrayRef<int64_t> sizes = cast<DenseI64ArrayAttr>(said[0]).asArrayRef();
+  llvm::ArrayRef<int64_t> sizes = cast<DenseI64ArrayAttr>(l0[0]).asArrayRef();
   std::string why = whyNot(shape, sizes, machine);
   if (why.empty())
     return sizes[2];
-  report(DiagId::ScheduleCannot, cast<LocationAttr>(said[1]),
+  report(DiagId::ScheduleCannot, cast<LocationAttr>(l0[1]),
          {"l0 " + std::to_string(sizes[0]) + ", " + std::to_string(sizes[1]) + ", " +
               std::to_string(sizes[2]),
           why});
@@ -147,7 +147,7 @@ bool markProducts(ir::ParallelOp grid, const Machine &machine, const Report &rep
 }
 
 ProductCut cutOf(Operation *product) {
-  auto number = [](IntegerAttr said) { return said ? said.getInt() : 0; };
+  auto number = [](IntegerAttr size) { return size ? size.getInt() : 0; };
   return {number(attrs::step.of(product)), number(attrs::piece.of(product))};
 }
 

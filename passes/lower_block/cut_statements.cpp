@@ -227,17 +227,17 @@ void StatementCutter::tell(Operation *statement, Operation *inParts, scf::ForOp 
 std::vector<StatementParts> statementsInParts(Operation *root) {
   std::vector<StatementParts> all;
   root->walk([&](scf::ForOp loop) {
-    auto said = attrs::inParts.of(loop);
-    if (!said)
+    auto record = attrs::inParts.of(loop);
+    if (!record)
       return;
     // The attributes were written when the tile still existed.
     StatementParts &each = all.emplace_back();
     each.place = placeOf(loop.getLoc());
-    each.isFold = said.getAs<BoolAttr>("fold").getValue();
-    each.tile = said.getAs<StringAttr>("tile").str();
-    each.type = said.getAs<StringAttr>("type").str();
-    each.bytes = said.getAs<IntegerAttr>("bytes").getInt();
-    each.parts = said.getAs<IntegerAttr>("parts").getInt();
+    each.isFold = record.getAs<BoolAttr>("fold").getValue();
+    each.tile = record.getAs<StringAttr>("tile").str();
+    each.type = record.getAs<StringAttr>("type").str();
+    each.bytes = record.getAs<IntegerAttr>("bytes").getInt();
+    each.parts = record.getAs<IntegerAttr>("parts").getInt();
   });
   return all;
 }

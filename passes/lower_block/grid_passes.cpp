@@ -45,29 +45,29 @@ constexpr Choice choices[] = {
 
 void setChoices(ir::ParallelOp grid, const LowerOptions &options) {
   Builder b(grid.getContext());
-  llvm::SmallVector<NamedAttribute> said;
+  llvm::SmallVector<NamedAttribute> chosen;
   const LowerOptions usual;
   for (const Choice &choice : choices)
     // Usual choices are left out, so that the text of a grid shows what is special.
     if (options.*choice.number != usual.*choice.number)
-      said.push_back(b.getNamedAttr(choice.name, b.getI64IntegerAttr(options.*choice.number)));
+      chosen.push_back(b.getNamedAttr(choice.name, b.getI64IntegerAttr(options.*choice.number)));
   if (!options.unrolls)
-    said.push_back(b.getNamedAttr("unrolls", b.getBoolAttr(false)));
-  if (said.empty())
+    chosen.push_back(b.getNamedAttr("unrolls", b.getBoolAttr(false)));
+  if (chosen.empty())
     attrs::choices.remove(grid);
   else
-    attrs::choices.set(grid, said);
+    attrs::choices.set(grid, chosen);
 }
 
 LowerOptions choicesOf(ir::ParallelOp grid) {
   LowerOptions options;
-  auto said = attrs::choices.of(grid);
-  if (!said)
+  auto chosen = attrs::choices.of(grid);
+  if (!chosen)
     return options;
   for (const Choice &choice : choices)
-    if (auto number = said.getAs<IntegerAttr>(choice.name))
+    if (auto number = chosen.getAs<IntegerAttr>(choice.name))
       options.*choice.number = number.getInt();
-  if (auto unrolls = said.getAs<BoolAttr>("unrolls"))
+  if (auto unrolls = chosen.getAs<BoolAttr>("unrolls"))
     options.unrolls = unrolls.getValue();
   return options;
 }

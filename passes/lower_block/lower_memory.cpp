@@ -251,7 +251,8 @@ Type storeBoxType(KernelContext &c, ir::StoreOp store) {
 }
 
 Value partition(KernelContext &c, const MemoryBox &box, const Extents2 &extents, Type element,
-                Location loc, bool transposed, bool asRow, std::optional<pto::ViewLayout> said) {
+                Location loc, bool transposed, bool asRow,
+                std::optional<pto::ViewLayout> viewLayout) {
   Value pointer = box.pointer;
   if (box.base)
     pointer = c.b.create<pto::AddPtrOp>(loc, pointer.getType(), pointer, box.base);
@@ -274,8 +275,8 @@ Value partition(KernelContext &c, const MemoryBox &box, const Extents2 &extents,
   llvm::SmallVector<int64_t> viewShape = {extentOf(shape[0]), extentOf(shape[1])};
   auto viewType = pto::TensorViewType::get(c.b.getContext(), viewShape, element);
   pto::ViewLayoutAttr layout;
-  if (transposed || said)
-    layout = pto::ViewLayoutAttr::get(c.b.getContext(), said.value_or(pto::ViewLayout::dn));
+  if (transposed || viewLayout)
+    layout = pto::ViewLayoutAttr::get(c.b.getContext(), viewLayout.value_or(pto::ViewLayout::dn));
   Value view;
   {
     // Views of whole arrays stand before the grid.

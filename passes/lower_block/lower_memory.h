@@ -18,7 +18,7 @@ mlir::Type storeBoxType(KernelContext &c, ir::StoreOp store);
 /// The view of a box in global memory that loads and stores take. `said`: its layout, where it is none of the usual ones.
 mlir::Value partition(KernelContext &c, const MemoryBox &box, const Extents2 &extents,
                       mlir::Type element, mlir::Location loc, bool transposed = false,
-                      bool asRow = false, std::optional<pto::ViewLayout> said = {});
+                      bool asRow = false, std::optional<pto::ViewLayout> viewLayout = {});
 /// The condition under which this core executes an operation on a box: `present`, and if the
 /// operation has an effect and is not dealt out, also that this is the first vector core.
 Value onceOnly(KernelContext &c, Operation *op, Value present, llvm::ArrayRef<ir::Extent> extents);

@@ -27,8 +27,8 @@ static int64_t slotsOf(const Machine &machine) {
 /// `ptl.held`), otherwise `usual`.
 static int64_t saidOf(Value value, llvm::StringRef what, int64_t usual) {
   Operation *op = value.getDefiningOp();
-  auto said = op ? op->getAttrOfType<IntegerAttr>(what) : nullptr;
-  return said && said.getInt() > 0 ? said.getInt() : usual;
+  auto given = op ? op->getAttrOfType<IntegerAttr>(what) : nullptr;
+  return given && given.getInt() > 0 ? given.getInt() : usual;
 }
 
 /// The number of slots of which the producer can count on: the consumer signals free slots in
@@ -422,13 +422,13 @@ QueuePlan markedQueues(ir::ParallelOp grid, const CoreAssignment &cores) {
   if (auto flag = attrs::meetingFlag.of(grid))
     plan.meetingFlag = flag.getInt();
   if (auto queues = attrs::queues.of(grid))
-    for (auto said : queues.getAsRange<DictionaryAttr>()) {
+    for (auto given : queues.getAsRange<DictionaryAttr>()) {
       auto number = [&](llvm::StringRef name) {
-        auto value = said.getAs<IntegerAttr>(name);
+        auto value = given.getAs<IntegerAttr>(name);
         return value ? value.getInt() : 0;
       };
       Queue queue;
-      auto to = said.getAs<StringAttr>("to");
+      auto to = given.getAs<StringAttr>("to");
       queue.toVector = to && to.getValue() == "aiv";
       queue.flag = number("flag");
       queue.slots = number("slots");

@@ -131,8 +131,8 @@ bool markOperands(ir::ParallelOp grid, const Machine &machine, const Report &rep
 }
 
 bool isInPieces(Operation *load) {
-  auto said = attrs::staged.of(load);
-  return said && said.getValue() == "pieces";
+  auto staged = attrs::staged.of(load);
+  return staged && staged.getValue() == "pieces";
 }
 
 LogicalResult verifyOperands(ir::ParallelOp grid) {

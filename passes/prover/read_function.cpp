@@ -241,8 +241,8 @@ std::string FunctionReader::keyOf(Value value, unsigned depth) {
   llvm::raw_string_ostream text(key);
   // Predicates and constants are attributes, so they are part of what is computed.
   for (const char *name : {"value", "predicate"})
-    if (Attribute said = op->getAttr(name))
-      text << said << ",";
+    if (Attribute attribute = op->getAttr(name))
+      text << attribute << ",";
   for (Value operand : op->getOperands())
     text << keyOf(operand, depth + 1) << ",";
   // Each such operation with effects gives a value of its own.

@@ -81,9 +81,11 @@ void sumAtOwners(Writer &w, size_t axis, bool allAtOnce) {
   exchange(
       w, allAtOnce, [&](uint32_t to) { w.send(kSourceBuffer, to, block(to)); },
       [&](uint32_t from) { w.receive(summands[from], from, block(me)); });
+  // A tree over the numbers of the parts: the order of additions depends neither on who adds nor on when messages come.
   for (uint32_t distance = 1; distance < n; distance *= 2)
     for (uint32_t left = 0; left + distance < n; left += 2 * distance) {
       uint32_t &a = summands[left], b = summands[left + distance];
+      // The source is only read: where it is the left summand, the sum goes to the right one.
       bool isOwn = a == kSourceBuffer;
       w.combine(isOwn ? b : a, isOwn ? a : b, block(me), isOwn);
       a = isOwn ? b : a;

@@ -209,6 +209,7 @@ private:
           walker.waits = true;
           return;
         }
+        // The message may have come earlier, and waited; if it comes later, the rank waits.
         walker.now = std::max(walker.now, come->second.front());
         come->second.pop_front();
         if (come->second.empty())

@@ -21,6 +21,7 @@ uint64_t spread(uint64_t word) {
 } // namespace
 
 Key hashOf(std::span<const uint8_t> bytes) {
+  // MurmurHash3 for 64-bit processors (x64, 128 bits, seed 0). A tail that is filled up with zeros mixes to what a short one does.
   uint64_t high = 0, low = 0;
   size_t at = 0;
   for (; at + 16 <= bytes.size(); at += 16) {

@@ -188,6 +188,7 @@ bool PagePool::compact() {
   }
   for (LogRecord &record : records)
     record.checksum = checksumOfRecord(record);
+  // The new log replaces the old one by a rename: a process that is killed here leaves one of them, whole.
   std::string path = folder_ + "/log.new";
   int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   auto size = static_cast<ssize_t>(records.size() * sizeof(LogRecord));

@@ -188,7 +188,7 @@ TEST_F(PagePools, AFlippedBitIsAMiss) {
 TEST_F(PagePools, SurviveKillsOfAllWhoShareThem) {
   for (uint32_t room : {4096u, 40u}) {
     fs::remove_all(folder_);
-    std::set<Key> said;
+    std::set<Key> reported;
     for (int round = 0; round < 4; ++round) {
       std::array<int, 2> pipe{};
       ASSERT_EQ(::pipe(pipe.data()), 0);
@@ -229,7 +229,7 @@ TEST_F(PagePools, SurviveKillsOfAllWhoShareThem) {
       };
       while (arrives()) {
         ASSERT_NE(key, kNoKey) << "a wrong page";
-        said.insert(key);
+        reported.insert(key);
         if (++count % 37 == 0 && next < children.size())
           ::kill(children[next++], SIGKILL);
       }
@@ -248,10 +248,10 @@ TEST_F(PagePools, SurviveKillsOfAllWhoShareThem) {
       for (Key each : keys)
         expectPage(*pool, each, true);
       if (room > 2000) // Nothing had to leave.
-        EXPECT_TRUE(std::ranges::includes(there, said));
+        EXPECT_TRUE(std::ranges::includes(there, reported));
       EXPECT_EQ(pool->counts().damaged, 0u);
     }
-    EXPECT_GT(said.size(), 100u);
+    EXPECT_GT(reported.size(), 100u);
   }
 }
 

@@ -263,8 +263,10 @@ void Keeper::lookForMissing(double seconds) {
     return;
   std::vector<pid_t> others = candidates();
   sawCandidate_ |= !others.empty();
+  // Whoever is stopped will not come.
   std::erase_if(others, [](pid_t pid) { return stateOf(pid).letter == 'T'; });
   bool isMissing = hasLaunched() && come_ + others.size() < expected_;
+  // A process that is slow to begin is among the candidates; time counts only while there are too few of them.
   missing_ = isMissing ? missing_ + seconds : 0;
   if (missing_ < limits_.missing)
     return;

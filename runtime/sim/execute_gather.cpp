@@ -226,6 +226,7 @@ bool executeQuantise(Execution &x) {
       (offsets && offsets->rows < to.rows))
     return x.fail("reads beyond the valid part of its operands");
   for (int64_t row = 0; row < to.rows; ++row) {
+    // Each row has one scale and one offset.
     float scale = loadOne<float>(scales, row, 0), offset = 0;
     if (offsets)
       offset = static_cast<float>(isFloat(offsets->elem)

@@ -264,48 +264,64 @@ bool executeConvert(Execution &x) {
   return true;
 }
 
-bool executeCompare(Execution &x) {
-  const Plane &mask = x.out(), &first = x.in(0);
-  bool scalar = x.isScalar(1);
-  if (!maskCovers(x, mask, first) || (!scalar && !covers(x, x.in(1), first.rows, first.cols)))
-    return false;
-  return visitCompute(first.elem, [&](auto zero) {
+/// An operand that is a tile or, where that is null, one number for all elements.
+struct TileOrScalar {
+  const Plane *tile;
+  const Scalar *scalar;
+};
+
+/// Calls `compute(a, b, row, col, n)` with the elements of both operands for pieces of the rows of `over`, whose element type they have.
+template <typename Compute>
+static bool forPairs(const Plane &over, const Plane &first, TileOrScalar second, Compute compute) {
+  return visitCompute(over.elem, [&](auto zero) {
     using C = decltype(zero);
     C a[kChunk], b[kChunk];
-    bool bits[kChunk];
-    if (scalar)
-      std::fill(b, b + kChunk, scalarAs<C>(x.scalar(1)));
-    forChunks(first, [&](int64_t row, int64_t col, int64_t n) {
+    if (!second.tile)
+      std::fill(b, b + kChunk, scalarAs<C>(*second.scalar));
+    forChunks(over, [&](int64_t row, int64_t col, int64_t n) {
       loadRow(first, row, col, n, a);
-      if (!scalar)
-        loadRow(x.in(1), row, col, n, b);
-      for (int64_t i = 0; i < n; ++i)
-        bits[i] = compare(x.modifiers().compare, a[i], b[i]);
-      storeMask(mask, row, col, n, bits);
+      if (second.tile)
+        loadRow(*second.tile, row, col, n, b);
+      compute(a, b, row, col, n);
     });
   });
 }
 
-bool executeSelect(Execution &x) {
-  bool scalar = x.id() == InstructionId::TSels;
-  const Plane &mask = x.in(0), &first = x.in(1), &out = x.out();
-  if (!maskCovers(x, mask, out) || !covers(x, first, out.rows, out.cols) ||
-      (!scalar && !covers(x, x.in(2), out.rows, out.cols)))
+bool executeCompare(Execution &x) {
+  const Plane &mask = x.out(), &first = x.in(0);
+  TileOrScalar second{};
+  if (x.isScalar(1))
+    second.scalar = &x.scalar(1);
+  else
+    second.tile = &x.in(1);
+  if (!maskCovers(x, mask, first) ||
+      (second.tile && !covers(x, *second.tile, first.rows, first.cols)))
     return false;
-  return visitCompute(out.elem, [&](auto zero) {
-    using C = decltype(zero);
-    C a[kChunk], b[kChunk];
-    if (scalar)
-      std::fill(b, b + kChunk, scalarAs<C>(x.scalar(3)));
-    forChunks(out, [&](int64_t row, int64_t col, int64_t n) {
-      loadRow(first, row, col, n, a);
-      if (!scalar)
-        loadRow(x.in(2), row, col, n, b);
-      for (int64_t i = 0; i < n; ++i)
-        a[i] = maskBit(mask, row, col + i) ? a[i] : b[i];
-      storeRow(out, row, col, n, a);
-    });
-  });
+  return forPairs(first, first, second,
+                  [&](const auto *a, const auto *b, int64_t row, int64_t col, int64_t n) {
+                    bool bits[kChunk];
+                    for (int64_t i = 0; i < n; ++i)
+                      bits[i] = compare(x.modifiers().compare, a[i], b[i]);
+                    storeMask(mask, row, col, n, bits);
+                  });
+}
+
+bool executeSelect(Execution &x) {
+  const Plane &mask = x.in(0), &first = x.in(1), &out = x.out();
+  TileOrScalar second{};
+  if (x.id() == InstructionId::TSels)
+    second.scalar = &x.scalar(3);
+  else
+    second.tile = &x.in(2);
+  if (!maskCovers(x, mask, out) || !covers(x, first, out.rows, out.cols) ||
+      (second.tile && !covers(x, *second.tile, out.rows, out.cols)))
+    return false;
+  return forPairs(out, first, second,
+                  [&](auto *a, const auto *b, int64_t row, int64_t col, int64_t n) {
+                    for (int64_t i = 0; i < n; ++i)
+                      a[i] = maskBit(mask, row, col + i) ? a[i] : b[i];
+                    storeRow(out, row, col, n, a);
+                  });
 }
 
 } // namespace ptl::rt::sim

@@ -121,6 +121,7 @@ void Analysis::findGaps(size_t lane) {
       Gap gap{free, span.start, Cause::Scheduler, number, 0};
       const uint32_t *blocker = blockerOf(number);
       int64_t ready = blocker ? runs[*blocker].stop : 0;
+      // What came last is the cause: the task that this one depends on, its submission, or else the scheduler.
       if (blocker && ready > free && ready >= task(number).submitted) {
         gap.cause = Cause::Dependence;
         gap.blocker = *blocker;
@@ -275,6 +276,7 @@ std::string writeRunChrome(const RecordedRun &run) {
   for (const Analysis::Run &to : analysis.runs)
     for (uint32_t number : to.waitsFor) {
       const Analysis::Run &from = analysis.runs[number];
+      // Viewers attach an arrow to the task that runs where it begins, so it begins just before that task ends.
       if (from.hasRun && to.hasRun)
         events.arrow(track(from.last.lane), std::max(us(from.start), us(from.stop) - 0.001),
                      track(to.first.lane), us(to.start));

@@ -36,7 +36,7 @@ bench "blocks" {
 """
 
 
-def said(talk: Talk):
+def printed_cost(talk: Talk):
     command = [talk.place.bin / "ptlc", "check", talk.path, "--target", "a3", "--cost", "--json"]
     done = subprocess.run(command, capture_output=True, text=True, env=talk.place.environment(), timeout=60)
     return json.loads(done.stdout)["costs"][0]
@@ -48,7 +48,7 @@ def shown(talk: Talk):
 
 def a_fix_that_does_it(place: Place):
     with Talk(place, "poor", POOR, advice=True) as talk:
-        diagnostics, printed = shown(talk), said(talk)
+        diagnostics, printed = shown(talk), printed_cost(talk)
         schema = json.loads((ROOT / "docs" / "schemas" / "cost.json").read_text())
         if wrong := problems(printed, schema):
             return "\n".join(wrong)
@@ -81,7 +81,7 @@ def a_fix_that_does_it(place: Place):
             line = lines[start["line"]]
             lines[start["line"]] = line[:start["character"]] + edit["newText"] + line[end["character"]:]
         talk.path.write_text("\n".join(lines))
-        after = said(talk)["us"]
+        after = printed_cost(talk)["us"]
         if abs(after - best["us"]) > 0.001:
             return f"{after} us after the edit, {best['us']} were told"
     return None

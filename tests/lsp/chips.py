@@ -159,21 +159,21 @@ def said_by_check(place: Place, path, target):
                           capture_output=True, env=place.environment(), timeout=60)
     if done.returncode not in (0, 1):
         raise RuntimeError(f"ptlc check: exit {done.returncode}: {done.stderr.decode(errors='replace')[:300]}")
-    said = []
+    reported = []
     for each in json.loads(done.stdout)["diagnostics"]:
         lines = [each["message"], *filter(None, [each["label"]]), *("note: " + n for n in each["notes"]), *("help: " + h for h in each["helps"])]
         at = (each["begin"]["line"] - 1, each["begin"]["column"] - 1) if each.get("file") == str(path) else None
-        said.append((each["code"], at, "\n".join(lines), tuple(sorted(fix["title"] for fix in each["fixes"]))))
-    return sorted(said, key=repr)
+        reported.append((each["code"], at, "\n".join(lines), tuple(sorted(fix["title"] for fix in each["fixes"]))))
+    return sorted(reported, key=repr)
 
 
 def said_by_server(talk: Talk):
-    said = []
+    reported = []
     for each in talk.diagnostics():
         start = each["range"]["start"]
         fixes = tuple(sorted(action["title"] for action in talk.fixes(each)))
-        said.append((each["code"], (start["line"], start["character"]), each["message"], fixes))
-    return sorted(said, key=repr)
+        reported.append((each["code"], (start["line"], start["character"]), each["message"], fixes))
+    return sorted(reported, key=repr)
 
 
 def short_lengths(text):
@@ -187,7 +187,7 @@ def same_as_check(place: Place, name, text, target):
     with Talk(place, f"same_{name}_{target}", text, [target], sizes=short_lengths(text)) as talk:
         ours, theirs = said_by_server(talk), said_by_check(place, talk.path, target)
     # What lies elsewhere the server shows at the name of the kernel; other errors than those of chips are other tests.
-    ours, theirs = ([each for each in said if each[0].startswith("E04")] for said in (ours, theirs))
+    ours, theirs = ([each for each in reported if each[0].startswith("E04")] for reported in (ours, theirs))
     if [(code, message, fixes) for code, _, message, fixes in ours] != [(code, message, fixes) for code, _, message, fixes in theirs] or any(
             at is not None and at != own for (_, own, *_), (_, at, *_) in zip(ours, theirs)):
         return f"the server:\n{ours}\nptlc check:\n{theirs}"
@@ -342,7 +342,7 @@ def previews_are_refused(place: Place):
 
 
 def hovers(place: Place):
-    def said(uri, position):
+    def hover_text(uri, position):
         answer = talk.client.request("textDocument/hover", {"textDocument": {"uri": uri}, "position": position})
         return answer["contents"]["value"] if answer else ""
 
@@ -350,20 +350,20 @@ def hovers(place: Place):
         talk.settled()
         at = talk.text.position(talk.text.text.index("twice"))
         wanted = ("a3: fits · vec 48/184 KiB", "`part`: 2 × 16 KiB in `vec` at 0x0, live from line 12 to 14")
-        if missing := [text for text in wanted if text not in said(talk.uri, at)]:
-            return f"of the kernel, no {missing}: {said(talk.uri, at)}"
+        if missing := [text for text in wanted if text not in hover_text(talk.uri, at)]:
+            return f"of the kernel, no {missing}: {hover_text(talk.uri, at)}"
         at = talk.text.position(talk.text.text.index("part ="))
-        if wanted[1] not in said(talk.uri, at) or "a3: fits" in said(talk.uri, at):
-            return f"of a let: {said(talk.uri, at)}"
+        if wanted[1] not in hover_text(talk.uri, at) or "a3: fits" in hover_text(talk.uri, at):
+            return f"of a let: {hover_text(talk.uri, at)}"
         for kind in ("block", "pto", "cpp"):
             shown = talk.client.request("ptl/preview", {**talk.document, "entry": "twice", "stage": kind})
             lines = shown["text"].splitlines()
             wait = next(i for i, text in enumerate(lines) if re.search(r"wait_flag", text))
-            text = said(shown["uri"], {"line": wait, "character": 6})
+            text = hover_text(shown["uri"], {"line": wait, "character": 6})
             if not re.search(r"\*\*`\w+` waits for `\w+`\*\*", text) or "why: " not in text or "held up until then" not in text:
                 return f"of a wait in {kind}: {text}"
             add = next(i for i, text in enumerate(lines) if "tadd" in text.lower() and "ins(" in text or "TADD(" in text)
-            text = said(shown["uri"], {"line": add, "character": 6})
+            text = hover_text(shown["uri"], {"line": add, "character": 6})
             if "part + part" not in text or "runs on `v`" not in text or "reads `part`: 2 × 16 KiB in `vec` at 0x0" not in text:
                 return f"of an instruction in {kind}: {text}"
     return None
@@ -375,7 +375,7 @@ def hovers_on_events(place: Place):
     with Talk(place, "events", text) as talk:
         talk.settled()
 
-        def said(*words):
+        def hover_text(*words):
             at = 0
             for word in words:
                 at = text.index(word, at)
@@ -391,12 +391,12 @@ def hovers_on_events(place: Place):
         waits = "**`mte2` of the vector core waits for `fix` of the cube core**"
         why = r"why: `tstore` \(35:17\), line \d+ writes `slots`, which `tload` \(49:17\), line \d+ reads"
         for words, wanted in ((("event full", "full"), tells), (("signal(full", "full"), tells), (("wait(full", "full"), waits)):
-            if wanted not in (shown := said(*words)) or not re.search(why, shown):
+            if wanted not in (shown := hover_text(*words)) or not re.search(why, shown):
                 return f"{words}: {shown}"
-        free = said("wait(free", "free")
+        free = hover_text("wait(free", "free")
         if "**`fix` of the cube core waits for `mte3` of both vector cores**" not in free or "which `tstore` (35:17)" not in free:
             return f"free: {free}"
-        own = said("event loaded: mte2 -> v", "loaded")
+        own = hover_text("event loaded: mte2 -> v", "loaded")
         if "**`mte2` tells `v`**" not in own or "writes `t`, which `texp` (52:17)" not in own:
             return f"of one core: {own}"
     return None

@@ -197,8 +197,8 @@ class Talk:
         return self.complaint()
 
     def complaint(self):
-        said = self.errors.read_text(errors="replace")
-        return said[:2000] if FAILED_STEP in said or "Sanitizer" in said else None
+        log = self.errors.read_text(errors="replace")
+        return log[:2000] if FAILED_STEP in log or "Sanitizer" in log else None
 
 
 def nothing(_uri):

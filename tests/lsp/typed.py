@@ -337,8 +337,8 @@ def same_lengths(place: Place):
                 if problem := assumed_everywhere(talk, lens):
                     return problem
                 continue
-            said = {dim: int(value) for dim, value in re.findall(r"(\w+) = (\d+)", lens)}
-            if said != wanted or "assumed" in lens or "~" in short:
+            predicted = {dim: int(value) for dim, value in re.findall(r"(\w+) = (\d+)", lens)}
+            if predicted != wanted or "assumed" in lens or "~" in short:
                 return f"{name}: {lens}, {short}"
             ask = lambda method, **more: talk.client.request(method, {**talk.document, "entry": "scale", "target": "a3", **more})
             shown = ask("ptl/preview", stage="memory")

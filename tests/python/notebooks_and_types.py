@@ -161,8 +161,8 @@ class Stubs(unittest.TestCase):
         done = subprocess.run(command, env=env, cwd=self.folder, capture_output=True, text=True)
         lines = [line for line in done.stdout.splitlines() if ": error:" in line]
         self.assertEqual(len(lines), len(wrong), done.stdout + done.stderr)
-        for index, (line, said) in enumerate(zip(lines, wrong.values())):
-            self.assertTrue(line.startswith(f"program.py:{len(right) + 1 + index}: error:") and said in line, line)
+        for index, (line, message) in enumerate(zip(lines, wrong.values())):
+            self.assertTrue(line.startswith(f"program.py:{len(right) + 1 + index}: error:") and message in line, line)
 
     @unittest.skipUnless(has("torch"), "PyTorch is not installed (package python3-torch)")
     def test_operators(self):

@@ -131,11 +131,11 @@ class Training(unittest.TestCase):
                 ops.twice(dual)
 
     def test_what_backward_entries_take(self):
-        for backward, said in (({"twice": "rms"}, "`gamma` is nothing that the gradient of `twice` can be given"),
+        for backward, message in (({"twice": "rms"}, "`gamma` is nothing that the gradient of `twice` can be given"),
                                ({"nothing": "twice"}, "no entry `nothing`"), ({"twice": "nothing"}, "no entry `nothing`"),
                                ({"swish": "add_to"}, "changed in place"),
                                ({"linear": "swish_gradient"}, "`beta` is nothing|`dy` is nothing|`dx` is no gradient")):  # fmt: skip
-            with self.assertRaisesRegex(ptl.Error, said):
+            with self.assertRaisesRegex(ptl.Error, message):
                 ptl.torch.load(LAYERS, backward=backward)
         self.assertIsNone(ptl.torch.load(LAYERS, backward=None).linear.backward)
         self.assertEqual(ops.linear.backward.__name__, "linear_backward")

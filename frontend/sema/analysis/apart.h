@@ -29,14 +29,14 @@ struct IterationValues {
   const KnownValues &values;
   const Local *firstVar = nullptr; ///< of the `parallel`: locals behind it are an iteration's own
   std::vector<ValuePair> rounds;   ///< numbers of the rounds that inner loops with steps are in
-  std::vector<ValuePair> distinct; ///< values that surely differ
+  std::vector<ValuePair> distinct; ///< values that definitely differ
 };
 
 class ApartProof {
 public:
   ApartProof(DimContext &dims, const IterationValues &known) : dims_(dims), known_(known) {}
 
-  /// Whether the accesses are surely disjoint on some axis. Where no axis is enough by itself, each
+  /// Whether the accesses are definitely disjoint on some axis. Where no axis is enough by itself, each
   /// pair of rounds, of distinct values, and of their quotients and remainders splits the proof
   /// into cases by the order of the two values: each case needs an axis of its own.
   bool prove(const std::vector<AxisPair> &axes, const FactSet &facts) {

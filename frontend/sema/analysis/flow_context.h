@@ -5,7 +5,7 @@
 
 namespace ptl {
 
-/// What surely has a value at one place of the program.
+/// What definitely has a value at one place of the program.
 struct FlowState {
   bool isReachable = true;
   std::vector<std::vector<Region>> written; ///< by number of the tracked local

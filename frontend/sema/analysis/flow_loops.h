@@ -1,4 +1,4 @@
-// Loops: what one iteration surely writes, and what all of them do. Inside `sema/analysis` only.
+// Loops: what one iteration definitely writes, and what all of them do. Inside `sema/analysis` only.
 #pragma once
 
 #include "frontend/sema/analysis/flow_context.h"

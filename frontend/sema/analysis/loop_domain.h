@@ -25,7 +25,7 @@ struct LoopDomain {
   bool isOwn(SymbolId symbol) const;
   /// Adds the facts that hold for the loop variable in one iteration.
   void addFacts(FactSet &facts) const;
-  /// Whether the loop surely runs at least once, by what holds before it.
+  /// Whether the loop definitely runs at least once, by what holds before it.
   bool surelyRuns(const FactSet &before) const;
 };
 
@@ -41,8 +41,8 @@ enum class Unjoined : uint8_t {
   OtherValue, ///< the place depends on a value that is no dimension
 };
 
-/// The region that all iterations up to `before` (unknown: all) together surely touch, when each
-/// surely touches `region`. `facts` are those of one iteration.
+/// The region that all iterations up to `before` (unknown: all) definitely touch together, when each
+/// definitely touches `region`. `facts` are those of one iteration.
 struct Joiner {
   const FactSet &facts;
   const LoopDomain &domain;

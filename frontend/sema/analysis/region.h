@@ -62,7 +62,7 @@ struct KnownValues {
 
 /// The set of all positions that may be accessed, where only the run decides which of them are.
 AxisSet widest(AxisSet set);
-/// How many positions from 0 a set surely has, each of them once; unknown if it is no permutation.
+/// How many positions from 0 a set definitely has, each of them once; unknown if it is no permutation.
 Dim countOfEach(const KnownValues &values, const FactSet &facts, const AxisSet &set);
 
 /// Questions about regions of one array, answered by the facts at one place of the program.

@@ -342,6 +342,7 @@ static Expr *checkMemberCall(Context &ctx, NodeId node, NodeId callee, const Typ
       return errorExpr(ctx, node);
     }
   }
+  // Values have no methods; the base and the arguments are checked for errors of their own.
   Expr *base = checkBase(ctx, view.base());
   checkLooseArguments(ctx, args);
   if (!isMissing(base)) {

@@ -257,6 +257,7 @@ static bool checkBlocks(Context &ctx, const OpCall &call, const OpMatch &match, 
     return false;
   }
   Dim length = operandShape(match, at).extents.back().length;
+  // Each block has one scale, so none may be cut off at the end.
   Dim block = ctx.dims.constant(kBlockLength);
   if (Verdict whole = ctx.facts.proveDivides(block, length); !whole.isTrue()) {
     std::string text = ctx.dims.toString(length);

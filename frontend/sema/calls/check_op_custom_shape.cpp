@@ -139,6 +139,7 @@ static const Type *checkPad(Context &ctx, const OpCall &call, const OpMatch &mat
   }
   for (size_t i = 0; i < shape.rank(); ++i) {
     Extent &extent = shape.extents[i];
+    // A capacity grows by what is added where that is static, so that a padded tile still has a bound.
     Dim added = ctx.dims.add(both[0][i], both[1][i]);
     if (added == zero)
       continue;

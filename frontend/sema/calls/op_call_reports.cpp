@@ -94,6 +94,7 @@ void reportNoRecord(Context &ctx, NodeId node, std::string_view name,
     suggestNearest(report, span, arg.name, names);
     return;
   }
+  // All names are known. Of several forms it is open which one was meant, so only a single form has a missing argument.
   const OpRecord &op = *records.front();
   for (size_t i = 0; records.size() == 1 && i < op.params.size(); ++i) {
     const OpParam &param = op.params[i];

@@ -108,6 +108,7 @@ Expr *Translator::translate(const Expr *expr) const {
   }
   if (!result)
     return nullptr;
+  // The type and the length are in the names of the callee; here they have to be in those of the caller.
   result->type = unifier.substitute(expr->type);
   result->dim = unifier.substitute(expr->dim);
   return result;

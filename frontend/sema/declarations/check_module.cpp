@@ -88,6 +88,7 @@ ImportRequest importRequest(const Tree &tree, NodeId node, const std::string &im
   } else if (tree.is(path, NodeKind::Path)) {
     for (NodeId part : tree.children(path)) {
       std::string word(tree.text(part));
+      // `std` in front is the library, never a folder beside the file.
       if (request.shown.empty() && word == "std")
         isStd = true;
       else
@@ -102,6 +103,7 @@ ImportRequest importRequest(const Tree &tree, NodeId node, const std::string &im
   if (isStd) {
     request.places = {fs::path(options.stdPath) / relative};
   } else {
+    // A file beside the importing one comes before those in the folders of `-I`.
     request.places = {fs::path(importer).parent_path() / relative};
     for (const std::string &folder : options.importPaths)
       request.places.push_back(fs::path(folder) / relative);

@@ -56,31 +56,36 @@ CallableDecl *findCallable(ProgramState &state, ModuleScope &scope, std::string_
                     });
 }
 
-StructDecl *findStruct(ProgramState &state, ModuleScope &scope, std::string_view name) {
-  return findOrMake(state, scope, scope.structs, DeclSpace::Struct, name,
+/// The same for a declaration that `make` declares and `complete(module, tree, declaration)` checks.
+template <typename Decl, typename Complete>
+static Decl *findOrComplete(ProgramState &state, ModuleScope &scope, StringMap<Decl *> &map,
+                            DeclSpace space, std::string_view name,
+                            Decl *(*make)(ProgramState &, CheckedModule &, const Tree &, NodeId),
+                            Complete complete) {
+  return findOrMake(state, scope, map, space, name,
                     [&](CheckedModule &module, const DeclSite &site) {
-                      StructDecl *decl = makeStruct(state, module, *site.tree, site.node);
-                      completeStruct(state, module, *site.tree, *decl);
+                      Decl *decl = make(state, module, *site.tree, site.node);
+                      complete(module, *site.tree, *decl);
                       return decl;
                     });
+}
+
+StructDecl *findStruct(ProgramState &state, ModuleScope &scope, std::string_view name) {
+  return findOrComplete(state, scope, scope.structs, DeclSpace::Struct, name, makeStruct,
+                        [&](CheckedModule &module, const Tree &tree, StructDecl &decl) {
+                          completeStruct(state, module, tree, decl);
+                        });
 }
 
 TypeAliasDecl *findAlias(ProgramState &state, ModuleScope &scope, std::string_view name) {
-  return findOrMake(state, scope, scope.aliases, DeclSpace::Alias, name,
-                    [&](CheckedModule &module, const DeclSite &site) {
-                      TypeAliasDecl *decl = makeAlias(state, module, *site.tree, site.node);
-                      completeAlias(state, *decl);
-                      return decl;
-                    });
+  return findOrComplete(
+      state, scope, scope.aliases, DeclSpace::Alias, name, makeAlias,
+      [&](auto &, auto &, const TypeAliasDecl &decl) { completeAlias(state, decl); });
 }
 
 ConstDecl *findConst(ProgramState &state, ModuleScope &scope, std::string_view name) {
-  return findOrMake(state, scope, scope.consts, DeclSpace::Const, name,
-                    [&](CheckedModule &module, const DeclSite &site) {
-                      ConstDecl *decl = makeConst(state, module, *site.tree, site.node);
-                      completeConst(state, *decl);
-                      return decl;
-                    });
+  return findOrComplete(state, scope, scope.consts, DeclSpace::Const, name, makeConst,
+                        [&](auto &, auto &, const ConstDecl &decl) { completeConst(state, decl); });
 }
 
 // ---- Imports ------------------------------------------------------------------------------------

@@ -188,8 +188,9 @@ static std::string_view compareExactly(Context &ctx, std::string_view spelling,
     other.constant = ConstValue();
     other.constant->number = isAbove ? end - Rational(1) : least;
     // The comparison that is always true, or never, with that value.
-    std::string_view said = isAbove ? (holds ? "<=" : ">") : (holds ? ">=" : "<");
-    return i == 0 ? said : mirrors[std::find(std::begin(orders), std::end(orders), said) - orders];
+    std::string_view comparison = isAbove ? (holds ? "<=" : ">") : (holds ? ">=" : "<");
+    return i == 0 ? comparison
+                  : mirrors[std::find(std::begin(orders), std::end(orders), comparison) - orders];
   }
   return spelling;
 }

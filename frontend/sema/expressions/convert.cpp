@@ -56,6 +56,7 @@ Expr *makeConst(Context &ctx, const ConstValue &value, const Type *type, NodeId 
   if (type->isError())
     return errorExpr(ctx, node);
   if (type->isArray())
+    // A constant that meets an array is a scalar of its element type.
     type = scalarType(ctx, type->elem);
   if (!type->isScalar()) {
     ctx.sink.report(

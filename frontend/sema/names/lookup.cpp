@@ -40,20 +40,23 @@ static TypeRef typeIn(Context &ctx, ModuleScope &scope, std::string_view name) {
   return ref;
 }
 
-CalleeRef lookupCallable(Context &ctx, std::string_view name) {
-  CalleeRef ref = calleeIn(ctx, ctx.moduleScope, name);
+/// What `find` gives for a name in this module or, if that is nothing, in the module that it is imported from.
+template <typename Ref>
+static Ref hereOrImported(Context &ctx, std::string_view name,
+                          Ref (*find)(Context &, ModuleScope &, std::string_view)) {
+  Ref ref = find(ctx, ctx.moduleScope, name);
   if (!ref)
     if (const CheckedModule *module = findImportedName(ctx.state, ctx.moduleScope, name))
-      ref = calleeIn(ctx, scopeOf(ctx, *module), name);
+      ref = find(ctx, scopeOf(ctx, *module), name);
   return ref;
 }
 
+CalleeRef lookupCallable(Context &ctx, std::string_view name) {
+  return hereOrImported(ctx, name, calleeIn);
+}
+
 TypeRef lookupType(Context &ctx, std::string_view name) {
-  TypeRef ref = typeIn(ctx, ctx.moduleScope, name);
-  if (!ref)
-    if (const CheckedModule *module = findImportedName(ctx.state, ctx.moduleScope, name))
-      ref = typeIn(ctx, scopeOf(ctx, *module), name);
-  return ref;
+  return hereOrImported(ctx, name, typeIn);
 }
 
 bool moduleHas(Context &ctx, const CheckedModule &module, std::string_view name) {

@@ -252,9 +252,11 @@ ValueId Placer::call(const CallExpr &expr) {
       refuse(expr, "`" + callee.name + "`", "it has an argument that decides sizes");
     if (arg.param->symbol)
       frame.dims[*arg.param->symbol] = inProgram(arg.value->dim);
+    // A parameter whose length is known needs no value: its uses are lengths.
     if (!arg.param->symbol || !isKnown(inProgram(arg.value->dim)))
       frame.locals[arg.param] = value(*arg.value);
   }
+  // Errors inside of calls in calls point to the call that stands in the program.
   bool isOutermost = !outermost_;
   if (isOutermost)
     outermost_ = &expr;

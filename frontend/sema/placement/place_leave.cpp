@@ -80,6 +80,7 @@ ValueId Placer::result(const Statements &stmts, const Expr *last, const CallExpr
     }
     if (const auto *block = dyn_cast<BlockStmt>(&stmt))
       return result(joined(block->block, rest), last, expr);
+    // What follows the `if` is placed behind both arms: an arm that returns does not get there.
     const auto &leaving = cast<IfStmt>(stmt);
     PlacedChoice choice{leaving.condition, condition(*leaving.condition, "this `if`")};
     auto walked = [&](bool isThen, const Block *block) {

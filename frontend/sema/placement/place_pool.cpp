@@ -90,11 +90,13 @@ ValueId Placer::page(const IfExpr &expr, const PageForm &form) {
   PlacedChoice choice{expr.condition, add(std::move(missing))};
   const Expr &made = *form.keep->arg;
   const std::map<const Local *, ValueId> before = frame_->locals;
+  // The choice asks whether the page is missing, so its first arm is the `else` block of the source, which makes one.
   ArmEnd then = arm(choice, true, [&]() -> std::optional<ValueId> {
     for (const Stmt *stmt : expr.elseBlock->stmts)
       statement(*stmt);
     return value(made);
   });
+  // A page that is found brings its value and nothing else, so making one may assign nothing that lives on.
   for (const auto &[local, id] : before)
     if (then.locals.at(local) != id)
       refusePool(sink_, page.keep->span, "`keep`",
@@ -106,6 +108,7 @@ ValueId Placer::page(const IfExpr &expr, const PageForm &form) {
       reports_.partial(level, page.keep->span, reported(made, page.kept), "`keep`");
       throw Refused();
     }
+  // A page that is found has the shape and the placement of one that is made.
   ArmEnd other = arm(choice, false, [&]() -> std::optional<ValueId> {
     PlacedValue found = placed_.values[page.kept];
     found.kind = PlacedKind::Page;

@@ -263,6 +263,7 @@ void Placer::goRound(PlacedLoop loop, const Block *block,
   ++loopDepth_;
   const Local *outside = std::exchange(leaves_, nullptr);
   if (breaks(block)) {
+    // `break` becomes a variable: whether the loop has been left.
     auto flag = std::make_shared<Local>();
     flag->name = "break";
     flag->kind = LocalKind::Var;

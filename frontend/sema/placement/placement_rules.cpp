@@ -341,6 +341,7 @@ PlacementVerdict placeOp(DimContext &dims, const OpExpr &expr,
   PlacementVerdict verdict;
   verdict.slices.resize(operands.size());
   size_t cut = operands.size();
+  // A value on one part, or a partial one, decides before those that are cut.
   for (size_t i = 0; i < operands.size(); ++i)
     if (operands[i].placement.isSingle())
       return placeSingle(operands, i);

@@ -37,7 +37,7 @@ static Block *checkElse(Context &ctx, NodeId node) {
   return block;
 }
 
-/// Whether a block surely leaves what is around it.
+/// Whether a block definitely leaves what is around it.
 static bool leaves(const Block *block) {
   if (!block || block->stmts.empty())
     return false;

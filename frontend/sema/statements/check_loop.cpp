@@ -88,7 +88,7 @@ static Domain checkTiles(Context &ctx, NodeId node) {
   domain.lo = tiles->lo->dim;
   domain.hi = tiles->hi->dim;
   domain.size = tiles->size->dim;
-  // Only a size that is surely not positive is an error here; another one is checked when it runs.
+  // Only a size that is definitely not positive is an error here; another one is checked when it runs.
   if (domain.size && ctx.facts.proveLess(domain.size, one).isTrue()) {
     ctx.sink.report(DiagId::RangeStepNotPositive, tiles->size->span,
                     {ctx.dims.toString(domain.size)});

@@ -127,6 +127,7 @@ std::string store(const Local &output, const std::vector<Axis> &axes) {
 std::vector<Axis> axesUnder(const ActionContext &context, NodeId parallel, const Local &output) {
   const Tree &tree = context.tree;
   std::vector<Axis> axes;
+  // Each loop serves one axis: two axes of the same length need two loops.
   std::vector<NodeId> taken;
   for (const Extent &extent : output.type->extents) {
     std::string length = toString(context.dims(), extent);

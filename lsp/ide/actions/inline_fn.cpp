@@ -146,10 +146,12 @@ bool Inlining::checkGlobals() {
   parts.push_back(value_);
   for (NodeId part : parts)
     for (NodeId use : usesIn(callee, part)) {
+      // Names that the callee binds are replaced with its arguments and its `let`s.
       if (callee_->resolve(use))
         continue;
       std::string name(callee.is(use, NodeKind::NamedType) ? callee.text(use)
                                                            : callee.mainText(use));
+      // A local of the caller with that name would capture it.
       for (const Binding &binding : caller_.all())
         if (binding.text == name)
           return refuse("`" + name + "` means something else here");
@@ -204,8 +206,10 @@ bool Inlining::bindArguments() {
           ++count;
     Substitute substitute{std::string(from.text(value)), isAtomic(from.kind(value)), ""};
     bool isSimple = isLiteral(from.kind(value)) || from.is(value, NodeKind::NameExpr);
+    // A literal has taken its type from the parameter, which is gone.
     if (isLiteral(from.kind(value)) && callee.is(param.type(), NodeKind::ElementType))
       substitute.literalOf = std::string(callee.text(param.type()));
+    // An argument that is used more than once is still computed once, in front of the call.
     if (!isSimple && count > 1) {
       std::string local = caller_.fresh(name);
       hoisted_.push_back("let " + local + " = " + substitute.text);

@@ -149,6 +149,11 @@ struct Behind {
 };
 } // namespace
 
+/// The name of a length as a factor: the prover reads names as formulas, so a sum stands in parentheses.
+static std::string asFactor(StringRef name) {
+  return name.find_first_of("+-/%") == StringRef::npos ? name.str() : "(" + name.str() + ")";
+}
+
 static std::optional<Behind> joinedBehind(OpBuilder &b, Value array, size_t axis) {
   llvm::ArrayRef<Extent> all = extentsOf(array.getType());
   Behind joined;
@@ -171,7 +176,7 @@ static std::optional<Behind> joinedBehind(OpBuilder &b, Value array, size_t axis
     if (extent.isConstant())
       number *= extent.length;
     else
-      name += (name.empty() ? "" : "*") + extent.symbol.str();
+      name += (name.empty() ? "" : "*") + asFactor(extent.symbol.getValue());
   }
   if (name.empty()) {
     joined.extents.push_back(Extent::constant(number));

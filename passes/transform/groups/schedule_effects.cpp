@@ -8,11 +8,11 @@ using namespace mlir;
 namespace ptl::ir {
 
 std::string ScheduleEffects::Item::label() const {
-  return cast<StringAttr>(said.get("label")).str();
+  return cast<StringAttr>(attributes.get("label")).str();
 }
 
 std::optional<int64_t> ScheduleEffects::Item::number(llvm::StringRef name) const {
-  auto number = dyn_cast_or_null<IntegerAttr>(said.get(name));
+  auto number = dyn_cast_or_null<IntegerAttr>(attributes.get(name));
   return number ? std::optional(number.getInt()) : std::nullopt;
 }
 
@@ -30,10 +30,10 @@ static llvm::ArrayRef<int64_t> numbersOf(Operation *op) {
 }
 
 ScheduleEffects::ScheduleEffects(func::FuncOp function) : function_(function) {
-  auto said = attrs::items.of(function);
-  if (!said)
+  auto attributes = attrs::items.of(function);
+  if (!attributes)
     return;
-  for (Attribute each : said)
+  for (Attribute each : attributes)
     items_.push_back({cast<DictionaryAttr>(each)});
   function.walk([&](Operation *op) {
     // Operations carry the numbers of the schedule's items, so they can be found again after
@@ -52,13 +52,13 @@ ScheduleEffects::ScheduleEffects(func::FuncOp function) : function_(function) {
 
 void ScheduleEffects::refuse(const Item &item, const std::string &why) {
   Builder b(function_.getContext());
-  refused_.push_back(
-      b.getArrayAttr({item.said.get("item"), b.getStringAttr(why), item.said.get("at")}));
+  refused_.push_back(b.getArrayAttr(
+      {item.attributes.get("item"), b.getStringAttr(why), item.attributes.get("at")}));
 }
 
 /// Empty: the tiles are as large as it says.
 std::string ScheduleEffects::whyNotTiled(const Item &item) const {
-  auto length = cast<StringAttr>(item.said.get("length")).getValue();
+  auto length = cast<StringAttr>(item.attributes.get("length")).getValue();
   std::string name = "`" + item.label() + "`";
   if (item.grids.empty())
     return name + " is not computed tile by tile";
@@ -130,7 +130,7 @@ std::string ScheduleEffects::whyWithoutEffect(size_t number) const {
         item.grids, [&](Operation *grid) { return llvm::is_contained(first->grids, grid); });
     return shares ? "" : whyNotFused(*first, item);
   }
-  if (item.said.get("length"))
+  if (item.attributes.get("length"))
     return whyNotTiled(item);
   return !item.number("fuse") && item.grids.empty()
              ? "`" + item.label() + "` is not computed tile by tile"

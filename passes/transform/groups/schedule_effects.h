@@ -19,7 +19,7 @@ public:
 private:
   /// What was said of one value, and what was known of that before.
   struct Item {
-    mlir::DictionaryAttr said;
+    mlir::DictionaryAttr attributes;
     mlir::Block *block = nullptr; ///< where it is computed; null: nowhere any more
     mlir::Attribute task = {}, cores = {};
     bool isSplit = false;

@@ -99,8 +99,8 @@ public:
     }
     // What is said of the pipe that it goes through, and the task that it belongs to.
     for (llvm::StringRef name : {attrs::slots.key(), attrs::hold.key(), attrs::task.key()})
-      if (Attribute said = op->getAttr(name); said && result.getDefiningOp())
-        result.getDefiningOp()->setAttr(name, said);
+      if (Attribute attribute = op->getAttr(name); attribute && result.getDefiningOp())
+        result.getDefiningOp()->setAttr(name, attribute);
     Type wanted = op->getResult(0).getType();
     if (result.getType() == wanted)
       return result;
@@ -182,9 +182,9 @@ struct Legalize : impl::LegalizeBase<Legalize> {
 
 /// What a schedule says of a product is about the product of matrices that it becomes.
 static void passOnSchedule(Operation *from, Operation *to) {
-  for (NamedAttribute said : from->getDiscardableAttrs())
-    if (!to->hasAttr(said.getName()))
-      to->setAttr(said.getName(), said.getValue());
+  for (NamedAttribute attribute : from->getDiscardableAttrs())
+    if (!to->hasAttr(attribute.getName()))
+      to->setAttr(attribute.getName(), attribute.getValue());
 }
 
 void expandProducts(func::FuncOp function) {

@@ -39,6 +39,14 @@ std::string replaced(std::string text, const std::string &from, const std::strin
   return text.replace(at, from.size(), to);
 }
 
+/// `text` with the number of the core group as `%block`, and more code behind it, at the head of the kernel.
+std::string withBlock(const std::string &text, const std::string &more) {
+  return replaced(text, "    %in =",
+                  "    %block64 = pto.get_block_idx -> i64\n"
+                  "    %block = arith.index_cast %block64 : i64 to index\n" +
+                      more + "    %in =");
+}
+
 /// The double-buffered kernel with a load that waits for the store before it, needlessly.
 std::string withFalseDependence() {
   std::string text = readModule("twice.pto");
@@ -250,11 +258,9 @@ TEST(SimTime, TilesThatDoNotFillRepeatsAreHinted) {
 }
 
 TEST(SimTime, UnevenSplitIsNamed) {
-  std::string text = replaced(readModule("twice.pto"), "    %in =",
-                              "    %block64 = pto.get_block_idx -> i64\n"
-                              "    %block = arith.index_cast %block64 : i64 to index\n"
-                              "    %most = arith.muli %block, %c2 : index\n"
-                              "    %rounds = arith.minsi %most, %n : index\n    %in =");
+  std::string text =
+      withBlock(readModule("twice.pto"), "    %most = arith.muli %block, %c2 : index\n"
+                                         "    %rounds = arith.minsi %most, %n : index\n");
   text = replaced(text, "to %n step", "to %rounds step");
   MachineCosts costs = roundCosts();
   Timeline t = timeOf(loadText(text), costs, 100, 48);
@@ -334,11 +340,9 @@ TEST(SimTime, RoundsThatGoOtherWaysAreNotAlike) {
 
 /// Tiles of half a line of L2: of two core groups that load one, the first alone misses it.
 TEST(SimTime, GroupsThatStandForOthersMissAsOften) {
-  std::string text = replaced(readModule("twice.pto"), "    %in =",
-                              "    %block64 = pto.get_block_idx -> i64\n"
-                              "    %block = arith.index_cast %block64 : i64 to index\n"
-                              "    %count64 = pto.get_block_num -> i64\n"
-                              "    %count = arith.index_cast %count64 : i64 to index\n    %in =");
+  std::string text =
+      withBlock(readModule("twice.pto"), "    %count64 = pto.get_block_num -> i64\n"
+                                         "    %count = arith.index_cast %count64 : i64 to index\n");
   text = replaced(text, "%i = %c0 to %n step %c1", "%t = %block to %n step %count");
   text = replaced(text, "%slot =",
                   "%from = arith.subi %t, %block : index\n"

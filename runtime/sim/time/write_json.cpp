@@ -160,6 +160,7 @@ trace::LaneText Writer::lane(const LaneUse &use) {
     text.tasks.push_back({at.name, at.location.line, us(record.start), us(record.end),
                           record.stall > 0.5 ? us(record.stall) : 0});
   }
+  // Gaps are in the order of lanes.
   auto gap = std::lower_bound(a_.gaps.begin(), a_.gaps.end(), use.lane,
                               [](const Gap &gap, uint16_t of) { return gap.lane < of; });
   for (; gap != a_.gaps.end() && gap->lane == use.lane; ++gap) {

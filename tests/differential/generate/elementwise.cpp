@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 
 namespace ptl::differential {
 
@@ -24,6 +25,16 @@ struct Unary {
   int bits;
 };
 
+/// One of `forms` of an expression of that type.
+Term makeOneOf(std::span<const Unary> forms, Maker &m, const Type &want, int depth) {
+  Term x = m.expression(want, depth - 1);
+  const Unary &form = m.any(forms);
+  Bound bound = x.bound;
+  bound.most = bound.most * form.factor + form.more;
+  bound.bits += form.bits;
+  return Term{substituted(form.text, x.text), bound};
+}
+
 std::optional<Term> makeUnary(Maker &m, const Type &want, int depth) {
   static constexpr std::array<Unary, 12> forms = {{{"(-$)", 1, 0, 0},
                                                    {"abs($)", 1, 0, 0},
@@ -39,12 +50,7 @@ std::optional<Term> makeUnary(Maker &m, const Type &want, int depth) {
                                                    {"($ * 3.0)", 3, 0, 0}}};
   if (!isFloat(want.elem))
     return std::nullopt;
-  Term x = m.expression(want, depth - 1);
-  const Unary &form = m.any(forms);
-  Bound bound = x.bound;
-  bound.most = bound.most * form.factor + form.more;
-  bound.bits += form.bits;
-  return Term{substituted(form.text, x.text), bound};
+  return makeOneOf(forms, m, want, depth);
 }
 
 std::optional<Term> makeInteger(Maker &m, const Type &want, int depth) {
@@ -58,10 +64,7 @@ std::optional<Term> makeInteger(Maker &m, const Type &want, int depth) {
                                                   {"($ >> 1)", 1, 1, 0}}};
   if (want.elem != ElemKind::I32 && want.elem != ElemKind::I16)
     return std::nullopt;
-  Term x = m.expression(want, depth - 1);
-  const Unary &form = m.any(forms);
-  x.bound.most = x.bound.most * form.factor + form.more;
-  return Term{substituted(form.text, x.text), x.bound};
+  return makeOneOf(forms, m, want, depth);
 }
 
 /// Smooth functions: what they give is rounded, and stays so.

@@ -309,24 +309,24 @@ bool Evaluation::compareCall(CompiledExecutor &native, Expected &expected, const
            false;
   if (isSame)
     return true;
-  std::string said;
+  std::string message;
   for (size_t i = known; i < sink_.all().size(); ++i) // a fault says more than a warning behind it
     if (const Diagnostic &each = sink_.all()[i];
-        said.empty() || each.id == DiagId::CompilerFault || each.severity == Severity::Error)
-      said = each.message;
+        message.empty() || each.id == DiagId::CompilerFault || each.severity == Severity::Error)
+      message = each.message;
   // The number of steps is a limit of this tool: a call with large arrays may need more, any other
   // one hangs.
   if (tooLarge_ >= kTooLarge &&
-      said.find("took more than " + std::to_string(kMostSteps)) != said.npos)
-    return observe(Kind::Refused, said, &expected), false;
+      message.find("took more than " + std::to_string(kMostSteps)) != message.npos)
+    return observe(Kind::Refused, message, &expected), false;
   if (native.hadInternalError()) {
-    bool isRefuted = said.find("failed in `prove`") != said.npos;
-    observe(isRefuted ? Kind::Refuted : Kind::Internal, said.empty() ? actual->message : said,
+    bool isRefuted = message.find("failed in `prove`") != message.npos;
+    observe(isRefuted ? Kind::Refuted : Kind::Internal, message.empty() ? actual->message : message,
             &expected);
     return false;
   }
   if (actual->status == RunStatus::Compile)
-    return observe(Kind::Refused, said, &expected), false;
+    return observe(Kind::Refused, message, &expected), false;
   if (actual->status == RunStatus::Fault)
     return observe(Kind::Internal, actual->message, &expected), false;
   std::string text = isExact_ ? exactDifference(expected.result, *actual)

@@ -84,7 +84,7 @@ struct Pool::Child {
   int pipe = -1, errors = -1;
   std::vector<Job> jobs;
   size_t at = 0; ///< in `jobs`
-  std::string stage = "start", said;
+  std::string stage = "start", output;
   Outcome outcome; ///< of the present one
   std::chrono::steady_clock::time_point heard = std::chrono::steady_clock::now();
 };
@@ -135,8 +135,8 @@ bool Pool::hear(Child &child, const Done &done) {
   child.heard = std::chrono::steady_clock::now();
   bool more = true;
   size_t begin = 0;
-  for (size_t end; (end = child.said.find('\n', begin)) != child.said.npos; begin = end + 1) {
-    std::string line = child.said.substr(begin, end - begin);
+  for (size_t end; (end = child.output.find('\n', begin)) != child.output.npos; begin = end + 1) {
+    std::string line = child.output.substr(begin, end - begin);
     if (line.starts_with("at\t")) {
       child.stage = line.substr(3);
     } else if (line.starts_with("seen\t")) {
@@ -148,7 +148,7 @@ bool Pool::hear(Child &child, const Done &done) {
       child.stage = "start";
     }
   }
-  child.said.erase(0, begin);
+  child.output.erase(0, begin);
   return more;
 }
 
@@ -235,7 +235,7 @@ void Pool::run(const std::function<std::optional<Case>()> &next, const Done &don
       char buffer[4096];
       ssize_t got = ::read(child.pipe, buffer, sizeof buffer);
       if (got > 0) {
-        child.said.append(buffer, static_cast<size_t>(got));
+        child.output.append(buffer, static_cast<size_t>(got));
         more &= hear(child, done);
         continue;
       }

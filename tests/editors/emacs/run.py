@@ -19,14 +19,14 @@ def test(build, home, environment):
     for source in (ROOT / "editors/emacs").glob("*.el"):
         shutil.copy(source, mode)
     environment = {**environment, "PTL_BIN": str(build / "bin")}
-    code, said = run_editor([editor, "--batch", "-L", mode, "--eval", "(setq byte-compile-error-on-warn t)",
+    code, output = run_editor([editor, "--batch", "-L", mode, "--eval", "(setq byte-compile-error-on-warn t)",
                              "-f", "batch-byte-compile", *sorted(mode.glob("*.el"))], home, environment)
-    print(said)
+    print(output)
     if code:
         raise Failed("the mode compiles with warnings")
-    code, said = run_editor([editor, "--batch", "-L", mode, "-l", "ert", "-l", HERE / "test.el",
+    code, output = run_editor([editor, "--batch", "-L", mode, "-l", "ert", "-l", HERE / "test.el",
                              "-f", "ert-run-tests-batch-and-exit"], home, environment)
-    print(said)
+    print(output)
     if code:
         raise Failed(f"the exit code of Emacs is {code}")
 

@@ -18,9 +18,9 @@ def test(build, home, environment):
         "vim.opt.swapfile = false\n"
     )
     places = {f"XDG_{name}_HOME": str(home / name) for name in ("CONFIG", "DATA", "STATE", "CACHE")}
-    code, said = run_editor([editor, "--headless", "-u", "init.lua", "-c", f"luafile {HERE}/test.lua", "steps.ptl"], home,
+    code, output = run_editor([editor, "--headless", "-u", "init.lua", "-c", f"luafile {HERE}/test.lua", "steps.ptl"], home,
                             {**environment, **places})
-    print(said)
+    print(output)
     log = home / "results"
     results = log.read_text() if log.exists() else "FAILED: the test wrote no results"
     print(results)
