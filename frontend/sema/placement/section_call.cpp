@@ -173,6 +173,13 @@ Expr *checkPartCall(Context &ctx, NodeId node, std::string_view name,
         {std::string(name), isPush ? "2 arguments" : "1 argument", std::to_string(args.size())});
     return errorExpr(ctx, node);
   }
+  for (const CallArgument &arg : args)
+    if (arg.value == kNoNode || !arg.name.empty()) {
+      if (!arg.name.empty())
+        ctx.sink.report(DiagId::UnknownArgument, arg.span,
+                        {std::string(name), std::string(arg.name)});
+      return errorExpr(ctx, node);
+    }
   NamedPipe pipe = namedPipe(ctx, args[0].value, name);
   const Type *carried = pipe.local ? pipe.local->object->carried : errorType(ctx);
   Expr *pushed = isPush ? checkExpr(ctx, args[1].value, carried) : nullptr;
