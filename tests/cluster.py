@@ -144,6 +144,24 @@ def pipeline_over_hosts(tools, folder):
               ("host=2,chip=1", "host=2,chip=2", "host=3,chip=3", "host=2,chip=4"), ranks="host=2,chip=2")
 
 
+def layers_as_stages(tools, folder):
+    relu = lambda array: np.maximum(array, 0)
+    for stages in (1, 3, 5):
+        arrays = {"x": whole(1, 3, 2, 4), "up": whole(2, stages, 4, 3), "down": whole(3, stages, 3, 4), "turn": np.arange(3, dtype=np.int32)}
+        y = arrays["x"]
+        for up, down in zip(arrays["up"], arrays["down"]):
+            y = y + relu(y @ up) @ down
+        check(tools, folder, EXAMPLES / "pipeline.ptl", "layers", arrays, {"y": y}, chips((1, 2, 3, 4, 5, 8)), ranks=f"chip={stages + 1 - stages // 5}")
+
+
+def programs_of_two_hosts(tools, folder):
+    for rounds in (1, 4):
+        arrays = {"x": whole(1, rounds, 2, 4), "want": whole(2, rounds, 2, 4), "up": whole(3, 4, 5), "down": whole(4, 5, 4)}
+        error = arrays["x"] + np.maximum(arrays["x"] @ arrays["up"], 0) @ arrays["down"] - arrays["want"]
+        check(tools, folder, EXAMPLES / "pipeline.ptl", "layer_and_loss", arrays, {"off": error.sum((0, 1)), "loss": (error ** 2).sum((0, 1))},
+              ("host=2,chip=1", "host=2,chip=2", "host=3,chip=3", "host=2,chip=4"), ranks="host=2,chip=2")
+
+
 SCENARIOS = PROGRAMS / "scenarios.ptl"
 
 
@@ -284,6 +302,6 @@ def layers_cut_in_three_ways(tools, folder):
 
 if __name__ == "__main__":
     tools = Tools(pathlib.Path(sys.argv[1]))
-    tests = [layers_of_a_transformer, training_of_a_transformer, layouts_of_weights, ranks_read_and_write_their_boxes, attention_where_sequences_are_cut, mixture_of_experts, rows_that_are_dispatched, decode_layer, sums_over_two_levels, stages_on_chips, layers_cut_in_three_ways, pipeline_over_hosts,
+    tests = [layers_of_a_transformer, training_of_a_transformer, layouts_of_weights, ranks_read_and_write_their_boxes, attention_where_sequences_are_cut, mixture_of_experts, rows_that_are_dispatched, decode_layer, sums_over_two_levels, stages_on_chips, layers_as_stages, programs_of_two_hosts, layers_cut_in_three_ways, pipeline_over_hosts,
              small_collectives, neighbours_exchange, experts_on_two_chips, products_on_chips, sums_from_hosts_to_all]
     sys.exit(run_cases("cluster", in_folders("cluster", tests, lambda test, folder: test(tools, folder))))

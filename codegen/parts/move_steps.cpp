@@ -121,6 +121,9 @@ const MoveSteps *StepsOfMoves::of(ValueId id, const LoopNumbers &loops, std::str
   std::vector<std::vector<int64_t>> shapes = {shapeOf(question_, loops, id)};
   for (std::optional<ValueId> operand : value.operands)
     shapes.push_back(operand ? shapeOf(question_, loops, *operand) : std::vector<int64_t>());
+  // What goes from stage to stage goes between other parts each time.
+  shapes.push_back({value.placement[value.level].part,
+                    question_.placed.values[*value.operands[0]].placement[value.level].part});
   auto [found, isNew] = made_.emplace(std::pair(id, std::move(shapes)), MoveSteps());
   if (isNew)
     make(id, loops, found->second);
@@ -151,6 +154,9 @@ void StepsOfMoves::make(ValueId id, const LoopNumbers &loops, MoveSteps &steps) 
         kept(groupsOf(question_.grid, value, question_.placed.values[*value.operands[0]].placement,
                       shapeOf(question_, loops, id), stepsFor),
              steps);
+    // What the next stage has on the same part is not sent at all.
+    if (value.movement->id == MovementId::Send && steps.messages == 0)
+      steps.start = steps.time.alone = 0;
     return;
   }
   MoveTime counting;

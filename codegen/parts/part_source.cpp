@@ -4,6 +4,7 @@
 #include "ir/ops/op_table.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <map>
 #include <set>
@@ -42,6 +43,8 @@ namespace {
 /// Of a value: the movements that it waits for and those that wait for it, and what loops carry and choices decide likewise.
 struct Around {
   std::optional<ValueId> region; ///< the innermost
+  /// Levels of which one part computes it, with the number of the part or what names it.
+  std::vector<std::array<uint32_t, 3>> single = {};
   std::set<ValueId> before = {}, behind = {};
   auto operator<=>(const Around &) const = default;
 };
@@ -69,6 +72,10 @@ static std::vector<Around> allAround(const PlacedProgram &placed) {
   for (const Region &region : regionsOf(placed))
     for (ValueId id = region.begin; id < region.end; ++id)
       around[id].region = region.name;
+  for (ValueId id = 0; id < values.size(); ++id)
+    for (uint32_t level = 0; level < placed.levels.size(); ++level)
+      if (const LevelPlacement &at = values[id].placement[level]; at.isSingle())
+        around[id].single.push_back({level, at.stage ? 0 : at.part, at.stage.id()});
   // Values are numbered in the order of the program, so one pass forwards finds all movements that
   // a value waits for, and one backwards all that wait for it.
   for (ValueId id = 0; id < values.size(); ++id)

@@ -5,6 +5,7 @@
 #include "codegen/parts/exchange.h"
 #include "codegen/parts/fold.h"
 #include "codegen/parts/run_parts.h"
+#include "codegen/parts/settle.h"
 #include "codegen/reference/builtin.h"
 
 namespace ptl::parts {
@@ -14,12 +15,12 @@ struct Stopped {};
 
 class PartsRun {
 public:
-  PartsRun(const PlacedProgram &placed, std::string text, const PartsOptions &options,
-           const Grid &grid, const Sizes &sizes, reference::RunResult &result)
-      : placed_(placed), options_(options), grid_(grid), sizes_(sizes), result_(result),
-        values_(placed.values.size()),
+  PartsRun(PlacedProgram placed, std::string text, const PartsOptions &options, const Grid &grid,
+           const Sizes &sizes, reference::RunResult &result)
+      : placed_(std::move(placed)), options_(options), grid_(grid), sizes_(sizes), result_(result),
+        values_(placed_.values.size()),
         pools_(
-            placed, std::move(text), grid, sizes_, options.pools, options.own,
+            placed_, std::move(text), grid, sizes_, options.pools, options.own,
             [this](ValueId id, uint32_t part) -> const reference::Value & { return at(id, part); },
             [this](ValueId id, uint32_t part) { return boxAt(placed_.values[id], part); },
             [this](const std::string &why, Span span) {
@@ -52,11 +53,16 @@ private:
     throw Stopped();
   }
 
+  std::optional<int64_t> size(SymbolId symbol) const {
+    auto size = sizes_.find(symbol);
+    return size == sizes_.end() ? std::nullopt : std::optional(size->second);
+  }
+  /// Before values are made: where the stages run that make them.
+  void settle(ValueId begin, ValueId end) {
+    parts::settle(placed_, begin, end, grid_, [this](SymbolId symbol) { return size(symbol); });
+  }
   int64_t number(Dim dim, const PlacedValue &value) {
-    auto found = evaluate(dim, [&](SymbolId symbol) -> std::optional<int64_t> {
-      auto size = sizes_.find(symbol);
-      return size == sizes_.end() ? std::nullopt : std::optional(size->second);
-    });
+    auto found = evaluate(dim, [&](SymbolId symbol) { return size(symbol); });
     if (!found)
       stop(reference::RunStatus::Fault, "a dimension has no value on the parts", value);
     return *found;
@@ -115,7 +121,7 @@ private:
   void writeOwn(size_t output, const PlacedValue &value, const reference::Value &have);
   reference::Value assembled(ValueId id);
 
-  const PlacedProgram &placed_;
+  PlacedProgram placed_; ///< with the parts of the stages that are running
   const PartsOptions &options_;
   const Grid &grid_;
   Sizes sizes_; ///< with the variables of loops

@@ -44,7 +44,9 @@ bool choosesByRound(const PlacedProgram &placed, const PlacedLoop &loop) {
 bool hasLikeRounds(const PlacedProgram &placed, const PlacedLoop &loop) {
   auto depends = [&](Dim dim) { return dim && dim.mentions(loop.variable); };
   for (ValueId id = loop.first; id < loop.end; ++id)
-    if (std::ranges::any_of(placed.values[id].shape, depends))
+    if (std::ranges::any_of(placed.values[id].shape, depends) ||
+        std::ranges::any_of(placed.values[id].placement,
+                            [&](const LevelPlacement &at) { return depends(at.stage); }))
       return false;
   if (choosesByRound(placed, loop))
     return false;

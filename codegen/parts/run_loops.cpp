@@ -32,6 +32,8 @@ void PartsRun::goOn(const PlacedLoop &loop, std::vector<std::vector<Value>> carr
 }
 
 void PartsRun::beginLoop(const PlacedLoop &loop) {
+  // In another round of a loop around, values have parts of the last stage that ran.
+  settle(loop.first, loop.end);
   std::vector<std::vector<Value>> carried;
   for (ValueId id = loop.first; id < loop.body(); ++id)
     carried.push_back(values_[*placed_.values[id].operands[0]]);
@@ -74,6 +76,7 @@ void PartsRun::repeat(const PlacedLoop &loop, const std::vector<Value> &args) {
   }
   for (; left > 0; --left) {
     sizes_[loop.variable] = at;
+    settle(loop.first, loop.end);
     makeAll(loop.body(), loop.end, args);
     if (endRound(loop))
       break;
@@ -151,6 +154,7 @@ void PartsRun::choose(const PlacedChoice &choice, const std::vector<Value> &args
   makeAll(begin, end, args);
   if (choice.page)
     usePool(choice, isFirst, args);
+  settle(choice.chosen, choice.end);
   for (ValueId id = choice.chosen; id < choice.end; ++id) {
     const PlacedValue &value = placed_.values[id];
     ValueId from = *value.operands[isFirst ? 0 : 1];

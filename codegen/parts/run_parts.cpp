@@ -31,6 +31,7 @@ void PartsRun::checkParts(const PlacedValue &value) {
 }
 
 void PartsRun::make(ValueId id, const std::vector<Value> &args) {
+  settle(id, id + 1);
   const PlacedValue &value = placed_.values[id];
   checkParts(value);
   values_[id].resize(grid_.count());
@@ -115,7 +116,7 @@ Value PartsRun::indexed(const PlacedValue &value, uint32_t part) {
   Box have = boxAt(base, part), wanted = have;
   for (const auto &[axis, position] : value.positions) {
     int64_t at = number(position, value);
-    if (at < 0 || at >= have[axis].length())
+    if (at < have[axis].begin || at >= have[axis].end)
       stop(RunStatus::Bounds,
            "position " + std::to_string(at) + " of an axis of length " +
                std::to_string(have[axis].length()),

@@ -3,6 +3,7 @@
 #include "codegen/parts/known_value.h"
 #include "codegen/parts/move_rows.h"
 #include "codegen/parts/move_steps.h"
+#include "codegen/parts/settle.h"
 #include "frontend/base/elem_type.h"
 
 #include <algorithm>
@@ -48,14 +49,17 @@ namespace {
 class PartsTimer {
 public:
   PartsTimer(const TimeQuestion &question, int64_t mostInLoops, std::string &why)
-      : question_(question), placed_(question.placed), grid_(question.grid),
-        mostInLoops_(mostInLoops), why_(why), steps_(question, kMostMessages),
-        tasks_(question.chips),
+      : asked_(question.placed),
+        question_{asked_,         question.grid,    question.size,         question.fabric,
+                  question.chips, question.seconds, question.keepsCarried, question.foundPages},
+        placed_(asked_), grid_(question.grid), mostInLoops_(mostInLoops), why_(why),
+        steps_(question_, kMostMessages), tasks_(question_.chips),
         ready_(placed_.values.size(), std::vector<std::vector<uint32_t>>(grid_.count())),
         bytes_(placed_.values.size()), timesOfMoves_(placed_.values.size()),
         goesRound_(placed_.loops.size()) {}
 
   std::optional<PartsTime> run() {
+    settle(0, static_cast<ValueId>(placed_.values.size()));
     stretches_ = stretchesOf(placed_);
     findUsed();
     for (size_t i = 0; i < stretches_.size(); ++i)
@@ -70,6 +74,14 @@ public:
   }
 
 private:
+  /// Where stages run, as far as the loops around say it.
+  void settle(ValueId begin, ValueId end) {
+    parts::settle(asked_, begin, end, grid_, [this](SymbolId symbol) {
+      auto variable = variables_.find(symbol);
+      return variable == variables_.end() ? question_.size(symbol)
+                                          : std::optional(variable->second);
+    });
+  }
   // Loops and choices.
   bool walk(ValueId begin, ValueId end, std::optional<ValueId> region);
   void forget(ValueId begin, ValueId end, ValueId region);
@@ -105,7 +117,8 @@ private:
     return static_cast<size_t>(&loop - placed_.loops.data());
   }
 
-  const TimeQuestion &question_;
+  PlacedProgram asked_; ///< with the parts of the stages of this round
+  TimeQuestion question_;
   const PlacedProgram &placed_;
   const Grid &grid_;
   int64_t mostInLoops_;
@@ -338,6 +351,7 @@ bool PartsTimer::repeat(const PlacedLoop &loop) {
 }
 
 bool PartsTimer::goRound(const PlacedLoop &loop) {
+  settle(loop.first, loop.end);
   forget(loop.body(), loop.end, loop.first);
   tasks_.beginRound();
   if (!walk(loop.body(), loop.end, loop.first))
@@ -551,7 +565,21 @@ std::optional<MoveTime> timeOfMove(const TimeQuestion &question, ValueId move,
   for (auto loop = question.placed.loops.rbegin(); loop != question.placed.loops.rend(); ++loop)
     if (move >= loop->first && move < loop->end && loop->stmt)
       first[loop->variable] = numberOf(question, first, loop->lo);
-  const MoveSteps *steps = StepsOfMoves(question, mostMessages).of(move, first, why);
+  PlacedProgram placed = question.placed;
+  settle(placed, 0, static_cast<ValueId>(placed.values.size()), question.grid,
+         [&](SymbolId symbol) -> std::optional<int64_t> {
+           if (auto known = first.find(symbol); known != first.end())
+             return known->second;
+           // Behind a loop over stages the last one has what went along them.
+           for (const PlacedLoop &loop : placed.loops)
+             if (loop.stmt && loop.variable == symbol && loop.end <= move)
+               return numberOf(question, first, loop.hi) - 1;
+           return question.size(symbol);
+         });
+  TimeQuestion settled{
+      placed,         question.grid,    question.size,         question.fabric,
+      question.chips, question.seconds, question.keepsCarried, question.foundPages};
+  const MoveSteps *steps = StepsOfMoves(settled, mostMessages).of(move, first, why);
   return steps ? std::optional(steps->time) : std::nullopt;
 }
 

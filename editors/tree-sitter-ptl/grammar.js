@@ -273,9 +273,12 @@ module.exports = grammar({
     task_statement: ($) => seq(w('task'), field('name', $.identifier), field('body', $.block)),
     on_statement: ($) => seq(
       w('on'), field('core', $.identifier),
-      optional(seq(t('split'), field('split', $.identifier))), field('body', $.block)),
+      optional(choice(seq(t('split'), field('split', $.identifier)), $._part)),
+      field('body', $.block)),
+    _part: ($) => field('part', choice($.integer, alias($._stages, $.loop_binding))),
+    _stages: ($) => seq(field('pattern', $.identifier), t('in'), field('domain', $._expression)),
     pipe_statement: ($) => seq(
-      w('pipe'), field('name', $.identifier), t('colon'), field('type', $._type),
+      w('pipe'), field('name', $.identifier), optional($._count), t('colon'), field('type', $._type),
       optional(seq(t('depth'), field('depth', $._value)))),
     buffer_statement: ($) => seq(
       w('buffer'), field('name', $.identifier), optional($._count), t('colon'), field('type', $._type),

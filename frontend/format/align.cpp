@@ -31,8 +31,6 @@ void Formatter::setAnchor(NodeId id, size_t lineIndex) {
     anchor = tree_.node(tree_.child(id, 1)).firstToken;
     break;
   case NodeKind::PipeStmt:
-    anchor = tree_.node(tree_.child(id, 1)).firstToken;
-    break;
   case NodeKind::BufferStmt:
   case NodeKind::EventStmt:
     anchor = tree_.node(tree_.child(id, 2)).firstToken;

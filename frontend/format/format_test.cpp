@@ -47,6 +47,15 @@ TEST(Format, CheckpointsOfLoops) {
                "        g(i)\n    }\n    return n\n}\n");
 }
 
+TEST(Format, SectionsForParts) {
+  expectFormat("program p() {\npipe  act [S+1] : f32[B]  depth 2\npipe b: f32[B]\n"
+               "on   chip  0 { push( act [0], x ) }\n"
+               "on chip s in 0 .. S{\npush(act[s+1], pop(act[s]))\n}\n}\n",
+               "program p() {\n    pipe act[S + 1]: f32[B] depth 2\n    pipe b: f32[B]\n"
+               "    on chip 0 { push(act[0], x) }\n    on chip s in 0..S {\n"
+               "        push(act[s + 1], pop(act[s]))\n    }\n}\n");
+}
+
 TEST(Format, DropsSemicolonsThatStandAlone) {
   expectFormat("/// d\n\n    ;\n", "/// d\n");
   expectFormat("const A = 1\n\n;\n\n/* a */ ; /* b */ const B = 2\n;\n// c\n",

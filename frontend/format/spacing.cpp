@@ -77,6 +77,7 @@ void Formatter::assignRole(NodeId id) {
   case NodeKind::PrintStmt:
     roles_[n.firstToken + 1] |= kTightBefore;
     break;
+  case NodeKind::PipeStmt:
   case NodeKind::BufferStmt:
   case NodeKind::EventStmt:
     if (tree_.child(id, 1) != kNoNode)

@@ -15,26 +15,6 @@ NodeId parseTask(Parser &p) {
   return p.make(NodeKind::TaskStmt, first, {name, body});
 }
 
-NodeId parsePipe(Parser &p) {
-  TokenIndex first = p.position;
-  p.advance();
-  NodeId name = parseName(p, "a name for the pipe");
-  NodeId type = p.expect(TokenKind::Colon) ? parseType(p) : p.missing();
-  NodeId depth = kNoNode;
-  if (p.continues() && p.acceptWord("depth"))
-    depth = parseBinary(p, Precedence::Or);
-  return p.make(NodeKind::PipeStmt, first, {name, type, depth});
-}
-
-NodeId parseOn(Parser &p) {
-  TokenIndex first = p.position;
-  p.advance();
-  NodeId core = parseName(p, "a kind of core");
-  NodeId split = p.acceptWord("split") ? parseName(p, "what to split") : kNoNode;
-  NodeId body = parseBlock(p);
-  return p.make(NodeKind::OnStmt, first, {core, split, body});
-}
-
 static NodeId parseCount(Parser &p) {
   if (!p.at(TokenKind::LBracket))
     return kNoNode;
@@ -46,6 +26,36 @@ static NodeId parseCount(Parser &p) {
   p.closers.pop_back();
   p.expectCloser(TokenKind::RBracket, open);
   return count;
+}
+
+NodeId parsePipe(Parser &p) {
+  TokenIndex first = p.position;
+  p.advance();
+  NodeId name = parseName(p, "a name for the pipe");
+  NodeId count = parseCount(p);
+  NodeId type = p.expect(TokenKind::Colon) ? parseType(p) : p.missing();
+  NodeId depth = kNoNode;
+  if (p.continues() && p.acceptWord("depth"))
+    depth = parseBinary(p, Precedence::Or);
+  return p.make(NodeKind::PipeStmt, first, {name, count, type, depth});
+}
+
+/// `0`, `s in 0..S`; no node if the section is for a kind of core.
+static NodeId parsePart(Parser &p) {
+  if (p.at(TokenKind::IntLiteral))
+    return p.leaf(NodeKind::IntLiteral);
+  bool isBinding = p.at(TokenKind::Identifier) && p.atWord("in", 1);
+  return isBinding ? parseLoopBinding(p) : kNoNode;
+}
+
+NodeId parseOn(Parser &p) {
+  TokenIndex first = p.position;
+  p.advance();
+  NodeId core = parseName(p, "a kind of core or a level of the machine");
+  NodeId split = p.acceptWord("split") ? parseName(p, "what to split") : kNoNode;
+  NodeId part = split == kNoNode ? parsePart(p) : kNoNode;
+  NodeId body = parseBlock(p);
+  return p.make(NodeKind::OnStmt, first, {core, split, part, body});
 }
 
 NodeId parseBuffer(Parser &p) {

@@ -32,7 +32,6 @@ static NodeId parseStatement(Parser &p);
 static NodeId parseBinding(Parser &p, NodeKind node);
 static NodeId parseLoop(Parser &p, NodeKind node);
 static NodeId parseCheckpoint(Parser &p);
-static NodeId parseLoopBinding(Parser &p);
 static NodeId parseWhile(Parser &p);
 static NodeId parseStatic(Parser &p);
 static NodeId parseReturn(Parser &p);
@@ -296,7 +295,7 @@ static NodeId parseCheckpoint(Parser &p) {
   return p.make(NodeKind::Checkpoint, first, {folder, every, keep});
 }
 
-static NodeId parseLoopBinding(Parser &p) {
+NodeId parseLoopBinding(Parser &p) {
   TokenIndex first = p.position;
   NodeId pattern = parsePattern(p);
   NodeId domain = p.expectWord("in") ? parseExpr(p) : p.missing();

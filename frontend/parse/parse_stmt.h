@@ -11,6 +11,9 @@ NodeId parseBlock(Parser &p);
 /// Parses `if` with all its arms, as a statement or an expression.
 NodeId parseIf(Parser &p);
 
+/// Parses `i in 0..n`.
+NodeId parseLoopBinding(Parser &p);
+
 /// Parses an expression, and reports `=` where a comparison was meant.
 NodeId parseCondition(Parser &p);
 

@@ -153,6 +153,25 @@ TEST(ParseDecl, ReportsEachMistakeOnce) {
     EXPECT_EQ(Parsed(text).codes(), codes) << text;
 }
 
+TEST(ParseStmt, SectionsForParts) {
+  Parsed one("program p() {\n    pipe act: f32[B] depth 2\n    on chip 1 { push(act, x) }\n}\n");
+  EXPECT_EQ(one.codes(), "");
+  OnStmtView section(one.tree, one.find(NodeKind::OnStmt));
+  EXPECT_EQ(one.tree.text(section.core()), "chip");
+  EXPECT_EQ(one.tree.text(section.part()), "1");
+  EXPECT_EQ(PipeStmtView(one.tree, one.find(NodeKind::PipeStmt)).count(), kNoNode);
+  Parsed many(
+      "program p() {\n    pipe act[S + 1]: f32[B]\n    on chip s in 0..S { pop(act[s]) }\n}\n");
+  EXPECT_EQ(many.codes(), "");
+  LoopBindingView stages(many.tree, many.find(NodeKind::LoopBinding));
+  EXPECT_EQ(many.tree.text(stages.pattern()), "s");
+  EXPECT_EQ(many.tree.text(stages.domain()), "0..S");
+  EXPECT_EQ(many.tree.text(PipeStmtView(many.tree, many.find(NodeKind::PipeStmt)).count()),
+            "S + 1");
+  EXPECT_EQ(Parsed("program p() {\n    on chip s { f() }\n}\n").codes(), "E0107");
+  EXPECT_EQ(Parsed("program p() {\n    on aiv split rows 1 { f() }\n}\n").codes(), "E0107");
+}
+
 TEST(ParseStmt, CheckpointsOfLoops) {
   Parsed p("fn f(n: int) -> int {\n    for i in 0..n unroll checkpoint \"run\" every n / 2 keep 3 "
            "as steps { g(i) }\n"

@@ -133,13 +133,21 @@ struct TaskStmt : StmtOf<StmtKind::Task> {
   std::string name;
   Block *body = nullptr;
 };
+struct OnStmt;
 struct BlockStmt : StmtOf<StmtKind::Block> {
   Block *block = nullptr;
+  const OnStmt *section = nullptr; ///< of a program: the section whose statements these are
 };
-/// `on aic { … }`, `on aiv split rows { … }`.
+/// `on aic { … }`, `on aiv split rows { … }`; in programs `on chip 0 { … }`. Executors see sections of programs as
+/// blocks, in an order in which nothing waits (`fuse_sections.h`). A block for stages has a `var` for each value that goes
+/// along them, and a loop over them.
 struct OnStmt : StmtOf<StmtKind::OnSection> {
-  std::string core;
+  std::string core; ///< or the level of the machine whose part it is
   bool splitRows = false;
+  uint32_t part = 0; ///< in programs
+  /// `s in 0..S`: each `s` is a section, on the part that has element `s` of an axis that is cut over the level. `var`
+  /// is null for one part.
+  LoopHead stages;
   Block *body = nullptr;
 };
 

@@ -18,6 +18,9 @@
 
 namespace ptl {
 
+struct BlockExpr;
+struct OnStmt;
+
 enum class LoopKind : uint8_t { For, StaticFor, While, Parallel };
 
 /// An enclosing loop, innermost last in `Context::loops`.
@@ -27,6 +30,13 @@ struct LoopFrame {
   Span span;
   size_t firstLocal = 0;               ///< locals of the declaration made before it stand outside
   bool jumps = false, returns = false; ///< what stands in it: `break` or `continue`, `return`
+};
+
+/// What a program has at its parts: all of it is matched when its body has been checked.
+struct PartSections {
+  std::vector<OnStmt *> sections;
+  std::vector<Stmt *> pipes;
+  std::vector<BlockExpr *> calls; ///< `push` and `pop`
 };
 
 /// The state of checking one declaration (or a `const`, `type`, `struct`, `schedule`).
@@ -59,7 +69,8 @@ struct Context {
   std::unordered_map<const Local *, ConstValue> localConsts; ///< values of `const` statements
   std::unordered_map<uint32_t, Dim> capacityCache; ///< by id of the length, under `capacityFacts`
   FactSet capacityFacts;
-  bool inSection = false;      ///< inside `on aic { … }`
+  bool inSection = false;      ///< inside `on aic { … }`, `on chip 0 { … }`
+  PartSections partSections;   ///< of a program
   std::string sectionCore;     ///< `aic`, in its section
   bool canHoist = false;       ///< in bodies: values that types speak of may become implicit `let`s
                                ///< before the statement

@@ -46,7 +46,7 @@ void Collector::collect() {
   case Site::Constraint:
     return words(WordGroup::Constraint, 0);
   case Site::Core:
-    return words(WordGroup::Core, 0);
+    return words(isInProgram() ? WordGroup::Level : WordGroup::Core, 0);
   case Site::Unit:
     return units();
   case Site::Machine:

@@ -46,6 +46,7 @@ private:
   void machines();
   void units();
   void pipes(std::string_view core, bool others);
+  bool isInProgram() const;
   std::string_view coreAround() const;
   void expression();
   void locals();

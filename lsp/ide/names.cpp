@@ -345,6 +345,16 @@ bool Walk::visitStatement(NodeId node) {
   case NodeKind::ParallelStmt:
     loop(node);
     return true;
+  case NodeKind::OnStmt:
+    if (NodeId part = OnStmtView(tree_, node).part(); tree_.is(part, NodeKind::LoopBinding)) {
+      visit(OnStmtView(tree_, node).core());
+      visit(LoopBindingView(tree_, part).domain());
+      Scope scope(*this);
+      bindPattern(LoopBindingView(tree_, part).pattern());
+      visit(OnStmtView(tree_, node).body());
+      return true;
+    }
+    return false;
   case NodeKind::AssignStmt:
   case NodeKind::AtomicStmt:
     write(children[0]);

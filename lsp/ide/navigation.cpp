@@ -30,8 +30,8 @@ static NodeId writtenType(const Tree &tree, NodeId decl) {
   case NodeKind::VarStmt:
   case NodeKind::ConstDecl:
   case NodeKind::Field:
-  case NodeKind::PipeStmt:
     return tree.child(decl, 1);
+  case NodeKind::PipeStmt:
   case NodeKind::BufferStmt:
     return tree.child(decl, 2);
   default:

@@ -479,7 +479,9 @@ static SymbolType typeOfWord(const Tree &tree, NodeId node) {
   case NodeKind::OnClause:
     return tree.child(parent, 0) == node ? SymbolType::Core : SymbolType::Machine;
   case NodeKind::OnStmt:
-    return tree.child(parent, 0) == node ? SymbolType::Core : SymbolType::Keyword;
+    if (tree.child(parent, 0) == node)
+      return OnStmtView(tree, parent).part() == kNoNode ? SymbolType::Core : SymbolType::Level;
+    return SymbolType::Keyword;
   case NodeKind::ExternSource:
   case NodeKind::ScheduleDecl:
     return SymbolType::Machine;

@@ -9,6 +9,7 @@
 #include "frontend/sema/expressions/check_expr.h"
 #include "frontend/sema/expressions/convert.h"
 #include "frontend/sema/make_node.h"
+#include "frontend/sema/placement/section_call.h"
 #include "frontend/sema/statements/check_stmt.h"
 #include "frontend/sema/types/capacity.h"
 #include "frontend/sema/types/make_type.h"
@@ -345,6 +346,8 @@ Expr *checkBlockCall(Context &ctx, NodeId node, std::string_view name,
   if (!call && !info)
     return nullptr;
   bool isSection = name == "push" || name == "pop";
+  if (isSection && ctx.inProgram())
+    return checkPartCall(ctx, node, name, args);
   bool isCollective = call && call->greatest < 0;
   bool here = isSection      ? ctx.isKind(DeclKind::Kernel)
               : isCollective ? true

@@ -8,6 +8,7 @@
 #include "frontend/sema/make_node.h"
 #include "frontend/sema/names/declare_local.h"
 #include "frontend/sema/names/unknown_names.h"
+#include "frontend/sema/placement/section_call.h"
 #include "frontend/sema/statements/check_stmt.h"
 #include "frontend/sema/types/capacity.h"
 #include "frontend/sema/types/make_type.h"
@@ -273,6 +274,10 @@ static Stmt *checkSection(Context &ctx, NodeId node) {
   OnStmtView view(ctx.tree, node);
   auto *stmt = newStmt<OnStmt>(ctx, node);
   checkCoreName(ctx, view.core());
+  if (view.part() != kNoNode)
+    ctx.sink.report(
+        DiagId::SectionNotHere, ctx.span(view.part()),
+        {"in a kernel sections are for a kind of core, and parts are named by programs"});
   stmt->core = ctx.text(view.core());
   stmt->splitRows = view.split() != kNoNode;
   // A kernel for one core cannot have a section of the other.
@@ -291,8 +296,12 @@ static Stmt *checkSection(Context &ctx, NodeId node) {
 }
 
 Stmt *checkBlockLevelStmt(Context &ctx, NodeId node) {
-  markBlockLevel(ctx);
   NodeKind kind = ctx.tree.kind(node);
+  if (ctx.inProgram() && kind == NodeKind::PipeStmt)
+    return checkPartPipe(ctx, node);
+  if (ctx.inProgram() && kind == NodeKind::OnStmt)
+    return checkPartSection(ctx, node);
+  markBlockLevel(ctx);
   bool byHand = kind == NodeKind::BufferStmt || kind == NodeKind::EventStmt;
   if (!ctx.inKernel() || (byHand && !ctx.isKind(DeclKind::ManualKernel)))
     ctx.sink.report(DiagId::StatementNotHere, ctx.span(node),

@@ -18,11 +18,12 @@ struct PipeEnd {
 /// What a `buffer`, `event` or `pipe` declares. Numbers that were left out are unknown; those that
 /// are there have a value when the kernel is compiled.
 struct BlockObject {
-  Dim count;            ///< of a rotating buffer or event
-  Dim address;          ///< bytes; of a pipe: of its slots in the consumer's memory
-  Dim number;           ///< first id of an event, first flag of a pipe
-  PipeEnd from, to;     ///< events
-  Dim depth, hold;      ///< pipes: tiles in flight; tiles that the consumer holds
+  const Type *carried = nullptr; ///< pipes of programs: what goes through
+  Dim count;                     ///< of a rotating buffer or event
+  Dim address;                   ///< bytes; of a pipe: of its slots in the consumer's memory
+  Dim number;                    ///< first id of an event, first flag of a pipe
+  PipeEnd from, to;              ///< events
+  Dim depth, hold;               ///< pipes: tiles in flight; tiles that the consumer holds
   int split = 0;        ///< pipes: 0 whole, 1 rows, 2 columns dealt to the two vector cores
   bool toVector = true; ///< pipes: from the cube core to the vector cores
   bool hasPush = false; ///< pipes: some push tells the direction
@@ -60,8 +61,9 @@ struct BlockExpr : ExprOf<ExprKind::Block> {
   Local *object = nullptr;
   Local *value = nullptr; ///< Push, Pop of sections: what goes through
   Pipe pipe = Pipe::All;
-  std::vector<Dim> offsets; ///< Window: row, column
-  std::string core;         ///< of the section or kernel that it stands in
+  std::vector<Dim>
+      offsets;      ///< Window: row, column; Push, Pop: the number of one of an array of pipes
+  std::string core; ///< of the section or kernel that it stands in
   std::vector<std::pair<const InstructionAttribute *, std::string>>
       attributes; ///< IR enumerator or number
 };

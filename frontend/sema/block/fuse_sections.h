@@ -12,4 +12,8 @@ namespace ptl {
 /// what sections may not share. Without errors the declaration is not at block level any more.
 void fuseSections(Context &ctx);
 
+/// The same for the sections of a program. Those that stand behind each other are one network, whose statements become
+/// blocks that name their section. Reports, too, what stands under conditions or leaves a section.
+void fusePartSections(Context &ctx);
+
 } // namespace ptl

@@ -405,6 +405,8 @@ void checkDeclBody(DeclState &state) {
     checkElementwise(ctx, decl);
   if (ctx.sink.errorCount() == errors && decl.kind == DeclKind::Kernel && decl.isBlockLevel)
     fuseSections(ctx);
+  if (ctx.sink.errorCount() == errors && decl.kind == DeclKind::Program)
+    fusePartSections(ctx);
   decl.hasErrors |= ctx.sink.errorCount() > errors;
   // Names may seem unused where errors have cut the check short.
   ctx.suppressUnused = decl.hasErrors || node == kNoNode;

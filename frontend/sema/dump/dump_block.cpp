@@ -20,8 +20,9 @@ std::string Dumper::blockCall(const BlockExpr &expr) const {
     text += " " + std::string(pipeName(expr.pipe));
   text += "(" + list(expr.outs) + (expr.outs.empty() || expr.ins.empty() ? "" : " <- ") +
           list(expr.ins) + ")";
-  if (!expr.offsets.empty())
-    text += "[" + dim(expr.offsets[0]) + ", " + dim(expr.offsets[1]) + "]";
+  for (size_t i = 0; i < expr.offsets.size(); ++i)
+    text +=
+        (i == 0 ? "[" : ", ") + dim(expr.offsets[i]) + (i + 1 == expr.offsets.size() ? "]" : "");
   for (const auto &[info, value] : expr.attributes)
     text += " " + std::string(info->name) + "=" + value;
   return expr.type->kind == TypeKind::Void ? text : text + ":" + type(expr.type);

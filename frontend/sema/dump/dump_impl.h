@@ -56,7 +56,12 @@ private:
   void visitReturn(const ReturnStmt &stmt) { line("return " + expr(stmt.value)); }
   void visitAssert(const AssertStmt &stmt) { line("assert " + expr(stmt.condition)); }
   void visitTask(const TaskStmt &stmt) { braced("task " + stmt.name, stmt.body); }
-  void visitBlock(const BlockStmt &stmt) { braced("block", stmt.block); }
+  void visitBlock(const BlockStmt &stmt) {
+    braced(stmt.section ? sectionText(*stmt.section) : "block", stmt.block);
+  }
+  static std::string sectionText(const OnStmt &on) {
+    return "on " + on.core + " " + (on.stages.var ? on.stages.var->name : std::to_string(on.part));
+  }
   void visitOnSection(const OnStmt &stmt) {
     braced("on " + stmt.core + (stmt.splitRows ? " split rows" : ""), stmt.body);
   }

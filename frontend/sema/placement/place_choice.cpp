@@ -10,7 +10,10 @@ namespace ptl {
 
 /// The value of a condition, which is the same on all parts.
 ValueId Placer::condition(const Expr &expr, const std::string &user) {
+  // All parts come to a choice, also in a section for one of them.
+  std::optional<Section> section = std::exchange(section_, std::nullopt);
   ValueId id = value(expr);
+  section_ = section;
   const Placement &placement = placed_.values[id].placement;
   for (size_t level = 0; level < placement.size(); ++level)
     if (!placement[level].isWhole()) {
@@ -115,8 +118,12 @@ void Placer::choice(const IfStmt &stmt, const Statements &rest) {
 }
 
 ValueId Placer::choice(const IfExpr &expr) {
-  if (std::optional<PageForm> form = pageFormOf(expr, sink_))
+  if (std::optional<PageForm> form = pageFormOf(expr, sink_)) {
+    if (section_)
+      refusePool(sink_, spanOf(*expr.condition), "`" + form->pool->name + "`",
+                 "all parts keep their blocks of a page, so it is used outside of sections");
     return page(expr, *form);
+  }
   PlacedChoice choice{expr.condition, condition(*expr.condition, "this `if`")};
   // Both arms begin with the values from before the `if`, and none may change them: an `if` that
   // has a value becomes a choice between two values, where assignments of one arm would be lost.

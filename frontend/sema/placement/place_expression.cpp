@@ -3,6 +3,7 @@
 #include "frontend/sema/placement/place_index.h"
 #include "frontend/sema/placement/place_movement.h"
 #include "frontend/sema/placement/place_rows.h"
+#include "frontend/sema/placement/place_section.h"
 #include "frontend/sema/placement/placement_rules.h"
 #include "frontend/sema/placement/placer.h"
 
@@ -40,6 +41,8 @@ ValueId Placer::value(const Expr &expr) {
     return logical(cast<LogicalExpr>(expr));
   case ExprKind::Call:
     return call(cast<CallExpr>(expr));
+  case ExprKind::Block:
+    return SectionWalk(*this).pop(cast<BlockExpr>(expr));
   default:
     refuse(expr, "this expression", "there is no rule for it");
   }
@@ -48,7 +51,7 @@ ValueId Placer::value(const Expr &expr) {
 ValueId Placer::local(const LocalRefExpr &expr) {
   const Local &local = *expr.local;
   if (auto found = frame_->locals.find(&local); found != frame_->locals.end())
-    return found->second;
+    return SectionWalk(*this).onThisPart(expr, found->second);
   Dim dim = local.dim ? local.dim : local.symbol ? dims_.symbolDim(*local.symbol) : Dim();
   if (!dim || local.kind == LocalKind::Tunable || !isKnown(inProgram(dim)))
     refuse(expr, "`" + local.name + "`", "it has no value that all parts know");
@@ -180,6 +183,7 @@ ValueId Placer::moveRows(const ConvertExpr &expr, const MovementRecord &movement
       placeRows(tree_, placed_, expr, movement, reports, reports_, sink_);
   if (!to)
     throw Refused();
+  SectionWalk(*this).moveInSection(expr, movement, to->over);
   for (size_t i = 1; i < args.size(); ++i)
     made.operands[i] = slice(*made.operands[i], to->choices);
   made.kind = PlacedKind::Move;
@@ -197,6 +201,7 @@ ValueId Placer::move(const ConvertExpr &expr, const MovementRecord &movement) {
   if (movement.takes == MovementTakes::Rows)
     return moveRows(expr, movement);
   ValueId id = value(*expr.arg);
+  SectionWalk(*this).moveInSection(expr, movement, {});
   std::optional<MovedTo> to = placeMovement(dims_, tree_, placed_, expr, movement,
                                             reported(*expr.arg, id), reports_, sink_);
   if (!to)
@@ -213,6 +218,8 @@ ValueId Placer::move(const ConvertExpr &expr, const MovementRecord &movement) {
 }
 
 ValueId Placer::index(const IndexExpr &expr) {
+  if (std::optional<PlacedValue> own = SectionWalk(*this).ownElement(expr))
+    return add(std::move(*own));
   ValueId id = value(*expr.base);
   std::optional<PlacedValue> made =
       placeIndex(dims_, placed_.values[id], expr, frame_->prefix.size(),

@@ -70,6 +70,8 @@ bool placeLoop(PlacedLoop loop, const LoopWalk &walk) {
       PlacedValue value = placed.values[initials[i]];
       value.kind = PlacedKind::Carried;
       value.operands = {initials[i]};
+      if (walk.stages)
+        value.placement[walk.stages->level] = walk.stages->at;
       walk.locals[loop.carried[i].local] = static_cast<ValueId>(placed.values.size());
       placed.values.push_back(std::move(value));
     }
@@ -79,6 +81,8 @@ bool placeLoop(PlacedLoop loop, const LoopWalk &walk) {
       const Local *local = loop.carried[i].local;
       ValueId next = walk.locals.at(local);
       for (size_t level = 0; level < placed.levels.size(); ++level) {
+        if (walk.stages && level == walk.stages->level)
+          continue;
         auto both = agreed(placements[i], placed.values[next].placement, level);
         if (!both) {
           ReportedValue reported = walk.reported(local, next);
@@ -89,7 +93,10 @@ bool placeLoop(PlacedLoop loop, const LoopWalk &walk) {
         isSettled &= *both == placements[i][level];
         placements[i][level] = *both;
       }
-      loop.carried[i].next = walk.slice(next, placements[i]);
+      Placement end = placements[i];
+      if (walk.stages)
+        end[walk.stages->level] = walk.stages->next;
+      loop.carried[i].next = walk.slice(next, end);
     }
   }
   loop.end = static_cast<ValueId>(placed.values.size());

@@ -21,6 +21,12 @@ struct LoopWalk {
   std::function<ReportedValue(const Local *, ValueId)> reported;
   PlacementReports &reports;
   const Local *leaves = nullptr; ///< says at the end of a round whether it was the last one
+  /// A loop over stages, over whose level all that it carries goes from one to the next.
+  struct Stages {
+    size_t level = 0;
+    LevelPlacement at, next;
+  };
+  std::optional<Stages> stages = std::nullopt;
 };
 
 /// Adds the variables that a block or a statement assigns, in order, those of blocks in it included.

@@ -4,6 +4,7 @@
 #include "frontend/sema/placement/place_leave.h"
 #include "frontend/sema/placement/place_loop.h"
 #include "frontend/sema/placement/place_movement.h"
+#include "frontend/sema/placement/place_section.h"
 #include "frontend/sema/placement/placer.h"
 #include "frontend/syntax/typed_nodes.h"
 
@@ -15,6 +16,11 @@ namespace ptl {
 
 ValueId Placer::add(PlacedValue value) {
   value.placement.resize(placed_.levels.size());
+  // What is computed in a section is computed on its part, whatever it is made of.
+  bool isComputed = value.kind != PlacedKind::Constant && value.kind != PlacedKind::Dimension &&
+                    value.kind != PlacedKind::Arm;
+  if (section_ && isComputed && value.placement[section_->level].isWhole())
+    value.placement[section_->level] = section_->at;
   placed_.values.push_back(std::move(value));
   return static_cast<ValueId>(placed_.values.size() - 1);
 }
@@ -163,6 +169,8 @@ void Placer::statement(const Stmt &stmt) {
   case StmtKind::If:
     return choice(cast<IfStmt>(stmt), {});
   case StmtKind::Block:
+    if (cast<BlockStmt>(stmt).section)
+      return SectionWalk(*this).section(cast<BlockStmt>(stmt));
     for (const Stmt *each : cast<BlockStmt>(stmt).block->stmts)
       statement(*each);
     return;
@@ -170,6 +178,10 @@ void Placer::statement(const Stmt &stmt) {
     for (const Stmt *each : cast<TaskStmt>(stmt).body->stmts)
       statement(*each);
     return;
+  case StmtKind::ExprStmt:
+    if (const auto *call = dyn_cast<BlockExpr>(cast<ExprStmt>(stmt).value))
+      return SectionWalk(*this).push(*call);
+    [[fallthrough]];
   default:
     refuse(stmt, "this statement",
            "programs on parts have `let`s, `var`s, `if`s, `for`s over ranges, `while`s, and "
@@ -180,9 +192,12 @@ void Placer::statement(const Stmt &stmt) {
 void Placer::let(const LetStmt &stmt) {
   if (stmt.locals.size() != 1 || !stmt.value)
     refuse(stmt, "this declaration", "programs on parts give each name a value of its own");
-  if (makesPool(placed_, stmt, loopDepth_ > 0 || outermost_, sink_))
+  if (makesPool(placed_, stmt, loopDepth_ > 0 || outermost_ || section_, sink_))
     return;
   const Local &local = *stmt.locals[0];
+  // Loops of sections that run together have one counter, which is called by the names of all.
+  if (local.kind == LocalKind::Loop && local.symbol)
+    frame_->dims[*local.symbol] = inProgram(stmt.value->dim);
   // What is a dimension is used as one.
   if (local.dim && local.type->isInt() && !stmt.isVar && isKnown(inProgram(local.dim)))
     return;

@@ -26,6 +26,9 @@ struct LevelPlacement {
   Fold fold = Fold::Sum;
   int64_t turn = 0;  ///< of `Cut`: block `i` lies on part `i + turn`, round the end
   uint32_t part = 0; ///< of `Single`
+  /// Of `Single` for a stage: the part that has element `stage` of an axis of length `stages` that is cut over the level;
+  /// `part` is that of the last run of the loop over the stages (`codegen/parts`).
+  Dim stage = {}, stages = {};
 
   bool isWhole() const { return kind == PlacementKind::Whole; }
   bool isCut() const { return kind == PlacementKind::Cut; }
@@ -34,6 +37,14 @@ struct LevelPlacement {
   bool cuts(int64_t which) const { return isCut() && axis == which; }
   bool operator==(const LevelPlacement &) const = default;
 };
+
+/// On one part.
+inline LevelPlacement onPart(uint32_t part) {
+  LevelPlacement at;
+  at.kind = PlacementKind::Single;
+  at.part = part;
+  return at;
+}
 
 /// Per level of the program, outermost first. A dimension that several levels cut is cut into
 /// blocks by the outermost, and those into blocks by the next.

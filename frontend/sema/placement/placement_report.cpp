@@ -13,6 +13,8 @@ std::string PlacementReports::describe(size_t level, const Placement &all,
   if (placement.isPartial())
     return "a partial " + std::string(folds[static_cast<size_t>(placement.fold)]) + " over the " +
            plural(level);
+  if (placement.isSingle() && placement.stage)
+    return "on the " + levels_[level].name + " of `" + dims_.toString(placement.stage) + "` only";
   if (placement.isSingle())
     return "on " + levels_[level].name + " " + std::to_string(placement.part) + " only";
   Dim length = shape[shape.size() - static_cast<size_t>(-placement.axis)];
@@ -85,7 +87,7 @@ void PlacementReports::offerTo(size_t level, DiagnosticBuilder report, const Rep
                                const LevelPlacement &to, const std::vector<Dim> &shape) {
   const LevelPlacement &from = value.value->placement[level];
   const MovementRecord *movement = between(from, to);
-  if (!movement)
+  if (!movement || to.stage)
     return;
   std::string target;
   if (movement->takes == MovementTakes::Axis)

@@ -35,7 +35,8 @@ std::string placementText(const DimContext &dims, const PlacedProgram &placed, V
     if (at.isPartial())
       text += " partial(" + std::string(folds[static_cast<size_t>(at.fold)]) + ") over " + name;
     else if (at.isSingle())
-      text += " at " + name + " " + std::to_string(at.part);
+      text += " at " + name + " " +
+              (at.stage ? "of `" + dims.toString(at.stage) + "`" : std::to_string(at.part));
   }
   return text;
 }

@@ -1,6 +1,7 @@
-// The walk over the body of a program, in three files: statements, expressions, choices.
+// The walk over the body of a program, by files: statements, expressions, choices, sections for one part.
 #pragma once
 
+#include "frontend/sema/block/checked_block.h"
 #include "frontend/sema/placement/place_pool.h"
 #include "frontend/sema/placement/placement_report.h"
 
@@ -22,6 +23,8 @@ struct PlacedFrame {
 };
 
 class Placer {
+  friend class SectionWalk;
+
 public:
   Placer(const CheckedProgram &program, const Tree &tree, const CallableDecl &decl,
          std::vector<PlacedLevel> levels, DiagnosticSink &sink)
@@ -130,6 +133,13 @@ private:
   const Local *leaves_ =
       nullptr;               ///< says whether the innermost loop is left; null: nothing leaves it
   std::set<SymbolId> known_; ///< symbols that have a number on all parts
+  /// The part that the statements are for.
+  struct Section {
+    size_t level = 0;
+    LevelPlacement at;
+    const OnStmt *on = nullptr;
+  };
+  std::optional<Section> section_;
 };
 
 } // namespace ptl

@@ -219,6 +219,12 @@ static LoopHead bindLoop(Context &ctx, const Domain &domain, NodeId pattern) {
   return head;
 }
 
+LoopHead checkLoopBinding(Context &ctx, NodeId node) {
+  LoopBindingView binding(ctx.tree, node);
+  Domain domain = checkDomain(ctx, binding.domain());
+  return bindLoop(ctx, domain, binding.pattern());
+}
+
 static int64_t checkPipeline(Context &ctx, NodeId node, LoopModifiers &modifiers) {
   Expr *depth = checkIntScalar(ctx, node, "the depth of a pipeline");
   if (isMissing(depth))

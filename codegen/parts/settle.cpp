@@ -1,0 +1,21 @@
+#include "codegen/parts/settle.h"
+
+namespace ptl::parts {
+
+void settle(PlacedProgram &placed, ValueId begin, ValueId end, const Grid &grid,
+            const DimLookup &number) {
+  for (ValueId id = begin; id < end; ++id)
+    for (size_t level = 0; level < placed.levels.size(); ++level) {
+      LevelPlacement &at = placed.values[id].placement[level];
+      if (!at.stage)
+        continue;
+      std::optional<int64_t> stage = evaluate(at.stage, number),
+                             stages = evaluate(at.stages, number);
+      if (!stage || !stages || *stage < 0 || *stages <= *stage)
+        continue; // Not before its loop runs.
+      int64_t count = grid.count(level), block = (*stages + count - 1) / count;
+      at.part = static_cast<uint32_t>(*stage / block);
+    }
+}
+
+} // namespace ptl::parts

@@ -1,0 +1,188 @@
+#include "frontend/sema/placement/place_section.h"
+
+#include "frontend/sema/placement/movement_call.h"
+#include "frontend/sema/placement/place_index.h"
+#include "frontend/sema/placement/place_loop.h"
+
+#include <algorithm>
+
+namespace ptl {
+
+void SectionWalk::section(const BlockStmt &stmt) {
+  const OnStmt &on = *stmt.section;
+  auto level = std::ranges::find(p_.placed_.levels, on.core, &PlacedLevel::name);
+  if (level == p_.placed_.levels.end()) {
+    std::string known;
+    for (const PlacedLevel &each : p_.placed_.levels)
+      known += (known.empty() ? "`" : ", `") + each.name + "`";
+    p_.sink_.report(
+        DiagId::SectionNotHere, on.span,
+        {"the arrays of this program lie over " + known + ", not over `" + on.core + "`"});
+    throw Refused();
+  }
+  if (!on.stages.var && level->count && on.part >= *level->count) {
+    p_.sink_.report(DiagId::SectionNotHere, on.span,
+                    {"there is no " + on.core + " " + std::to_string(on.part) + " of " +
+                     std::to_string(*level->count)});
+    throw Refused();
+  }
+  p_.section_ =
+      Placer::Section{static_cast<size_t>(level - p_.placed_.levels.begin()), onPart(on.part), &on};
+  if (on.stages.var)
+    stages(stmt);
+  else
+    for (const Stmt *each : stmt.block->stmts)
+      p_.statement(*each);
+  p_.section_.reset();
+}
+
+/// What goes along the stages lies where the next one runs at the end of each, and behind the last one on its part.
+void SectionWalk::stages(const BlockStmt &stmt) {
+  const auto &loop = cast<ForStmt>(*stmt.block->stmts.back());
+  Dim stage = p_.dims_.symbolDim(*loop.head.var->symbol), one = p_.dims_.constant(1);
+  Dim count = p_.inProgram(cast<RangeExpr>(*loop.head.iterable).hi->dim);
+  auto onStage = [&](Dim of) {
+    LevelPlacement at = onPart(0);
+    at.stage = of;
+    at.stages = count;
+    return at;
+  };
+  if (!p_.isKnown(count))
+    p_.refuse(*loop.head.iterable, "these stages", "data decide how many there are");
+  std::vector<const Local *> carried;
+  p_.section_->at = onStage(p_.dims_.constant(0));
+  for (size_t i = 0; i + 1 < stmt.block->stmts.size(); ++i) {
+    const auto &var = cast<LetStmt>(*stmt.block->stmts[i]);
+    ValueId pushed = p_.frame_->locals.at(cast<LocalRefExpr>(*var.value).local);
+    carried.push_back(var.locals[0]);
+    p_.frame_->locals[carried.back()] = sent(pushed, p_.section_->at, *var.value);
+  }
+  LevelPlacement next = onStage(p_.dims_.min(p_.dims_.add(stage, one), p_.dims_.sub(count, one)));
+  p_.section_->at = onStage(stage);
+  PlacedLoop placed;
+  placed.stmt = &loop;
+  placed.variable = *loop.head.var->symbol;
+  placed.lo = p_.dims_.constant(0);
+  placed.hi = count;
+  placed.step = one;
+  p_.known_.insert(placed.variable);
+  ++p_.loopDepth_;
+  const Local *outside = std::exchange(p_.leaves_, nullptr);
+  auto body = [&](PlacedLoop &) {
+    for (const Stmt *each : loop.body->stmts)
+      p_.statement(*each);
+    for (const Local *local : carried)
+      p_.frame_->locals[local] = sent(p_.frame_->locals[local], next, *p_.given_.at(local));
+  };
+  auto reported = [&](const Local *local, ValueId id) {
+    return p_.reported(*p_.given_.at(local), id);
+  };
+  auto slice = [&](ValueId of, const Placement &to) { return p_.slice(of, to); };
+  if (!placeLoop(std::move(placed),
+                 {p_.placed_, p_.frame_->locals, loop.body, body, slice, reported, p_.reports_,
+                  nullptr, LoopWalk::Stages{p_.section_->level, p_.section_->at, next}}))
+    throw Refused();
+  p_.leaves_ = outside;
+  --p_.loopDepth_;
+}
+
+ValueId SectionWalk::onThisPart(const Expr &expr, ValueId id) {
+  if (!p_.section_)
+    return id;
+  const LevelPlacement &at = p_.placed_.values[id].placement[p_.section_->level];
+  if (at.isWhole() || at == p_.section_->at)
+    return id;
+  ReportedValue value = p_.reported(expr, id);
+  const std::string &level = p_.placed_.levels[p_.section_->level].name;
+  bool isForMany = p_.section_->on->stages.var != nullptr;
+  auto report = p_.sink_.report(DiagId::NotOnThisPart, p_.spanOf(expr),
+                                {value.name, p_.reports_.describe(p_.section_->level, *value.value),
+                                 isForMany ? "the " + level : level,
+                                 isForMany ? "of `" + p_.section_->on->stages.var->name + "`"
+                                           : std::to_string(p_.section_->at.part)});
+  if (at.isSingle())
+    report.help("a pipe takes it there: a section of the " + level + " that has it pushes it");
+  else if (at.isCut() && isForMany)
+    report.help("of an array whose first axis counts the stages each has its element, `" +
+                value.text + "[" + p_.section_->on->stages.var->name + ", ..]`");
+  else
+    report.help("move it in front of the section");
+  throw Refused();
+}
+
+std::optional<PlacedValue> SectionWalk::ownElement(const IndexExpr &expr) {
+  const auto *base = dyn_cast<LocalRefExpr>(expr.base);
+  auto found = base && p_.section_ ? p_.frame_->locals.find(base->local) : p_.frame_->locals.end();
+  if (found == p_.frame_->locals.end() || !p_.section_->at.stage)
+    return std::nullopt;
+  PlacedValue of = p_.placed_.values[found->second];
+  LevelPlacement &at = of.placement[p_.section_->level];
+  int64_t first = -static_cast<int64_t>(of.shape.size());
+  bool isOwn = at.cuts(first) && at.turn == 0 && of.shape[0] == p_.section_->at.stages &&
+               !expr.items.empty() && expr.items[0].kind == IndexItemKind::Position &&
+               expr.items[0].value->dim &&
+               p_.inProgram(expr.items[0].value->dim) == p_.section_->at.stage;
+  at = {};
+  if (!isOwn || std::ranges::any_of(of.placement, [&](auto &each) { return each.cuts(first); }))
+    return std::nullopt;
+  std::optional<PlacedValue> made = placeIndex(p_.dims_, of, expr, p_.frame_->prefix.size(),
+                                               [&](Dim dim) { return p_.inProgram(dim); });
+  // Positions of other axes would be taken where the block of the part begins.
+  if (!made || made->positions.size() != 1)
+    return std::nullopt;
+  made->placement[p_.section_->level] = p_.section_->at;
+  made->operands = {found->second};
+  return made;
+}
+
+void SectionWalk::push(const BlockExpr &call) {
+  ValueId id = p_.value(*call.ins[0]);
+  Placement placement = p_.placed_.values[id].placement;
+  placement[p_.section_->level] = p_.section_->at;
+  p_.frame_->locals[call.value] = p_.slice(id, placement);
+}
+
+ValueId SectionWalk::pop(const BlockExpr &call) {
+  return sent(p_.frame_->locals.at(call.value), p_.section_->at, call);
+}
+
+ValueId SectionWalk::sent(ValueId id, const LevelPlacement &to, const Expr &expr) {
+  Placement placement = p_.placed_.values[id].placement;
+  if (placement[p_.section_->level] == to)
+    return id;
+  placement[p_.section_->level] = to;
+  // What is the same everywhere is there already.
+  if (!p_.placed_.values[id].placement[p_.section_->level].isSingle())
+    return p_.slice(id, placement);
+  PlacedValue made = p_.placed_.values[id];
+  made.kind = PlacedKind::Move;
+  made.expr = &expr;
+  made.movement = &movementRecord(MovementId::Send);
+  made.how = {};
+  made.level = p_.section_->level;
+  made.operands = {id};
+  made.positions = {};
+  made.over = {};
+  made.placement = std::move(placement);
+  return p_.add(std::move(made));
+}
+
+void SectionWalk::moveInSection(const Expr &expr, const MovementRecord &movement,
+                                const std::vector<size_t> &over) {
+  if (!p_.section_)
+    return;
+  const std::string &own = p_.placed_.levels[p_.section_->level].name;
+  bool isOver = movement.takes == MovementTakes::Axes ||
+                std::ranges::find(over, p_.section_->level) != over.end();
+  for (NodeId name : movementLevels(p_.tree_, expr))
+    isOver |= p_.tree_.text(name) == own;
+  if (!isOver)
+    return;
+  p_.sink_.report(
+      DiagId::BadMovement, expr.span,
+      {std::string(movement.name),
+       "a section runs on one " + own + ", and what goes to others goes through a pipe"});
+  throw Refused();
+}
+
+} // namespace ptl
