@@ -99,14 +99,6 @@ uint64_t ranksOf(const TimeQuestion &question, const PlacedValue &value) {
   return ranks;
 }
 
-uint64_t messagesOf(const StepList &list) {
-  uint64_t messages = 0;
-  for (const movement::RankSteps &rank : list.ranks)
-    messages += static_cast<uint64_t>(
-        std::ranges::count(rank.steps, movement::StepKind::Send, &movement::Step::kind));
-  return messages;
-}
-
 } // namespace
 
 const MoveSteps *StepsOfMoves::of(ValueId id, const LoopNumbers &loops, std::string &why) {
@@ -130,7 +122,7 @@ const MoveSteps *StepsOfMoves::of(ValueId id, const LoopNumbers &loops, std::str
 std::vector<MoveGroup> StepsOfMoves::kept(std::vector<GroupMove> groups, MoveSteps &steps) {
   std::vector<MoveGroup> kept;
   for (GroupMove &group : groups) {
-    steps.messages += messagesOf(group.list);
+    steps.messages += static_cast<uint64_t>(movement::messagesOf(group.list));
     kept.push_back({std::move(group.parts), &lists_.emplace_back(std::move(group.list))});
   }
   return kept;
