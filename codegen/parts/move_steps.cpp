@@ -160,4 +160,14 @@ void StepsOfMoves::make(ValueId id, const LoopNumbers &loops, MoveSteps &steps) 
   steps.groups = kept(std::move(even.rows), steps);
 }
 
+std::optional<MoveTime> timeOfMove(const TimeQuestion &question, ValueId move,
+                                   uint64_t mostMessages, std::string &why) {
+  LoopNumbers first;
+  for (auto loop = question.placed.loops.rbegin(); loop != question.placed.loops.rend(); ++loop)
+    if (move >= loop->first && move < loop->end && loop->stmt)
+      first[loop->variable] = numberOf(question, first, loop->lo);
+  const MoveSteps *steps = StepsOfMoves(question, mostMessages).of(move, first, why);
+  return steps ? std::optional(steps->time) : std::nullopt;
+}
+
 } // namespace ptl::parts

@@ -50,6 +50,9 @@ public:
       size_t count = 1;
       while (steps[count - 1].isJoined)
         ++count;
+      // Both sides see the same boxes, and so agree on what goes by itself.
+      if (!isPacked(steps.first(count)))
+        count = 1;
       if (const Step *waits = done(steps.first(count)))
         return waits->peer;
       steps = steps.subspan(count);
@@ -75,6 +78,12 @@ private:
     else if (!(isWhole ? received(step, size) : receivedPieces(steps, size)))
       return &step;
     return nullptr;
+  }
+
+  /// Whether the pieces of a message are put together. Large ones are not: copying them costs more than messages.
+  bool isPacked(std::span<const Step> steps) const {
+    return std::ranges::any_of(steps,
+                               [&](const Step &piece) { return sizeOf(piece) < kLeastPosted; });
   }
 
   size_t sizeOf(const Step &step) const {

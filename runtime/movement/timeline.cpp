@@ -114,6 +114,10 @@ private:
       double between = out_.tasks[what.pause->to].end - out_.tasks[what.pause->from].end;
       return at(now + what.pause->times * std::max(0.0, between), Event::Ended, task);
     }
+    if (what.isAside) {
+      out_.tasks[task].begin = now;
+      return at(now + what.seconds, Event::Ended, task);
+    }
     if (what.isComputing()) {
       Chip &here = chips_[what.chip];
       // Saving and the like give way to work that others wait for.
