@@ -3,7 +3,6 @@
 // `ptl_pool_bench --trace FILE` prints the share of blocks that pools of several sizes find in a trace of requests, one line
 // of JSON each with `hash_ids`, as Mooncake publishes them.
 #include "runtime/pool/page_pool.h"
-#include "runtime/pool/page_tiers.h"
 
 #include <algorithm>
 #include <chrono>

@@ -62,7 +62,6 @@ private:
   void describeLocal(CompletionItem &item, NodeId name, const ChunkCheck &check) const;
 
   // completion_parts.cpp
-  bool isInProgram() const;
   /// Movements and the words of pools.
   void partsCalls();
   void argumentsOfPartsCall(std::string_view callee, const CallContext &call);

@@ -42,18 +42,18 @@ std::vector<NamedArgument> argumentsOfParts(std::string_view callee) {
   return named;
 }
 
-} // namespace
-
-/// Whether the cursor is in a program, whose words these are.
-bool Collector::isInProgram() const {
-  for (TokenIndex i = 0; i < tree.tokens().size() && tree.token(i).begin < context.begin; ++i)
+/// Whether a program begins before a place, whose words these are.
+bool isInProgram(const Tree &tree, uint32_t place) {
+  for (TokenIndex i = 0; i < tree.tokens().size() && tree.token(i).begin < place; ++i)
     if (tree.tokenKind(i) == TokenKind::Program)
       return true;
   return false;
 }
 
+} // namespace
+
 void Collector::partsCalls() {
-  if (!isInProgram())
+  if (!isInProgram(tree, context.begin))
     return;
   // `broadcast` is an operation, too, and `dispatch` and `combine` functions of the library.
   for (const MovementRecord &movement : allMovements)
@@ -74,7 +74,7 @@ void Collector::partsCalls() {
 }
 
 void Collector::argumentsOfPartsCall(std::string_view callee, const CallContext &call) {
-  if (!isInProgram() || isTaken(callee))
+  if (!isInProgram(tree, context.begin) || isTaken(callee))
     return;
   for (const NamedArgument &argument : argumentsOfParts(callee)) {
     std::string name(argument.name);
@@ -91,7 +91,7 @@ void Collector::argumentsOfPartsCall(std::string_view callee, const CallContext 
 
 bool Collector::valueOfPartsArgument() {
   auto call = callAround(tree, context.begin);
-  if (!call || call->name.empty() || !isInProgram())
+  if (!call || call->name.empty() || !isInProgram(tree, context.begin))
     return false;
   const MovementRecord *movement = findMovement(tree.tokenText(call->open - 1));
   if (!movement || (call->name != "how" && call->name != "over"))
