@@ -23,7 +23,9 @@ static MachineLevel levelOf(const Json &json) {
           .linkRate = figureOr(json, "linkRate"),
           .portRate = figureOr(json, "portRate"),
           .partRate = figureOr(json, "partRate"),
-          .startUs = figureOr(json, "startUs")};
+          .startUs = figureOr(json, "startUs"),
+          .diskRate = figureOr(json, "diskRate"),
+          .diskUs = figureOr(json, "diskUs")};
 }
 
 static MachineLevels machineLevelsOf(const Json &machine) {

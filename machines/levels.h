@@ -26,6 +26,8 @@ struct MachineLevel {
   double portRate = 0;       ///< of all links of a chip at this level together
   double partRate = 0;       ///< of all chips of a part together
   double startUs = 0;        ///< of a movement over this level, before anything moves
+  double diskRate = 0;       ///< of the disk that all chips of a part share; 0: nothing is known
+  double diskUs = 0;         ///< of its first byte
 };
 
 struct MachineLevels {

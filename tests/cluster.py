@@ -188,6 +188,42 @@ def neighbours_exchange(tools, folder):
         expect(np.array_equal(np.load(folder / "r.npy"), x) and np.array_equal(np.load(folder / "l.npy"), x), count)
 
 
+def swaps_of_two_pairs(tools, folder):
+    """A chip that is in both pairs gets both, whichever comes first."""
+    a0, a1, b1, b2 = (whole(seed, 64) for seed in (1, 2, 3, 4))
+    check(tools, folder, SCENARIOS, "two_pairs", {"a0": a0, "a1": a1, "b1": b1, "b2": b2},
+          {"y0": a1 + a0, "y1": a0 - b2, "y2": b1 * b2}, chips((3, 3, 3, 4)), ranks="chip=3")
+
+
+def answers_in_another_order(tools, folder):
+    r = [whole(seed, 9) for seed in range(4)]
+    known = whole(9, 9)
+    arrays = {**{f"r{i}": array for i, array in enumerate(r)}, "known": known}
+    expected = {"y0": r[0] + known, "y1": np.maximum(r[1], known), "y2": r[2] * known, "y3": known - r[3]}
+    check(tools, folder, SCENARIOS, "answered", arrays, expected, chips((2, 2, 2, 2)), ranks="chip=2")
+
+
+def local_and_remote_reads(tools, folder):
+    for length in (64, 7):
+        x, scale = whole(1, length), whole(2, length)
+        made = x * 2 + 1
+        check(tools, folder, SCENARIOS, "computed_then_read", {"x": x, "scale": scale}, {"y": made + scale * made.sum(), "all": made},
+              ("host=2,chip=2", "host=2,chip=1", "host=3,chip=2"), ranks="host=2,chip=2")
+        check(tools, folder, SCENARIOS, "added", {"a": x, "b": scale}, {"c": x + scale}, ("host=2,chip=2", "host=1,chip=4"), ranks="host=2,chip=2")
+
+
+def many_wait_for_one(tools, folder):
+    """Three epochs: a movement that took a value of the epoch before would show."""
+    x, w = whole(1, 48, 5), np.eye(5, dtype=np.float32)[:, [1, 0, 3, 4, 2]] * 2
+    state, y = x, np.zeros_like(x)
+    for _ in range(3):
+        late = np.maximum(state @ w, -100)
+        y += late
+        state = late - 1
+    check(tools, folder, SCENARIOS, "waited_for", {"x": x, "w": w, "turn": np.arange(48, dtype=np.int32), "epochs": 3}, {"y": y}, chips((2, 2, 3)),
+          ranks="chip=2")
+
+
 def experts_on_two_chips(tools, folder):
     tokens, choices, width, count, cap = 128, 6, 256, 32, 192
     dice = np.random.default_rng(8)
@@ -303,5 +339,6 @@ def layers_cut_in_three_ways(tools, folder):
 if __name__ == "__main__":
     tools = Tools(pathlib.Path(sys.argv[1]))
     tests = [layers_of_a_transformer, training_of_a_transformer, layouts_of_weights, ranks_read_and_write_their_boxes, attention_where_sequences_are_cut, mixture_of_experts, rows_that_are_dispatched, decode_layer, sums_over_two_levels, stages_on_chips, layers_as_stages, programs_of_two_hosts, layers_cut_in_three_ways, pipeline_over_hosts,
-             small_collectives, neighbours_exchange, experts_on_two_chips, products_on_chips, sums_from_hosts_to_all]
+             small_collectives, neighbours_exchange,
+             swaps_of_two_pairs, answers_in_another_order, local_and_remote_reads, many_wait_for_one, experts_on_two_chips, products_on_chips, sums_from_hosts_to_all]
     sys.exit(run_cases("cluster", in_folders("cluster", tests, lambda test, folder: test(tools, folder))))

@@ -9,12 +9,14 @@ import struct
 import subprocess
 import sys
 import time
+import uuid
 import zlib
 
 import numpy as np
 
 from harness import ENVIRONMENT, ROOT, Tools, in_folders, run_cases
 from ranks import expect, has_mpi
+from ranks_end import processes_with
 
 FILE = ROOT / "examples/cluster/prefix_reuse.ptl"
 P, S, C, V, D, H, E, T = 5, 4, 7, 11, 6, 4, 3, 3
@@ -166,13 +168,46 @@ def killed(tools, folder, kills=6, seed=1):
         expect(model.run(arrays, *way) == [(5, 0), (5, 0)], kill)
 
 
+def one_of_eight_is_killed(tools, folder, kills=2, seed=2):
+    """One rank of eight that share a pool is killed at any moment, which ends the run; the next run finds what was kept, and is right."""
+    model, dice = Model(tools, folder), random.Random(seed)
+    way = ["--shape", "chip=8", "--pool", "pool"]
+    begin = time.monotonic()
+    model.run(drawn(600), *way)
+    takes = time.monotonic() - begin
+    for kill in range(kills):
+        arrays = drawn(kill + 40, same=kill % 4)
+        mark = f"PTL_TEST_MARK={uuid.uuid4()}"
+        process = subprocess.Popen([str(tools.path("ptlc")), *model.words(arrays), *way], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                   env={**ENVIRONMENT, "PTL_TEST_MARK": mark.split("=")[1]})
+        time.sleep(takes * dice.uniform(0.3, 1))
+        # The run may have ended, or have no ranks yet: then nothing is killed.
+        ranks = sorted(each for each in processes_with(mark) if is_rank(each))
+        if ranks:
+            try:
+                os.kill(dice.choice(ranks), signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        process.wait()
+        for _found, computed in model.run(arrays, *way):
+            expect(computed <= 5, kill)
+        expect(model.run(arrays, *way) == [(5, 0), (5, 0)], kill)
+
+
+def is_rank(process):
+    try:
+        return b"OMPI_COMM_WORLD_RANK=" in (pathlib.Path("/proc") / str(process) / "environ").read_bytes()
+    except OSError:
+        return False
+
+
 if __name__ == "__main__":
     build = pathlib.Path(sys.argv[1])
     tools = Tools(build)
     tests = [agrees_with_numpy, finds_prefixes, damaged_pages_are_computed, wrong_pages_are_noticed, killed]
-    tests += [on_ranks] if has_mpi(build) else []
+    tests += [on_ranks, one_of_eight_is_killed] if has_mpi(build) else []
     if len(sys.argv) > 2:
         kills, seed = int(sys.argv[2]), int(sys.argv[3]) if len(sys.argv) > 3 else 1
-        tests = [lambda tools, folder: killed(tools, folder, kills, seed)]
-        tests[0].__name__ = "killed"
+        tests = [lambda tools, folder: killed(tools, folder, kills, seed), lambda tools, folder: one_of_eight_is_killed(tools, folder, kills, seed)]
+        tests[0].__name__, tests[1].__name__ = "killed", "one_of_eight_is_killed"
     sys.exit(run_cases("pools", in_folders("pools", tests, lambda test, folder: test(tools, folder))))

@@ -272,7 +272,8 @@ program p[B, D](x: f32[B, D] over chip by B, n: int, mode: int) -> (y: f32[1, D]
 TEST(ChoiceTimes, DataHaveNoTime) {
   Timed goesOn(projectText("codegen/parts/testdata/choices.ptl"), "while_large", {{"chip", 4}});
   EXPECT_FALSE(goesOn.time);
-  EXPECT_EQ(goesOn.why, "a `while` that changes `rows` goes round as often as data say");
+  EXPECT_EQ(goesOn.why, "a `while` that changes `rows` goes round as often as data say; "
+                        "`--rounds N` gives a number");
   Timed timed(projectText("codegen/parts/testdata/choices.ptl"), "until_small", {{"chip", 4}});
   EXPECT_FALSE(timed.time);
   EXPECT_EQ(timed.why,

@@ -20,7 +20,9 @@ movement::Fabric fabricOf(const MachineLevels &levels) {
                              .linkRate = level.linkRate * giga,
                              .portRate = level.portRate * giga,
                              .partRate = level.partRate * giga,
-                             .start = level.startUs * us});
+                             .start = level.startUs * us,
+                             .diskRate = level.diskRate * giga,
+                             .diskLatency = level.diskUs * us});
   return fabric;
 }
 

@@ -34,6 +34,22 @@ std::string Grid::name(uint32_t part) const {
   return name;
 }
 
+uint32_t Grid::together(const std::vector<uint32_t> &parts) const {
+  auto levelBetween = [&](size_t i) {
+    size_t level = 0;
+    while (level < counts_.size() && coordinate(parts[i], level) == coordinate(parts[i + 1], level))
+      ++level;
+    return level;
+  };
+  size_t innermost = 0;
+  for (size_t i = 0; i + 1 < parts.size(); ++i)
+    innermost = std::max(innermost, levelBetween(i));
+  for (size_t i = 0; i + 1 < parts.size(); ++i)
+    if (levelBetween(i) < innermost)
+      return static_cast<uint32_t>(i + 1);
+  return 0;
+}
+
 bool Grid::holds(const Placement &placement, uint32_t part) const {
   for (size_t level = 0; level < counts_.size(); ++level)
     if (placement[level].isSingle() && placement[level].part != coordinate(part, level))
@@ -204,6 +220,7 @@ private:
       request.sources.push_back(heldBox(from_, part));
       request.results.push_back(heldBox(move_.placement, part));
     }
+    request.together = grid_.together(parts);
     movement::StepList list = steps(request, parts);
     return {std::move(parts), std::move(list)};
   }

@@ -29,6 +29,9 @@ public:
   /// `host 1, chip 1`
   std::string name(uint32_t part) const;
 
+  /// How many of some parts, those that follow each other, differ in their innermost level only; 0 if all do.
+  uint32_t together(const std::vector<uint32_t> &parts) const;
+
   /// Whether a part has something of a value.
   bool holds(const Placement &placement, uint32_t part) const;
   /// What a part has of a value, in coordinates of the whole; of what it does not hold, what it would.

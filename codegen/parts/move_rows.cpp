@@ -24,6 +24,13 @@ movement::Request countsRequest(uint32_t ranks, int64_t experts) {
   return request;
 }
 
+/// What the call says of how rows move, and what the parts do.
+void addWay(movement::Request &rows, const Grid &grid, const PlacedValue &move,
+            const std::vector<uint32_t> &parts) {
+  rows.together = grid.together(parts);
+  rows.wanted = movement::algorithmNamed(move.how);
+}
+
 /// The movement of one program, as its operands and shapes say.
 struct RowsShape {
   RowsShape(const PlacedProgram &placed, ValueId id,
@@ -150,6 +157,7 @@ private:
         run_.stop("expert " + std::to_string(expert) + " gets " + std::to_string(rows) +
                   " rows, and has room for " + std::to_string(shape_.cap));
       request = routes[rank].request(columns, shape_.isBack);
+      addWay(*request, run_.grid, shape_.move, parts_);
       sources[rank] = sent(rank, routes[rank], columns);
     }
     GroupMove group{parts_,
@@ -256,6 +264,7 @@ EvenRows evenRowsOf(const Grid &grid, const PlacedProgram &placed, ValueId id,
         grid.boxOf(shape.move.placement, wholeShape(shape.move), parts[0]).back().length();
     movement::Request rows =
         RowRoutes(std::move(experts), std::move(counts)).request(columns, shape.isBack);
+    addWay(rows, grid, shape.move, parts);
     even.counts.push_back({parts, countSteps(countsRequest(ranks, shape.experts), parts)});
     even.rows.push_back({parts, rowSteps(rows, parts)});
   }

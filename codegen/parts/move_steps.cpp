@@ -1,6 +1,7 @@
 #include "codegen/parts/move_steps.h"
 
 #include "codegen/parts/move_rows.h"
+#include "codegen/parts/settle.h"
 #include "frontend/base/elem_type.h"
 
 #include <algorithm>
@@ -99,14 +100,6 @@ uint64_t ranksOf(const TimeQuestion &question, const PlacedValue &value) {
   return ranks;
 }
 
-uint64_t messagesOf(const StepList &list) {
-  uint64_t messages = 0;
-  for (const movement::RankSteps &rank : list.ranks)
-    messages += static_cast<uint64_t>(
-        std::ranges::count(rank.steps, movement::StepKind::Send, &movement::Step::kind));
-  return messages;
-}
-
 } // namespace
 
 const MoveSteps *StepsOfMoves::of(ValueId id, const LoopNumbers &loops, std::string &why) {
@@ -133,7 +126,7 @@ const MoveSteps *StepsOfMoves::of(ValueId id, const LoopNumbers &loops, std::str
 std::vector<MoveGroup> StepsOfMoves::kept(std::vector<GroupMove> groups, MoveSteps &steps) {
   std::vector<MoveGroup> kept;
   for (GroupMove &group : groups) {
-    steps.messages += messagesOf(group.list);
+    steps.messages += static_cast<uint64_t>(movement::messagesOf(group.list));
     kept.push_back({std::move(group.parts), &lists_.emplace_back(std::move(group.list))});
   }
   return kept;
@@ -172,6 +165,28 @@ void StepsOfMoves::make(ValueId id, const LoopNumbers &loops, MoveSteps &steps) 
   steps.time.sentBytes += counting.sentBytes;
   steps.counts = kept(std::move(even.counts), steps);
   steps.groups = kept(std::move(even.rows), steps);
+}
+
+std::optional<MoveTime> timeOfMove(const TimeQuestion &question, ValueId move,
+                                   uint64_t mostMessages, std::string &why) {
+  LoopNumbers first;
+  for (auto loop = question.placed.loops.rbegin(); loop != question.placed.loops.rend(); ++loop)
+    if (move >= loop->first && move < loop->end && loop->stmt)
+      first[loop->variable] = numberOf(question, first, loop->lo);
+  PlacedProgram placed = question.placed;
+  settle(placed, 0, static_cast<ValueId>(placed.values.size()), question.grid,
+         [&](SymbolId symbol) -> std::optional<int64_t> {
+           if (auto known = first.find(symbol); known != first.end())
+             return known->second;
+           // Behind a loop over stages the last one has what went along them.
+           for (const PlacedLoop &loop : placed.loops)
+             if (loop.stmt && loop.variable == symbol && loop.end <= move)
+               return numberOf(question, first, loop.hi) - 1;
+           return question.size(symbol);
+         });
+  TimeQuestion settled = question.about(placed);
+  const MoveSteps *steps = StepsOfMoves(settled, mostMessages).of(move, first, why);
+  return steps ? std::optional(steps->time) : std::nullopt;
 }
 
 } // namespace ptl::parts

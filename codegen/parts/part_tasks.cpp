@@ -9,6 +9,12 @@ uint32_t PartTasks::compute(TaskOrigin origin, double seconds, const std::vector
   return add(origin, {chips_[origin.part], seconds, std::nullopt, 0, {}}, after);
 }
 
+uint32_t PartTasks::pass(TaskOrigin origin, double seconds, const std::vector<uint32_t> &after) {
+  ChipTask task{chips_[origin.part], seconds, std::nullopt, 0, {}};
+  task.isAside = true;
+  return add(origin, std::move(task), after);
+}
+
 uint32_t PartTasks::move(TaskOrigin origin, size_t movement, uint32_t rank,
                          const std::vector<uint32_t> &after) {
   return add(origin, {chips_[origin.part], 0, movement, rank, {}}, after);

@@ -15,6 +15,7 @@ struct TaskOrigin {
     Move,    ///< likewise
     LeftOut, ///< what is computed in rounds that are not simulated; `number` of the loop
     Pause,   ///< the time of such rounds, between what is in front of them and what is behind
+    Page,    ///< a page that is read from a disk; `number` of the value
   };
   Kind kind = Kind::Stretch;
   size_t number = 0;
@@ -37,6 +38,8 @@ public:
 
   /// A part computes for some seconds.
   uint32_t compute(TaskOrigin origin, double seconds, const std::vector<uint32_t> &after);
+  /// Something takes a part some seconds and keeps it from nothing else.
+  uint32_t pass(TaskOrigin origin, double seconds, const std::vector<uint32_t> &after);
   /// A part does the steps of a rank of a movement, which has a number of its own.
   uint32_t move(TaskOrigin origin, size_t movement, uint32_t rank,
                 const std::vector<uint32_t> &after);

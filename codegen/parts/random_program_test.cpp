@@ -10,9 +10,6 @@ namespace ptl::parts {
 
 static const std::vector<std::string> kLevels = {"host", "chip"};
 
-static const std::vector<std::string> kWaysOfSums = {"tree", "doubling", "ring", "mesh"};
-static const std::vector<std::string> kWaysOfGathers = {"ring", "doubling", "pairwise", "mesh"};
-
 /// Positions of the longest axis, for bounds of sums.
 static constexpr double kLongest = 8;
 
@@ -434,11 +431,11 @@ RandomProgram::Drawn RandomProgram::shaped(const RandomValue &a) {
 
 RandomProgram::Drawn RandomProgram::movement(const RandomValue &a) {
   auto over = [&](const std::string &name, const std::string &behind = "") {
-    std::string_view ways = findMovement(name)->algorithms;
-    std::string how = ways.starts_with("tree doubling") ? pick(kWaysOfSums)
-                      : ways.starts_with("ring")        ? pick(kWaysOfGathers)
-                                                        : "";
-    how = how.empty() || chance(2) ? "" : ", how: " + how;
+    std::stringstream words{std::string(findMovement(name)->algorithms)};
+    std::vector<std::string> ways;
+    for (std::string way; words >> way;)
+      ways.push_back(way);
+    std::string how = chance(2) ? "" : ", how: " + pick(ways);
     return name + "(" + a.name + ", over: " + level() + behind + how + ")";
   };
   auto of = [&](const std::string &text, double times = 1) {

@@ -1,5 +1,6 @@
 #include "codegen/parts/time_parts.h"
 
+#include "codegen/parts/disk_times.h"
 #include "codegen/parts/known_value.h"
 #include "codegen/parts/move_rows.h"
 #include "codegen/parts/move_steps.h"
@@ -8,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 namespace ptl::parts {
 
@@ -50,8 +52,7 @@ class PartsTimer {
 public:
   PartsTimer(const TimeQuestion &question, int64_t mostInLoops, std::string &why)
       : asked_(question.placed),
-        question_{asked_,         question.grid,    question.size,         question.fabric,
-                  question.chips, question.seconds, question.keepsCarried, question.foundPages},
+        question_(question.about(asked_)),
         placed_(asked_), grid_(question.grid), mostInLoops_(mostInLoops), why_(why),
         steps_(question_, kMostMessages), tasks_(question_.chips),
         ready_(placed_.values.size(), std::vector<std::vector<uint32_t>>(grid_.count())),
@@ -97,12 +98,14 @@ private:
   const std::vector<std::vector<uint32_t>> &ready(ValueId id);
   void compute(size_t number);
   bool move(ValueId id);
+  void readPage(ValueId id);
   void carryOut(ValueId id, const std::vector<MoveGroup> &groups, int64_t bytes, double start,
                 size_t number);
   // The answer.
   void findUsed();
   void countBytes(ValueId id);
   void finish();
+  void findSaving();
   double secondsWithout(size_t move) const;
 
   int64_t number(Dim dim) const { return numberOf(question_, variables_, dim); }
@@ -146,6 +149,12 @@ private:
   std::map<const PlacedLoop *, size_t> loopTimes_;
   std::map<const PlacedLoop *, int64_t> mostRounds_;
   std::vector<bool> goesRound_; ///< per loop: more than once
+  /// The loop with checkpoints, and its tasks.
+  struct {
+    const PlacedLoop *loop = nullptr;
+    int64_t rounds = 0;
+    size_t begin = 0, end = 0;
+  } saved_;
   double messages_ = 0;
 };
 
@@ -183,6 +192,8 @@ bool PartsTimer::walk(ValueId begin, ValueId end, std::optional<ValueId> region)
     countBytes(id);
     if (placed_.values[id].kind == PlacedKind::Move && !move(id))
       return false;
+    if (placed_.values[id].kind == PlacedKind::Page)
+      readPage(id);
     ++id;
   }
   for (size_t stretch = 0; stretch < stretches_.size(); ++stretch)
@@ -238,8 +249,13 @@ std::optional<int64_t> PartsTimer::untilLeft(const PlacedLoop &loop, int64_t rou
   return rounds;
 }
 
-/// How often a loop goes round; nothing, and the reason, where the run would stop there.
+/// How often a loop goes round; nothing, and the reason, where the run would stop there, or data decide.
 std::optional<int64_t> PartsTimer::roundsOf(const PlacedLoop &loop) {
+  if (!loop.stmt && !question_.rounds)
+    why_ = "a `while` that changes `" + loop.carried[0].local->name +
+           "` goes round as often as data say; `--rounds N` gives a number";
+  if (!loop.stmt)
+    return question_.rounds;
   int64_t lo = number(loop.lo), hi = number(loop.hi), step = number(loop.step);
   if (step >= 1)
     return untilLeft(loop, lo < hi ? (hi - lo - 1) / step + 1 : 0);
@@ -252,12 +268,15 @@ std::optional<int64_t> PartsTimer::roundsOf(const PlacedLoop &loop) {
 std::optional<int64_t> PartsTimer::effortOf(const PlacedLoop &loop, const LoopNumbers &around) {
   auto effort = static_cast<int64_t>(grid_.count());
   for (ValueId id = loop.body(); id < loop.end;) {
-    if (const PlacedLoop *inner = placed_.loopAt(id); inner && inner->stmt) {
-      int64_t lo = numberOf(question_, around, inner->lo);
-      int64_t between = numberOf(question_, around, inner->hi) - lo;
-      int64_t rounds = between / std::max<int64_t>(numberOf(question_, around, inner->step), 1);
+    if (const PlacedLoop *inner = placed_.loopAt(id)) {
+      int64_t rounds = question_.rounds.value_or(0);
       LoopNumbers within = around;
-      within[inner->variable] = lo;
+      if (inner->stmt) {
+        int64_t lo = numberOf(question_, around, inner->lo);
+        int64_t between = numberOf(question_, around, inner->hi) - lo;
+        rounds = between / std::max<int64_t>(numberOf(question_, around, inner->step), 1);
+        within[inner->variable] = lo;
+      }
       std::optional<int64_t> of = effortOf(*inner, within);
       if (!of)
         return std::nullopt;
@@ -283,7 +302,8 @@ std::optional<int64_t> PartsTimer::mostRounds(const PlacedLoop &loop, int64_t ro
   if (auto known = mostRounds_.find(&loop); known != mostRounds_.end())
     return known->second;
   LoopNumbers middle = variables_;
-  middle[loop.variable] = number(loop.lo) + rounds / 2 * number(loop.step);
+  if (loop.stmt)
+    middle[loop.variable] = number(loop.lo) + rounds / 2 * number(loop.step);
   std::optional<int64_t> effort = effortOf(loop, middle);
   if (!effort)
     return std::nullopt;
@@ -295,18 +315,13 @@ std::optional<int64_t> PartsTimer::mostRounds(const PlacedLoop &loop, int64_t ro
 }
 
 bool PartsTimer::repeat(const PlacedLoop &loop) {
-  if (!loop.stmt) {
-    why_ = "a `while` that changes `" + loop.carried[0].local->name +
-           "` goes round as often as data say";
-    return false;
-  }
   std::optional<int64_t> rounds = roundsOf(loop);
   if (!rounds)
     return false;
   auto [known, isNew] = loopTimes_.emplace(&loop, time_.loops.size());
   size_t number = known->second;
   if (isNew) {
-    time_.loops.push_back({loop.stmt});
+    time_.loops.push_back({loop.stmt ? loop.stmt->span : loop.condition->span});
     roundsOfLoops_.push_back(0);
   }
   for (ValueId id = loop.first; id < loop.end; ++id)
@@ -319,23 +334,29 @@ bool PartsTimer::repeat(const PlacedLoop &loop) {
   if (!most)
     return false;
   goesRound_[numberOfLoop(loop)] = goesRound_[numberOfLoop(loop)] || *rounds > 1;
-  int64_t lo = this->number(loop.lo), step = this->number(loop.step);
-  bool areAlike = hasLikeRounds(placed_, loop);
+  // The rounds of a `while` have no number, so nothing depends on it.
+  int64_t lo = loop.stmt ? this->number(loop.lo) : 0;
+  int64_t step = loop.stmt ? this->number(loop.step) : 0;
+  bool areAlike = !loop.stmt || hasLikeRounds(placed_, loop);
   std::vector<PlannedRound> plan = planRounds(*rounds, areAlike, *most);
   // Rounds that are left out are taken to be like those before them, which a choice by their number
   // may refute.
-  if (choosesByRound(placed_, loop) && std::ranges::any_of(plan, &PlannedRound::leftOut)) {
+  if (loop.stmt && choosesByRound(placed_, loop) &&
+      std::ranges::any_of(plan, &PlannedRound::leftOut)) {
     why_ = "an `if` in the loop over `" + loop.stmt->head.var->name +
            "` takes one arm or the other by the number of the round, and " +
            std::to_string(*rounds) + " rounds are too many to simulate each";
     return false;
   }
+  if (loop.every)
+    saved_ = {&loop, *rounds, tasks_.tasks().size(), 0};
   tasks_.beginLoop(number);
   ++depth_;
   double stands = stands_;
   for (const PlannedRound &round : plan) {
     // Rounds that are alike have one text each for what they compute.
-    variables_[loop.variable] = areAlike ? lo : lo + step * round.number;
+    if (loop.stmt)
+      variables_[loop.variable] = areAlike ? lo : lo + step * round.number;
     stands_ = stands * round.stands;
     if (!goRound(loop))
       return false;
@@ -347,6 +368,8 @@ bool PartsTimer::repeat(const PlacedLoop &loop) {
   stands_ = stands;
   --depth_;
   tasks_.endLoop();
+  if (loop.every)
+    saved_.end = tasks_.tasks().size();
   return true;
 }
 
@@ -419,6 +442,15 @@ void PartsTimer::compute(size_t number) {
     for (ValueId id : stretch.own)
       ready_[id][part] = {task};
   }
+}
+
+/// A page that was kept in another run lies on the disk, if its pool has room there.
+void PartsTimer::readPage(ValueId id) {
+  std::optional<double> seconds;
+  if (placed_.pools[placed_.pageAt(id)->page->pool].disk > 0)
+    seconds = readSeconds(question_, id, variables_);
+  for (uint32_t part = 0; seconds && part < grid_.count(); ++part)
+    ready_[id][part] = {tasks_.pass({Kind::Page, id, part}, *seconds, {})};
 }
 
 bool PartsTimer::move(ValueId id) {
@@ -495,6 +527,21 @@ void PartsTimer::countBytes(ValueId id) {
   bytes_[id] = std::max(bytes_[id], bytes);
 }
 
+/// The checkpoints of the loop that saves some, which are no tasks: what they add follows from the time of a round.
+void PartsTimer::findSaving() {
+  double seconds = 0;
+  if (saved_.begin < saved_.end) {
+    auto tasks = std::span(time_.timeline.tasks).subspan(saved_.begin, saved_.end - saved_.begin);
+    using Stretch = movement::FabricTimeline::Stretch;
+    seconds = std::ranges::max(tasks, {}, &Stretch::end).end -
+              std::ranges::min(tasks, {}, &Stretch::begin).begin;
+  }
+  if (saved_.loop)
+    time_.save = saveTime(question_, *saved_.loop, saved_.rounds, seconds);
+  if (time_.save)
+    time_.seconds += time_.save->adds;
+}
+
 /// The whole in time, and again without each movement.
 void PartsTimer::finish() {
   movement::TimelineOptions options{question_.keepsCarried};
@@ -530,6 +577,7 @@ void PartsTimer::finish() {
     time_.moves[i].times = std::llround(timesOfMoves_[i]);
     time_.moves[i].adds = time_.seconds - secondsWithout(i);
   }
+  findSaving();
   for (size_t i = 0; i < time_.stretches.size(); ++i)
     time_.stretches[i].times = std::llround(timesOfStretches_[i]);
   for (size_t i = 0; i < time_.loops.size(); ++i)
@@ -557,30 +605,6 @@ double PartsTimer::secondsWithout(size_t move) const {
 std::optional<PartsTime> timeOfParts(const TimeQuestion &question, std::string &why,
                                      int64_t mostInLoops) {
   return PartsTimer(question, mostInLoops, why).run();
-}
-
-std::optional<MoveTime> timeOfMove(const TimeQuestion &question, ValueId move,
-                                   uint64_t mostMessages, std::string &why) {
-  LoopNumbers first;
-  for (auto loop = question.placed.loops.rbegin(); loop != question.placed.loops.rend(); ++loop)
-    if (move >= loop->first && move < loop->end && loop->stmt)
-      first[loop->variable] = numberOf(question, first, loop->lo);
-  PlacedProgram placed = question.placed;
-  settle(placed, 0, static_cast<ValueId>(placed.values.size()), question.grid,
-         [&](SymbolId symbol) -> std::optional<int64_t> {
-           if (auto known = first.find(symbol); known != first.end())
-             return known->second;
-           // Behind a loop over stages the last one has what went along them.
-           for (const PlacedLoop &loop : placed.loops)
-             if (loop.stmt && loop.variable == symbol && loop.end <= move)
-               return numberOf(question, first, loop.hi) - 1;
-           return question.size(symbol);
-         });
-  TimeQuestion settled{
-      placed,         question.grid,    question.size,         question.fabric,
-      question.chips, question.seconds, question.keepsCarried, question.foundPages};
-  const MoveSteps *steps = StepsOfMoves(settled, mostMessages).of(move, first, why);
-  return steps ? std::optional(steps->time) : std::nullopt;
 }
 
 } // namespace ptl::parts

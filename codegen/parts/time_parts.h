@@ -22,6 +22,12 @@ struct TimeQuestion {
   std::function<double(const std::string &source)> seconds;
   bool keepsCarried = false;
   int64_t foundPages = 0; ///< so many pages at the front of every chain are in their pool
+  std::optional<int64_t> rounds = std::nullopt; ///< of every `while`
+
+  /// The same question about another program, which outlives the answer.
+  TimeQuestion about(const PlacedProgram &other) const {
+    return {other, grid, size, fabric, chips, seconds, keepsCarried, foundPages, rounds};
+  }
 };
 
 /// A movement of the program, all groups together. In a loop it takes place many times, of which it is the one that takes
@@ -47,9 +53,18 @@ struct StretchTime {
 
 /// A loop, all times that the program comes to it together.
 struct LoopTime {
-  const ForStmt *stmt = nullptr;
+  Span span;
   int64_t rounds = 0;
   int64_t simulated = 0; ///< of these; the others are taken to be like them
+};
+
+/// The checkpoints of a loop.
+struct SaveTime {
+  Span span;
+  int64_t times = 0;
+  int64_t bytes = 0;  ///< of a checkpoint, by the part that writes most
+  double seconds = 0; ///< of one, on the disks
+  double adds = 0;    ///< that the program takes longer for all of them
 };
 
 struct PartsTime {
@@ -60,7 +75,8 @@ struct PartsTime {
   int64_t messages = 0;
   std::vector<MoveTime> moves;
   std::vector<StretchTime> stretches;
-  std::vector<LoopTime> loops; ///< of the program, in the order in which it comes to them
+  std::vector<LoopTime> loops;  ///< of the program, in the order in which it comes to them
+  std::optional<SaveTime> save; ///< none where nothing is saved, or nothing known of disks
   std::vector<movement::ChipTask> tasks;
   std::vector<TaskOrigin> origins; ///< per task; numbers are places in the lists above
   movement::FabricTimeline timeline;

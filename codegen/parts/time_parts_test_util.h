@@ -24,13 +24,16 @@ struct TimedHow {
     return 10 * us;
   };
   int64_t mostInLoops = kMostInLoops;
+  int64_t foundPages = 0;
+  std::optional<int64_t> rounds = {}; ///< of a `while`
+  movement::Fabric fabric = someFabric();
 };
 
 /// A program on a shape.
 struct Timed {
   Timed(const std::string &text, const std::string &entry, const MachineShape &shape,
         TimedHow how = {})
-      : checked(text) {
+      : checked(text), fabric(how.fabric) {
     EXPECT_TRUE(checked.ok()) << checked.errors();
     const CallableDecl &decl = *checked.find(entry);
     placed = checked.placed(decl);
@@ -48,7 +51,10 @@ struct Timed {
                           [&](const std::string &source) {
                             sources.push_back(source);
                             return how.seconds(source);
-                          }};
+                          },
+                          false,
+                          how.foundPages,
+                          how.rounds};
     EXPECT_EQ(why, "");
     time = timeOfParts(question, why, how.mostInLoops);
   }
@@ -58,7 +64,7 @@ struct Timed {
   std::optional<PlacedProgram> placed;
   std::vector<uint32_t> counts;
   std::optional<Grid> grid;
-  movement::Fabric fabric = someFabric();
+  movement::Fabric fabric;
   std::vector<std::string> sources;
   std::string why;
   std::optional<PartsTime> time;

@@ -138,7 +138,8 @@ std::unique_ptr<TimedOnLevels> timeOnLevels(Session &session, const LevelsQuesti
                             timed->chips,
                             std::ref(seconds),
                             question.keepsCarried,
-                            session.options().number(OptionId::FoundPages).value_or(0)};
+                            session.options().number(OptionId::FoundPages).value_or(0),
+                            session.options().number(OptionId::Rounds)};
   std::optional<parts::PartsTime> time =
       session.timed("simulate", [&] { return parts::timeOfParts(asked, why); });
   if (!time)

@@ -98,13 +98,21 @@ std::string levelsText(const TimedOnLevels &timed, const SourceManager &sources)
                       timesText(stretch.times).c_str(), us(stretch.seconds));
   for (const parts::LoopTime &loop : time.loops) {
     text += printed("  line %-4lld %lld rounds of a loop",
-                    static_cast<long long>(lineOf(loop.stmt->span, sources)),
+                    static_cast<long long>(lineOf(loop.span, sources)),
                     static_cast<long long>(loop.rounds));
     if (loop.simulated < loop.rounds)
       text += printed(", %lld of them simulated and the others taken to be like these",
                       static_cast<long long>(loop.simulated));
     text += "\n";
   }
+  if (time.save)
+    text +=
+        printed("  line %-4lld a checkpoint%s: %s written by a part, %.1f us on the disks; adds "
+                "%.1f us to the whole\n",
+                static_cast<long long>(lineOf(time.save->span, sources)),
+                timesText(time.save->times).c_str(),
+                bytesText(static_cast<double>(time.save->bytes)).c_str(), us(time.save->seconds),
+                us(time.save->adds));
   if (!timed.assumed.empty()) {
     text += "  assumed:";
     for (const std::string &name : timed.assumed)
@@ -150,9 +158,15 @@ std::string levelsJson(const TimedOnLevels &timed, const SourceManager &sources)
                                  {"us", us(stretch.seconds)},
                                  {"source", stretch.source}});
   for (const parts::LoopTime &loop : time.loops)
-    json["loops"].push_back({{"line", lineOf(loop.stmt->span, sources)},
+    json["loops"].push_back({{"line", lineOf(loop.span, sources)},
                              {"rounds", loop.rounds},
                              {"simulated", loop.simulated}});
+  if (time.save)
+    json["checkpoints"] = {{"line", lineOf(time.save->span, sources)},
+                           {"times", time.save->times},
+                           {"bytes_written", time.save->bytes},
+                           {"us", us(time.save->seconds)},
+                           {"adds_us", us(time.save->adds)}};
   if (!timed.assumed.empty())
     json["assumed"] = timed.assumed;
   if (!timed.notComputed.empty())
@@ -198,9 +212,12 @@ private:
       add("movements over " + levelsOfMove(timed, value), part, value.movement->name,
           lineOf(spanOf(timed, move), sources), when.begin, when.end);
     } else if (origin.kind == Kind::LeftOut) {
-      Span span = timed.time.loops[origin.number].stmt->span;
+      Span span = timed.time.loops[origin.number].span;
       add("computing", part, "rounds that are not simulated", lineOf(span, sources), when.begin,
           when.end);
+    } else if (origin.kind == Kind::Page) {
+      Span span = spanOf(timed, static_cast<ValueId>(origin.number));
+      add("pages from disks", part, "reads a page", lineOf(span, sources), when.begin, when.end);
     }
   }
 

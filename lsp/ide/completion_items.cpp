@@ -316,6 +316,8 @@ void Collector::elementTypes(int rank) {
 }
 
 void Collector::expression() {
+  if (valueOfPartsArgument())
+    return;
   // The ranks put what is near before what is far.
   locals();
   words(WordGroup::Expression, 6);
@@ -323,6 +325,7 @@ void Collector::expression() {
   declared(file, DeclSpace::Callable, 2);
   declared(file, DeclSpace::Struct, 2);
   imported({DeclSpace::Const, DeclSpace::Callable, DeclSpace::Struct});
+  partsCalls();
   builtIns();
   blockCalls();
   elementTypes(4);

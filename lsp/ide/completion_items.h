@@ -62,6 +62,13 @@ private:
   CompletionItem itemOf(DeclSpace space, std::string_view name, const File &module) const;
   void describeLocal(CompletionItem &item, NodeId name, const ChunkCheck &check) const;
 
+  // completion_parts.cpp
+  /// Movements and the words of pools.
+  void partsCalls();
+  void argumentsOfPartsCall(std::string_view callee, const CallContext &call);
+  /// What `over:` and `how:` of a movement may be; whether the value of one of them is being written.
+  bool valueOfPartsArgument();
+
   // completion_members.cpp
   void arguments();
   void argumentsOf(const Symbol &callee, const CallContext &call);

@@ -70,6 +70,7 @@ void Collector::arguments() {
     expect(*callee.symbol, *call);
     return argumentsOf(*callee.symbol, *call);
   }
+  argumentsOfPartsCall(callee.name, *call);
   if (callee.name == "barrier")
     pipes(coreAround(), true);
   for (const OpRecord *op : callee.ops)

@@ -64,6 +64,32 @@ TEST(Completion, InAKernel) {
     EXPECT_EQ(offered(attentionWith(each.from, each.to)), each.expected) << each.to;
 }
 
+TEST(Completion, OfProgramsOnParts) {
+  auto program = [](const std::string &line, size_t most = 9) {
+    return offered("program p[P, N](rows: f32[P, N], x: f32[N] partial(+) over chip) -> (y: "
+                   "f32[N]) at host {\n"
+                   "    let kv = pool(f32[N], disk: 1MiB)\n    var all = zeros(f32[N])\n    for p "
+                   "in 0..P {\n        " +
+                       line + "\n    }\n    y = all\n}\n",
+                   most);
+  };
+  EXPECT_EQ(program("let a = all_re$0", 1), "all_reduce");
+  EXPECT_EQ(program("let a = poo$0", 1), "pool");
+  EXPECT_EQ(program("let a = fin$0", 1), "find");
+  EXPECT_EQ(program("let a = kee$0", 1), "keep");
+  EXPECT_EQ(program("let a = pool(f32[N], $0", 2), "disk: memory:");
+  EXPECT_EQ(program("let a = pool(f32[N], memory: 1KiB, $0", 1), "disk:");
+  EXPECT_EQ(program("let a = all_reduce(x, $0", 2), "how: over:");
+  EXPECT_EQ(program("let a = reduce_scatter(x, over: chip, $0", 2), "by: how:");
+  EXPECT_EQ(program("let a = send(x, over: chip, $0", 2), "how: to:");
+  EXPECT_EQ(program("let a = all_reduce(x, over: chip, how: $0"),
+            "tree doubling ring mesh halving two_level");
+  EXPECT_EQ(program("let a = all_to_all(x, over: chip, how: b$0", 1), "bruck");
+  EXPECT_EQ(program("let a = all_reduce(x, over: ch$0", 1), "chip");
+  // What a `fn` has by the same name, or is no program.
+  EXPECT_EQ(offered("fn f[N](x: f32[N]) -> f32[N] {\n    return all_re$0\n}\n", 1), "");
+}
+
 TEST(Completion, OfCoresAndPipes) {
   auto manual = [](const std::string &line) {
     return offered("manual kernel add[N](a: f32[N], b: f32[N]) -> (c: f32[N]) on aiv for a2 {\n"

@@ -34,6 +34,32 @@ TEST(Hover, Locals) {
             "T | ```ptl\nT\n```\ndimension of `attention`\n\n- where `S <= T`");
 }
 
+/// What the words of pools do, and what the key of a page is made of.
+TEST(Hover, WordsOfPools) {
+  const std::string text = "program p[P, N](rows: f32[P, N], w: f32[N], scale: int) -> (y: f32[N] "
+                           "over chip by N) at host\n{\n"
+                           "    let kv = pool(f32[N], memory: 1KiB)\n    var all = zeros(f32[N])\n"
+                           "    for p in 0..P {\n"
+                           "        let page = if p < find(kv, rows) { kv[p] } else { keep(kv, "
+                           "rows[p, :] * w * f32(scale)) }\n"
+                           "        all = all + page\n    }\n    y = all\n}\n";
+  auto hoverAtWord = [&](const std::string &before) {
+    std::string marked = text;
+    return hoverOf(marked.insert(text.find(before), "$0"));
+  };
+  auto has = [](const std::string &hover, const std::string &fact) {
+    return hover.find(fact) != hover.npos ? "" : hover;
+  };
+  EXPECT_EQ(has(hoverAtWord("pool("), "keeps pages from run to run"), "");
+  EXPECT_EQ(has(hoverAtWord("find("), "how many pages at the front of these rows the pool has"),
+            "");
+  std::string keep = hoverAtWord("keep(");
+  EXPECT_EQ(has(keep, "gives the page, and keeps it in the pool"), "");
+  EXPECT_EQ(has(keep, "its key: the program, its parts, the rows up to its own, `w`"), "");
+  EXPECT_EQ(has(keep, "`scale`"), "");
+  EXPECT_EQ(keep.find("`P`"), keep.npos) << keep;
+}
+
 /// Where a value of a placed program lies, why it is partial, and what a movement sends.
 TEST(Hover, PlacedValues) {
   const std::string text =

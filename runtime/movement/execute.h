@@ -88,8 +88,10 @@ public:
   const std::vector<T> &result(size_t rank) const { return ranks_[rank].buffers[kResultBuffer]; }
 
 private:
+  /// A piece of one: those that are joined arrive one by one here, which no list may depend on.
   struct Message {
     Box box;
+    bool isJoined = false;
     std::vector<T> elements;
   };
   struct Rank {
@@ -167,6 +169,11 @@ private:
                std::to_string(step.peer) + " sent " + toString(message.box);
         return;
       }
+      if (message.isJoined != step.isJoined) {
+        why_ = "rank " + std::to_string(rank) + " receives " + toString(step.box) +
+               " in another message than rank " + std::to_string(step.peer) + " sent";
+        return;
+      }
       write(rank, step.to, step.box, message.elements, set);
     } else if (step.kind == StepKind::Copy) {
       write(rank, step.to, step.box, read(rank, step.from, step.box), set);
@@ -184,8 +191,9 @@ private:
       return;
     }
     std::pair<uint32_t, uint32_t> channel(static_cast<uint32_t>(rank), step.peer);
-    inFlight_.push_back(
-        {channel, channels_[channel].sent++, {step.box, read(rank, step.from, step.box)}});
+    inFlight_.push_back({channel,
+                         channels_[channel].sent++,
+                         {step.box, step.isJoined, read(rank, step.from, step.box)}});
   }
 
   void deliver(size_t which) {

@@ -27,6 +27,8 @@ struct FabricLevel {
   double portRate = 0; ///< of a chip at this level
   double partRate = 0; ///< of all chips of a part together
   double start = 0;    ///< of a movement over this level
+  double diskRate = 0; ///< of the disk that all chips of a part share; 0: nothing is known of one
+  double diskLatency = 0;
 };
 
 struct Fabric {

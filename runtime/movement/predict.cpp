@@ -20,7 +20,7 @@ public:
   Clock(const StepList &list, int64_t elementBytes, const Cost &cost)
       : list_(list), bytes_(static_cast<double>(elementBytes)), cost_(cost),
         now_(list.ranks.size()), out_(list.ranks.size()), in_(list.ranks.size()),
-        next_(list.ranks.size()) {}
+        joined_(list.ranks.size()), next_(list.ranks.size()) {}
 
   double run() {
     for (bool moved = true; moved;) {
@@ -43,7 +43,17 @@ private:
       return false;
     const Step &step = steps[next_[rank]];
     double bytes = static_cast<double>(elementCount(step.box)) * bytes_;
+    if (step.isJoined) {
+      joined_[rank] += bytes;
+      ++next_[rank];
+      return true;
+    }
+    // Pieces of one message are put together where they are sent, and dealt out where they arrive.
+    double packing = joined_[rank] > 0 ? (bytes + joined_[rank]) * cost_.perByteCombined : 0;
+    bytes += joined_[rank];
     if (step.kind == StepKind::Send) {
+      now_[rank] += packing;
+      joined_[rank] = 0;
       now_[rank] += cost_.perSend;
       // A rank goes on as soon as the message is handed over; its way out takes one message after
       // the other.
@@ -58,7 +68,8 @@ private:
       channel.pop_front();
       // The same on the way in: messages of several senders arrive one behind the other.
       in_[rank] = std::max(arrival.begin, in_[rank]) + arrival.seconds;
-      now_[rank] = std::max(now_[rank], in_[rank]);
+      now_[rank] = std::max(now_[rank], in_[rank]) + packing;
+      joined_[rank] = 0;
     } else if (step.kind == StepKind::Combine) {
       now_[rank] += bytes * cost_.perByteCombined;
     }
@@ -70,6 +81,7 @@ private:
   double bytes_;
   const Cost &cost_;
   std::vector<double> now_, out_, in_; ///< per rank: its time, and when its ports are free
+  std::vector<double> joined_;         ///< bytes of the message whose pieces come first
   std::vector<size_t> next_;
   std::map<std::pair<uint32_t, uint32_t>, std::deque<Arrival>> channels_;
 };
@@ -83,14 +95,14 @@ double predictSeconds(const StepList &list, int64_t elementBytes, const Cost &co
 StepList chooseSteps(const Request &request, int64_t elementBytes, const Cost &cost) {
   StepList best;
   double least = std::numeric_limits<double>::infinity();
-  for (Algorithm algorithm : algorithmsFor(request)) {
-    StepList list = makeSteps(request, algorithm);
-    double seconds = predictSeconds(list, elementBytes, cost);
-    if (seconds < least) {
-      least = seconds;
-      best = std::move(list);
+  for (Algorithm algorithm : algorithmsFor(request))
+    for (StepList &list : variantsOf(request, algorithm)) {
+      double seconds = predictSeconds(list, elementBytes, cost);
+      if (seconds < least) {
+        least = seconds;
+        best = std::move(list);
+      }
     }
-  }
   return best;
 }
 

@@ -103,6 +103,14 @@ std::vector<int64_t> cellsOf(const Box &whole, const Box &box) {
   return cells;
 }
 
+/// Whether a step that is joined to the next one has one that goes in the same message.
+bool isFollowed(const std::vector<Step> &steps, const Step &step) {
+  size_t next = static_cast<size_t>(&step - steps.data()) + 1;
+  bool moves = step.kind == StepKind::Send || step.kind == StepKind::Receive;
+  return moves && next < steps.size() && steps[next].kind == step.kind &&
+         steps[next].peer == step.peer;
+}
+
 std::string wrongShape(const StepList &list) {
   if (list.ranks.size() != list.request.ranks)
     return "there are steps for " + std::to_string(list.ranks.size()) + " ranks";
@@ -111,7 +119,10 @@ std::string wrongShape(const StepList &list) {
     if (buffers.size() < 2 || buffers[kSourceBuffer] != sourceBoxOf(list.request, rank) ||
         buffers[kResultBuffer] != resultBoxOf(list.request, rank))
       return "rank " + std::to_string(rank) + " has other buffers than the movement";
-    for (const Step &step : list.ranks[rank].steps) {
+    const std::vector<Step> &steps = list.ranks[rank].steps;
+    for (const Step &step : steps) {
+      if (step.isJoined && !isFollowed(steps, step))
+        return "rank " + std::to_string(rank) + " has a message whose last piece is missing";
       if (step.box.size() != list.request.shape.size())
         return "rank " + std::to_string(rank) + " speaks of a box with other axes";
       if (step.kind != StepKind::Send && step.to == kSourceBuffer)

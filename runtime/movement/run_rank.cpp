@@ -44,14 +44,18 @@ public:
   }
 
   std::optional<uint32_t> run() {
-    for (const Step &step : steps_.steps) {
-      size_t size = static_cast<size_t>(elementCount(step.box)) * bytes_;
-      if (step.kind == StepKind::Send)
-        send(step, size);
-      else if (step.kind != StepKind::Receive)
-        scatter(step, gathered(step, size, step.from != step.to));
-      else if (!received(step, size))
-        return step.peer;
+    std::span<const Step> steps(steps_.steps);
+    while (!steps.empty()) {
+      // Steps that are joined are one message with the one behind them.
+      size_t count = 1;
+      while (steps[count - 1].isJoined)
+        ++count;
+      // Both sides see the same boxes, and so agree on what goes by itself.
+      if (!isPacked(steps.first(count)))
+        count = 1;
+      if (const Step *waits = done(steps.first(count)))
+        return waits->peer;
+      steps = steps.subspan(count);
     }
     for (uint32_t peer : posted_)
       if (!port_.settle(peer))
@@ -60,6 +64,32 @@ public:
   }
 
 private:
+  /// Does a step, or those of one message. The one for which no message came; else null.
+  const Step *done(std::span<const Step> steps) {
+    const Step &step = steps.front();
+    size_t size = 0;
+    for (const Step &piece : steps)
+      size += sizeOf(piece);
+    bool isWhole = steps.size() == 1;
+    if (step.kind == StepKind::Send)
+      isWhole ? send(step, size) : sendPieces(steps, size);
+    else if (step.kind != StepKind::Receive)
+      scatter(step, gathered(step, size, step.from != step.to));
+    else if (!(isWhole ? received(step, size) : receivedPieces(steps, size)))
+      return &step;
+    return nullptr;
+  }
+
+  /// Whether the pieces of a message are put together. Large ones are not: copying them costs more than messages.
+  bool isPacked(std::span<const Step> steps) const {
+    return std::ranges::any_of(steps,
+                               [&](const Step &piece) { return sizeOf(piece) < kLeastPosted; });
+  }
+
+  size_t sizeOf(const Step &step) const {
+    return static_cast<size_t>(elementCount(step.box)) * bytes_;
+  }
+
   const uint8_t *readable(uint32_t buffer) const {
     return buffer == kSourceBuffer   ? source_.data()
            : buffer == kResultBuffer ? result_.data()
@@ -81,6 +111,39 @@ private:
     std::span<uint8_t> room(held_.back().get(), size);
     gather(step, room);
     port_.post(step.peer, room);
+  }
+
+  /// All pieces, one behind the other.
+  void sendPieces(std::span<const Step> steps, size_t size) {
+    std::span<uint8_t> room;
+    if (size < kLeastPosted) {
+      room = message(size);
+    } else {
+      held_.push_back(std::make_unique_for_overwrite<uint8_t[]>(size));
+      room = {held_.back().get(), size};
+    }
+    size_t at = 0;
+    for (const Step &piece : steps) {
+      gather(piece, room.subspan(at, sizeOf(piece)));
+      at += sizeOf(piece);
+    }
+    if (size < kLeastPosted)
+      return port_.send(steps.front().peer, room);
+    posted_.insert(steps.front().peer);
+    port_.post(steps.front().peer, room);
+  }
+
+  /// Whether a message came, whose pieces are where they belong then.
+  bool receivedPieces(std::span<const Step> steps, size_t size) {
+    std::span<uint8_t> room = message(size);
+    if (!port_.receive(steps.front().peer, room))
+      return false;
+    size_t at = 0;
+    for (const Step &piece : steps) {
+      scatter(piece, room.subspan(at, sizeOf(piece)));
+      at += sizeOf(piece);
+    }
+    return true;
   }
 
   /// Whether no later step of the list writes what `step` sends.

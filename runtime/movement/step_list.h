@@ -46,6 +46,9 @@ struct Step {
   uint32_t peer = 0;
   Box box;
   bool fromFirst = false;
+  /// Of a send or a receive: its box goes in one message with that of the next step, which has the same kind and
+  /// peer.
+  bool isJoined = false;
   bool operator==(const Step &) const = default;
 };
 
@@ -60,10 +63,17 @@ struct RankSteps {
 enum class Algorithm : uint8_t {
   Pairwise, ///< each with each other, in as many rounds
   Ring,     ///< parts go round; `AllReduce`: what each owner has summed does
-  Doubling, ///< distances 1, 2, 4 …
+  Doubling, ///< distances 1, 2, 4 …, all that a rank has
   Tree,     ///< along a binomial tree, and back
   Mesh,     ///< each with each other, all at once
+  Halving,  ///< distances 1, 2, 4 …, half of what is left; `AllReduce`: and the sums back
+  Bruck,    ///< distances 1, 2, 4 …, what is for others is passed on
+  Chain,    ///< each to the next one, in pieces
+  TwoLevel, ///< among ranks that stand together, and among those at the same place of such groups
 };
+inline constexpr Algorithm allAlgorithms[] = {
+    Algorithm::Pairwise, Algorithm::Ring,  Algorithm::Doubling, Algorithm::Tree,    Algorithm::Mesh,
+    Algorithm::Halving,  Algorithm::Bruck, Algorithm::Chain,    Algorithm::TwoLevel};
 std::string_view algorithmName(Algorithm algorithm);
 /// Nothing when there is none of the name.
 std::optional<Algorithm> algorithmNamed(std::string_view name);
@@ -91,6 +101,10 @@ struct Request {
   /// Of `Rows`, whose shape is `[ranks, ranks, most rows, columns]`: rank `a` has `counts[a * ranks + b]` rows for
   /// rank `b` in `[a, b]`. What is behind them is not moved, and has no value afterwards.
   std::vector<int64_t> counts = {};
+  /// So many ranks each stand together, those that follow each other; 0: nobody knows.
+  uint32_t together = 0;
+  /// Of a chain: in how many pieces an array goes along it.
+  uint32_t pieces = 8;
   /// The only algorithm, where it is one for this many ranks.
   std::optional<Algorithm> wanted = {};
 };
@@ -100,6 +114,10 @@ Box sourceBoxOf(const Request &request, uint32_t rank);
 Box resultBoxOf(const Request &request, uint32_t rank);
 /// What of its result box a rank gets: all of it in one box, but of `Rows`.
 std::vector<Box> writtenBoxesOf(const Request &request, uint32_t rank);
+/// How many ranks stand together for algorithms of two levels, a divisor of their number: as many as the request
+/// says, or else about as many as there are groups. Of sums it is a power of two, since their order follows that of
+/// the ranks. 1 or all of them where there are no two levels.
+uint32_t innerRanks(const Request &request);
 
 struct StepList {
   Request request;
@@ -112,6 +130,11 @@ std::vector<Algorithm> algorithmsFor(const Request &request);
 /// The steps. Sums are taken in one tree, whatever the algorithm: neighbouring parts first, then
 /// neighbouring pairs, the lower parts to the left; so results are equal bit by bit.
 StepList makeSteps(const Request &request, Algorithm algorithm);
+/// The lists of an algorithm that differ in time: of a chain, for several numbers of pieces.
+std::vector<StepList> variantsOf(const Request &request, Algorithm algorithm);
+
+/// Messages of a list; what goes in one is one.
+int64_t messagesOf(const StepList &list);
 
 /// What moving costs: seconds per message until it arrives and of the rank that sends it, per byte that
 /// goes through the port of a rank in one direction, and per byte that is combined. By themselves those of

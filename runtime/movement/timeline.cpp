@@ -31,6 +31,7 @@ struct Message {
 struct Walker {
   size_t task = 0, next = 0;
   double now = 0;
+  double joined = 0; ///< bytes of the message whose first pieces have been done
   bool waits = false;
 };
 
@@ -112,6 +113,10 @@ private:
       // Rounds that were not simulated take as long as the one between two tasks that were.
       double between = out_.tasks[what.pause->to].end - out_.tasks[what.pause->from].end;
       return at(now + what.pause->times * std::max(0.0, between), Event::Ended, task);
+    }
+    if (what.isAside) {
+      out_.tasks[task].begin = now;
+      return at(now + what.seconds, Event::Ended, task);
     }
     if (what.isComputing()) {
       Chip &here = chips_[what.chip];
@@ -200,9 +205,13 @@ private:
     walker.waits = false;
     for (; walker.next < steps.size(); ++walker.next) {
       const Step &step = steps[walker.next];
-      if (step.kind == StepKind::Send) {
+      if (step.isJoined) {
+        if (step.kind == StepKind::Send)
+          walker.joined += bytesOf(move, step);
+      } else if (step.kind == StepKind::Send) {
         walker.now += fabric_.perMessage;
-        send(move, rank, step, walker.now);
+        send(move, rank, step.peer, bytesOf(move, step) + walker.joined, walker.now);
+        walker.joined = 0;
       } else if (step.kind == StepKind::Receive) {
         auto come = arrived_.find(channel(move, step.peer, rank));
         if (come == arrived_.end()) {
@@ -221,7 +230,7 @@ private:
     at(walker.now, Event::Ended, static_cast<uint32_t>(walker.task));
   }
 
-  void send(uint32_t move, uint32_t rank, const Step &step, double now) {
+  void send(uint32_t move, uint32_t rank, uint32_t peer, double bytes, double now) {
     const std::vector<uint32_t> &chips = moves_[move].chips;
     uint32_t number;
     if (freeMessages_.empty()) {
@@ -231,14 +240,8 @@ private:
       number = freeMessages_.back();
       freeMessages_.pop_back();
     }
-    messages_[number] = {move,
-                         rank,
-                         step.peer,
-                         chips[rank],
-                         &ways_.between(chips[rank], chips[step.peer]),
-                         0,
-                         bytesOf(move, step),
-                         now};
+    messages_[number] = {move, rank,  peer, chips[rank], &ways_.between(chips[rank], chips[peer]),
+                         0,    bytes, now};
     ++out_.messages;
     next(number, now);
   }
@@ -330,25 +333,48 @@ FabricTimeline timelineOf(const Fabric &fabric, const TimedMove &move) {
   return timelineOn(fabric, {move}, tasks);
 }
 
+/// How many chips that follow each other stand together in a part of some level, and as many in each of its parts:
+/// the fewest, since what is inside is nearer.
+static uint32_t togetherOn(const Fabric &fabric, const std::vector<uint32_t> &chips) {
+  for (uint32_t run = 2; run < chips.size(); ++run) {
+    if (chips.size() % run != 0)
+      continue;
+    size_t inside = 0, outside = fabric.levels.size();
+    for (size_t i = 0; i + 1 < chips.size(); ++i) {
+      size_t level = fabric.levelBetween(chips[i], chips[i + 1]);
+      if ((i + 1) % run == 0)
+        outside = std::min(outside, level);
+      else
+        inside = std::max(inside, level);
+    }
+    if (inside < outside)
+      return run;
+  }
+  return 0;
+}
+
 ChosenSteps chooseSteps(const Request &request, int64_t elementBytes, const Fabric &fabric,
                         const std::vector<uint32_t> &chips, double start) {
   ChosenSteps best;
-  for (Algorithm algorithm : algorithmsFor(request)) {
-    StepList list = makeSteps(request, algorithm);
-    FabricTimeline timeline = timelineOf(fabric, {&list, chips, elementBytes, start});
-    // Of equally fast algorithms the first one of the list is taken, so that the choice does not
-    // depend on rounding.
-    if (timeline.end >= best.seconds)
-      continue;
-    best.seconds = timeline.end;
-    best.limit.clear();
-    best.limitShare = 0;
-    if (std::optional<uint32_t> busiest = timeline.busiest()) {
-      best.limit = timeline.carriers[*busiest].name;
-      best.limitShare = timeline.busy[*busiest] / timeline.end;
+  Request here = request;
+  if (uint32_t together = togetherOn(fabric, chips))
+    here.together = together;
+  for (Algorithm algorithm : algorithmsFor(here))
+    for (StepList &list : variantsOf(here, algorithm)) {
+      FabricTimeline timeline = timelineOf(fabric, {&list, chips, elementBytes, start});
+      // Of equally fast algorithms the first one of the table is taken, so that the choice does not
+      // depend on rounding.
+      if (timeline.end >= best.seconds)
+        continue;
+      best.seconds = timeline.end;
+      best.limit.clear();
+      best.limitShare = 0;
+      if (std::optional<uint32_t> busiest = timeline.busiest()) {
+        best.limit = timeline.carriers[*busiest].name;
+        best.limitShare = timeline.busy[*busiest] / timeline.end;
+      }
+      best.list = std::move(list);
     }
-    best.list = std::move(list);
-  }
   return best;
 }
 

@@ -33,8 +33,9 @@ struct ChipTask {
   uint32_t rank = 0;           ///< in its list
   std::vector<uint32_t> after; ///< tasks of the same chip
   std::optional<Pause> pause = std::nullopt;
-  bool yields = false; ///< computing that other computing of the chip interrupts
-  bool isComputing() const { return !move && !pause; }
+  bool yields = false;  ///< computing that other computing of the chip interrupts
+  bool isAside = false; ///< its seconds pass beside all else that the chip does, as those of a disk
+  bool isComputing() const { return !move && !pause && !isAside; }
 };
 
 /// A stretch in which a carrier has a message.

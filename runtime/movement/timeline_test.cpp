@@ -169,12 +169,8 @@ TEST(Timeline, AllListsEnd) {
       Request request{kind, {13, 5}, ranks, 0, kind == Kind::AllToAll ? 1u : 0u, 0};
       for (Algorithm algorithm : algorithmsFor(request)) {
         StepList list = makeSteps(request, algorithm);
-        uint64_t sends = 0;
-        for (const RankSteps &rank : list.ranks)
-          for (const Step &step : rank.steps)
-            sends += step.kind == StepKind::Send;
         FabricTimeline timeline = timelineOf(twoLevels(3, true), moveOn(list, firstChips(ranks)));
-        EXPECT_EQ(timeline.messages, sends);
+        EXPECT_EQ(static_cast<int64_t>(timeline.messages), messagesOf(list));
         EXPECT_EQ(timeline.end > 0, ranks > 1) << algorithmName(algorithm);
       }
     }
@@ -188,6 +184,33 @@ TEST(Timeline, TheFastestAlgorithmDependsOnTheFabric) {
   EXPECT_TRUE(chosen.limit.starts_with("link from chip ")) << chosen.limit;
   EXPECT_GT(chosen.limitShare, 0.5);
   EXPECT_LT(chooseSteps(small, 2, links, firstChips(8), 10 * us).seconds, 20 * us);
+}
+
+/// Where the way between hosts is slow, few bytes go there; tiny pieces go in few messages.
+TEST(Timeline, LevelsDecideTheAlgorithm) {
+  Fabric hosts = oneLevel(Topology::Switch, 4, 0, 100 * GBs);
+  hosts.levels.push_back({.name = "host", .count = 4, .latency = 5 * us, .portRate = 2 * GBs});
+  Request sum{Kind::AllReduce, {1 << 20}, 16}, gather{Kind::AllGather, {1 << 20}, 16};
+  for (const Request &request : {sum, gather}) {
+    ChosenSteps chosen = chooseSteps(request, 4, hosts, firstChips(16), 0);
+    EXPECT_EQ(chosen.list.algorithm, Algorithm::TwoLevel);
+    EXPECT_EQ(chosen.list.request.together, 4u);
+    EXPECT_TRUE(chosen.limit.ends_with("between the hosts")) << chosen.limit;
+  }
+  // Each message costs its sender much, so 4 that pass things on beat 15.
+  Fabric slow = oneLevel(Topology::Switch, 16, 0, 100 * GBs);
+  slow.perMessage = 2 * us;
+  EXPECT_EQ(
+      chooseSteps({Kind::AllToAll, {16, 16}, 16, 0, 1}, 4, slow, firstChips(16), 0).list.algorithm,
+      Algorithm::Bruck);
+  EXPECT_NE(chooseSteps({Kind::AllToAll, {4096, 4096}, 16, 0, 1}, 4, slow, firstChips(16), 0)
+                .list.algorithm,
+            Algorithm::Bruck);
+  EXPECT_EQ(
+      chooseSteps({Kind::Broadcast, {1 << 22}, 16}, 4, slow, firstChips(16), 0).list.algorithm,
+      Algorithm::Chain);
+  EXPECT_NE(chooseSteps({Kind::Broadcast, {64}, 16}, 4, slow, firstChips(16), 0).list.algorithm,
+            Algorithm::Chain);
 }
 
 ChipTask computing(double seconds, std::vector<uint32_t> after, bool yields = false) {

@@ -1,11 +1,15 @@
 // The keeper with ranks that are this same program, started by a shell: what becomes of a run whatever one of them does. No MPI.
 #include "runtime/ranks/attend.h"
+#include "runtime/ranks/processes.h"
 
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 using namespace ptl::ranks;
@@ -84,6 +88,28 @@ protected:
 private:
   std::string folder_;
 };
+
+/// Processes end while they are looked at, between the opening and the reading of their files, too.
+TEST(Processes, MayEndAtAnyTime) {
+  std::atomic<pid_t> current = 0;
+  std::atomic<bool> isOver = false;
+  std::thread looker([&] {
+    while (!isOver)
+      if (pid_t pid = current) {
+        stateOf(pid);
+        EXPECT_FALSE(beganWith(pid, {"PTL_NOBODY_HAS_THIS=1"}));
+      }
+  });
+  for (int round = 0; round < 1500; ++round) {
+    pid_t child = ::fork();
+    if (child == 0)
+      ::_exit(0);
+    current = child;
+    ::waitpid(child, nullptr, 0);
+  }
+  isOver = true;
+  looker.join();
+}
 
 TEST_F(KeeperTest, AllGoesWell) {
   Outcome outcome = run("fine");

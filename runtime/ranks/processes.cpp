@@ -3,18 +3,26 @@
 #include <cctype>
 #include <cstdlib>
 #include <dirent.h>
+#include <fcntl.h>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 namespace ptl::ranks {
 
+/// A process may end between opening and reading, which fails then: what has come so far is all there is. Streams of
+/// C++ throw there.
 static std::string contents(pid_t pid, const char *what) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/" + what, std::ios::binary);
-  return std::string((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  std::string text;
+  int file = ::open(("/proc/" + std::to_string(pid) + "/" + what).c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0)
+    return text;
+  char part[4096];
+  for (ssize_t size; (size = ::read(file, part, sizeof part)) > 0;)
+    text.append(part, static_cast<size_t>(size));
+  ::close(file);
+  return text;
 }
 
 ProcessState stateOf(pid_t pid) {

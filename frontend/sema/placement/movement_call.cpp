@@ -146,6 +146,13 @@ static bool isAmong(std::string_view word, std::string_view words) {
   return false;
 }
 
+/// What is wrong with the algorithm that a call names; empty if it names none or one of the record's.
+static std::string wrongAlgorithm(Context &ctx, const MovementRecord &record, NodeId how) {
+  if (how == kNoNode || isAmong(ctx.text(how), record.algorithms))
+    return {};
+  return "`how:` takes one of its algorithms: " + std::string(record.algorithms);
+}
+
 /// Whether the arguments are those of the record; reports otherwise.
 static bool checkArguments(Context &ctx, NodeId node, const MovementRecord &record,
                            const std::vector<CallArgument> &args, NodeId &value) {
@@ -173,9 +180,8 @@ static bool checkArguments(Context &ctx, NodeId node, const MovementRecord &reco
                                                   : "it needs the level whose parts move, `over:`");
   if (std::string why = wrongTarget(ctx, record, named); !why.empty())
     return fails(ctx.span(node), why);
-  if (named.how != kNoNode && !isAmong(ctx.text(named.how), record.algorithms))
-    return fails(ctx.span(named.how),
-                 "`how:` takes one of its algorithms: " + std::string(record.algorithms));
+  if (std::string why = wrongAlgorithm(ctx, record, named.how); !why.empty())
+    return fails(ctx.span(named.how), why);
   bool isOne = record.takes != MovementTakes::Axes;
   for (NodeId level : isOne ? std::vector{named.over} : listed(ctx.tree, named.over)) {
     if (!ctx.tree.is(level, NodeKind::NameExpr))
@@ -213,15 +219,21 @@ Expr *checkRowsCall(Context &ctx, NodeId node, const CallableDecl &callee,
   if (!record || record->takes != MovementTakes::Rows || !isLibrary)
     return nullptr;
   std::vector<CallArgument> rest;
-  NodeId over = kNoNode;
+  NodeId over = kNoNode, how = kNoNode;
   for (const CallArgument &arg : args)
     if (arg.name == "over" && over == kNoNode)
       over = arg.value;
+    else if (arg.name == "how" && how == kNoNode)
+      how = arg.value;
     else
       rest.push_back(arg);
   if (over == kNoNode)
     return nullptr;
   bool isRight = checkLevels(ctx, *record, listed(ctx.tree, over));
+  if (std::string why = wrongAlgorithm(ctx, *record, how); !why.empty()) {
+    ctx.sink.report(DiagId::BadMovement, ctx.span(how), {std::string(record->name), why});
+    isRight = false;
+  }
   Expr *call = checkCallable(ctx, node, callee, rest);
   if (std::string why = isRight ? whyNotHere(ctx) : ""; !why.empty()) {
     ctx.sink.report(DiagId::BadMovement, ctx.span(node), {std::string(record->name), why});

@@ -189,6 +189,7 @@ ValueId Placer::moveRows(const ConvertExpr &expr, const MovementRecord &movement
   made.kind = PlacedKind::Move;
   made.expr = &expr;
   made.movement = &movement;
+  made.how = movementAlgorithm(tree_, expr);
   made.over = std::move(to->over);
   made.level = made.over.back();
   made.elem = elemOf(expr.type->elem);
