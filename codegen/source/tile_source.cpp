@@ -227,11 +227,6 @@ SourceResult printTiles(func::FuncOp function, const EntryFacts &facts) {
     result.problem = why;
     result.at = op->getLoc();
   };
-  // Tiles have lost the type of the scales, of which only the codes are left.
-  function.walk([&](ir::MatmulOp product) {
-    if (!product.getScales().empty())
-      unwritable(product, "a product of blocks with scales");
-  });
   Entry entry(function, facts);
   dropRequirements(function, entry);
   auto kind = attrs::kind.of(function);

@@ -193,7 +193,7 @@ void Comparison::note(const char *status, const std::string &why) const {
 static bool accepts(ElemConstraint constraint, ElemKind kind) {
   if (kind == ElemKind::Bool || kind == ElemKind::Int)
     return false;
-  if (isHeldOnly(kind))
+  if (isHeldOnly(kind) || kind == ElemKind::I4) // which no array of a call has
     return false;
   return constraint == ElemConstraint::Float     ? isFloat(kind)
          : constraint == ElemConstraint::Integer ? !isFloat(kind)
