@@ -53,6 +53,10 @@ struct MemorySpace {
   }
 };
 
+/// Products of blocks are told where the elements of a factor lie, and find its scales themselves: those of what lies at
+/// address `a` of `left` at `a >> kScaleAddressShift` of `scaleleft`, and likewise for `right`.
+inline constexpr int64_t kScaleAddressShift = 4;
+
 /// A legal way from one memory to another.
 struct Move {
   std::string from, to;

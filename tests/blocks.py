@@ -37,6 +37,24 @@ where K % 64 == 0
 fn packed[M, N, B](x: bf16[M, 32 * B], w: u8[N, 16 * B], t: f8e8m0[N, B]) -> f32[M, N] { return mx.linear_w4a16(x, w, t) }
 fn quantised[M, B](x: f32[M, 32 * B]) -> (u8[M, 16 * B], f8e8m0[M, B]) { return mx.quantize_mxfp4(x) }
 """
+FOUR_BITS = """
+fn wraps[N](x: i32[N]) -> i8[N] { return i8(i4(x)) }
+fn saturates[N](x: i32[N]) -> i8[N] { return i8(i4(x, saturate: true)) }
+fn rounds[N](x: f32[N]) -> i8[N] { return i8(i4(x, round: .even)) }
+fn floors[N](x: f32[N]) -> i8[N] { return i8(i4(x, round: .down)) }
+fn plus[N](x: i8[N], y: i8[N]) -> i8[N] { return i8(i4(x) + i4(y)) }
+fn minus[N](x: i8[N], y: i8[N]) -> i8[N] { return i8(i4(x) - i4(y)) }
+fn times[N](x: i8[N], y: i8[N]) -> i8[N] { return i8(i4(x) * i4(y) + 3) }
+fn opposite[N](x: i8[N]) -> i8[N] { return i8(-i4(x)) }
+fn magnitude[N](x: i8[N]) -> i8[N] { return i8(abs(i4(x))) }
+fn shifted[N](x: i8[N]) -> i8[N] { return i8(i4(x) << 1) }
+fn larger[N](x: i8[N], y: i8[N]) -> i8[N] { return i8(max(i4(x), i4(y))) }
+fn product[M, K, N](x: i8[M, K], w: i8[K, N]) -> i32[M, N] { return i4(x) @ i4(w) }
+fn weights[M, K, N](x: f16[M, K], w: i8[K, N]) -> f32[M, N] { return x @ f16(i4(w)) }
+kernel tiles_of[N](x: i8[N]) -> (y: i8[N]) {
+    parallel i in tiles(N, 96) { y[i] = i8(i4(x[i]) * 3 - 5) }
+}
+"""
 SIZES = [(1, 1, 64), (5, 7, 128), (33, 129, 192), (130, 70, 320)]
 POWERS = np.array([2.0 ** (code - 127) for code in range(255)] + [np.nan]).astype(np.float32)
 FOUR = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6, 0, -0.5, -1, -1.5, -2, -3, -4, -6], np.float32)
@@ -119,6 +137,52 @@ def conversions(tools: Tools, target: str):
     return None
 
 
+def lowered(tools: Tools):
+    """The tiles that the compiler prints are the same kernel: with products of blocks, and to the bit."""
+    rng = np.random.default_rng(3)
+    with tempfile.TemporaryDirectory() as name:
+        folder, source = pathlib.Path(name), written("f8e5m2", 64, 48, 2)
+        (folder / "blocks.ptl").write_text(source)
+        text = tools.run("lower", folder / "blocks.ptl", "--entry", "tiled", "--target", "a5", "--to", "tile")
+        if text.code or "scaled_dot(" not in text.stdout:
+            return text.stdout + text.stderr
+        given = {name: rng.integers(0, 0x70, (lines, 192), dtype=np.uint8) for name, lines in (("a", 70), ("b", 100))}
+        given |= {name: rng.integers(120, 134, (lines, 6), dtype=np.uint8) for name, lines in (("s", 70), ("t", 100))}
+        first = call(tools, folder, source, "tiled", "a5", given, ("c",))
+        return differs(call(tools, folder, text.stdout, "tiled", "a5", given, ("c",)), first[0])
+
+
+def lower_four(x):
+    return (x.astype(np.int64) + 8) % 16 - 8
+
+
+def four_bits(tools: Tools, target: str):
+    rng = np.random.default_rng(11)
+    x, y = (rng.integers(-128, 128, 300, dtype=np.int8) for _ in range(2))
+    a, b = lower_four(x), lower_four(y)
+    wide = np.concatenate([rng.integers(-(2**31), 2**31, 200), np.arange(-20, 20)]).astype(np.int32)
+    real = np.concatenate([np.arange(-44, 44) / 4, [np.nan, np.inf, -np.inf, 1e20, -200.0]]).astype(np.float32)
+    finite = np.nan_to_num(real, nan=0.0, posinf=9, neginf=-9)
+    u, w = rng.integers(-128, 128, (37, 70), dtype=np.int8), rng.integers(-128, 128, (70, 45), dtype=np.int8)
+    h = (rng.integers(-8, 9, (37, 70)) / 4).astype(np.float16)
+    cases = [
+        ("wraps", (wide,), lower_four(wide)), ("saturates", (wide,), np.clip(wide, -8, 7)),
+        ("rounds", (real,), np.clip(np.round(finite), -8, 7)), ("floors", (real,), np.clip(np.floor(finite), -8, 7)),
+        ("plus", (x, y), lower_four(a + b)), ("minus", (x, y), lower_four(a - b)), ("times", (x, y), lower_four(a * b + 3)),
+        ("opposite", (x,), lower_four(-a)), ("magnitude", (x,), lower_four(np.abs(a))), ("shifted", (x,), lower_four(a * 2)),
+        ("larger", (x, y), np.maximum(a, b)), ("product", (u, w), lower_four(u) @ lower_four(w)),
+        ("weights", (h, w), h.astype(np.float64) @ lower_four(w)), ("tiles_of", (x,), lower_four(a * 3 - 5)),
+    ]
+    with tempfile.TemporaryDirectory() as name:
+        for entry, given, want in cases:
+            names = ("x", "w") if entry in ("product", "weights") else ("x", "y")
+            result = "y" if entry == "tiles_of" else "result"
+            got = call(tools, pathlib.Path(name), FOUR_BITS, entry, target, dict(zip(names, given)), (result,))
+            if wrong := differs(got, want):
+                return f"{entry}: {wrong}"
+    return None
+
+
 def products(tools: Tools, target: str, elem: str, seed: int):
     rng = np.random.default_rng(seed)
     rows, columns, step = rng.choice([16, 48, 64, 128]), rng.choice([32, 80, 128]), rng.choice([1, 2, 3])
@@ -167,9 +231,11 @@ def weights(tools: Tools, target: str):
 
 
 def cases(tools: Tools):
+    yield Case("lowered.a5", lambda: lowered(tools))
     for target in ("reference", "cpu", "a2", "a3", "a5"):
         yield Case(f"conversions.{target}", lambda target=target: conversions(tools, target))
         yield Case(f"weights.{target}", lambda target=target: weights(tools, target))
+        yield Case(f"four_bits.{target}", lambda target=target: four_bits(tools, target))
         if target in ("a2", "a3"):  # which have no `f8`
             continue
         for seed, elem in enumerate(ELEMENTS):

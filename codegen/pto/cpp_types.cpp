@@ -100,8 +100,10 @@ static std::string spelledTile(TileBufType type) {
   default:
     break;
   }
+  // Products count the boxes of their operands in the lengths that they multiply, not in those of the buffers. So where a
+  // tile may hold less than its buffer, what is there stands close together.
   if (library)
-    return library + ("<" + size + (narrowed ? valid : "") + ">");
+    return library + ((narrowed ? "Compact<" : "<") + size + (narrowed ? valid : "") + ">");
   static constexpr const char *boxOrders[] = {"", "RowMajor", "ColMajor"};
   static constexpr const char *innerOrders[] = {"NoneBox", "RowMajor", "ColMajor"};
   static constexpr const char *pads[] = {"Null", "Zero", "Max", "Min"};

@@ -55,31 +55,11 @@ void declareTile(CppCode &code, Operation *op, TileBufType type, Value rows, Val
                     (arguments.empty() ? "" : "(" + arguments + ")") + ";");
 }
 
-/// The operand of a product whose scales a tile holds, right before them in the product; null: it holds none.
-Value operandOfScales(Value tile) {
-  ir::Place place = cast<TileBufType>(tile.getType()).getPlace();
-  if (place != ir::Place::ScaleLeft && place != ir::Place::ScaleRight)
-    return {};
-  for (Operation *user : tile.getUsers()) {
-    Instruction product(user);
-    if (!product || product.pipe() != Pipe::M)
-      continue;
-    for (auto [number, input] : llvm::enumerate(product.ins()))
-      if (input == tile && number > 0)
-        return product.ins()[number - 1];
-  }
-  return {};
-}
-
 void emitTileAt(CppCode &code, Operation *op, const CppExpression &address, TileBufType type,
                 Value rows, Value cols) {
   declareTile(code, op, type, rows, cols);
   // The address is kept for windows and views of this tile.
   code.setAddress(op->getResult(0), address);
-  // Scales lie where the operand that they belong to says.
-  if (Value operand = operandOfScales(op->getResult(0)))
-    return code.line(op, "TGET_SCALE_ADDR(" + code.names().of(op->getResult(0)) + ", " +
-                             textOf(code, operand) + ");");
   code.line(op, "TASSIGN(" + code.names().of(op->getResult(0)) + ", " + address.text + ");");
 }
 

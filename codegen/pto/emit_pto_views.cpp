@@ -13,7 +13,10 @@ bool emitView(PtoCode &code, Operation *op) {
         if (auto attribute = view.getLayoutAttr()) {
           ViewLayout viewLayout = attribute.getValue();
           if (viewLayout == ViewLayout::mx_a_nd || viewLayout == ViewLayout::mx_b_dn)
-            code.missing(op, "scales of blocks have no spelling in `.pto` yet; C++ has one");
+            code.missing(op, "PTOAS multiplies blocks, but none of the layouts of its views (`nd`, "
+                             "`dn`, `nz`) takes scales from rows of memory to where products read "
+                             "them; `--emit=cpp` writes the kernel for the PTO-ISA library, which "
+                             "has such layouts");
           layout = " {layout = #pto.layout<" + stringifyViewLayout(viewLayout).str() + ">}";
         }
         code.line(op, code.result(op) + "pto.make_tensor_view " + code.name(view.getPointer()) +

@@ -83,6 +83,9 @@ static Value applyData(const BuiltinCall &call) {
   case OpId::Einsum:
     return einsumValue(call.text, call.operands);
   case OpId::Matmul:
+    // Scales that nobody reads would make another product.
+    if (call.operands.size() > 2)
+      stop(RunStatus::Fault, "a product of two factors has further operands");
     return matmulValue(x, operandOf(call, 1));
   case OpId::ScaledDot:
     return scaledDotValue(x, operandOf(call, 1), operandOf(call, 2), operandOf(call, 3));

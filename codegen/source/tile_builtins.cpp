@@ -178,7 +178,23 @@ static Expression creationIndexText(BodyCode &code, Operation *op) {
   return {"index(" + first.as(Precedence::Or) + ".." + end.as(Precedence::Or) + ")"};
 }
 
+/// A product of blocks as it is called: with the right factor as it lies, of which the operation takes the transpose.
+/// Tiles have scales as their codes.
+static Expression scaledDotText(BodyCode &code, ir::MatmulOp product) {
+  auto scales = [&](Value codes) {
+    return "bitcast(" + valueText(code, codes).text + ", to: f8e8m0)";
+  };
+  auto turned = product.getB().getDefiningOp<ir::TransposeOp>();
+  std::string right = turned ? valueText(code, turned.getX()).text
+                             : valueText(code, product.getB()).as(Precedence::Postfix) + ".T";
+  return {"scaled_dot(" + valueText(code, product.getA()).text + ", " +
+          scales(product.getScales()[0]) + ", " + right + ", " + scales(product.getScales()[1]) +
+          ")"};
+}
+
 Expression builtinText(BodyCode &code, Operation *op, const OpRecord &record) {
+  if (auto product = dyn_cast<ir::MatmulOp>(op); product && !product.getScales().empty())
+    return scaledDotText(code, product);
   if (record.id == OpId::Index)
     return creationIndexText(code, op);
   if (record.id == OpId::Convert)

@@ -252,11 +252,6 @@ SourceResult printTiles(func::FuncOp function, const EntryFacts &facts) {
     result.problem = why;
     result.at = op->getLoc();
   };
-  // Tiles have lost the type of the scales, of which only the codes are left.
-  function.walk([&](ir::MatmulOp product) {
-    if (!product.getScales().empty())
-      unwritable(product, "a product of blocks with scales");
-  });
   Entry entry(function, facts);
   dropRequirements(function, entry);
   nameLengths(function, entry.dims);

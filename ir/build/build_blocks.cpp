@@ -4,11 +4,8 @@
 #include "ir/build/build_dim.h"
 #include "ir/build/build_expr.h"
 #include "ir/build/build_type.h"
+#include "ir/build/elements.h"
 #include "machines/machine.h"
-
-#include "frontend/base/round_mode.h"
-
-#include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 
@@ -17,66 +14,6 @@ namespace ptl::ir {
 // ---- the type of scales -------------------------------------------------------------------------
 
 namespace {
-
-/// Makes elementwise operations on values of one shape, arrays or scalars.
-class Elements {
-public:
-  Elements(BuildContext &c, mlir::Value like, Location loc)
-      : c_(c), like_(like.getType()), loc_(loc) {}
-
-  mlir::Value number(mlir::Type type, int64_t value) const {
-    return c_.make<arith::ConstantOp>(loc_, IntegerAttr::get(type, value));
-  }
-  template <typename OpT> mlir::Value make(mlir::Value a, mlir::Value b) const {
-    return c_.make<OpT>(loc_, typed(elementTypeOf(a.getType())), a, b);
-  }
-  template <typename OpT> mlir::Value compare(mlir::Value a, int64_t b) const {
-    return c_.make<OpT>(loc_, typed(c_.b.getI1Type()), a, number(elementTypeOf(a.getType()), b));
-  }
-  template <typename OpT> mlir::Value with(mlir::Value a, int64_t b) const {
-    return make<OpT>(a, number(elementTypeOf(a.getType()), b));
-  }
-  mlir::Value select(mlir::Value condition, mlir::Value a, mlir::Value b) const {
-    mlir::Type element = elementTypeOf(a.getType());
-    return c_.make<SelectOp>(loc_, typed(element), condition, a, b);
-  }
-  mlir::Value convert(mlir::Value x, mlir::Type element, RoundMode round = RoundMode::Even,
-                      bool saturate = false) const {
-    if (elementTypeOf(x.getType()) == element)
-      return x;
-    return c_.make<ConvertOp>(loc_, typed(element), x, roundModeNames[static_cast<size_t>(round)],
-                              saturate);
-  }
-  template <typename OpT> mlir::Value one(mlir::Value x) const {
-    return c_.make<OpT>(loc_, typed(elementTypeOf(x.getType())), x);
-  }
-  template <typename OpT> mlir::Value make(mlir::Value a, mlir::Value b, mlir::Type element) const {
-    return c_.make<OpT>(loc_, typed(element), a, b);
-  }
-  template <typename OpT> mlir::Value compareReal(mlir::Value a, double b) const {
-    return make<OpT>(a, real(a, b), bit());
-  }
-  /// A number of the element type of a value.
-  mlir::Value real(mlir::Value like, double value) const {
-    return c_.make<arith::ConstantOp>(loc_, FloatAttr::get(elementTypeOf(like.getType()), value));
-  }
-  mlir::Type bit() const { return c_.b.getI1Type(); }
-  mlir::Value bitcast(mlir::Value x, mlir::Type element) const {
-    return c_.make<BitcastOp>(loc_, typed(element), x);
-  }
-
-private:
-  mlir::Type typed(mlir::Type element) const {
-    auto array = dyn_cast<ArrayType>(like_);
-    if (!array)
-      return element;
-    return ArrayType::get(&c_.context, element, array.getExtents(), Place::Inferred);
-  }
-
-  BuildContext &c_;
-  mlir::Type like_;
-  Location loc_;
-};
 
 /// A float type by its bits, as far as it has the exponents of scales.
 struct FloatBits {
@@ -263,6 +200,15 @@ static bool isPartOfArray(mlir::Value value) {
   return load && isPlain(load);
 }
 
+/// A part of an array that a declaration pins to `mat`, where products take factors and scales from in any case; as it lies in
+/// memory. Other values are as they are.
+static mlir::Value withoutPlace(mlir::Value value) {
+  auto cast = value.getDefiningOp<CastOp>();
+  bool isPinned = cast && mlir::cast<ArrayType>(cast.getType()).getPlace() == Place::Mat &&
+                  isPartOfArray(cast.getOperand());
+  return isPinned ? cast.getOperand() : value;
+}
+
 /// Whether the machine multiplies these blocks as they are: in a kernel, with factors and scales from memory, and blocks
 /// in pairs.
 static bool multipliesBlocks(BuildContext &c, const OpExpr &expr,
@@ -282,7 +228,7 @@ mlir::Value buildScaledDot(BuildContext &c, const OpExpr &expr) {
   Location loc = c.here(expr);
   llvm::SmallVector<mlir::Value> values;
   for (const Expr *arg : expr.args)
-    values.push_back(buildValue(c, *arg));
+    values.push_back(withoutPlace(buildValue(c, *arg)));
   auto full = c.b.getStringAttr("full");
   if (multipliesBlocks(c, expr, values))
     return c.make<MatmulOp>(loc, irType(c, *expr.type), values[0], transposed(c, values[2], loc),

@@ -18,17 +18,40 @@ using namespace mlir;
 
 namespace ptl::ir {
 
+static bool isLacking(BuildContext &c, const Type &type) {
+  return (type.isArray() || type.isScalar()) &&
+         llvm::is_contained(c.binding.lacking, elemKind(c, type.elem));
+}
+
+static void failToHave(BuildContext &c, const std::string &what, const Type &type, Span span) {
+  c.fail(DiagId::ElementTypeNotOnTarget, span,
+         {what, std::string(elemName(elemKind(c, type.elem))), c.binding.machine});
+}
+
+void checkElementType(BuildContext &c, const Type &type, Span span) {
+  if (isLacking(c, type) && (type.isArray() || elemBits(elemKind(c, type.elem)) <= 8))
+    failToHave(c, "a value here", type, span);
+}
+
+/// Of what a `fn` gives, which may be several values.
+static void checkResult(BuildContext &c, const CallableDecl &decl, const Type &type) {
+  for (const Type *element : type.elements)
+    checkResult(c, decl, *element);
+  if (isLacking(c, type))
+    failToHave(c, decl.name, type, decl.nameSpan);
+}
+
 void checkElementTypes(BuildContext &c, const Frame &frame) {
   Frame copy = frame;
   Frame *outer = std::exchange(c.frame, &copy);
-  for (const Local *local : frame.decl->locals) {
-    if (!local->type || (!local->type->isArray() && !local->type->isScalar()))
-      continue;
-    ElemKind elem = elemKind(c, local->type->elem);
-    if (llvm::is_contained(c.binding.lacking, elem))
-      c.fail(DiagId::ElementTypeNotOnTarget, local->span,
-             {local->name, std::string(elemName(elem)), c.binding.machine});
-  }
+  bool isReported = false;
+  for (const Local *local : frame.decl->locals)
+    if (local->type && isLacking(c, *local->type)) {
+      failToHave(c, local->name, *local->type, local->span);
+      isReported = true;
+    }
+  if (!isReported && frame.decl->kind == DeclKind::Fn && frame.decl->returnType)
+    checkResult(c, *frame.decl, *frame.decl->returnType);
   c.frame = outer;
 }
 

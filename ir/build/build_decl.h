@@ -6,8 +6,11 @@
 
 namespace ptl::ir {
 
-/// Reports declarations with element types that the machine lacks.
+/// Reports locals and results with element types that the machine lacks.
 void checkElementTypes(BuildContext &c, const Frame &frame);
+/// Reports a value that nobody declares, if it is of such a type: any array, and scalars of the types that are always
+/// converted. Other scalars are the host's.
+void checkElementType(BuildContext &c, const Type &type, Span span);
 /// The schedules of which one applies: those for this machine, then those for every machine.
 struct Schedules {
   /// Their `when` is about lengths that are known when the entry is called: the first one that then holds

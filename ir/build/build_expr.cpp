@@ -5,7 +5,9 @@
 #include "ir/build/build_branch.h"
 #include "ir/build/build_call.h"
 #include "ir/build/build_check.h"
+#include "ir/build/build_decl.h"
 #include "ir/build/build_dim.h"
+#include "ir/build/build_four_bits.h"
 #include "ir/build/build_index.h"
 #include "ir/build/build_op.h"
 #include "ir/build/build_type.h"
@@ -40,7 +42,8 @@ mlir::Value buildConstant(BuildContext &c, ElemKind elem, double floatValue, int
   case ElemClass::Signed:
     break;
   }
-  auto bits = APInt(elemBits(elem), static_cast<uint64_t>(intValue), /*isSigned=*/true);
+  auto bits =
+      APInt(type.getIntOrFloatBitWidth(), static_cast<uint64_t>(intValue), /*isSigned=*/true);
   return c.make<arith::ConstantOp>(loc, IntegerAttr::get(type, bits));
 }
 
@@ -104,18 +107,18 @@ static Bound buildConvert(BuildContext &c, const ConvertExpr &expr) {
   mlir::Type type = irType(c, *expr.type);
   ElemKind from = elemKind(c, expr.arg->type->elem), to = elemKind(c, expr.type->elem);
   // What is around goes on with a value of the right shape; an error ends the compilation.
-  for (ElemKind elem : {from, to})
-    if (isHeldOnly(elem) && llvm::is_contained(c.binding.lacking, elem))
-      c.fail(DiagId::ElementTypeNotOnTarget, expr.span,
-             {std::string("a value here"), std::string(elemName(elem)), c.binding.machine});
+  for (const Type *each : {expr.arg->type, expr.type})
+    checkElementType(c, *each, expr.span);
   Location loc = c.here(expr);
+  if (expr.checkRange)
+    checkConversion(c, arg, to, loc);
+  if (from != to && to == ElemKind::I4)
+    return Bound::of(convertToFourBits(c, arg, expr));
   if (from != to && (isHeldOnly(from) || isHeldOnly(to)))
     return Bound::of(convertHeld(c, arg, expr));
   // Without a change of type there is nothing to convert.
   if (arg.getType() == type)
     return Bound::of(arg);
-  if (expr.checkRange)
-    checkConversion(c, arg, elemKind(c, expr.type->elem), loc);
   IntegerAttr number; // a position that became a number, as `L - S` of equal lengths does
   if (arg.getType().isIndex() && matchPattern(arg, m_Constant(&number)) &&
       type.isSignlessInteger() && llvm::isIntN(type.getIntOrFloatBitWidth(), number.getInt()))

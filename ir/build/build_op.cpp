@@ -2,8 +2,10 @@
 #include "ir/build/build_op.h"
 #include "ir/build/build_blocks.h"
 #include "ir/build/build_check.h"
+#include "ir/build/build_decl.h"
 #include "ir/build/build_dim.h"
 #include "ir/build/build_expr.h"
+#include "ir/build/build_four_bits.h"
 #include "ir/build/build_type.h"
 #include "ir/build/scalar_forms.h"
 
@@ -300,13 +302,19 @@ static bool computesWithHeld(BuildContext &c, const OpExpr &expr) {
     return arg && (arg->type->isArray() || arg->type->isScalar()) &&
            isHeldOnly(elemKind(c, arg->type->elem));
   };
+  if (expr.op->id == OpId::Bitcast) {
+    // The IR has the numbers of `f4e2m1`, and not their bits.
+    ElemKind from = elemKind(c, expr.args[0]->type->elem), to = elemKind(c, expr.type->elem);
+    return from != to && (from == ElemKind::F4E2M1 || to == ElemKind::F4E2M1);
+  }
   return !onlyMoves(*expr.op) &&
          (llvm::any_of(expr.args, isHeld) || llvm::any_of(expr.rest, isHeld));
 }
 
-Bound buildOp(BuildContext &c, const OpExpr &expr) {
+static Bound buildComputed(BuildContext &c, const OpExpr &expr) {
   if (computesWithHeld(c, expr))
     c.fail(DiagId::OnlyHeld, expr.span, {std::string(expr.op->name), "an element type here"});
+  checkElementType(c, *expr.type, expr.span);
   checkLengths(c, expr);
   if (expr.op->id == OpId::Index)
     return buildIndexOp(c, expr);
@@ -324,6 +332,10 @@ Bound buildOp(BuildContext &c, const OpExpr &expr) {
     return Bound::of(isPosition ? buildConstant(c, ElemKind::I32, 0, 0, c.here(expr))
                                 : parts.operands[0]);
   }
+  // The IR may have one type for both.
+  if (expr.op->id == OpId::Bitcast &&
+      elementTypeOf(parts.operands[0].getType()) == elementTypeOf(irType(c, *expr.type)))
+    return Bound::of(parts.operands[0]);
   if (std::optional<mlir::Value> value = buildOnScalars(c, expr, parts))
     return Bound::of(*value);
   // Positions have the type `index`, whose arithmetic folds.
@@ -355,6 +367,10 @@ Bound buildOp(BuildContext &c, const OpExpr &expr) {
   for (mlir::Value result : op->getResults())
     bound.parts.push_back(Bound::of(result));
   return bound;
+}
+
+Bound buildOp(BuildContext &c, const OpExpr &expr) {
+  return keptInFourBits(c, expr, buildComputed(c, expr));
 }
 
 } // namespace ptl::ir

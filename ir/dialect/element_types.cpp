@@ -8,6 +8,10 @@ namespace ptl::ir {
 
 mlir::Type scalarType(MLIRContext &context, ElemKind elem) {
   const ElemInfo &info = elemInfo(elem);
+  if (elem ==
+      ElemKind::
+          I4) // with the sign in the upper half of a byte: what is computed in it is cut off when it is built
+    return IntegerType::get(&context, 8);
   switch (info.elemClass) {
   case ElemClass::Position:
     return IndexType::get(&context);
@@ -41,7 +45,9 @@ mlir::Type scalarType(MLIRContext &context, ElemKind elem) {
 
 ElemKind elemKindOf(mlir::Type scalar) {
   for (const ElemInfo &info : elemInfos)
-    if (!isHeldOnly(info.kind) && scalarType(*scalar.getContext(), info.kind) == scalar)
+    // Types that are held in another one are not what a type of the IR stands for.
+    if (!isHeldOnly(info.kind) && info.kind != ElemKind::I4 &&
+        scalarType(*scalar.getContext(), info.kind) == scalar)
       return info.kind;
   return ElemKind::Int;
 }

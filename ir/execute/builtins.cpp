@@ -1,4 +1,5 @@
 // The operations that the records of `ir/ops` make: what they say becomes one use of a built-in.
+#include "codegen/reference/array_ops.h"
 #include "ir/execute/arithmetic.h"
 #include "ir/execute/interpreter.h"
 #include "passes/analysis/op_info.h"
@@ -91,6 +92,17 @@ BuiltinCall Interpreter::callOf(Operation *op, OpId id) const {
   return call;
 }
 
+/// A product with scales as the built-in that users write: the IR has the right factor transposed, and scales as codes.
+static void asScaledDot(ir::MatmulOp product, BuiltinCall &call) {
+  if (product.getScales().empty())
+    return;
+  std::vector<reference::Value> &all = call.operands; // both factors, then the scales of both
+  auto scales = [&](size_t at) { return reference::bitcastValue(all[at], ElemKind::F8E8M0); };
+  reference::Value right = reference::transposeValue(all[1], std::vector<int64_t>{1, 0});
+  call.op = OpId::ScaledDot;
+  all = {all[0], scales(2), std::move(right), scales(3)};
+}
+
 bool Interpreter::runBuiltin(Operation *op) {
   const OpRecord *record = ir::recordOf(op);
   if (!record)
@@ -99,8 +111,10 @@ bool Interpreter::runBuiltin(Operation *op) {
     return true;
   RunStatus status{};
   std::string why;
-  std::optional<reference::Value> result =
-      reference::evalBuiltin(callOf(op, record->id), status, why);
+  BuiltinCall call = callOf(op, record->id);
+  if (auto product = dyn_cast<ir::MatmulOp>(op))
+    asScaledDot(product, call);
+  std::optional<reference::Value> result = reference::evalBuiltin(call, status, why);
   if (!result)
     stop(status, op, "`" + std::string(record->name) + "`: " + why);
   else if (op->getNumResults() == 1)

@@ -440,6 +440,9 @@ static Value loadScales(KernelContext &c, const MemoryBox &all, const StepOfScal
   Value view = partition(c, box, extents, code, step.loc, isRight, /*asRow=*/false,
                          isRight ? pto::ViewLayout::mx_b_dn : pto::ViewLayout::mx_a_nd);
   emit(c, step.loc, InstructionId::TLoad, {view}, {staged});
+  // A slot of scales takes as many bytes as lie between those of the operand by the address at which the product looks: an
+  // operand of bytes has half as many scales, so there are as many lines again, of which none are valid.
+  (isRight ? extents.cols : extents.rows) *= kBlockLength >> kScaleAddressShift;
   Value beside = allocate(c, place, layout, extents, code, step.loc, step.rotates);
   emit(c, step.loc, InstructionId::TMov, {staged}, {beside});
   return beside;

@@ -223,6 +223,12 @@ public:
   void apply();
 
 private:
+  void findScales();
+  void placeScales(llvm::ArrayRef<uint32_t> buffers);
+  /// Whether it has no address in the code yet.
+  bool isToBePlaced(size_t number) const {
+    return !liveness_.buffers[number].fixed || beside_.contains(static_cast<uint32_t>(number));
+  }
   LedgerBuffer describe(uint32_t number, int64_t alignment) const;
   void describeProgram(LedgerFunction &ledger) const;
   Overflow overflowOf(const LedgerSpace &space) const;
@@ -234,6 +240,8 @@ private:
   std::vector<std::string> names_;
   std::vector<int64_t> addresses_;
   std::vector<LedgerSpace> spaces_;
+  llvm::DenseMap<uint32_t, uint32_t> elementsOf_; ///< of scales: the buffer of what they are for
+  llvm::DenseSet<uint32_t> beside_;               ///< scales that have an address by that
 };
 
 } // namespace
@@ -278,6 +286,7 @@ FunctionPlanner::FunctionPlanner(func::FuncOp function, const Machine &machine)
         root = get.getSource();
       writers.try_emplace(root, access.scratch ? "(scratch)" : nameByWriter(op));
     }
+  findScales();
   for (auto [number, buffer] : llvm::enumerate(liveness_.buffers)) {
     // Names in the source come first; then that of the instruction that writes the tile.
     std::string name = nameOf(buffer.op->getLoc());
@@ -286,6 +295,46 @@ FunctionPlanner::FunctionPlanner(func::FuncOp function, const Machine &machine)
     else if (name.empty())
       name = writers.lookup(buffer.op->getResult(0));
     names_[number] = name.empty() ? "(tile)" : name;
+  }
+}
+
+/// Which buffers hold scales of which others: what products of blocks say.
+void FunctionPlanner::findScales() {
+  llvm::DenseMap<Operation *, uint32_t> numbers;
+  for (auto [number, buffer] : llvm::enumerate(liveness_.buffers))
+    numbers[buffer.op] = static_cast<uint32_t>(number);
+  auto bufferOf = [&](Value tile) {
+    Value root = rootOf(tile);
+    if (auto get = root.getDefiningOp<MultiTileGetOp>())
+      root = get.getSource();
+    auto found = numbers.find(root.getDefiningOp());
+    return found == numbers.end() ? std::nullopt : std::optional(found->second);
+  };
+  for (Operation *op : liveness_.positions) {
+    Instruction instruction(op);
+    if (!instruction || (instruction.id() != InstructionId::TMatmulMx &&
+                         instruction.id() != InstructionId::TMatmulMxAcc))
+      continue;
+    size_t first = instruction.id() == InstructionId::TMatmulMxAcc ? 1 : 0;
+    for (size_t factor : {first, first + 2}) {
+      std::optional<uint32_t> elements = bufferOf(instruction.ins()[factor]),
+                              scales = bufferOf(instruction.ins()[factor + 1]);
+      if (elements && scales)
+        elementsOf_[*scales] = *elements;
+    }
+  }
+}
+
+/// Scales lie where products look for them, which the addresses of elements say. These are known: `left` and `right` are
+/// planned first.
+void FunctionPlanner::placeScales(llvm::ArrayRef<uint32_t> buffers) {
+  for (uint32_t number : buffers) {
+    auto elements = elementsOf_.find(number);
+    if (elements == elementsOf_.end() || liveness_.buffers[number].fixed ||
+        addresses_[elements->second] < 0)
+      continue;
+    liveness_.buffers[number].fixed = addresses_[elements->second] >> kScaleAddressShift;
+    beside_.insert(number);
   }
 }
 
@@ -348,6 +397,7 @@ LedgerFunction FunctionPlanner::run(bool tight) {
     // buffers.
     none.bytes = 0;
     const MemorySpace *memory = machine_.space(none.place);
+    placeScales(buffers);
     SpacePlanner planner(liveness_, memory ? *memory : none, buffers);
     planner.plan(tight, addresses_);
     spaces_.push_back(planner.space());
@@ -423,14 +473,14 @@ void FunctionPlanner::apply() {
   for (auto [number, buffer] : llvm::enumerate(liveness_.buffers))
     // The queue's base is an attribute and a fixed address stands in the code, so neither needs a
     // constant.
-    if (!isa<ReserveBufferOp>(buffer.op) && !buffer.fixed)
+    if (!isa<ReserveBufferOp>(buffer.op) && isToBePlaced(number))
       constants[addresses_[number]] = {};
   // Addresses are made in increasing order, so that the text does not depend on the order of
   // buffers.
   for (auto &[address, value] : constants)
     value = builder.create<arith::ConstantIntOp>(function_.getLoc(), address, 64);
   for (auto [number, buffer] : llvm::enumerate(liveness_.buffers)) {
-    if (buffer.fixed)
+    if (!isToBePlaced(number))
       continue;
     if (auto reserve = dyn_cast<ReserveBufferOp>(buffer.op)) {
       reserve.setAutoAlloc(false);

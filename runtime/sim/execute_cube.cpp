@@ -1,5 +1,6 @@
 // Matrix products: operands of at most 32 bits, sums in f32 or i32, in the order of k.
 #include "frontend/base/elem_convert.h"
+#include "machines/machine.h"
 #include "runtime/sim/execution.h"
 
 namespace ptl::rt::sim {
@@ -90,6 +91,11 @@ Product scaledProductOf(Execution &x) {
   return product;
 }
 
+/// The product finds scales by the address of the elements.
+bool liesBeside(const Plane &scales, const Plane &elements) {
+  return scales.tile->address == elements.tile->address >> kScaleAddressShift;
+}
+
 /// Each element times the scale of its block: `along` is the number of elements of a line that have one, 1 across lines.
 void applyScales(std::vector<float> &matrix, int64_t cols, const Plane &scales, int64_t down,
                  int64_t across) {
@@ -168,6 +174,11 @@ bool executeScaledMatmul(Execution &x) {
   if (!fits || !areCodes)
     return x.fail("multiplies " + describe(left) + " with " + describe(right) +
                   ", whose scales are " + describe(ofLeft) + " and " + describe(ofRight));
+  for (auto [scales, elements] : {std::pair(&ofLeft, &left), std::pair(&ofRight, &right)})
+    if (!liesBeside(*scales, *elements))
+      return x.fail("reads the scales of what lies at " + std::to_string(elements->tile->address) +
+                    " at " + std::to_string(elements->tile->address >> kScaleAddressShift) +
+                    ", and these lie at " + std::to_string(scales->tile->address));
   return execute(x, product);
 }
 

@@ -193,7 +193,7 @@ void Comparison::note(const char *status, const std::string &why) const {
 static bool accepts(ElemConstraint constraint, ElemKind kind) {
   if (kind == ElemKind::Bool || kind == ElemKind::Int)
     return false;
-  if (isHeldOnly(kind))
+  if (isHeldOnly(kind) || kind == ElemKind::I4) // which no array of a call has
     return false;
   return constraint == ElemConstraint::Float     ? isFloat(kind)
          : constraint == ElemConstraint::Integer ? !isFloat(kind)
@@ -245,6 +245,7 @@ void Comparison::run(const CallableDecl &decl, const std::vector<ElemKind> &elem
     name_ += "[" + std::string(elemName(elem)) + "]";
   Sampler sampler(decl, settings_.seed * 1000003 + std::hash<std::string>()(decl.name));
   int done = 0;
+  std::string lacking; // the error of calls with types that the chip does not have
   for (int attempt = 0; done < settings_.samples && attempt < 60 * settings_.samples; ++attempt) {
     Sample sample = sampler.draw(elems);
     bool ran = false;
@@ -255,7 +256,8 @@ void Comparison::run(const CallableDecl &decl, const std::vector<ElemKind> &elem
     if (!settings_.target.empty() && !text.empty() && !sink_.all().empty() &&
         sink_.all().back().id == DiagId::ElementTypeNotOnTarget) {
       // Where all of its calls have such types, the callable is listed.
-      if (settings_.listsRefusals && isListed(decl.name, sink_.all().back().message))
+      lacking = sink_.all().back().message;
+      if (settings_.listsRefusals && isListed(decl.name, lacking))
         return;
       continue;
     }
@@ -285,7 +287,7 @@ void Comparison::run(const CallableDecl &decl, const std::vector<ElemKind> &elem
       return report(sampler, decl, sample, text);
     }
   }
-  note(done ? "right" : "untried");
+  note(done ? "right" : lacking.empty() ? "untried" : "refused", done ? "" : lacking);
   if (done == 0) {
     ++totals_.failures;
     std::printf("%s: no legal call was found\n", decl.name.c_str());

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 
 namespace ptl::differential {
 
@@ -76,8 +78,12 @@ ElemKind Sampler::elemOf(const Elem &elem, const Sample &sample) const {
   return elem.kind;
 }
 
-/// Floats within -2..2; integers small, so that they may serve as positions.
+/// Floats within -2..2, scales within 0.25..4; integers small, so that they may serve as positions.
 static Scalar drawScalar(ElemKind elem, std::mt19937_64 &random, ArgumentValues values) {
+  // Of scales, too, most are numbers: one that is not makes all results of its row NaN, where nothing can differ.
+  if (elem == ElemKind::F8E8M0)
+    return random() % 256 ? Scalar::real(std::ldexp(1, static_cast<int>(random() % 5) - 2))
+                          : Scalar::real(std::numeric_limits<double>::quiet_NaN());
   if (isFloat(elem) && values == ArgumentValues::Whole)
     return Scalar::real(static_cast<double>(random() % 7) - 3);
   if (isFloat(elem))

@@ -107,6 +107,12 @@ TEST(SimCube, BlocksTimesTheirScales) {
   EXPECT_EQ(c, want);
   result = runKernel(loadText(replaced(text, "DEPTH", "32")), chipNamed("a5"), arrays, {}, 1);
   EXPECT_NE(result.error.find("in pairs"), std::string::npos) << result.error;
+  // Products find scales by the addresses of elements, wherever others have been put.
+  text = replaced(text, "DEPTH", "64");
+  result = runKernel(loadText(replaced(text, "%ls = pto.alloc_tile addr = %a0",
+                                       "%ls = pto.alloc_tile addr = %c64b")),
+                     chipNamed("a5"), arrays, {}, 1);
+  EXPECT_NE(result.error.find("lie at 64"), std::string::npos) << result.error;
 }
 
 // ---- queues -------------------------------------------------------------------------------------
