@@ -33,6 +33,17 @@ std::string ProgramEntry::print() {
   return kernels_ + header + "{\n" + code_.takeText() + "}\n";
 }
 
+/// Whether the first that writes an output is a kernel in a loop, which gives it a part in each round.
+bool ProgramEntry::isFilledInRounds(BlockArgument output) {
+  llvm::SmallVector<Operation *> writers = writersOf(output);
+  return llvm::all_of(
+             writers,
+             [](Operation *writer) { return writer->getParentOfType<LoopLikeOpInterface>(); }) &&
+         llvm::any_of(writers, [&](Operation *writer) {
+           return isa<ir::ParallelOp>(writer) && !fills(writer, output);
+         });
+}
+
 void ProgramEntry::run() {
   // The declaration is printed twice, and the second time begins anew.
   kernels_.clear();
@@ -52,6 +63,13 @@ void ProgramEntry::run() {
         if (kind == attrs::name.key() && isa<ir::RefType>(argument.getType()))
           written_[argument].push_back(nullptr);
       }
+  for (BlockArgument argument : entry_.function.getArguments())
+    if (!entry_.attribute(argument, attrs::output.key()).empty() && isFilledInRounds(argument)) {
+      // Before the loop there is nothing in it that a kernel could go on with.
+      code_.line(code_.known(argument).text + " = zeros(" + typeText(code_, argument.getType()) +
+                 ")");
+      written_[argument].push_back(nullptr);
+    }
   printBlock(code_, entry_.function.getBody().front());
 }
 

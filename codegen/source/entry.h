@@ -83,6 +83,7 @@ private:
   bool fillsInArms(mlir::scf::IfOp branch, mlir::Value ref,
                    llvm::ArrayRef<mlir::Operation *> writers);
   void noteChoices(mlir::scf::IfOp outermost, ir::AllocOp alloc);
+  bool isFilledInRounds(mlir::BlockArgument output);
   bool fills(mlir::Operation *writer, mlir::Value ref);
   void choose(mlir::scf::IfOp branch, llvm::ArrayRef<mlir::Value> refs);
   std::string refName(mlir::Value ref);
