@@ -22,16 +22,20 @@ Value emitPhilox(const Emit &e, Value counter, Value seed) {
   // One block of Philox gives four words, so four consecutive counters share a block.
   Value block = e.shrUnsigned(counter, 2);
   Value zero = e.zero(withShapeOf(counter.getType(), i32));
-  SmallVector<Value> c = {e.trunci(block, i32), e.trunci(e.shrUnsigned(block, 32), i32), zero,
-                          zero};
-  Value key0 = e.trunci(seed, i32), key1 = e.trunci(e.shrUnsigned(seed, 32), i32);
-  for (int round = 0; round < 10; ++round) {
-    auto [high0, low0] = multiplyWide(e, c[0], 0xD2511F53);
-    auto [high1, low1] = multiplyWide(e, c[2], 0xCD9E8D57);
-    c = {e.bitXor(e.bitXor(high1, c[1]), key0), low1, e.bitXor(e.bitXor(high0, c[3]), key1), low0};
-    key0 = e.add(key0, e.integer(key0.getType(), 0x9E3779B9));
-    key1 = e.add(key1, e.integer(key1.getType(), 0xBB67AE85));
-  }
+  SmallVector<Value> c = {e.trunci(block, i32), e.trunci(e.shrUnsigned(block, 32), i32), zero, zero,
+                          e.trunci(seed, i32),  e.trunci(e.shrUnsigned(seed, 32), i32)};
+  // Ten rounds are much code, and few counters come here.
+  c = e.loop(e.index(0), e.index(10), e.index(1), c,
+             [&](const Emit &e, Value, ValueRange c) -> SmallVector<Value> {
+               auto [high0, low0] = multiplyWide(e, c[0], 0xD2511F53);
+               auto [high1, low1] = multiplyWide(e, c[2], 0xCD9E8D57);
+               return {e.bitXor(e.bitXor(high1, c[1]), c[4]),
+                       low1,
+                       e.bitXor(e.bitXor(high0, c[3]), c[5]),
+                       low0,
+                       e.add(c[4], e.integer(c[4].getType(), 0x9E3779B9)),
+                       e.add(c[5], e.integer(c[5].getType(), 0xBB67AE85))};
+             });
   Value word = e.trunci(e.bitAnd(counter, 3), i32);
   // Lanes may want different words of their blocks, so the word is selected rather than indexed.
   Value result = c[3];
