@@ -75,6 +75,10 @@ def plain_rows(make):
     colours, weights = floats(500000, 3), floats(3)
     yield make("grey of 500,000 colours", "grey", (colours, weights), lambda: colours @ weights)
     yield make("rows rolled, 1000^2", "rolled", (x, 137), lambda: np.roll(x, -137, 1))
+    none, drawn = np.zeros(1 << 20, np.float32), np.empty(1 << 20, np.float32)
+    # Other generators give other numbers, which lie in the same range.
+    yield make("1 M random numbers", "uniform", (none, 7), lambda: RNG.random(out=drawn, dtype=np.float32),
+               lambda: torch.rand(1 << 20), tolerance=1)  # fmt: skip
     places = (RNG.random(50000) * 9998).astype(np.float32)
     signal, whole = floats(10000), np.arange(10000)
     yield make("50,000 interpolated", "interpolated", (signal, places), lambda: np.interp(places, whole, signal), tolerance=1e-2)

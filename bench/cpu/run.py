@@ -35,8 +35,14 @@ def read_options():
     return parser.parse_intermixed_args()
 
 
-def interleaved(calls, rounds, middle=statistics.median, clock=time.perf_counter):
-    """Median seconds of each call, or what `middle` makes of those of all rounds; they take turns, so that the machine's moods hit all alike. Short calls are repeated."""
+# Threads of a library go on looking for work when they have none, and take a core from whoever comes next: those of OpenBLAS for 2^26 ticks
+# of the processor's clock, 26 ms.
+REST = 0.04
+
+
+def interleaved(calls, rounds, middle=statistics.median, clock=time.perf_counter, rest=0):
+    """Median seconds of each call, or what `middle` makes of those of all rounds; they take turns, so that the machine's moods hit all alike. Short calls are
+    repeated. A turn begins `rest` seconds after the one before it, with a call that is not counted."""
     repeats = {}
     for name, call in calls.items():
         call()
@@ -50,6 +56,9 @@ def interleaved(calls, rounds, middle=statistics.median, clock=time.perf_counter
         draw.shuffle(order)
         for name in order:
             call, count = calls[name], range(repeats[name])
+            if rest:
+                time.sleep(rest)
+                call()
             start = clock()
             for _ in count:
                 call()
@@ -97,8 +106,9 @@ def measure(options, threads, folder):
     library = ptl.load(os.path.join(HERE, "programs.ptl"))
     limits, middle = Limits(folder, threads), min if options.least else statistics.median
     clock = time.process_time if options.busy else time.perf_counter
+    rest = REST if threads > 1 else 0
     limit_calls = {"fma": limits.fma, "read": limits.read, "copy": limits.copy}
-    times = interleaved(limit_calls, options.rounds, middle, clock)
+    times = interleaved(limit_calls, options.rounds, middle, clock, rest)
     rates = {name: rate_of(limits, name, times[name]) / 1e9 for name in times}
     print(f"{threads} threads: {rates['fma']:.0f} GFLOP/s, reading {rates['read']:.1f} GB/s, copying {rates['copy']:.1f} GB/s")
     print(f"{'work':44} {'PTL':>11} {'best peer':>11}  {'':12} {'ratio':>6} {'goal':>5} {'limit':>6}")
@@ -113,7 +123,7 @@ def measure(options, threads, folder):
             if not wanted and not any(name in row.name for name in options.names):
                 continue
             # The limit takes its turns, too: what memory gives changes from minute to minute where others use it.
-            times = interleaved({**row.calls, **({"limit": limit_calls[row.limit]} if row.limit else {})}, options.rounds, middle, clock)
+            times = interleaved({**row.calls, **({"limit": limit_calls[row.limit]} if row.limit else {})}, options.rounds, middle, clock, rest)
             ours, limit = times.pop("ptl"), times.pop("limit", None)
             share = row.amount / ours / rate_of(limits, row.limit, limit) if row.limit else None
             right = is_right(row)

@@ -69,7 +69,11 @@ static Operation *folded(Block &body) {
       bool isScan = isOfClass(found, {OpClass::Scan});
       auto type = op.getNumResults() == 1 ? arrayType(op.getResult(0)) : ir::ArrayType();
       auto sums = cast<ir::ArrayType>(found->getResult(0).getType());
-      if (isScan || !type || type.getExtents() != sums.getExtents())
+      // What drops axes of extent 1 has the sums still.
+      bool isSums = type && (type.getExtents() == sums.getExtents() ||
+                             (isa<ir::SliceOp>(op) && type.getRank() < sums.getRank() &&
+                              type.getExtents().back() == sums.getExtents().back()));
+      if (isScan || !isSums)
         return nullptr;
       behind.insert(&op);
     }

@@ -101,6 +101,24 @@ static bool isOwnBox(ir::SliceOp slice, ir::StoreOp store) {
   return true;
 }
 
+// Whether what an operation computes of its operands has been computed in front of the grid: by other grids, or as scalars.
+static bool isOverBefore(Operation *op, ir::ParallelOp grid) {
+  Operation *inBlock = grid->getBlock()->findAncestorOpInBlock(*op);
+  if (!inBlock || !inBlock->isBeforeInBlock(grid))
+    return false;
+  // What stands inside of a grid is over with it.
+  auto around = op->getParentOfType<ir::ParallelOp>();
+  if ((around && inBlock->isAncestor(around)) || isa<ir::DimOp, ir::StoreOp>(op))
+    return true;
+  bool isScalar =
+      llvm::all_of(op->getResultTypes(), [](Type type) { return type.isIntOrIndexOrFloat(); });
+  if (isScalar)
+    return op->getNumResults() != 0 && op->getNumRegions() == 0;
+  // A view is read where it is used; other arrays may be computed later.
+  return isa<ir::SliceOp, ir::NewAxisOp, ir::TransposeOp>(op) &&
+         llvm::all_of(op->getUsers(), [&](Operation *user) { return isOverBefore(user, grid); });
+}
+
 // The only store to the storage, where the load is its only other user.
 static ir::StoreOp onlyStore(ir::AllocOp alloc, ir::LoadOp load) {
   ir::StoreOp only;
@@ -116,12 +134,15 @@ static ir::StoreOp onlyStore(ir::AllocOp alloc, ir::LoadOp load) {
 }
 
 ir::AllocOp storageInPlace(BlockArgument carried, Value next) {
-  auto load = next.getDefiningOp<ir::LoadOp>();
+  // A cast only describes the array differently.
+  auto cast = next.getDefiningOp<ir::CastOp>();
+  Value loaded = cast ? cast.getSource() : next;
+  auto load = loaded.getDefiningOp<ir::LoadOp>();
   auto alloc = load ? load.getRef().getDefiningOp<ir::AllocOp>() : ir::AllocOp();
   auto type = arrayType(carried);
   Block *body = carried.getOwner();
   if (!alloc || !type || alloc->getBlock() != body || load->getBlock() != body || !isWhole(load) ||
-      onlyUser(next) != body->getTerminator() ||
+      onlyUser(next) != body->getTerminator() || (cast && onlyUser(loaded) != cast) ||
       type.getElementType() != alloc.getResult().getType().getElementType() ||
       type.getExtents() != alloc.getResult().getType().getExtents())
     return {};
@@ -133,9 +154,10 @@ ir::AllocOp storageInPlace(BlockArgument carried, Value next) {
       store.getIndex() || !store.getSteps().empty())
     return {};
   // Each point may read only the box that it writes itself, or it would see what another point has
-  // written already.
+  // written already. What is read in front of the grid has been read by then.
   bool readsOwnBoxes = llvm::all_of(carried.getUsers(), [&](Operation *user) {
-    return isa<ir::DimOp>(user) || isOwnBox(dyn_cast<ir::SliceOp>(user), store);
+    return isa<ir::DimOp>(user) || isOwnBox(dyn_cast<ir::SliceOp>(user), store) ||
+           isOverBefore(user, grid);
   });
   return readsOwnBoxes ? alloc : ir::AllocOp();
 }

@@ -13,8 +13,8 @@ bool sameView(const View &a, const View &b);
 bool staysInPlace(mlir::Operation *op, mlir::Value operand);
 
 /// The storage that each round of a loop makes for the next one of a value that it carries, if it may be the storage of that value:
-/// one grid fills it, reads what is carried only where it writes, element by element, and nothing else reads either of both. Null
-/// otherwise. `carried` is the argument of the loop's body, `next` what it yields.
+/// one grid fills it, reads what is carried only where it writes, element by element, and nothing else reads either of both from then on.
+/// Null otherwise. `carried` is the argument of the loop's body, `next` what it yields.
 ir::AllocOp storageInPlace(mlir::BlockArgument carried, mlir::Value next);
 
 /// Whether a loop works on a value of the loop around it, whose next one is the result, and nothing else uses either of both.

@@ -10,6 +10,8 @@ namespace in_place_test {
 struct Loop {
   std::string box = "%p, %c0";            // of the carried value, where the tile lies
   std::string next = "ptl.add %old, %xx"; // the tile of the next value
+  std::string before;                     // the grid
+  std::string ahead;                      // of the next value
   std::string use;                        // of values in the grid, behind the store
   std::string after;                      // the grid
 
@@ -24,14 +26,14 @@ struct Loop {
            "  %first = \"ptl.cast\"(%x) : (!ptl.array" +
            ref + ") -> " + all +
            "\n  %last = scf.for %i = %c0 to %c3 step %c1 iter_args(%a = %first) -> (" + all +
-           ") {\n    %s = ptl.alloc(%N, %N) : " + ref +
+           ") {\n" + before + "    %s = ptl.alloc(%N, %N) : " + ref +
            "\n    ptl.parallel (%p) = (%c0) to (%N) step (%c8) {\n"
            "      %rest = arith.subi %N, %p : index\n      %len = arith.minsi %rest, %c8 : index\n"
            "      %old = ptl.slice %a[" +
            box + "] [%len, %N] drop [] : <f32[N, N]> -> " + tile +
            "\n      %own = ptl.slice %x[%p, %c0] [%len, %N] drop [] : " + ref + " -> " + tile +
            "\n      %xx = ptl.matmul %own, %x {precision = \"full\"} : (" + tile + ", !ptl.array" +
-           ref + ") -> " + tile + "\n      %next = " + next + two +
+           ref + ") -> " + tile + "\n" + ahead + "      %next = " + next + two +
            "      ptl.store %next, %s[%p, %c0] [%len, %N] drop [] : " + tile + ", " + ref + "\n" +
            use + "    }\n    %whole = ptl.load %s[%c0, %c0] [%N, %N] drop [] : " + ref + " -> " +
            all + "\n" + after + "    scf.yield %whole : " + all +
@@ -131,6 +133,52 @@ TEST(Lowering, ValuesThatAreAskedForBehindTheGridAreNotWrittenOver) {
   loop.after = "    ptl.store %a, %z[%c0, %c0] [%N, %N] drop [] : !ptl.array<f32[N, N]>, "
                "<f32[N, N], gm>\n";
   EXPECT_EQ(arraysOf(loop.text()), 2);
+}
+
+// A loop that adds `row`, an array of one row that is made by `before`, to each row, too.
+Loop withRow(const std::string &before, const std::string &row) {
+  std::string one = "!ptl.array<f32[1, N]>", tile = "!ptl.array<f32[t:8, N]>";
+  Loop loop;
+  loop.before = "    %first_row = ptl.slice %a[%c0, %c0] [%c1, %N] drop [] : <f32[N, N]> -> " +
+                one + "\n" + before;
+  loop.ahead =
+      "      %both = ptl.add %old, " + row + " : (" + tile + ", " + one + ") -> " + tile + "\n";
+  loop.next = "ptl.add %both, %xx";
+  return loop;
+}
+
+TEST(Lowering, WhatGridsHaveReadBeforeIsWrittenOver) {
+  std::string one = "!ptl.array<f32[1, N]>", ref = "<f32[1, N], gm>";
+  Loop loop =
+      withRow("    %kept = ptl.alloc(%N) : " + ref +
+                  "\n    ptl.parallel (%q) = (%c0) to (%c1) step (%c1) {\n"
+                  "      %double = ptl.add %first_row, %first_row : (" +
+                  one + ", " + one + ") -> " + one +
+                  "\n      ptl.store %double, %kept[%c0, %c0] [%c1, %N] drop [] : " + one + ", " +
+                  ref + "\n    }\n    %two = ptl.load %kept[%c0, %c0] [%c1, %N] drop [] : " + ref +
+                  " -> " + one + "\n",
+              "%two");
+  // The row is the other array.
+  EXPECT_EQ(arraysOf(loop.text()), 2);
+  isRight(loop, [](const std::vector<float> &a, float xx, int64_t r, int64_t c, int64_t n) {
+    return a[r * n + c] + 2 * a[c] + xx;
+  });
+}
+
+TEST(Lowering, ArraysThatMayBeComputedLaterAreNotWrittenOver) {
+  std::string one = "!ptl.array<f32[1, N]>";
+  Loop loop = withRow("", "%first_row");
+  EXPECT_EQ(arraysOf(loop.text()), 2);
+  isRight(loop, [](const std::vector<float> &a, float xx, int64_t r, int64_t c, int64_t n) {
+    return a[r * n + c] + a[c] + xx;
+  });
+  loop = withRow("    %two = ptl.add %first_row, %first_row : (" + one + ", " + one + ") -> " +
+                     one + "\n",
+                 "%two");
+  EXPECT_GE(arraysOf(loop.text()), 2);
+  isRight(loop, [](const std::vector<float> &a, float xx, int64_t r, int64_t c, int64_t n) {
+    return a[r * n + c] + 2 * a[c] + xx;
+  });
 }
 
 } // namespace in_place_test

@@ -90,8 +90,16 @@ static void copyInto(Lowering &l, const View &from, const View &dest, bool accum
   });
 }
 
+// An operand of a product in memory. Products read memory in any order, so what is turned is computed before it is.
+static View requireOperand(Lowering &l, Value operand) {
+  auto transpose = operand.getDefiningOp<ir::TransposeOp>();
+  if (transpose && !viewOf(l, operand))
+    requireOperand(l, transpose.getX());
+  return requireView(l, operand);
+}
+
 static void produceMatmul(Lowering &l, ir::MatmulOp op, View dest, bool accumulate) {
-  View a = requireView(l, op.getA()), b = requireView(l, op.getB());
+  View a = requireOperand(l, op.getA()), b = requireOperand(l, op.getB());
   bool rowVector = a.rank() == 1, columnVector = b.rank() == 1;
   a = asMatrix(l, a, true);
   b = asMatrix(l, b, false);

@@ -22,22 +22,88 @@ Value emitPhilox(const Emit &e, Value counter, Value seed) {
   // One block of Philox gives four words, so four consecutive counters share a block.
   Value block = e.shrUnsigned(counter, 2);
   Value zero = e.zero(withShapeOf(counter.getType(), i32));
-  SmallVector<Value> c = {e.trunci(block, i32), e.trunci(e.shrUnsigned(block, 32), i32), zero,
-                          zero};
-  Value key0 = e.trunci(seed, i32), key1 = e.trunci(e.shrUnsigned(seed, 32), i32);
-  for (int round = 0; round < 10; ++round) {
-    auto [high0, low0] = multiplyWide(e, c[0], 0xD2511F53);
-    auto [high1, low1] = multiplyWide(e, c[2], 0xCD9E8D57);
-    c = {e.bitXor(e.bitXor(high1, c[1]), key0), low1, e.bitXor(e.bitXor(high0, c[3]), key1), low0};
-    key0 = e.add(key0, e.integer(key0.getType(), 0x9E3779B9));
-    key1 = e.add(key1, e.integer(key1.getType(), 0xBB67AE85));
-  }
+  SmallVector<Value> c = {e.trunci(block, i32), e.trunci(e.shrUnsigned(block, 32), i32), zero, zero,
+                          e.trunci(seed, i32),  e.trunci(e.shrUnsigned(seed, 32), i32)};
+  // Ten rounds are much code, and few counters come here.
+  c = e.loop(e.index(0), e.index(10), e.index(1), c,
+             [&](const Emit &e, Value, ValueRange c) -> SmallVector<Value> {
+               auto [high0, low0] = multiplyWide(e, c[0], 0xD2511F53);
+               auto [high1, low1] = multiplyWide(e, c[2], 0xCD9E8D57);
+               return {e.bitXor(e.bitXor(high1, c[1]), c[4]),
+                       low1,
+                       e.bitXor(e.bitXor(high0, c[3]), c[5]),
+                       low0,
+                       e.add(c[4], e.integer(c[4].getType(), 0x9E3779B9)),
+                       e.add(c[5], e.integer(c[5].getType(), 0xBB67AE85))};
+             });
   Value word = e.trunci(e.bitAnd(counter, 3), i32);
   // Lanes may want different words of their blocks, so the word is selected rather than indexed.
   Value result = c[3];
   for (int64_t n = 2; n >= 0; --n)
     result = e.select(e.cmpi(CmpIPredicate::eq, word, n), c[n], result);
   return result;
+}
+
+// The four words of each block, in the low halves of numbers of 64 bits, whose products take one instruction.
+static std::array<Value, 4> wordsOfBlocks(const Emit &e, Value block, Value seed) {
+  constexpr int64_t kLow = 0xFFFFFFFF;
+  std::array<Value, 4> c = {e.bitAnd(block, kLow), e.shrUnsigned(block, 32),
+                            e.zero(block.getType()), e.zero(block.getType())};
+  Value key0 = e.bitAnd(seed, kLow), key1 = e.shrUnsigned(seed, 32);
+  for (int round = 0; round < 10; ++round) {
+    Value product0 = e.mul(e.bitAnd(c[0], kLow), e.integer(block.getType(), 0xD2511F53));
+    Value product1 = e.mul(e.bitAnd(c[2], kLow), e.integer(block.getType(), 0xCD9E8D57));
+    // What is above the low half goes where the next product does not look.
+    c = {e.bitXor(e.bitXor(e.shrUnsigned(product1, 32), c[1]), e.splat(key0, block.getType())),
+         product1,
+         e.bitXor(e.bitXor(e.shrUnsigned(product0, 32), c[3]), e.splat(key1, block.getType())),
+         product0};
+    key0 = e.add(key0, e.i64(0x9E3779B9));
+    key1 = e.add(key1, e.i64(0xBB67AE85));
+  }
+  return c;
+}
+
+// Words of counters that follow each other from `first` on: a vector of half as many blocks has them, since there are four in each.
+static Value consecutiveWords(const Emit &e, Value first, Value seed, int64_t lanes) {
+  Type i32 = e.b.getI32Type(), i64 = e.b.getI64Type();
+  Value blocks = laneNumbers(e, lanes / 2, i64);
+  blocks = e.add(blocks, e.splat(e.shrUnsigned(first, 2), blocks.getType()));
+  std::array<Value, 4> c = wordsOfBlocks(e, blocks, seed);
+  // Two words of each block side by side.
+  auto pairs = [&](Value low, Value high) {
+    Value both = e.bitOr(e.bitAnd(low, 0xFFFFFFFF), e.shl(high, 32));
+    return e.b.create<vector::BitCastOp>(e.loc, VectorType::get({lanes}, i32), both).getResult();
+  };
+  Value front = pairs(c[0], c[1]), back = pairs(c[2], c[3]);
+  Value at = laneNumbers(e, lanes, i32);
+  at = e.add(at, e.splat(e.trunci(e.bitAnd(first, 3), i32), at.getType()));
+  Value place = e.bitOr(e.shl(e.shrUnsigned(at, 2), 1), e.bitAnd(at, 1)), isBack = e.bitAnd(at, 2);
+  if (e.unit.bytes >= 64)
+    return e.intrinsic("llvm.x86.avx512.vpermi2var.d.512", front.getType(),
+                       {front, e.bitOr(place, e.shl(isBack, 3)), back});
+  auto chosen = [&](Value words) {
+    return e.intrinsic("llvm.x86.avx2.permd", words.getType(), {words, place});
+  };
+  return e.select(e.cmpi(CmpIPredicate::eq, isBack, 0), chosen(front), chosen(back));
+}
+
+// Words of any counters. Most vectors have counters that follow each other, which a comparison finds.
+static Value words(const Emit &e, Value counter, Value seed) {
+  int64_t lanes = laneCount(counter.getType());
+  auto each = [&](const Emit &e) {
+    return SmallVector<Value>{emitPhilox(e, counter, e.splat(seed, counter.getType()))};
+  };
+  if (lanes == 0 || e.unit.bytes < 32 || lanes != e.unit.bytes / 4)
+    return each(e)[0];
+  Value first = e.b.create<vector::ExtractElementOp>(e.loc, counter, e.i32(0));
+  Value run = e.add(laneNumbers(e, lanes, e.b.getI64Type()), e.splat(first, counter.getType()));
+  Value isRun = e.b.create<vector::ReductionOp>(e.loc, vector::CombiningKind::AND,
+                                                e.cmpi(CmpIPredicate::eq, counter, run));
+  return e.branch(
+      isRun, VectorType::get({lanes}, e.b.getI32Type()),
+      [&](const Emit &e) { return SmallVector<Value>{consecutiveWords(e, first, seed, lanes)}; },
+      each)[0];
 }
 
 static Value shapeBits(const Emit &e, Value bits, Type elem, Value low, Value high) {
@@ -75,7 +141,7 @@ Value randomElement(Lowering &l, Operation *op, const Coords &at) {
     Value counter = elementAt(l, philox.getCounter(), at);
     counter = convertElem(e, counter, array.getElementType(), i64);
     Value seed = e.indexCast(scalarOf(l, philox.getSeed()), i64);
-    return emitPhilox(e, counter, e.splat(seed, counter.getType()));
+    return words(e, counter, seed);
   }
   auto random = dyn_cast<ir::RandomOp>(op);
   if (!random)
@@ -92,7 +158,7 @@ Value randomElement(Lowering &l, Operation *op, const Coords &at) {
     stride = memoMul(l, stride, extents[axis]);
   }
   Value seed = e.indexCast(scalarOf(l, random.getSeed()), i64);
-  Value bits = emitPhilox(e, counter, e.splat(seed, counter.getType()));
+  Value bits = words(e, counter, seed);
   Type elem = cast<ir::ArrayType>(random.getResult().getType()).getElementType();
   return shapeBits(e, bits, elem, scalarOf(l, random.getLow()), scalarOf(l, random.getHigh()));
 }

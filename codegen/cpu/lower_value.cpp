@@ -20,8 +20,11 @@
 
 #include "ir/dialect/host_views.h"
 #include "ir/dialect/op_facts.h"
+#include "passes/analysis/axis_map.h"
 #include "passes/analysis/op_info.h"
 #include "llvm/Support/SaveAndRestore.h"
+
+#include <numeric>
 
 using namespace mlir;
 
@@ -278,6 +281,21 @@ std::optional<View> placeOfShared(Lowering &l, Value array) {
   return allocate(l, element, extentsOf(l, array));
 }
 
+// The place of what a slice drops nothing of but axes of extent 1, where that has no other use: it is written where the slice goes.
+static std::optional<View> placeBeforeDrop(Lowering &l, ir::SliceOp slice, const View &dest) {
+  ir::AxisMap axes(dest.extents.size());
+  std::iota(axes.begin(), axes.end(), 0);
+  auto source = ir::axesBeforeDrop(slice, axes);
+  if (!source || !slice.getSource().hasOneUse())
+    return std::nullopt;
+  View place{dest.element, dest.data, {}, {}};
+  for (int64_t axis : *source) {
+    place.extents.push_back(axis == ir::kWhole ? l.index(1) : dest.extents[axis]);
+    place.strides.push_back(axis == ir::kWhole ? l.index(0) : dest.strides[axis]);
+  }
+  return place;
+}
+
 void evaluateInto(Lowering &l, Value array, const View &dest, Value streamed) {
   if (auto view = viewOf(l, array)) {
     // Plain loops over a transposed copy would touch a line of the cache for each element.
@@ -305,6 +323,9 @@ void evaluateInto(Lowering &l, Value array, const View &dest, Value streamed) {
   if (auto reshape = dyn_cast<ir::ReshapeOp>(op);
       reshape && produceReshape(l, reshape, dest, streamed))
     return;
+  if (auto slice = dyn_cast<ir::SliceOp>(op))
+    if (auto place = placeBeforeDrop(l, slice, dest))
+      return evaluateInto(l, slice.getSource(), *place, streamed);
   if (hasProducer(op)) {
     if (op->getNumResults() == 1)
       return produce(l, op, dest, streamed);

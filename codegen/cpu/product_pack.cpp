@@ -243,95 +243,57 @@ void Packing::byElements(const Emit &e) const {
 }
 
 namespace {
-/// Packs panels of B whose columns lie in lines of their own, which are at least as long as a vector.
+/// Packs panels of B whose columns lie in lines of their own.
 struct ApartPacking {
   Source from; ///< its `data` is that of the first column of the first line
   Target to;
 
   void emit(const Emit &e) const;
-  SmallVector<Value> line(const Emit &e, Value r, Value c, Value offset, Value x) const;
-  void whole(const Emit &e, const Source &own, Value r, Value c, Value x, Value end) const;
-  void mixed(const Emit &e, const Source &own, Value r, Value c, Value x) const;
+  void vector(const Emit &e, Value c) const;
+  Value piece(const Emit &e, Value c, Value at, Value left, Value offset, Value x) const;
 };
 } // namespace
 
-// Vectors of one line, up to column `end`: two at a time, and what is left.
-void ApartPacking::whole(const Emit &e, const Source &own, Value r, Value c, Value x,
-                         Value end) const {
-  int64_t lanes = from.p.lanes, together = 2 * lanes;
-  Value length = e.sub(end, c), back = e.sub(x, c);
-  // Two vectors a round; what is left is one vector or none, since the length is a multiple of one.
-  Value middle = e.sub(end, e.b.create<arith::RemUIOp>(e.loc, length, e.index(together)));
-  auto copy = [&](const Emit &e, Value at) {
-    storeRaw(e, to.address(e, r, at), own.loadVector(e, r, e.add(at, back), Columns, {}));
-  };
-  e.loop(c, middle, e.index(together), {}, [&](const Emit &e, Value at, ValueRange) {
-    copy(e, at);
-    copy(e, e.add(at, e.index(lanes)));
-    return SmallVector<Value>();
-  });
-  e.branch(e.cmpi(CmpIPredicate::slt, middle, end), {}, [&](const Emit &e) -> SmallVector<Value> {
-    copy(e, middle);
-    return {};
-  });
-}
-
-// The vector that begins at column x of a line and goes on in the next one, or ends with the last column.
-void ApartPacking::mixed(const Emit &e, const Source &own, Value r, Value c, Value x) const {
-  int64_t lanes = from.p.lanes;
-  Source next = own;
-  next.data = elementPointer(e, own.data, storageType(from.logical), from.outer);
-  Value inLine = laneMask(e, e.sub(from.inner, x), lanes),
-        exist = laneMask(e, e.sub(from.columns, c), lanes);
-  Value one = own.loadVector(e, r, x, Columns, e.bitAnd(exist, inLine));
-  Value other =
-      next.loadVector(e, r, e.sub(x, from.inner), Columns, e.bitAnd(exist, e.bitNot(inLine)));
-  storeRaw(e, to.address(e, r, c), e.select(inLine, one, other));
-}
-
-// What is left of a line from its column x on. Returns the column of C, and that of the next line, where it ends.
-SmallVector<Value> ApartPacking::line(const Emit &e, Value r, Value c, Value offset,
-                                      Value x) const {
+// The lanes from `at` on of the vectors that hold column c, as many as are left of a line from its column x on: row after row, so that where
+// lines end is found out once for all of them. Behind these lanes are zeros until the next piece comes. Returns how many there are.
+Value ApartPacking::piece(const Emit &e, Value c, Value at, Value left, Value offset,
+                          Value x) const {
   int64_t lanes = from.p.lanes;
   Source own = from;
   own.inner = {};
   own.data = elementPointer(e, from.data, storageType(from.logical), offset);
-  Value left = minimum(e, e.sub(from.inner, x), e.sub(from.columns, c));
-  Value rest = e.b.create<arith::RemUIOp>(e.loc, left, e.index(lanes));
-  Value end = e.add(c, e.sub(left, rest)), at = e.add(x, e.sub(left, rest));
-  whole(e, own, r, c, x, end);
-  // A vector that crosses the end of a line takes its first lanes from there and the others from
-  // the next line, which then begins behind them.
-  Value isMixed = e.cmpi(CmpIPredicate::sgt, rest, 0);
-  e.branch(isMixed, {}, [&](const Emit &e) -> SmallVector<Value> {
-    mixed(e, own, r, end, at);
-    return {};
-  });
-  Value next = e.select(isMixed, e.add(end, e.index(lanes)), end);
-  Value nextX = e.select(isMixed, e.sub(e.add(at, e.index(lanes)), from.inner), e.index(0));
-  return {e.b.createOrFold<arith::MinSIOp>(e.loc, next, from.columns), nextX};
+  Value count = minimum(e, left, e.sub(from.inner, x)), first = e.sub(x, at);
+  auto copy = [&](Value loaded, Value stored) {
+    return [&, loaded, stored](const Emit &e) -> SmallVector<Value> {
+      forEach(e, from.lanesAlong(e, Rows), 1, [&](const Emit &e, Value r) {
+        storeRaw(e, to.address(e, r, c), own.loadVector(e, r, first, Columns, loaded), stored);
+      });
+      return {};
+    };
+  };
+  Value before = laneMask(e, at, lanes), exist = laneMask(e, e.add(at, count), lanes);
+  e.branch(e.cmpi(CmpIPredicate::eq, count, lanes), {}, copy({}, {}),
+           copy(e.bitAnd(exist, e.bitNot(before)), e.bitNot(before)));
+  return count;
 }
 
-// As many panels at a time as are written side by side elsewhere, row by row.
+// A vector of columns goes through as many lines as it has room for.
+void ApartPacking::vector(const Emit &e, Value c) const {
+  Value column = e.add(from.first, c), one = e.index(1);
+  Value line = e.b.createOrFold<arith::DivUIOp>(e.loc, column, from.inner);
+  Value x = e.sub(column, e.mul(line, from.inner));
+  Value length = minimum(e, e.index(from.p.lanes), e.sub(from.columns, c));
+  Value span = e.sub(e.add(e.add(x, length), from.inner), one);
+  Value lines = e.b.createOrFold<arith::DivUIOp>(e.loc, span, from.inner);
+  e.loop(e.index(0), lines, one, {e.index(0), e.mul(line, from.outer), x},
+         [&](const Emit &e, Value, ValueRange so) -> SmallVector<Value> {
+           Value count = piece(e, c, so[0], e.sub(length, so[0]), so[1], so[2]);
+           return {e.add(so[0], count), e.add(so[1], from.outer), e.index(0)};
+         });
+}
+
 void ApartPacking::emit(const Emit &e) const {
-  forParts(e, from.columns, e.index(kPanelsTogether * to.panel),
-           [&](const Emit &e, Value start, Value length) {
-             ApartPacking group = *this;
-             // Masks end with the group, which has whole panels unless it is the last one.
-             group.from.columns = e.add(start, length);
-             Value column = e.add(from.first, start);
-             Value number = e.b.createOrFold<arith::DivUIOp>(e.loc, column, from.inner);
-             Value offset = e.mul(number, from.outer), x = e.sub(column, e.mul(number, from.inner));
-             Value span = e.sub(e.add(e.add(x, length), from.inner), e.index(1));
-             Value lines = e.b.createOrFold<arith::DivUIOp>(e.loc, span, from.inner);
-             forEach(e, from.lanesAlong(e, Rows), 1, [&](const Emit &e, Value r) {
-               e.loop(e.index(0), lines, e.index(1), {start, offset, x},
-                      [&](const Emit &e, Value, ValueRange at) -> SmallVector<Value> {
-                        SmallVector<Value> next = group.line(e, r, at[0], at[1], at[2]);
-                        return {next[0], e.add(at[1], from.outer), next[1]};
-                      });
-             });
-           });
+  forEach(e, from.columns, from.p.lanes, [&](const Emit &e, Value c) { vector(e, c); });
 }
 
 // A module may have two plans for the same types, with and without registers of matrices, whose panels are not alike.
@@ -395,10 +357,8 @@ func::FuncOp packApartFunction(const Emit &outer, const ProductPlan &p) {
     Source source{p, p.b, Rows, v[1], v[2], v[3], v[7], v[8], v[4], v[5], v[6]};
     Target target{p, v[0], {}, p.columns()};
     Value isContiguous = e.cmpi(CmpIPredicate::eq, v[3], 1);
-    // Vectors go on in the next row at most.
-    Value isLong = e.cmpi(CmpIPredicate::sge, v[4], p.lanes);
     e.branch(
-        e.bitAnd(isContiguous, isLong), {},
+        isContiguous, {},
         [&](const Emit &e) -> SmallVector<Value> {
           ApartPacking{source, target}.emit(e);
           return {};

@@ -176,6 +176,68 @@ void Squares::emit() const {
            way(&Squares::byElements));
 }
 
+namespace {
+/// Rows of the source whose elements take turns in the target: as many as the axis is long that is contiguous there.
+struct WovenRows {
+  Lowering &l;
+  Type element; // as it is stored
+  int64_t lanes, count;
+  Value from, to, fromStride; // of the first elements, and of rows in the source
+  Value length;               // of a row
+
+  Value woven(ArrayRef<Value> rows, int64_t first) const;
+  void emit() const;
+};
+} // namespace
+
+// More vectors would be shuffled for each one that is stored.
+static constexpr int64_t kMostWoven = 4;
+
+// The vector of the target that begins with element `first` of those that one vector of each row gives.
+Value WovenRows::woven(ArrayRef<Value> rows, int64_t first) const {
+  Value result = rows.front();
+  for (int64_t row = 1; row < count; ++row) {
+    SmallVector<int64_t> chosen;
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      int64_t at = (first + lane) / count, of = (first + lane) % count;
+      // Lanes of earlier rows are in their places once the second row has come.
+      chosen.push_back(of == row ? lanes + at : row == 1 ? at : lane);
+    }
+    result = l.e.b.create<vector::ShuffleOp>(l.e.loc, result, rows[row], chosen);
+  }
+  return result;
+}
+
+void WovenRows::emit() const {
+  const Emit &e = l.e;
+  auto source = [&](Value at, int64_t row) {
+    return elementPointer(e, from, element, e.add(e.mul(fromStride, e.index(row)), at));
+  };
+  auto target = [&](Value at, int64_t further) {
+    return elementPointer(e, to, element, e.add(e.mul(at, e.index(count)), e.index(further)));
+  };
+  Value whole = e.sub(length, e.b.create<arith::RemUIOp>(e.loc, length, e.index(lanes)));
+  e.loop(e.index(0), whole, e.index(lanes), {}, [&](const Emit &, Value at, ValueRange) {
+    SmallVector<Value> rows;
+    for (int64_t row = 0; row < count; ++row)
+      rows.push_back(loadRaw(e, source(at, row), element, lanes));
+    for (int64_t n = 0; n < count; ++n)
+      storeRaw(e, target(at, n * lanes), woven(rows, n * lanes));
+    return SmallVector<Value>();
+  });
+  e.loop(whole, length, e.index(1), {}, [&](const Emit &, Value at, ValueRange) {
+    for (int64_t row = 0; row < count; ++row)
+      storeRaw(e, target(at, row), loadRaw(e, source(at, row), element, 0));
+    return SmallVector<Value>();
+  });
+}
+
+// How many rows take turns in the target; 0 where they do not.
+static int64_t wovenRows(const View &to, int64_t rowAxis, int64_t columnAxis) {
+  auto count = constantOf(to.extents[columnAxis]);
+  return count && *count <= kMostWoven && constantOf(to.strides[rowAxis]) == *count ? *count : 0;
+}
+
 bool copyTransposed(Lowering &l, const View &from, const View &to, Value streamed) {
   int64_t rowAxis = contiguousAxis(from), columnAxis = contiguousAxis(to);
   if (rowAxis < 0 || columnAxis < 0 || rowAxis == columnAxis)
@@ -183,9 +245,10 @@ bool copyTransposed(Lowering &l, const View &from, const View &to, Value streame
   Type element = storageType(from.element);
   // A square needs as many registers as it has lanes.
   int64_t lanes = std::min<int64_t>(l.e.unit.bytes * 8 / element.getIntOrFloatBitWidth(), 16);
+  int64_t woven = wovenRows(to, rowAxis, columnAxis);
   for (int64_t axis : {rowAxis, columnAxis})
     // There would be no whole square.
-    if (auto number = constantOf(to.extents[axis]); number && *number < lanes)
+    if (auto number = constantOf(to.extents[axis]); number && *number < lanes && !woven)
       return false;
   SmallVector<int64_t> others;
   for (int64_t axis = 0; axis < to.rank(); ++axis)
@@ -200,6 +263,16 @@ bool copyTransposed(Lowering &l, const View &from, const View &to, Value streame
         offset = l.e.add(offset, l.e.mul(at[axis].base, view.strides[axis]));
       return elementPointer(l.e, view.data, element, offset);
     };
+    if (woven)
+      return WovenRows{l,
+                       element,
+                       lanes,
+                       woven,
+                       first(from),
+                       first(to),
+                       from.strides[columnAxis],
+                       to.extents[rowAxis]}
+          .emit();
     Squares{l,
             element,
             lanes,

@@ -54,6 +54,7 @@ void ProgramEntry::run() {
       }
   for (BlockArgument argument : entry_.function.getArguments())
     if (beginsAsZeros(argument)) {
+      // Before the loop there is nothing in it that a kernel could go on with.
       code_.line(code_.known(argument).text + " = zeros(" + typeText(code_, argument.getType()) +
                  ")");
       written_[argument].push_back(nullptr);

@@ -49,6 +49,7 @@ bool storesWhole(Value ref, llvm::ArrayRef<ir::ParallelOp> grids) {
     if (auto grid = dyn_cast<ir::ParallelOp>(around))
       return isWholeAxis(grid.getUpper()[position.getArgNumber()], axis);
     auto loop = dyn_cast<scf::ForOp>(around);
+    // A loop around the grids starts the kernel anew for each of its positions.
     if (!loop || position != loop.getInductionVar() || !loop->getParentOfType<ir::ParallelOp>())
       return false;
     return goesAlongTile(loop) || (getConstantIntValue(loop.getLowerBound()) == 0 &&

@@ -7,6 +7,7 @@
 #include "codegen/source/tile_literals.h"
 #include "codegen/source/tile_ranges.h"
 #include "ir/dialect/lengths.h"
+#include "passes/analysis/lengths.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -47,7 +48,8 @@ static bool isWholeAxis(BodyCode &code, Value base, int64_t axis, Value offset, 
   Operation *made = base.getDefiningOp();
   while (isa_and_nonnull<ir::CastOp>(made))
     made = made->getOperand(0).getDefiningOp();
-  if (ir::knownLength(base, static_cast<unsigned>(axis)) == length)
+  if (ir::knownLength(base, static_cast<unsigned>(axis)) == length ||
+      ir::findLength(base, axis) == length)
     return true;
   if (made && ir::extentsOf(base.getType()).size() == 1 && isCheap(made) &&
       llvm::is_contained(made->getOperands(), length))

@@ -1,9 +1,10 @@
 #include "passes/analysis/axis_map.h"
 
-#include "ir/dialect/ptl_dialect.h"
 #include "passes/analysis/lengths.h"
 #include "passes/analysis/op_info.h"
 #include "passes/analysis/op_kinds.h"
+
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
@@ -104,6 +105,23 @@ static Maps gatherMaps(GatherOp op, const AxisMap &result) {
   AxisMap source = result;
   source[static_cast<size_t>(op.getAxis())] = kWhole;
   return Maps{source, result};
+}
+
+std::optional<AxisMap> axesBeforeDrop(SliceOp slice, const AxisMap &result) {
+  if (slice.getOutside() || !slice.getSteps().empty() || slice.getDropped().empty())
+    return std::nullopt;
+  AxisMap map;
+  size_t next = 0;
+  llvm::ArrayRef<Extent> kept = extentsOf(slice.getType());
+  for (auto [axis, extent] : llvm::enumerate(extentsOf(slice.getSource().getType()))) {
+    bool isDropped = llvm::is_contained(slice.getDropped(), static_cast<int64_t>(axis));
+    // Equal names stand for equal lengths.
+    if (!matchPattern(slice.getOffsets()[axis], m_Zero()) ||
+        (isDropped ? !extent.isOne() : extent != kept[next]))
+      return std::nullopt;
+    map.push_back(isDropped ? kWhole : result[next++]);
+  }
+  return map;
 }
 
 std::optional<llvm::SmallVector<AxisMap>> operandAxes(Operation *op, const AxisMap &result) {

@@ -3,6 +3,8 @@
 // part of its operands.
 #pragma once
 
+#include "ir/dialect/ptl_dialect.h"
+
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/SmallVector.h"
 
@@ -19,5 +21,8 @@ inline constexpr int64_t kWhole = -1;
 /// operation with several results has one map for all of them.
 /// Nothing when `op` cannot compute a part of its result along one of the mapped axes.
 std::optional<llvm::SmallVector<AxisMap>> operandAxes(mlir::Operation *op, const AxisMap &result);
+
+/// The map of a slice's source where the slice leaves out nothing but axes of extent 1; nothing for others.
+std::optional<AxisMap> axesBeforeDrop(SliceOp slice, const AxisMap &result);
 
 } // namespace ptl::ir

@@ -42,7 +42,9 @@ private:
   Part part(Value position, Value whole, Value step, const Extent &extent);
   Value linesAtATime();
   ParallelOp openTiles();
+  Value matrixOf(Value value);
   Value startOfTile();
+  Value leftOfTile(IRMapping &map);
   Value rightOfTile(IRMapping &map);
   Value loop(size_t depth, Value start, IRMapping &map);
 
@@ -51,7 +53,9 @@ private:
   unsigned number_;
   OpBuilder b_;
   Location loc_;
-  Value lines_;          ///< the right operand as lines; null if its columns are even
+  Value lines_; ///< the right operand as lines; null if its columns are even
+  /// Of the axes of the sum in front of its matrices: how long they are, and where a tile stands.
+  llvm::SmallVector<Value> leading_, position_;
   Value rows_, columns_; ///< of the sum
   Value lineCount_, lineLength_;
   Part row_, column_, line_; ///< of a tile
@@ -62,10 +66,17 @@ static bool isScheduled(Operation *op) {
   return attrs::tile.of(op) || attrs::cores.of(op) || attrs::split.isOn(op) || attrs::fuse.of(op);
 }
 
+/// Whether a value is a matrix, the same for all positions of the axes in front of those of the sum, or one for each of them.
+static bool isMatrixOf(Value value, Value sum) {
+  llvm::ArrayRef<Extent> own = extentsOf(value.getType()), all = extentsOf(sum.getType());
+  return own.size() == 2 || (own.size() == all.size() && own.drop_back(2) == all.drop_back(2));
+}
+
 bool SumTiles::match() {
   Value left = sum_.product->getOperand(0), right = sum_.product->getOperand(1);
-  if (rankOf(left.getType()) != 2 || rankOf(right.getType()) != 2 || isScheduled(sum_.product) ||
-      isScheduled(sum_.add) || !sum_.hasNumberedRounds())
+  Value whole = sum_.add->getResult(0);
+  if (rankOf(whole.getType()) < 2 || !isMatrixOf(left, whole) || !isMatrixOf(right, whole) ||
+      isScheduled(sum_.product) || isScheduled(sum_.add) || !sum_.hasNumberedRounds())
     return false;
   llvm::SmallVector<Value> arrays;
   lines_ = sum_.linesOfRight();
@@ -96,9 +107,14 @@ ParallelOp SumTiles::openTiles() {
   int64_t rows = lines_ ? kRowsOfLines : sizes_.productM;
   Value rowStep = constant(rows), step = lines_ ? linesAtATime() : constant(sizes_.productN);
   Value along = lines_ ? lineCount_ : columns_;
-  ParallelOp grid = openGrid(b_, loc_, {rows_, along}, {rowStep, step}, block::withoutName(loc_));
-  row_ = part(grid.getBody().getArgument(0), rows_, rowStep, named("0", rows));
-  Value position = grid.getBody().getArgument(1);
+  llvm::SmallVector<Value> upper(leading_), steps(leading_.size(), constant(1));
+  upper.append({rows_, along});
+  steps.append({rowStep, step});
+  ParallelOp grid = openGrid(b_, loc_, upper, steps, block::withoutName(loc_));
+  auto arguments = grid.getBody().getArguments();
+  position_.assign(arguments.begin(), arguments.end() - 2);
+  row_ = part(arguments[leading_.size()], rows_, rowStep, named("0", rows));
+  Value position = arguments.back();
   if (!lines_) {
     column_ = part(position, columns_, step, named("1", sizes_.productN));
     return grid;
@@ -109,10 +125,30 @@ ParallelOp SumTiles::openTiles() {
   return grid;
 }
 
+/// A matrix as it is; of an array of matrices the one where the tile stands.
+Value SumTiles::matrixOf(Value value) {
+  auto type = cast<ArrayType>(value.getType());
+  if (type.getRank() == 2 || position_.empty())
+    return value;
+  llvm::SmallVector<Value> offsets(position_), lengths(position_.size(), constant(1));
+  llvm::SmallVector<int64_t> dropped;
+  for (size_t axis = 0; axis < position_.size(); ++axis)
+    dropped.push_back(static_cast<int64_t>(axis));
+  for (int64_t axis = type.getRank() - 2; axis < type.getRank(); ++axis) {
+    offsets.push_back(constant(0));
+    lengths.push_back(lengthOf(b_, value, axis));
+  }
+  auto matrix = ArrayType::get(type.getContext(), type.getElementType(),
+                               type.getExtents().take_back(2), Place::Inferred);
+  return b_.create<SliceOp>(loc_, matrix, value, offsets, lengths, ValueRange(), Value(),
+                            b_.getDenseI64ArrayAttr(dropped));
+}
+
 Value SumTiles::startOfTile() {
   Value start = sum_.loops.front().getInitArgs()[0];
-  auto type =
-      cast<ArrayType>(withExtent(withExtent(start.getType(), 0, row_.extent), 1, column_.extent));
+  auto whole = cast<ArrayType>(start.getType());
+  auto type = ArrayType::get(whole.getContext(), whole.getElementType(),
+                             {row_.extent, column_.extent}, Place::Inferred);
   if (auto zeros = start.getDefiningOp<ZerosOp>()) {
     OperationState state(loc_, zeros->getName());
     state.addOperands({row_.length, column_.length});
@@ -120,14 +156,19 @@ Value SumTiles::startOfTile() {
     state.addTypes(type);
     return b_.create(state)->getResult(0);
   }
-  Value rows = cutAlong(b_, start, 0, row_.position, row_.length, row_.extent);
+  Value rows = cutAlong(b_, matrixOf(start), 0, row_.position, row_.length, row_.extent);
   return cutAlong(b_, rows, 1, column_.position, column_.length, column_.extent);
+}
+
+Value SumTiles::leftOfTile(IRMapping &map) {
+  Value left = matrixOf(map.lookupOrDefault(sum_.product->getOperand(0)));
+  return cutAlong(b_, left, 0, row_.position, row_.length, row_.extent);
 }
 
 Value SumTiles::rightOfTile(IRMapping &map) {
   if (!lines_)
-    return cutAlong(b_, map.lookupOrDefault(sum_.product->getOperand(1)), 1, column_.position,
-                    column_.length, column_.extent);
+    return cutAlong(b_, matrixOf(map.lookupOrDefault(sum_.product->getOperand(1))), 1,
+                    column_.position, column_.length, column_.extent);
   Value lines =
       cutAlong(b_, map.lookupOrDefault(lines_), 1, line_.position, line_.length, line_.extent);
   Type type = withExtent(sum_.product->getOperand(1).getType(), 1, column_.extent);
@@ -153,8 +194,7 @@ Value SumTiles::loop(size_t depth, Value start, IRMapping &map) {
     if (isa<scf::ForOp>(op)) {
       next = this->loop(depth + 1, carried, map);
     } else if (&op == sum_.product) {
-      Value left = cutAlong(b_, map.lookupOrDefault(op.getOperand(0)), 0, row_.position,
-                            row_.length, row_.extent);
+      Value left = leftOfTile(map);
       map.map(op.getResult(0), cloneWith(b_, &op, {left, rightOfTile(map)}, start.getType()));
     } else if (&op == sum_.add) {
       next = cloneWith(b_, &op, {carried, map.lookup(sum_.product->getResult(0))}, start.getType());
@@ -170,17 +210,25 @@ void SumTiles::rewrite() {
   scf::ForOp outermost = sum_.loops.front();
   b_.setInsertionPoint(outermost);
   Value result = outermost.getResult(0), start = outermost.getInitArgs()[0];
-  rows_ = lengthOf(b_, start, 0);
-  columns_ = lengthOf(b_, start, 1);
+  int64_t leading = rankOf(start.getType()) - 2;
+  for (int64_t axis = 0; axis < leading; ++axis)
+    leading_.push_back(lengthOf(b_, start, axis));
+  rows_ = lengthOf(b_, start, leading);
+  columns_ = lengthOf(b_, start, leading + 1);
   Value ref = storageLike(b_, loc_, start);
   {
     OpBuilder::InsertionGuard guard(b_);
     openTiles();
     IRMapping map;
     Value sum = loop(0, startOfTile(), map);
-    b_.create<StoreOp>(loc_, sum, ref, ValueRange{row_.position, column_.position},
-                       ValueRange{row_.length, column_.length}, ValueRange(), Value(),
-                       b_.getDenseI64ArrayAttr({}), IntegerAttr(), StringAttr());
+    llvm::SmallVector<Value> offsets(position_), lengths(position_.size(), constant(1));
+    offsets.append({row_.position, column_.position});
+    lengths.append({row_.length, column_.length});
+    llvm::SmallVector<int64_t> dropped;
+    for (int64_t axis = 0; axis < leading; ++axis)
+      dropped.push_back(axis);
+    b_.create<StoreOp>(loc_, sum, ref, offsets, lengths, ValueRange(), Value(),
+                       b_.getDenseI64ArrayAttr(dropped), IntegerAttr(), StringAttr());
     b_.create<YieldOp>(loc_);
   }
   auto type = cast<ArrayType>(result.getType());

@@ -134,6 +134,13 @@ void OpGroup::addContractedAxis(Operation *product, Maps &operands) {
 std::optional<OpGroup::Maps> OpGroup::operandMapsOf(Operation *op, const AxisMap &map) {
   if (isScan(op) || isa<TopkOp>(op))
     return scanMaps(op, map);
+  // What drops axes of extent 1 to be stored is computed with what it drops them from, which would be stored and copied otherwise.
+  if (auto slice = dyn_cast<SliceOp>(op); slice && op == root_)
+    if (std::optional<AxisMap> source = axesBeforeDrop(slice, map)) {
+      Maps maps(op->getNumOperands());
+      maps.front() = *source;
+      return maps;
+    }
   std::optional<Maps> maps = operandAxes(op, map);
   if (maps && ownsAllAxes() && isReduction(op))
     addFoldedAxes(op, maps->front());
@@ -216,7 +223,8 @@ std::optional<AxisMap> OpGroup::mergedUses(llvm::ArrayRef<Access> uses) {
 void OpGroup::foldOwnAxes(Operation *reduction) {
   // In the space of the root, axes of the root that are folded are needed whole.
   if (!ownsAllAxes()) {
-    AxisMap map = mapOf(root_);
+    // A root that drops axes has fewer than what it is computed from.
+    AxisMap map = isa<SliceOp>(root_) ? operandMap(root_, 0) : mapOf(root_);
     int64_t rank = rankOf(reduction->getOperand(0).getType());
     for (int64_t axis : foldedAxesOf(reduction))
       if (int64_t at = static_cast<int64_t>(map.size()) + axis - rank; at >= 0)

@@ -1,4 +1,6 @@
 // Tensor level to tile level: groups of operations become grids over tiles of their root.
+#include "passes/analysis/lengths.h"
+#include "passes/analysis/op_kinds.h"
 #include "passes/passes.h"
 #include "passes/transform/forward_storage.h"
 #include "passes/transform/groups/find_groups.h"
@@ -17,6 +19,19 @@ namespace ptl::ir {
 #define GEN_PASS_DEF_PARTITION
 #include "passes/passes.h.inc"
 
+/// Lengths of what operations compute are those of their operands, so that nobody needs a result to know how long it is.
+static void askOperands(func::FuncOp function) {
+  function.walk([](DimOp dim) {
+    Operation *made = dim.getSource().getDefiningOp();
+    // Grids that are there already are the author's.
+    if (!made || !isTiled(made) || dim->getParentOfType<ParallelOp>())
+      return;
+    OpBuilder builder(dim);
+    dim.replaceAllUsesWith(lengthOf(builder, dim.getSource(), static_cast<int64_t>(dim.getAxis())));
+    dim.erase();
+  });
+}
+
 namespace {
 
 struct PartitionPass : impl::PartitionBase<PartitionPass> {
@@ -30,6 +45,7 @@ struct PartitionPass : impl::PartitionBase<PartitionPass> {
     tileSums(getOperation(), sizes);
     unrollSteps(getOperation(), kUnrolledOnCpu);
     storeParts(getOperation());
+    askOperands(getOperation());
     makeGrids(getOperation(), kCpuLimits, [&](llvm::ArrayRef<OpGroup *> groups, unsigned number) {
       PartitionEmitter(groups, sizes, number).emit();
     });

@@ -101,14 +101,17 @@ void PartitionEmitter::chooseSizes(bool isFirst) {
   if (!isFirst)
     return;
   Value root = group_->root()->getResult(0);
-  int64_t rank = rankOf(root.getType());
+  // What drops axes of what it stores has the tiles of that.
+  AxisMap places = isa<SliceOp>(group_->root()) ? group_->operandMap(group_->root(), 0)
+                                                : group_->mapOf(group_->root());
+  auto rank = static_cast<int64_t>(places.size());
   Value budget;
   // The budget is spent from the last axis on, so that a tile is a run of memory.
   llvm::SmallVector<int64_t> parallel = group_->parallel();
   for (int64_t id : llvm::reverse(parallel)) {
     TileAxis &own = axis(id);
-    int64_t at = group_->axis(id).axis;
-    own.length = lengthOf(b_, root, at);
+    int64_t at = llvm::find(places, id) - places.begin();
+    own.length = lengthOf(b_, root, group_->axis(id).axis);
     std::optional<int64_t> fixed = scheduledStep(*group_, id);
     if (!fixed && group_->hasProduct())
       fixed = rank == 1        ? multipliesVectorFromLeft(*group_) ? kShortestPiece : kVectorRows
@@ -198,7 +201,21 @@ Value PartitionEmitter::cloneCreation(Operation *op, const AxisMap &map) {
   return b_.create(state)->getResult(0);
 }
 
+/// A slice that only drops axes of extent 1, of the tile.
+Value PartitionEmitter::cloneSlice(SliceOp slice, const AxisMap &map) {
+  AxisMap source = *axesBeforeDrop(slice, map);
+  Value tile = tileOf(slice.getSource(), source);
+  llvm::SmallVector<Value> lengths;
+  for (auto [at, length] : llvm::zip(source, slice.getLengths()))
+    lengths.push_back(at == kWhole ? length : axis(at).tile);
+  return b_.create<SliceOp>(slice.getLoc(), tileType(cast<ArrayType>(slice.getType()), map), tile,
+                            slice.getOffsets(), lengths, ValueRange(), Value(),
+                            slice.getDroppedAttr());
+}
+
 Value PartitionEmitter::cloneMember(Operation *op, const AxisMap &map) {
+  if (auto slice = dyn_cast<SliceOp>(op))
+    return cloneSlice(slice, map);
   auto maps = *operandAxes(op, map);
   const OpRecord *record = recordOf(op);
   OperationState state(op->getLoc(), op->getName());

@@ -25,6 +25,7 @@ private:
   mlir::Value tileBudget();
   mlir::Value atLeastOne(mlir::Value value);
   mlir::Value tileOf(mlir::Value value, const AxisMap &map);
+  mlir::Value cloneSlice(SliceOp slice, const AxisMap &map);
   mlir::Value cloneMember(mlir::Operation *op, const AxisMap &map);
   mlir::Value cloneCreation(mlir::Operation *op, const AxisMap &map);
   mlir::Value sliceOf(mlir::Value value, const AxisMap &map);
