@@ -76,9 +76,11 @@ static void noteCount(const Bound &pushed, llvm::StringRef name, std::optional<i
 static Bound buildCrossing(BuildContext &c, const BlockExpr &call) {
   if (call.op == BlockOp::Push) {
     Bound pushed = readRefs(c, buildExpr(c, *call.ins[0]), c.here(call));
-    const BlockObject &pipe = *call.object->object;
-    noteCount(pushed, attrs::slots, pipe.depth ? constantDim(c, pipe.depth) : std::nullopt);
-    noteCount(pushed, attrs::hold, pipe.hold ? constantDim(c, pipe.hold) : std::nullopt);
+    // The pipes of programs are between parts, and have no slots on a chip.
+    if (const BlockObject &pipe = *call.object->object; !pipe.carried) {
+      noteCount(pushed, attrs::slots, pipe.depth ? constantDim(c, pipe.depth) : std::nullopt);
+      noteCount(pushed, attrs::hold, pipe.hold ? constantDim(c, pipe.hold) : std::nullopt);
+    }
     bindLocal(c, *call.value, pushed);
   }
   return c.bound(*call.value);
