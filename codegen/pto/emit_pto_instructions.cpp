@@ -41,6 +41,19 @@ std::string attributesOf(PtoCode &code, Instruction instruction) {
   return text.empty() ? text : text + "}";
 }
 
+/// Says where the assembler refuses the elements that an instruction moves.
+void findElements(PtoCode &code, Instruction instruction) {
+  if (instruction.id() != InstructionId::TStore)
+    return;
+  auto type = dyn_cast<TileBufType>(instruction.ins()[0].getType());
+  bool isShort = type && isa<FloatType>(type.getElementType()) &&
+                 type.getElementType().getIntOrFloatBitWidth() == 8;
+  if (isShort && type.getPlace() == ir::Place::Vec)
+    code.missing(instruction.operation(),
+                 "PTOAS refuses a `tstore` of 8-bit floats from `vec`, for which it takes `i8` to "
+                 "`i64`, `f16`, `bf16` and `f32`; `--emit=cpp` writes it for the PTO-ISA library");
+}
+
 /// Says where the version wants scratch that an expert's code does not give.
 void findScratch(PtoCode &code, Instruction instruction) {
   Operation *op = instruction.operation();
@@ -172,6 +185,7 @@ void emitInstruction(PtoCode &code, Instruction instruction) {
   if (id == InstructionId::TExpands && emitBits(code, instruction))
     return;
   findScratch(code, instruction);
+  findElements(code, instruction);
   std::string attrs = attributesOf(code, instruction), text = code.spelled(op);
   bool inside = instruction.info().has(InstructionInfo::AttrsInside) && !attrs.empty() &&
                 !(id == InstructionId::TCi && code.has(PtoasChange::TciAttributesLast));
