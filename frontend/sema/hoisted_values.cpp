@@ -1,5 +1,7 @@
 #include "frontend/sema/hoisted_values.h"
 
+#include "frontend/sema/expressions/convert.h"
+
 #include <algorithm>
 
 namespace ptl {
