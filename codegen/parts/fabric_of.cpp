@@ -35,4 +35,33 @@ MachineShape wholeShape(const std::vector<PlacedLevel> &placed, const MachineLev
   return shape;
 }
 
+std::vector<uint32_t> chipsOf(const std::vector<PlacedLevel> &levels, const Grid &grid,
+                              const movement::Fabric &fabric, std::string &why) {
+  std::vector<uint32_t> chips(grid.count());
+  uint32_t stride = 1;
+  size_t known = 0;
+  for (const movement::FabricLevel &level : fabric.levels) {
+    uint32_t count = 1;
+    for (size_t i = 0; i < levels.size(); ++i)
+      if (levels[i].machineLevel == level.name) {
+        count *= grid.count(i);
+        ++known;
+      }
+    if (count > level.count)
+      why = "there are " + std::to_string(level.count) + " " + level.name +
+            "s in each part of the next level, not " + std::to_string(count);
+    for (uint32_t part = 0; part < grid.count(); ++part) {
+      uint32_t number = 0; // Of the axes of a mesh, the last one counts fastest.
+      for (size_t i = 0; i < levels.size(); ++i)
+        if (levels[i].machineLevel == level.name)
+          number = number * grid.count(i) + grid.coordinate(part, i);
+      chips[part] += number * stride;
+    }
+    stride *= level.count;
+  }
+  if (known < levels.size())
+    why = "its levels are others than those that the arrays lie over";
+  return chips;
+}
+
 } // namespace ptl::parts

@@ -12,6 +12,10 @@ movement::Fabric fabricOf(const MachineLevels &levels);
 /// As many parts as the machine has of each level of the program that it knows.
 MachineShape wholeShape(const std::vector<PlacedLevel> &placed, const MachineLevels &levels);
 
+/// The chips of a fabric that the parts of a program stand on; `why` says what does not fit.
+std::vector<uint32_t> chipsOf(const std::vector<PlacedLevel> &levels, const Grid &grid,
+                              const movement::Fabric &fabric, std::string &why);
+
 /// Of a size that nobody gave.
 inline constexpr int64_t kAssumedSize = 4096;
 

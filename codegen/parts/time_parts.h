@@ -97,8 +97,4 @@ std::optional<PartsTime> timeOfParts(const TimeQuestion &question, std::string &
 std::optional<MoveTime> timeOfMove(const TimeQuestion &question, ValueId move,
                                    uint64_t mostMessages, std::string &why);
 
-/// The chips of a fabric that the parts of a program stand on; `why` says what does not fit.
-std::vector<uint32_t> chipsOf(const std::vector<PlacedLevel> &levels, const Grid &grid,
-                              const movement::Fabric &fabric, std::string &why);
-
 } // namespace ptl::parts

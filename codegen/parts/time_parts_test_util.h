@@ -1,6 +1,7 @@
 // Placed programs in time on a small machine, whose computing takes what a test says.
 #pragma once
 
+#include "codegen/parts/fabric_of.h"
 #include "codegen/parts/parts_test_util.h"
 #include "codegen/parts/time_parts.h"
 

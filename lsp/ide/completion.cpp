@@ -11,6 +11,14 @@ namespace ptl::ide {
 
 // ---- By site ------------------------------------------------------------------------------------
 
+/// Whether the declaration around a place is a program, whose sections are for parts of levels.
+static bool isInProgram(const Tree &tree, uint32_t place) {
+  bool isProgram = false;
+  for (TokenIndex i = 0; i < tree.tokens().size() && tree.token(i).begin < place; ++i)
+    isProgram |= tree.tokenKind(i) == TokenKind::Program;
+  return isProgram;
+}
+
 void Collector::collect() {
   switch (context.site) {
   case Site::Nothing:
@@ -46,7 +54,7 @@ void Collector::collect() {
   case Site::Constraint:
     return words(WordGroup::Constraint, 0);
   case Site::Core:
-    return words(isInProgram() ? WordGroup::Level : WordGroup::Core, 0);
+    return words(isInProgram(tree, context.begin) ? WordGroup::Level : WordGroup::Core, 0);
   case Site::Unit:
     return units();
   case Site::Machine:

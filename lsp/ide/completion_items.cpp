@@ -71,14 +71,6 @@ void Collector::machines() {
     add({.label = std::move(name), .kind = CompletionKind::Name});
 }
 
-/// Whether the declaration of the cursor is a program, whose sections are for parts of levels.
-bool Collector::isInProgram() const {
-  bool isProgram = false;
-  for (TokenIndex i = 0; i < tree.tokens().size() && tree.token(i).begin < context.begin; ++i)
-    isProgram |= tree.tokenKind(i) == TokenKind::Program;
-  return isProgram;
-}
-
 /// The core that the cursor's section or kernel is for, by the words before it; empty: not said.
 std::string_view Collector::coreAround() const {
   std::string_view core;

@@ -46,7 +46,6 @@ private:
   void machines();
   void units();
   void pipes(std::string_view core, bool others);
-  bool isInProgram() const;
   std::string_view coreAround() const;
   void expression();
   void locals();
