@@ -65,6 +65,27 @@ program padded[N](x: f32[N], n: int) -> (y: f32[1])
 {
     y[0] = sum(pad(x, before: [N - n], value: 1.0))
 }
+
+program stepping[N](x: f32[N], n: int) -> (y: f32[1])
+{
+    var total = 0.0
+    for i in 0..N step 9 - n { total += x[i] }
+    y[0] = total
+}
+
+kernel cut[N](x: f32[N], n: int) -> (y: f32[1])
+{
+    parallel _i in 0..1 {
+        var total = 0.0
+        for r in tiles(N, 9 - n) { total += f32(r.start) }
+        y[0] = total + x[0]
+    }
+}
+
+kernel divided[N](x: f32[N], n: int) -> (y: f32[N])
+{
+    parallel r in tiles(N, 4) { y[r] = x[r] * f32(N / (9 - n) + N % (9 - n) + cdiv(N, 9 - n)) }
+}
 """
 BENCHES = """kernel product[M, N, K](a: f32[M, K], b: f32[K, N]) -> (c: f32[M, N])
 tune BM = 32, BN = 64, BK = 48
@@ -268,6 +289,8 @@ def stopped_programs(tools: Tools, folder: pathlib.Path) -> None:
         "repeated": (35, "the extent `N - n` is -1"),
         "counted": (40, "the extent `N - n` is -1"),
         "padded": (45, "`pad` by a negative number of elements"),
+        "stepping": (51, "the step of a range is 0"),
+        "cut": (59, "the size of a tile is 0"),
     }
     for target in ("cpu", "reference"):
         for entry, (line, reason) in wanted.items():
@@ -278,6 +301,9 @@ def stopped_programs(tools: Tools, folder: pathlib.Path) -> None:
             expect(outcome.stderr.startswith(f"stops.ptl:{line}:"), command, outcome)
             expect(reason in outcome.stderr and f"`{entry}`" in outcome.stderr, command, outcome)
             expect(tools.run(*command, "n=3", cwd=folder).code == 0, command, "3 is allowed")
+    divided = ["run", "stops.ptl", "--entry", "divided", "x=random()", "N=8", "n=9"]
+    expect(tools.run(*divided, cwd=folder).code == 0, "a division by zero gives some number")
+    expect(tools.run(*divided, "--target", "reference", cwd=folder).code == 5, "a division by zero is an error there")
     expect(tools.run("run", "stops.ptl", "--entry", "asserts", cwd=folder).code == 1, "arguments are missing")
     expect(tools.run("run", "stops.ptl", "--entry", "nothing", cwd=folder).code == 1)
     expect(tools.run("run", cwd=folder).code == 2)

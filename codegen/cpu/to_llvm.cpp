@@ -1,5 +1,7 @@
 #include "codegen/cpu/to_llvm.h"
 
+#include "codegen/cpu/safe_divisions.h"
+
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
@@ -51,6 +53,7 @@ static LogicalResult convertToLlvm(ModuleOp module) {
 }
 
 llvm::Error lowerToLlvmDialect(ModuleOp module) {
+  makeDivisionsSafe(module);
   if (failed(convertToLlvm(module)))
     return llvm::createStringError("operations without a lowering to LLVM remain");
   return llvm::Error::success();

@@ -3,6 +3,7 @@
 #include "frontend/sema/limits.h"
 #include "ir/build/build_assign.h"
 #include "ir/build/build_branch.h"
+#include "ir/build/build_check.h"
 #include "ir/build/build_dim.h"
 #include "ir/build/build_exit.h"
 #include "ir/build/build_expr.h"
@@ -19,6 +20,15 @@ using namespace mlir;
 
 namespace ptl::ir {
 
+/// A loop whose step is not positive would never end. Kernels of chips are not checked: their
+/// loops have steps that are known.
+static void checkStep(BuildContext &c, mlir::Value step, const char *message, Location loc) {
+  if (matchPattern(step, m_Constant()) || (c.binding.chip && c.isInKernel()))
+    return;
+  emitCheck(c, c.b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sge, step, c.index(1)),
+            "arithmetic", message, {step}, loc);
+}
+
 LoopBounds loopBounds(BuildContext &c, const LoopHead &head) {
   const Expr &over = *head.iterable;
   LoopBounds bounds;
@@ -28,6 +38,7 @@ LoopBounds loopBounds(BuildContext &c, const LoopHead &head) {
     bounds.upper = buildValue(c, *tiles.hi);
     bounds.tileSize = buildValue(c, *tiles.size);
     bounds.step = bounds.tileSize;
+    checkStep(c, bounds.step, "the size of a tile is {0}", c.here(over));
     return bounds;
   }
   if (over.kind == ExprKind::Range) {
@@ -35,6 +46,7 @@ LoopBounds loopBounds(BuildContext &c, const LoopHead &head) {
     bounds.lower = buildValue(c, *range.lo);
     bounds.upper = buildValue(c, *range.hi);
     bounds.step = range.step ? buildValue(c, *range.step) : c.index(1);
+    checkStep(c, bounds.step, "the step of a range is {0}", c.here(over));
     return bounds;
   }
   // A value of range type: positions start, start + step …
