@@ -34,8 +34,12 @@ bool isLengthOf(Positions &positions, Value position, Value array, unsigned axis
   Dim wanted = positions.of(position);
   if (wanted && wanted == lengthOf(positions, array, axis))
     return true;
-  // Requirements may make lengths equal that are computed in different ways.
+  // Types may give the length the name that they give the position, an axis of another array.
   const ir::Extent &extent = ir::extentsOf(array.getType())[axis];
+  auto dim = position.getDefiningOp<ir::DimOp>();
+  if (dim && ir::extentsOf(dim.getSource().getType())[dim.getAxis()] == extent)
+    return true;
+  // Requirements may make lengths equal that are computed in different ways.
   return wanted && !extent.isConstant() && wanted == namedLength(positions, array, extent);
 }
 
