@@ -27,6 +27,19 @@ static uint32_t commentStart(std::string_view text, uint32_t begin) {
   return begin;
 }
 
+/// Whether the file has a schedule for a declaration.
+static bool hasSchedule(const File &file, std::string_view name) {
+  auto isIts = [&](const Tree &tree, NodeId item) {
+    return tree.is(item, NodeKind::ScheduleDecl) &&
+           tree.text(ScheduleDeclView(tree, item).callee()) == name;
+  };
+  return std::ranges::any_of(file.document.places(), [&](const Place &place) {
+    const Tree &tree = *place.chunk->tree;
+    return std::ranges::any_of(tree.children(tree.root()),
+                               [&](NodeId item) { return isIts(tree, item); });
+  });
+}
+
 std::optional<ExplicitOffer> explicitOffer(Workspace &workspace, File &file, Range range) {
   size_t index = file.document.placeAt(range.begin);
   ActionContext context(workspace, file, index, range);
@@ -50,6 +63,9 @@ std::optional<ExplicitOffer> explicitOffer(Workspace &workspace, File &file, Ran
     else if (!open.empty())
       offer.disabled = "`" + decl->name + "` is compiled for each value of " + open +
                        "; `ptlc lower` writes out one";
+    else if (hasSchedule(file, decl->name))
+      offer.disabled = "what the schedules of `" + decl->name +
+                       "` set would not be there any more; `ptlc lower` writes the text";
     return offer;
   }
   return std::nullopt;
