@@ -261,12 +261,30 @@ static void storeCarriedByWhile(scf::WhileOp loop) {
   loop.erase();
 }
 
+/// A choice between two arrays is a branch, as the source may have it: arms that compute nothing were
+/// taken out of one.
+static scf::IfOp branchOf(arith::SelectOp choice) {
+  OpBuilder b(choice);
+  auto yields = [](Value value) {
+    return [value](OpBuilder &inside, Location loc) { inside.create<scf::YieldOp>(loc, value); };
+  };
+  auto branch = b.create<scf::IfOp>(choice.getLoc(), choice.getCondition(),
+                                    yields(choice.getTrueValue()), yields(choice.getFalseValue()));
+  choice.replaceAllUsesWith(branch.getResult(0));
+  choice.erase();
+  return branch;
+}
+
 void storeCarried(func::FuncOp function) {
   llvm::SmallVector<Operation *> carriers;
   function.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (isa<ParallelOp>(op))
       // Grids hold tiles, which are no storage.
       return WalkResult::skip();
+    if (auto choice = dyn_cast<arith::SelectOp>(op); choice && isArray(choice.getResult())) {
+      carriers.push_back(branchOf(choice));
+      return WalkResult::skip();
+    }
     bool carries = llvm::any_of(op->getResults(), isArray);
     if (auto loop = dyn_cast<scf::WhileOp>(op))
       carries |= llvm::any_of(loop.getInits(), isArray);
