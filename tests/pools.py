@@ -146,6 +146,13 @@ def wrong_pages_are_noticed(tools, folder):
     expect(done.code != 0 and "page 0 of the pool `low` is not what chip 0 computes" in done.stderr, done)
 
 
+def goes_on(model, arrays, way, kill):
+    """After a run that was killed the next one computes what is missing, and the one after it finds all."""
+    for _found, computed in model.run(arrays, *way):
+        expect(computed <= 5, kill)
+    expect(model.run(arrays, *way) == [(5, 0), (5, 0)], kill)
+
+
 def killed(tools, folder, kills=6, seed=1):
     """A run is killed at any moment; the next one finds what was kept, and is right."""
     model, dice = Model(tools, folder), random.Random(seed)
@@ -163,9 +170,7 @@ def killed(tools, folder, kills=6, seed=1):
         except ProcessLookupError:
             pass
         process.wait()
-        for _found, computed in model.run(arrays, *way):
-            expect(computed <= 5, kill)
-        expect(model.run(arrays, *way) == [(5, 0), (5, 0)], kill)
+        goes_on(model, arrays, way, kill)
 
 
 def one_of_eight_is_killed(tools, folder, kills=2, seed=2):
@@ -189,9 +194,7 @@ def one_of_eight_is_killed(tools, folder, kills=2, seed=2):
             except ProcessLookupError:
                 pass
         process.wait()
-        for _found, computed in model.run(arrays, *way):
-            expect(computed <= 5, kill)
-        expect(model.run(arrays, *way) == [(5, 0), (5, 0)], kill)
+        goes_on(model, arrays, way, kill)
 
 
 def is_rank(process):
