@@ -303,7 +303,12 @@ def stopped_programs(tools: Tools, folder: pathlib.Path) -> None:
             expect(tools.run(*command, "n=3", cwd=folder).code == 0, command, "3 is allowed")
     divided = ["run", "stops.ptl", "--entry", "divided", "x=random()", "N=8", "n=9"]
     expect(tools.run(*divided, cwd=folder).code == 0, "a division by zero gives some number")
-    expect(tools.run(*divided, "--target", "reference", cwd=folder).code == 5, "a division by zero is an error there")
+    for target in (("reference",), ("a2", "--sim"), ("a5", "--sim")):
+        stopped = tools.run(*divided, "--target", *target, cwd=folder)
+        expect(stopped.code == 5 and "division by zero" in stopped.stderr, target, stopped)
+    for entry, reason in (("stepping", "the step of a range is 0"), ("cut", "the size of a tile is 0")):
+        stopped = tools.run("run", "stops.ptl", "--entry", entry, "x=random()", "N=8", "n=9", "--target", "a2", "--sim", cwd=folder)
+        expect(stopped.code == 5 and reason in stopped.stderr, entry, stopped)
     expect(tools.run("run", "stops.ptl", "--entry", "asserts", cwd=folder).code == 1, "arguments are missing")
     expect(tools.run("run", "stops.ptl", "--entry", "nothing", cwd=folder).code == 1)
     expect(tools.run("run", cwd=folder).code == 2)

@@ -358,6 +358,10 @@ private:
       values_[op->getResult(0)] = value;
       return;
     }
+    bool divides = isa<arith::FloorDivSIOp, arith::CeilDivSIOp>(op);
+    if (auto divisor = divides ? dyn_cast_or_null<IntegerAttr>(operands[1]) : IntegerAttr();
+        divisor && divisor.getValue().isZero())
+      return stop(PTL_ERROR_ARITHMETIC, op, "division by zero");
     if (failed(op->fold(operands, results)) || results.size() != op->getNumResults())
       return stop(PTL_ERROR_INTERNAL, op,
                   "the simulator's host cannot run `" + op->getName().getStringRef().str() + "`");

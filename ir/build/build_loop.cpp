@@ -20,10 +20,9 @@ using namespace mlir;
 
 namespace ptl::ir {
 
-/// A loop whose step is not positive would never end. Kernels of chips are not checked: their
-/// loops have steps that are known.
+/// A loop whose step is not positive would never end.
 static void checkStep(BuildContext &c, mlir::Value step, const char *message, Location loc) {
-  if (matchPattern(step, m_Constant()) || (c.binding.chip && c.isInKernel()))
+  if (matchPattern(step, m_Constant()))
     return;
   emitCheck(c, c.b.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sge, step, c.index(1)),
             "arithmetic", message, {step}, loc);

@@ -29,6 +29,16 @@ bool failCheck(const CoreState &core, const Step &step) {
   return failAt(core, step, check.message);
 }
 
+bool failDivision(const CoreState &core, const Step &step) {
+  Result &result = core.launch.result;
+  if (result.ok) {
+    FailedCheck &failed = result.failedCheck.emplace();
+    failed.check = {"arithmetic", "division by zero"};
+    failed.at = core.function.locations[static_cast<size_t>(step.location)];
+  }
+  return failAt(core, step, "divides by zero");
+}
+
 bool failUnknown(const CoreState &core, const Step &step, const Scalar &needed) {
   std::string what = step.kind == StepKind::JumpUnlessLess ? "how often a loop goes round"
                      : step.kind == StepKind::JumpUnless   ? "whether a branch is taken"

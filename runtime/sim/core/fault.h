@@ -15,6 +15,9 @@ bool failAt(const CoreState &core, const Step &step, const std::string &what,
 /// A check of the program has failed, which the result of the launch reports with its values.
 bool failCheck(const CoreState &core, const Step &step);
 
+/// The program divides by zero, which the result of the launch reports like a check.
+bool failDivision(const CoreState &core, const Step &step);
+
 /// The step needed a value that only data knows, in a run without data.
 bool failUnknown(const CoreState &core, const Step &step, const Scalar &needed);
 /// Whether all values that the step has used are known; if one is not, the core fails.

@@ -57,8 +57,9 @@ static bool runCompute(CoreState &core, const Step &step) {
       return true;
     }
   }
+  // Of arithmetic only a division by zero has no value.
   std::string error;
-  return evaluate(step, values, result, error) || failAt(core, step, error);
+  return evaluate(step, values, result, error) || failDivision(core, step);
 }
 
 static void moveRegister(Registers &registers, const Step &step) {
