@@ -345,9 +345,8 @@ private:
 
   /// Operations on scalars; constants and the like by their own folders.
   void fold(Operation *op) {
-    llvm::SmallVector<Attribute> operands;
-    for (Value operand : op->getOperands())
-      operands.push_back(values_.lookup(operand));
+    auto operands = llvm::map_to_vector(op->getOperands(),
+                                        [&](Value operand) { return values_.lookup(operand); });
     if (llvm::any_of(op->getOperands(), [&](Value operand) { return isUnknown(operand); })) {
       for (Value result : op->getResults())
         values_[result] = unknown(result);
@@ -358,13 +357,10 @@ private:
       values_[op->getResult(0)] = value;
       return;
     }
-    bool divides = isa<arith::FloorDivSIOp, arith::CeilDivSIOp>(op);
-    if (auto divisor = divides ? dyn_cast_or_null<IntegerAttr>(operands[1]) : IntegerAttr();
-        divisor && divisor.getValue().isZero())
-      return stop(PTL_ERROR_ARITHMETIC, op, "division by zero");
-    if (failed(op->fold(operands, results)) || results.size() != op->getNumResults())
-      return stop(PTL_ERROR_INTERNAL, op,
-                  "the simulator's host cannot run `" + op->getName().getStringRef().str() + "`");
+    if (failed(op->fold(operands, results)) || results.size() != op->getNumResults()) {
+      auto [code, why] = whyNoValue(op, operands);
+      return stop(code, op, why);
+    }
     for (auto [result, folded] : llvm::zip(op->getResults(), results))
       values_[result] =
           isa<Attribute>(folded) ? cast<Attribute>(folded) : values_.lookup(cast<Value>(folded));

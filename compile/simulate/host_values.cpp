@@ -140,6 +140,15 @@ Attribute evaluateHostScalar(Operation *op, llvm::ArrayRef<Attribute> operands) 
   return value ? ir::constantOf(*value, op->getResult(0).getType()) : Attribute();
 }
 
+std::pair<PtlStatus, std::string> whyNoValue(Operation *op, llvm::ArrayRef<Attribute> operands) {
+  bool divides = isa<arith::FloorDivSIOp, arith::CeilDivSIOp>(op);
+  auto divisor = divides ? dyn_cast_or_null<IntegerAttr>(operands[1]) : IntegerAttr();
+  if (divisor && divisor.getValue().isZero())
+    return {PTL_ERROR_ARITHMETIC, "division by zero"};
+  return {PTL_ERROR_INTERNAL,
+          "the simulator's host cannot run `" + op->getName().getStringRef().str() + "`"};
+}
+
 Attribute evaluateHostFact(Operation *op, const HostArray &array) {
   if (!isa<ir::UniqueOp, ir::SortedOp>(op))
     return {};

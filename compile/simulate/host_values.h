@@ -8,6 +8,8 @@
 #include "llvm/ADT/DenseMap.h"
 
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace ptl {
@@ -42,6 +44,11 @@ PtlValue hostValue(mlir::Type type, mlir::Attribute value);
 /// An operation on scalars with these operands, a built-in or one of ir/ops/evaluate_arith.h; null when it
 /// is none, or has no value.
 mlir::Attribute evaluateHostScalar(mlir::Operation *op, llvm::ArrayRef<mlir::Attribute> operands);
+
+/// The code and the reason of an operation on scalars that has no value: a division by zero, which is a fault of
+/// the program, or one that the simulator does not know.
+std::pair<PtlStatus, std::string> whyNoValue(mlir::Operation *op,
+                                             llvm::ArrayRef<mlir::Attribute> operands);
 
 /// Evaluates a fact about the data of an array (`unique`, `sorted`); null if the operation is none.
 mlir::Attribute evaluateHostFact(mlir::Operation *op, const HostArray &array);
