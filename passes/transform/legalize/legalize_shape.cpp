@@ -51,11 +51,13 @@ static Type arrayLike(Value result, Type elem) {
 // ---- truth values -------------------------------------------------------------------------------
 
 /// Packed bits do not move one by one: numbers do, and are compared again. What is read from global
-/// memory has a byte for each.
+/// memory has a byte for each, and so has every array outside of grids, of which the host takes
+/// parts.
 static Value onNumbers(const Tiles &t, Operation *op) {
   Value first = op->getOperand(0);
   auto type = dyn_cast<ArrayType>(first.getType());
-  bool isStored = type && (type.getPlace() == Place::Gm || isOutsideGrid(op, first));
+  bool isStored = type && (type.getPlace() == Place::Gm || isOutsideGrid(op, first) ||
+                           !op->getParentOfType<ParallelOp>());
   if (!isBool(elem(op->getResult(0))) || isStored)
     return {};
   llvm::SmallVector<Value> operands;
