@@ -216,7 +216,8 @@ bool Unifier::unify(const Type *param, const Type *arg, const std::string &param
 
 Dim Unifier::substitute(Dim dim) const { return dim ? ctx_.dims.substitute(dim, map_) : dim; }
 
-/// `2*D` against `C`: `D` is `C / 2` where that is exact.
+/// `2*D` against `C`: `D` is `C / 2` where that is exact. `G*R` against `G*H`, with `G` known: `R` is
+/// `H`.
 bool Unifier::solve(const Pending &pending) {
   Dim param = substitute(pending.param);
   std::optional<SymbolId> unknown;
@@ -236,14 +237,21 @@ bool Unifier::solve(const Pending &pending) {
   Dim rest = ctx_.dims.substitute(param, atZero);
   Dim coefficient = ctx_.dims.sub(ctx_.dims.substitute(param, atOne), rest);
   Dim linear = ctx_.dims.add(rest, ctx_.dims.mul(coefficient, ctx_.dims.symbolDim(*unknown)));
-  auto factor = coefficient ? coefficient.constant() : std::nullopt;
   // The equation is linear if this is the same expression; others are left to the comparison below.
-  if (!(linear == param) || !factor || *factor < 1)
+  if (!coefficient || !(linear == param))
+    return true;
+  auto factor = coefficient.constant();
+  if (factor && *factor < 1)
     return true;
   Dim value = ctx_.dims.sub(pending.arg.length, rest);
-  // The division is checked when the value is substituted back.
-  if (*factor != 1)
-    value = ctx_.dims.floorDiv(value, coefficient);
+  // The division by a number is checked when the value is substituted back. That by a dimension, of
+  // which nothing says that it is at least 1, is taken only where the product is the same polynomial.
+  if (!factor || *factor != 1) {
+    Dim quotient = ctx_.dims.floorDiv(value, coefficient);
+    if (!factor && (!quotient || !(ctx_.dims.mul(quotient, coefficient) == value)))
+      return true;
+    value = quotient;
+  }
   return bindDim(*unknown, makeExtent(ctx_, value), pending.source);
 }
 
