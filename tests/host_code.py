@@ -3,10 +3,13 @@ they were launched, and run. What launches kernels compiles in both forms, whate
 
 import argparse
 import pathlib
+import random
 import re
 import subprocess
 import sys
 import tempfile
+
+import numpy
 
 from harness import ROOT, Case, Tools, run_cases
 
@@ -181,6 +184,89 @@ def loops(tools):
         raise AssertionError(f"{len(one) - 1} launches for one layer, {len(three) - 1} for three")
 
 
+class Expressions:
+    """Random scalar expressions over `a b c` (f32), `i j` (int) and `p q` (i32), as text of the language."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+
+    def real(self, depth):
+        if depth == 0:
+            return self.random.choice(["a", "b", "c", "(a * 0.5)", "(-1.5 - b)"])
+        x, y = self.real(depth - 1), self.real(self.random.randrange(depth))
+        return self.random.choice(
+            [f"({x} + {y})", f"({x} - {y})", f"({y} - {x})", f"({x} * {y})", f"({x} / (abs({y}) + 1.5))", f"-({x})", f"-(-({x}))"]
+            + [f"max({x}, {y})", f"min({x}, {y})", f"abs({x})", f"floor({x})", f"sqrt(abs({x}))", f"reciprocal(abs({x}) + 0.5)"]
+            + [f"sigmoid({x})", f"tanh({x})", f"f32({self.whole(depth - 1)})", f"f32({self.bits(depth - 1)})"]
+            + [f"select({self.truth(depth - 1)}, {x}, {y})", f"(if {self.truth(depth - 1)} {{ {x} }} else {{ {y} }})"]
+        )
+
+    def whole(self, depth):
+        if depth == 0:
+            return self.random.choice(["i", "j", "(i - 3)", "(2 - j)"])
+        x, y = self.whole(depth - 1), self.whole(self.random.randrange(depth))
+        return self.random.choice(
+            [f"({x} + {y})", f"({x} - {y})", f"({y} - {x})", f"({x} * {y})", f"-({x})", f"({x} / 3)", f"({x} % 5)", f"cdiv({x}, 4)"]
+            + [f"({x} / ({y} * {y} + 1))", f"max({x}, {y})", f"min({x}, {y})", f"select({self.truth(depth - 1)}, {x}, {y})"]
+        )
+
+    def bits(self, depth):
+        if depth == 0:
+            return self.random.choice(["p", "q", "(6 - p)", "(q & 5)"])
+        x, y = self.bits(depth - 1), self.bits(self.random.randrange(depth))
+        return self.random.choice(
+            [f"({x} + {y})", f"({x} - {y})", f"({y} - {x})", f"({x} * {y})", f"-({x})", f"({x} / 3)", f"({x} % 5)", f"({x} << 2)"]
+            + [f"({x} & {y})", f"({x} | {y})", f"({x} ^ {y})", f"({x} >> 1)", f"~({x})", f"max({x}, {y})", f"select({self.truth(depth - 1)}, {x}, {y})"]
+        )
+
+    def truth(self, depth):
+        kind = self.random.choice([self.real, self.whole, self.bits])
+        compared = f"({kind(max(depth - 1, 0))} {self.random.choice(['<', '<=', '>', '>=', '==', '!='])} {kind(max(depth - 1, 0))})"
+        if depth == 0:
+            return compared
+        other = self.truth(depth - 1)
+        return self.random.choice([compared, f"({compared} and {other})", f"({compared} or {other})", f"not {other}", f"({compared} == {other})"])
+
+
+SCALARS = {"a": 1.25, "b": -0.75, "c": 2.5, "i": 5, "j": -4, "p": 11, "q": -6}
+SIGNATURE = "pub program p(a: f32, b: f32, c: f32, i: int, j: int, p: i32, q: i32) -> (y: f32[COUNT], z: i32[COUNT], n: i32[COUNT])"
+
+
+def scalars(tools, seed, count=60):
+    """What the host computes of scalars is what the language says, however operators stand beside each other."""
+    make = Expressions(seed)
+    lines = [f"    y[{k}] = {make.real(1 + k % 4)}\n    z[{k}] = i32({make.whole(1 + k % 3)})\n    n[{k}] = {make.bits(1 + k % 3)}" for k in range(count)]
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "scalars.ptl"
+        path.write_text(SIGNATURE.replace("COUNT", str(count)) + "\n{\n" + "\n".join(lines) + "\n}\n")
+        given = [f"{name}={value}" for name, value in SCALARS.items()]
+        results = [argument for name in "yzn" for argument in ("-o", f"{name}={folder}/{name}.npy")]
+        outcome = tools.run("run", path, "--target", "reference", *given, *results)
+        emitted = tools.run("build", path, "--target", "a3", "--emit=cpp", "-o", "-")
+        if outcome.code != 0 or emitted.code != 0:
+            raise AssertionError(outcome.stderr + emitted.stderr)
+        source = pathlib.Path(folder) / "scalars.cpp"
+        values = ", ".join(f"{value}f" if isinstance(value, float) else str(value) for value in SCALARS.values())
+        main = f"""int main() {{
+  static float y[{count}]; static int32_t z[{count}], n[{count}];
+  if (ptl_p::run_p(nullptr, 1, {values}, y, z, n)) return 1;
+  for (int k = 0; k < {count}; ++k) std::printf("%.9g %d %d\\n", y[k], z[k], n[k]);
+}}
+"""
+        source.write_text(emitted.stdout.replace("#include <pto/pto-inst.hpp>\n", "") + main)
+        command = ["clang++-19", "-std=c++20", "-D__CPU_SIM", str(source), "-o", f"{folder}/scalars"]
+        compiled = subprocess.run(command, capture_output=True, text=True)
+        if compiled.returncode != 0:
+            raise AssertionError(compiled.stderr[:3000])
+        done = subprocess.run([f"{folder}/scalars"], capture_output=True, text=True)
+        actual = numpy.array([line.split() for line in done.stdout.splitlines()], dtype=float)
+        expected = numpy.stack([numpy.load(f"{folder}/{name}.npy").astype(float) for name in "yzn"], axis=1)
+    if actual.shape != expected.shape:
+        raise AssertionError(done.stderr)
+    for k in numpy.nonzero(~numpy.isclose(actual, expected, rtol=1e-4, atol=1e-5, equal_nan=True).all(axis=1))[0]:
+        raise AssertionError(f"{lines[k]}\ngives {actual[k]} as C++ and {expected[k]} by the reference (seed {seed})")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("build", type=pathlib.Path)
@@ -192,6 +278,7 @@ def main():
     }
     cases = [Case(entry, lambda f=file, e=entry: compiles(tools, f, e)) for file, entry in programs.items()]
     cases += [Case(each.__name__, lambda each=each: each(tools)) for each in (split_k, requirements, loops, names)]
+    cases += [Case(f"scalars {seed}", lambda seed=seed: scalars(tools, seed)) for seed in (1, 2)]
     return run_cases("host_code", cases)
 
 

@@ -126,6 +126,21 @@ CppExpression binaryExpression(CppCode &code, Operation *op, const CppScalarRow 
   return {a.within(left) + " " + sign + " " + b.within(right), row.precedence};
 }
 
+/// Whether the operand that ends at `end` in a form is a whole argument: what stands between
+/// parentheses and commas cannot fall apart, whatever it is.
+bool standsApart(llvm::StringRef form, size_t end) {
+  llvm::StringRef before = form.take_front(end - 1).rtrim(),
+                  behind = form.drop_front(end + 1).ltrim();
+  return (before.ends_with("(") || before.ends_with(",")) &&
+         (behind.starts_with(")") || behind.starts_with(","));
+}
+
+/// How tightly an operand beside operators of a form has to hold together. A sign takes nothing with a
+/// sign of its own either: `--x` would be another operator.
+Precedence operandOf(const CppScalarRow &row) {
+  return row.precedence == Precedence::Conditional ? Precedence::BitOr : Precedence::Primary;
+}
+
 CppExpression formExpression(CppCode &code, Operation *op, const CppScalarRow &row) {
   std::string form;
   for (size_t i = 0; i < row.text.size(); ++i) {
@@ -145,9 +160,9 @@ CppExpression formExpression(CppCode &code, Operation *op, const CppScalarRow &r
                !number.getType().isInteger(1)) {
       form += "u" + cppElement(number.getType()) + "(" + expression(code, number).text + ")";
     } else {
-      bool free = row.text.contains('('); // between commas and parentheses nothing can fall apart
       CppExpression operand = expression(code, op->getOperand(static_cast<unsigned>(what - '0')));
-      form += free ? operand.text : operand.within(Precedence::BitOr);
+      bool isApart = standsApart(row.text, i);
+      form += isApart ? operand.text : operand.within(operandOf(row));
     }
   }
   llvm::StringRef call = row.text.split('(').first;
