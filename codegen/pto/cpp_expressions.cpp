@@ -20,6 +20,9 @@ CppExpression constantExpression(TypedAttr value) {
   if (auto integer = dyn_cast<IntegerAttr>(value)) {
     if (value.getType().isInteger(1))
       return {integer.getValue().isZero() ? "false" : "true"};
+    bool isUnsigned = value.getType().isUnsignedInteger();
+    if (isUnsigned && integer.getValue().isNegative()) // beyond the signed type of as many bits
+      return {std::to_string(integer.getValue().getZExtValue()) + "u"};
     int64_t number = integer.getValue().getSExtValue();
     return {std::to_string(number), number < 0 ? Precedence::Unary : Precedence::Primary};
   }
@@ -179,7 +182,7 @@ CppExpression formExpression(CppCode &code, Operation *op, const CppScalarRow &r
 
 bool isInlined(Operation *op) {
   // These are texts that depend on nothing.
-  if (isa<arith::ConstantOp, ReserveBufferOp, ImportReservedBufferOp>(op))
+  if (isa<arith::ConstantOp, ir::ConstantOp, ReserveBufferOp, ImportReservedBufferOp>(op))
     return true;
   if (auto cast = dyn_cast<arith::IndexCastOp>(op)) // integers of 64 bits are what indices are
     if (!cast.getIn().getType().isInteger(32) && !cast.getType().isInteger(32))
@@ -211,6 +214,8 @@ std::string textOf(CppCode &code, Value value) { return expression(code, value).
 
 CppExpression operationExpression(CppCode &code, Operation *op) {
   if (auto constant = dyn_cast<arith::ConstantOp>(op))
+    return constantExpression(constant.getValue());
+  if (auto constant = dyn_cast<ir::ConstantOp>(op))
     return constantExpression(constant.getValue());
   if (auto add = dyn_cast<AddPtrOp>(op))
     return {expression(code, add.getPointer()).within(Precedence::Sum) + " + " +

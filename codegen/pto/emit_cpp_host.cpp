@@ -255,14 +255,22 @@ bool emitBox(Host &host, Operation *op, ValueRange offsets, ValueRange lengths,
   // Elements that follow each other: whole axes, but for the first that has more than one place.
   Array box{from.pointer, {}};
   bool isWhole = true, isOne = true;
+  llvm::ArrayRef<ir::Extent> kept = ir::extentsOf(result.getType());
   for (auto [axis, length] : llvm::enumerate(lengths)) {
     CppExpression extent = expression(host.code, length);
-    bool whole = extent.text == from.extents[axis].text && matchPattern(offsets[axis], m_Zero());
+    bool isDropped = llvm::is_contained(dropped, static_cast<int64_t>(axis));
+    const ir::Extent &before = ir::extentsOf(op->getOperand(0).getType())[axis];
+    // One formula of dimensions is one length, also where a name stands for the value of the other.
+    bool same = extent.text == from.extents[axis].text ||
+                (!isDropped && before == kept.front() && !extentOf(before).text.empty());
+    bool whole = same && matchPattern(offsets[axis], m_Zero());
+    if (!isDropped)
+      kept = kept.drop_front();
     if (!whole && !isOne)
       return false;
     isWhole &= whole;
     isOne &= extent.text == "1";
-    if (!llvm::is_contained(dropped, static_cast<int64_t>(axis)))
+    if (!isDropped)
       box.extents.push_back(extent);
   }
   Type element = ir::elementTypeOf(result.getType());
