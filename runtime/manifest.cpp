@@ -147,7 +147,21 @@ private:
       param.kind = PTL_PARAM_INOUT;
     if (output && !json.contains("shape"))
       return fail("the output `" + param.name + "` has no shape");
+    if (!readDefault(json, param))
+      return false;
     entry_->params.push_back(std::move(param));
+    return true;
+  }
+
+  /// A number, or `{"float": …}` for one with a fraction.
+  bool readDefault(const Json &json, Param &param) {
+    auto found = json.find("default");
+    if (found == json.end())
+      return true;
+    const Json &number = found->is_object() && found->contains("float") ? (*found)["float"] : *found;
+    if (param.kind != PTL_PARAM_SCALAR || !(number.is_number() || number.is_string()))
+      return fail("the default of `" + param.name + "` is no number");
+    param.defaultText = number.is_string() ? number.get<std::string>() : number.dump();
     return true;
   }
 

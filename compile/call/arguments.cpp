@@ -414,6 +414,8 @@ void Resolver::finish(RunInputs &inputs) {
     if (param.kind == PTL_PARAM_OUTPUT)
       continue;
     auto given = values_.find(param.name);
+    if (given == values_.end() && !param.defaultText.empty())
+      given = values_.emplace(param.name, param.defaultText).first;
     // When only times are asked, missing values can be assumed.
     if (given == values_.end() && (needs_ == RunNeeds::Times || needs_ == RunNeeds::Drawn) &&
         assume(param, inputs))

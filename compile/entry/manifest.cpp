@@ -195,7 +195,8 @@ public:
 private:
   void names(JsonWriter &json, const CallableDecl &decl) const;
   enum class Role { Input, Inout, Output };
-  void value(JsonWriter &json, const std::string &name, const Type &type, Role role) const;
+  void value(JsonWriter &json, const std::string &name, const Type &type, Role role,
+             const Expr *fallback = nullptr) const;
   void results(JsonWriter &json, const CallableDecl &decl) const;
   void wheres(JsonWriter &json, const CallableDecl &decl) const;
   void variant(JsonWriter &json, const CallableDecl &decl, const ManifestVariant &variant) const;
@@ -225,7 +226,8 @@ void Writer::names(JsonWriter &json, const CallableDecl &decl) const {
   json.endArray();
 }
 
-void Writer::value(JsonWriter &json, const std::string &name, const Type &type, Role role) const {
+void Writer::value(JsonWriter &json, const std::string &name, const Type &type, Role role,
+                   const Expr *fallback) const {
   json.beginObject().field("name", name).field("elem", elemText(type.elem));
   // Every result is written to memory: a scalar one is an array without axes.
   if (type.isArray() || role == Role::Output) {
@@ -244,6 +246,10 @@ void Writer::value(JsonWriter &json, const std::string &name, const Type &type, 
   }
   if (role == Role::Inout)
     json.key("inout").boolean(true);
+  // Callers without the source can only fill in a number. What depends on other arguments is for
+  // callers to give.
+  if (const auto *constant = dynamic_cast<const ConstExpr *>(fallback))
+    json.key("default").raw(*expressions_.expr(constant));
   json.endObject();
 }
 
@@ -310,8 +316,11 @@ void Writer::entry(JsonWriter &json, const ManifestEntry &entry) const {
   json.field("file", file.path()).field("line", file.lineColumn(decl.nameSpan.begin).line);
   names(json, decl);
   json.key("params").beginArray();
-  for (const Local *param : decl.params)
-    value(json, param->name, *param->type, param->isInout ? Role::Inout : Role::Input);
+  for (size_t i = 0; i < decl.params.size(); ++i) {
+    const Local &param = *decl.params[i];
+    value(json, param.name, *param.type, param.isInout ? Role::Inout : Role::Input,
+          decl.paramDefaults[i]);
+  }
   json.endArray();
   results(json, decl);
   wheres(json, decl);

@@ -72,6 +72,9 @@ class Calls(unittest.TestCase):
             self.sample.scale(x[:3], 1.0, 0)
         with self.assertRaises(ptl.RangeError):
             self.sample.scale(x, 1.0, 2**63)
+        for wrong in ("2", None, 1j, [1.0], np.ones(2, np.float32)):
+            with self.assertRaises(ptl.RangeError):
+                self.sample.scale(x, wrong, 0)
         x.flags.writeable = False
         with self.assertRaises(ptl.LayoutError):
             self.sample.scale(x, 1.0, 0)

@@ -91,9 +91,23 @@ class Documentation(unittest.TestCase):
     def test_signatures(self):
         self.assertEqual(str(inspect.signature(self.layers.swish)), "(x: 'f32[N, C]', beta: 'f32', *, y: 'f32[N, C]' = None) -> 'f32[N, C]'")
         self.assertEqual(str(inspect.signature(self.layers.fill)), "(value: 'f32', *, N: 'int', y: 'f32[N]' = None) -> 'f32[N]'")
+        eps = inspect.signature(self.layers.rms).parameters["eps"]
+        self.assertEqual(np.float32(eps.default), np.float32(1e-6))
         bound = inspect.signature(self.layers.linear).bind(1, 2, b=3)
         self.assertEqual(bound.arguments, {"x": 1, "w": 2, "b": 3})
         self.assertEqual(inspect.signature(self.layers.add_to).return_annotation, "None")
+
+    def test_defaults(self):
+        """What a call leaves out has the number that the source says, on whichever way the call goes."""
+        x, gamma = np.full((2, 3), 1e-3, np.float32), np.ones(3, np.float32)
+        expected = self.layers.rms(x, gamma, 1e-6).y
+        for left_out in (lambda: self.layers.rms(x, gamma), lambda: self.layers.rms(x, gamma=gamma), lambda: self.layers.rms(gamma=gamma, x=x)):
+            np.testing.assert_array_equal(left_out().y, expected)
+        self.assertFalse(np.array_equal(self.layers.rms(x, gamma, eps=1.0).y, expected))
+        with self.assertRaisesRegex(ptl.CallError, "lacks the argument `gamma`"):
+            self.layers.rms(x)
+        with self.assertRaisesRegex(ptl.CallError, "no parameter or dimension `epz`"):
+            self.layers.rms(x, gamma, epz=1.0)
 
     def test_help(self):
         text = self.layers.pick.__doc__
@@ -150,7 +164,7 @@ class Stubs(unittest.TestCase):
         """Right uses are accepted, and each wrong one is an error of its own line."""
         self.write()
         right = ["import numpy as np", "import numpy.typing as npt", "import layers", "x = np.ones((2, 3), np.float32)",
-                 "y: npt.NDArray[np.float32] = layers.swish(x, 1.0)", "layers.swish([[1.0]], 1, y=y)", "z = layers.rms(x, x[0], 1e-6).scale",
+                 "y: npt.NDArray[np.float32] = layers.swish(x, 1.0)", "layers.swish([[1.0]], 1, y=y)", "z = layers.rms(x, x[0], 1e-6).scale", "layers.rms(x, x[0])",
                  "layers.fill(1.0, N=3)"]  # fmt: skip
         wrong = {"layers.swish(x)": 'Missing positional argument "beta"', "layers.fill(1.0)": 'Missing named argument "N"',
                  "layers.swish(x, 1.0, y=[1.0])": "incompatible type", "layers.rms(x, x, 1.0).w": "has no attribute",

@@ -133,6 +133,7 @@ class Entry(_fast.Caller):
         self._result = collections.namedtuple(self.__name__, names, rename=True) if len(names) > 1 else None
         fields = self._result._make if self._result else None
         elems = self._library._elems
+        self._defaults = _signatures.defaults(self)
         _fast.attach(self, runtime, elems, pointer, params, self._dims, fields, self._is_operator)
         self.__signature__ = _signatures.signature(self, elems)
         self.__doc__ = _signatures.documentation(self, elems, runtime.ptl_entry_doc(pointer).decode())
@@ -157,6 +158,10 @@ class Entry(_fast.Caller):
 
     def _declined(self, args, named):
         """What is no usual call."""
+        places = {param.name.decode(): place for place, param in enumerate(self._params)}
+        left_out = {name: value for name, value in self._defaults.items() if places[name] >= len(args) and name not in named}
+        if left_out:
+            return self(*args, **named, **left_out)
         if _fast.use_torch(self._library._elems):
             return self(*args, **named)
         try:

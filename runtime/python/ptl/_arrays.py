@@ -156,6 +156,10 @@ def describe(runtime, elems, param, value):
 def scalar(elems, name, code, value):
     """The 8-byte cell of a scalar argument."""
     dtype, elem = elems.dtypes[code], elems.names[code]
+    # NumPy would read texts, take None for NaN, and the first of many elements.
+    is_number = hasattr(value, "__float__") and not isinstance(value, np.complexfloating)
+    if not is_number or getattr(value, "ndim", 0) != 0:
+        raise errors.RangeError(f"`{name}`: {value!r} is no `{elem}`")
     if dtype.kind in "iu" and not elems.is_bits(code):
         number = int(value)
         if number != value or not np.iinfo(dtype).min <= number <= np.iinfo(dtype).max:

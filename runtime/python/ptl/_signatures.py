@@ -45,6 +45,12 @@ def free_dims(entry):
     return [name for name in entry._dims if name not in known]
 
 
+def defaults(entry):
+    """The numbers that stand for parameters which a call leaves out, by their names."""
+    found = {param["name"]: param["default"] for param in manifest_of(entry).get("params", []) if "default" in param}
+    return {name: float(value["float"]) if isinstance(value, dict) else value for name, value in found.items()}
+
+
 def text_of(param):
     """The type of a parameter, as the source has it."""
     return param.elem_name.decode() + param.shape.decode()
@@ -59,7 +65,11 @@ def returns(entry):
 def signature(entry, elems):
     """For `inspect`; None where a name of the source cannot be one of Python."""
     kinds = inspect.Parameter
-    rows = [(param.name.decode(), kinds.POSITIONAL_OR_KEYWORD, text_of(param), kinds.empty) for param in entry._params]
+    fallback = defaults(entry)
+    rows = [
+        (param.name.decode(), kinds.POSITIONAL_OR_KEYWORD, text_of(param), fallback.get(param.name.decode(), kinds.empty))
+        for param in entry._params
+    ]
     rows += [(name, kinds.KEYWORD_ONLY, "int", kinds.empty) for name in free_dims(entry)]
     rows += [(param.name.decode(), kinds.KEYWORD_ONLY, text_of(param), None) for param in entry._outputs]
     if any(keyword.iskeyword(name) or not name.isidentifier() for name, *_ in rows):
@@ -77,7 +87,9 @@ def _about(param, elems):
 
 def documentation(entry, elems, comment):
     """What `help` shows."""
+    fallback = defaults(entry)
     names = [param.name.decode() for param in entry._params]
+    names = [f"{name}={fallback[name]}" if name in fallback else name for name in names]
     keywords = free_dims(entry) + [f"{param.name.decode()}=None" for param in entry._outputs]
     listed = names + (["*", *keywords] if keywords else [])
     text = f"{entry.__name__}({', '.join(listed)}) -> {returns(entry)}\n"

@@ -44,7 +44,11 @@ def _annotation(param, entry, is_torch):
 
 
 def _function(entry, is_torch):
-    parts = [f"{param.name.decode()}: {_annotation(param, entry, is_torch)}" for param in entry._params]
+    fallback = _signatures.defaults(entry)
+    parts = [
+        f"{param.name.decode()}: {_annotation(param, entry, is_torch)}" + (" = ..." if param.name.decode() in fallback else "")
+        for param in entry._params
+    ]
     named = [f"{name}: int" for name in _signatures.free_dims(entry)]
     named += [f"{param.name.decode()}: Optional[{_array(param, entry, is_torch)}] = None" for param in entry._outputs]
     parts += ["*", *named] if named else []
