@@ -158,7 +158,8 @@ private:
     auto found = json.find("default");
     if (found == json.end())
       return true;
-    const Json &number = found->is_object() && found->contains("float") ? (*found)["float"] : *found;
+    const Json &number =
+        found->is_object() && found->contains("float") ? (*found)["float"] : *found;
     if (param.kind != PTL_PARAM_SCALAR || !(number.is_number() || number.is_string()))
       return fail("the default of `" + param.name + "` is no number");
     param.defaultText = number.is_string() ? number.get<std::string>() : number.dump();

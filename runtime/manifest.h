@@ -29,7 +29,8 @@ struct Param {
   std::vector<Expr> strideExprs;
   std::vector<std::string> axisTexts; // as declared, one per axis without the `..`
   std::string shapeText;              // "[.., C]"
-  std::string defaultText; // the number of a scalar that a call leaves out; empty: it has to be given
+  std::string
+      defaultText; // the number of a scalar that a call leaves out; empty: it has to be given
 
   bool isArray() const { return kind != PTL_PARAM_SCALAR; }
   bool isWritten() const { return kind == PTL_PARAM_INOUT || kind == PTL_PARAM_OUTPUT; }
