@@ -277,6 +277,11 @@ private:
 
   std::string applied(ValueId id, const PlacedValue &value, const OpExpr &expr) const {
     std::string op(expr.op->name);
+    if (expr.op->id == OpId::Index) {
+      int64_t first = number_(placed_.values[*value.operands[0]].dim);
+      return op + "(" + std::to_string(first) + ".." + std::to_string(first + extents_(id)[0]) +
+             ")";
+    }
     size_t count = value.operands.size();
     if (expr.op->isOperator && count == 2)
       return operand(value, 0) + " " + op + " " + operand(value, 1);

@@ -364,11 +364,12 @@ RandomProgram::Drawn RandomProgram::unary(const RandomValue &a) {
 }
 
 RandomProgram::Drawn RandomProgram::reduction(const RandomValue &a) {
-  static const std::vector<std::string> all = {"sum",  "max",    "min",    "sum", "argmax",
-                                               "mean", "cumsum", "cummax", "prod"};
+  static const std::vector<std::string> all = {"sum",    "max",    "min",  "sum",  "argmax", "mean",
+                                               "cumsum", "cummax", "prod", "sort", "argsort"};
   std::string name = pick(all);
   std::string axis = std::to_string(a.shape.empty() ? 0 : random_() % a.shape.size());
-  if (a.shape.size() == 2 && chance(4) && name != "cumsum" && name != "cummax" && name != "argmax")
+  bool isAlongOne = name == "cumsum" || name == "cummax" || name.find("sort") != std::string::npos;
+  if (a.shape.size() == 2 && chance(4) && !isAlongOne && name != "argmax")
     axis = "[0, 1]";
   std::string text = name + "(" + a.name + ", axis: " + axis + ")";
   double positions = 1;
@@ -377,7 +378,7 @@ RandomProgram::Drawn RandomProgram::reduction(const RandomValue &a) {
       positions *= positionsOf(a.shape[i]);
   if (name == "mean")
     return {text, 0, 0, false};
-  if (name == "argmax")
+  if (name == "argmax" || name == "argsort")
     return {"f32(" + text + ")", kLongest, 0};
   if ((name == "sum" || name == "cumsum" || name == "prod") && !a.isExact)
     return {};
@@ -392,7 +393,7 @@ RandomProgram::Drawn RandomProgram::shaped(const RandomValue &a) {
   const std::vector<std::string> &shape = a.shape;
   if (shape.empty())
     return of("broadcast(" + a.name + ", [M, N])");
-  switch (random_() % 7) {
+  switch (random_() % 9) {
   case 0:
     return of(a.name + (chance(2) ? "[new]" : shape.size() == 2 ? "[:, new]" : "[.., new]"));
   case 1: {
@@ -424,6 +425,12 @@ RandomProgram::Drawn RandomProgram::shaped(const RandomValue &a) {
                ? of("broadcast(" + a.name + ", [M" + (shape.size() > 1 ? ", N" : "") +
                     (shape.size() > 2 ? ", K" : "") + "])")
                : of(a.name + ".T");
+  case 6:
+    return shape.size() > 1 ? of((chance(2) ? "tril(" : "triu(") + a.name + ", diagonal: 1)")
+                            : of(a.name + ".T");
+  case 7:
+    return {a.name + " + f32(index(0.." + shape.back() + "))", a.bound + kLongest, a.unitBits,
+            a.isExact};
   default:
     return of(a.name + ".T");
   }

@@ -136,7 +136,17 @@ Value PartsRun::evaluated(reference::BuiltinCall call, const PlacedValue &value,
   return std::move(*made);
 }
 
+/// `index(a..b)`: what lies on each part.
+static Value positionsFrom(const Value &first, int64_t length) {
+  std::vector<Scalar> elements;
+  for (int64_t i = 0; i < length; ++i)
+    elements.push_back(Scalar::integer(first.asScalar().scalar.i + i));
+  return valueOfElements(ElemKind::I32, {length}, elements);
+}
+
 Value PartsRun::applied(const PlacedValue &value, uint32_t part) {
+  if (cast<OpExpr>(*value.expr).op->id == OpId::Index)
+    return positionsFrom(at(*value.operands[0], part), boxAt(value, part)[0].length());
   std::vector<Value> operands;
   for (std::optional<ValueId> operand : value.operands)
     operands.push_back(operand ? at(*operand, part) : Value());

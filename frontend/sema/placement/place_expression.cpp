@@ -69,6 +69,8 @@ ValueId Placer::apply(const OpExpr &expr) {
   made.shape = shapeOf(*expr.type);
   if (!std::ranges::all_of(made.shape, [&](Dim length) { return isKnown(length); }))
     refuse(expr, name, "data decide a length of its result");
+  if (expr.op->id == OpId::Index)
+    return positions(expr, std::move(made));
   std::vector<const Expr *> args;
   for (size_t i = 0; i < expr.op->params.size(); ++i) {
     if (expr.op->params[i].kind != ParamKind::Value)
@@ -81,6 +83,19 @@ ValueId Placer::apply(const OpExpr &expr) {
   for (const Expr *arg : args)
     made.operands.push_back(arg ? std::optional(value(*arg)) : std::nullopt);
   made.placement = operandPlacements(expr, made, args);
+  return add(std::move(made));
+}
+
+/// The positions of a range are the same on every part, and what is cut takes its block of them. The
+/// operand is the first position.
+ValueId Placer::positions(const OpExpr &expr, PlacedValue made) {
+  const auto *range = dyn_cast<RangeExpr>(expr.args[0]);
+  Dim first = range ? range->lo->dim : dims_.constant(0);
+  bool isPlain = !range || !range->step || (range->step->dim && range->step->dim.isConstant(1));
+  if (!isPlain || !isKnown(inProgram(first)))
+    refuse(expr, "`index`", "data decide its range");
+  made.operands = {number(first)};
+  made.placement = Placement(placed_.levels.size());
   return add(std::move(made));
 }
 

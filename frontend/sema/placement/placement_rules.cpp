@@ -148,11 +148,20 @@ std::optional<AxisRule> axisRule(const OpExpr &expr, std::span<const PlacedOpera
   case OpClass::Reduction:
   case OpClass::Product:
     break;
+  case OpClass::Sort: // along one axis, too
   case OpClass::Scan: // along one axis, over which elements wait for each other
     if (operands.size() == 1 && expr.axes.size() == 1 && expr.axes[0] < 0 &&
         operands[0].shape.size() == shape.size())
       return AxisRule{{countedFromEnd(shape.size())}, countedFromEnd(shape.size()), {expr.axes[0]}};
     return std::nullopt;
+  case OpClass::Shape: // what is kept depends on the position in the whole matrix
+    if (expr.op->id != OpId::Tril && expr.op->id != OpId::Triu)
+      return std::nullopt;
+    {
+      AxisRule rule{{countedFromEnd(shape.size())}, countedFromEnd(shape.size()), {-1, -2}};
+      rule.operands.resize(operands.size()); // the number of a diagonal has no axes
+      return rule;
+    }
   default:
     return std::nullopt;
   }
@@ -215,6 +224,10 @@ bool isLinear(const OpExpr &expr, std::span<const PlacedOperand> operands, Fold 
   case OpId::Mul:
   case OpId::Matmul:
     return fold == Fold::Sum && partial == 1 && othersWhole;
+  // What is cut away is 0 in each summand.
+  case OpId::Tril:
+  case OpId::Triu:
+    return fold == Fold::Sum && partial == 1 && operands[0].placement.isPartial();
   // The dividend may be partial: division distributes over sums of floats up to rounding, but not
   // over those of integers, where each quotient is cut to a whole number.
   case OpId::Div:
@@ -311,9 +324,13 @@ bool hasPlacementRule(const OpRecord &op) {
   case OpClass::Product:
     return true;
   case OpClass::Shape:
-    return op.id == OpId::Transpose || op.id == OpId::Reshape || op.id == OpId::Broadcast;
+    return op.id == OpId::Transpose || op.id == OpId::Reshape || op.id == OpId::Broadcast ||
+           op.id == OpId::Tril || op.id == OpId::Triu;
+  case OpClass::Sort:
+    return op.id == OpId::Sort || op.id == OpId::Argsort;
   case OpClass::Creation:
-    return op.id == OpId::Zeros || op.id == OpId::Ones || op.id == OpId::Full;
+    return op.id == OpId::Zeros || op.id == OpId::Ones || op.id == OpId::Full ||
+           op.id == OpId::Index;
   default:
     return false;
   }

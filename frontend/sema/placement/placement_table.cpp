@@ -69,7 +69,7 @@ std::optional<Sample> sampleOf(const OpRecord &op) {
   if (!result)
     return std::nullopt;
   sample.result = std::move(*result);
-  if (op.opClass == OpClass::Scan)
+  if (op.opClass == OpClass::Scan || op.opClass == OpClass::Sort)
     sample.axes = {-1};
   return sample;
 }
