@@ -158,7 +158,7 @@ static Expr *checkConversion(Context &ctx, NodeId node, Elem target) {
   if (fromFloat && toInteger && !args.round && !(type->elem == target)) {
     Span span = ctx.span(node);
     ctx.sink.report(DiagId::RoundingRequired, span, {toString(ctx, type), name})
-        .fix(FixId::Rounding, "say it: `round: .even`",
+        .fix(FixId::Rounding, "choose one, for example `round: .even`",
              {{{span.file, span.end - 1, span.end - 1}, ", round: .even"}});
     return errorExpr(ctx, node);
   }
