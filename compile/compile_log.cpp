@@ -18,9 +18,9 @@ std::string textOf(mlir::ModuleOp module) {
 
 void CompileLog::reportFault(const std::string &stage, const std::string &message,
                              mlir::ModuleOp module, Span at, const std::string &details) {
-  std::string why = message.empty() ? "no reason given" : message;
+  std::string why = message.empty() ? "no reason was given" : message;
   DiagnosticBuilder builder = sink_.report(DiagId::CompilerFault, at, {stage, why});
-  builder.note("this is a fault of the compiler, not of the program: nothing was emitted");
+  builder.note("this is an error in the compiler, not in the program: nothing was emitted");
   if (!internalError_ && options_.keepFault)
     builder.note(options_.keepFault(sources_, {stage, details.empty() ? why : why + "\n" + details,
                                                module ? textOf(module) : ""}));

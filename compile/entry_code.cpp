@@ -111,7 +111,7 @@ llvm::Expected<EntryCode> EntryCompiler::compile(const cpu::DeferredFunction &fu
   auto blocks = cpu::deferredFunction(context_.mlir(), function.recipe,
                                       context_.options().processor.vectors, code.functions);
   if (!blocks)
-    return llvm::createStringError("no function can be made of its description");
+    return llvm::createStringError("its description cannot be turned into a function");
   auto translated = cpu::blocksToLlvm(*blocks);
   if (!translated)
     return translated.takeError();

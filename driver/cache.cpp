@@ -17,7 +17,7 @@ ExitCode runCache(const Options &options) {
     return usageError("`ptlc cache` shows the cache, `ptlc cache clear` empties it");
   std::shared_ptr<const DiskCache> cache = DiskCache::ofUser();
   if (!cache) {
-    std::printf("no code is kept: PTL_CACHE is `off`, or there is no home folder\n");
+    std::printf("the cache is off: PTL_CACHE is `off`, or there is no home folder\n");
     return ExitCode::Fine;
   }
   if (clears)

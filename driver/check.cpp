@@ -98,12 +98,13 @@ static void sayWhatWasFixed(const Session &session, const CheckedFiles &files, s
   auto count = [](size_t number) {
     return std::to_string(number) + (number == 1 ? " fix" : " fixes");
   };
-  std::string text = count(made) + " made";
+  std::string text = count(made) + " applied";
   if (left)
     text += "; " + count(left) +
-            " left to you, which may change what the program means (`--show-fixes` shows them)";
+            " that may change the meaning of the program not applied (`--show-fixes` shows them)";
   if (elsewhere)
-    text += "; " + count(elsewhere) + " not made in imported files: name those to change them";
+    text +=
+        "; " + count(elsewhere) + " not applied to imported files: name those files to change them";
   std::fprintf(stderr, "%s\n", text.c_str());
 }
 

@@ -18,7 +18,8 @@ ExitCode runCompletion(const Options &options) {
       std::fputs(shell.script().c_str(), stdout);
       return ExitCode::Fine;
     }
-  return usageError("no completion for the shell `" + wanted + "`; there is one for " + known);
+  return usageError("no completion for the shell `" + wanted + "`; there are completions for " +
+                    known);
 }
 
 } // namespace ptl

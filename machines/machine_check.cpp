@@ -97,7 +97,8 @@ static std::string checkInstructions(const Machine &machine) {
   }
   for (const auto &[name, reason] : machine.missing)
     if (machine.instruction(name))
-      return "`missing." + name + "` says why it is missing, but `instructions` has it";
+      return "`missing." + name +
+             "` gives a reason why it is missing, but it is listed in `instructions`";
   return "";
 }
 

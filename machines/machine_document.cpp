@@ -294,7 +294,7 @@ static std::string mergeItems(Json &base, const Json &own, const Json &schema,
     });
     if (own[i].contains("remove")) {
       if (same == base.end())
-        return "`" + itemPath(path, i) + "` removes what the base does not have";
+        return "`" + itemPath(path, i) + "` removes an item that the base does not have";
       base.erase(same);
     } else if (same == base.end()) {
       base.push_back(own[i]);
@@ -402,12 +402,12 @@ static Json withBase(Json own, std::string *error, const Json *schema,
   std::string name = own["base"];
   own.erase("base");
   if (std::find(below.begin(), below.end(), name) != below.end()) {
-    *error = "`base` comes back to `" + name + "`";
+    *error = "`base` leads back to `" + name + "`";
     return nullptr;
   }
   std::string_view text = textOfMachine(name, others);
   if (text.empty()) {
-    *error = "`base` is `" + name + "`, which is no machine";
+    *error = "`base` is `" + name + "`, which is not a machine";
     return nullptr;
   }
   below.push_back(name);

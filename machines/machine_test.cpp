@@ -169,13 +169,13 @@ TEST(Machine, ErrorsNameThePlace) {
   EXPECT_EQ(errorOf(R"({"name": "a", "name": "b"})"), "`name` is given twice in one object");
   EXPECT_EQ(errorOf(R"({"base": "a2"})"), "`name` is missing");
   EXPECT_EQ(errorOf(R"({"name": "a", "base": null})"), "`base` is missing");
-  EXPECT_EQ(errorOf(R"({"name": "a", "base": "a"})"), "`base` comes back to `a`");
-  EXPECT_EQ(errorOf(R"({"name": "a", "base": "b"})"), "`base` is `b`, which is no machine");
+  EXPECT_EQ(errorOf(R"({"name": "a", "base": "a"})"), "`base` leads back to `a`");
+  EXPECT_EQ(errorOf(R"({"name": "a", "base": "b"})"), "`base` is `b`, which is not a machine");
   EXPECT_EQ(errorOf(R"({"name": "a", "base": "schema"})"),
-            "`base` is `schema`, which is no machine");
+            "`base` is `schema`, which is not a machine");
   EXPECT_EQ(errorOf(R"({"name": "a", "base": "b"})", {{"b", R"({"name": "b", "base": "a"})"},
                                                       {"a", R"({"name": "a", "base": "b"})"}}),
-            "its base `b`: `base` comes back to `a`");
+            "its base `b`: `base` leads back to `a`");
   EXPECT_EQ(errorOf(R"({"name": "a", "base": "b"})", {{"b", R"({"name": "b"})"}}),
             "its base `b`: `summary` is missing");
 }
@@ -205,7 +205,7 @@ TEST(Machine, ErrorsOfValues) {
       {R"("memories": [{"place": "vec"}, {"place": "vec"}])",
        "`memories[1]` describes `vec` again"},
       {R"("memories": [{"place": "scaleleft", "remove": true}])",
-       "`memories[0]` removes what the base does not have"},
+       "`memories[0]` removes an item that the base does not have"},
       {R"("memories": [{"place": "scale", "remove": true}])",
        "`moves[8].to` is `scale`, which is not among the memories"},
       {R"("memories": [{"place": "scaleleft"}])", "`memories[8].bytes` is missing"},
@@ -229,7 +229,7 @@ TEST(Machine, ErrorsOfValues) {
       {R"("instructions": {"tadd": [["f32", 3]]})", "`instructions.tadd[0][1]` is 3, not one of "},
       {R"("instructions": {"tadd": [{}]})", "`instructions.tadd[0]` is an object, not one of "},
       {R"("missing": {"tadd": "broken"})",
-       "`missing.tadd` says why it is missing, but `instructions` has it"},
+       "`missing.tadd` gives a reason why it is missing, but it is listed in `instructions`"},
       {R"("crossCore": {"reserved": [16]})",
        "`crossCore.reserved[0]` is 16, but there are 16 flags"},
       {R"("variants": [{"name": "910b1", "cores": [{"kind": "gpu", "count": 1}]}])",

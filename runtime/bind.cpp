@@ -124,7 +124,7 @@ bool Binder::bindNamedDims() {
 
 bool Binder::checkArray(const Param &param, const PtlArray *array) {
   if (!array)
-    return fail(PTL_ERROR_ARGUMENT, describe(param) + " is given no array");
+    return fail(PTL_ERROR_ARGUMENT, describe(param) + " is not given an array");
   if (!checkElem(param, *array) || !checkRank(param, *array) || !checkExtents(param, *array))
     return false;
   bool empty = elementCount(array->rank, array->extents) == 0;
@@ -270,8 +270,8 @@ bool Binder::settlePending() {
 bool Binder::checkAllBound() {
   for (size_t i = 0; i < entry_.dims.size(); ++i)
     if (!binding_.dims[i])
-      return fail(PTL_ERROR_UNBOUND,
-                  "no argument fixes the dimension `" + entry_.dims[i].name + "`; give it by name");
+      return fail(PTL_ERROR_UNBOUND, "no argument determines the dimension `" +
+                                         entry_.dims[i].name + "`; give it by name");
   if (pending_.empty())
     return true;
   // Every name has a value, and still the expression has none: it overflows or divides by zero.
@@ -302,11 +302,12 @@ bool Binder::checkStrides(const Param &param, const PtlArray &array, bool empty)
     if (param.strides == PTL_STRIDES_DENSE) {
       if (array.extents[axis] != 1 && array.strides[axis] != dense)
         return fail(PTL_ERROR_STRIDES,
-                    describe(param) + " is to be dense, but the strides of the argument are " +
+                    describe(param) + " must be dense, but the strides of the argument are " +
                         formatShape(array.rank, array.strides) + " for the shape " +
                         formatShape(array.rank, array.extents));
       if (__builtin_mul_overflow(dense, array.extents[axis], &dense))
-        return fail(PTL_ERROR_SHAPE, describe(param) + " is given more elements than memory holds");
+        return fail(PTL_ERROR_SHAPE,
+                    describe(param) + " is given more elements than fit into memory");
       continue;
     }
     static const std::string text = "the declared stride";
@@ -370,7 +371,7 @@ bool Binder::wantedExtents(const Param &param, Extents &extents) {
   // Sizes in bytes stay below 2^63 for elements of up to 64 bits, so later products do not
   // overflow.
   if (elementCount(static_cast<int64_t>(extents.rank), extents.values.data()) > (int64_t(1) << 56))
-    return fail(PTL_ERROR_SHAPE, describe(param) + " has more elements than memory holds: " +
+    return fail(PTL_ERROR_SHAPE, describe(param) + " has more elements than fit into memory: " +
                                      formatShape(extents.rank, extents.values.data()));
   return true;
 }

@@ -110,7 +110,7 @@ Failure checkCall(const PtlEntry &entry, const CallArguments &all, CallMemory &m
 /// What a call that was stopped says.
 [[gnu::cold]] Failure failureOf(const Entry &info, PtlContext &context, int32_t status) {
   if (!context.failure)
-    return {status, "`" + info.name + "` stopped without saying why", info.file, info.line};
+    return {status, "`" + info.name + "` stopped without a reason", info.file, info.line};
   Failure failure = std::move(context.failure);
   failure.message = "`" + info.name + "`: " + failure.message;
   if (failure.file.empty())
@@ -138,8 +138,9 @@ Failure openManifest(const char *manifest, PtlLookup lookup, void *user, PtlLibr
       void *address = lookup(user, variant.symbol.c_str());
       if (!address)
         return {PTL_ERROR_MANIFEST,
-                "the manifest names the symbol `" + variant.symbol + "`, which is not there", "",
-                0};
+                "the manifest names the symbol `" + variant.symbol +
+                    "`, which the library does not contain",
+                "", 0};
       loaded.functions.push_back(reinterpret_cast<PtlEntryFn>(address));
       loaded.variantTexts.push_back(variant.describe(entry));
     }
@@ -158,7 +159,8 @@ Failure openLibrary(const char *path, std::unique_ptr<PtlLibrary> &library) {
   auto *manifest = static_cast<const char *>(dlsym(library->handle, "ptl_manifest"));
   if (!manifest)
     return {PTL_ERROR_MANIFEST,
-            std::string("`") + path + "` holds no manifest: it was not compiled from PTL", "", 0};
+            std::string("`") + path + "` contains no manifest: it was not compiled from PTL", "",
+            0};
   PtlLookup lookup = [](void *handle, const char *symbol) { return dlsym(handle, symbol); };
   return openManifest(manifest, lookup, library->handle, *library);
 }

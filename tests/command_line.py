@@ -198,7 +198,7 @@ def element_types(tools: Tools, folder: pathlib.Path) -> None:
     ]
     for command, *words in refused:
         outcome = tools.run(command, "generic.ptl", *words, cwd=folder)
-        expect(outcome.code == 1 and "`u16` is no element type for `T: float`" in outcome.stderr, words, outcome)
+        expect(outcome.code == 1 and "`u16` is not an element type for `T: float`" in outcome.stderr, words, outcome)
     outcome = tools.run("run", "generic.ptl", "--entry", "turned", "N=2", "x=ones", cwd=folder)
     expect(outcome.code == 0 and "i32[2]" in outcome.stdout, outcome)
     outcome = tools.run("build", "generic.ptl", "--entry", "turned", "--target", "a3", "--emit=pto", cwd=folder)

@@ -98,7 +98,7 @@ def simulated_times(tools: Tools, folder: pathlib.Path) -> None:
     once = tools.run(*call, "halved", "-D", "most=20", "--json", cwd=folder)
     expect(json.loads(once.stdout)["decisions"] == {"rounds.ptl:5": "the loop runs once"}, once)
     later = tools.run(*call, "later", "--json", cwd=folder)
-    expect(json.loads(later.stdout)["decisions"] == {"rounds.ptl:23": "the loop ends where data first decides"}, later)
+    expect(json.loads(later.stdout)["decisions"] == {"rounds.ptl:23": "the loop ends at the first exit that depends on data"}, later)
     kernels = [len(json.loads(tools.run(*call, "until", *words, "--json", cwd=folder).stdout)["launches"])
                for words in ([], ["least=0.2"])]
     expect(kernels[1] > kernels[0], "a number that is given decides, one that is not is some number", kernels)

@@ -54,12 +54,12 @@ def example(tools: Tools, kind: str, safety: str):
         made = path.read_text()
         if safety == "certain":
             after = made
-            if outcome.code or not re.search(r"[1-9]\d* fix(es)? made$", outcome.stderr):
+            if outcome.code or not re.search(r"[1-9]\d* fix(es)? applied$", outcome.stderr):
                 return f"exit code {outcome.code} after `--fix`:\n{outcome.stderr}"
         else:
             if made != text:
                 return "`--fix` makes a fix that is not certain:\n" + difference(text, made, source.name)
-            if (outcome.code == 0) != (not errors_of(found)) or "left to you" not in outcome.stderr:
+            if (outcome.code == 0) != (not errors_of(found)) or "that may change the meaning of the program not applied" not in outcome.stderr:
                 return f"exit code {outcome.code} after `--fix`:\n{outcome.stderr}"
             shown = tools.run("check", "--show-fixes", *arguments, path).stdout
             if f"maybe: {fixes[0]['title']}\n- " not in shown and f"maybe: {fixes[0]['title']}\n+ " not in shown:
@@ -163,7 +163,7 @@ def others_stay(tools: Tools):
         outcome = tools.run("check", "--fix", own)
         if other.read_text() != wrong or "if n != 0" not in own.read_text():
             return f"`--fix` changes {'what is imported' if other.read_text() != wrong else 'nothing'}\n{outcome.stderr}"
-        if "1 fix made; 1 fix not made in imported files" not in outcome.stderr:
+        if "1 fix applied; 1 fix not applied to imported files" not in outcome.stderr:
             return outcome.stderr
         outcome = tools.run("check", "--fix", own, other)
         return None if outcome.code == 0 and "if n != 0" in other.read_text() else outcome.stderr

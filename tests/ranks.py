@@ -88,7 +88,7 @@ pub program stdin[N, M](x: f32[N, M] over chip by N) -> (y: f32[N, M] over chip 
     y = x + x
 }
 """)
-    expect(done.code == 2 and "ranks have no standard input" in done.stderr, done)
+    expect(done.code == 2 and "MPI ranks cannot read standard input" in done.stderr, done)
 
 
 def has_mpi(build):

@@ -147,7 +147,7 @@ def keeper_is_stopped(tools, folder):
         time.sleep(0.02)
     for keeper in found:
         os.kill(keeper, signal.SIGSTOP)
-    run.fails("is stopped by a signal")
+    run.fails("was stopped by a signal")
 
 
 def killed_before_mpi_begins(tools, folder):
@@ -186,20 +186,20 @@ def nobody_notices_in_a_transfer(tools, folder):
 
 
 def stopped(tools, folder):
-    Run(tools, folder, "receive1:2:stop").fails(r"E0805.*chip 2 \(process \d+\) is stopped by a signal")
+    Run(tools, folder, "receive1:2:stop").fails(r"E0805.*chip 2 \(process \d+\) was stopped by a signal")
 
 
 def stopped_before_mpi_begins(tools, folder):
-    Run(tools, folder, "begin:1:stop").fails(r"E0805.*chip 1 \(process \d+\) is stopped by a signal")
+    Run(tools, folder, "begin:1:stop").fails(r"E0805.*chip 1 \(process \d+\) was stopped by a signal")
 
 
 def mpirun_is_stopped(tools, folder):
-    Run(tools, folder, "begin:2:stop-parent").fails(r"E0805.*mpirun \(process \d+\) is stopped by a signal")
+    Run(tools, folder, "begin:2:stop-parent").fails(r"E0805.*mpirun \(process \d+\) was stopped by a signal")
 
 
 def message_is_lost(tools, folder):
     """All wait, and nothing moves."""
-    Run(tools, folder, "send1:1:lose", options=["--patience", "2"]).fails("E0805.*nothing has moved for 2 seconds", "waits for chip")
+    Run(tools, folder, "send1:1:lose", options=["--patience", "2"]).fails("E0805.*no data has arrived for 2 seconds", "waits for chip")
 
 
 def killed_after_success(tools, folder):
@@ -277,7 +277,7 @@ def by_hand_others_come_later(tools, folder):
 
 
 def by_hand_stopped(tools, folder):
-    Run(tools, folder, "receive1:2:stop", by_hand=True).fails(r"rank 2 \(process \d+\) is stopped by a signal")
+    Run(tools, folder, "receive1:2:stop", by_hand=True).fails(r"rank 2 \(process \d+\) was stopped by a signal")
 
 
 if __name__ == "__main__":

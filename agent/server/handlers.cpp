@@ -41,7 +41,7 @@ Json answerExplain(const ServerCall &call, bool &isError) {
     Json answer = refusal("there is no diagnostic `" + code.substr(0, 40) + "`");
     for (std::string_view similar : similarCodes(code, 3))
       answer["next"].push_back(
-          stepOf("explain", {{"code", similar}}, "a code that is written alike", "its page"));
+          stepOf("explain", {{"code", similar}}, "a similar code", "its page"));
     return answer;
   }
   Json answer = {{"version", 1},
@@ -59,7 +59,7 @@ Json answerExplain(const ServerCall &call, bool &isError) {
       answer["summary"] = code + ": " + info.message;
     }
   answer["next"].push_back(stepOf("search_docs", {{"query", answer["name"]}},
-                                  "sections of the documents about it", "the rules behind it"));
+                                  "the sections of the documents about it", "the rules behind it"));
   return answer;
 }
 
@@ -84,7 +84,7 @@ static Json searchAnswer(const ServerCall &call, const std::vector<std::string> 
                                        {"byte_count", std::min<size_t>(part.bytes, 8000)}},
                                       part.title, std::to_string(part.bytes) + " bytes to read"));
   }
-  answer["summary"] = found.empty() ? "nothing has these words: " + query.substr(0, 100)
+  answer["summary"] = found.empty() ? "no document contains these words: " + query.substr(0, 100)
                                     : std::to_string(found.size()) +
                                           " parts, the best: " + found.front().title + " in " +
                                           found.front().page->uri;
@@ -106,14 +106,14 @@ Json answerApplyFix(const ServerCall &call, bool &isError) {
   isError = true;
   if (!fix)
     return refusal("there is no fix `" + id.substr(0, 40) +
-                   "`: answers of check, format, cost and tune name them");
+                   "`: the answers of check, format, cost and tune list the fixes");
   std::optional<Json> done = applyFix(*fix, call.roots, problem);
   Json again = (*fix)["again"];
   if (!done) {
     Json answer = refusal(problem);
     answer["next"].push_back(stepOf(again["tool"].get_ref<const std::string &>().c_str(),
-                                    again["arguments"], "asks again, for the file as it is",
-                                    "a fix that fits"));
+                                    again["arguments"], "calls the tool again for the current file",
+                                    "a fix for the current file"));
     return answer;
   }
   isError = false;
@@ -121,9 +121,9 @@ Json answerApplyFix(const ServerCall &call, bool &isError) {
   if (answer.contains("text") && again["arguments"].contains("text"))
     again["arguments"]["text"] = answer["text"];
   answer["summary"] = "done: " + answer["title"].get<std::string>();
-  answer["next"] = Json::array(
-      {stepOf(again["tool"].get_ref<const std::string &>().c_str(), again["arguments"],
-              "says what is left to do", "whether it is what was promised, and the next change")});
+  answer["next"] =
+      Json::array({stepOf(again["tool"].get_ref<const std::string &>().c_str(), again["arguments"],
+                          "reports what is left to do", "the new time, and the next change")});
   answer["more"] = Json::array();
   return answer;
 }
@@ -154,7 +154,7 @@ Json answerMore(const ServerCall &call, bool &isError) {
   } else {
     isError = true;
     return refusal("there is no document `" + uri.substr(0, 100) +
-                   "`: answers name theirs, and the latest are kept; ask again");
+                   "`: only the documents of the latest answers are kept; call the tool again");
   }
   std::string part;
   if (call.arguments.has(ArgumentId::Part)) {
@@ -168,7 +168,7 @@ Json answerMore(const ServerCall &call, bool &isError) {
     } catch (const std::exception &) {
       isError = true;
       return refusal("the document has no part `" + pointer.substr(0, 100) +
-                     "`: a pointer to a part of JSON is written /costs/0/statements");
+                     "`: write a JSON pointer such as /costs/0/statements");
     }
     text = part;
   }

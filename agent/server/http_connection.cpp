@@ -138,13 +138,13 @@ static bool areSame(std::string_view a, std::string_view b) {
 int HttpConnection::refusedBy(std::string &why) const {
   // Pages in a browser may name this machine by a name of their own.
   if (!isLoopback(header("host"))) {
-    why = "the server is asked at 127.0.0.1";
+    why = "the server only answers requests to 127.0.0.1";
     return 403;
   }
   if (std::string origin = header("origin"); !origin.empty()) {
     size_t slashes = origin.find("://");
     if (slashes == origin.npos || !isLoopback(std::string_view(origin).substr(slashes + 3))) {
-      why = "pages of other machines may not use the server";
+      why = "pages of other origins may not use the server";
       return 403;
     }
   }
@@ -175,7 +175,7 @@ void HttpConnection::handle() {
   if (parser_.method == HTTP_POST)
     return post();
   if (parser_.method != HTTP_DELETE)
-    return respondError(405, "messages are posted; the server sends none by itself",
+    return respondError(405, "send messages with POST; the server sends no messages of its own",
                         "Allow: POST, DELETE\r\n");
   std::string id = header("mcp-session-id");
   if (!server_.session(id))

@@ -75,13 +75,13 @@ std::string Jobs::Job::whyNoAnswer() const {
     return startProblem;
   if (timedOut)
     return "the call took more than " + std::to_string(kMostMilliseconds / 60000) +
-           " minutes and was ended: ask for less";
+           " minutes and was ended: request less work";
   if (signal == SIGKILL)
-    return "the compiler was killed, probably for want of memory: ask for less";
+    return "the compiler was killed, probably because memory ran out: request less work";
   return "the compiler ended without an answer (" +
          (signal ? "signal " + std::to_string(signal) : "exit code " + std::to_string(status)) +
-         "), which is its own fault: other calls are not affected; `ptlc check` with the same file "
-         "shows more";
+         "), which is an error in the compiler; other calls are not affected; `ptlc check` with "
+         "the same file shows more";
 }
 
 void Jobs::Job::tellEnd() {
@@ -154,7 +154,7 @@ void Jobs::spawn(Job *job) {
   if (failed) {
     job->hasEnded = job->isDrained = true;
     job->startProblem = "`" + program + "` cannot be started (" + uv_strerror(failed) +
-                        "): this program belongs beside `ptlc`, and `./dev` builds it";
+                        "): this program must be in the folder of `ptlc`; `./dev` builds it";
     return job->tellEnd();
   }
   uv_buf_t line = uv_buf_init(job->request.data(), static_cast<unsigned>(job->request.size()));

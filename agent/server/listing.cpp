@@ -137,14 +137,14 @@ std::string instructions(const Roots &roots) {
   std::string text =
       "PTL is a language for tile programs: kernels and whole programs for this processor and for "
       "chips, which are simulated. "
-      "Begin with `check`. Each answer has `summary`, `next` (what to do, with the arguments to "
-      "give and what it would gain; the best first) and `more` (longer documents: "
-      "resources, or the tool `more`). To make a kernel faster: `cost`, then `apply_fix` with the "
-      "id that it names first, then `cost` again, until it names none; then `tune` where "
-      "there are tunables. Changes that `cost` names were tried: the changed program compiles, is "
-      "proved, and takes the time that is said. "
-      "Lengths come from `values`, from `bench` blocks in the file, or are assumed. Files may be "
-      "used in these folders alone:";
+      "Begin with `check`. Each answer has `summary`, `next` (suggested calls with their arguments "
+      "and expected gain, best first) and `more` (longer documents, to be read as resources or "
+      "with the tool `more`). To make a kernel faster, call `cost`, then `apply_fix` with the "
+      "first id of its answer, then `cost` again, until it suggests no change; then call `tune` if "
+      "there are tunables. Every change that `cost` suggests was tried: the changed program "
+      "compiles, is proved correct, and takes the reported time. "
+      "Lengths come from `values`, from `bench` blocks in the file, or are assumed. Only files in "
+      "these folders can be used:";
   for (const std::string &folder : roots.folders())
     text += " " + folder;
   return text;

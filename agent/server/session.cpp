@@ -67,7 +67,7 @@ bool Session::receive(const Json &message, const Send &send) {
     return request(*method, params, id, send);
   } catch (const std::exception &failure) {
     send(errorMessage(id, RpcError::Internal,
-                      std::string("a fault of the server: ") + failure.what()));
+                      std::string("internal error of the server: ") + failure.what()));
     return false;
   }
 }

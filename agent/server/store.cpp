@@ -108,7 +108,8 @@ std::optional<Json> applyFix(const Json &fix, const Roots &roots, std::string &p
       return std::nullopt;
     }
     if (contentName(file.before) != digest.get_ref<const std::string &>()) {
-      problem = "`" + roots.shown(path) + "` has changed since the fix was made for it: ask again";
+      problem = "`" + roots.shown(path) +
+                "` has changed since the fix was made for it: call the tool again";
       return std::nullopt;
     }
     if (!makeEdits(fix["edits"], file)) {

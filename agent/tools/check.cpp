@@ -50,7 +50,7 @@ void runCheck(Call &call, Answer &answer) {
   for (const Diagnostic &each : source->sink.all())
     if (each.severity == Severity::Error && each.fixes.empty()) {
       answer.next("explain", {{"code", diagInfo(each.id).code}},
-                  "no repair is known: " + each.message, {"the reason, and a repaired example"});
+                  "no fix is available: " + each.message, {"the reason, and a repaired example"});
       break;
     }
   if (errors != 0)
@@ -58,12 +58,12 @@ void runCheck(Call &call, Answer &answer) {
   Json file = argumentsFor(call, of(ArgumentId::File) | of(ArgumentId::Text));
   if (size_t tests = countOf(*source, {DeclKind::Test, DeclKind::Property}))
     answer.next("test", file, counted(tests, "block") + " of tests",
-                {"whether it computes what it should"});
+                {"whether its results are right"});
   if (countOf(*source, {DeclKind::Kernel, DeclKind::ManualKernel, DeclKind::Program}))
     answer.next("cost",
                 argumentsFor(call, of(ArgumentId::File) | of(ArgumentId::Text) |
                                        of(ArgumentId::Target) | of(ArgumentId::Values)),
-                "predicts the time and tries changes", {"known when they are tried"});
+                "predicts the time and tries changes", {"only known once they are tried"});
 }
 
 void runFormat(Call &call, Answer &answer) {

@@ -115,9 +115,9 @@ static void addFurtherSteps(const Call &call, const CallableDecl &decl, Answer &
   arguments["entry"] = decl.name;
   if (hasChoice(decl))
     answer.next("tune", arguments, "searches all values of the tunables of `" + decl.name + "`",
-                {"known when they are tried"});
+                {"only known once they are tried"});
   answer.next("sim", arguments, "shows what `" + decl.name + "` waits for",
-              {"the causes, and what each costs"});
+              {"the causes, and the time that each costs"});
 }
 
 void runCost(Call &call, Answer &answer) {
@@ -217,13 +217,13 @@ void runLedger(Call &call, Answer &answer) {
                    std::to_string(chosen.size()) + " entries fit " + ledger.machine;
   if (!statements.empty())
     answer.summary += "; " + std::to_string(statements.size()) +
-                      " statements are done in parts: " + statementsText(statements);
+                      " statements are computed in parts: " + statementsText(statements);
   answer.keep("ledger.json",
               "every buffer with its address, bytes and life (docs/schemas/ledger.json)", document);
   answer.keep("ledger.txt", "the same as tables", statementsText(statements) + ledgerText(ledger),
               "text/plain");
-  answer.next("cost", argumentsFor(call, kSubject), "says what that takes, and tries changes",
-              {"known when they are tried"});
+  answer.next("cost", argumentsFor(call, kSubject), "predicts the time, and tries changes",
+              {"only known once they are tried"});
 }
 
 // ---- In time ------------------------------------------------------------------------------------
@@ -286,7 +286,7 @@ void runSim(Call &call, Answer &answer) {
   if (!isKnown)
     return answer.refuse("no time is known: " + problem);
   answer.next("cost", argumentsFor(call, kSubject), "tries changes that take these waits away",
-              {"known when they are tried"});
+              {"only known once they are tried"});
 }
 
 } // namespace ptl::agent

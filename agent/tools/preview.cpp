@@ -98,7 +98,7 @@ void runPreview(Call &call, Answer &answer) {
     answer.next(
         "check",
         argumentsFor(call, of(ArgumentId::File) | of(ArgumentId::Text) | of(ArgumentId::Target)),
-        "says what keeps it from being compiled", {"the reason, and repairs"});
+        "reports why it cannot be compiled", {"the reason, and repairs"});
     return answer.refuse(why);
   }
   const Json &result = reply["result"];

@@ -213,8 +213,7 @@ void runRun(Call &call, Answer &answer) {
   for (const Json &each : results.list)
     answer.summary += "; " + each["name"].get<std::string>() + ": " +
                       each["type"].get<std::string>() + each["extents"].dump();
-  answer.next("test", file, "runs what the file says about it",
-              {"whether it computes what it should"});
+  answer.next("test", file, "runs the tests of the file", {"whether its results are right"});
 }
 
 } // namespace ptl::agent

@@ -233,7 +233,7 @@ static Json diagnosticJson(const Call &call, const Source &source, const Diagnos
         {{"id", id}, {"title", fix.title}, {"safety", fixSafetyName(fixInfo(fix.id).safety)}});
     answer.next("apply_fix", {{"id", id}}, fix.title,
                 {fix.isCertain() ? std::string("removes ") + code
-                                 : std::string("removes ") + code + ", if that is what was meant"});
+                                 : std::string("removes ") + code + ", if that was meant"});
   }
   Json json = {{"code", code},
                {"severity", diagnostic.severity == Severity::Error     ? "error"

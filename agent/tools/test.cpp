@@ -100,9 +100,8 @@ void runTest(Call &call, Answer &answer) {
       answer.summary += " with " + failure["shape"].dump();
   }
   if (document["failed"] == 0)
-    return answer.next("cost", file,
-                       "it computes what it should; predicts the time and tries changes",
-                       {"known when they are tried"});
+    return answer.next("cost", file, "its results are right; predicts the time and tries changes",
+                       {"only known once they are tried"});
   Json again = file;
   again["filter"] = answer.body["failures"][0]["name"];
   again["executors"] = Json::array({answer.body["failures"][0]["executor"]});

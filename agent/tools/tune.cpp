@@ -18,12 +18,12 @@ static std::string whyNoChoice(const CallableDecl &decl, const EntryTuning &tuni
   for (const Tunable &tunable : decl.tunables)
     if (tunable.domain.size() > 1)
       return "`" + decl.name +
-             "` has nothing to tune: `values` gives each tunable one value; leave those out";
+             "` has nothing to tune: `values` gives each tunable one value; omit these values";
   if (decl.tunables.empty())
     return "`" + decl.name +
            "` has no tunables: declare one with a domain, as in `tune ROWS: [4, 8, 16] = 8`, and "
            "use it in "
-           "`tiles(R, ROWS)`; or ask `cost`, which tries sizes that are written in the text";
+           "`tiles(R, ROWS)`; or call `cost`, which tries other sizes for numbers in the source";
   return "no tunable of `" + decl.name + "` has a domain: give one several values, as in `tune " +
          decl.tunables.front().local->name + ": [4, 8, 16] = 8`";
 }
@@ -64,13 +64,13 @@ void runTune(Call &call, Answer &answer) {
   std::vector<Wanted> variants = wantedVariants(*decl, wantedOf(call));
   if (variants.size() != 1)
     return answer.refuse(
-        "`values` gives several values for one name, and a schedule is for all of them");
+        "`values` gives several values for one name, but one schedule would apply to all of them");
   auto start = std::chrono::steady_clock::now();
   EntryTuning tuning({*source->program, source->sources, *decl, optionsFor(*source, chip.machine),
                       chip.costs, wantedBy(*decl, variants.front()), sizesFor(call, *decl)});
   if (std::string why = whyNoChoice(*decl, tuning); !why.empty()) {
     answer.next("cost", argumentsFor(call, kSubject), "tries other sizes of tiles and other forms",
-                {"known when they are tried"});
+                {"only known once they are tried"});
     return answer.refuse(why);
   }
   std::string ended;
@@ -81,7 +81,7 @@ void runTune(Call &call, Answer &answer) {
                                                    : "no time is known: " + tuning.unknown());
   if (!result.best)
     return answer.refuse("none of " + std::to_string(result.tries.size()) +
-                         " choices can be had: " + result.tries.front().outcome.reason);
+                         " choices can be compiled: " + result.tries.front().outcome.reason);
   const TuneTry &today = result.tries.front(), &best = result.tries[*result.best];
   TuneReport report{tuning, result, decl->name, chip.machine.name, seconds.count()};
   report.ended = ended;
@@ -91,14 +91,14 @@ void runTune(Call &call, Answer &answer) {
     if (auto found = document.find(member); found != document.end())
       answer.body[member] = *found;
   answer.body["tried"] = result.tries.size();
-  answer.keep(
-      "tune.json",
-      "every choice that was tried, with its time or why it cannot be had (docs/schemas/tune.json)",
-      document.dump(2) + "\n");
+  answer.keep("tune.json",
+              "every choice that was tried, with its time or why it cannot be compiled "
+              "(docs/schemas/tune.json)",
+              document.dump(2) + "\n");
   answer.summary = tuneText(report);
   if (&today == &best) {
     answer.next("cost", argumentsFor(call, kSubject), "tries changes of another form",
-                {"known when they are tried"});
+                {"only known once they are tried"});
     return;
   }
   // The whole text is replaced by one edit, in the form in which the editors get it, too.

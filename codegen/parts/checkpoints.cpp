@@ -106,7 +106,8 @@ std::string whyNotFrom(const PlacedProgram &placed, const Manifest &manifest, co
   if (!loop)
     return "`" + placed.decl->name + "` has no loop with checkpoints";
   if (manifest.program != placed.decl->name)
-    return "it is of the program `" + manifest.program + "`, not of `" + placed.decl->name + "`";
+    return "it belongs to the program `" + manifest.program + "`, not of `" + placed.decl->name +
+           "`";
   Sizes known = sizes ? *sizes : sizesNamed(placed, manifest.sizes);
   std::optional<std::vector<Variable>> state = stateOf(placed, *loop, known);
   if (!state)
@@ -301,7 +302,7 @@ std::optional<int64_t> LoopCheckpoints::begin(std::string &why, bool &isShared) 
     return std::nullopt;
   }
   if (why = whyNotFrom(placed_, from_, &sizes_); !why.empty()) {
-    why = "the run cannot go on from `" + fromFolder_ + "`: " + why;
+    why = "the run cannot resume from `" + fromFolder_ + "`: " + why;
     return std::nullopt;
   }
   for (size_t damaged = 0; isFirst() && damaged < tried_; ++damaged)

@@ -88,7 +88,7 @@ TEST(Choices, WhatIsRefusedSaysWhy) {
       errorsOf("    if n > 2 { total = all_reduce(sum(x, axis: 0), over: chip) }\n").find("E1"),
       std::string::npos);
   expect("    if there[0] > 1 { total = total + 1 }\n",
-         "E1005 this `if` cannot be done on parts: its condition is on chip 0 only");
+         "E1005 this `if` cannot be executed on parts: its condition is on chip 0 only");
   expect("    if sum(x, axis: [0, 1])[0, 0] > 1 { total = total + 1 }\n", "E1001");
   expect(
       "    if n > 2 { total = sum(x, axis: 0) }\n",
@@ -100,7 +100,7 @@ TEST(Choices, WhatIsRefusedSaysWhy) {
          "    total = total + all_reduce(t, over: chip)\n",
          "E1010 the value is a partial sum");
   expect("    let t = if n > 2 { rows = x + 1\n total } else { total + 1 }\n    total = t\n",
-         "one that has a value assigns nothing outside of its arms");
+         "an `if` with a value must not assign variables declared outside of its arms");
   expect("    for i in 0..n { if i > 2 { total = sum(x, axis: 0) } }\n", "E1010");
 }
 
@@ -112,10 +112,11 @@ TEST(Choices, NumbersOfDataAreNoSizes) {
     EXPECT_NE(errors.find(why), errors.npos) << body << errors;
   };
   expect("    total = total + i32(half) + i32(m)\n", "W1201");
-  expect("    for i in 0..half { total = total + i32(i) }\n",
-         "E1005 this loop cannot be done on parts: data decide how often it goes round");
+  expect(
+      "    for i in 0..half { total = total + i32(i) }\n",
+      "E1005 this loop cannot be executed on parts: the number of its iterations depends on data");
   expect("    total = total + sum(zeros(i32[m]), axis: 0)\n",
-         "cannot be done on parts: data decide a length of its result");
+         "cannot be executed on parts: a length of its result depends on data");
 }
 
 TEST(Choices, LoopsGoOnAlikeOnAllParts) {
@@ -124,11 +125,11 @@ TEST(Choices, LoopsGoOnAlikeOnAllParts) {
     EXPECT_NE(errors.find(why), errors.npos) << body << errors;
   };
   expect("    while there[0] > 1 { total = total + 1 }\n",
-         "E1005 this `while` cannot be done on parts: its condition is on chip 0 only");
+         "E1005 this `while` cannot be executed on parts: its condition is on chip 0 only");
   expect("    while total[0, 0] > 1 { total = sum(x, axis: 0) }\n", "E1009 `total` is the same");
   expect(
       "    for i in 0..n checkpoint \"run\" every 2 { if i > 2 { break }\n total = total + 1 }\n",
-      "goes round as often as its range says");
+      "must run over its whole range");
 }
 
 TEST(Choices, ReturnsFromLoopsAreRefused) {

@@ -149,33 +149,33 @@ TEST(PoolRules, AreSaid) {
     EXPECT_EQ(errors(each).find("E1"), std::string::npos) << errors(each);
   std::vector<std::pair<std::string, std::string>> wrong = {
       {loop("s = if p < find(kv, rows) { kv[p] } else { keep(kv, sum(rows, axis: 0)[0, :]) }"),
-       "rows of `find` as a whole"},
-      {loop(adds) + loop(adds), "rows of `find` as a whole"},
-      {loop(loop(adds), "for q in 0..2"), "ended with before"},
+       "depends on all rows of `find`"},
+      {loop(adds) + loop(adds), "depends on all rows of `find`"},
+      {loop(loop(adds), "for q in 0..2"), "an earlier run of the loop over the pages"},
       {loop(use, "for p in 1..P"), "`for p in 0..P`"},
       {loop("s = if p < find(kv, rows) { kv[p] } else { keep(kv, rows[0, :]) }"),
-       "rows of `find` as a whole"},
+       "depends on all rows of `find`"},
       {loop("s = if p < find(kv, rows) { kv[p] } else { rows[p, :] }"),
-       "ends with `keep(kv, page)`"},
+       "end with `keep(kv, page)`"},
       {loop("s = if p < find(kv, rows) { rows[p, :] } else { keep(kv, rows[p, :]) }"),
-       "it is taken and nothing else"},
+       "must only take it"},
       {loop("s = if p + 1 < find(kv, rows) { kv[p] } else { keep(kv, rows[p, :]) }"),
-       "it is taken and nothing else"},
-      {loop("s = s + f32(find(kv, rows))"), "in no `if` that takes one page"},
-      {loop("s = keep(kv, rows[p, :])"), "in no `if` that takes one page"},
+       "must only take it"},
+      {loop("s = s + f32(find(kv, rows))"), "not in an `if` that takes one page"},
+      {loop("s = keep(kv, rows[p, :])"), "not in an `if` that takes one page"},
       {loop("s = if m < find(kv, rows) { kv[m] } else { keep(kv, rows[p, :]) }"),
        "`for p in 0..P`"},
-      {"    s = s + kv\n", "no value that all parts know"},
+      {"    s = s + kv\n", "its value is not known to all parts"},
       {"    var t = 0\n    while t < 3 {\n        t = t + 1\n        let start = s\n        for p "
        "in 0..P { s = if p < "
        "find(kv, rows) { kv[p] } else { keep(kv, rows[p, :] + f32(t)) } }\n        s = s + start\n "
        "   }\n",
-       "a `while` around it carries"},
+       "a variable of a `while` around it"},
       {"    for t in 0..3 checkpoint \"run\" every 1 {\n        var a = s\n        for p in 0..P { "
        "a = if p < "
        "find(kv, rows) { kv[p] } else { keep(kv, rows[p, :] + s) } }\n        s = s + 1.0\n        "
        "s = s + a * 0.0\n    }\n",
-       "loop with checkpoints carries"},
+       "a variable of a loop with checkpoints"},
   };
   for (const auto &[body, why] : wrong)
     EXPECT_NE(errors(body).find(why), std::string::npos) << body << errors(body);

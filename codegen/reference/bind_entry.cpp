@@ -238,13 +238,13 @@ void EntryBinder::bind(const std::vector<Value> &args, const RunOptions &options
   for (const DimParam &dim : decl_.dims) {
     auto value = run_.symbolValue(dim.symbol);
     if (!value)
-      mismatch(dim.name, "no argument fixes this dimension");
+      mismatch(dim.name, "no argument determines this dimension");
     if (*value < 0)
       mismatch(dim.name, "a dimension cannot be " + std::to_string(*value));
   }
   for (const TypeParam *param : decl_.typeParams) {
     if (!elems_.count(param))
-      mismatch(param->name, "no argument fixes this element type");
+      mismatch(param->name, "no argument determines this element type");
     run_.frame().elems.push_back(elems_[param]);
   }
   run_.frame().prefix = prefix_.value_or(std::vector<int64_t>());

@@ -156,7 +156,7 @@ void Resolver::read(const std::vector<std::string> &words) {
     size_t equals = word.find('=');
     std::string name = word.substr(0, equals);
     if (equals == word.npos) {
-      fail(word, "write `name=value`; `--entry NAME` says what is to run");
+      fail(word, "write `name=value`; `--entry NAME` selects the entry to run");
       continue;
     }
     std::string value = word.substr(equals + 1);
@@ -195,7 +195,7 @@ void Resolver::readFile(const rt::Param &param, const std::string &path) {
     std::optional<rt::OwnedArray> described =
         rt::OwnedArray::reserve(file->elem(), file->extents());
     if (!described)
-      return fail(param.name, "there is no memory for an array of this size");
+      return fail(param.name, "not enough memory for an array of this size");
     array = std::move(*described);
     later_[param.name] = std::move(file);
   }
@@ -311,7 +311,7 @@ bool Resolver::assume(const rt::Param &param, RunInputs &inputs) {
   // No values are needed, so the memory is only reserved and never touched.
   std::optional<rt::OwnedArray> array;
   if (!(array = rt::OwnedArray::reserve(elemOf(param), *extents)))
-    fail(param.name, "there is no memory for an array of this size");
+    fail(param.name, "not enough memory for an array of this size");
   if (array) {
     inputs.arrays.push_back(std::move(*array));
     inputs.hasValues.push_back(false);
@@ -325,7 +325,7 @@ std::optional<rt::OwnedArray> Resolver::make(const rt::Param &param, const std::
   if (!recipe) {
     fail(param.name,
          "`" + text +
-             "` is no array: write @FILE.npy, random(seed: 1, low: 0, high: 1), zeros or ones");
+             "` is not an array: write @FILE.npy, random(seed: 1, low: 0, high: 1), zeros or ones");
     return std::nullopt;
   }
   std::optional<std::vector<int64_t>> extents = extentsOf(param);
@@ -334,7 +334,7 @@ std::optional<rt::OwnedArray> Resolver::make(const rt::Param &param, const std::
   PtlElem elem = elemOf(param);
   std::optional<rt::OwnedArray> array = rt::OwnedArray::make(elem, *extents);
   if (!array) {
-    fail(param.name, "there is no memory for an array of this size");
+    fail(param.name, "not enough memory for an array of this size");
     return std::nullopt;
   }
   ElemKind kind = *kindOf(elem);
@@ -402,7 +402,7 @@ bool Resolver::checkStored() {
     if (!info || info->size() > 0)
       continue;
     fail(param.name, std::string("arrays of `") + info->name +
-                         "` cannot leave a program: take `i8`, and convert it within");
+                         "` cannot be results of a program: return `i8`, and convert inside");
     isStored = false;
   }
   return isStored;

@@ -157,7 +157,7 @@ rt::Failure CompiledExecutor::allocate(const rt::Entry &entry, const rt::CallArg
     auto *make = simulation.values ? rt::OwnedArray::make : rt::OwnedArray::reserve;
     std::optional<rt::OwnedArray> array = make(static_cast<PtlElem>(shape.elem), shape.extents);
     if (!array)
-      return {PTL_ERROR_MEMORY, "there is no memory for an output of `" + entry.name + "`", "", 0};
+      return {PTL_ERROR_MEMORY, "not enough memory for an output of `" + entry.name + "`", "", 0};
     outputs.push_back(std::move(*array));
   }
   return {};

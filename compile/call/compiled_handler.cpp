@@ -58,7 +58,7 @@ template <typename Use> auto CompiledCall::withArguments(Use use) const {
 CallResult CompiledCall::call(CompiledExecutor &executor, std::vector<rt::OwnedArray> again) {
   if (outOfMemory_) {
     CallResult result;
-    result.failure = {PTL_ERROR_MEMORY, "there is no memory for the arguments", "", 0};
+    result.failure = {PTL_ERROR_MEMORY, "not enough memory for the arguments", "", 0};
     return result;
   }
   return withArguments([&](const rt::CallArguments &arguments) {

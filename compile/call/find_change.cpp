@@ -224,7 +224,7 @@ public:
     // A stage that stops where the first one ran, or the other way round, has changed the program.
     if (outcome.isStopped != first_.isStopped)
       return outcome.isStopped ? "it stops: " + outcome.why
-                               : "it runs, before it stops: " + first_.why;
+                               : "it runs, but before it stopped with: " + first_.why;
     for (size_t i = 0; !outcome.isStopped && i < first_.arrays.size(); ++i) {
       reference::Agreement agreement{shortest_, scale_, hasFloat_};
       std::string text = reference::firstDifference(first_.arrays[i], outcome.arrays[i], agreement);

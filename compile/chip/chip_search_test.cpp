@@ -73,7 +73,7 @@ TEST(ChipSearch, smallestTilesAreCutAndThenItEnds) {
   }
   EXPECT_EQ(
       search.refusal().tried,
-      (std::vector<std::string>{"what the next point of the grid loads has no buffers of its own",
+      (std::vector<std::string>{"loads for the next point of the grid reuse the present buffers",
                                 "stores and folds are computed in parts of 2 KiB at most",
                                 "tiles are 1/32 of the usual size"}));
   EXPECT_TRUE(search.refusal().wholeTiles);

@@ -56,7 +56,7 @@ static void reportRefuted(const CompileContext &context, const prove::ProofResul
                           mlir::ModuleOp kernel) {
   const prove::Finding &first = proof.findings.front();
   context.log().reportFault(
-      "prove", "the code that it made is wrong: " + first.message() + " (" + first.code() + ")",
+      "prove", "the compiler produced wrong code: " + first.message() + " (" + first.code() + ")",
       kernel, spanOf(first.location), prove::toText(proof));
 }
 

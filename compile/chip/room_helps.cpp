@@ -173,7 +173,7 @@ ChipProgram withWhatAvoidsParts(const CompileContext &context, const ir::EntryBi
 }
 
 static void addHelp(DiagnosticBuilder &builder, const RoomHelp &help) {
-  std::string title = "`" + help.text + "` needs no parts; `--cost` says which takes less time";
+  std::string title = "`" + help.text + "` needs no parts; `--cost` predicts which takes less time";
   if (help.edits.empty())
     builder.help(title);
   else
@@ -198,7 +198,7 @@ void warnOfParts(const CompileContext &context, const ChipProgram &program) {
     DiagnosticBuilder builder = context.sink().report(
         DiagId::DoneInParts, spanAt(sources, first.place),
         {first.isFold ? "fold" : "store", std::to_string(first.parts), first.memory});
-    builder.note(tileText(first) + "; whole, the tiles of the kernel need " +
+    builder.note(tileText(first) + "; as a whole, the tiles of the kernel need " +
                  bytesText(first.needed) + " of `" + first.memory + "`, and `" +
                  options.chip->name + "` has " + bytesText(first.usable));
     for (size_t i = 1; i < all.size(); ++i)
@@ -206,7 +206,8 @@ void warnOfParts(const CompileContext &context, const ChipProgram &program) {
     if (program.avoid)
       addHelp(builder, *program.avoid);
     else if (options.triesHelps)
-      builder.help("make the tiles of the grid smaller, or go through them by a loop of tiles");
+      builder.help(
+          "make the tiles of the grid smaller, or process them in a loop over smaller tiles");
   }
 }
 

@@ -353,8 +353,8 @@ Cost processorCost(const ProcessorQuestion &question, const MachinePeaks &peaks)
                        cost.unknown);
   if (!call || !areKnown(peaks)) {
     if (cost.unknown.empty())
-      cost.unknown =
-          call ? "the rates of this machine are not known" : "it cannot be called from outside";
+      cost.unknown = call ? "the rates of this machine have not been measured"
+                          : "it cannot be called from outside";
     return cost;
   }
   cost.sizes = call->sizes;
@@ -371,7 +371,7 @@ Cost processorCost(const ProcessorQuestion &question, const MachinePeaks &peaks)
   if (tiles)
     work = countWorkByOp(*tiles->module, knownArguments(decl, *call));
   if (!work) {
-    cost.unknown = tiles ? "data decides how much it computes" : "it cannot be compiled";
+    cost.unknown = tiles ? "the amount of its work depends on data" : "it cannot be compiled";
     return cost;
   }
   reportAssumed(cost, *work, question.sources);

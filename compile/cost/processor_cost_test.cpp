@@ -183,7 +183,7 @@ TEST(ProcessorCost, dataThatDecidesOnLengthsLeavesNothingKnown) {
 
 TEST(ProcessorCost, withoutRatesNothingIsKnown) {
   Cost cost = costOf("pub program f[N](x: f32[N]) -> (y: f32[N]) { y = x }", {{"N", 10}}, {});
-  EXPECT_EQ(cost.unknown, "the rates of this machine are not known");
+  EXPECT_EQ(cost.unknown, "the rates of this machine have not been measured");
 }
 
 TEST(ProcessorCost, ratesThatAreMeasuredAreThoseOfAMachine) {

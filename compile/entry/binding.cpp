@@ -29,7 +29,7 @@ std::string elementProblem(const TypeParam &param, const std::string &name) {
   std::optional<ElemKind> kind = elemKindByName(name);
   if (kind && satisfies(*kind, param.constraint))
     return {};
-  return "`" + name + "` is no element type for `" + param.name + ": " +
+  return "`" + name + "` is not an element type for `" + param.name + ": " +
          std::string(constraintName(param.constraint)) + "`";
 }
 
@@ -132,7 +132,7 @@ void Binder::bindDim(size_t number) {
   if (const std::string *text = asked(dim.name)) {
     std::optional<int64_t> value = ptl::numberOf(*text);
     if (!value)
-      problem_ = "`" + *text + "` is no length for `" + dim.name + "`";
+      problem_ = "`" + *text + "` is not a length for `" + dim.name + "`";
     return choose(value.value_or(0), "asked for");
   }
   // A dimension that is not static is known when running, so only a request binds it.
@@ -157,7 +157,7 @@ void Binder::bindPrefix() {
     std::optional<int64_t> rank = ptl::numberOf(*text);
     if (!rank || *rank > 8)
       // More than eight leading axes are a mistake.
-      problem_ = "`" + *text + "` is no number of leading axes";
+      problem_ = "`" + *text + "` is not a number of leading axes";
     return choose(std::min<int64_t>(rank.value_or(1), 8), "asked for");
   }
   for (const Call &call : calls_)
@@ -176,11 +176,12 @@ void Binder::bindTunable(const Tunable &tunable) {
                                    : *text == "false" ? 0
                                                       : ptl::numberOf(*text);
     if (!value)
-      problem_ = "`" + *text + "` is no value for `" + name + "`";
+      problem_ = "`" + *text + "` is not a value for `" + name + "`";
     entry_.binding.tunables[name] = value.value_or(tunable.defaultValue);
     return chose("tunable", name, *text, "asked for");
   }
-  chose("tunable", name, std::to_string(tunable.defaultValue), "default, unless a schedule says");
+  chose("tunable", name, std::to_string(tunable.defaultValue),
+        "the default, unless a schedule sets it");
 }
 
 std::string Binder::bind() {

@@ -47,7 +47,7 @@ EntryChoice chooseEntry(const CheckedProgram &program, std::string_view name,
   const std::vector<const CallableDecl *> &likely = exported.empty() ? all : exported;
   if (exported.size() == 1 || all.size() == 1)
     return {exported.size() == 1 ? exported.front() : all.front(), ""};
-  return {nullptr, "say with " + option + " which to run: " + listedNames(likely)};
+  return {nullptr, "say with " + option + " the entry to run: " + listedNames(likely)};
 }
 
 } // namespace ptl

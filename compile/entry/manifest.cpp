@@ -335,7 +335,7 @@ std::string valueProblem(const std::string &name, const Type &type) {
     return "`" + name + "` is neither an array nor a scalar";
   if (type.elem.acc)
     return "the element type of `" + name + "` is `acc(" + type.elem.param->name +
-           ")`, which no argument fixes";
+           ")`, which no argument determines";
   return "";
 }
 

@@ -165,8 +165,8 @@ private:
     if (llvm::none_of(by, [&](Value value) { return isUnknown(value); }))
       return true;
     llvm::SetVector<StringAttr> names = namesBehind(by);
-    std::string text =
-        "an element of an array decides here, and it has no values where only times are wanted";
+    std::string text = "the control flow depends on an element of an array, whose value is not "
+                       "known when only times are simulated";
     for (StringAttr name : names)
       text += (name == names.front() ? "; examples may be given: `-D " : " -D ") +
               name.getValue().str() + "=...";
@@ -288,7 +288,7 @@ private:
       bind(loop.getAfterArguments(), condition.getArgs());
       if (isUnknown(condition.getCondition()) && how_.decisions) {
         if (!isFirst && !isAssumed)
-          assume(loop, "the loop ends where data first decides");
+          assume(loop, "the loop ends at the first exit that depends on data");
         if (!isFirst)
           break;
         isAssumed = assume(loop, "the loop runs once");
@@ -329,7 +329,7 @@ private:
       return;
     uint8_t *memory = elementAt(arrays_[store.getRef()], box, pto::elementBytes(type));
     if (!memory)
-      return stop(PTL_ERROR_INTERNAL, store, "a store of the host outside of its array");
+      return stop(PTL_ERROR_INTERNAL, store, "the host stores outside of an array");
     writeHostScalar(memory, type, values_.lookup(store.getValue()));
   }
 

@@ -44,7 +44,7 @@ std::string simulateBlockModule(std::string_view text, const std::string &path,
   std::string error;
   std::optional<sim::Kernel> kernel = loadModule(text, path, name, error);
   if (!kernel)
-    return error.empty() ? "`" + path + "` is no module of the block level" : error;
+    return error.empty() ? "`" + path + "` is not a module of the block level" : error;
   std::map<std::string, int64_t> given;
   for (const std::string &word : words)
     given[word.substr(0, word.find('='))] =

@@ -149,7 +149,7 @@ std::optional<Adviser::Point> Adviser::search(bool depthsOnly) {
       axes,
       [&](const TunePoint &point) {
         std::optional<double> us = timeAt(real(point));
-        return TuneOutcome{us, us ? "" : "it cannot be had"};
+        return TuneOutcome{us, us ? "" : "it cannot be compiled"};
       },
       limits);
   if (!result.best || !isWorth(AdviceKind::Tiles, *result.tries[*result.best].outcome.us))

@@ -21,7 +21,7 @@ struct TuneAxis {
   size_t start = 0;            ///< the number of the default
 };
 
-/// What a point takes, or why it cannot be had.
+/// What a point takes, or why it cannot be compiled.
 struct TuneOutcome {
   std::optional<double> us;
   std::string reason = {};                    ///< where there is no time

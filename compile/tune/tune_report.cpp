@@ -60,7 +60,7 @@ static std::string countsText(const TuneReport &report) {
   if (size_t known = report.tuning.known())
     text += printed("; the times of %zu were known from an earlier search", known);
   if (report.ended == "budget")
-    text += ", when the budget ended it (`--budget`)";
+    text += ", ended by the time limit (`--budget`)";
   if (report.ended == "interrupt")
     text += ", when it was interrupted";
   text += "\n";
@@ -68,7 +68,7 @@ static std::string countsText(const TuneReport &report) {
     return text;
   auto most = std::max_element(reasons.begin(), reasons.end(),
                                [](const auto &a, const auto &b) { return a.second < b.second; });
-  return text + std::to_string(refused) + " of them cannot be had, " +
+  return text + std::to_string(refused) + " of them cannot be compiled, " +
          std::to_string(most->second) + " because: " + most->first + "\n";
 }
 
@@ -99,7 +99,7 @@ std::string tuneText(const TuneReport &report) {
   }
   text += countsText(report);
   if (&best == &first)
-    return text + "nothing is faster than what holds today\n";
+    return text + "nothing is faster than the present values\n";
   if (first.outcome.us)
     text += printed("%.2f times as fast as today\n", *first.outcome.us / *best.outcome.us);
   if (report.confirmed)

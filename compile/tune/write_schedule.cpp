@@ -147,7 +147,7 @@ std::optional<std::string> withSchedules(const CheckedProgram &program,
           });
       if (!isKept) {
         why = "the file has a schedule with `" + itemText +
-              "`, which no choice sets: write it into the new schedules, or take it out";
+              "`, which the search does not set: copy it into the new schedules, or remove it";
         return std::nullopt;
       }
     }

@@ -23,7 +23,8 @@ protected:
       body["text"] = why.text;
       adapter_.output("stderr", why.text + "\n", why.at);
     } else if (!why.text.empty()) {
-      adapter_.output("console", "the condition of the breakpoint is not known: " + why.text + "\n",
+      adapter_.output("console",
+                      "the condition of the breakpoint cannot be evaluated: " + why.text + "\n",
                       why.at);
     }
     adapter_.view_ = &view;
@@ -109,7 +110,7 @@ bool Adapter::handleNext() {
   try {
     handle(*message);
   } catch (const Json::exception &problem) {
-    refuse(*message, std::string("the request is not as the protocol says: ") + problem.what());
+    refuse(*message, std::string("the request does not follow the protocol: ") + problem.what());
   }
   return true;
 }
@@ -125,8 +126,8 @@ ExitCode Adapter::serve() {
 static nlohmann::json capabilities() {
   nlohmann::json filter = {
       {"filter", "failures"},
-      {"label", "Failed expectations and stops"},
-      {"description", "Stops where a test fails, with the values of that moment"},
+      {"label", "Failed expectations and run-time errors"},
+      {"description", "Stops where a test fails, and shows the values at that moment"},
       {"default", true}};
   return {{"supportsConfigurationDoneRequest", true},
           {"supportsConditionalBreakpoints", true},

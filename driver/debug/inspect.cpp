@@ -100,7 +100,7 @@ void Adapter::evaluateText(const Json &request) {
   const Json &arguments = request.at("arguments");
   auto call = callOf(arguments.value("frameId", int64_t(1)));
   if (!call)
-    return refuse(request, "the run does not stand still");
+    return refuse(request, "the run is not stopped");
   std::string problem;
   auto shown = evaluate(arguments.at("expression").get<std::string>(), *call, *view_, problem);
   if (!shown)

@@ -270,7 +270,8 @@ std::optional<Shown> evaluate(std::string_view text, const ActiveCall &call, con
   Evaluator evaluator(text, call, view);
   std::optional<Shown> shown = evaluator.primary();
   if (shown && !evaluator.isAtEnd()) {
-    problem = "names, `x[3, 1]` and `r.start` can be looked at, other expressions cannot";
+    problem =
+        "only names and elements or fields of them can be evaluated: `x`, `x[3, 1]`, `r.start`";
     return std::nullopt;
   }
   problem = evaluator.problem;

@@ -11,16 +11,16 @@ namespace ptl::debug {
 using namespace reference;
 
 static constexpr const char *kHelp =
-    "  next (n)             to the next statement of this call\n"
-    "  step (s)             to the next statement, into calls\n"
-    "  out (o)              to the next statement of the caller\n"
-    "  continue (c)         to the next breakpoint or failure\n"
-    "  break LINE [if A < B] (b)  stop at a line; with a condition, where it holds\n"
+    "  next (n)             go to the next statement of this call\n"
+    "  step (s)             go to the next statement, also into calls\n"
+    "  out (o)              go to the next statement of the caller\n"
+    "  continue (c)         go to the next breakpoint or failure\n"
+    "  break LINE [if A < B] (b)  stop at a line; with a condition, only if it holds\n"
     "  print NAME (p)       a value: x, x[3, 1], r.start\n"
-    "  values (v)           all names that are visible here\n"
-    "  where (w)            the calls that led here\n"
+    "  values (v)           the values of all visible names\n"
+    "  where (w)            the call stack\n"
     "  quit (q)\n"
-    "An empty line repeats the last of these.\n";
+    "An empty line repeats the last command.\n";
 
 void Terminal::showPlace(const Stopped &why) const {
   const SourceFile &file = sources_.file(why.at.file);
@@ -28,7 +28,7 @@ void Terminal::showPlace(const Stopped &why) const {
   if (why.reason == Reason::Failure)
     std::printf("failed: %s\n", why.text.c_str());
   else if (!why.text.empty())
-    std::printf("the condition is not known: %s\n", why.text.c_str());
+    std::printf("the condition cannot be evaluated: %s\n", why.text.c_str());
   std::printf("%s:%u\n%5u | %s\n", file.path().c_str(), at.line, at.line,
               std::string(file.line(at.line)).c_str());
 }

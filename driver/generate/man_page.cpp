@@ -92,18 +92,18 @@ where that is set);
 keeps none
 .TP
 .B PTL_CACHE_LIMIT
-how many MiB that folder may take (256); what was not used for longest goes first
+the largest size of that folder in MiB (256); the least recently used code is removed first
 .TP
 .B NO_COLOR
-messages have no colours
+messages are printed without colours
 )";
 
 std::string allPage(std::string_view version) {
   std::string text = head("ptlc", version, "compiler of the Parallel Tile Language"), also;
-  text +=
-      ".B ptlc\n.I COMMAND\n.RI [ options ]\n.RI [ arguments ]\n.SH DESCRIPTION\n"
-      "Checks, compiles and runs programs of tiles, for this computer's processor and for chips.\n"
-      "An argument\n.BI @ FILE\nstands for the arguments in the file.\n.SH COMMANDS\n";
+  text += ".B ptlc\n.I COMMAND\n.RI [ options ]\n.RI [ arguments ]\n.SH DESCRIPTION\n"
+          "Checks, compiles and runs programs of tiles for the processor of this computer and for "
+          "chips.\n"
+          "An argument\n.BI @ FILE\nis replaced by the arguments in the file.\n.SH COMMANDS\n";
   for (const CommandInfo &command : allCommands()) {
     text += ".TP\n" + bold(command.name) + " " + italic(command.arguments) + "\n" +
             troff(command.summary) + (command.home == CommandHome::Planned ? " (planned)" : "") +

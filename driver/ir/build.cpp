@@ -77,7 +77,7 @@ bool Builder::chooseKinds(std::string *error) {
         return each.isEmitted() && each.emittedName() == name;
       });
       if (kind == stageInfos.end()) {
-        *error = "`--emit` does not know `" + std::string(name) + "`";
+        *error = "`--emit` has no kind `" + std::string(name) + "`";
         return false;
       }
       kinds_.push_back(kind->id);
@@ -85,7 +85,7 @@ bool Builder::chooseKinds(std::string *error) {
     }
   }
   if (kinds_.empty() && output_.empty()) {
-    *error = "say what to make: `-o OUT.so`, or `--emit=KIND`";
+    *error = "choose the output: `-o OUT.so`, or `--emit=KIND`";
     return false;
   }
   // Longer extensions stand before the one they end in only by chance, so take the longest that
@@ -96,7 +96,8 @@ bool Builder::chooseKinds(std::string *error) {
         (!best || kind.emittedExtension().size() > best->emittedExtension().size()))
       best = &kind;
   if (kinds_.empty() && !best) {
-    *error = "the extension of `" + output_ + "` does not say what to make; add `--emit=KIND`";
+    *error = "the extension of `" + output_ +
+             "` does not determine the kind of output; add `--emit=KIND`";
     return false;
   }
   if (kinds_.empty())
@@ -104,7 +105,7 @@ bool Builder::chooseKinds(std::string *error) {
   // Machine code is not written to a terminal.
   bool binary = wants(StageId::Object) || wants(StageId::Library);
   if (binary && output_.empty())
-    *error = "say with `-o` where to write";
+    *error = "name the output with `-o`";
   return error->empty();
 }
 
@@ -232,7 +233,7 @@ static std::string proofText(const std::string &symbol, const prove::ProofResult
   std::string untried;
   if (result.untried)
     untried =
-        "  not tried, since they take too many operations: " + std::to_string(result.untried) +
+        "  not tried, because they need too many operations: " + std::to_string(result.untried) +
         (result.untried == 1 ? " size, " : " sizes, the first of them ") + result.firstUntried +
         "\n";
   return symbol + ": " + verdict + ", " + std::to_string(result.instances) + " instances, " +
@@ -378,7 +379,7 @@ bool Builder::runStages(const CheckedProgram &program, const std::vector<Manifes
       ir::EntryBinding binding = bindingOf(session_, entry, variant);
       if (!callDrawn(executor, *entry.decl, variant, binding.tunables,
                      callWords(options, *entry.decl)))
-        std::fprintf(stderr, "%s: no arguments were found to run it with\n",
+        std::fprintf(stderr, "%s: no arguments that it can be run with were found\n",
                      entry.decl->name.c_str());
     }
   return !executor.hadInternalError();

@@ -68,7 +68,7 @@ public:
     if (std::optional<ir::ProgramStorage> storage = cpu::storageOf(blocks))
       cost.storage = std::move(*storage);
     else
-      cost.storageUnknown = "what its intermediate arrays take is not known";
+      cost.storageUnknown = "the memory of its intermediate arrays is not known";
   }
 
   std::vector<Cost> found;

@@ -73,7 +73,8 @@ void checkCheckpoint(Session &session, const CheckedProgram &program, const std:
     const auto &callables = program.modules.front()->callables;
     auto decl = std::ranges::find(callables, manifest->program, &CallableDecl::name);
     if (why.empty() && decl == callables.end())
-      why = "it is of the program `" + manifest->program + "`, which is not in this file";
+      why =
+          "it belongs to the program `" + manifest->program + "`, which this file does not contain";
     if (why.empty()) {
       std::optional<PlacedProgram> placed = placedProgram(program, **decl, why);
       span = (*decl)->nameSpan;

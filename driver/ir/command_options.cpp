@@ -11,7 +11,7 @@ namespace ptl {
 static std::string keepAsBundle(const SourceManager &sources, const Fault &fault) {
   std::string folder = bundleFolder();
   std::string reason = writeBundle(folder, sources, fault);
-  return reason.empty() ? "`" + folder + "` has what shows this again"
+  return reason.empty() ? "`" + folder + "` contains what is needed to reproduce this error"
                         : "`" + folder + "` cannot be written: " + reason;
 }
 
@@ -54,7 +54,7 @@ std::optional<ExitCode> processorProblem(Session &session, const Target *target,
   session.sink().report(
       DiagId::TargetCannotRun, kNoSpan,
       {name, "this processor lacks " + llvm::join(lacking, ", ") +
-                 "; name one that it has, as `--cpu x86-64-v2`, or leave `--cpu` out"});
+                 "; choose features that it has, for example `--cpu x86-64-v2`, or omit `--cpu`"});
   return session.finish(ExitCode::Missing);
 }
 

@@ -46,14 +46,14 @@ ExitCode runLower(const Options &options) {
     return usageError("give one file: `ptlc lower FILE --to tile`");
   std::string_view to = options.value(OptionId::To);
   if (to != "tile" && to != "manual")
-    return usageError("say with `--to` what to print: `tile` or `manual`");
+    return usageError("choose the form with `--to`: `tile` or `manual`");
   ExplicitLevel level = to == "tile" ? ExplicitLevel::Tile : ExplicitLevel::Manual;
   Session session(options);
   std::optional<Target> target = chosenTarget(session);
   if (!target)
     return session.finish(ExitCode::Usage);
   if (level == ExplicitLevel::Manual && !target->isChip())
-    return usageError("buffers and events are those of a chip: say with `--target` which");
+    return usageError("buffers and events depend on the chip: name it with `--target`");
   std::unique_ptr<CheckedProgram> program = session.check(options.positional().front());
   if (!program || session.failed())
     return session.finish();

@@ -297,8 +297,8 @@ ExitCode runRun(const Options &options) {
   if (!target)
     return session.finish(ExitCode::Usage);
   if (target->isChip() != options.has(OptionId::Simulate)) {
-    const char *why = target->isChip() ? "no such chip is attached; `--sim` simulates it"
-                                       : "it is not a chip: leave out `--sim`";
+    const char *why = target->isChip() ? "no such chip is attached; use `--sim` to simulate it"
+                                       : "it is not a chip: omit `--sim`";
     session.sink().report(DiagId::TargetCannotRun, kNoSpan, {target->name, why});
     return session.finish(ExitCode::Missing);
   }
@@ -308,8 +308,9 @@ ExitCode runRun(const Options &options) {
   if (session.failed())
     return session.finish(ExitCode::Usage);
   if (shape && options.has(OptionId::Target) && !target->isReference()) {
-    session.sink().report(DiagId::TargetCannotRun, kNoSpan,
-                          {target->name, "parts in one process compute as `reference` does"});
+    session.sink().report(
+        DiagId::TargetCannotRun, kNoSpan,
+        {target->name, "with `--in-process` the parts are computed like on `reference`"});
     return session.finish(ExitCode::Missing);
   }
   bool isTimed = options.has(OptionId::Trace) || options.has(OptionId::Lanes);

@@ -103,8 +103,9 @@ ExitCode startRanks(Session &session, const CheckedProgram &program, const Calla
     return ExitCode::ProgramStopped;
   }
   if (session.options().positional().front() == "-") {
-    session.sink().report(DiagId::BadRunArgument, kNoSpan,
-                          {"-", "ranks have no standard input: save the program in a file"});
+    session.sink().report(
+        DiagId::BadRunArgument, kNoSpan,
+        {"-", "MPI ranks cannot read standard input: save the program in a file"});
     return ExitCode::Usage;
   }
   if (session.options().has(OptionId::Resume) && !canResume(session, on->placed))

@@ -35,7 +35,7 @@ static std::string pluginPath() {
 std::unique_ptr<Ranks> Ranks::join(double patience, std::string &why) {
   std::string path = pluginPath();
   if (path.empty()) {
-    why = "libptl-mpi.so is not beside `ptlc`: it is built where MPI is (libopenmpi-dev)";
+    why = "libptl-mpi.so is not beside `ptlc`: it is built if MPI is installed (libopenmpi-dev)";
     return nullptr;
   }
   std::unique_ptr<ranks::Lifeline> lifeline = ranks::Lifeline::tie(patience, why);
@@ -60,7 +60,7 @@ ranks::Outcome Ranks::start(uint32_t count, double patience, ranks::Keeper::Name
   constexpr int missing = static_cast<int>(ExitCode::Missing);
   if (pluginPath().empty())
     return {false, missing,
-            "libptl-mpi.so is not beside `ptlc`: it is built where MPI is (libopenmpi-dev)"};
+            "libptl-mpi.so is not beside `ptlc`: it is built if MPI is installed (libopenmpi-dev)"};
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
   std::string line((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   std::vector<std::string> words = {"mpirun", "--quiet", "--oversubscribe", "-n",
@@ -121,7 +121,7 @@ ExitCode Ranks::end(ExitCode code, bool isShared, const std::function<ExitCode()
     stop(code, isShared);
   lifeline_->does(ranks::kWaitsForAll);
   if (ranks_->finish(patience()) != 0) {
-    std::fprintf(stderr, "ptlc: rank %u is done, and others are not after %g seconds more\n",
+    std::fprintf(stderr, "ptlc: rank %u has ended, but others have not after %g more seconds\n",
                  rank(), patience_);
     stop(ExitCode::ProgramStopped, false);
   }

@@ -139,12 +139,11 @@ ExitCode simulateOnLevels(Session &session, const Target &target, const MachineL
     int64_t value = 0;
     const char *end = word.data() + word.size();
     if (equals == word.npos || std::from_chars(word.data() + equals + 1, end, value).ptr != end) {
-      const char *entryHelp =
-          equals == word.npos ? "; `--entry NAME` says which program is meant" : "";
+      const char *entryHelp = equals == word.npos ? "; choose the program with `--entry NAME`" : "";
       session.sink().report(
           DiagId::BadRunArgument, kNoSpan,
-          {word,
-           std::string("on a machine of many chips only sizes are given: `B=1024`") + entryHelp});
+          {word, std::string("on a machine of many chips the only arguments are sizes: `B=1024`") +
+                     entryHelp});
       return ExitCode::Usage;
     }
     question.sizes[word.substr(0, equals)] = value;
@@ -179,16 +178,18 @@ ExitCode runSim(const Options &options) {
   if (levels.known())
     return session.finish(simulateOnLevels(session, *target, levels));
   if (options.has(OptionId::Shape)) {
-    session.sink().report(DiagId::TargetCannotRun, kNoSpan,
-                          {target->name, "it is one chip; --shape is for machines of many, such as "
-                                         "`cloudmatrix384`"});
+    session.sink().report(
+        DiagId::TargetCannotRun, kNoSpan,
+        {target->name,
+         "it is a single chip; `--shape` is for machines of many chips, such as `cloudmatrix384`"});
     return session.finish(ExitCode::Usage);
   }
   std::optional<MachineCosts> costs =
       findCosts(target->machine->name, session.machines()->ownFiles());
   if (!costs || !costs->known()) {
-    session.sink().report(DiagId::TargetCannotRun, kNoSpan,
-                          {target->name, "its file has no costs, so there are no times"});
+    session.sink().report(
+        DiagId::TargetCannotRun, kNoSpan,
+        {target->name, "its machine file has no costs, so times cannot be predicted"});
     return session.finish(ExitCode::Missing);
   }
   if (options.positional().front().ends_with(".pto"))

@@ -123,7 +123,7 @@ std::unique_ptr<TimedOnLevels> timeOnLevels(Session &session, const LevelsQuesti
   std::map<SymbolId, int64_t> values;
   if (why.empty())
     if (std::string missing = takeSizes(question, *timed, values); !missing.empty())
-      why = "it has sizes that decide the time: give " + missing;
+      why = "its time depends on sizes: give " + missing;
   if (!why.empty())
     return fails(why);
   ChipSeconds seconds(session, question.target);

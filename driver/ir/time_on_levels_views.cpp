@@ -101,7 +101,7 @@ std::string levelsText(const TimedOnLevels &timed, const SourceManager &sources)
                     static_cast<long long>(lineOf(loop.span, sources)),
                     static_cast<long long>(loop.rounds));
     if (loop.simulated < loop.rounds)
-      text += printed(", %lld of them simulated and the others taken to be like these",
+      text += printed(", of which %lld were simulated and the others extrapolated",
                       static_cast<long long>(loop.simulated));
     text += "\n";
   }
@@ -120,7 +120,7 @@ std::string levelsText(const TimedOnLevels &timed, const SourceManager &sources)
     text += "; -D gives sizes\n";
   }
   if (!timed.notComputed.empty())
-    text += "  left out is computing that has no estimate: " + timed.notComputed + "\n";
+    text += "  not included, because there is no estimate: " + timed.notComputed + "\n";
   return text;
 }
 

@@ -53,15 +53,17 @@ static std::optional<TunedTarget> targetToTuneFor(Session &session) {
   if (!target->isChip()) {
     session.sink().report(
         DiagId::TargetCannotRun, kNoSpan,
-        {target->name, "times are predicted for chips and measured on `cpu`, and not known of it"});
+        {target->name,
+         "times are predicted for chips and measured on `cpu`; there is no time for this target"});
     return std::nullopt;
   }
   std::optional<MachineCosts> costs =
       findCosts(target->machine->name, session.machines()->ownFiles());
   if (costs && costs->known())
     return TunedTarget{std::move(*target), std::move(*costs)};
-  session.sink().report(DiagId::TargetCannotRun, kNoSpan,
-                        {target->name, "its file has no costs, so there are no times"});
+  session.sink().report(
+      DiagId::TargetCannotRun, kNoSpan,
+      {target->name, "its machine file has no costs, so times cannot be predicted"});
   return std::nullopt;
 }
 
@@ -82,9 +84,10 @@ static std::optional<TuneQuestion> questionOf(Session &session, const CheckedPro
   }
   std::vector<Wanted> variants = wantedVariants(decl, wanted);
   if (variants.size() != 1) {
-    cannotTune(session, decl, "`-D` gives several values, and a schedule is for all of them")
-        .help("give one value for each name, or several for one length: a schedule is then found "
-              "for each range of it");
+    cannotTune(session, decl,
+               "`-D` gives several values, but one schedule would apply to all of them")
+        .help("give one value for each name, or several values for one length, to find a schedule "
+              "for each of its ranges");
     return std::nullopt;
   }
   ExampleSizes sizes;
@@ -107,7 +110,7 @@ static std::string moreHelp(const CheckedProgram &program, const CallableDecl &d
     return "declare a tunable with a domain: `tune ROWS: [4, 8, 16] = 8`";
   return "make the sizes of tiles tunables, as in `tune ROWS: [4, 8, 16] = 8` and `" +
          tiles.front().before +
-         "ROWS)`; `ptlc check --cost` tries other sizes that stand in the text";
+         "ROWS)`; `ptlc check --cost` tries other sizes for numbers in the source";
 }
 
 /// Shows the best so far where somebody watches.
@@ -187,7 +190,7 @@ static void writeBest(Session &session, const CheckedProgram &program, const Cal
   const std::string &path = session.options().positional().front();
   const TuneTry &best = report.result.tries[*report.result.best];
   if (&best == &report.result.tries.front()) {
-    std::fprintf(stderr, "%s is left as it is: nothing is faster\n", path.c_str());
+    std::fprintf(stderr, "%s is unchanged: nothing is faster\n", path.c_str());
     return;
   }
   std::string before(session.sources().file(program.modules.front()->file).text());
@@ -198,16 +201,15 @@ static void writeBest(Session &session, const CheckedProgram &program, const Cal
   std::string why;
   if (givesTime(session.options(), decl.name, wantedBy(decl, wantedOf(session.options())),
                 *best.outcome.us, why)) {
-    std::fprintf(stderr, "%s has the schedule\n", path.c_str());
+    std::fprintf(stderr, "the schedule was written to %s\n", path.c_str());
     return;
   }
   // A file that does not do what was promised is put back.
   session.write(path, before);
   cannotTune(session, decl,
-             "with the schedule in the file it would not take the time that was "
-             "found: " +
+             "with the schedule in the file the kernel would not take the time that was found: " +
                  why)
-      .help("the file is left as it was; put the schedule before the one that applies");
+      .help("the file is unchanged; insert the schedule before the one that applies");
 }
 
 static void tuneByLength(Session &session, const CheckedProgram &program, const CallableDecl &decl,
@@ -256,8 +258,8 @@ ExitCode runTune(const Options &options) {
   }
   if (!tuning.isChoice()) {
     std::string help = moreHelp(*program, *decl);
-    cannotTune(session, *decl, "a schedule has nothing to choose in it")
-        .help(!help.empty() ? help : "leave out the `-D` of a tunable, or give it more values");
+    cannotTune(session, *decl, "it has nothing that a schedule could choose")
+        .help(!help.empty() ? help : "omit the `-D` of a tunable, or give it several values");
     return session.finish();
   }
   std::string ended;
@@ -267,7 +269,7 @@ ExitCode runTune(const Options &options) {
                     : !tuning.unknown().empty() ? "no time is known: " + tuning.unknown()
                     : !result.best
                         ? "none of " + std::to_string(result.tries.size()) +
-                              " choices can be had: " + result.tries.front().outcome.reason
+                              " choices can be compiled: " + result.tries.front().outcome.reason
                         : "";
   if (!why.empty()) {
     cannotTune(session, *decl, why);

@@ -100,8 +100,8 @@ bool Ranges::tune(int64_t value) {
     tuned.result = command_.search(*tuned.tuning, tuned.ended);
   if (tuned.result.best)
     return true;
-  std::string why = !tuned.tuning->problem().empty()   ? tuned.tuning->problem()
-                    : !tuned.tuning->isChoice()        ? "a schedule has nothing to choose in it"
+  std::string why = !tuned.tuning->problem().empty() ? tuned.tuning->problem()
+                    : !tuned.tuning->isChoice()      ? "it has nothing that a schedule could choose"
                     : !tuned.tuning->unknown().empty() ? tuned.tuning->unknown()
                                                        : tuned.result.tries.front().outcome.reason;
   command_.session.sink().report(DiagId::BadRunArgument, command_.decl.nameSpan,
@@ -179,7 +179,7 @@ void Ranges::printText() const {
       text += printed("  %s = %-8lld %12.2f us  ", command_.length.name.c_str(),
                       static_cast<long long>(each.value), range.us[i - range.first]) +
               chosen.tuning->text(chosen.best().point) +
-              (today ? printed("  (today %.2f us)", *today) : "  (today it cannot be had)");
+              (today ? printed("  (today %.2f us)", *today) : "  (cannot be compiled today)");
       text += each.ended.empty() ? "\n" : "  <-- ended by: " + each.ended + "\n";
     }
   for (const ScheduleText &each : schedules())
@@ -234,16 +234,17 @@ void Ranges::write() {
         isGiven =
             isGiven && command_.gives(wantedAt(values_[i].value), range.us[i - range.first], why);
     if (isGiven) {
-      std::fprintf(stderr, "%s has the schedules\n", path.c_str());
+      std::fprintf(stderr, "the schedules were written to %s\n", path.c_str());
       return;
     }
     // A file that does not do what was promised is put back.
     session.write(path, before);
-    why = "with the schedules in the file it would not take the times that were found: " + why;
+    why = "with the schedules in the file the kernel would not take the times that were found: " +
+          why;
   }
   session.sink()
       .report(DiagId::BadRunArgument, command_.decl.nameSpan, {command_.decl.name, why})
-      .help("the file is left as it was");
+      .help("the file is unchanged");
 }
 
 void Ranges::run() {

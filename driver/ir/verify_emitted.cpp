@@ -25,9 +25,10 @@ std::optional<pto::Emitted> emitPtoText(Session &session, llvm::ArrayRef<mlir::M
     std::string_view text = session.options().value(OptionId::PtoasVersion);
     std::optional<pto::PtoasVersion> asked = pto::PtoasVersion::parse(text);
     if (!asked) {
-      session.sink().report(DiagId::CannotVerify, kNoSpan,
-                            {"`" + std::string(text) +
-                             "` is no version of PTOAS that `.pto` is written for, as `0.27` is"});
+      session.sink().report(
+          DiagId::CannotVerify, kNoSpan,
+          {"`" + std::string(text) +
+           "` is not a version of PTOAS that `.pto` can be written for; `0.27` is one"});
       return std::nullopt;
     }
     version = *asked;
@@ -61,7 +62,7 @@ bool verifyPtoText(Session &session, const pto::Emitted &text, const Machine &ma
   if (!session.options().has(OptionId::Verify) && path.empty())
     return true;
   if (path.empty()) {
-    session.sink().report(DiagId::CannotVerify, kNoSpan, {"say with `--ptoas` which PTOAS to ask"});
+    session.sink().report(DiagId::CannotVerify, kNoSpan, {"name the PTOAS program with `--ptoas`"});
     return false;
   }
   return tell(session, "ptoas", pto::verifyPto(text, path, machine.tools.ptoas));
@@ -73,7 +74,7 @@ bool verifyCppText(Session &session, const ChipProgram &program, const Machine &
   std::string folder(session.options().value(OptionId::PtoIsa));
   if (folder.empty()) {
     session.sink().report(DiagId::CannotVerify, kNoSpan,
-                          {"say with `--pto-isa` where the library is"});
+                          {"name the folder of the library with `--pto-isa`"});
     return false;
   }
   // Without `#line`: the map is exact.

@@ -152,4 +152,13 @@ TEST(Explain, pagesAndSuggestions) {
   EXPECT_EQ(similarCodes("CannotReadFile", 3).front(), "E0001");
 }
 
+TEST(Explain, EveryPageHasTheTitleOfItsCodeAlone) {
+  for (const DiagInfo &info : allDiagInfos()) {
+    std::string text = "\n" + std::string(explainPage(info.code).value_or(""));
+    EXPECT_TRUE(text.starts_with("\n# " + std::string(info.code) + ": ")) << text;
+    EXPECT_EQ(text.find("\n# E", 1), std::string::npos) << text;
+    EXPECT_EQ(text.find("\n# W", 1), std::string::npos) << text;
+  }
+}
+
 } // namespace

@@ -84,11 +84,11 @@ static std::string explainUnknown(const FactSet &facts, const Verdict &verdict) 
   case Relation::Equal:
     if (left == right) // of a variable, with another symbol each time
       return left + " is computed twice, and its operands may have changed in between";
-    return "nothing says that " + left + " and " + right + " are equal";
+    return "it is not known that " + left + " and " + right + " are equal";
   case Relation::LessEqual:
-    return "nothing bounds " + left + " by " + right;
+    return "it is not known that " + left + " is at most " + right;
   case Relation::Divides:
-    return "nothing says that " + left + " is a multiple of " + right;
+    return "it is not known that " + left + " is a multiple of " + right;
   }
   return {};
 }

@@ -228,7 +228,7 @@ void Lexer::lexWord() {
   if (foreign) {
     error(DiagId::NonAsciiName, span(begin, at), {std::string(text.substr(begin, at - begin))},
           [](DiagnosticBuilder &b) {
-            b.help("letters outside ASCII are legal in text and comments only");
+            b.help("letters outside ASCII are legal in strings and comments only");
           });
     addToken(TokenKind::Identifier, begin, true);
     return;
@@ -337,7 +337,7 @@ void Lexer::checkEscape(uint32_t &i, bool &malformed) {
   uint32_t end = std::min(at, i + (c && !isAscii(c) ? decodeUtf8(text, i).length : 1u));
   error(DiagId::UnknownEscape, span(begin, end), {std::string(text.substr(begin, end - begin))},
         [](DiagnosticBuilder &b) {
-          b.help("known are `\\n \\t \\r \\0 \\\\ \\\"` and `\\u{1F600}`");
+          b.help("the escapes are `\\n \\t \\r \\0 \\\\ \\\"` and `\\u{1F600}`");
         });
 }
 
@@ -356,7 +356,7 @@ void Lexer::lexString() {
     while (at - begin > 1 && std::string_view(" \t\r").find(text[at - 1]) != std::string_view::npos)
       --at;
     error(DiagId::UnterminatedString, span(begin, at), {}, [&](DiagnosticBuilder &b) {
-      b.help("text ends on the line where it begins; `\\n` stands for a line end");
+      b.help("a string ends on the line where it begins; write a line end as `\\n`");
     });
   } else {
     ++at;
@@ -411,9 +411,9 @@ void Lexer::lexPunct() {
       b.fix(startsComment(text.substr(begin)) ? FixId::HashComment : FixId::HashDirective,
             "comments start with `//`", {{span(begin, at), "//"}});
     else if (c == '\'')
-      b.help("text is written between double quotes");
+      b.help("strings are written between double quotes");
     else if (c == '?')
-      b.help("a choice is written `if c { a } else { b }`, elementwise `select(c, a, b)`");
+      b.help("write a choice as `if c { a } else { b }`, or elementwise as `select(c, a, b)`");
   });
   addToken(TokenKind::Invalid, begin, true);
 }

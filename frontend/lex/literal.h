@@ -8,9 +8,9 @@
 
 namespace ptl {
 
-/// `42`, `0xff`, `0b101`, `1_000`; nothing if it exceeds 64 bits.
+/// `42`, `0xff`, `0b101`, `1_000`; nothing if it does not fit 64 bits.
 std::optional<uint64_t> intLiteralValue(std::string_view text);
-/// `192KiB` in bytes; nothing if it exceeds 64 bits.
+/// `192KiB` in bytes; nothing if it does not fit 64 bits.
 std::optional<uint64_t> sizeLiteralValue(std::string_view text);
 /// `1.5`, `1e-6`: the nearest `double`; overflow gives infinity.
 double floatLiteralValue(std::string_view text);

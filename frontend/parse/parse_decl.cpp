@@ -158,8 +158,8 @@ NodeId parseDeclaration(Parser &p) {
   default:
     auto report = p.error(DiagId::ExpectedDeclaration, {p.found()});
     if (p.at(TokenKind::At))
-      report.help("nothing decorates a declaration: a kernel is declared "
-                  "`kernel name[N](x: f32[N]) -> (y: f32[N])`");
+      report.help(
+          "PTL has no decorators: declare a kernel as `kernel name[N](x: f32[N]) -> (y: f32[N])`");
     return p.missing();
   }
   p.tree.setFirstToken(id, first);
@@ -200,7 +200,7 @@ static NodeId parseImport(Parser &p) {
   // `import x as y` is read over, since modules have no other names.
   if (p.atWord("as") && p.continues()) {
     p.error(DiagId::ExpectedStatementEnd, {p.found()})
-        .help("a module is called by the last word of its path: `import std.nn` binds `nn`");
+        .help("a module is named by the last word of its path: `import std.nn` binds `nn`");
     p.advance();
     if (p.at(TokenKind::Identifier) && p.continues())
       p.advance();

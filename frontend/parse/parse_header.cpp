@@ -91,7 +91,7 @@ NodeId parseResults(Parser &p) {
   if (p.at(TokenKind::LParen)) {
     p.bracketed(TokenKind::RParen, [&] { return parseResult(p); });
   } else if (p.at(TokenKind::Identifier) && p.kind(1) == TokenKind::Colon) {
-    p.errorExpected("`(`").help("named results stand in parentheses: `-> (y: f32[N])`");
+    p.errorExpected("`(`").help("put named results in parentheses: `-> (y: f32[N])`");
     p.push(parseResult(p));
   } else {
     TokenIndex typeFirst = p.position;

@@ -33,7 +33,7 @@ NodeId parsePath(Parser &p, const char *what) {
 NodeId parseText(Parser &p) {
   if (p.at(TokenKind::StringLiteral))
     return p.leaf(NodeKind::StringLiteral);
-  p.errorExpected("text in double quotes");
+  p.errorExpected("a string in double quotes");
   return p.missing();
 }
 

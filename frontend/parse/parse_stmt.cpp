@@ -47,7 +47,7 @@ NodeId parseBlock(Parser &p) {
     // A single statement without braces is read, so that what follows does not fail as well.
     auto report = p.errorExpected("`{`");
     if (p.atStatementWord() && !p.token().newlineBefore) {
-      report.help("bodies stand in braces");
+      report.help("put the body in braces");
       Parser::Nesting nesting(p);
       if (nesting.tooDeep())
         return p.make(NodeKind::Error, first, {});
@@ -104,9 +104,9 @@ static void parseStatements(Parser &p, TokenIndex open) {
         auto report = p.error(DiagId::ExpectedStatementEnd, {p.found()});
         if (p.at(TokenKind::If))
           report.help(
-              "a choice is a value: `if c { a } else { b }`; elementwise it is `select(c, a, b)`");
+              "write a choice as `if c { a } else { b }`, or elementwise as `select(c, a, b)`");
         else if (p.at(TokenKind::Comma))
-          report.help("several values are one between parentheses: `(a, b)`");
+          report.help("put several values in parentheses to make a tuple: `(a, b)`");
       }
       statement = p.skipIntoError(statement, first);
     }
@@ -190,8 +190,8 @@ static NodeId parseStrayOperator(Parser &p) {
   auto report = p.error(DiagId::LineStartsWithOperator, {std::string(p.text())});
   if (p.token().newlineBefore && first > 0)
     // The operator probably continues the line before.
-    report.help(
-        "end the line before with it: an operator at the end of a line continues the statement");
+    report.help("move the operator to the end of the line before: a statement goes on after a line "
+                "that ends with an operator");
   p.advance();
   NodeId rest = p.atStatementEnd() ? p.missing() : parseCondition(p);
   return p.make(NodeKind::Error, first, {rest});
@@ -235,7 +235,7 @@ static NodeId parseLoop(Parser &p, NodeKind node) {
       p.at(TokenKind::LParen) && p.kind(1) == TokenKind::Identifier && p.atWord("in", 2);
   if (inParens) {
     p.error(DiagId::ExpectedName, {"a name", p.found()})
-        .help("the head of a loop has no parentheses: `for i in 0..n {`");
+        .help("write the head of a loop without parentheses: `for i in 0..n {`");
     p.advance();
   }
   // `for static` is read as `static for`.
@@ -287,7 +287,7 @@ static NodeId parseCheckpoint(Parser &p) {
   if (p.at(TokenKind::StringLiteral)) {
     folder = p.leaf(NodeKind::StringLiteral);
   } else {
-    p.errorExpected("the folder of the checkpoints, a text");
+    p.errorExpected("a string, the folder of the checkpoints");
     folder = p.missing();
   }
   NodeId every = p.expectWord("every") ? parseBinary(p, Precedence::Or) : p.missing();

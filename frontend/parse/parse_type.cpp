@@ -48,7 +48,7 @@ NodeId parseType(Parser &p) {
   } else if (p.at(TokenKind::At)) {
     Span at = p.tree.tokenSpan(p.position);
     p.error(DiagId::ExpectedType, {p.found()})
-        .fix(FixId::PlaceBehindName, "a place stands behind its type, which may be `_`",
+        .fix(FixId::PlaceBehindName, "write a place after its type, which may be `_`",
              {{{at.file, at.begin, at.begin}, "_ "}});
     parsePlace(p);
     return p.missing();
@@ -99,7 +99,7 @@ NodeId parsePlace(Parser &p) {
   return p.make(NodeKind::Place, first, {name, layout});
 }
 
-/// `at chip 0` is where an array lies; `at host` behind the results is who orchestrates.
+/// `at chip 0` is where an array lies; `at host` after the results is who orchestrates.
 static bool atDistribution(const Parser &p) {
   return p.atWord("over") || (p.atWord("partial") && p.kind(1) == TokenKind::LParen) ||
          (p.atWord("at") && p.kind(1) == TokenKind::Identifier &&

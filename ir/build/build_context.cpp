@@ -45,7 +45,7 @@ bool BuildContext::isTooLarge(Span span, const std::string &what) {
     return false;
   if (!tooLarge)
     sink.report(DiagId::WrittenOutTooLarge, span, {what, std::to_string(mostBuilt)})
-        .note("a `static for` is written out round by round, and a `fn` wherever it is called");
+        .note("a `static for` is unrolled completely, and a `fn` is inlined at each call");
   return tooLarge = true;
 }
 

@@ -226,7 +226,7 @@ static void buildStaticFor(BuildContext &c, const ForStmt &stmt) {
     mlir::Value no = c.make<arith::ConstantIntOp>(c.location(stmt.span), 0, 1);
     c.exits = ExitFlags{no, no};
   }
-  c.frame->whyNot[stmt.modifiers.label] = "the loop is run when compiling";
+  c.frame->whyNot[stmt.modifiers.label] = "the compiler unrolls this loop";
   if (mayReturn(stmt)) {
     c.fail(DiagId::ReturnInStaticLoop, stmt.span, {c.frame->decl->name, c.binding.machine});
     return;
@@ -249,7 +249,7 @@ static void buildStaticFor(BuildContext &c, const ForStmt &stmt) {
   }
   int64_t rounds = roundsOf(lower.getInt(), upper.getInt(), step.getInt());
   std::string what =
-      "`static for " + stmt.head.var->name + "` of " + std::to_string(rounds) + " rounds";
+      "`static for " + stmt.head.var->name + "` of " + std::to_string(rounds) + " iterations";
   // The limit on built code also bounds rounds that build nothing.
   if (static_cast<size_t>(rounds) > c.mostBuilt)
     c.built = c.mostBuilt + 1; // empty rounds take time too

@@ -21,7 +21,7 @@ enum class PlacementKind : uint8_t {
 /// What a call of a movement names beside what is moved and the level.
 enum class MovementTakes : uint8_t {
   Nothing,
-  Axis,     ///< `by: D`, the dimension that is cut afterwards
+  Axis,     ///< `by: D`, the dimension along which the result is cut
   Distance, ///< `by: 1`, how many parts further
   Part,     ///< `to: 2`
   Axes,     ///< `over: [host, chip], by: [B, D]`, one dimension per level

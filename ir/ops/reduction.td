@@ -134,9 +134,9 @@ class Ptl_Fold<string spelling, string sum> : Ptl_Syntax<spelling> {
   let name = spelling;
   let group = "reduction";
   let summary = sum;
-  list<Ptl_Param> operands = [Ptl_Param<"f", "Function", "name of a `fn` that says `where associative`">,
+  list<Ptl_Param> operands = [Ptl_Param<"f", "Function", "name of a `fn` with `where associative`">,
                               Ptl_Ins<"xs", "arrays of one shape, one for each result of `f`">,
-                              Ptl_Named<"start", "Value", "what `f` leaves other values as they are with; several in brackets: `(1.0, 0.0)`">,
+                              Ptl_Named<"start", "Value", "the identity element of `f`; several in parentheses: `(1.0, 0.0)`">,
                               Ptl_LastAxis<"axis along which it runs">];
   let flops = "in";
   let customCheck = 1;

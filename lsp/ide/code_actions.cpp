@@ -364,7 +364,7 @@ ResolvedAction resolveAction(Workspace &workspace, File &file, const ActionKey &
     Outcome outcome = tried(refactoring, context, key.variant);
     return {inDocument(context, outcome), outcome.refused};
   }
-  return {{}, "there is no such action here any more"};
+  return {{}, "this action is no longer available here"};
 }
 
 } // namespace ptl::ide

@@ -162,10 +162,10 @@ void Collector::members() {
     return;
   constexpr std::pair<std::string_view, std::string_view> fields[] = {
       {"start", "The first position."},
-      {"end", "The position behind the last."},
-      {"len", "How many positions."},
-      {"size", "The size that tiles are cut to."},
-      {"count", "The number of the tile."}};
+      {"end", "The position after the last."},
+      {"len", "The number of positions."},
+      {"size", "The size of the tiles."},
+      {"count", "The index of the tile, from 0."}};
   for (const auto &[name, help] : fields)
     add({.label = std::string(name),
          .kind = CompletionKind::Field,

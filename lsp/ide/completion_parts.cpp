@@ -16,8 +16,8 @@ constexpr PoolWord poolWords[] = {
     {"pool", "(T, memory: size, disk: size)",
      "Keeps pages of type `T` from run to run: `let kv = pool(f32[D], memory: 64MiB, disk: "
      "1GiB)`."},
-    {"find", "(kv, rows)", "How many pages at the front of these rows the pool has."},
-    {"keep", "(kv, page)", "Gives the page, and keeps it in the pool."}};
+    {"find", "(kv, rows)", "The number of leading pages of these rows that the pool already has."},
+    {"keep", "(kv, page)", "Returns the page and stores it in the pool."}};
 
 struct NamedArgument {
   std::string_view name, help;
@@ -29,16 +29,16 @@ std::vector<NamedArgument> argumentsOfParts(std::string_view callee) {
   const MovementRecord *movement = findMovement(callee);
   if (!movement)
     return {};
-  std::vector<NamedArgument> named = {{"over", "the level whose parts move"},
+  std::vector<NamedArgument> named = {{"over", "the level whose parts exchange the array"},
                                       {"how", "the algorithm"}};
   if (movement->takes == MovementTakes::Axis)
-    named.push_back({"by", "the dimension that is cut afterwards"});
+    named.push_back({"by", "the dimension along which the result is cut"});
   else if (movement->takes == MovementTakes::Distance)
-    named.push_back({"by", "how many parts further"});
+    named.push_back({"by", "the distance in parts"});
   else if (movement->takes == MovementTakes::Axes)
     named.push_back({"by", "one dimension for each level"});
   else if (movement->takes == MovementTakes::Part)
-    named.push_back({"to", "which part gets it"});
+    named.push_back({"to", "the number of the part that gets the array"});
   return named;
 }
 

@@ -62,10 +62,10 @@ std::optional<ExplicitOffer> explicitOffer(Workspace &workspace, File &file, Ran
       offer.disabled = "`" + decl->name + "` has errors";
     else if (!open.empty())
       offer.disabled = "`" + decl->name + "` is compiled for each value of " + open +
-                       "; `ptlc lower` writes out one";
+                       "; `ptlc lower` writes the code for one of them";
     else if (hasSchedule(file, decl->name))
-      offer.disabled = "what the schedules of `" + decl->name +
-                       "` set would not be there any more; `ptlc lower` writes the text";
+      offer.disabled = "the settings in the schedules of `" + decl->name +
+                       "` set would be lost; `ptlc lower` writes the text";
     return offer;
   }
   return std::nullopt;

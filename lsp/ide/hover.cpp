@@ -169,15 +169,15 @@ void Writer::poolFacts(const Expr &expr, const PlacedProgram *placed) {
     return;
   constexpr std::string_view what[] = {
       "keeps pages from run to run: `if p < find(kv, rows) { kv[p] } else { keep(kv, page) }`",
-      "how many pages at the front of these rows the pool has",
-      "the page of that number, as it was kept", "gives the page, and keeps it in the pool"};
+      "the number of leading pages of these rows that the pool already has",
+      "the stored page of that number", "returns the page and stores it in the pool"};
   fact(std::string(what[static_cast<size_t>(use->kind)]));
   if (!placed || use->kind != PoolUse::Kind::Keep)
     return;
   for (const PlacedChoice &choice : placed->choices) {
     if (!choice.page || choice.page->keep != &expr)
       continue;
-    std::string key = "its key: the program, its parts, the rows up to its own";
+    std::string key = "its key is made of the program, its parts, and the rows up to its own";
     for (ValueId id : choice.page->source.arguments)
       key += ", " + code(placed->values[id].param->name);
     for (SymbolId number : choice.page->source.numbers)
@@ -303,7 +303,7 @@ std::string Writer::local(const Symbol &symbol) {
       }
   if (symbol.type == SymbolType::Dimension)
     fact(symbol.chunk && symbol.tree().has(symbol.declNode, NodeFlag::Static)
-             ? "known when the kernel is compiled"
+             ? "known at compile time"
              : "");
   if (symbol.chunk->id() == place_.chunk->id() && tree_.is(symbol.declNode, NodeKind::LetStmt)) {
     NodeId value = LetStmtView(tree_, symbol.declNode).value();
@@ -438,9 +438,9 @@ std::string Writer::hardware(const Symbol &symbol) {
 std::string rangeField(std::string_view name) {
   constexpr std::pair<std::string_view, std::string_view> fields[] = {
       {"start", "the first position of the range"},
-      {"end", "the position behind the last one of the range"},
-      {"len", "how many positions the range has"},
-      {"size", "the size that tiles are cut to; the last may be shorter"},
+      {"end", "the position after the last one of the range"},
+      {"len", "the number of positions in the range"},
+      {"size", "the size of the tiles; the last may be shorter"},
       {"count", "the number of the tile, from 0"}};
   for (const auto &[field, text] : fields)
     if (field == name)

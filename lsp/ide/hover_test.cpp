@@ -51,11 +51,13 @@ TEST(Hover, WordsOfPools) {
     return hover.find(fact) != hover.npos ? "" : hover;
   };
   EXPECT_EQ(has(hoverAtWord("pool("), "keeps pages from run to run"), "");
-  EXPECT_EQ(has(hoverAtWord("find("), "how many pages at the front of these rows the pool has"),
+  EXPECT_EQ(has(hoverAtWord("find("),
+                "the number of leading pages of these rows that the pool already has"),
             "");
   std::string keep = hoverAtWord("keep(");
-  EXPECT_EQ(has(keep, "gives the page, and keeps it in the pool"), "");
-  EXPECT_EQ(has(keep, "its key: the program, its parts, the rows up to its own, `w`"), "");
+  EXPECT_EQ(has(keep, "returns the page and stores it in the pool"), "");
+  EXPECT_EQ(has(keep, "its key is made of the program, its parts, and the rows up to its own, `w`"),
+            "");
   EXPECT_EQ(has(keep, "`scale`"), "");
   EXPECT_EQ(keep.find("`P`"), keep.npos) << keep;
 }
@@ -108,8 +110,8 @@ TEST(Hover, BuiltIns) {
   std::string product = hoverOf(attentionWith("* scale", "$0* scale"));
   EXPECT_TRUE(product.starts_with("* | ```ptl\nf32[i, j] * f32 -> f32[i, j]\n```\n")) << product;
   EXPECT_EQ(hoverOf(attentionWith("pipeline 2", "$0pipeline 2")),
-            "pipeline | **`pipeline`**: Up to so many iterations overlap: what a body loads has "
-            "that many buffers.");
+            "pipeline | **`pipeline`**: The number of iterations that may overlap: tiles that the "
+            "body loads have that many buffers.");
 }
 
 TEST(Hover, Declarations) {

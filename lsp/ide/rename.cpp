@@ -22,7 +22,7 @@ static std::string whyFixed(const Workspace &workspace, const std::optional<Symb
   if (!symbol)
     return "there is no name here";
   if (symbol->name == "_")
-    return "`_` is for what is not used: it has no name";
+    return "`_` marks an unused value and cannot be renamed";
   if (symbol->type == SymbolType::Module)
     return "a module has the name of its file: rename the file";
   if (!symbol->file)
@@ -177,7 +177,7 @@ std::string Renaming::clashIn(const Place &place, std::vector<const Mention *> e
       continue;
     uint32_t line = place.line + chunk.file.lineColumn(old.begin).line;
     return "line " + std::to_string(line) + ": " + inTicks(tree.text(old.node)) +
-           " would mean something else";
+           " would have another meaning";
   }
   // The new name may hide another local, or be hidden by one.
   for (size_t i = 0; i < before.locals.size() && i < after.locals.size(); ++i) {
@@ -208,7 +208,7 @@ std::string Renaming::clash() const {
   if (isCallable(symbol.type) || symbol.type == SymbolType::Struct)
     // A declaration with the name of a built-in would capture its calls.
     if (!findOps(name).empty())
-      return inTicks(name) + " is built in: calls of it would mean this " +
+      return inTicks(name) + " is a built-in: its calls would then refer to this " +
              std::string(words(symbol.type));
   if (!isLocal(symbol.type) && symbol.type != SymbolType::Field) {
     std::vector<File *> files{symbol.file};

@@ -14,7 +14,7 @@ RequestError currentProblem() {
   } catch (const std::exception &problem) {
     return {kInternalError, problem.what()};
   } catch (...) {
-    return {kInternalError, "an exception without a text"};
+    return {kInternalError, "an exception without a message"};
   }
 }
 
@@ -48,7 +48,7 @@ void passProblem(const OnProblem &onProblem, RequestError (*asProblem)()) noexce
     RequestError problem = asProblem();
     onProblem ? onProblem(problem) : reportProblem(problem);
   } catch (...) {
-    std::fputs("ptl-lsp: error: a step failed, and telling of it failed too\n", stderr);
+    std::fputs("ptl-lsp: error: a step failed, and so did reporting it\n", stderr);
   }
 }
 

@@ -144,7 +144,7 @@ TEST(Reply, WhoDropsItHasAnswered) {
   std::string output = testing::internal::GetCapturedStdout();
   EXPECT_NE(output.find(R"("id":1,"jsonrpc":"2.0","result":7)"), std::string::npos) << output;
   EXPECT_EQ(output.find("8}"), std::string::npos) << output;
-  EXPECT_NE(output.find("nobody has answered"), std::string::npos) << output;
+  EXPECT_NE(output.find("no handler has answered"), std::string::npos) << output;
   EXPECT_EQ(output.find(R"("id":3)"), std::string::npos) << output;
 }
 

@@ -249,7 +249,7 @@ json costAnswer(Session &session, const ide::File &file, const std::string &entr
                  {"fits", verdict.result.value("fits", false)},
                  {"stale", isStale}});
   if (!answer.contains("us") && !answer.contains("unknown"))
-    answer["unknown"] = verdict.result.value("fits", false) ? "nothing is known of the chip's costs"
+    answer["unknown"] = verdict.result.value("fits", false) ? "the costs of the chip are not known"
                                                             : "it does not run on the chip";
   if (!answer.contains("us"))
     return answer;

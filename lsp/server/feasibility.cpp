@@ -202,7 +202,7 @@ void forEachVerdict(Session &session, const ide::File &file, const VisitVerdict 
 
 /// Calls `visit` with what the ledger says of tiles and of statements that are done in parts.
 template <typename Visit> static void forEachParts(const ChipVerdict &verdict, Visit visit) {
-  if (!verdict.result.is_object()) // nobody has answered yet
+  if (!verdict.result.is_object()) // no handler has answered yet
     return;
   const json ledger = verdict.result.value("ledger", json::object());
   for (const json &kernel : ledger.value("kernels", json::array()))

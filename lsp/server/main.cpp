@@ -19,7 +19,7 @@ the language server of PTL
 
   --stdio         speak the protocol on standard input and output (the default)
   --port N        wait for one client on port N of 127.0.0.1; 0 takes a free one; the port is printed
-  --check FILE... run every feature at every token of the files and report what fails
+  --check FILE... run every feature at every token of the files and report failures
   --version       print the version
   --help          print this
 )";
@@ -85,7 +85,7 @@ int main(int argc, char **argv) {
         continue;
       }
     }
-    std::fprintf(stderr, "ptl-lsp: error: what is `%s`?\n%s", argv[i], kHelp);
+    std::fprintf(stderr, "ptl-lsp: error: unknown argument `%s`\n%s", argv[i], kHelp);
     return 2;
   }
   int code = serve(port);

@@ -26,7 +26,7 @@ struct Reply::Owed {
   }
   ~Owed() {
     if (isOpen())
-      guarded([&] { complete(errorMessage(id, {kInternalError, "nobody has answered"})); });
+      guarded([&] { complete(errorMessage(id, {kInternalError, "no handler has answered"})); });
   }
 };
 

@@ -216,7 +216,7 @@ void WorkerClient::cancelIdle() {
     return;
   Task task = std::move(*idle);
   waiting_.erase(idle);
-  finish(task, failure("cancelled", "something else is asked for"));
+  finish(task, failure("cancelled", "a newer request replaced this one"));
 }
 
 void WorkerClient::sendNext() {

@@ -241,7 +241,8 @@ void BlockNotes::Writer::flag(Operation *op, const Flag &flag) {
   if (flag.isWait)
     add("**" + to + " waits for " + from + "** (" + event + ")");
   else
-    add("**" + from + " tells " + to + "** that it has done all before (" + event + ")");
+    add("**" + from + " signals to " + to + "** that all its earlier instructions have finished (" +
+        event + ")");
   reason(op);
   std::string why;
   // Where the compiler has left no reason, it is read off the code on both sides.
@@ -271,18 +272,19 @@ void BlockNotes::Writer::flag(Operation *op, const Flag &flag) {
         (others.size() > most ? " …" : ""));
   if (flag.isWait)
     if (Operation *next = neighbour(op, flag.to, false))
-      add("held up until then: " + named(next));
+      add("first instruction that waits: " + named(next));
 }
 
 void BlockNotes::Writer::barrier(BarrierOp op) {
   Pipe pipe = pipeOf(op.getPipe());
-  add(pipe == Pipe::All ? "**every pipe waits** until all before is done"
-                        : "**" + pipeText(pipe) + " waits** until it has done all before");
+  add(pipe == Pipe::All
+          ? "**every pipe waits** until all earlier instructions have finished"
+          : "**" + pipeText(pipe) + " waits** until its own earlier instructions have finished");
   reason(op);
   if (Operation *last = neighbour(op, pipe, true))
     add("done before: " + named(last));
   if (Operation *next = neighbour(op, pipe, false))
-    add("held up until then: " + named(next));
+    add("first instruction that waits: " + named(next));
 }
 
 const LedgerBuffer *BlockNotes::Writer::bufferOf(Operation *maker, std::string &space) const {

@@ -163,7 +163,7 @@ Json Worker::timeline(const Json &request) {
   if (!outcome->fits)
     return stageFailure(view);
   bool isPart = false;
-  std::string problem = "nothing is known of the costs of `" + target + "`";
+  std::string problem = "there are no costs for `" + target + "`";
   int64_t most = numberOf(request, "mostOperations", kMostOperations);
   std::optional<rt::sim::Report> report =
       view.code->timeline(sizesOf(request), static_cast<uint64_t>(std::max<int64_t>(most, 1)),

@@ -109,14 +109,14 @@ std::string whyGone(const StageText &built, Span range, const Now &now) {
   size_t line = lines.back();
   auto [name, definition] = takeApart(text[line]);
   if (name.empty())
-    return "folded into what uses it";
+    return "folded into its uses";
   if (!isUsed(name, text, line))
-    return "dead: nothing uses " + shortened(definition);
+    return "dead code: nothing uses " + shortened(definition);
   for (size_t other = 0; other < text.size(); ++other)
     if (other != line && takeApart(text[other]).second == definition)
       return "the same as line " + std::to_string(other + 1) + " of the IR as built, " +
              shortened(definition) + ": computed once";
-  return "folded into what uses it";
+  return "folded into its uses";
 }
 
 /// The work itself rather than counting and addresses: what has vectors in it.
@@ -172,8 +172,7 @@ Json hoverJson(const StageText &stage, StageId id, const StageText *built, Span 
       if (reason.empty() || reason.starts_with("folded"))
         reason = "part of what line " + std::to_string(found.around.front() + 1) + " does";
     }
-    result["reason"] =
-        reason.empty() ? "no operation of its own: its value is known when compiled" : reason;
+    result["reason"] = reason.empty() ? "no operation: its value is known at compile time" : reason;
     return result;
   }
   std::vector<std::string_view> text = linesOf(stage.text);

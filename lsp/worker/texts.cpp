@@ -23,7 +23,7 @@ std::string Texts::complete(Json &request) {
     if (value.is_object()) {
       auto known = byPath_.find(path);
       if (known == byPath_.end() || !makeChange(known->second, value))
-        return "there is no text of `" + path + "` that this change is of";
+        return "there is no version of the text of `" + path + "` to which this change applies";
       value = known->second;
     } else if (value.is_string()) {
       byPath_[path] = value.get<std::string>();

@@ -246,7 +246,7 @@ std::string partsText(const LedgerParts &parts) {
   else
     text += " Each part loads " + again + " again, " + bytesText(parts.bytesAgain) +
             " for each part after the first and turn of their loops";
-  text += parts.insideLoops ? ", but every instruction works on less." : ".";
+  text += parts.insideLoops ? ", but every instruction processes less data." : ".";
   if (!parts.avoid.empty())
     text += " `" + parts.avoid + "` needs no parts.";
   return text;

@@ -83,7 +83,7 @@ std::string liveText(const Overflow &overflow) {
 }
 
 static std::string triedText(const std::vector<std::string> &tried) {
-  std::string text = "tried, and too large even so: ";
+  std::string text = "these ways to save memory were tried, but the tiles still do not fit: ";
   for (size_t i = 0; i < tried.size(); ++i)
     text += (i ? "; " : "") + tried[i];
   return text;
@@ -97,12 +97,12 @@ void reportOverflow(DiagnosticSink &sink, Span span, const Overflow &overflow,
   // The bound would fit, so the loss is due to gaps.
   if (overflow.space.lowerBound <= overflow.space.usable && overflow.needed > overflow.space.usable)
     builder.note(bytesText(overflow.space.lowerBound) +
-                 " are live at once; the rest is lost in gaps between buffers");
+                 " are live at once; the rest is lost to gaps between buffers");
   if (!overflow.tried.empty())
     builder.note(triedText(overflow.tried));
   if (overflow.wholeTiles)
-    builder.note("tiles were not done in parts: no axis of variable length has its positions kept "
-                 "apart by all operations");
+    builder.note("tiles were not done in parts: on every axis of variable length some operation "
+                 "mixes positions");
   auto add = [&](FixId id, const std::string &title, const std::vector<TextEdit> &edits) {
     edits.empty() ? builder.help(title) : builder.fix(id, title, edits);
   };

@@ -28,7 +28,7 @@ struct Overflow {
   bool wholeTiles = false; ///< what it could not do: the tiles in parts
 };
 
-/// `vector buffer full: 204 KiB needed at line 37, `a3` has 184 KiB (192 less 8 reserved)`.
+/// `the vector buffer is full: 204 KiB needed at line 37, but `a3` has 184 KiB (192 less 8 reserved)`.
 std::string overflowText(const Overflow &overflow);
 /// Whether slots in this memory are the copies of a `pipeline`, not the compiler's own.
 bool isPipelined(std::string_view place);

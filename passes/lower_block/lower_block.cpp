@@ -74,7 +74,7 @@ private:
         return;
       const char *other = cores_.usesCube() ? "vector cores do" : "cube core does";
       report_(DiagId::QueueSidesDiffer, queue.getLoc(),
-              {queue.getName().str(), std::string("the ") + other + " not open it"});
+              {queue.getName().str(), std::string("the ") + other + " not use it"});
       fits = false;
     });
     return fits;

@@ -51,7 +51,7 @@ static constexpr FitChange kUnrolling = {
     [](const KernelFit &fit) { return fit.options.unrolls && fit.traits.unrolls; },
     [](KernelFit &fit) { fit.options.unrolls = false; },
     [](const KernelFit &fit) -> std::string {
-      return fit.traits.unrolls && !fit.options.unrolls ? "loops that say `unroll` are not unrolled"
+      return fit.traits.unrolls && !fit.options.unrolls ? "loops with `unroll` are not unrolled"
                                                         : "";
     }};
 
@@ -60,7 +60,7 @@ static constexpr FitChange kNextPoint = {
     [](KernelFit &fit) { fit.options.gridBuffers = 1; },
     [](const KernelFit &fit) -> std::string {
       return fit.options.gridBuffers < kAll.gridBuffers
-                 ? "what the next point of the grid loads has no buffers of its own"
+                 ? "loads for the next point of the grid reuse the present buffers"
                  : "";
     }};
 
@@ -105,9 +105,10 @@ static constexpr FitChange kAhead = {
     [](const KernelFit &fit) -> std::string {
       if (!fit.traits.isMixed || fit.options.ahead >= kAll.ahead)
         return "";
-      return fit.options.ahead == 0 ? "no iteration of a loop is ahead of what waits for it"
-                                    : "one iteration of a loop instead of two is ahead of what "
-                                      "waits for it";
+      return fit.options.ahead == 0
+                 ? "no iteration of a loop runs ahead of the instructions that wait for it"
+                 : "one iteration of a loop instead of two runs ahead of the instructions that "
+                   "wait for it";
     }};
 
 /// Whether there are parts that load what they need by themselves.
@@ -122,7 +123,7 @@ static constexpr FitChange kNextPart = {
     [](KernelFit &fit) { fit.options.partBuffers = 1; },
     [](const KernelFit &fit) -> std::string {
       return loadsInParts(fit.options) && fit.options.partBuffers < kAll.partBuffers
-                 ? "what the next part loads has no buffers of its own"
+                 ? "loads for the next part reuse the present buffers"
                  : "";
     }};
 
@@ -174,7 +175,7 @@ static constexpr FitChange kPartsOfPoint = {
       fit.options.pointParts *= 2;
     },
     [](const KernelFit &fit) -> std::string {
-      return fit.options.pointParts > 1 ? "all that a point of the grid does is done in " +
+      return fit.options.pointParts > 1 ? "all work of a point of the grid is done in " +
                                               std::to_string(fit.options.pointParts) + " parts"
                                         : "";
     }};

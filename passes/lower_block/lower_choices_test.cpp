@@ -46,7 +46,7 @@ TEST(LowerChoices, leavesOutWhatCannotHelp) {
   ASSERT_TRUE(other.afterOverflow(slots, {}));
   EXPECT_EQ(other.present().options.gridBuffers, 1);
   EXPECT_EQ(other.givenUp(),
-            Texts{"what the next point of the grid loads has no buffers of its own"});
+            Texts{"loads for the next point of the grid reuse the present buffers"});
 }
 
 TEST(LowerChoices, whatIsNoUseTwiceIsNotDoneThrice) {
@@ -67,15 +67,16 @@ TEST(LowerChoices, comesToAnEndAndSaysWhatItTried) {
   Overflow refusal = search.refusal();
   EXPECT_EQ(refusal.needed, 300);
   EXPECT_FALSE(refusal.wholeTiles);
-  EXPECT_EQ(refusal.tried, (Texts{"loops that say `unroll` are not unrolled",
-                                  "what the next point of the grid loads has no buffers of its own",
-                                  "vector cores take tiles from queues in 8 slices of rows",
-                                  "no iteration of a loop is ahead of what waits for it",
-                                  "what the next part loads has no buffers of its own",
-                                  "tiles are done in 16 parts inside of loops",
-                                  "all that a point of the grid does is done in 16 parts",
-                                  "queues between cores have one slot",
-                                  "stores and folds are computed in parts of 2 KiB at most"}));
+  EXPECT_EQ(refusal.tried,
+            (Texts{"loops with `unroll` are not unrolled",
+                   "loads for the next point of the grid reuse the present buffers",
+                   "vector cores take tiles from queues in 8 slices of rows",
+                   "no iteration of a loop runs ahead of the instructions that wait for it",
+                   "loads for the next part reuse the present buffers",
+                   "tiles are done in 16 parts inside of loops",
+                   "all work of a point of the grid is done in 16 parts",
+                   "queues between cores have one slot",
+                   "stores and folds are computed in parts of 2 KiB at most"}));
 }
 
 TEST(LowerChoices, slicesComeBeforeAnythingThatMakesProductsSmaller) {
@@ -120,7 +121,7 @@ TEST(LowerChoices, partsThatBecomeTooSmallWereParts) {
   ASSERT_TRUE(search.afterUncut());
   EXPECT_FALSE(search.refusal().wholeTiles);
   EXPECT_EQ(search.refusal().tried,
-            (Texts{"what the next point of the grid loads has no buffers of its own",
+            (Texts{"loads for the next point of the grid reuse the present buffers",
                    "tiles are done in 2 parts inside of loops",
                    "stores and folds are computed in parts of 32 KiB at most"}));
 }

@@ -113,7 +113,7 @@ void VectorCores::judgeTwice(const std::vector<EventRef> &first,
     Finding *finding = judged_.findings.add(DiagId::EffectTwice, op, {mnemonic(op), what});
     if (!finding)
       continue;
-    finding->fix = "let one of the two do it, where `get_subblock_idx` is 0";
+    finding->fix = "let only one of the two perform it, where `get_subblock_idx` is 0";
     if (!judged_.with.empty())
       finding->notes.push_back("it happens with " + judged_.with);
   }

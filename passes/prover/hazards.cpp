@@ -253,8 +253,8 @@ void TileJudge::checkRead(uint32_t number, const Access &access, uint32_t index)
     if (reader->getName().getStringRef() == "pto.tpush")
       return;
     const char *why = own == kNone     ? "parts of which were never written"
-                      : allocatedSince ? "which was allocated again since it was written"
-                                       : "which was used as scratch since";
+                      : allocatedSince ? "which was allocated again after it was written"
+                                       : "which was used as scratch space after it was written";
     mlir::Operation *maker = judged_.kernel.operations[judged_.execution.buffers[access.buffer].op];
     if (judged_.findings.has(DiagId::ReadOfUndefined, reader, maker))
       return;

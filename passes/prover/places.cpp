@@ -114,8 +114,8 @@ static void judgeSides(const Kernel &kernel, const Queue &queue, Findings &findi
   Operation *op = kernel.operations[queue.cube.op != kNone ? queue.cube.op : queue.vector.op];
   if (!both) {
     findings.add(DiagId::QueueSidesDiffer, op,
-                 {queue.name, queue.cube.op != kNone ? "the vector cores do not open it"
-                                                     : "the cube core does not open it"});
+                 {queue.name, queue.cube.op != kNone ? "the vector cores do not use it"
+                                                     : "the cube core does not use it"});
     return;
   }
   Operation *other = kernel.operations[queue.vector.op];

@@ -80,7 +80,7 @@ void forEachExecution(const Kernel &kernel, const std::vector<Inputs> &instances
     }
     if (!execution.complete) {
       findings.undecided(kernel.functions.front().op,
-                         "`" + kernel.name + "` takes more than " + std::to_string(most) +
+                         "`" + kernel.name + "` needs more than " + std::to_string(most) +
                              " operations with " + describe(kernel, instances[i]));
       continue;
     }
@@ -93,7 +93,7 @@ void forEachExecution(const Kernel &kernel, const std::vector<Inputs> &instances
   }
   // If all sizes were excluded, nothing has been proved.
   if (effort == Effort::All && excluded > 0 && excluded == instances.size())
-    findings.undecided(kernel.functions.front().op, "none of the sizes that were tried for `" +
+    findings.undecided(kernel.functions.front().op, "none of the sizes that were tested for `" +
                                                         kernel.name + "` meets its requirements");
 }
 

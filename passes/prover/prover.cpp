@@ -36,8 +36,8 @@ static void proveKernel(const Kernel &kernel, const Kernel &chosen, const Machin
   skipped = findings.result().skipped - skipped;
   if (skipped)
     findings.undecided(kernel.functions.front().op,
-                       std::to_string(skipped) + " of the sizes that were to be tried for `" +
-                           kernel.name + "` take too many operations together");
+                       std::to_string(skipped) + " of the sizes to be tested for `" + kernel.name +
+                           "` together need too many operations");
   // Iterations of kernels that the compiler has made are alike, so the chosen sizes suffice.
   if (!chosen.byHand)
     return;

@@ -91,7 +91,7 @@ void reportHazard(const Case &judged, HazardKind kind, EventRef first, EventRef 
   Finding *finding =
       judged.findings.add(DiagId::PipeHazard, b,
                           {mnemonic(b), reads ? "reads" : "writes", what, mnemonic(a), still,
-                           nextTurn ? ", a turn of a loop earlier" : ""},
+                           nextTurn ? ", one iteration of a loop earlier" : ""},
                           a);
   if (!finding)
     return;
@@ -215,7 +215,7 @@ static Finding *reportQueue(const Case &judged, const SyncFault &fault) {
     what = "pop " + number + " waits for a push that never comes";
     break;
   case SyncFault::PushWithoutFree:
-    what = "push " + number + " waits for a free slot that never comes: a tfree is missing";
+    what = "push " + number + " waits for a free slot that never comes: a `tfree` is missing";
     break;
   case SyncFault::LeftInQueue:
     what = "push " + number + " is never popped";
@@ -255,11 +255,11 @@ void judgeSync(const Case &judged) {
       mlir::Operation *op = judged.operation(fault.first);
       bool two = fault.second.event != kNone;
       mlir::Operation *other = two ? judged.operation(fault.second) : op;
-      finding =
-          judged.findings.add(DiagId::BlockDeadlock, op,
-                              {spelling(op), two ? withPlace(other) : "what it waits for"}, other);
+      finding = judged.findings.add(
+          DiagId::BlockDeadlock, op,
+          {spelling(op), two ? withPlace(other) : "the operation it waits for"}, other);
       if (finding && two)
-        finding->related.push_back({other->getLoc(), "this waits too"});
+        finding->related.push_back({other->getLoc(), "this also waits"});
       if (finding)
         noteFreeSlots(judged, fault, *finding);
     } else {

@@ -566,7 +566,7 @@ struct PlanBuffersPass : impl::PlanBuffersBase<PlanBuffersPass> {
     for (auto [name, writer] : writers)
       if (emit == name)
         return writer(ledger);
-    return "nothing is called `" + emit + "`\n";
+    return "there is nothing named `" + emit + "`\n";
   }
 };
 } // namespace

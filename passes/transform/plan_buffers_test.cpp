@@ -347,8 +347,9 @@ TEST(BufferOverflow, SaysWhatIsLiveLargestFirst) {
   add("p", 32, 1, 30);
   for (const char *name : {"m", "l", "alpha"})
     add(name, 4, 1, 31);
-  EXPECT_EQ(overflowText(overflow), "vector buffer full: 204 KiB needed at line 37, `a3` has 184 "
-                                    "KiB (192 less 8 reserved)");
+  EXPECT_EQ(overflowText(overflow),
+            "the vector buffer is full: 204 KiB needed at line 37, but `a3` has 184 "
+            "KiB (192 less 8 reserved)");
   EXPECT_EQ(liveText(overflow), "o 2 × 48 KiB, `pipeline 2` (18:7) · s 64 KiB (27:7) · p 32 KiB "
                                 "(30:7) · 12 KiB in 3 others");
   DiagnosticSink sink;

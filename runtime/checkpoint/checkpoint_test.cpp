@@ -152,12 +152,12 @@ TEST_F(Checkpoints, AManifestThatContradictsItselfIsRefused) {
     EXPECT_FALSE(parseManifest(textOf(wrong), why));
     EXPECT_NE(why.find(reason), std::string::npos) << why;
   };
-  refuses([](Manifest &m) { m.pieces.erase(m.pieces.begin()); }, "are not the whole");
+  refuses([](Manifest &m) { m.pieces.erase(m.pieces.begin()); }, "do not cover it");
   refuses([](Manifest &m) { m.pieces[1].box[0].begin = 1; }, "overlap");
   refuses([](Manifest &m) { m.pieces[2].box[0].end = 6; }, "outside");
-  refuses([](Manifest &m) { m.pieces[2].file = 3; }, "in no file");
-  refuses([](Manifest &m) { m.state[0].elem = "f33"; }, "no known type");
-  refuses([](Manifest &m) { m.files[0].name = "../else"; }, "lies elsewhere");
+  refuses([](Manifest &m) { m.pieces[2].file = 3; }, "an unknown variable or file");
+  refuses([](Manifest &m) { m.state[0].elem = "f33"; }, "an unknown type");
+  refuses([](Manifest &m) { m.files[0].name = "../else"; }, "outside of its folder");
 }
 
 TEST_F(Checkpoints, TheLastOnesStay) {

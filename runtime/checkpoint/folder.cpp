@@ -109,7 +109,7 @@ static std::string verifyFile(const std::string &folder, const File &file) {
     return "`" + file.name + "` has " + std::to_string(size) + " bytes, not " +
            std::to_string(file.bytes);
   if (checksumOf(bytes.bytes().data(), size) != file.checksum)
-    return "`" + file.name + "` has other contents than were written: its checksum differs";
+    return "`" + file.name + "` was changed after it was written: its checksum differs";
   return {};
 }
 
@@ -138,7 +138,7 @@ static std::string copyPiece(const std::string &folder, const Manifest &manifest
     shape.push_back(piece.box[axis].length());
   }
   if (file.extents() != shape || rt::elemInfo(file.elem())->size() != static_cast<int>(size))
-    return "`" + path + "` is no array of the shape that the manifest says";
+    return "`" + path + "` is not an array of the shape in the manifest";
   rt::OwnedArray array;
   if (rt::Failure failure = file.read(part, array))
     return failure.message;

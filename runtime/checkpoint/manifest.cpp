@@ -85,7 +85,7 @@ struct Contradiction : std::runtime_error {
 static Variable variableOf(const Json &json) {
   Variable variable{json.at("name"), json.at("type"), json.at("shape")};
   if (!rt::elemFromName(variable.elem))
-    throw Contradiction("`" + variable.name + "` has elements of no known type");
+    throw Contradiction("`" + variable.name + "` has elements of an unknown type");
   if (std::ranges::any_of(variable.shape, [](int64_t extent) { return extent < 0; }))
     throw Contradiction("`" + variable.name + "` has an extent below 0");
   return variable;
@@ -96,7 +96,7 @@ static Piece pieceOf(const Json &json, const Manifest &manifest) {
   for (const Json &axis : json.at("box"))
     piece.box.push_back({axis.at(0), axis.at(1)});
   if (piece.variable >= manifest.state.size() || piece.file >= manifest.files.size())
-    throw Contradiction("a piece of no variable, or in no file");
+    throw Contradiction("a piece that names an unknown variable or file");
   const Variable &variable = manifest.state[piece.variable];
   bool isOrdered = std::ranges::all_of(
       piece.box, [](const movement::Interval &axis) { return axis.begin <= axis.end; });
@@ -121,7 +121,7 @@ static void checkCover(const Manifest &manifest) {
           throw Contradiction("two pieces of `" + manifest.state[at].name + "` overlap");
     }
     if (have != movement::elementCount(movement::wholeBox(manifest.state[at].shape)))
-      throw Contradiction("the pieces of `" + manifest.state[at].name + "` are not the whole");
+      throw Contradiction("the pieces of `" + manifest.state[at].name + "` do not cover it");
   }
 }
 
@@ -142,7 +142,7 @@ static Manifest manifestOf(const Json &json) {
     manifest.files.push_back({file.at("name"), file.at("bytes"), file.at("checksum")});
     // A manifest comes from outside: it must not lead to files of other folders.
     if (manifest.files.back().name.find('/') != std::string::npos)
-      throw Contradiction("a file of it lies elsewhere");
+      throw Contradiction("one of its files is outside of its folder");
   }
   for (const Json &piece : json.at("pieces"))
     manifest.pieces.push_back(pieceOf(piece, manifest));
@@ -152,7 +152,7 @@ static Manifest manifestOf(const Json &json) {
 
 std::optional<Manifest> parseManifest(const std::string &text, std::string &why) {
   if (!isWhole(text)) {
-    why = std::string(kManifestName) + " is cut or changed: its checksum is that of another text";
+    why = std::string(kManifestName) + " is truncated or was changed: its checksum differs";
     return std::nullopt;
   }
   try {

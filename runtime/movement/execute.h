@@ -205,7 +205,7 @@ private:
   std::string unfinished() {
     for (size_t rank = 0; rank < ranks_.size(); ++rank)
       if (const Step *step = nextStep(rank))
-        return "rank " + std::to_string(rank) + " waits for ever for " + toString(step->box) +
+        return "rank " + std::to_string(rank) + " waits forever for " + toString(step->box) +
                " from rank " + std::to_string(step->peer);
     for (const auto &[ends, channel] : channels_)
       if (channel.sent != channel.received)

@@ -144,7 +144,7 @@ Failure ArrayFile::read(std::span<const AxisPart> part, OwnedArray &array) const
     extents.push_back(axis.second - axis.first);
   std::optional<OwnedArray> made = OwnedArray::make(elem_, extents);
   if (!made)
-    return {PTL_ERROR_MEMORY, "`" + path_ + "`: there is no memory for its elements", "", 0};
+    return {PTL_ERROR_MEMORY, "`" + path_ + "`: not enough memory for its elements", "", 0};
   int64_t size = ptl_elem_size(elem_);
   // One piece for all axes from the innermost one on that the part does not have whole.
   size_t outer = extents.size();

@@ -49,7 +49,7 @@ Failure readNpy(std::span<const uint8_t> bytes, OwnedArray &array) {
                        std::to_string(present) + " bytes of data follow");
   std::optional<OwnedArray> made = OwnedArray::make(header.elem, header.extents);
   if (!made)
-    return {PTL_ERROR_MEMORY, "there is no memory for " + std::to_string(count) + " elements", "",
+    return {PTL_ERROR_MEMORY, "not enough memory for " + std::to_string(count) + " elements", "",
             0};
   const uint8_t *data = bytes.data() + header.dataOffset;
   auto *out = static_cast<uint8_t *>(made->data());

@@ -110,7 +110,7 @@ bool widen(const Fields &fields, uint64_t extra, uint64_t length, ZipMember &mem
 Failure inflateInto(std::span<const uint8_t> packed, std::vector<uint8_t> &content) {
   z_stream stream{};
   if (inflateInit2(&stream, -MAX_WBITS) != Z_OK)
-    return {PTL_ERROR_MEMORY, "there is no memory to unpack the file", "", 0};
+    return {PTL_ERROR_MEMORY, "not enough memory to unpack the file", "", 0};
   // zlib counts in 32 bits, so both sides are fed in pieces.
   constexpr uint64_t piece = 1u << 30;
   uint64_t read = 0, written = 0;

@@ -228,12 +228,12 @@ void Keeper::lookForStopped(double seconds) {
   if (stopped < members_.size())
     for (const Member &member : members_)
       if (member.stopped >= limits_.stopped && (!isBetween || member.rank == 0)) {
-        fail(nameOf(member) + " is stopped by a signal, and others wait for it", kStoppedCode);
+        fail(nameOf(member) + " was stopped by a signal, and others wait for it", kStoppedCode);
         return;
       }
   launcherStopped_ = ownsLauncher_ && launcher_.isStopped() ? launcherStopped_ + seconds : 0;
   if (launcherStopped_ >= limits_.stopped)
-    fail("mpirun (process " + std::to_string(launcher_.pid()) + ") is stopped by a signal",
+    fail("mpirun (process " + std::to_string(launcher_.pid()) + ") was stopped by a signal",
          kStoppedCode);
 }
 
@@ -301,7 +301,7 @@ void Keeper::lookForStandstill(double seconds) {
   double limit = isBeginning ? std::max(limits_.begin, limits_.patience) : limits_.patience;
   if (standstill_ < limit)
     return;
-  std::string text = "nothing has moved for " + std::to_string(static_cast<int64_t>(limit)) +
+  std::string text = "no data has arrived for " + std::to_string(static_cast<int64_t>(limit)) +
                      " seconds (--patience)";
   for (size_t i = 0; i < std::min<size_t>(members_.size(), 8); ++i) {
     const Member &member = members_[i];

@@ -146,7 +146,7 @@ std::unique_ptr<Lifeline> Lifeline::tie(double patience, std::string &why) {
   pid_t keeper = 0;
   int socket = name ? connectTo(name, keeper) : connectOrKeep(expected, patience, keeper);
   if (socket < 0) {
-    why = "what watches over its ranks is gone, or cannot be reached: " +
+    why = "the process that monitors the ranks has ended or cannot be reached: " +
           std::string(std::strerror(errno));
     return nullptr;
   }

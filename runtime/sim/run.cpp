@@ -147,7 +147,7 @@ private:
       return true;
     Group &stuck = *groups_.front();
     return stuck.fail("block " + std::to_string(stuck.block()) + " of `" + launch_.kernel.name +
-                      "` waits for ever:" + stuck.describeWaits());
+                      "` waits forever:" + stuck.describeWaits());
   }
 
   LaunchState &launch_;

@@ -57,7 +57,7 @@ def shown(talk, file):
         lines += ["<- " + line for line in answer["summary"].splitlines()]
         for step in answer["next"][:1]:
             lines.append(f"   next: {step['tool']} {json.dumps(step['arguments'])}: {step['gain']}")
-    return BEGIN + "```\n" + "\n".join(lines) + "\n```\n\nAfter it the file says\n\n```ptl\n" + file.read_text() + "```\n" + END
+    return BEGIN + "```\n" + "\n".join(lines) + "\n```\n\nAfter this the file contains\n\n```ptl\n" + file.read_text() + "```\n" + END
 
 
 def check_document(tools, text, update):

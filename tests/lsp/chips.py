@@ -360,7 +360,7 @@ def hovers(place: Place):
             lines = shown["text"].splitlines()
             wait = next(i for i, text in enumerate(lines) if re.search(r"wait_flag", text))
             text = hover_text(shown["uri"], {"line": wait, "character": 6})
-            if not re.search(r"\*\*`\w+` waits for `\w+`\*\*", text) or "why: " not in text or "held up until then" not in text:
+            if not re.search(r"\*\*`\w+` waits for `\w+`\*\*", text) or "why: " not in text or "first instruction that waits" not in text:
                 return f"of a wait in {kind}: {text}"
             add = next(i for i, text in enumerate(lines) if "tadd" in text.lower() and "ins(" in text or "TADD(" in text)
             text = hover_text(shown["uri"], {"line": add, "character": 6})
@@ -387,7 +387,7 @@ def hovers_on_events(place: Place):
                     return answer
                 time.sleep(0.05)
 
-        tells = "**`fix` of the cube core tells `mte2` of both vector cores**"
+        tells = "**`fix` of the cube core signals to `mte2` of both vector cores**"
         waits = "**`mte2` of the vector core waits for `fix` of the cube core**"
         why = r"why: `tstore` \(35:17\), line \d+ writes `slots`, which `tload` \(49:17\), line \d+ reads"
         for words, wanted in ((("event full", "full"), tells), (("signal(full", "full"), tells), (("wait(full", "full"), waits)):
@@ -397,7 +397,7 @@ def hovers_on_events(place: Place):
         if "**`fix` of the cube core waits for `mte3` of both vector cores**" not in free or "which `tstore` (35:17)" not in free:
             return f"free: {free}"
         own = hover_text("event loaded: mte2 -> v", "loaded")
-        if "**`mte2` tells `v`**" not in own or "writes `t`, which `texp` (52:17)" not in own:
+        if "**`mte2` signals to `v`**" not in own or "writes `t`, which `texp` (52:17)" not in own:
             return f"of one core: {own}"
     return None
 

@@ -163,7 +163,7 @@ def nothing_is_known(place: Place):
     with Talk(place, "data", DATA) as talk:
         talk.settled()
         answer = talk.client.request("ptl/cost", {**talk.document, "entry": "picks"})
-        if "us" in answer or "no values" not in answer.get("unknown", ""):
+        if "us" in answer or "is not known when only times are simulated" not in answer.get("unknown", ""):
             return f"a time that data decides: {answer}"
         if "µs" in talk.titles()[0] or "no time is known: " not in hover(talk, "picks["):
             return f"{talk.titles()}: {hover(talk, 'picks[')}"

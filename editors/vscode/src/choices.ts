@@ -21,7 +21,7 @@ export class Choices {
     ];
     const picked = await vscode.window.showQuickPick(items, {
       canPickMany: true,
-      placeHolder: "What kernels are to run on: the editor then says what fits, and how long it takes",
+      placeHolder: "Choose chips: the editor then shows for each kernel whether it fits, and its predicted time",
     });
     if (picked) await update("targets", picked.map((item) => item.label));
   }
@@ -37,10 +37,10 @@ export class Choices {
     });
     const { entry } = known;
     const other = { label: "$(edit) Other lengths…", description: "", sizes: undefined };
-    const usual = { label: "$(discard) As without a choice", description: "from a bench, else assumed", sizes: {} };
+    const usual = { label: "$(discard) As without a choice", description: "from a bench, otherwise assumed", sizes: {} };
     const calls = known.calls.map((call) => ({ label: sizesText(call.sizes), description: call.caller, sizes: call.sizes }));
     const picked = await vscode.window.showQuickPick([...calls, other, usual], {
-      placeHolder: `The lengths that \`${entry}\` is looked at for`,
+      placeHolder: `Choose the lengths for \`${entry}\``,
     });
     if (!picked) return;
     const sizes = picked === other ? await this.askSizes(entry, known.dims) : picked.sizes;

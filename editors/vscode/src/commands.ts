@@ -163,7 +163,7 @@ export class Commands {
     const whole = await Promise.all(here.map((hint) => client.sendRequest(InlayHintResolveRequest.type, hint)));
     const edits = await client.protocol2CodeConverter.asTextEdits(whole.flatMap((hint) => hint.textEdits ?? []));
     if (edits.length === 0) {
-      void vscode.window.showInformationMessage("No hint of this line can be written into the source.");
+      void vscode.window.showInformationMessage("This line has no hint that can be written into the source.");
       return;
     }
     const change = new vscode.WorkspaceEdit();

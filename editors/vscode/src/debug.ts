@@ -80,7 +80,7 @@ function complete(configuration: vscode.DebugConfiguration): vscode.DebugConfigu
     configuration.test ??= blockAt((line) => document.lineAt(line).text, selection.active.line, "test");
   }
   if (typeof configuration.program !== "string") {
-    void vscode.window.showErrorMessage("PTL: `program` of the configuration names the file whose test is debugged.");
+    void vscode.window.showErrorMessage("PTL: `program` in the configuration must name the file whose test is debugged.");
     return undefined;
   }
   const scope = vscode.Uri.file(configuration.program);

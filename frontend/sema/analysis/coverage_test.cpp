@@ -63,7 +63,7 @@ TEST(Coverage, theMissingSliceIsNamed) {
       checkText("kernel k[N](x: f32[N]) -> (y: f32[N]) { parallel i in 1..N { y[i] = x[i] } }");
   ASSERT_EQ(checked->sink.all().size(), 1u);
   const Diagnostic &gap = checked->sink.all()[0];
-  EXPECT_EQ(gap.message, "not every element of the output `y` is shown to be written");
+  EXPECT_EQ(gap.message, "cannot prove that every element of the output `y` is written");
   ASSERT_EQ(gap.helps.size(), 1u);
   EXPECT_EQ(gap.helps[0], "write `y[0]` too");
   ASSERT_EQ(gap.fixes.size(), 1u);

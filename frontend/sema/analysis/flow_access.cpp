@@ -155,7 +155,7 @@ void writeElements(FlowContext &flow, Elements elements, const AssignStmt *stmt)
   for (const AxisSet &set : region.axes)
     if (!set.isInterval() && set.kind != AxisSet::Kind::Full)
       // Such a write covers an unknown position, which is noted for the message.
-      tracked->drops.push_back({elements.span, "this position is known only when it runs", false});
+      tracked->drops.push_back({elements.span, "this position is known only at run time", false});
   flow.regions(elements.local).add(flow.state.written[number], std::move(region));
 }
 
@@ -218,7 +218,7 @@ void checkScatter(FlowContext &flow, const AssignStmt &stmt, const Elements &ele
         flow.ctx.sink.report(DiagId::ScatterNeedsUnique, item.span, {text, elements.local->name});
     bool isParam = table && table->kind == LocalKind::Param;
     if (isParam)
-      report.label(table->span, "nothing says that its values differ")
+      report.label(table->span, "it is not known that its values differ")
           .help("state it: `where unique(" + table->name + ")`");
     else
       report.help("state that its values differ: `assert(unique(" + (table ? table->name : text) +

@@ -47,9 +47,10 @@ static std::string unjoinedText(Unjoined why, const LoopDomain &domain) {
   case Unjoined::TwoAxes:
     return name + " moves along two axes at once";
   case Unjoined::Gaps:
-    return "what neighbouring iterations of " + name + " write need not adjoin";
+    return "the parts that neighbouring iterations of " + name +
+           " write may leave gaps between them";
   case Unjoined::OtherValue:
-    return "where an iteration of " + name + " writes is known only when it runs";
+    return "the position at which an iteration of " + name + " writes is known only at run time";
   }
   return {};
 }

@@ -168,7 +168,7 @@ static void keepWritten(FlowContext &flow, size_t number, const std::vector<Regi
       flow.regions(local).add(result, region);
     else if (condition)
       flow.tracked[number].drops.push_back(
-          {condition->span, "written in one case of this condition only", true});
+          {condition->span, "written only in one case of this condition", true});
   }
 }
 

@@ -372,7 +372,8 @@ void IndependenceChecker::explain(DiagnosticBuilder report, const Conflict &conf
     bool boundsBoth =
         std::count_if(data_.values.elements.begin(), data_.values.elements.end(),
                       [&](const ElementSymbol &element) { return element.table == table; }) > 1;
-    report.label(table->span, "nothing orders the values of `" + table->name + "`");
+    report.label(table->span,
+                 "it is not known that the values are sorted in `" + table->name + "`");
     if (boundsBoth)
       report.help("state that they are in order: `where sorted(" + table->name + ")`");
     else
@@ -391,14 +392,15 @@ void IndependenceChecker::explain(DiagnosticBuilder report, const Conflict &conf
   for (const AxisSet &set : conflict.write->elements.region.axes)
     isReadAt = isReadAt && set.kind != AxisSet::Kind::Unknown && set.kind != AxisSet::Kind::Value;
   if (!isReadAt) {
-    report.help("a position that is no dimension needs an index array whose values differ: `where "
-                "unique(…)`");
+    report.help(
+        "such a position must come from an index array whose values differ: `where unique(…)`");
     return;
   }
   // A certain conflict cannot be stated away.
   std::string fact = isProved ? std::string() : settlingFact();
-  report.help(fact.empty() ? "make what an iteration writes follow from its own `" + name + "`"
-                           : "if it always holds, state it: `" + fact + "`");
+  report.help(fact.empty()
+                  ? "compute the positions that an iteration writes from its own `" + name + "`"
+                  : "if it always holds, state it: `" + fact + "`");
 }
 
 /// Whether a name stands in a text as a word of its own.

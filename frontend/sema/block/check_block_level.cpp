@@ -37,8 +37,8 @@ void requireCore(Context &ctx, Span span, std::string_view name, std::string_vie
     return;
   if (here.empty()) {
     ctx.sink.report(DiagId::CoreNotSaid, span, {std::string(name), std::string(core)})
-        .help("put it into `on " + std::string(core) + " { … }`, or say `on " + std::string(core) +
-              "` in the header when all of the kernel runs there");
+        .help("put it into a section `on " + std::string(core) + " { … }`, or write `on " +
+              std::string(core) + "` in the header when all of the kernel runs there");
     return;
   }
   ctx.sink.report(DiagId::WrongCore, span, {std::string(name), std::string(core), here});
@@ -127,7 +127,7 @@ static Stmt *checkBuffer(Context &ctx, NodeId node) {
   // A buffer lies on a chip, so it needs a place there.
   if (!type->isError() && (type->place == Place::Inferred || type->place == Place::Gm)) {
     ctx.sink.report(DiagId::BufferNeedsPlace, end, {name})
-        .fix(FixId::BufferPlace, "say where it lies, for example `@vec`",
+        .fix(FixId::BufferPlace, "add a place, for example `@vec`",
              {{{end.file, end.end, end.end}, " @vec"}});
     type = errorType(ctx);
   }
@@ -184,7 +184,8 @@ static PipeEnd checkEnd(Context &ctx, NodeId path) {
   if (dot != text.npos) {
     end.core = text.substr(0, dot);
     if (end.core != "aic" && end.core != "aiv")
-      ctx.sink.report(DiagId::UnknownCore, ctx.span(path), {end.core}).help("known are `aic aiv`");
+      ctx.sink.report(DiagId::UnknownCore, ctx.span(path), {end.core})
+          .help("the kinds of cores are `aic aiv`");
   }
   std::string_view name = dot == text.npos ? text : text.substr(dot + 1);
   auto pipe = pipeByName(name);
@@ -277,7 +278,7 @@ static Stmt *checkSection(Context &ctx, NodeId node) {
   if (view.part() != kNoNode)
     ctx.sink.report(
         DiagId::SectionNotHere, ctx.span(view.part()),
-        {"in a kernel sections are for a kind of core, and parts are named by programs"});
+        {"in a kernel a section names a kind of core; only programs have sections for parts"});
   stmt->core = ctx.text(view.core());
   stmt->splitRows = view.split() != kNoNode;
   // A kernel for one core cannot have a section of the other.

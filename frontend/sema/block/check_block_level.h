@@ -16,7 +16,7 @@ void requireCore(Context &ctx, Span span, std::string_view name, std::string_vie
 /// The kind of core that has a place.
 std::string_view coreOfPlace(Place place);
 
-/// A number that is known when the kernel is compiled, at least `least`; unknown after a report.
+/// A number that is known at compile time, at least `least`; unknown after a report.
 Dim checkStaticNumber(Context &ctx, NodeId node, std::string_view what, int64_t least);
 
 } // namespace ptl

@@ -349,7 +349,7 @@ private:
     explainExtents(ctx_, report, extent, wanted);
     bool isPart = isTile(operand.type) || isTile(found->second.operand->type);
     if (isPart && (!isStaticDim(ctx_, extent.length) || !isStaticDim(ctx_, wanted.length)))
-      report.help("say how much of a tile is valid: `t[0:n, :]`, `t[:, 0:n]`");
+      report.help("select the valid part of a tile: `t[0:n, :]`, `t[:, 0:n]`");
   }
 
   void checkMachines() {

@@ -51,7 +51,7 @@ bool hasTwoEnds(Context &ctx, const std::vector<OnStmt *> &sections) {
         ctx.sink
             .report(DiagId::PipeEnds, ends[i].call->span,
                     {"`" + ends[i].call->object->name + "`",
-                     "two sections have its " + what + ", which come in no order"})
+                     "two sections contain its " + what + ", whose order is undefined"})
             .label(ends[k].call->span, "the other section");
         return false;
       }
@@ -82,8 +82,9 @@ bool fuseNetwork(Context &ctx, std::vector<OnStmt *> sections, Statements &out) 
   for (OnStmt *section : sections) {
     for (const Stmt *stmt : section->body->stmts)
       if (const Stmt *leaves = leavesRound(*stmt)) {
-        ctx.sink.report(DiagId::SectionNotHere, leaves->span,
-                        {"what leaves it would leave the others, which other parts run"});
+        ctx.sink.report(
+            DiagId::SectionNotHere, leaves->span,
+            {"a jump out of it would also skip the other sections, which run on other parts"});
         return false;
       }
     processes.push_back({section->body->stmts, section});
@@ -129,13 +130,13 @@ void fusePartSections(Context &ctx) {
   bool fine = allMatched(ctx) && fuseParts(ctx, ctx.decl->body);
   if (fine && !ctx.partSections.sections.empty()) {
     ctx.sink.report(DiagId::SectionNotHere, ctx.partSections.sections.front()->span,
-                    {"sections stand in the body of a program and in its `for`s, where all parts "
-                     "come to them"});
+                    {"sections are allowed in the body of a program and in its `for` loops, which "
+                     "all parts execute"});
     fine = false;
   }
   if (fine && !ctx.partSections.pipes.empty()) {
     ctx.sink.report(DiagId::SectionNotHere, ctx.partSections.pipes.front()->span,
-                    {"pipes stand where the sections do that they connect"});
+                    {"a pipe must be declared in the same block as the sections that it connects"});
     fine = false;
   }
   ctx.suppressUnused = wasQuiet;

@@ -347,10 +347,10 @@ private:
       if (!link.pushed.empty() && std::ranges::any_of(owners, [&](size_t owner) {
             return pipesOf(*loops[owner]).contains(link.pipe);
           })) {
-        ctx_.sink.report(
-            DiagId::SectionsUnmatched, link.pushed.front().span,
-            {nameOf(link.pipe, link.number),
-             "pushed before a loop and popped in it or after it; what a turn pops, it pushes"});
+        ctx_.sink.report(DiagId::SectionsUnmatched, link.pushed.front().span,
+                         {nameOf(link.pipe, link.number),
+                          "pushed before a loop and popped in it or after it; "
+                          "each iteration must push what it pops"});
         return false;
       }
     ForStmt *first = loops[owners[0]];
@@ -392,7 +392,7 @@ private:
     if (!loop.checkpoint)
       return true;
     ctx_.sink.report(DiagId::CheckpointNotHere, loop.checkpoint->span,
-                     {"it stands in a section, and a checkpoint has what all parts carry"});
+                     {"it is in a section, but a checkpoint holds what all parts carry"});
     return false;
   }
 
@@ -482,7 +482,7 @@ private:
         return Step::Done;
       }
       refuseStage(stmt, *section.stages.var,
-                  "nothing but `let`s stands outside of what it pops and pushes");
+                  "a stage may contain only `let`s apart from its pops and pushes");
       return Step::Failed;
     }
     if (stmt.kind == StmtKind::For)

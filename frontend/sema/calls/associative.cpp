@@ -59,9 +59,10 @@ bool readAssociative(Context &ctx, NodeId condition, WhereClause *clause) {
     ctx.sink
         .report(DiagId::OperandNotAllowed, clause->span,
                 {std::string(kAssociativeText), "the parameters of `" + ctx.decl->name + "`"})
-        .note("an associative `fn` takes two values for each of its results, all of one's and then "
-              "all of the other's: `(a: T[..], b: T[..]) -> T[..]`, `(a: T[..], p: T[..], b: "
-              "T[..], q: T[..]) -> (T[..], T[..])`");
+        .note("an associative `fn` combines two tuples of values: its parameters are all values of "
+              "the first, then all values of the second, and its results are of the same types: "
+              "`(a: T[..], b: T[..]) -> T[..]`, `(a: T[..], p: T[..], b: T[..], q: T[..]) -> "
+              "(T[..], T[..])`");
     ctx.decl->hasErrors = true;
   }
   return true;
@@ -89,8 +90,8 @@ void checkElementwise(Context &ctx, const CallableDecl &decl) {
     ctx.sink
         .report(DiagId::OperandNotAllowed, span,
                 {std::string(kAssociativeText), "`" + std::string(ctx.text(span)) + "`"})
-        .note("an associative `fn` is applied to many positions at once: it has `let`s and "
-              "elementwise operations only");
+        .note("an associative `fn` is applied to many positions at once: it may only contain "
+              "`let`s and elementwise operations");
   };
   auto look = [&](const Expr *value) {
     if (value)

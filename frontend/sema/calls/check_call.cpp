@@ -158,12 +158,14 @@ static Expr *checkConversion(Context &ctx, NodeId node, Elem target) {
   if (fromFloat && toInteger && !args.round && !(type->elem == target)) {
     Span span = ctx.span(node);
     ctx.sink.report(DiagId::RoundingRequired, span, {toString(ctx, type), name})
-        .fix(FixId::Rounding, "say it: `round: .even`",
+        .fix(FixId::Rounding, "choose one, for example `round: .even`",
              {{{span.file, span.end - 1, span.end - 1}, ", round: .even"}});
     return errorExpr(ctx, node);
   }
   if (type->isArray() && elemIsInt(target)) {
-    ctx.sink.report(DiagId::NotScalar, value->span, {"what converts to `int`", toString(ctx, type)})
+    ctx.sink
+        .report(DiagId::NotScalar, value->span,
+                {"the operand of a conversion to `int`", toString(ctx, type)})
         .help("use `i64`: elements of any integer type may index");
     return errorExpr(ctx, node);
   }
@@ -237,7 +239,8 @@ static Expr *callByName(Context &ctx, NodeId node, std::string_view name, const 
     ctx.sink
         .report(DiagId::StatementNotHere, ctx.span(node),
                 {"`" + std::string(name) + "`", "an expression"})
-        .help("give what it replaces a name: `let old = " + std::string(name) + "(inout y[i], v)`");
+        .help("bind the replaced value to a name: `let old = " + std::string(name) +
+              "(inout y[i], v)`");
     return errorExpr(ctx, node);
   }
   if (Expr *moved = checkMovementCall(ctx, node, name, args))

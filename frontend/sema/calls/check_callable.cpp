@@ -204,7 +204,7 @@ void Binding::checkValues() {
     Span value = ctx.span(arg.value);
     if (params[i]->isInout && !arg.isInout) {
       ctx.sink.report(DiagId::InoutNotMarked, arg.span, {name, params[i]->name})
-          .fix(FixId::MarkInout, "mark it: the call changes it",
+          .fix(FixId::MarkInout, "mark it with `inout`, because the call changes it",
                {{{value.file, value.begin, value.begin}, "inout "}});
       failed = true;
     } else if (!params[i]->isInout && arg.isInout) {

@@ -88,7 +88,7 @@ bool Fold::readCallee(const CallArgument &arg) {
   std::string text(ctx.text(value));
   if (!ref.callable || ref.callable->kind != DeclKind::Fn) {
     reportFold(*this, arg.span, "`" + text + "`")
-        .help("its first argument is the name of a `fn` that says `where associative`");
+        .help("its first argument must be the name of a `fn` with `where associative`");
     return false;
   }
   callee = ref.callable;
@@ -96,11 +96,10 @@ bool Fold::readCallee(const CallArgument &arg) {
     return false;
   if (isAssociative(*callee))
     return true;
-  reportFold(*this, arg.span, "`" + text + "`: nothing says that it is associative")
+  reportFold(*this, arg.span, "`" + text + "` is not declared to be associative")
       .label(callee->nameSpan, "declared here")
-      .help(
-          "if `f(f(a, b), c)` is `f(a, f(b, c))`, say so behind its results: `where associative`; "
-          "`ptlc test` tries it");
+      .help("if `f(f(a, b), c)` equals `f(a, f(b, c))`, write `where associative` after its "
+            "results; `ptlc test` checks it on samples");
   return false;
 }
 
@@ -148,7 +147,7 @@ bool Fold::checkOperands() {
       continue;
     auto report = reportFold(*this, operand->span, "`" + toString(ctx, operand->type) + "`");
     if (isArray)
-      report.note("its operands have one shape, and the first is `" +
+      report.note("its operands must have the same shape, and the first is `" +
                   toString(ctx, operands.front()->type) + "`");
     return false;
   }
@@ -186,9 +185,7 @@ bool Fold::readArguments(const std::vector<CallArgument> &args) {
                 {name, positional.empty()       ? "f"
                        : positional.size() == 1 ? "x"
                                                 : "start"})
-        .note("`" + name +
-              "(f, x, start: s, axis: 0)`: `s` is what `f` leaves other values as "
-              "they are with");
+        .note("`" + name + "(f, x, start: s, axis: 0)`: `s` is the identity element of `f`");
     return false;
   }
   // The operands are checked even where the callee is wrong, so that their mistakes are reported

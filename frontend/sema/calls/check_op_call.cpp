@@ -127,7 +127,7 @@ static void readConst(Context &ctx, OpCall &call, const OpParam &param, NodeId n
   if (!fits)
     ctx.sink.report(DiagId::NotConstantArgument, ctx.span(node),
                     {std::string(param.name),
-                     isBool ? "`true` or `false`" : "an integer known when compiling"});
+                     isBool ? "`true` or `false`" : "an integer known at compile time"});
   call.hasErrors |= !fits || isMissing(value);
   call.others.push_back({param.name, value});
 }

@@ -231,7 +231,7 @@ bool checkHeldOnly(Context &ctx, const OpCall &call, const OpMatch &match) {
     return true;
   auto report = [&](Span span, const Type *type) {
     ctx.sink.report(DiagId::OnlyHeld, span, {std::string(call.op->name), toString(type->elem)})
-        .help("convert it first, as in `f32(x)`");
+        .help("convert it first: `f32(x)`");
     return false;
   };
   for (size_t i = 0; i < match.values.size(); ++i)

@@ -196,7 +196,7 @@ static const Type *checkDeinterleave(Context &ctx, const OpCall &call, const OpM
         ctx.sink.report(DiagId::LengthNotEven, call.span, {ctx.dims.toString(last.length)});
     report.note(explain(ctx.facts, even));
     if (!even.isFalse())
-      report.help("say that it is: `assert(" + ctx.dims.toString(last.length) +
+      report.help("if it is even, state this: `assert(" + ctx.dims.toString(last.length) +
                   " % 2 == 0)`, or a `where`");
     return errorType(ctx);
   }

@@ -37,7 +37,7 @@ static void offerArguments(Context &ctx, DiagnosticBuilder report, const OpRecor
   Span second = ctx.span(args[1].value), last = ctx.span(args.back().value);
   for (const OpParam &param : op.params) {
     if (param.kind == ParamKind::ArrayType) {
-      report.help("the type says the shape: `" + std::string(op.name) + "(f32" +
+      report.help("the type gives the shape: `" + std::string(op.name) + "(f32" +
                   shapeText(ctx.text(args[0].value)) + ")`");
       return;
     }

@@ -106,8 +106,8 @@ static void reportBroadcast(Context &ctx, const OpCall &call, const Mismatch &m)
     auto report = ctx.sink.report(
         DiagId::PrefixMeetsAxes, call.span,
         {std::string(call.op->name), operandType(ctx, other), operandType(ctx, operand)});
-    report.note(
-        "`..` stands for any number of leading axes, so nothing says which of them would meet");
+    report.note("`..` stands for any number of leading axes, so it is unknown which of them would "
+                "be combined");
     return;
   }
   auto report = ctx.sink.report(DiagId::ShapesDoNotMatch, call.span,

@@ -230,7 +230,8 @@ static void checkWhere(Context &ctx, const WhereClause &clause) {
     return;
   if (readsData(clause.condition))
     ctx.sink.report(DiagId::WhereReadsData, clause.span, {clause.text})
-        .help("facts about data are `all(x < N)`, `unique(x)` and `sorted(x)`");
+        .help("`where` can only state facts about all elements: `all(x < N)`, `unique(x)`, "
+              "`sorted(x)`");
   else if (conditionProof(ctx, clause.condition) == Proof::False)
     ctx.sink.report(DiagId::WhereNeverHolds, clause.span, {clause.text});
 }
@@ -369,7 +370,7 @@ static void checkFnResult(Context &ctx, NodeId node) {
   Span end = ctx.span(node);
   end.begin = end.end - 1;
   ctx.sink.report(DiagId::MissingResult, end, {decl.name, toString(ctx, decl.returnType)})
-      .help("end with `return` or with the value");
+      .help("end the body with `return` or with the value");
 }
 
 /// What a schedule sees of a body: its labels, and whether some may be missing. Never 0.

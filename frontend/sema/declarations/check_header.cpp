@@ -370,7 +370,7 @@ static void checkKnown(Context &ctx, NodeId node, DiagId id,
   auto builder = ctx.sink.report(id, ctx.span(node), {std::string(name)});
   if (suggestNearest(builder, ctx.span(node), name, names))
     return;
-  std::string all = "known are `";
+  std::string all = "use one of `";
   for (const std::string &one : names)
     all += (all.back() == '`' ? "" : " ") + one;
   builder.help(all + "`");

@@ -135,7 +135,8 @@ void ScheduleCheck::refuse(NodeId node, std::string_view why, std::string_view h
 
 bool ScheduleCheck::refuseInKernel(NodeId node) {
   if (isKernel())
-    refuse(node, "`" + target.name + "` is a kernel, whose tiles and tasks are those that it says",
+    refuse(node,
+           "`" + target.name + "` is a kernel, whose tiles and tasks are written in its source",
            target.tunables.empty()
                ? "give the kernel tunables: `tune ROWS = 8`"
                : "give a tunable a value: `" + target.tunables.front().local->name + " = …`");
@@ -152,7 +153,7 @@ void ScheduleCheck::place(NodeId node, ScheduleDirective &directive) {
   if (directive.place == Place::Inferred)
     return;
   if (isByHand())
-    refuse(node, "the buffers of a manual kernel say where they lie", "");
+    refuse(node, "the buffers of a manual kernel already have places", "");
   else if (isKernel() && isGlobal)
     refuse(node, "tiles of a kernel lie on chip", "store into an array to keep a value");
 }
@@ -165,9 +166,10 @@ void ScheduleCheck::l0(NodeId node, ScheduleDirective &directive) {
     refuse(node, "it takes three sizes",
            "rows, columns and contracted positions: `l0 128, 256, 64`");
   else if (isByHand())
-    refuse(node, "instructions of a manual kernel say their operands", "");
+    refuse(node, "the instructions of a manual kernel name their operands", "");
   else if (schedule.machine == "cpu")
-    refuse(node, "`cpu` has no operand buffers", "say for which chip it is: `schedule … on a3`");
+    refuse(node, "`cpu` has no operand buffers",
+           "name the chip that it is for: `schedule … on a3`");
 }
 
 /// `pipeline j 3`, `unroll j`.
@@ -180,13 +182,15 @@ void ScheduleCheck::modifier(NodeId node, NodeId labelNode, const char *word,
   if (info->isParallel)
     // The modifier is kept although it was refused: it is harmless after an error, and editors show
     // it.
-    refuse(node, "points of a `parallel` are dealt to cores and overlap as they are",
-           "name a `for`");
+    refuse(
+        node,
+        "the points of a `parallel` are distributed over the cores and overlap without a schedule",
+        "name a `for`");
   else if (isByHand())
-    refuse(node, "a manual kernel says itself how its iterations overlap", "");
+    refuse(node, "a manual kernel itself defines how its iterations overlap", "");
   else if (schedule.machine == "cpu")
     refuse(node, "`cpu` overlaps and unrolls loops by itself",
-           "say for which chip it is: `schedule … on a3`");
+           "name the chip that it is for: `schedule … on a3`");
   into.push_back({info->name, number, ctx.span(node)});
 }
 
@@ -316,7 +320,7 @@ void ScheduleCheck::fuse(NodeId node) {
   }
   // In a longer list the other names were unknown, which was reported already.
   if (isLegal && labels.names.size() == 1 && ctx.tree.children(node).size() == 1)
-    refuse(node, "it names one label", "name those that share a kernel: `fuse a, b`");
+    refuse(node, "it names only one label", "name all values that share a kernel: `fuse a, b`");
   // A value belongs to one kernel, so two lists cannot both claim it.
   for (size_t i = 0; isLegal && i < labels.names.size(); ++i)
     for (const ScheduleLabels &other : schedule.fuses)
@@ -341,7 +345,8 @@ void ScheduleCheck::item(NodeId node) {
   case NodeKind::OrderItem: {
     ScheduleLabels labels = labelList(node);
     if (!refuseInKernel(node) && labels.names.size() == 1 && ctx.tree.children(node).size() == 1)
-      refuse(node, "it names one label", "name what comes first, then what comes later");
+      refuse(node, "it names only one label",
+             "name the value that comes first, then the one that comes later");
     schedule.orders.push_back(std::move(labels));
     break;
   }
@@ -358,7 +363,8 @@ void ScheduleCheck::item(NodeId node) {
     if (target.kind == DeclKind::ExternKernel)
       refuse(node, "an `extern` kernel distributes its work itself", "");
     else if (schedule.machine == "cpu")
-      refuse(node, "on `cpu` threads do the work", "say how many when it runs: `--threads N`");
+      refuse(node, "on `cpu` threads do the work",
+             "give their number when the program runs: `--threads N`");
     schedule.cores = positive(CoresItemView(ctx.tree, node).count(), "the number of cores");
     break;
   case NodeKind::PipelineItem: {

@@ -133,7 +133,8 @@ static Expr *requireIndexed(Context &ctx, Expr *member) {
   std::string name(ctx.text(span)), index = suggestIndex(ctx, *member->type);
   ctx.sink.report(DiagId::TensorMustBeIndexed, span, {name})
       .label(root->span, "it lies in global memory: `" + toString(ctx, member->type) + "`")
-      .fix(FixId::IndexOfIteration, "load what this iteration works on: `" + name + index + "`",
+      .fix(FixId::IndexOfIteration,
+           "load the part that this iteration works on: `" + name + index + "`",
            {{{span.file, span.end, span.end}, index}});
   return errorExpr(ctx, member->syntax);
 }
@@ -171,7 +172,7 @@ static Expr *checkName(Context &ctx, NodeId node, bool asBase) {
         .label(local->span,
                "`" + local->name + "` lies in global memory: `" + toString(ctx, local->type) + "`")
         .fix(FixId::IndexOfIteration,
-             "load what this iteration works on: `" + local->name + index + "`",
+             "load the part that this iteration works on: `" + local->name + index + "`",
              {{{span.file, span.end, span.end}, index}});
     return errorExpr(ctx, node);
   }
@@ -397,7 +398,7 @@ Expr *checkCondition(Context &ctx, NodeId node) {
   Span span = condition->span;
   if (type->isArray() && type->elem == Elem{ElemKind::Bool})
     report.fix(
-        FixId::WhichOfAll, "say which is meant, for example `all(…)`",
+        FixId::WhichOfAll, "reduce it to one `bool`, for example `all(…)`",
         {{{span.file, span.begin, span.begin}, "all("}, {{span.file, span.end, span.end}, ")"}});
   else if (type->isScalar() && elemIs(type->elem, ElemConstraint::Number))
     report.fix(FixId::CompareWithZero, "compare it: `… != 0`",

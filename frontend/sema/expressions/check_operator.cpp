@@ -87,8 +87,8 @@ static Expr *checkRangeOperator(Context &ctx, NodeId node, std::string_view spel
   // `1 - r` would run backwards, and two ranges have no common positions.
   if ((left && right) || (!shifts && !spreads)) {
     ctx.sink.report(DiagId::OperandNotAllowed, ctx.span(node), {std::string(spelling), "a range"})
-        .help("a range can be shifted (`r + 1`) and spread (`2*r`); its positions as values are "
-              "`index(r)`");
+        .help("a range can be shifted (`r + 1`) and scaled (`2*r`); `index(r)` gives its positions "
+              "as an array");
     return errorExpr(ctx, node);
   }
   Operand &other = operands[left ? 1 : 0];
@@ -96,8 +96,9 @@ static Expr *checkRangeOperator(Context &ctx, NodeId node, std::string_view spel
   if (isMissing(amount))
     return errorExpr(ctx, node);
   if (!amount->type->isInt()) {
-    ctx.sink.report(DiagId::NotAnInteger, amount->span,
-                    {"what a range is shifted or spread by", toString(ctx, amount->type)});
+    ctx.sink.report(
+        DiagId::NotAnInteger, amount->span,
+        {"the number by which a range is shifted or scaled", toString(ctx, amount->type)});
     return errorExpr(ctx, node);
   }
   // The shift has to be a dimension, so that bounds can be proved.

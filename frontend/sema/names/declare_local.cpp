@@ -77,7 +77,7 @@ static void bindName(Context &ctx, Local *local) {
   if (hidden && !mayBeShadowed(hidden->kind))
     ctx.sink.report(DiagId::CannotShadow, local->span, {local->name, hiddenKind})
         .label(hidden->span, "the " + hiddenKind + " that it would hide")
-        .help("choose another name: only `let` and `var` may be hidden");
+        .help("choose another name: only a `let` or `var` may be hidden");
 }
 
 Local *declareLocal(Context &ctx, LocalKind kind, std::string_view name, Span span,

@@ -135,7 +135,7 @@ static bool suggestForeign(DiagnosticBuilder builder, const ForeignName *foreign
 static void suggestWithoutModule(Context &ctx, DiagnosticBuilder builder, std::string_view member,
                                  Span whole) {
   if (!findOps(member).empty() || lookupCallable(ctx, member)) {
-    builder.fix(FixId::ForeignName, "built-ins stand in no module: `" + std::string(member) + "`",
+    builder.fix(FixId::ForeignName, "built-ins are in no module: `" + std::string(member) + "`",
                 std::vector<TextEdit>{{whole, std::string(member)}});
     return;
   }
@@ -145,7 +145,7 @@ static void suggestWithoutModule(Context &ctx, DiagnosticBuilder builder, std::s
   if (suggestForeign(builder, foreign, whole) ||
       suggestModules(ctx, builder, member, whole, {DeclSpace::Callable}))
     return;
-  builder.help("built-ins stand in no module: `exp(x)`; `import std.nn` binds one of the library");
+  builder.help("built-ins are in no module: `exp(x)`; `import std.nn` binds one of the library");
 }
 
 bool reportUnknownModule(Context &ctx, std::string_view module, std::string_view member, Span span,
@@ -217,13 +217,14 @@ void reportUnknownValue(Context &ctx, std::string_view name, Span span) {
     return;
   }
   if (isPlaceOperand(ctx, name, span)) {
-    builder.help("in an expression `@` is the product; a place belongs to a type: `let a: _ @" +
-                 std::string(name) + " = …`");
+    builder.help(
+        "in an expression `@` is the matrix product; a place belongs to a type: `let a: _ @" +
+        std::string(name) + " = …`");
     return;
   }
   if (isAssigned(ctx, span)) {
     std::string text(name);
-    builder.help("a new name is declared: `let " + text + " = …`, or `var " + text +
+    builder.help("declare a new name with `let " + text + " = …`, or `var " + text +
                  " = …` if it changes");
   }
   if (suggestForeign(builder, foreignValue(name), span) ||

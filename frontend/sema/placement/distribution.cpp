@@ -48,10 +48,10 @@ private:
       return true;
     auto report = refuse(tree_.span(word), "over " + name,
                          "`" + decl_.name + "` is a program of one " + own_ + ", which has no `" +
-                             name + "`s to lie over");
+                             name + "`s to place arrays on");
     if (levels_.empty() && rank >= rankOf(own_) && rank + 1 < std::ssize(levelNames))
-      report.help("say who orchestrates them: `at " +
-                  std::string(levelNames[static_cast<size_t>(rank) + 1]) + "` behind the results");
+      report.help("add the level that runs the program: `at " +
+                  std::string(levelNames[static_cast<size_t>(rank) + 1]) + "` after the results");
     return false;
   }
 
@@ -83,15 +83,15 @@ private:
         refuse(tree_.span(node), level.name, "another level has this name");
       if (axis.count() != kNoNode && !readCount(axis.count(), level))
         refuse(tree_.span(axis.count()), level.name,
-               "how many parts an axis has is a number from 1 on");
+               "the number of parts of an axis must be at least 1");
       open += axis.count() == kNoNode;
       levels_.push_back(std::move(level));
     }
     // The number of parts of the open axis is what the others leave of all parts.
     if (open > 1)
-      refuse(
-          tree_.span(mesh), std::string(tree_.text(mesh)),
-          "one axis of a mesh has as many parts as there are, the others say how many they have");
+      refuse(tree_.span(mesh), std::string(tree_.text(mesh)),
+             "all axes of a mesh but one need a number of parts; the remaining parts belong to "
+             "that one");
   }
 
   bool readCount(NodeId node, PlacedLevel &level) {

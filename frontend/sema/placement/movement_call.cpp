@@ -99,7 +99,8 @@ static std::string usageOf(const MovementRecord &record) {
 /// Why a movement cannot stand here; empty if it can.
 static std::string whyNotHere(Context &ctx) {
   if (!ctx.inProgram())
-    return "movements stand in programs, since a `fn` and a kernel work on what one part has";
+    return "movements are allowed in programs only, because a `fn` or a kernel works on the data "
+           "of one part";
   if (!isPlaced(ctx.tree, ctx.decl->syntax))
     return "nothing moves in `" + ctx.decl->name + "`, whose header places no array";
   return {};
@@ -119,11 +120,12 @@ static std::string wrongTarget(Context &ctx, const MovementRecord &record,
   case MovementTakes::Axis:
     return args.by == kNoNode ? "it needs the dimension to cut, `by:`" : "";
   case MovementTakes::Distance:
-    return numberAt(ctx.tree, args.by) ? "" : "it needs how many parts further, a number, `by:`";
+    return numberAt(ctx.tree, args.by) ? "" : "it needs the distance in parts, a number, `by:`";
   case MovementTakes::Part: {
     std::optional<int64_t> part = numberAt(ctx.tree, args.to);
-    return part && *part >= 0 && *part < INT32_MAX ? ""
-                                                   : "it needs which part gets it, a number, `to:`";
+    return part && *part >= 0 && *part < INT32_MAX
+               ? ""
+               : "it needs the number of the part that gets the array, `to:`";
   }
   case MovementTakes::Axes:
     return listed(ctx.tree, args.by).size() == listed(ctx.tree, args.over).size()
@@ -158,7 +160,7 @@ static bool checkArguments(Context &ctx, NodeId node, const MovementRecord &reco
                            const std::vector<CallArgument> &args, NodeId &value) {
   auto fails = [&](Span span, std::string why) {
     ctx.sink.report(DiagId::BadMovement, span, {std::string(record.name), std::move(why)})
-        .help("it is written `" + usageOf(record) + "`");
+        .help("write it as `" + usageOf(record) + "`");
     return false;
   };
   bool takesBy = record.takes != MovementTakes::Nothing && record.takes != MovementTakes::Part;
@@ -171,13 +173,15 @@ static bool checkArguments(Context &ctx, NodeId node, const MovementRecord &reco
                    : arg.name == "to" && record.takes == MovementTakes::Part ? &named.to
                                                                              : nullptr;
     if (!slot || *slot != kNoNode || arg.isInout)
-      return fails(arg.span, "`" + std::string(ctx.text(arg.node)) + "` is no argument of it");
+      return fails(arg.span,
+                   "`" + std::string(ctx.text(arg.node)) + "` is not one of its arguments");
     *slot = arg.value;
   }
   value = named.value;
   if (value == kNoNode || named.over == kNoNode)
-    return fails(ctx.span(node), value == kNoNode ? "it needs what is to be moved"
-                                                  : "it needs the level whose parts move, `over:`");
+    return fails(ctx.span(node),
+                 value == kNoNode ? "it needs the array to move"
+                                  : "it needs the level whose parts exchange the array, `over:`");
   if (std::string why = wrongTarget(ctx, record, named); !why.empty())
     return fails(ctx.span(node), why);
   if (std::string why = wrongAlgorithm(ctx, record, named.how); !why.empty())

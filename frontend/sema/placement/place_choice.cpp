@@ -20,7 +20,7 @@ ValueId Placer::condition(const Expr &expr, const std::string &user) {
       ReportedValue value = reported(expr, id);
       reports_.needsWhole(level, spanOf(expr), user,
                           "its condition is " + reports_.describe(level, *value.value) +
-                              ", and all parts have to go on alike",
+                              ", but all parts must take the same path",
                           value);
       throw Refused();
     }
@@ -121,7 +121,7 @@ ValueId Placer::choice(const IfExpr &expr) {
   if (std::optional<PageForm> form = pageFormOf(expr, sink_)) {
     if (section_)
       refusePool(sink_, spanOf(*expr.condition), "`" + form->pool->name + "`",
-                 "all parts keep their blocks of a page, so it is used outside of sections");
+                 "each part keeps its own block of a page, so pools cannot be used in sections");
     return page(expr, *form);
   }
   PlacedChoice choice{expr.condition, condition(*expr.condition, "this `if`")};
@@ -144,7 +144,8 @@ ValueId Placer::choice(const IfExpr &expr) {
       assigns |= known == before.end() ? outputs_.contains(local) : known->second != id;
     }
     if (assigns)
-      refuse(expr, "this `if`", "one that has a value assigns nothing outside of its arms");
+      refuse(expr, "this `if`",
+             "an `if` with a value must not assign variables declared outside of its arms");
   }
   ValueId id = chosen(choice, *then.value, *other.value, "the value",
                       reported(*expr.thenBlock->value, *then.value),

@@ -27,7 +27,7 @@ ValueId Placer::value(const Expr &expr) {
   case ExprKind::Dim:
     // Each part works out sizes by itself, so they may depend on nothing that only one of them has.
     if (!isKnown(inProgram(expr.dim)))
-      refuse(expr, "this number", "it is no matter of sizes and counters of loops");
+      refuse(expr, "this number", "it must be computed from sizes and loop variables alone");
     return number(expr.dim);
   case ExprKind::Op:
     return apply(cast<OpExpr>(expr));
@@ -54,7 +54,7 @@ ValueId Placer::local(const LocalRefExpr &expr) {
     return SectionWalk(*this).onThisPart(expr, found->second);
   Dim dim = local.dim ? local.dim : local.symbol ? dims_.symbolDim(*local.symbol) : Dim();
   if (!dim || local.kind == LocalKind::Tunable || !isKnown(inProgram(dim)))
-    refuse(expr, "`" + local.name + "`", "it has no value that all parts know");
+    refuse(expr, "`" + local.name + "`", "its value is not known to all parts");
   return number(dim);
 }
 
@@ -68,7 +68,7 @@ ValueId Placer::apply(const OpExpr &expr) {
   made.elem = elemOf(expr.type->elem);
   made.shape = shapeOf(*expr.type);
   if (!std::ranges::all_of(made.shape, [&](Dim length) { return isKnown(length); }))
-    refuse(expr, name, "data decide a length of its result");
+    refuse(expr, name, "a length of its result depends on data");
   if (expr.op->id == OpId::Index)
     return positions(expr, std::move(made));
   std::vector<const Expr *> args;
@@ -93,7 +93,7 @@ ValueId Placer::positions(const OpExpr &expr, PlacedValue made) {
   Dim first = range ? range->lo->dim : dims_.constant(0);
   bool isPlain = !range || !range->step || (range->step->dim && range->step->dim.isConstant(1));
   if (!isPlain || !isKnown(inProgram(first)))
-    refuse(expr, "`index`", "data decide its range");
+    refuse(expr, "`index`", "its range depends on data");
   made.operands = {number(first)};
   made.placement = Placement(placed_.levels.size());
   return add(std::move(made));
@@ -138,7 +138,7 @@ LevelPlacement Placer::overLevel(size_t level, const OpExpr &expr, const PlacedV
   case PlacementVerdict::Kind::NeedsWhole:
     reports_.needsWhole(level, spanOf(expr), name,
                         "its operand is " + reports_.describe(level, *at(verdict.operand).value) +
-                            ", and blocks alone do not give the result",
+                            ", and the result cannot be computed block by block",
                         at(verdict.operand));
     throw Refused();
   case PlacementVerdict::Kind::Fine:
@@ -150,9 +150,9 @@ LevelPlacement Placer::overLevel(size_t level, const OpExpr &expr, const PlacedV
     if (std::optional<size_t> inside = cutInside(operands[i], level, *verdict.slices[i])) {
       // Blocks of blocks are needed, and the operand has blocks of the whole.
       reports_.needsWhole(*inside, spanOf(expr), name,
-                          "an operand that is " + reports_.describe(*inside, *at(i).value) +
-                              " meets one that the " + placed_.levels[level].name +
-                              "s outside cut, too",
+                          "one operand is " + reports_.describe(*inside, *at(i).value) +
+                              " and another one is also cut over the " +
+                              placed_.levels[level].name + "s outside",
                           at(i));
       throw Refused();
     }
@@ -164,14 +164,14 @@ LevelPlacement Placer::overLevel(size_t level, const OpExpr &expr, const PlacedV
 ValueId Placer::convert(const ConvertExpr &expr) {
   if (expr.pool)
     refusePool(sink_, spanOf(expr), "`" + std::string(tree_.text(expr.syntax)) + "`",
-               "it stands in no `if` that takes one page from a pool");
+               "it is not in an `if` that takes one page from a pool");
   if (!outermost_)
     if (const MovementRecord *movement = movementOf(tree_, expr))
       return move(expr, *movement);
   ValueId id = value(*expr.arg);
   for (size_t level = 0; level < placed_.levels.size(); ++level)
     if (placed_.values[id].placement[level].isPartial() && expr.type != expr.arg->type) {
-      reports_.partial(level, spanOf(expr), reported(*expr.arg, id), "a conversion, which rounds,");
+      reports_.partial(level, spanOf(expr), reported(*expr.arg, id), "a conversion that rounds");
       throw Refused();
     }
   PlacedValue made = placed_.values[id];
@@ -245,8 +245,8 @@ ValueId Placer::index(const IndexExpr &expr) {
                    });
   if (!isAtSizes)
     refuse(expr, "an index",
-           "of an axis that is not cut it may have one position that is a size or counts a loop, "
-           "beside it whole axes and `new` ones");
+           "an index may only have `:` and `new`, and on axes that are not cut a position that is "
+           "a size or a loop variable");
   made->operands = {id};
   return add(std::move(*made));
 }
@@ -256,7 +256,7 @@ ValueId Placer::index(const IndexExpr &expr) {
 ValueId Placer::call(const CallExpr &expr) {
   const CallableDecl &callee = *expr.callee;
   if (callee.kind != DeclKind::Fn)
-    refuse(expr, "`" + callee.name + "`", "it works on whole arrays of one part");
+    refuse(expr, "`" + callee.name + "`", "it only works on whole arrays of one part");
   if (!callee.body)
     throw Refused(); // Checked elsewhere: nothing can be said here.
   if (!expr.checks.empty() || !callee.tunables.empty())

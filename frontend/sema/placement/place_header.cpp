@@ -28,7 +28,7 @@ public:
     for (const LevelPlacement &a : placement_)
       for (const LevelPlacement &b : placement_)
         if (a.isPartial() && b.isPartial() && a.fold != b.fold) {
-          refuse(tree_.span(distribution), "it is partial in two ways");
+          refuse(tree_.span(distribution), "it cannot be partial twice");
           return std::nullopt;
         }
     return placement_;
@@ -63,7 +63,7 @@ private:
     at.kind = PlacementKind::Single;
     auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), at.part);
     if (error != std::errc() || end != text.data() + text.size()) {
-      refuse(tree_.span(item), "`" + std::string(text) + "` is no number of a part");
+      refuse(tree_.span(item), "`" + std::string(text) + "` is not the number of a part");
       return false;
     }
     return set(PartItemView(tree_, item).level(), at);
@@ -79,7 +79,7 @@ private:
     if (level == levels_.size())
       return false; // Reported with the levels.
     if (isSet_[level]) {
-      refuse(tree_.span(name), "it says twice how it lies over the " + levels_[level].name + "s");
+      refuse(tree_.span(name), "it has two placements over the " + levels_[level].name + "s");
       return false;
     }
     placement_[level] = at;

@@ -62,7 +62,7 @@ void Placer::sequence(const Statements &stmts) {
     if (stmt.kind == StmtKind::Break)
       frame_->locals[leaves_] = number(dims_.constant(1));
     if (stmt.kind == StmtKind::Return && loopDepth_ > 0)
-      refuse(stmt, "this `return`", "it stands in a loop; leave the loop with `break`");
+      refuse(stmt, "this `return`", "it is inside a loop; leave the loop with `break`");
     return;
   }
 }
@@ -98,7 +98,7 @@ ValueId Placer::result(const Statements &stmts, const Expr *last, const CallExpr
     return id;
   }
   if (!last)
-    refuse(expr, "`" + expr.callee->name + "`", "it has no one value");
+    refuse(expr, "`" + expr.callee->name + "`", "it returns no value");
   return value(*last);
 }
 

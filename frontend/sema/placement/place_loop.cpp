@@ -10,10 +10,10 @@ std::string whyNoLoop(const ForStmt &stmt) {
   bool hasStep = range && range->step;
   if (!range || !range->lo->dim || !range->hi->dim || (hasStep && !range->step->dim) ||
       !stmt.head.var->symbol)
-    return "loops of programs on parts count through ranges, `for i in 0..N`, whose bounds are "
-           "sizes";
+    return "loops of programs on parts must run over ranges whose bounds are sizes, as in `for i "
+           "in 0..N`";
   if (stmt.checkpoint && !stmt.checkpoint->every->dim)
-    return "the distance of its checkpoints is no size";
+    return "the distance of its checkpoints is not a size";
   return {};
 }
 

@@ -60,8 +60,9 @@ private:
       return false;
     const std::vector<Dim> &shape = value_.value->shape;
     std::string length = dims_.toString(shape[shape.size() - static_cast<size_t>(-axis)]);
-    refuse(span, "the " + program_.levels[*inside].name + "s inside cut `" + length +
-                     "` again; what they have is gathered first, or `reshard` moves all at once");
+    refuse(span,
+           "the " + program_.levels[*inside].name + "s inside cut `" + length +
+               "` as well; gather their blocks first, or use `reshard` for both levels at once");
     return true;
   }
 
@@ -71,7 +72,7 @@ private:
         axisOfLength(value_.value->shape, namedDim(dims_, tree_, *program_.decl, node));
     if (!axis)
       refuse(tree_.span(node), "`" + std::string(tree_.text(node)) +
-                                   "` is not the length of exactly one axis of what is moved");
+                                   "` is not the length of exactly one axis of the moved array");
     return axis;
   }
 

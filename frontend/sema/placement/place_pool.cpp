@@ -10,7 +10,7 @@ namespace ptl {
 
 void refusePool(DiagnosticSink &sink, Span span, const std::string &what, const std::string &why) {
   sink.report(DiagId::PoolMisused, span, {what, why})
-      .help("a page is used as in `if p < find(kv, rows) { kv[p] } else { keep(kv, page) }`");
+      .help("use a page as in `if p < find(kv, rows) { kv[p] } else { keep(kv, page) }`");
   throw Refused();
 }
 
@@ -19,7 +19,7 @@ bool makesPool(PlacedProgram &placed, const LetStmt &stmt, bool isInside, Diagno
   if (!use || use->kind != PoolUse::Kind::Make)
     return false;
   if (stmt.isVar || isInside)
-    refusePool(sink, stmt.span, "`pool`", "a pool is made by a `let` outside of loops");
+    refusePool(sink, stmt.span, "`pool`", "a pool must be declared by a `let` outside of loops");
   const Local *local = stmt.locals[0];
   if (std::ranges::find(placed.pools, local, &PlacedPool::local) == placed.pools.end())
     placed.pools.push_back({local, use->memory, use->disk});
@@ -51,11 +51,10 @@ std::optional<PageForm> pageFormOf(const IfExpr &expr, DiagnosticSink &sink) {
   bool isSame = taken && taken->pool->with->dim == counter->dim;
   if (!isSame || !expr.thenBlock->stmts.empty())
     refusePool(sink, expr.condition->span, name,
-               "where a page is found, it is taken and nothing else is done, `{ " + pool->name +
-                   "[p] }`");
+               "the arm for a page that is found must only take it, `{ " + pool->name + "[p] }`");
   if (!keep)
     refusePool(sink, expr.condition->span, name,
-               "the other arm makes the page and ends with `keep(" + pool->name + ", page)`");
+               "the other arm must compute the page and end with `keep(" + pool->name + ", page)`");
   return PageForm{pool, counter, find->pool->with, taken->pool->with, keep};
 }
 
@@ -65,8 +64,8 @@ ValueId Placer::page(const IfExpr &expr, const PageForm &form) {
   auto known = std::ranges::find(placed_.pools, form.pool, &PlacedPool::local);
   if (outermost_ || known == placed_.pools.end() || !counter)
     refusePool(sink_, spanOf(*expr.condition), "`" + form.pool->name + "`",
-               "pages are used in the order of a loop of the program, `for p in 0..P`, and `p` "
-               "counts it");
+               "pages must be used in a loop of the program, `for p in 0..P`, with its variable "
+               "`p` as their number");
   PlacedPage page;
   page.pool = static_cast<size_t>(known - placed_.pools.begin());
   page.counter = *counter;
@@ -77,7 +76,7 @@ ValueId Placer::page(const IfExpr &expr, const PageForm &form) {
       ReportedValue rows = reported(*form.rows, page.rows);
       reports_.needsWhole(level, form.rows->span, "`find`",
                           "its rows are " + reports_.describe(level, *rows.value) +
-                              ", and every part makes the keys of them",
+                              ", but every part computes keys from them",
                           rows);
       throw Refused();
     }
@@ -100,8 +99,8 @@ ValueId Placer::page(const IfExpr &expr, const PageForm &form) {
   for (const auto &[local, id] : before)
     if (then.locals.at(local) != id)
       refusePool(sink_, page.keep->span, "`keep`",
-                 "the arm that makes a page gives it, and assigns `" + local->name +
-                     "`, which a page that is found would not");
+                 "the arm that computes a page also assigns `" + local->name +
+                     "`, which would not happen for a page that is found");
   page.kept = *then.value;
   for (size_t level = 0; level < placed_.levels.size(); ++level)
     if (placed_.values[page.kept].placement[level].isPartial()) {
@@ -159,11 +158,10 @@ private:
 
   void needs(ValueId user, ValueId id) {
     if (id == page_.rows)
-      why_ = "the page depends on rows of `find` as a whole, and its key has those up to its own; "
-             "take "
-             "them by the counter of the loop, `rows[p, :]`";
+      why_ = "the page depends on all rows of `find`, but its key is made of the rows up to its "
+             "own; index them by the loop variable, `rows[p, :]`";
     else if (isInLoop(id) && !isInLoop(user))
-      why_ = "the page depends on what the loop over the pages ended with before";
+      why_ = "the page depends on the result of an earlier run of the loop over the pages";
     else
       visit(id);
   }
@@ -210,11 +208,11 @@ private:
         continue;
       needs(id, loop.carried[id - loop.first].next);
       if (loop.every)
-        why_ =
-            "the page depends on what a loop with checkpoints carries, which another run may have "
-            "begun";
+        why_ = "the page depends on a variable of a loop with checkpoints, which another run may "
+               "have started";
       else if (!loop.stmt && isAround(loop))
-        why_ = "the page depends on what a `while` around it carries, whose rounds have no number";
+        why_ = "the page depends on a variable of a `while` around it, whose iterations have no "
+               "number";
       else if (!loop.stmt)
         needs(id, loop.holds);
       else if (&loop != &loop_)
@@ -277,9 +275,9 @@ void findPageSources(PlacedProgram &placed, DiagnosticSink &sink) {
     Span span = choice.page->keep->span;
     if (loop == placed.loops.end() || !loop->lo.isConstant(0) || !loop->step.isConstant(1))
       refusePool(sink, span, "`keep`",
-                 "pages are kept in the order of their rows, in a loop `for p in 0..P`");
+                 "pages must be kept in the order of their rows, in a loop `for p in 0..P`");
     if (choice.page->rows >= loop->first)
-      refusePool(sink, span, "`find`", "its rows stand in front of the loop over the pages");
+      refusePool(sink, span, "`find`", "its rows must be computed before the loop over the pages");
     std::string why = PageWalk(placed, choice, *loop).run(choice.page->source);
     if (!why.empty())
       refusePool(sink, span, "`keep`", why);

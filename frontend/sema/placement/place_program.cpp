@@ -147,7 +147,7 @@ void Placer::header() {
     for (size_t i = 0; i < decl_.outputs.size(); ++i) {
       const Local &output = *decl_.outputs[i];
       if (i < decl_.outputInits.size() && decl_.outputInits[i])
-        refuseHeader(output, "a result of a program on parts has no initial value");
+        refuseHeader(output, "a result of a program on parts cannot have an initial value");
       wanted_[&output] = written(ResultView(tree_, tree_.children(results)[i]).type(), output);
       outputs_[&output] = i;
     }
@@ -184,14 +184,15 @@ void Placer::statement(const Stmt &stmt) {
     [[fallthrough]];
   default:
     refuse(stmt, "this statement",
-           "programs on parts have `let`s, `var`s, `if`s, `for`s over ranges, `while`s, and "
+           "programs on parts may only contain `let`, `var`, `if`, `for` over ranges, `while` and "
            "assignments");
   }
 }
 
 void Placer::let(const LetStmt &stmt) {
   if (stmt.locals.size() != 1 || !stmt.value)
-    refuse(stmt, "this declaration", "programs on parts give each name a value of its own");
+    refuse(stmt, "this declaration",
+           "in programs on parts every value must have a name of its own");
   if (makesPool(placed_, stmt, loopDepth_ > 0 || outermost_ || section_, sink_))
     return;
   const Local &local = *stmt.locals[0];
@@ -203,7 +204,7 @@ void Placer::let(const LetStmt &stmt) {
     return;
   ValueId id = value(*stmt.value);
   if (placed_.values[id].shape.size() != shapeOf(*local.type).size())
-    refuse(*stmt.value, "this `let`", "its type repeats what it is given");
+    refuse(*stmt.value, "this `let`", "its type would broadcast the value");
   bind(local, id);
 }
 
@@ -218,7 +219,8 @@ void Placer::assign(const AssignStmt &stmt) {
   std::vector<Dim> shape = shapeOf(*stmt.target->type);
   // The check has found the extents equal or repeated; only axes that are missing in front remain.
   if (placed_.values[id].shape.size() != shape.size())
-    refuse(*stmt.value, "this assignment", "the value would be repeated; say `broadcast`");
+    refuse(*stmt.value, "this assignment",
+           "the value would be broadcast implicitly; write `broadcast`");
   if (isVar) {
     frame_->locals[stmt.target] = id;
     given_[stmt.target] = stmt.value;
@@ -258,7 +260,8 @@ void Placer::loop(const ForStmt &stmt) {
     loop.every = inProgram(stmt.checkpoint->every->dim);
   for (Dim dim : {loop.lo, loop.hi, loop.step, loop.every})
     if (dim && !isKnown(dim))
-      refuse(*stmt.head.iterable, "this loop", "data decide how often it goes round; say `while`");
+      refuse(*stmt.head.iterable, "this loop",
+             "the number of its iterations depends on data; write a `while`");
   known_.insert(loop.variable);
   goRound(std::move(loop), stmt.body, [&](PlacedLoop &) {});
 }
@@ -287,7 +290,7 @@ void Placer::goRound(PlacedLoop loop, const Block *block,
   }
   if (leaves_ && loop.every)
     refuse(*loop.stmt->checkpoint, "this loop",
-           "a loop that saves checkpoints goes round as often as its range says, without `break`");
+           "a loop that saves checkpoints must run over its whole range, without `break`");
   auto body = [&](PlacedLoop &made) {
     if (leaves_)
       frame_->locals[leaves_] = number(dims_.constant(0));

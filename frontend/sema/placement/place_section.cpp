@@ -101,12 +101,12 @@ ValueId SectionWalk::onThisPart(const Expr &expr, ValueId id) {
                                  isForMany ? "of `" + p_.section_->on->stages.var->name + "`"
                                            : std::to_string(p_.section_->at.part)});
   if (at.isSingle())
-    report.help("a pipe takes it there: a section of the " + level + " that has it pushes it");
+    report.help("send it through a pipe: a section of the " + level + " that has it must push it");
   else if (at.isCut() && isForMany)
     report.help("of an array whose first axis counts the stages each has its element, `" +
                 value.text + "[" + p_.section_->on->stages.var->name + ", ..]`");
   else
-    report.help("move it in front of the section");
+    report.help("move it before the section");
   throw Refused();
 }
 
@@ -181,7 +181,7 @@ void SectionWalk::moveInSection(const Expr &expr, const MovementRecord &movement
   p_.sink_.report(
       DiagId::BadMovement, expr.span,
       {std::string(movement.name),
-       "a section runs on one " + own + ", and what goes to others goes through a pipe"});
+       "a section runs on a single " + own + ", and can only send data to others through a pipe"});
   throw Refused();
 }
 

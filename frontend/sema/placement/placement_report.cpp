@@ -129,7 +129,8 @@ void PlacementReports::source(size_t level, Span span, const MovementRecord &mov
   if (value.value->placement[level].isPartial())
     offer(level, report, value, movementRecord(MovementId::AllReduce), {});
   else if (value.value->placement[level].isWhole())
-    report.help("nothing has to move: every part has it, and a block of it is taken for nothing");
+    report.help("no movement is needed: every part has the array, and can take its block without "
+                "communication");
 }
 
 void PlacementReports::noRule(Span span, const std::string &what, const std::string &why) {

@@ -25,7 +25,7 @@ static const ConvertExpr *poolOf(Context &ctx, const Local *local) {
 
 static Expr *refuse(Context &ctx, NodeId node, std::string_view what, std::string why) {
   ctx.sink.report(DiagId::PoolMisused, ctx.span(node), {std::string(what), std::move(why)})
-      .help("a page is used as in `if p < find(kv, rows) { kv[p] } else { keep(kv, page) }`");
+      .help("use a page as in `if p < find(kv, rows) { kv[p] } else { keep(kv, page) }`");
   return errorExpr(ctx, node);
 }
 
@@ -55,9 +55,10 @@ static Expr *checkMake(Context &ctx, NodeId node, const std::vector<CallArgument
     return refuse(ctx, node, "`pool`",
                   "it needs the type of a page, as in `pool(f32[P, D], disk: 1GiB)`");
   if (use.memory == 0 && use.disk == 0)
-    return refuse(ctx, node, "`pool`", "it needs room for pages, `memory: 1GiB` or `disk: 64GiB`");
+    return refuse(ctx, node, "`pool`", "it needs space for pages, `memory: 1GiB` or `disk: 64GiB`");
   if (!ctx.inProgram() || !isPlaced(ctx.tree, ctx.decl->syntax))
-    return refuse(ctx, node, "`pool`", "pools are in programs whose header says where arrays lie");
+    return refuse(ctx, node, "`pool`",
+                  "pools are allowed only in programs whose header places arrays");
   Expr *zeros = checkOpCall(ctx, node, "zeros", page, nullptr);
   if (isMissing(zeros))
     return errorExpr(ctx, node);
@@ -70,7 +71,7 @@ static Expr *checkFind(Context &ctx, NodeId node, Local *pool, const CallArgumen
     return errorExpr(ctx, node);
   if (!with->type->isArray() || with->type->prefix || with->type->extents.empty())
     return refuse(ctx, rows.value, "`find`",
-                  "its rows are an array, whose first axis counts pages");
+                  "its rows must be an array with one row for each page on its first axis");
   auto *none = newExpr<ConstExpr>(ctx, node, scalarType(ctx, Elem{ElemKind::Int}));
   return makeUse(ctx, node, none, {PoolUse::Kind::Find, pool, with});
 }
@@ -97,7 +98,7 @@ Expr *checkPoolCall(Context &ctx, NodeId node, std::string_view name,
   checkBase(ctx, args[0].value); // Editors ask what the name is.
   if (args.size() != 2 || !args[1].name.empty() || args[1].value == kNoNode)
     return refuse(ctx, node, "`" + std::string(name) + "`",
-                  name == "find" ? "it takes a pool, and an array with a row for each page"
+                  name == "find" ? "it takes a pool and an array with a row for each page"
                                  : "it takes a pool and a page");
   return name == "find" ? checkFind(ctx, node, pool, args[1])
                         : checkKeep(ctx, node, pool, *made, args[1]);
@@ -111,7 +112,8 @@ Expr *checkPoolPage(Context &ctx, NodeId node, const Expr *base, std::span<const
   Expr *position =
       indices.size() == 1 ? checkIntScalar(ctx, indices[0], "the number of a page") : nullptr;
   if (!position)
-    return refuse(ctx, node, "`" + name->local->name + "`", "of a pool one page is taken, `kv[p]`");
+    return refuse(ctx, node, "`" + name->local->name + "`",
+                  "index a pool with the number of one page, `kv[p]`");
   if (isMissing(position))
     return errorExpr(ctx, node);
   return makeUse(ctx, node, made->arg, {PoolUse::Kind::Page, name->local, position});

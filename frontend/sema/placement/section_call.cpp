@@ -28,7 +28,7 @@ static const Type *pipeType(Context &ctx, NodeId node) {
     return type;
   ctx.sink.report(DiagId::PipeEnds, ctx.span(node),
                   {"`" + toString(ctx, type) + "`",
-                   "what goes through a pipe is an array or a number of a fixed element type"});
+                   "a pipe carries arrays, or numbers of a fixed element type"});
   return errorType(ctx);
 }
 
@@ -59,9 +59,9 @@ Stmt *checkPartPipe(Context &ctx, NodeId node) {
 static std::string whyNotHere(Context &ctx, const OnStmtView &view) {
   std::string level(ctx.text(view.core()));
   if (view.part() == kNoNode)
-    return "in a program it says the part that it is for, as in `on chip 0 { … }`";
+    return "in a program a section must name its part, as in `on chip 0 { … }`";
   if (ctx.inSection)
-    return "it stands in another section, and each is for one part";
+    return "it is inside another section, and each section is for one part";
   if (!isPlaced(ctx.tree, ctx.decl->syntax))
     return "the header of `" + ctx.decl->name + "` places no array over `" + level + "`";
   return {};
@@ -73,7 +73,7 @@ static uint32_t partNumber(Context &ctx, NodeId node) {
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), part);
   if (error != std::errc() || end != text.data() + text.size())
     ctx.sink.report(DiagId::SectionNotHere, ctx.span(node),
-                    {"`" + std::string(text) + "` is no number of a part"});
+                    {"`" + std::string(text) + "` is not the number of a part"});
   return part;
 }
 
@@ -87,13 +87,14 @@ static LoopHead checkStages(Context &ctx, NodeId node) {
   if (head.iterable->type->isError()) {
     head.var = nullptr;
   } else if (!isRight) {
-    ctx.sink.report(DiagId::SectionNotHere, ctx.span(node),
-                    {"stages are counted from 0 to a size, as in `on chip s in 0..S { … }`"});
+    ctx.sink.report(
+        DiagId::SectionNotHere, ctx.span(node),
+        {"the range of stages must begin at 0 and end at a size, as in `on chip s in 0..S { … }`"});
     head.var = nullptr;
   } else if (!outside.proveLess(ctx.dims.constant(0), range->hi->dim).isTrue()) {
     std::string count = ctx.dims.toString(range->hi->dim);
     ctx.sink.report(DiagId::SectionNotHere, range->hi->span, {"there may be no stage at all"})
-        .help("say in the header that there is one: `where " + count + " > 0`");
+        .help("require at least one in the header: `where " + count + " > 0`");
   }
   return head;
 }
@@ -148,14 +149,14 @@ static NamedPipe namedPipe(Context &ctx, NodeId node, std::string_view call) {
   Dim count = named->local->object->count;
   std::string why;
   if (isOne != static_cast<bool>(count))
-    why = isOne ? "it is one pipe, and has no numbers"
-                : "it is an array of pipes, of which one is named, `" + named->local->name + "[0]`";
+    why = isOne ? "it is a single pipe, which has no index"
+                : "it is an array of pipes: choose one of them, `" + named->local->name + "[0]`";
   else if (isOne && (isMissing(number) || !number->dim))
-    why = "the number of a pipe is a size, or counts stages";
+    why = "the index of a pipe must be a size or the variable of stages";
   else if (isOne && (!ctx.facts.proveLess(number->dim, count).isTrue() ||
                      !ctx.facts.proveLessEqual(ctx.dims.constant(0), number->dim).isTrue()))
     why = "there are `" + ctx.dims.toString(count) + "` of them, and `" +
-          ctx.dims.toString(number->dim) + "` is not surely one of their numbers";
+          ctx.dims.toString(number->dim) + "` may not be one of their indices";
   if (!why.empty()) {
     ctx.sink.report(DiagId::PipeEnds, ctx.span(node), {"`" + named->local->name + "`", why});
     return {};
@@ -188,7 +189,7 @@ Expr *checkPartCall(Context &ctx, NodeId node, std::string_view name,
   if (!ctx.inSection) {
     ctx.sink.report(DiagId::PipeEnds, ctx.span(node),
                     {"`" + pipe.local->name + "`",
-                     "a pipe connects sections, and `" + std::string(name) + "` stands in none"});
+                     "a pipe connects sections, and `" + std::string(name) + "` is in none"});
     return errorExpr(ctx, node);
   }
   auto *call = newExpr<BlockExpr>(ctx, node, isPush ? voidType(ctx) : carried);

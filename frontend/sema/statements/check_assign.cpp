@@ -67,7 +67,7 @@ static bool resolvePlaceOf(Context &ctx, AssignStmt *stmt, NodeId targetNode, co
   bool indexed = target->kind == ExprKind::Index;
   if (!indexed && target->kind != ExprKind::LocalRef) {
     ctx.sink.report(DiagId::NotAPlace, target->span, {})
-        .note("a field of a struct cannot be replaced; its elements can be assigned by index");
+        .note("a field of a struct cannot be assigned as a whole, only its elements by index");
     return false;
   }
   // In a kernel a tensor in global memory is never written as a whole by one iteration.
@@ -78,7 +78,7 @@ static bool resolvePlaceOf(Context &ctx, AssignStmt *stmt, NodeId targetNode, co
     ctx.sink.report(DiagId::TensorMustBeIndexed, span, {stmt->target->name})
         .label(stmt->target->span, "`" + stmt->target->name + "` lies in global memory")
         .fix(FixId::IndexOfIteration,
-             "say which part this iteration writes: `" + stmt->target->name + index + "`",
+             "index the part that this iteration writes: `" + stmt->target->name + index + "`",
              {{{span.file, span.end, span.end}, index}});
     return false;
   }
@@ -287,7 +287,7 @@ static bool checkFetchPlace(Context &ctx, const CallArgument &place, const Assig
   Span span = ctx.span(place.value);
   if (!place.isInout) {
     ctx.sink.report(DiagId::InoutNotMarked, place.span, {name, stmt.target->name})
-        .fix(FixId::MarkInout, "mark it: the call changes it",
+        .fix(FixId::MarkInout, "mark it with `inout`, because the call changes it",
              {{{span.file, span.begin, span.begin}, "inout "}});
     return false;
   }

@@ -15,13 +15,13 @@ namespace ptl {
 /// computed again, so nothing but the loop may take long.
 static std::string whyNot(Context &ctx, const ForStmt &loop) {
   if (!ctx.inProgram() || !ctx.decl || !isPlaced(ctx.tree, ctx.decl->syntax))
-    return "it is not in a program whose header says where its arrays lie";
+    return "it is not in a program whose header places arrays";
   if (ctx.tree.parent(ctx.tree.parent(loop.syntax)) != ctx.decl->syntax)
-    return "it stands inside of another statement, whose state would be lost";
+    return "it is inside another statement, whose state would be lost";
   if (loop.isStatic || !loop.head.iterable || loop.head.iterable->kind != ExprKind::Range)
-    return "it does not count through a range, `for step in 0..N`";
+    return "it does not run over a range, as in `for step in 0..N`";
   if (ctx.hasCheckpoint)
-    return "the program has another loop with checkpoints, which would run again";
+    return "the program has another loop with checkpoints, which would run again after a resume";
   return {};
 }
 
@@ -40,7 +40,7 @@ CheckpointClause *checkCheckpoint(Context &ctx, NodeId node, const ForStmt &loop
     clause->folder = stringLiteralValue(ctx.text(view.folder()));
     if (clause->folder.empty())
       ctx.sink.report(DiagId::CheckpointNotHere, ctx.span(view.folder()),
-                      {"its folder has no name"});
+                      {"the name of its folder is empty"});
   }
   clause->every = checkIntScalar(ctx, view.every(), "the distance of checkpoints");
   if (auto every = clause->every->dim ? clause->every->dim.constant() : std::nullopt;
@@ -48,10 +48,10 @@ CheckpointClause *checkCheckpoint(Context &ctx, NodeId node, const ForStmt &loop
     ctx.sink.report(DiagId::CountNotPositive, clause->every->span,
                     {"the distance of checkpoints", std::to_string(*every)});
   if (view.keep() != kNoNode)
-    if (auto keep = requireConstInt(ctx, view.keep(), "the number of checkpoints that stay")) {
+    if (auto keep = requireConstInt(ctx, view.keep(), "the number of checkpoints to keep")) {
       if (*keep < 1)
         ctx.sink.report(DiagId::CountNotPositive, ctx.span(view.keep()),
-                        {"the number of checkpoints that stay", std::to_string(*keep)});
+                        {"the number of checkpoints to keep", std::to_string(*keep)});
       // After the report the number is mended, so that what uses it need not expect 0.
       clause->keep = std::max<int64_t>(*keep, 1);
     }

@@ -15,7 +15,7 @@ static Expr *checkIfCondition(Context &ctx, NodeId node, bool isStatic) {
   Expr *condition = checkCondition(ctx, node);
   if (isStatic && !isMissing(condition) && !isStaticValue(ctx, condition))
     ctx.sink.report(DiagId::StaticNotKnown, condition->span, {"the condition of a `static if`"})
-        .note("constants, tunables and `static` dimensions are known when compiling");
+        .note("only constants, tunables and `static` dimensions are known at compile time");
   return condition;
 }
 

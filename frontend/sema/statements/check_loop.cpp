@@ -280,9 +280,9 @@ static void refuseModifiers(Context &ctx, const LoopView &view, const ForStmt &s
   std::string why;
   // A static loop and one over a list are written out, so there are no iterations at run time.
   if (stmt.isStatic || stmt.head.iterable->kind == ExprKind::List)
-    why = "the loop is run when compiling";
+    why = "the compiler unrolls this loop";
   else if (ctx.isKind(DeclKind::ManualKernel))
-    why = "a manual kernel says itself how its iterations overlap";
+    why = "a manual kernel itself defines how its iterations overlap";
   else if ((ctx.inProgram() || ctx.inTest()) && !ctx.inParallel())
     why = "the loop is not part of a kernel: it submits tasks";
   auto refuse = [&](NodeId modifier, const char *word, bool isLeft) {
@@ -309,7 +309,7 @@ static void requireStaticDomain(Context &ctx, const Domain &domain) {
                 isStaticDim(ctx, domain.hi) && (!domain.size || isStaticDim(ctx, domain.size)));
   if (!known)
     ctx.sink.report(DiagId::StaticNotKnown, iterable->span, {"the domain of a `static for`"})
-        .note("constants, tunables and `static` dimensions are known when compiling");
+        .note("only constants, tunables and `static` dimensions are known at compile time");
 }
 
 /// Checks what a `for` goes through, and declares its variable.
@@ -378,8 +378,9 @@ static void checkParallelPlace(Context &ctx, NodeId node) {
     if (ctx.isKind(DeclKind::ManualKernel) || ctx.inSection)
       ctx.sink.report(DiagId::NestedParallel, span, {})
           .note(std::string(ctx.inSection ? "a section of one core" : "a manual kernel") +
-                " deals the points of one grid to the core groups")
-          .help("put all variables into one: `parallel i in …, j in … { }`, or use `for`");
+                " distributes the points of one grid over the core groups")
+          .help(
+              "put all variables into one `parallel`: `parallel i in …, j in … { }`, or use `for`");
     return;
   }
   bool inLoop = !ctx.loops.empty();
@@ -391,7 +392,7 @@ static void checkParallelPlace(Context &ctx, NodeId node) {
         .report(DiagId::StatementNotHere, span,
                 {"`parallel`", inLoop && ctx.inKernel() ? "a loop of a kernel" : declKindText(ctx)})
         .help(ctx.inFn() ? "use `for`: a `fn` runs inside of a kernel's iteration"
-                         : "`parallel` stands at the top of a kernel");
+                         : "`parallel` belongs at the top of a kernel");
 }
 
 /// A `parallel` whose body is another one is one with all their variables: each point of both is a

@@ -199,7 +199,7 @@ static Stmt *checkPrint(Context &ctx, NodeId node) {
     bool isValue = expr->type->isArray() || expr->type->isScalar();
     if (isValue && !expr->type->elem.param && isHeldOnly(expr->type->elem.kind))
       ctx.sink.report(DiagId::OnlyHeld, expr->span, {"print", toString(expr->type->elem)})
-          .help("convert it first, as in `f32(x)`");
+          .help("convert it first: `f32(x)`");
     // The first string is the message, which the operation takes as an operand of its own.
     bool isMessage = print->args.empty() && print->rest.empty() && expr->kind == ExprKind::String;
     if (isMessage)
@@ -287,7 +287,7 @@ static Stmt *checkReturn(Context &ctx, NodeId node) {
   // A `fn` without a result may still say `return f()` where `f` has no value either.
   else if (type && !stmt->value->type->isError() && stmt->value->type->kind != TypeKind::Void)
     ctx.sink.report(DiagId::HasNoValue, ctx.span(valueNode), {ctx.decl->name})
-        .help("say what it returns: `-> " + toString(ctx, stmt->value->type) + "`");
+        .help("declare the result type: `-> " + toString(ctx, stmt->value->type) + "`");
   return stmt;
 }
 

@@ -302,7 +302,8 @@ void requireAtMost(Context &ctx, Span span, std::string_view what, int64_t value
     ctx.sink
         .report(DiagId::CountTooLarge, span,
                 {std::string(what), std::to_string(most), std::to_string(value)})
-        .note("the compiler multiplies by it, so it bounds what compiling takes");
+        .note("the compiler makes this many copies, so the number limits the time and memory of "
+              "compilation");
 }
 
 } // namespace ptl

@@ -42,7 +42,8 @@ static Dim dimOfLocal(Context &ctx, NodeId node, const Local &local) {
     return local.dim;
   if (local.type->kind == TypeKind::Range)
     return reportNotDim(ctx, node,
-                        "a range stands alone in a shape; its length is `" + local.name + ".len`");
+                        "a range must be a whole extent of a shape; its length is `" + local.name +
+                            ".len`");
   if (local.kind == LocalKind::Var)
     // A dimension must keep its value as long as types speak of it.
     return reportNotDim(ctx, node, "a `var` may change: bind its value with `let` first");
@@ -196,7 +197,7 @@ static Dim dimOfLiteral(Context &ctx, NodeId node) {
   if (auto integer = value->integer(); integer && !value->isFloat)
     return ctx.dims.constant(*integer);
   return reportNotDim(ctx, node,
-                      value->isIntegral() ? "it exceeds 64 bits" : "it is not an integer");
+                      value->isIntegral() ? "it does not fit 64 bits" : "it is not an integer");
 }
 
 Dim resolveDim(Context &ctx, NodeId node) {

@@ -351,8 +351,8 @@ static const Type *withSuffixes(Context &ctx, NodeId node, const Type *type) {
     if (!ctx.inProgram() || ctx.tunablesAllowed)
       ctx.sink.report(DiagId::BadDistribution, ctx.span(view.distribution()),
                       {std::string(ctx.text(view.distribution())),
-                       "the header of a program says where its arrays lie; for all other values it "
-                       "follows"});
+                       "only the header of a program places arrays; the placement of all other "
+                       "values follows from it"});
   }
   return copy;
 }

@@ -96,7 +96,7 @@ std::vector<Offer> addConditionOffers(const ActionContext &context) {
 Outcome addConditionEdits(const ActionContext &context, int variant) {
   std::vector<Condition> all = conditions(context);
   if (variant < 0 || static_cast<size_t>(variant) >= all.size())
-    return refuse("there is no such action here any more");
+    return refuse("this action is no longer available here");
   const Condition &condition = all[static_cast<size_t>(variant)];
   uint32_t at = condition.diagnostic->span.begin;
   if (condition.isWhere) {

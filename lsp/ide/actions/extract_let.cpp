@@ -42,7 +42,7 @@ Outcome extractLetEdits(const ActionContext &context, int) {
     return refuse("there is no statement around it");
   if (tree.is(statement, NodeKind::WhileStmt) &&
       tree.span(node).end <= tree.span(tree.child(statement, 0)).end)
-    return refuse("the condition of a `while` is computed anew in each round");
+    return refuse("the condition of a `while` is computed again in each iteration");
   Bindings bindings(tree, enclosingDecl(tree, node));
   uint32_t at = tree.span(statement).begin;
   for (NodeId use : usesIn(tree, node))

@@ -58,7 +58,7 @@ bool Extraction::select() {
   NodeId first = statementAround(tree_, tree_.nodeAt(range_.begin));
   while (first != kNoNode && tree_.span(first).begin == range_.begin &&
          tree_.span(first).end > range_.end)
-    return refuse("the selection holds part of a statement");
+    return refuse("the selection contains only part of a statement");
   if (first == kNoNode || tree_.span(first).begin != range_.begin)
     return refuse("the selection is neither an expression nor whole statements");
   block_ = tree_.parent(first);
@@ -133,7 +133,7 @@ bool Extraction::findAssigned() {
         target = tree_.children(target).empty() ? kNoNode : tree_.child(target, 0);
       const Binding *binding = target == kNoNode ? nullptr : bindings_.resolve(target);
       if (!binding)
-        return refuse("what the selection assigns is not known");
+        return refuse("the variables that the selection assigns are not known");
       // A local of the selection is written inside of the `fn`.
       if (isSelected(binding->span))
         continue;

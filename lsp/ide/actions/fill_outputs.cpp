@@ -182,7 +182,7 @@ std::string parallelFor(const ActionContext &context, const Bindings &bindings,
 Outcome fillResult(const ActionContext &context, NodeId body, const CallableDecl &decl) {
   std::string value = decl.returnType ? zeroOf(context.dims(), *decl.returnType) : "";
   if (value.empty())
-    return refuse("there is no simple value of its type");
+    return refuse("its type has no simple initial value");
   return {{atEndOf(context, body, "return " + value)}, ""};
 }
 
@@ -190,7 +190,7 @@ Outcome fillKernel(const ActionContext &context, NodeId body, const Local &outpu
                    const std::string &error) {
   const Tree &tree = context.tree;
   if (output.type->prefix)
-    return refuse("the number of its axes is open");
+    return refuse("its number of axes is not known");
   Bindings bindings(tree, enclosingDecl(tree, body));
   std::vector<Outcome> candidates;
   for (NodeId statement : tree.children(body))
@@ -226,7 +226,7 @@ std::vector<Offer> fillOutputsOffers(const ActionContext &context) {
 Outcome fillOutputsEdits(const ActionContext &context, int variant) {
   auto missing = missingHere(context);
   if (variant < 0 || static_cast<size_t>(variant) >= missing.size())
-    return refuse("there is no such action here any more");
+    return refuse("this action is no longer available here");
   const Diagnostic &diagnostic = *missing[static_cast<size_t>(variant)];
   const Tree &tree = context.tree;
   NodeId declaration = enclosingDecl(tree, tree.nodeAt(diagnostic.span.begin));
@@ -246,7 +246,7 @@ Outcome fillOutputsEdits(const ActionContext &context, int variant) {
                         std::string(diagInfo(diagnostic.id).code) + ": " + diagnostic.message);
     std::string value = zeroOf(context.dims(), *output->type);
     if (value.empty())
-      return refuse("there is no simple value of its type");
+      return refuse("its type has no simple initial value");
     return {{atEndOf(context, body, output->name + " = " + value)}, ""};
   }
   return refuse("its type is not known");

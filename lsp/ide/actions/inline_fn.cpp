@@ -154,12 +154,12 @@ bool Inlining::checkGlobals() {
       // A local of the caller with that name would capture it.
       for (const Binding &binding : caller_.all())
         if (binding.text == name)
-          return refuse("`" + name + "` means something else here");
+          return refuse("`" + name + "` has another meaning here");
       if (module_ == &own)
         continue;
       bool isTheirs = isDeclaredIn(*module_, name);
       if (!isTheirs && isDeclaredIn(own, name))
-        return refuse("`" + name + "` means something else here");
+        return refuse("`" + name + "` has another meaning here");
       if (!isTheirs)
         continue;
       if (auto import = own.names.find(name);
@@ -251,7 +251,7 @@ void Inlining::bindLets(const Tree &callee) {
     }
 }
 
-/// Where a literal of its own would mean something else than a value of the parameter's type.
+/// Where a literal of its own would have another meaning than a value of the parameter's type.
 static bool isSensitive(const Tree &tree, NodeId use) {
   NodeId parent = tree.parent(use);
   if (!tree.is(parent, NodeKind::BinaryExpr))
@@ -298,7 +298,7 @@ Outcome Inlining::run() {
   for (NodeId let : lets_)
     hoisted_.push_back(translated(let));
   if (!hoisted_.empty() && (statement == kNoNode || tree_.is(statement, NodeKind::WhileStmt)))
-    return ide::refuse("there is no place for its `let`s");
+    return ide::refuse("its `let`s cannot be inserted here");
   std::string value = translated(value_);
   NodeKind kind = site_.tree->kind(value_);
   if (isLiteral(kind) && call_.type && call_.type->isScalar())
@@ -328,7 +328,7 @@ std::vector<Offer> inlineFnOffers(const ActionContext &context) {
 
 Outcome inlineFnEdits(const ActionContext &context, int) {
   const CallExpr *call = callAt(context);
-  return call ? Inlining(context, *call).run() : refuse("this is no call of a `fn`");
+  return call ? Inlining(context, *call).run() : refuse("this is not a call of a `fn`");
 }
 
 } // namespace ptl::ide

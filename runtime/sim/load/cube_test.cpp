@@ -171,7 +171,7 @@ TEST(SimQueue, TilesArriveInOrderThroughGlobalMemoryAndDirectly) {
 
 TEST(SimQueue, SlotsThatAreNotGivenBackBlockTheProducer) {
   QueueRun run(queueText(false, false), "a3", {});
-  EXPECT_NE(run.result.error.find("waits for ever"), std::string::npos);
+  EXPECT_NE(run.result.error.find("waits forever"), std::string::npos);
   EXPECT_NE(run.result.error.find("the cube core, pipe fix waits"), std::string::npos)
       << run.result.error;
 }

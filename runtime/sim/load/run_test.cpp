@@ -101,7 +101,7 @@ TEST(SimErrors, DeadlockNamesWhoWaitsForWhat) {
   std::string text = without(doubleBuffered(), {"set_flag_dyn[<PIPE_MTE2>, <PIPE_V>"});
   std::vector<float> x(1024), z(1024);
   std::string error = errorOf(text, {arrayOf(x), arrayOf(z)}, {Scalar::integer(1)});
-  EXPECT_NE(error.find("waits for ever"), std::string::npos) << error;
+  EXPECT_NE(error.find("waits forever"), std::string::npos) << error;
   EXPECT_NE(error.find("pipe v waits"), std::string::npos) << error;
   EXPECT_NE(error.find("for the event [mte2, v, 0]"), std::string::npos) << error;
 }

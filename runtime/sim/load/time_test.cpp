@@ -301,7 +301,7 @@ TEST(SimTime, RoundsThatAreAlikeNeedNotBeRun) {
       return timeline.ok;
     });
     ASSERT_TRUE(guess);
-    EXPECT_NEAR(guess->timeline.end, full.end, 0.02 * full.end) << rounds << " rounds";
+    EXPECT_NEAR(guess->timeline.end, full.end, 0.02 * full.end) << rounds << " iterations";
     EXPECT_EQ(guess->timeline.bytes, full.bytes);
     EXPECT_EQ(guess->exact, guess->timeline.instructions == full.instructions);
     EXPECT_LE(guess->timeline.instructions, std::min<uint64_t>(full.instructions, 1200));
@@ -333,7 +333,7 @@ TEST(SimTime, RoundsThatGoOtherWaysAreNotAlike) {
     });
     ASSERT_TRUE(guess);
     EXPECT_FALSE(guess->exact);
-    EXPECT_NEAR(guess->timeline.end, full.end, 0.02 * full.end) << rounds << " rounds";
+    EXPECT_NEAR(guess->timeline.end, full.end, 0.02 * full.end) << rounds << " iterations";
     EXPECT_LE(guess->timeline.operations, 15'000u);
   }
 }

@@ -116,8 +116,8 @@ bool runUntil(Engine &e, const std::function<bool()> &isDone) {
     for (const auto &[span, group] : e.groups)
       return e.fail("block " + std::to_string(group->group->block()) + " of `" +
                     group->launch->request.kernel->name +
-                    "` waits for ever:" + group->group->describeWaits());
-    return e.fail("tasks wait for each other for ever");
+                    "` waits forever:" + group->group->describeWaits());
+    return e.fail("tasks wait for each other forever");
   }
   return !e.failed;
 }
