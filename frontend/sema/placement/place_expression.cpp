@@ -58,6 +58,15 @@ ValueId Placer::local(const LocalRefExpr &expr) {
   return number(dim);
 }
 
+/// The first position of `index(a..b)` or `index(N)`; none of a range with a step.
+static Dim firstPosition(DimContext &dims, const OpExpr &expr) {
+  const auto *range = dyn_cast<RangeExpr>(expr.args[0]);
+  if (!range)
+    return dims.constant(0);
+  bool isPlain = !range->step || (range->step->dim && range->step->dim.isConstant(1));
+  return isPlain ? range->lo->dim : Dim();
+}
+
 ValueId Placer::apply(const OpExpr &expr) {
   std::string name = "`" + std::string(expr.op->name) + "`";
   if (!hasPlacementRule(*expr.op) || !(expr.type->isArray() || expr.type->isScalar()))
@@ -69,8 +78,15 @@ ValueId Placer::apply(const OpExpr &expr) {
   made.shape = shapeOf(*expr.type);
   if (!std::ranges::all_of(made.shape, [&](Dim length) { return isKnown(length); }))
     refuse(expr, name, "a length of its result depends on data");
-  if (expr.op->id == OpId::Index)
-    return positions(expr, std::move(made));
+  if (expr.op->id == OpId::Index) {
+    // Positions are the same on every part, and what is cut takes its block of them.
+    Dim first = firstPosition(dims_, expr);
+    if (!first || !isKnown(inProgram(first)))
+      refuse(expr, name, "its range depends on data");
+    made.operands = {number(first)};
+    made.placement = Placement(placed_.levels.size());
+    return add(std::move(made));
+  }
   std::vector<const Expr *> args;
   for (size_t i = 0; i < expr.op->params.size(); ++i) {
     if (expr.op->params[i].kind != ParamKind::Value)
@@ -83,19 +99,6 @@ ValueId Placer::apply(const OpExpr &expr) {
   for (const Expr *arg : args)
     made.operands.push_back(arg ? std::optional(value(*arg)) : std::nullopt);
   made.placement = operandPlacements(expr, made, args);
-  return add(std::move(made));
-}
-
-/// The positions of a range are the same on every part, and what is cut takes its block of them. The
-/// operand is the first position.
-ValueId Placer::positions(const OpExpr &expr, PlacedValue made) {
-  const auto *range = dyn_cast<RangeExpr>(expr.args[0]);
-  Dim first = range ? range->lo->dim : dims_.constant(0);
-  bool isPlain = !range || !range->step || (range->step->dim && range->step->dim.isConstant(1));
-  if (!isPlain || !isKnown(inProgram(first)))
-    refuse(expr, "`index`", "its range depends on data");
-  made.operands = {number(first)};
-  made.placement = Placement(placed_.levels.size());
   return add(std::move(made));
 }
 

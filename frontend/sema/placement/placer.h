@@ -61,7 +61,6 @@ private:
   ValueId value(const Expr &expr);
   ValueId local(const LocalRefExpr &expr);
   ValueId apply(const OpExpr &expr);
-  ValueId positions(const OpExpr &expr, PlacedValue made);
   ValueId convert(const ConvertExpr &expr);
   ValueId move(const ConvertExpr &expr, const MovementRecord &movement);
   ValueId moveRows(const ConvertExpr &expr, const MovementRecord &movement);
