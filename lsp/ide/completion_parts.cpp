@@ -13,7 +13,7 @@ struct PoolWord {
   std::string_view name, signature, help;
 };
 constexpr PoolWord poolWords[] = {
-    {"pool", "(T, memory: size, disk: size)",
+    {"pool", "(T, memory: size, over: level, disk: size)",
      "Keeps pages of type `T` from run to run: `let kv = pool(f32[D], memory: 64MiB, disk: "
      "1GiB)`."},
     {"find", "(kv, rows)", "How many pages at the front of these rows the pool has."},
@@ -25,7 +25,9 @@ struct NamedArgument {
 
 std::vector<NamedArgument> argumentsOfParts(std::string_view callee) {
   if (callee == "pool")
-    return {{"memory", "of each part, for the run"}, {"disk", "of all runs that share a folder"}};
+    return {{"memory", "of each part, for the run"},
+            {"over", "the level whose parts have one memory"},
+            {"disk", "of all runs that share a folder"}};
   const MovementRecord *movement = findMovement(callee);
   if (!movement)
     return {};

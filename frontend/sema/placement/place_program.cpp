@@ -192,7 +192,7 @@ void Placer::statement(const Stmt &stmt) {
 void Placer::let(const LetStmt &stmt) {
   if (stmt.locals.size() != 1 || !stmt.value)
     refuse(stmt, "this declaration", "programs on parts give each name a value of its own");
-  if (makesPool(placed_, stmt, loopDepth_ > 0 || outermost_ || section_, sink_))
+  if (makesPool(placed_, tree_, stmt, loopDepth_ > 0 || outermost_ || section_, sink_))
     return;
   const Local &local = *stmt.locals[0];
   // Loops of sections that run together have one counter, which is called by the names of all.

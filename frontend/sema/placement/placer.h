@@ -24,6 +24,7 @@ struct PlacedFrame {
 
 class Placer {
   friend class SectionWalk;
+  friend class PoolWalk;
 
 public:
   Placer(const CheckedProgram &program, const Tree &tree, const CallableDecl &decl,
@@ -85,8 +86,6 @@ private:
   void choice(const IfStmt &stmt, const Statements &rest);
   ValueId choice(const IfExpr &expr);
   ValueId logical(const LogicalExpr &expr);
-  // Pools.
-  ValueId page(const IfExpr &expr, const PageForm &form);
   // Values.
   void bind(const Local &local, ValueId id);
   ValueId add(PlacedValue value);
