@@ -194,6 +194,11 @@ TEST(SpreadPages, TakeTheirTime) {
   ASSERT_TRUE(both.time) << both.why;
   EXPECT_EQ(both.time->moves[0].times, 4);
   EXPECT_GT(both.seconds(), 2 * 4 * kBytes / 1e9);
+  // Without a disk the other two are computed.
+  Timed some(text("memory: 4MiB, over: chip"), "p", {{"chip", 4}}, how);
+  ASSERT_TRUE(some.time) << some.why;
+  ASSERT_EQ(some.time->moves.size(), 2u);
+  EXPECT_EQ(some.time->moves[0].times + some.time->moves[1].times, 6);
   // What all have is kept without a movement.
   how.foundPages = 0;
   Timed none(text("memory: 1GiB, over: chip"), "p", {{"chip", 4}}, how);

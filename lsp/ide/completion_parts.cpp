@@ -8,7 +8,7 @@ namespace ptl::ide {
 
 namespace {
 
-/// A word of pools, how it is called, and what it does.
+/// A word of pools or of tasks, how it is called, and what it does.
 struct PoolWord {
   std::string_view name, signature, help;
 };
@@ -17,6 +17,7 @@ constexpr PoolWord poolWords[] = {
      "Keeps pages of type `T` from run to run: `let kv = pool(f32[D], memory: 64MiB, disk: "
      "1GiB)`."},
     {"find", "(kv, rows)", "How many pages at the front of these rows the pool has."},
+    {"submit", "(f(x), over: level)", "One part computes this, whichever has its turn."},
     {"keep", "(kv, page)", "Gives the page, and keeps it in the pool."}};
 
 struct NamedArgument {
@@ -28,6 +29,8 @@ std::vector<NamedArgument> argumentsOfParts(std::string_view callee) {
     return {{"memory", "of each part, for the run"},
             {"over", "the level whose parts have one memory"},
             {"disk", "of all runs that share a folder"}};
+  if (callee == "submit")
+    return {{"over", "the level of whose parts one computes it"}};
   const MovementRecord *movement = findMovement(callee);
   if (!movement)
     return {};

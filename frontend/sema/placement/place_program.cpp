@@ -260,16 +260,21 @@ void Placer::loop(const ForStmt &stmt) {
     if (dim && !isKnown(dim))
       refuse(*stmt.head.iterable, "this loop", "data decide how often it goes round; say `while`");
   known_.insert(loop.variable);
+  Dim round = dims_.floorDiv(dims_.sub(dims_.symbolDim(loop.variable), loop.lo), loop.step);
+  Dim outside = std::exchange(round_, round);
   goRound(std::move(loop), stmt.body, [&](PlacedLoop &) {});
+  round_ = outside;
 }
 
 void Placer::loop(const WhileStmt &stmt) {
   PlacedLoop loop;
   loop.condition = stmt.condition;
+  Dim outside = std::exchange(round_, Dim());
   goRound(std::move(loop), stmt.body, [&](PlacedLoop &made) {
     made.holds = condition(*stmt.condition, "this `while`");
     made.inside = static_cast<ValueId>(placed_.values.size());
   });
+  round_ = outside;
 }
 
 /// `begin`: what stands in front of the statements of a round.

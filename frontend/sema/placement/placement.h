@@ -27,7 +27,7 @@ struct LevelPlacement {
   int64_t turn = 0;  ///< of `Cut`: block `i` lies on part `i + turn`, round the end
   uint32_t part = 0; ///< of `Single`
   /// Of `Single` for a stage: the part that has element `stage` of an axis of length `stages` that is cut over the level;
-  /// `part` is that of the last run of the loop over the stages (`codegen/parts`).
+  /// `part` is that of the last run of the loop over the stages (`codegen/parts`). Of a task `stage` is its number, and `stages` none: tasks go round the parts.
   Dim stage = {}, stages = {};
 
   bool isWhole() const { return kind == PlacementKind::Whole; }
