@@ -310,9 +310,9 @@ bool PartsTimer::repeat(const PlacedLoop &loop) {
   int64_t lo = loop.stmt ? this->number(loop.lo) : 0;
   int64_t step = loop.stmt ? this->number(loop.step) : 0;
   bool areAlike = !loop.stmt || hasLikeRounds(placed_, loop);
-  std::vector<PlannedRound> plan = planRounds(*rounds, areAlike, *most);
-  // Rounds that are left out are taken to be like those before them, which a choice by their number
-  // may refute.
+  int64_t turn = hasTasks(placed_, loop) ? grid_.count() : 1;
+  auto plan = planRounds(*rounds, areAlike, *most, turn);
+  // Rounds that are left out are like those before them, which a choice by their number may refute.
   if (loop.stmt && choosesByRound(placed_, loop) &&
       std::ranges::any_of(plan, &PlannedRound::leftOut)) {
     why_ = "an `if` in the loop over `" + loop.stmt->head.var->name +
@@ -326,16 +326,16 @@ bool PartsTimer::repeat(const PlacedLoop &loop) {
   ++depth_;
   double stands = stands_;
   for (const PlannedRound &round : plan) {
-    // Rounds that are alike have one text each for what they compute.
+    // Rounds that are alike have one text each for what they compute on a part.
     if (loop.stmt)
-      variables_[loop.variable] = areAlike ? lo : lo + step * round.number;
+      variables_[loop.variable] = lo + step * (areAlike ? round.number % turn : round.number);
     stands_ = stands * round.stands;
     if (!goRound(loop))
       return false;
     roundsOfLoops_[number] += stands_;
     ++time_.loops[number].simulated;
     if (round.leftOut > 0)
-      tasks_.leaveOut(round.leftOut, round.pace);
+      tasks_.leaveOut(round.leftOut, round.pace, round.turn);
   }
   stands_ = stands;
   --depth_;
