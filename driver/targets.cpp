@@ -56,6 +56,9 @@ static void printLevels(const MachineLevels &levels) {
     std::printf("%s%s; a movement starts in %g us\n",
                 level.isSamePlace ? ", between chips at the same place" : "",
                 level.throughInner ? ", through the port of the level inside" : "", level.startUs);
+    if (level.diskRate > 0)
+      std::printf("            they share a disk: %g GB/s, %g us until its first byte\n",
+                  level.diskRate, level.diskUs);
   }
 }
 

@@ -420,6 +420,7 @@ def machines(tools: Tools, folder: pathlib.Path) -> None:
         expect(part in details, part, details)
     expect(tools.run("targets", "nonsense").code == 2)
     levels = tools.run("targets", "ubmesh8k").stdout
+    expect("\n            they share a disk: 6 GB/s, 80 us until its first byte\n  host " in levels, levels)
     expect("\n  host      8 in each part of the next, mesh; 0.7 us, 28 GB/s of a link, between chips at the same place; a movement starts in" in levels, levels)
 
     own = folder / "own.json"

@@ -1,5 +1,6 @@
 """Pools of pages: a model that reads prompts and goes on from there, beside NumPy, on all executors; what runs find that earlier ones kept, and what is
 left when they are killed. `pools.py BUILD [KILLS [SEED]]`."""
+import functools
 import os
 import pathlib
 import random
@@ -186,15 +187,92 @@ def one_of_eight_is_killed(tools, folder, kills=2, seed=2):
         process = subprocess.Popen([str(tools.path("ptlc")), *model.words(arrays), *way], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                    env={**ENVIRONMENT, "PTL_TEST_MARK": mark.split("=")[1]})
         time.sleep(takes * dice.uniform(0.3, 1))
-        # The run may have ended, or have no ranks yet: then nothing is killed.
-        ranks = sorted(each for each in processes_with(mark) if is_rank(each))
-        if ranks:
-            try:
-                os.kill(dice.choice(ranks), signal.SIGKILL)
-            except ProcessLookupError:
-                pass
+        kill_one(mark, dice)
         process.wait()
         goes_on(model, arrays, way, kill)
+
+
+SPREAD = """pub program read[R, P, N](
+    rows: i32[R, P, N], w: i32[N] over chip by N, start: i32[N] partial(+) over host
+) -> (y: i32[R, N] over chip by N) at pod
+{
+    let kv = pool(i32[N], memory: 96, over: host, disk: 1MiB)
+    var all = zeros(i32[R, N])
+    let first = all_reduce(start, over: host)
+    for r in 0..R {
+        let mine = rows[r, :, :]
+        var state = first
+        for p in 0..P {
+            state = if p < find(kv, mine) { kv[p] } else { keep(kv, (state * 2 + mine[p, :]) * w) }
+        }
+        all = all * 3 + state
+    }
+    y = all
+}
+"""
+
+
+def spread_over_hosts(tools, folder, kills=2, seed=3):
+    """Pages lie in the memory of other hosts; one rank of four is killed at any moment, and what was kept on the disk is there for the next run."""
+    file = folder / "read.ptl"
+    file.write_text(SPREAD)
+    dice, ranks_only = random.Random(seed), has_mpi(tools.build)
+    shape = ["--shape", "host=2,chip=2"]
+
+    def words(number):
+        draw = np.random.default_rng(number)
+        rows = draw.integers(0, 2, (12, 4, 30)).astype(np.int32)
+        rows[:, :2] = rows[draw.integers(0, 3, 12), :2]
+        arrays = {"rows": rows, "w": draw.integers(-1, 2, 30).astype(np.int32), "start": draw.integers(-3, 4, 30).astype(np.int32)}
+        for name, array in arrays.items():
+            np.save(folder / f"{name}.npy", array)
+        return ["run", str(file), *[f"{name}=@{name}.npy" for name in arrays], "-o", "y.npy"], arrays
+
+    def run(number, *way):
+        given, arrays = words(number)
+        done = tools.run(*given, *shape, *way, cwd=folder)
+        expect(done.code == 0, way, done)
+        wanted = 0
+        for row in arrays["rows"]:
+            state = arrays["start"]
+            for page in row:
+                state = (state * 2 + page) * arrays["w"]
+            wanted = wanted * 3 + state
+        made = np.load(folder / "y.npy")
+        expect(np.array_equal(made, np.broadcast_to(wanted, made.shape)), way, made, wanted)
+        found, computed, lay = map(int, re.search(r"pool kv: (\d+) pages found, (\d+) computed; (\d+) of those found lay in the memory of the hosts", done.stderr).groups())
+        return found, computed, lay
+
+    first = run(1, "--in-process")
+    expect(first[0] + first[1] == 48 and 0 < first[2] == first[0], first)
+    if ranks_only:
+        expect(run(1) == first, "ranks find what parts in one process do")
+        begin = time.monotonic()
+        found, computed, lay = run(1, "--pool", "pool")
+        expect(found + computed == 48 and first[2] == lay < found, "what had to leave is on the disk", found, computed, lay)
+        takes = time.monotonic() - begin
+    for way in ([], ["--in-process"]) if ranks_only else []:
+        found, computed, lay = run(1, *way, "--pool", "pool", "--check-pool")
+        expect(computed == 0 and 0 < lay < found, way, found, computed, lay)
+    for kill in range(kills if ranks_only else 0):
+        mark = f"PTL_TEST_MARK={uuid.uuid4()}"
+        process = subprocess.Popen([str(tools.path("ptlc")), *words(kill + 10)[0], *shape, "--pool", "pool"], cwd=folder, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL, env={**ENVIRONMENT, "PTL_TEST_MARK": mark.split("=")[1]})
+        time.sleep(takes * dice.uniform(0.3, 1))
+        kill_one(mark, dice)
+        process.wait()
+        run(kill + 10, "--pool", "pool")
+        expect(run(kill + 10, "--pool", "pool")[1] == 0, kill)
+
+
+def kill_one(mark, dice):
+    """The run may have ended, or have no ranks yet: then nothing is killed."""
+    ranks = sorted(each for each in processes_with(mark) if is_rank(each))
+    if ranks:
+        try:
+            os.kill(dice.choice(ranks), signal.SIGKILL)
+        except ProcessLookupError:
+            pass
 
 
 def is_rank(process):
@@ -207,10 +285,12 @@ def is_rank(process):
 if __name__ == "__main__":
     build = pathlib.Path(sys.argv[1])
     tools = Tools(build)
-    tests = [agrees_with_numpy, finds_prefixes, damaged_pages_are_computed, wrong_pages_are_noticed, killed]
+    tests = [agrees_with_numpy, finds_prefixes, damaged_pages_are_computed, wrong_pages_are_noticed, killed, spread_over_hosts]
     tests += [on_ranks, one_of_eight_is_killed] if has_mpi(build) else []
     if len(sys.argv) > 2:
         kills, seed = int(sys.argv[2]), int(sys.argv[3]) if len(sys.argv) > 3 else 1
-        tests = [lambda tools, folder: killed(tools, folder, kills, seed), lambda tools, folder: one_of_eight_is_killed(tools, folder, kills, seed)]
-        tests[0].__name__, tests[1].__name__ = "killed", "one_of_eight_is_killed"
+        long = [killed, one_of_eight_is_killed, spread_over_hosts]
+        tests = [functools.partial(test, kills=kills, seed=seed) for test in long]
+        for test, of in zip(tests, long):
+            test.__name__ = of.__name__
     sys.exit(run_cases("pools", in_folders("pools", tests, lambda test, folder: test(tools, folder))))

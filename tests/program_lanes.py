@@ -250,6 +250,30 @@ def pages_of_rounds(chip):
     expect(len(named) == 8, f"{len(named)} events")
 
 
+SAVED = """pub program p[D](x: f32[D] over chip by D, steps: int) -> (w: f32[D]) at host {
+    var v = zeros(f32[D])
+    for _s in 0..steps checkpoint "run" every 10 { v = v + all_gather(x, over: chip) }
+    w = v
+}
+"""
+
+
+def lanes_of_checkpoints(chip):
+    """Each part has a lane with its checkpoints, one behind the other, the last of which the program waits for."""
+    with tempfile.TemporaryDirectory() as folder:
+        file, lanes = pathlib.Path(folder) / "saved.ptl", pathlib.Path(folder) / "lanes.json"
+        file.write_text(SAVED)
+        done = chip.tools.run("sim", file, "--target", "a2server", "--shape", "chip=4", "D=1000000", "steps=35", "--json", "--lanes", lanes)
+        expect(done.code == 0, done.stderr)
+        printed, shown = json.loads(done.stdout), json.loads(lanes.read_text())["lanes"]
+    written = [lane["tasks"] for lane in shown if lane["lane"].startswith("checkpoints on disks: ")]
+    expect(len(written) == 4 and written[0] == written[3] and len(written[0]) == printed["checkpoints"]["times"] == 3, f"{written}")
+    times = [(task["start"], task["end"]) for task in written[0]]
+    expect(all(abs(end - start - printed["checkpoints"]["us"]) < 1e-2 for start, end in times), f"{times}")
+    expect(all(end <= start + 1e-2 for (_, end), (start, _) in zip(times, times[1:])), f"{times}")
+    expect(abs(times[-1][1] - printed["us"]) < 1e-2, f"the program ends at {printed['us']}, not with its last checkpoint: {times}")
+
+
 def names(chip):
     path = FOLDER / "blocks.ptl"
     report = chip.run(path, "named", "N=64", "M=256")
@@ -329,8 +353,8 @@ def case(tools, check):
 
 def main() -> int:
     tools = Tools(pathlib.Path(sys.argv[1]))
-    checks = (independent, shares_cores, diamond, halves, seeds, indexer, experts, false_dependence, serialised, unbalanced, views, page_of_levels, pages_of_rounds, names,
-              storage, storage_of_threads, storage_before)
+    checks = (independent, shares_cores, diamond, halves, seeds, indexer, experts, false_dependence, serialised, unbalanced, views, page_of_levels, pages_of_rounds,
+              lanes_of_checkpoints, names, storage, storage_of_threads, storage_before)
     return run_cases("program_lanes", [case(tools, check) for check in checks])
 
 

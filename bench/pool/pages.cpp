@@ -1,7 +1,7 @@
 // Pages in the pool beside RocksDB, on the same folder: `ptl_pool_bench FOLDER [MIB]` writes and reads pages of 64 KiB to 4 MiB, MIB of them in
 // all (default 512), and prints the best rate of three rounds. Neither waits for the disk. What is read is compared with what was written.
-// `ptl_pool_bench --trace FILE` prints the share of blocks that pools of several sizes find in a trace of requests, one line
-// of JSON each with `hash_ids`, as Mooncake publishes them.
+// `ptl_pool_bench --trace FILE BLOCKS ...` prints how many blocks of a trace of requests pools with room for so many find (`trace.py`). A request
+// is a line of JSON with `hash_ids`, as Mooncake publishes them.
 #include "runtime/pool/page_pool.h"
 
 #include <algorithm>
@@ -14,7 +14,9 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <random>
-#include <set>
+#include <string>
+#include <unistd.h>
+#include <vector>
 #ifdef PTL_BENCH_ROCKSDB
 #include <rocksdb/db.h>
 #endif
@@ -142,7 +144,7 @@ int besides(const std::string &root, uint64_t bytes) {
   constexpr int kRounds = 3;
   std::printf("%-10s %8s %8s   %12s %12s\n", "store", "page KiB", "pages", "write MB/s",
               "read MB/s");
-  for (size_t pageBytes : {64u << 10, 256u << 10, 1u << 20, 4u << 20}) {
+  for (size_t pageBytes : {64u << 10, 128u << 10, 256u << 10, 1u << 20, 4u << 20}) {
     uint64_t pages = std::max<uint64_t>(bytes / pageBytes, 1);
     std::vector<std::pair<std::string, std::function<Store(const std::string &)>>> stores = {
         {"pool", [=](const std::string &folder) { return poolStore(folder, pageBytes, pages); }}};
@@ -186,60 +188,71 @@ std::vector<std::vector<uint64_t>> requestsOf(const std::string &path) {
   return requests;
 }
 
-/// The share of blocks at the front of requests that a pool of so many finds.
-double shareFound(const std::vector<std::vector<uint64_t>> &requests, uint32_t room) {
-  PageIndex index;
-  index.clear(room);
-  uint64_t found = 0, all = 0;
+struct Found {
+  uint64_t blocks = 0;
+  std::string why; ///< what was wrong; empty if nothing was
+};
+
+/// The blocks at the front of requests that a pool with room for so many has. Its files hold small pages, which stand for those of a model; what
+/// is found is read and compared. A request keeps what it has not found, in order, as far as there is room.
+Found foundBy(const std::vector<std::vector<uint64_t>> &requests, uint32_t room,
+              const std::string &folder) {
+  constexpr uint32_t kPageBytes = 64;
+  Found found;
+  auto pool = PagePool::open(folder, {kPageBytes, room}, found.why);
+  if (!pool)
+    return found;
+  Page page(kPageBytes), wanted(kPageBytes);
   for (const std::vector<uint64_t> &request : requests) {
-    bool isPrefix = true, isKept = true;
-    Key parent = kNoKey;
-    all += request.size();
-    for (uint64_t block : request) {
-      Key key = keyOf(block);
-      isPrefix = isPrefix && index.find(key);
-      found += isPrefix;
-      if (isPrefix) {
-        index.touch(key);
-      } else if (isKept) {
-        std::optional<uint32_t> slot = index.freeSlot();
-        if (std::optional<Key> leaving = slot ? std::nullopt : index.leaving(parent)) {
-          index.remove(*leaving);
-          slot = index.freeSlot();
-        }
-        isKept = slot.has_value();
-        if (isKept)
-          index.insert(key, {parent, *slot, 0, {}});
-      }
-      parent = key;
+    std::vector<Key> keys;
+    for (uint64_t block : request)
+      keys.push_back(keyOf(block));
+    size_t count = pool->longestPrefix(keys);
+    found.blocks += count;
+    for (size_t at = 0; at < count; ++at) {
+      fill(wanted, request[at]);
+      if (!pool->get(keys[at], page) || page != wanted)
+        found.why = "a page that was kept is not what it was";
+    }
+    for (size_t at = count; at < keys.size(); ++at) {
+      fill(wanted, request[at]);
+      if (!pool->put(keys[at], at ? keys[at - 1] : kNoKey, wanted))
+        break;
     }
   }
-  return static_cast<double>(found) / static_cast<double>(std::max<uint64_t>(all, 1));
+  return found;
 }
 
-int hitRates(const std::string &path) {
+/// One line for each number of blocks: the number, and how many blocks were found.
+int traced(const std::string &path, const std::vector<std::string> &rooms) {
   std::vector<std::vector<uint64_t>> requests = requestsOf(path);
-  if (requests.empty()) {
-    std::fprintf(stderr, "%s has no requests\n", path.c_str());
+  std::string folder = std::filesystem::temp_directory_path() / "ptl-pool-trace-XXXXXX";
+  if (requests.empty() || !::mkdtemp(folder.data())) {
+    std::fprintf(stderr, "%s has no requests, or no folder can be made for a pool\n", path.c_str());
     return 1;
   }
-  std::set<uint64_t> distinct;
-  for (const std::vector<uint64_t> &request : requests)
-    distinct.insert(request.begin(), request.end());
-  std::printf("%zu requests, %zu distinct blocks\n", requests.size(), distinct.size());
-  for (uint32_t room :
-       {1'000u, 10'000u, 30'000u, 50'000u, 100'000u, static_cast<uint32_t>(distinct.size())})
-    std::printf("%8u blocks: %.3f found\n", room, shareFound(requests, room));
-  return 0;
+  std::string why;
+  for (const std::string &room : rooms) {
+    Found found = foundBy(requests, static_cast<uint32_t>(std::strtoul(room.c_str(), nullptr, 10)),
+                          folder + "/" + room);
+    if (why = found.why; !why.empty())
+      break;
+    std::printf("%s %llu\n", room.c_str(), static_cast<unsigned long long>(found.blocks));
+    std::fflush(stdout);
+  }
+  std::filesystem::remove_all(folder);
+  if (!why.empty())
+    std::fprintf(stderr, "%s\n", why.c_str());
+  return why.empty() ? 0 : 1;
 }
 
 } // namespace
 
 int main(int argc, char **argv) {
-  if (argc == 3 && std::strcmp(argv[1], "--trace") == 0)
-    return hitRates(argv[2]);
+  if (argc > 3 && std::strcmp(argv[1], "--trace") == 0)
+    return traced(argv[2], {argv + 3, argv + argc});
   if (argc < 2) {
-    std::fprintf(stderr, "ptl_pool_bench FOLDER [MIB] | --trace FILE\n");
+    std::fprintf(stderr, "ptl_pool_bench FOLDER [MIB] | --trace FILE BLOCKS ...\n");
     return 2;
   }
   return besides(argv[1], (argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 512) << 20);

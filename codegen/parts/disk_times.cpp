@@ -55,7 +55,7 @@ double SavedRounds::adds() const {
 }
 
 std::optional<SaveTime> saveTime(const TimeQuestion &question, const PlacedLoop &loop,
-                                 int64_t rounds, double seconds) {
+                                 int64_t rounds, double begin, double seconds) {
   std::vector<int64_t> bytes(question.grid.count());
   for (ValueId id = loop.first; id < loop.body(); ++id) {
     const PlacedValue &value = question.placed.values[id];
@@ -69,8 +69,34 @@ std::optional<SaveTime> saveTime(const TimeQuestion &question, const PlacedLoop 
     return std::nullopt;
   int64_t every = std::max<int64_t>(numberOf(question, {}, loop.every), 1);
   SavedRounds saved{rounds, every, seconds, *save};
-  return SaveTime{loop.stmt->checkpoint->span, saved.saves(), std::ranges::max(bytes), *save,
-                  saved.adds()};
+  double round = seconds / static_cast<double>(std::max<int64_t>(rounds, 1));
+  return SaveTime{loop.stmt->checkpoint->span,
+                  saved.saves(),
+                  std::ranges::max(bytes),
+                  *save,
+                  saved.adds(),
+                  begin,
+                  round * static_cast<double>(every)};
+}
+
+std::optional<uint32_t> homeOfPage(const TimeQuestion &question, const PlacedChoice &choice,
+                                   const LoopNumbers &loops) {
+  const PlacedPool &pool = question.placed.pools[choice.page->pool];
+  const PlacedValue &page = question.placed.values[choice.page->kept];
+  std::vector<int64_t> shape = shapeOf(question, loops, choice.page->kept);
+  int64_t bytes = 1;
+  for (uint32_t part = 0; part < question.grid.count(); ++part)
+    if (question.grid.holds(page.placement, part))
+      bytes =
+          std::max(bytes, movement::elementCount(question.grid.boxOf(page.placement, shape, part)) *
+                              elemInfo(page.elem).storageBytes);
+  auto number = loops.find(choice.page->counter);
+  int64_t parts = question.grid.count(*pool.over);
+  // So many pages fit into the memory of one part.
+  auto room = static_cast<int64_t>(pool.memory / static_cast<uint64_t>(bytes));
+  if (number == loops.end() || number->second < 0 || number->second / parts >= room)
+    return std::nullopt;
+  return static_cast<uint32_t>(number->second % parts);
 }
 
 std::optional<double> readSeconds(const TimeQuestion &question, ValueId id,

@@ -1,4 +1,4 @@
-// What disks take: of checkpoints that a loop saves while it goes on, and of pages that are found.
+// What disks take: of checkpoints that a loop saves while it goes on, and of pages that are found; and which pages lie in memory instead.
 #pragma once
 
 #include "codegen/parts/time_parts.h"
@@ -25,12 +25,17 @@ struct SavedRounds {
   double adds() const;
 };
 
-/// The checkpoints of a loop of so many rounds, which take so many seconds without them. Nothing where nothing is
+/// The checkpoints of a loop of so many rounds, which begins at some time and takes so many seconds without them. Nothing where nothing is
 /// known of disks.
 std::optional<SaveTime> saveTime(const TimeQuestion &question, const PlacedLoop &loop,
-                                 int64_t rounds, double seconds);
+                                 int64_t rounds, double begin, double seconds);
 /// Of all parts reading their blocks of a value; nothing likewise.
 std::optional<double> readSeconds(const TimeQuestion &question, ValueId id,
                                   const LoopNumbers &loops);
+
+/// Where a page of a pool lies whose memory is that of several parts, when all pages up to it were kept one after the other: the number of the part over its
+/// level; nothing if the memory has no room for it.
+std::optional<uint32_t> homeOfPage(const TimeQuestion &question, const PlacedChoice &choice,
+                                   const LoopNumbers &loops);
 
 } // namespace ptl::parts

@@ -1,6 +1,7 @@
 #include "codegen/parts/known_value.h"
 
 #include "codegen/parts/builtin_call.h"
+#include "codegen/parts/disk_times.h"
 #include "codegen/parts/move_steps.h"
 #include "codegen/reference/interpreter.h"
 
@@ -39,11 +40,19 @@ private:
     case PlacedKind::Chosen:
       return chosen(id);
     case PlacedKind::Missing:
-      return Value::boolean(numberOf(question_, loops_, value.positions[0].second) >=
-                            question_.foundPages);
+      return Value::boolean(isMissing(id));
     default:
       return std::nullopt;
     }
+  }
+
+  /// A page that nothing has room for is not found. Own memory has room for all.
+  bool isMissing(ValueId id) const {
+    const PlacedChoice &choice = *placed_.pageAt(id);
+    bool hasPlace = !choice.page->fetched || placed_.pools[choice.page->pool].disk > 0 ||
+                    homeOfPage(question_, choice, loops_);
+    return !hasPlace || numberOf(question_, loops_, placed_.values[id].positions[0].second) >=
+                            question_.foundPages;
   }
 
   /// A parameter that counts as a size.

@@ -85,21 +85,23 @@ void PartTasks::endRound() {
     loop.rounds[loop.rounds.size() - 3].last.clear();
 }
 
-void PartTasks::leaveOut(int64_t rounds, size_t pace) {
+void PartTasks::leaveOut(int64_t rounds, size_t pace, size_t turn) {
   size_t number = active_.back();
   Loop &loop = loops_[number];
   auto first = loop.rounds.end() - static_cast<ptrdiff_t>(pace + 2);
   loop.gap = Gap{{first, loop.rounds.end()}, static_cast<double>(rounds), pace};
-  const Round &last = loop.rounds.back();
   std::vector<ChipTask> computing(chips_.size());
-  for (uint32_t task = last.begin; task < last.end; ++task)
-    if (tasks_[task].isComputing()) {
-      ChipTask &sum = computing[origins_[task].part];
-      // What chips compute in the rounds that are left out is one task that yields, so that other
-      // work goes on beside it as it would.
-      sum.seconds += tasks_[task].seconds * static_cast<double>(rounds);
-      sum.after.push_back(task);
-    }
+  double times = static_cast<double>(rounds) / static_cast<double>(turn);
+  for (auto round = loop.rounds.end() - static_cast<ptrdiff_t>(turn); round != loop.rounds.end();
+       ++round)
+    for (uint32_t task = round->begin; task < round->end; ++task)
+      if (tasks_[task].isComputing()) {
+        ChipTask &sum = computing[origins_[task].part];
+        // What chips compute in the rounds that are left out is one task that yields, so that other
+        // work goes on beside it as it would.
+        sum.seconds += tasks_[task].seconds * times;
+        sum.after.push_back(task);
+      }
   for (uint32_t part = 0; part < chips_.size(); ++part)
     if (computing[part].seconds > 0) {
       computing[part].chip = chips_[part];

@@ -47,8 +47,8 @@ public:
   void beginLoop(size_t loop) { active_.push_back(loop); }
   void beginRound();
   void endRound();
-  /// Rounds that are not simulated, behind at least `pace + 2` that were.
-  void leaveOut(int64_t rounds, size_t pace);
+  /// Rounds that are not simulated, behind at least `pace + 2` that were. What chips compute in them is the mean of the last `turn`.
+  void leaveOut(int64_t rounds, size_t pace, size_t turn);
   void endLoop() { active_.pop_back(); }
 
   const std::vector<movement::ChipTask> &tasks() const { return tasks_; }

@@ -87,6 +87,8 @@ private:
   void beginLoop(const PlacedLoop &loop);
   bool holds(ValueId id, const Expr &condition);
   void choose(const PlacedChoice &choice, const std::vector<reference::Value> &args);
+  void settleHome(ValueId id);
+  void takeFromDisk(const PlacedChoice &choice);
   void usePool(const PlacedChoice &choice, bool isMissing,
                const std::vector<reference::Value> &args);
   void goOn(const PlacedLoop &loop, std::vector<std::vector<reference::Value>> carried);

@@ -14,12 +14,12 @@ Pools::Pools(const PlacedProgram &placed, std::string program, const Grid &grid,
              const PoolOptions &options, OwnPart *own, ValueAt valueAt, BoxAt boxAt, Stop stop)
     : placed_(placed), program_(std::move(program)), grid_(grid), sizes_(sizes), options_(options),
       own_(own), valueAt_(std::move(valueAt)), boxAt_(std::move(boxAt)), stop_(std::move(stop)),
-      tiers_(placed.pools.size()), pageBytes_(placed.pools.size()) {
+      tiers_(placed.pools.size()), spread_(placed.pools.size()), pageBytes_(placed.pools.size()) {
   for (uint32_t part = 0; part < grid.count(); ++part)
     if (!own || own->part == part)
       here_.push_back(part);
   for (const PlacedPool &pool : placed.pools)
-    reports_.push_back({pool.local->name});
+    reports_.push_back({pool.local->name, pool.over ? placed.levels[*pool.over].name : ""});
 }
 
 Pools::~Pools() {
@@ -34,6 +34,17 @@ size_t Pools::bytesOfPage(const PlacedChoice &choice, uint32_t part) const {
          static_cast<size_t>(elemInfo(pageOf(choice).elem).storageBytes);
 }
 
+pool::PoolShape Pools::shapeFor(size_t pool, uint64_t room) const {
+  pool::PoolShape shape;
+  shape.pageBytes = pageBytes_[pool];
+  shape.slots = static_cast<uint32_t>(std::min<uint64_t>(room / shape.pageBytes, UINT32_MAX));
+  return shape;
+}
+
+bool Pools::hasDisk(size_t pool) const {
+  return placed_.pools[pool].disk >= pageBytes_[pool] && !options_.folder.empty();
+}
+
 /// Pages are as long as the longest block of them.
 void Pools::open(size_t number, const PlacedChoice &choice) {
   const PlacedPool &made = placed_.pools[number];
@@ -42,26 +53,23 @@ void Pools::open(size_t number, const PlacedChoice &choice) {
     bytes = std::max(bytes, bytesOfPage(choice, part));
   if (bytes > UINT32_MAX)
     return stop_("a page has more than 4 GiB", choice.page->keep->span);
-  auto shape = [&](uint64_t room) {
-    pool::PoolShape shape;
-    shape.pageBytes = static_cast<uint32_t>(bytes);
-    shape.slots = static_cast<uint32_t>(std::min<uint64_t>(room / bytes, UINT32_MAX));
-    return shape;
-  };
+  pageBytes_[number] = static_cast<uint32_t>(bytes);
   std::unique_ptr<pool::MemoryPages> memory;
   std::unique_ptr<pool::PagePool> disk;
-  if (made.memory >= bytes)
-    memory = std::make_unique<pool::MemoryPages>(shape(made.memory));
-  if (made.disk >= bytes && !options_.folder.empty()) {
+  pool::PoolShape inMemory = shapeFor(number, made.memory);
+  if (inMemory.slots > 0 && made.over)
+    spread_[number] = std::make_unique<pool::SpreadPages>(grid_.count(*made.over), inMemory.slots);
+  else if (inMemory.slots > 0)
+    memory = std::make_unique<pool::MemoryPages>(inMemory);
+  if (hasDisk(number)) {
     std::string why;
     // Other parts may have blocks of other sizes.
     std::string folder =
         options_.folder + "/" + made.local->name + "/" + std::to_string(bytes) + "-bytes";
-    disk = pool::PagePool::open(folder, shape(made.disk), why);
+    disk = pool::PagePool::open(folder, shapeFor(number, made.disk), why);
     if (!disk)
       return stop_(why, choice.page->keep->span);
   }
-  pageBytes_[number] = static_cast<uint32_t>(bytes);
   tiers_[number] = std::make_unique<pool::PageTiers>(std::move(memory), std::move(disk));
 }
 
@@ -171,6 +179,13 @@ Key Pools::keyOn(Key key, const PlacedChoice &choice, uint32_t part) const {
   return maker.key();
 }
 
+Key Pools::parentOf(const Chain &chain) const {
+  return chain.keys.size() > 1 ? chain.keys[chain.keys.size() - 2] : pool::kNoKey;
+}
+Key Pools::keyAbove(const PlacedChoice &choice, const Chain &chain, uint32_t part) const {
+  return chain.keys.size() > 1 ? keyOn(parentOf(chain), choice, part) : pool::kNoKey;
+}
+
 // ---- Pages -------------------------------------------------------------------------------------
 
 bool Pools::find(const PlacedChoice &choice) {
@@ -180,26 +195,51 @@ bool Pools::find(const PlacedChoice &choice) {
   Chain &chain = chainOf(choice);
   extend(choice, chain);
   chain.found.clear();
-  bool haveAll = true;
+  // All parts know what lies in the memory that they have together.
+  pool::SpreadPages *spread = spread_[number].get();
+  chain.lies = spread ? spread->use(chain.keys.back()) : std::nullopt;
+  if (chain.lies) {
+    for (uint32_t part : here_)
+      if (bytesOfPage(choice, part) > 0)
+        tiers_[number]->use(keyOn(chain.keys.back(), choice, part));
+    ++reports_[number].found;
+    ++reports_[number].inMemory;
+    return true;
+  }
+  bool haveAll = !spread || hasDisk(number);
+  bool areAsked = haveAll;
   for (uint32_t part : here_) {
-    if (bytesOfPage(choice, part) == 0)
+    if (bytesOfPage(choice, part) == 0 || !areAsked)
       continue;
-    size_t at = chain.keys.size() - 1;
     std::vector<uint8_t> &page = chain.found[part];
     page.resize(pageBytes_[number]);
-    Key parent = at ? keyOn(chain.keys[at - 1], choice, part) : pool::kNoKey;
-    haveAll &= tiers_[number]->get(keyOn(chain.keys[at], choice, part), parent, page);
+    haveAll &= tiers_[number]->get(keyOn(chain.keys.back(), choice, part),
+                                   keyAbove(choice, chain, part), page);
   }
-  bool isFound = onAll(haveAll);
+  bool isFound = areAsked && onAll(haveAll);
   ++(isFound ? reports_[number].found : reports_[number].computed);
   return isFound;
 }
 
+uint32_t Pools::home(const PlacedChoice &choice) {
+  size_t number = choice.page->pool;
+  Chain &chain = chainOf(choice);
+  if (!chain.lies && spread_[number])
+    chain.lies = spread_[number]->reserve(chain.keys.back(), parentOf(chain));
+  return chain.lies.value_or(pageOf(choice).placement[*placed_.pools[number].over].part);
+}
+
 Value Pools::page(const PlacedChoice &choice, uint32_t part) const {
-  auto found = chains_.at(&choice).found.find(part);
+  const Chain &chain = chains_.at(&choice);
+  auto found = chain.found.find(part);
   static const uint8_t nothing = 0;
+  if (chain.lies) {
+    std::span<const uint8_t> bytes = spread_[choice.page->pool]->read(chain.keys.back(), part);
+    return valueOfBytes(pageOf(choice).elem, shapeOfBox(boxAt_(choice.page->kept, part)),
+                        bytes.empty() ? &nothing : bytes.data());
+  }
   return valueOfBytes(pageOf(choice).elem, shapeOfBox(boxAt_(choice.page->kept, part)),
-                      found == chains_.at(&choice).found.end() ? &nothing : found->second.data());
+                      found == chain.found.end() ? &nothing : found->second.data());
 }
 
 void Pools::keep(const PlacedChoice &choice) {
@@ -210,10 +250,32 @@ void Pools::keep(const PlacedChoice &choice) {
       continue;
     std::vector<uint8_t> page = bytesOf(valueAt_(choice.page->kept, part));
     page.resize(pageBytes_[number]);
-    size_t at = chain.keys.size() - 1;
-    Key parent = at ? keyOn(chain.keys[at - 1], choice, part) : pool::kNoKey;
-    tiers_[number]->put(keyOn(chain.keys[at], choice, part), parent, page);
+    tiers_[number]->put(keyOn(chain.keys.back(), choice, part), keyAbove(choice, chain, part),
+                        page);
   }
+  keepInMemory(choice);
+}
+
+void Pools::keepInMemory(const PlacedChoice &choice) {
+  size_t number = choice.page->pool;
+  if (!spread_[number])
+    return;
+  uint32_t home = this->home(choice);
+  const Chain &chain = chainOf(choice);
+  size_t level = *placed_.pools[number].over;
+  Placement placement = pageOf(choice).placement;
+  placement[level] = onPart(home);
+  ValueId from = choice.page->stored.value_or(choice.page->kept);
+  for (uint32_t part : here_)
+    if (chain.lies && grid_.holds(placement, part))
+      spread_[number]->write(chain.keys.back(), part, bytesOf(valueAt_(from, part)));
+}
+
+void Pools::took(const PlacedChoice &choice) {
+  Chain &chain = chainOf(choice);
+  for (uint32_t part : here_)
+    if (chain.lies && grid_.holds(pageOf(choice).placement, part))
+      chain.found[part] = bytesOf(valueAt_(*choice.page->fetched, part));
 }
 
 std::string Pools::difference(const PlacedChoice &choice) const {

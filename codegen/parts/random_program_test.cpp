@@ -170,7 +170,7 @@ bool RandomProgram::finish() {
 
 RandomProgram::Drawn RandomProgram::statement() {
   const RandomValue &a = chance(3) ? values_.back() : pick(values_), &b = pick(values_);
-  switch (random_() % 12) {
+  switch (random_() % 13) {
   case 0:
   case 1:
     return elementwise(a, b);
@@ -193,6 +193,8 @@ RandomProgram::Drawn RandomProgram::statement() {
     return pages(a, b);
   case 9:
     return leaving(a, b);
+  case 10:
+    return tasks(a, b);
   default:
     return movement(a);
   }
@@ -213,13 +215,42 @@ RandomProgram::Drawn RandomProgram::pages(const RandomValue &a, const RandomValu
   std::string made = chance(2) ? rows + "[p] * 2.0" : rows + "[p] * " + pick(values_).name;
   drawn.isExact &= made.ends_with("2.0");
   std::string whole = a.placement.empty() ? a.name : gathered(a, kLevels.size());
+  const std::vector<std::string> rooms = {"4KiB", "64, over: host", "200, over: chip",
+                                          "1KiB, over: " + level()};
+  const std::string &room = pick(rooms);
   drawn.before = "    let " + rows + " = " + whole + "\n    let " + pool + " = pool(f32[" +
-                 joined(page) + "], memory: 4KiB)\n    var " + all + " = " +
+                 joined(page) + "], memory: " + room + ")\n    var " + all + " = " +
                  (isPage ? b.name : "zeros(f32[" + joined(page) + "])") +
                  "\n    for _r in 0..2 {\n        for p in 0..(" + a.shape[0] + ") {\n" +
                  "            let page = if p < find(" + pool + ", " + rows + ") { " + pool +
                  "[p] } else { keep(" + pool + ", " + made + ") }\n            " + all +
                  " = clamp(" + all + " + page, -8.0, 8.0)\n        }\n    }\n";
+  return drawn;
+}
+
+/// A call that one part computes, or one in each round of a loop.
+RandomProgram::Drawn RandomProgram::tasks(const RandomValue &a, const RandomValue &b) {
+  if (a.shape.size() != 2 || a.elem != ElemKind::F32)
+    return {};
+  std::string over = level();
+  std::string whole = a.placement.empty() || chance(4) ? a.name : gathered(a, kLevels.size());
+  auto task = [&](const std::string &call) {
+    std::string submitted = "submit(" + call + ", over: " + over + ")";
+    return chance(4)   ? submitted
+           : chance(3) ? "send(" + submitted + ", over: " + over + ", to: 0)"
+                       : "broadcast(" + submitted + ", over: " + over + ")";
+  };
+  if (chance(2) || b.shape != a.shape || b.elem != ElemKind::F32)
+    return {task("centred(" + whole + ")"), a.bound * 2, a.unitBits, a.isExact};
+  std::string name = "done" + std::to_string(lets_.size());
+  Drawn drawn{name, 0, std::max(a.unitBits, b.unitBits), a.isExact && b.isExact};
+  drawn.bound = std::ldexp(8, drawn.unitBits);
+  std::string first = b.placement.empty() || chance(3) ? b.name : gathered(b, kLevels.size());
+  std::string other = chance(2) ? name : whole;
+  drawn.before = "    let given" + name + " = " + whole + "\n    var " + name + " = clamp(" +
+                 first + ", -8.0, 8.0)\n    for i in 1..6 step 2 {\n        " + name + " = clamp(" +
+                 name + " + " + task("stepped(given" + name + ", " + other + ")") +
+                 " - f32(i), -8.0, 8.0)\n" + "    }\n";
   return drawn;
 }
 

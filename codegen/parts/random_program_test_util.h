@@ -76,6 +76,7 @@ private:
   Drawn choice(const RandomValue &a, const RandomValue &b);
   Drawn pages(const RandomValue &a, const RandomValue &b);
   Drawn leaving(const RandomValue &a, const RandomValue &b);
+  Drawn tasks(const RandomValue &a, const RandomValue &b);
 
   std::string program(const std::string &place, const std::string &value) const;
   bool isAccepted(const std::string &place, const std::string &value) {

@@ -73,7 +73,7 @@ private:
 
 TEST(Parts, RandomPrograms) {
   size_t statements = 0, refused = 0, programs = 0, altered = 0, alteredRefused = 0, wrong = 0,
-         choices = 0, pools = 0, leaving = 0;
+         choices = 0, pools = 0, together = 0, tasks = 0, leaving = 0;
   uint64_t seeds = numberFrom("PTL_RANDOM_PROGRAMS", 150),
            first = numberFrom("PTL_RANDOM_FIRST", 0);
   for (uint64_t seed = first; seed < first + seeds; ++seed) {
@@ -86,6 +86,11 @@ TEST(Parts, RandomPrograms) {
     choices += program.text.find("    if ") != std::string::npos ||
                program.text.find(" = if ") != std::string::npos;
     pools += program.text.find("keep(") != std::string::npos;
+    size_t room = program.text.find("memory: ");
+    together += room != std::string::npos &&
+                program.text.substr(room, program.text.find('\n', room) - room).find("over:") !=
+                    std::string::npos;
+    tasks += program.text.find("submit(") != std::string::npos;
     leaving += program.text.find("break") != std::string::npos ||
                program.text.find("continue") != std::string::npos;
     statements += seed % 9 + 1;
@@ -112,11 +117,14 @@ TEST(Parts, RandomPrograms) {
   EXPECT_GT(wrong, programs);
   EXPECT_GT(choices, programs / 8);
   EXPECT_GT(pools, programs / 50);
+  EXPECT_GT(together, programs / 100);
+  EXPECT_GT(tasks, programs / 50);
   EXPECT_GT(leaving, programs / 20);
   std::printf("%zu programs, %zu statements, %zu refused; %zu of %zu altered ones refused, %zu "
-              "wrong, %zu with choices, %zu with pools, %zu with loops that are left\n",
+              "wrong, %zu with choices, %zu with pools, %zu of them with one memory, %zu with "
+              "tasks, %zu with loops that are left\n",
               programs, statements, refused, alteredRefused, altered, wrong, choices, pools,
-              leaving);
+              together, tasks, leaving);
 }
 
 } // namespace

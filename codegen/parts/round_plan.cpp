@@ -1,5 +1,7 @@
 #include "codegen/parts/round_plan.h"
 
+#include <numeric>
+
 namespace ptl::parts {
 
 /// So few rounds are always simulated, if they are alike or not.
@@ -45,8 +47,9 @@ bool hasLikeRounds(const PlacedProgram &placed, const PlacedLoop &loop) {
   auto depends = [&](Dim dim) { return dim && dim.mentions(loop.variable); };
   for (ValueId id = loop.first; id < loop.end; ++id)
     if (std::ranges::any_of(placed.values[id].shape, depends) ||
-        std::ranges::any_of(placed.values[id].placement,
-                            [&](const LevelPlacement &at) { return depends(at.stage); }))
+        std::ranges::any_of(placed.values[id].placement, [&](const LevelPlacement &at) {
+          return at.stages && depends(at.stage);
+        }))
       return false;
   if (choosesByRound(placed, loop))
     return false;
@@ -56,15 +59,31 @@ bool hasLikeRounds(const PlacedProgram &placed, const PlacedLoop &loop) {
   });
 }
 
-/// The first rounds, those that are left out, and the last ones.
-static std::vector<PlannedRound> firstAndLast(int64_t rounds, int64_t simulated) {
+bool hasTasks(const PlacedProgram &placed, const PlacedLoop &loop) {
+  if (!loop.stmt)
+    return false;
+  return std::any_of(placed.values.begin() + loop.first, placed.values.begin() + loop.end,
+                     [&](const PlacedValue &value) {
+                       return std::ranges::any_of(value.placement, [&](const LevelPlacement &at) {
+                         return at.stage && !at.stages && at.stage.mentions(loop.variable);
+                       });
+                     });
+}
+
+/// The first rounds, those that are left out, and the last ones. A round that is left out is like the one `turn` rounds before it.
+static std::vector<PlannedRound> firstAndLast(int64_t rounds, int64_t simulated, int64_t turn) {
   std::vector<PlannedRound> plan;
+  int64_t period = std::lcm(kPeriod, turn);
   int64_t first = simulated - kLastRounds, leftOut = rounds - simulated;
   for (int64_t i = 0; i < first; ++i)
     plan.push_back({i});
+  turn = std::min(turn, first);
+  for (int64_t i = 0; i < turn; ++i)
+    plan[static_cast<size_t>(first - turn + i)].stands +=
+        static_cast<double>((leftOut - i + turn - 1) / turn);
   plan.back().leftOut = leftOut;
-  plan.back().pace = static_cast<size_t>(first < 2 * kPeriod ? 2 : first / 2 / kPeriod * kPeriod);
-  plan.back().stands += static_cast<double>(leftOut);
+  plan.back().pace = static_cast<size_t>(first < 2 * period ? 2 : first / 2 / period * period);
+  plan.back().turn = static_cast<size_t>(turn);
   for (int64_t i = 0; i < kLastRounds; ++i)
     plan.push_back({rounds - kLastRounds + i});
   return plan;
@@ -92,15 +111,22 @@ static std::vector<PlannedRound> windows(int64_t rounds, int64_t count) {
   return plan;
 }
 
-std::vector<PlannedRound> planRounds(int64_t rounds, bool areAlike, int64_t most) {
-  if (rounds <= std::max(most, areAlike ? kFewLike : kFewOther)) {
+std::vector<PlannedRound> planRounds(int64_t rounds, bool areAlike, int64_t most, int64_t turn) {
+  // As many as it takes to see where all parts are where they were, if there may be so many.
+  int64_t period = std::lcm(kPeriod, turn);
+  int64_t few = areAlike ? std::max(kFewLike, std::min(4 * period, most)) : kFewOther;
+  if (rounds <= std::max(most, few)) {
     std::vector<PlannedRound> all;
     for (int64_t i = 0; i < rounds; ++i)
       all.push_back({i});
     return all;
   }
   if (areAlike)
-    return firstAndLast(rounds, most < kSome ? kFewest : std::clamp(most, kUsual, kMostRounds));
+    return firstAndLast(
+        rounds,
+        most < kSome ? kFewest
+                     : std::clamp(most, kUsual, std::max(kMostRounds, 4 * period + kLastRounds)),
+        turn);
   return windows(rounds, std::clamp(most / kWindow, kFewestWindows, kMostRounds / kWindow));
 }
 

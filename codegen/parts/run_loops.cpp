@@ -151,7 +151,10 @@ bool PartsRun::holds(ValueId id, const Expr &condition) {
 void PartsRun::choose(const PlacedChoice &choice, const std::vector<Value> &args) {
   bool isFirst = holds(choice.holds, *choice.condition);
   auto [begin, end] = choice.arm(isFirst);
-  makeAll(begin, end, args);
+  if (choice.page && choice.page->fetched && !isFirst && !pools_.liesInMemory(choice))
+    takeFromDisk(choice);
+  else
+    makeAll(begin, end, args);
   if (choice.page)
     usePool(choice, isFirst, args);
   settle(choice.chosen, choice.end);
@@ -166,12 +169,39 @@ void PartsRun::choose(const PlacedChoice &choice, const std::vector<Value> &args
   }
 }
 
+/// Where a page of a pool lies whose memory is that of several parts.
+void PartsRun::settleHome(ValueId id) {
+  PlacedValue &value = placed_.values[id];
+  if (value.kind != PlacedKind::Page && value.kind != PlacedKind::Move)
+    return;
+  const PlacedChoice *choice = placed_.pageAt(id);
+  bool isThere = choice && choice->page->fetched && id != *choice->page->fetched;
+  if (isThere)
+    value.placement[*placed_.pools[choice->page->pool].over].part = pools_.home(*choice);
+}
+
+/// What lies on the disk is there on all parts that need it, and goes into the memory that they have together.
+void PartsRun::takeFromDisk(const PlacedChoice &choice) {
+  const PlacedPage &page = *choice.page;
+  std::vector<Value> found(grid_.count());
+  settle(choice.first, choice.chosen);
+  for (uint32_t part : here_)
+    if (grid_.holds(placed_.values[*page.fetched].placement, part))
+      found[part] = pools_.page(choice, part);
+  values_[*page.fetched] = values_[page.kept] = std::move(found);
+  if (page.stored)
+    make(*page.stored, {});
+  pools_.keepInMemory(choice);
+}
+
 /// Keeps a page that was missing; compares one that was found, if that is wanted.
 void PartsRun::usePool(const PlacedChoice &choice, bool isMissing, const std::vector<Value> &args) {
   if (isMissing)
     return pools_.keep(choice);
   if (!options_.pools.checks)
     return;
+  if (choice.page->fetched)
+    pools_.took(choice);
   auto [begin, end] = choice.arm(true);
   makeAll(begin, end, args);
   if (std::string why = pools_.difference(choice); !why.empty())

@@ -32,6 +32,7 @@ void PartsRun::checkParts(const PlacedValue &value) {
 
 void PartsRun::make(ValueId id, const std::vector<Value> &args) {
   settle(id, id + 1);
+  settleHome(id);
   const PlacedValue &value = placed_.values[id];
   checkParts(value);
   values_[id].resize(grid_.count());

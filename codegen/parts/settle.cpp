@@ -9,11 +9,17 @@ void settle(PlacedProgram &placed, ValueId begin, ValueId end, const Grid &grid,
       LevelPlacement &at = placed.values[id].placement[level];
       if (!at.stage)
         continue;
-      std::optional<int64_t> stage = evaluate(at.stage, number),
-                             stages = evaluate(at.stages, number);
+      std::optional<int64_t> stage = evaluate(at.stage, number);
+      int64_t parts = grid.count(level);
+      if (!at.stages && stage) {
+        // Tasks go round the parts: of equal ones the next goes to the part that has been free for the longest time.
+        at.part = static_cast<uint32_t>((*stage % parts + parts) % parts);
+        continue;
+      }
+      std::optional<int64_t> stages = at.stages ? evaluate(at.stages, number) : std::nullopt;
       if (!stage || !stages || *stage < 0 || *stages <= *stage)
         continue; // Not before its loop runs.
-      int64_t count = grid.count(level), block = (*stages + count - 1) / count;
+      int64_t block = (*stages + parts - 1) / parts;
       at.part = static_cast<uint32_t>(*stage / block);
     }
 }

@@ -69,6 +69,7 @@ private:
   void compute(size_t number);
   bool move(ValueId id);
   void readPage(ValueId id);
+  bool settleHome(ValueId id);
   void carryOut(ValueId id, const std::vector<MoveGroup> &groups, int64_t bytes, double start,
                 size_t number);
   // The answer.
@@ -160,7 +161,8 @@ bool PartsTimer::walk(ValueId begin, ValueId end, std::optional<ValueId> region)
     if (!hasItsPart(id))
       return false;
     countBytes(id);
-    if (placed_.values[id].kind == PlacedKind::Move && !move(id))
+    bool isElsewhere = settleHome(id);
+    if (placed_.values[id].kind == PlacedKind::Move && !isElsewhere && !move(id))
       return false;
     if (placed_.values[id].kind == PlacedKind::Page)
       readPage(id);
@@ -308,9 +310,9 @@ bool PartsTimer::repeat(const PlacedLoop &loop) {
   int64_t lo = loop.stmt ? this->number(loop.lo) : 0;
   int64_t step = loop.stmt ? this->number(loop.step) : 0;
   bool areAlike = !loop.stmt || hasLikeRounds(placed_, loop);
-  std::vector<PlannedRound> plan = planRounds(*rounds, areAlike, *most);
-  // Rounds that are left out are taken to be like those before them, which a choice by their number
-  // may refute.
+  int64_t turn = hasTasks(placed_, loop) ? grid_.count() : 1;
+  auto plan = planRounds(*rounds, areAlike, *most, turn);
+  // Rounds that are left out are like those before them, which a choice by their number may refute.
   if (loop.stmt && choosesByRound(placed_, loop) &&
       std::ranges::any_of(plan, &PlannedRound::leftOut)) {
     why_ = "an `if` in the loop over `" + loop.stmt->head.var->name +
@@ -324,16 +326,16 @@ bool PartsTimer::repeat(const PlacedLoop &loop) {
   ++depth_;
   double stands = stands_;
   for (const PlannedRound &round : plan) {
-    // Rounds that are alike have one text each for what they compute.
+    // Rounds that are alike have one text each for what they compute on a part.
     if (loop.stmt)
-      variables_[loop.variable] = areAlike ? lo : lo + step * round.number;
+      variables_[loop.variable] = lo + step * (areAlike ? round.number % turn : round.number);
     stands_ = stands * round.stands;
     if (!goRound(loop))
       return false;
     roundsOfLoops_[number] += stands_;
     ++time_.loops[number].simulated;
     if (round.leftOut > 0)
-      tasks_.leaveOut(round.leftOut, round.pace);
+      tasks_.leaveOut(round.leftOut, round.pace, round.turn);
   }
   stands_ = stands;
   --depth_;
@@ -414,10 +416,28 @@ void PartsTimer::compute(size_t number) {
   }
 }
 
-/// A page that was kept in another run lies on the disk, if its pool has room there.
-void PartsTimer::readPage(ValueId id) {
+/// Where a page lies whose pool has the memory of several parts; true if that has no room for it, so that nothing moves.
+bool PartsTimer::settleHome(ValueId id) {
+  PlacedValue &value = asked_.values[id];
+  if (value.kind != PlacedKind::Page && value.kind != PlacedKind::Move)
+    return false;
+  const PlacedChoice *choice = placed_.pageAt(id);
+  if (!choice || !choice->page->fetched)
+    return false;
+  std::optional<uint32_t> home = homeOfPage(question_, *choice, variables_);
+  if (home && id != *choice->page->fetched)
+    value.placement[*placed_.pools[choice->page->pool].over].part = *home;
+  return !home;
+}
+
+/// A page of another run lies on the disk, if its pool has room there, or in the memory of several parts, as far as there is room.
+void PartsTimer::readPage(ValueId page) {
+  const PlacedChoice &choice = *placed_.pageAt(page);
+  if (choice.page->fetched && homeOfPage(question_, choice, variables_))
+    return;
+  ValueId id = choice.page->fetched.value_or(page);
   std::optional<double> seconds;
-  if (placed_.pools[placed_.pageAt(id)->page->pool].disk > 0)
+  if (placed_.pools[choice.page->pool].disk > 0)
     seconds = readSeconds(question_, id, variables_);
   for (uint32_t part = 0; seconds && part < grid_.count(); ++part)
     ready_[id][part] = {tasks_.pass({Kind::Page, id, part}, *seconds, {})};
@@ -499,15 +519,15 @@ void PartsTimer::countBytes(ValueId id) {
 
 /// The checkpoints of the loop that saves some, which are no tasks: what they add follows from the time of a round.
 void PartsTimer::findSaving() {
-  double seconds = 0;
+  double seconds = 0, begin = 0;
   if (saved_.begin < saved_.end) {
     auto tasks = std::span(time_.timeline.tasks).subspan(saved_.begin, saved_.end - saved_.begin);
     using Stretch = movement::FabricTimeline::Stretch;
-    seconds = std::ranges::max(tasks, {}, &Stretch::end).end -
-              std::ranges::min(tasks, {}, &Stretch::begin).begin;
+    begin = std::ranges::min(tasks, {}, &Stretch::begin).begin;
+    seconds = std::ranges::max(tasks, {}, &Stretch::end).end - begin;
   }
   if (saved_.loop)
-    time_.save = saveTime(question_, *saved_.loop, saved_.rounds, seconds);
+    time_.save = saveTime(question_, *saved_.loop, saved_.rounds, begin, seconds);
   if (time_.save)
     time_.seconds += time_.save->adds;
 }

@@ -65,6 +65,8 @@ struct SaveTime {
   int64_t bytes = 0;  ///< of a checkpoint, by the part that writes most
   double seconds = 0; ///< of one, on the disks
   double adds = 0;    ///< that the program takes longer for all of them
+  double begin = 0;   ///< of the loop, in the program
+  double between = 0; ///< seconds of the rounds from one to the next
 };
 
 struct PartsTime {

@@ -127,9 +127,13 @@ static parts::PoolOptions poolOptions(Session &session, const RunShape &shape) {
   pools.executor = versionText();
   if (shape.hasResults())
     pools.report = [](const parts::PoolReport &report) {
-      std::fprintf(stderr, "pool %s: %llu pages found, %llu computed\n", report.pool.c_str(),
-                   static_cast<unsigned long long>(report.found),
-                   static_cast<unsigned long long>(report.computed));
+      std::string text = "pool " + report.pool + ": " + std::to_string(report.found) +
+                         " pages found, " + std::to_string(report.computed) + " computed";
+      if (!report.over.empty())
+        text += "; " + std::to_string(report.inMemory) +
+                " of those found lay in the memory of the " + report.over + "s";
+      // In one piece, since ranks write to the same place.
+      std::fputs((text + "\n").c_str(), stderr);
     };
   return pools;
 }

@@ -194,6 +194,8 @@ public:
       add("ports and links between the " + timed.fabric.levels[carrier.level].name + "s",
           carrier.name, "message", 0, carried.begin, carried.end);
     }
+    if (time.save)
+      addCheckpoints(timed, sources, *time.save);
   }
 
   const std::vector<LevelLane> &all() const { return lanes_; }
@@ -218,6 +220,22 @@ private:
     } else if (origin.kind == Kind::Page) {
       Span span = spanOf(timed, static_cast<ValueId>(origin.number));
       add("pages from disks", part, "reads a page", lineOf(span, sources), when.begin, when.end);
+    }
+  }
+
+  /// Each is written while the loop goes on, behind the one before it. They are no tasks, so what they delay stands where it would without
+  /// them.
+  void addCheckpoints(const TimedOnLevels &timed, const SourceManager &sources,
+                      const parts::SaveTime &save) {
+    constexpr int64_t kMost = 1000; // of a lane; a picture shows no more
+    for (uint32_t part = 0; part < timed.grid->count() && part < kMostLanes; ++part) {
+      double end = 0;
+      for (int64_t number = 1; number <= std::min(save.times, kMost); ++number) {
+        double begin = std::max(end, save.begin + save.between * static_cast<double>(number));
+        end = begin + save.seconds;
+        add("checkpoints on disks", timed.grid->name(part), "writes a checkpoint",
+            lineOf(save.span, sources), begin, end);
+      }
     }
   }
 

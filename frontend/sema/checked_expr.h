@@ -149,6 +149,7 @@ struct PoolUse {
   Local *pool = nullptr;         ///< of all but `Make`
   Expr *with = nullptr;          ///< of `Find` the rows, of `Page` the position
   uint64_t memory = 0, disk = 0; ///< of `Make`: bytes
+  NodeId over = kNoNode;         ///< of `Make`: the level whose parts have one memory
 };
 
 /// `f16(x)`, `i8(x, round: .even, saturate: true)`, and implicit `int` to integer conversions.

@@ -8,15 +8,16 @@ namespace ptl::ide {
 
 namespace {
 
-/// A word of pools, how it is called, and what it does.
+/// A word of pools or of tasks, how it is called, and what it does.
 struct PoolWord {
   std::string_view name, signature, help;
 };
 constexpr PoolWord poolWords[] = {
-    {"pool", "(T, memory: size, disk: size)",
+    {"pool", "(T, memory: size, over: level, disk: size)",
      "Keeps pages of type `T` from run to run: `let kv = pool(f32[D], memory: 64MiB, disk: "
      "1GiB)`."},
     {"find", "(kv, rows)", "The number of leading pages of these rows that the pool already has."},
+    {"submit", "(f(x), over: level)", "One part computes this call; the parts take turns."},
     {"keep", "(kv, page)", "Returns the page and stores it in the pool."}};
 
 struct NamedArgument {
@@ -25,7 +26,11 @@ struct NamedArgument {
 
 std::vector<NamedArgument> argumentsOfParts(std::string_view callee) {
   if (callee == "pool")
-    return {{"memory", "of each part, for the run"}, {"disk", "of all runs that share a folder"}};
+    return {{"memory", "of each part, for the run"},
+            {"over", "the level whose parts have one memory"},
+            {"disk", "of all runs that share a folder"}};
+  if (callee == "submit")
+    return {{"over", "the level of whose parts one computes it"}};
   const MovementRecord *movement = findMovement(callee);
   if (!movement)
     return {};

@@ -77,8 +77,10 @@ TEST(Completion, OfProgramsOnParts) {
   EXPECT_EQ(program("let a = poo$0", 1), "pool");
   EXPECT_EQ(program("let a = fin$0", 1), "find");
   EXPECT_EQ(program("let a = kee$0", 1), "keep");
-  EXPECT_EQ(program("let a = pool(f32[N], $0", 2), "disk: memory:");
-  EXPECT_EQ(program("let a = pool(f32[N], memory: 1KiB, $0", 1), "disk:");
+  EXPECT_EQ(program("let a = subm$0", 1), "submit");
+  EXPECT_EQ(program("let a = submit(f(x), $0", 1), "over:");
+  EXPECT_EQ(program("let a = pool(f32[N], $0", 3), "disk: memory: over:");
+  EXPECT_EQ(program("let a = pool(f32[N], memory: 1KiB, $0", 2), "disk: over:");
   EXPECT_EQ(program("let a = all_reduce(x, $0", 2), "how: over:");
   EXPECT_EQ(program("let a = reduce_scatter(x, over: chip, $0", 2), "by: how:");
   EXPECT_EQ(program("let a = send(x, over: chip, $0", 2), "how: to:");

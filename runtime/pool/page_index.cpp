@@ -8,8 +8,8 @@ void PageIndex::clear(uint32_t slots) {
   entries_.clear();
   ages_.clear();
   freeSlots_.clear();
-  while (slots > 0)
-    freeSlots_.push_back(--slots);
+  slots_ = slots;
+  fresh_ = 0;
 }
 
 const PageIndex::Entry *PageIndex::find(Key key) const {
@@ -27,6 +27,8 @@ void PageIndex::touch(Key key) {
 
 void PageIndex::insert(Key key, const Entry &entry) {
   remove(key);
+  for (; fresh_ <= entry.slot && fresh_ < slots_; ++fresh_)
+    freeSlots_.push_back(fresh_);
   if (!freeSlots_.empty() && freeSlots_.back() == entry.slot)
     freeSlots_.pop_back(); // as the one who wrote it took it
   else
@@ -47,7 +49,9 @@ void PageIndex::remove(Key key) {
 }
 
 std::optional<uint32_t> PageIndex::freeSlot() const {
-  return freeSlots_.empty() ? std::nullopt : std::optional(freeSlots_.back());
+  if (!freeSlots_.empty())
+    return freeSlots_.back();
+  return fresh_ < slots_ ? std::optional(fresh_) : std::nullopt;
 }
 
 bool PageIndex::isAncestor(Key key, Key of) const {

@@ -55,6 +55,7 @@ private:
   std::unordered_map<Key, Entry, KeyHash> entries_;
   std::list<Key> ages_;
   std::vector<uint32_t> freeSlots_;
+  uint32_t slots_ = 0, fresh_ = 0; ///< no slot from `fresh_` on was ever used
 };
 
 } // namespace ptl::pool

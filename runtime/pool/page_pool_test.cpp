@@ -9,6 +9,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <list>
 #include <map>
 #include <poll.h>
 #include <random>
@@ -92,6 +93,52 @@ TEST_F(PagePools, KeepWhatALeastRecentlyUsedListKeeps) {
     EXPECT_GT(hits, 0u);
     for (Key key : model.keys())
       expectPage(*pool, key, true);
+  }
+}
+
+/// Requests that share the beginnings of popular ones, as in traces of services: the pool finds as much of them as a plain cache, in
+/// which the blocks of a request count as used from the last one to the first.
+TEST_F(PagePools, FindAsMuchOfATraceAsAPlainCache) {
+  std::mt19937_64 dice(11);
+  // Popularity falls as one over the rank (Zipf).
+  constexpr uint64_t kPrompts = 60;
+  std::vector<double> weights;
+  for (uint64_t rank = 1; rank <= kPrompts; ++rank)
+    weights.push_back(1 / static_cast<double>(rank));
+  std::discrete_distribution<uint64_t> prompt(weights.begin(), weights.end());
+  std::vector<std::vector<Key>> requests;
+  for (uint64_t number = 0; number < 600; ++number) {
+    uint64_t common = prompt(dice), shared = 1 + dice() % (2 + common % 9);
+    std::vector<Key> &keys = requests.emplace_back();
+    for (uint64_t at = 0, count = shared + dice() % 4; at < count; ++at)
+      keys.push_back({at < shared ? common + 1 : kPrompts + 1 + number, at + 1});
+  }
+  uint64_t before = 0;
+  for (uint32_t room : {13u, 60u, 240u, 4000u}) {
+    fs::remove_all(folder_);
+    auto pool = open(room);
+    std::list<Key> used;
+    std::map<Key, std::list<Key>::iterator> places;
+    uint64_t found = 0, foundByCache = 0;
+    for (const std::vector<Key> &keys : requests) {
+      size_t length = pool->longestPrefix(keys);
+      found += length;
+      for (size_t at = length; at < keys.size(); ++at)
+        ASSERT_TRUE(pool->put(keys[at], parentOf(keys, at), pageOf(keys[at])));
+      for (size_t at = 0; at < keys.size() && places.contains(keys[at]); ++at)
+        ++foundByCache;
+      for (size_t at = keys.size(); at-- > 0;) {
+        if (auto place = places.find(keys[at]); place != places.end())
+          used.erase(place->second);
+        used.push_front(keys[at]);
+        places[keys[at]] = used.begin();
+      }
+      for (; used.size() > room; used.pop_back())
+        places.erase(used.back());
+    }
+    EXPECT_EQ(found, foundByCache) << room;
+    EXPECT_GT(found, before) << room;
+    before = found;
   }
 }
 

@@ -33,6 +33,11 @@ public:
 
   bool put(Key key, Key parent, std::span<const uint8_t> page);
   bool get(Key key, Key parent, std::span<uint8_t> page);
+  /// The page was found elsewhere.
+  void use(Key key) {
+    if (disk_)
+      disk_->use(key);
+  }
   const TierCounts &counts() const { return counts_; }
 
 private:

@@ -245,6 +245,8 @@ static Expr *callByName(Context &ctx, NodeId node, std::string_view name, const 
   }
   if (Expr *moved = checkMovementCall(ctx, node, name, args))
     return moved;
+  if (Expr *task = checkSubmit(ctx, node, name, args))
+    return task;
   if (Expr *page = checkPoolCall(ctx, node, name, args))
     return page;
   if (!findOps(name).empty())

@@ -250,6 +250,53 @@ Expr *checkRowsCall(Context &ctx, NodeId node, const CallableDecl &callee,
   return move;
 }
 
+bool isSubmit(const Tree &tree, const Expr &expr) {
+  const auto *convert = dyn_cast<ConvertExpr>(&expr);
+  return convert && convert->syntax != kNoNode && convert->type == convert->arg->type &&
+         tree.is(convert->syntax, NodeKind::CallExpr) &&
+         calleeName(tree, convert->syntax) == "submit" &&
+         namedArgument(tree, convert->syntax, "over") != kNoNode;
+}
+
+Expr *checkSubmit(Context &ctx, NodeId node, std::string_view name,
+                  const std::vector<CallArgument> &args) {
+  if (name != "submit")
+    return nullptr;
+  auto refuse = [&](Span span, std::string why) {
+    ctx.sink.report(DiagId::BadMovement, span, {"submit", std::move(why)})
+        .help("it is written `submit(f(x), over: chip)`");
+    return errorExpr(ctx, node);
+  };
+  NodeId task = kNoNode, over = kNoNode;
+  for (const CallArgument &arg : args) {
+    NodeId *slot = arg.name.empty() ? &task : arg.name == "over" ? &over : nullptr;
+    if (!slot || *slot != kNoNode || arg.isInout)
+      return refuse(arg.span, "`" + std::string(ctx.text(arg.node)) + "` is no argument of it");
+    *slot = arg.value;
+  }
+  Expr *call = task == kNoNode ? errorExpr(ctx, node) : checkExpr(ctx, task);
+  if (task == kNoNode || over == kNoNode)
+    return refuse(ctx.span(node), task == kNoNode
+                                      ? "it needs what is to be computed"
+                                      : "it needs the level of whose parts one does it, `over:`");
+  if (!ctx.tree.is(over, NodeKind::NameExpr))
+    return refuse(ctx.span(over), "`over:` takes the name of a level");
+  checkLevelName(ctx, over);
+  if (isMissing(call))
+    return errorExpr(ctx, node);
+  if (!isa<CallExpr>(*call) || cast<CallExpr>(call)->callee->kind != DeclKind::Fn)
+    return refuse(ctx.span(task), "a task is a call of a `fn`");
+  if (!call->type->isArray() && !call->type->isScalar())
+    return refuse(ctx.span(task), "a task makes one array or number");
+  if (std::string why = whyNotHere(ctx); !why.empty())
+    return refuse(ctx.span(node), why);
+  if (ctx.inSection)
+    return refuse(ctx.span(node), "it stands in a section, which is for one part already");
+  auto *made = newExpr<ConvertExpr>(ctx, node, call->type);
+  made->arg = call;
+  return made;
+}
+
 Expr *checkMovementCall(Context &ctx, NodeId node, std::string_view name,
                         const std::vector<CallArgument> &args) {
   const MovementRecord *record = findMovementCall(

@@ -20,6 +20,13 @@ Expr *checkMovementCall(Context &ctx, NodeId node, std::string_view name,
 Expr *checkRowsCall(Context &ctx, NodeId node, const CallableDecl &callee,
                     const std::vector<CallArgument> &args);
 
+/// `submit(f(x), over: chip)`: a call of a function as a task for one part of a level, whichever has its turn. In the checked tree it is a conversion that changes
+/// nothing, as a movement. Null if the name is another one.
+Expr *checkSubmit(Context &ctx, NodeId node, std::string_view name,
+                  const std::vector<CallArgument> &args);
+/// Whether an expression of the checked tree is such a task.
+bool isSubmit(const Tree &tree, const Expr &expr);
+
 /// The movement that an expression of the checked tree is; null for any other.
 const MovementRecord *movementOf(const Tree &tree, const Expr &expr);
 /// What is named with `over:` and with `by:`, in order: levels, and dimensions or a number.

@@ -122,7 +122,7 @@ ValueId Placer::choice(const IfExpr &expr) {
     if (section_)
       refusePool(sink_, spanOf(*expr.condition), "`" + form->pool->name + "`",
                  "each part keeps its own block of a page, so pools cannot be used in sections");
-    return page(expr, *form);
+    return PoolWalk(*this).page(expr, *form);
   }
   PlacedChoice choice{expr.condition, condition(*expr.condition, "this `if`")};
   // Both arms begin with the values from before the `if`, and none may change them: an `if` that

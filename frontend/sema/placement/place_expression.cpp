@@ -171,6 +171,8 @@ ValueId Placer::convert(const ConvertExpr &expr) {
   if (!outermost_)
     if (const MovementRecord *movement = movementOf(tree_, expr))
       return move(expr, *movement);
+  if (!outermost_ && isSubmit(tree_, expr))
+    return SectionWalk(*this).task(expr);
   ValueId id = value(*expr.arg);
   for (size_t level = 0; level < placed_.levels.size(); ++level)
     if (placed_.values[id].placement[level].isPartial() && expr.type != expr.arg->type) {

@@ -84,7 +84,9 @@ bool placeLoop(PlacedLoop loop, const LoopWalk &walk) {
         if (walk.stages && level == walk.stages->level)
           continue;
         auto both = agreed(placements[i], placed.values[next].placement, level);
-        if (!both) {
+        // The next round has its tasks on other parts.
+        bool isOfRound = both && both->stage && loop.stmt && both->stage.mentions(loop.variable);
+        if (!both || isOfRound) {
           ReportedValue reported = walk.reported(local, next);
           walk.reports.carried(level, reported.written.value_or(walk.block->span), local->name,
                                placed.values[loop.first + i], reported);

@@ -86,7 +86,7 @@ private:
       at.turn += movementNumber(tree_, expr_).value_or(0);
       return true;
     case MovementTakes::Part:
-      at.part = static_cast<uint32_t>(movementNumber(tree_, expr_).value_or(0));
+      at = onPart(static_cast<uint32_t>(movementNumber(tree_, expr_).value_or(0)));
       return true;
     case MovementTakes::Axis: {
       NodeId by = movementAxes(tree_, expr_)[0];

@@ -14,7 +14,24 @@ void refusePool(DiagnosticSink &sink, Span span, const std::string &what, const 
   throw Refused();
 }
 
-bool makesPool(PlacedProgram &placed, const LetStmt &stmt, bool isInside, DiagnosticSink &sink) {
+/// The level whose parts have one memory; nothing where each has its own.
+static std::optional<size_t> levelOver(const PlacedProgram &placed, const Tree &tree,
+                                       const PoolUse &use, DiagnosticSink &sink) {
+  if (use.over == kNoNode)
+    return std::nullopt;
+  auto level = std::ranges::find(placed.levels, tree.text(use.over), &PlacedLevel::name);
+  if (level != placed.levels.end())
+    return static_cast<size_t>(level - placed.levels.begin());
+  std::string known;
+  for (const PlacedLevel &each : placed.levels)
+    known += (known.empty() ? "`" : ", `") + each.name + "`";
+  refusePool(sink, tree.span(use.over), "`pool`",
+             "the arrays of this program lie over " + known + ", not over `" +
+                 std::string(tree.text(use.over)) + "`");
+}
+
+bool makesPool(PlacedProgram &placed, const Tree &tree, const LetStmt &stmt, bool isInside,
+               DiagnosticSink &sink) {
   const PoolUse *use = poolUseOf(stmt.value);
   if (!use || use->kind != PoolUse::Kind::Make)
     return false;
@@ -22,7 +39,7 @@ bool makesPool(PlacedProgram &placed, const LetStmt &stmt, bool isInside, Diagno
     refusePool(sink, stmt.span, "`pool`", "a pool must be declared by a `let` outside of loops");
   const Local *local = stmt.locals[0];
   if (std::ranges::find(placed.pools, local, &PlacedPool::local) == placed.pools.end())
-    placed.pools.push_back({local, use->memory, use->disk});
+    placed.pools.push_back({local, use->memory, use->disk, levelOver(placed, tree, *use, sink)});
   return true;
 }
 
@@ -58,26 +75,85 @@ std::optional<PageForm> pageFormOf(const IfExpr &expr, DiagnosticSink &sink) {
   return PageForm{pool, counter, find->pool->with, taken->pool->with, keep};
 }
 
-ValueId Placer::page(const IfExpr &expr, const PageForm &form) {
-  Dim position = inProgram(form.counter->dim);
+/// A page in the memory of the parts of a level: a movement from the part that has it, or to the one where it will lie.
+static PlacedValue movedPage(const PlacedValue &kept, ValueId from, size_t level, MovementId how,
+                             const Expr &expr) {
+  PlacedValue made = kept;
+  made.kind = PlacedKind::Move;
+  made.expr = &expr;
+  made.movement = &movementRecord(how);
+  made.how = {};
+  made.level = level;
+  made.operands = {from};
+  made.positions = {};
+  made.over = {};
+  return made;
+}
+
+void PoolWalk::checkWhole(const PlacedPage &page, const Expr &made) {
+  for (size_t level = 0; level < p_.placed_.levels.size(); ++level)
+    if (p_.placed_.values[page.kept].placement[level].isPartial()) {
+      p_.reports_.partial(level, page.keep->span, p_.reported(made, page.kept), "`keep`");
+      throw Refused();
+    }
+}
+
+void PoolWalk::store(PlacedPage &page) {
+  std::optional<size_t> over = p_.placed_.pools[page.pool].over;
+  if (!over)
+    return;
+  const PlacedValue kept = p_.placed_.values[page.kept];
+  const LevelPlacement &at = kept.placement[*over];
+  const std::string &level = p_.placed_.levels[*over].name;
+  if (at.isCut())
+    refusePool(p_.sink_, page.keep->span, "`keep`",
+               "the page is cut over `" + level + "`, so each " + level +
+                   " keeps its own block, and their memory is not one; leave `over: " + level +
+                   "` out");
+  if (!at.isSingle())
+    return;
+  PlacedValue stored = movedPage(kept, page.kept, *over, MovementId::Send, *page.keep);
+  stored.placement[*over] = onPart(0);
+  page.stored = p_.add(std::move(stored));
+}
+
+ValueId PoolWalk::found(PlacedPage &page, const IfExpr &expr) {
+  PlacedValue found = p_.placed_.values[page.kept];
+  found.kind = PlacedKind::Page;
+  found.expr = &expr;
+  found.operands = {};
+  found.positions = {};
+  std::optional<size_t> over = p_.placed_.pools[page.pool].over;
+  if (!over)
+    return p_.add(std::move(found));
+  found.placement[*over] = onPart(0);
+  ValueId lies = p_.add(std::move(found));
+  const PlacedValue kept = p_.placed_.values[page.kept];
+  MovementId how = kept.placement[*over].isSingle() ? MovementId::Send : MovementId::Broadcast;
+  page.fetched = p_.add(movedPage(kept, lies, *over, how, *expr.thenBlock->value));
+  return *page.fetched;
+}
+
+ValueId PoolWalk::page(const IfExpr &expr, const PageForm &form) {
+  Dim position = p_.inProgram(form.counter->dim);
   std::optional<SymbolId> counter = position ? position.symbol() : std::nullopt;
-  auto known = std::ranges::find(placed_.pools, form.pool, &PlacedPool::local);
-  if (outermost_ || known == placed_.pools.end() || !counter)
-    refusePool(sink_, spanOf(*expr.condition), "`" + form.pool->name + "`",
-               "pages must be used in a loop of the program, `for p in 0..P`, with its variable "
-               "`p` as their number");
+  auto known = std::ranges::find(p_.placed_.pools, form.pool, &PlacedPool::local);
+  if (p_.outermost_ || known == p_.placed_.pools.end() || !counter)
+    refusePool(p_.sink_, p_.spanOf(*expr.condition), "`" + form.pool->name + "`",
+               "pages are used in the order of a loop of the program, `for p in 0..P`, and `p` "
+               "counts it");
   PlacedPage page;
-  page.pool = static_cast<size_t>(known - placed_.pools.begin());
+  page.pool = static_cast<size_t>(known - p_.placed_.pools.begin());
   page.counter = *counter;
   page.keep = form.keep;
-  page.rows = value(*form.rows);
-  for (size_t level = 0; level < placed_.levels.size(); ++level)
-    if (!placed_.values[page.rows].placement[level].isWhole()) {
-      ReportedValue rows = reported(*form.rows, page.rows);
-      reports_.needsWhole(level, form.rows->span, "`find`",
-                          "its rows are " + reports_.describe(level, *rows.value) +
-                              ", but every part computes keys from them",
-                          rows);
+  page.rows = p_.value(*form.rows);
+  for (size_t level = 0; level < p_.placed_.levels.size(); ++level)
+    if (!p_.placed_.values[page.rows].placement[level].isWhole()) {
+      ReportedValue rows = p_.reported(*form.rows, page.rows);
+      p_.reports_.needsWhole(level, form.rows->span, "`find`",
+                             "its rows are " + p_.reports_.describe(level, *rows.value) +
+                                 ", and every part makes the keys of them",
+                             rows);
       throw Refused();
     }
   PlacedValue missing;
@@ -85,43 +161,34 @@ ValueId Placer::page(const IfExpr &expr, const PageForm &form) {
   missing.elem = ElemKind::Bool;
   missing.expr = &expr;
   missing.operands = {page.rows};
-  missing.positions = {{0, dims_.symbolDim(page.counter)}};
-  PlacedChoice choice{expr.condition, add(std::move(missing))};
+  missing.positions = {{0, p_.dims_.symbolDim(page.counter)}};
+  PlacedChoice choice{expr.condition, p_.add(std::move(missing))};
   const Expr &made = *form.keep->arg;
-  const std::map<const Local *, ValueId> before = frame_->locals;
+  const std::map<const Local *, ValueId> before = p_.frame_->locals;
   // The choice asks whether the page is missing, so its first arm is the `else` block of the source, which makes one.
-  ArmEnd then = arm(choice, true, [&]() -> std::optional<ValueId> {
+  Placer::ArmEnd then = p_.arm(choice, true, [&]() -> std::optional<ValueId> {
     for (const Stmt *stmt : expr.elseBlock->stmts)
-      statement(*stmt);
-    return value(made);
+      p_.statement(*stmt);
+    page.kept = p_.value(made);
+    checkWhole(page, made);
+    store(page);
+    return page.kept;
   });
   // A page that is found brings its value and nothing else, so making one may assign nothing that lives on.
   for (const auto &[local, id] : before)
     if (then.locals.at(local) != id)
-      refusePool(sink_, page.keep->span, "`keep`",
+      refusePool(p_.sink_, page.keep->span, "`keep`",
                  "the arm that computes a page also assigns `" + local->name +
                      "`, which would not happen for a page that is found");
-  page.kept = *then.value;
-  for (size_t level = 0; level < placed_.levels.size(); ++level)
-    if (placed_.values[page.kept].placement[level].isPartial()) {
-      reports_.partial(level, page.keep->span, reported(made, page.kept), "`keep`");
-      throw Refused();
-    }
   // A page that is found has the shape and the placement of one that is made.
-  ArmEnd other = arm(choice, false, [&]() -> std::optional<ValueId> {
-    PlacedValue found = placed_.values[page.kept];
-    found.kind = PlacedKind::Page;
-    found.expr = &expr;
-    found.operands = {};
-    found.positions = {};
-    return add(std::move(found));
-  });
-  ReportedValue both = reported(made, page.kept);
-  ValueId id = chosen(choice, page.kept, *other.value, "the page", both, both);
-  placed_.values[id].expr = &expr;
+  Placer::ArmEnd other =
+      p_.arm(choice, false, [&]() -> std::optional<ValueId> { return found(page, expr); });
+  ReportedValue both = p_.reported(made, page.kept);
+  ValueId id = p_.chosen(choice, page.kept, *other.value, "the page", both, both);
+  p_.placed_.values[id].expr = &expr;
   choice.end = id + 1;
   choice.page = std::move(page);
-  placed_.choices.push_back(std::move(choice));
+  p_.placed_.choices.push_back(std::move(choice));
   return id;
 }
 

@@ -21,7 +21,24 @@ struct PageForm {
 std::optional<PageForm> pageFormOf(const IfExpr &expr, DiagnosticSink &sink);
 
 /// Whether a `let` makes a pool, which is added to the program; `isInside`: of a loop or a `fn`.
-bool makesPool(PlacedProgram &placed, const LetStmt &stmt, bool isInside, DiagnosticSink &sink);
+bool makesPool(PlacedProgram &placed, const Tree &tree, const LetStmt &stmt, bool isInside,
+               DiagnosticSink &sink);
+
+class Placer;
+
+/// A choice that takes a page from a pool, in the walk over a program.
+class PoolWalk {
+public:
+  explicit PoolWalk(Placer &placer) : p_(placer) {}
+  ValueId page(const IfExpr &expr, const PageForm &form);
+
+private:
+  void checkWhole(const PlacedPage &page, const Expr &made);
+  void store(PlacedPage &page);
+  ValueId found(PlacedPage &page, const IfExpr &expr);
+
+  Placer &p_;
+};
 
 /// What the keys of all pages are made of, when all loops are known.
 void findPageSources(PlacedProgram &placed, DiagnosticSink &sink);

@@ -193,7 +193,7 @@ void Placer::let(const LetStmt &stmt) {
   if (stmt.locals.size() != 1 || !stmt.value)
     refuse(stmt, "this declaration",
            "in programs on parts every value must have a name of its own");
-  if (makesPool(placed_, stmt, loopDepth_ > 0 || outermost_ || section_, sink_))
+  if (makesPool(placed_, tree_, stmt, loopDepth_ > 0 || outermost_ || section_, sink_))
     return;
   const Local &local = *stmt.locals[0];
   // Loops of sections that run together have one counter, which is called by the names of all.
@@ -263,16 +263,21 @@ void Placer::loop(const ForStmt &stmt) {
       refuse(*stmt.head.iterable, "this loop",
              "the number of its iterations depends on data; write a `while`");
   known_.insert(loop.variable);
+  Dim round = dims_.floorDiv(dims_.sub(dims_.symbolDim(loop.variable), loop.lo), loop.step);
+  Dim outside = std::exchange(round_, round);
   goRound(std::move(loop), stmt.body, [&](PlacedLoop &) {});
+  round_ = outside;
 }
 
 void Placer::loop(const WhileStmt &stmt) {
   PlacedLoop loop;
   loop.condition = stmt.condition;
+  Dim outside = std::exchange(round_, Dim());
   goRound(std::move(loop), stmt.body, [&](PlacedLoop &made) {
     made.holds = condition(*stmt.condition, "this `while`");
     made.inside = static_cast<ValueId>(placed_.values.size());
   });
+  round_ = outside;
 }
 
 /// `begin`: what stands in front of the statements of a round.

@@ -94,6 +94,14 @@ ValueId SectionWalk::onThisPart(const Expr &expr, ValueId id) {
     return id;
   ReportedValue value = p_.reported(expr, id);
   const std::string &level = p_.placed_.levels[p_.section_->level].name;
+  if (!p_.section_->on) {
+    p_.sink_
+        .report(DiagId::NotOnThisPart, p_.spanOf(expr),
+                {value.name, p_.reports_.describe(p_.section_->level, *value.value), "the " + level,
+                 "of a task"})
+        .help("move it in front of the task, so that it is the same on all");
+    throw Refused();
+  }
   bool isForMany = p_.section_->on->stages.var != nullptr;
   auto report = p_.sink_.report(DiagId::NotOnThisPart, p_.spanOf(expr),
                                 {value.name, p_.reports_.describe(p_.section_->level, *value.value),
@@ -132,6 +140,34 @@ std::optional<PlacedValue> SectionWalk::ownElement(const IndexExpr &expr) {
     return std::nullopt;
   made->placement[p_.section_->level] = p_.section_->at;
   made->operands = {found->second};
+  return made;
+}
+
+ValueId SectionWalk::task(const ConvertExpr &expr) {
+  NodeId over = movementLevels(p_.tree_, expr)[0];
+  auto level = std::ranges::find(p_.placed_.levels, p_.tree_.text(over), &PlacedLevel::name);
+  auto refuse = [&](Span span, const std::string &why) {
+    p_.sink_.report(DiagId::BadMovement, span, {"submit", why});
+    throw Refused();
+  };
+  if (level == p_.placed_.levels.end())
+    refuse(p_.tree_.span(over),
+           "the arrays of this program lie over no `" + std::string(p_.tree_.text(over)) + "`");
+  if (p_.section_)
+    refuse(expr.span, "it stands in another task");
+  if (p_.loopDepth_ > 0 && !p_.round_)
+    refuse(expr.span, "the rounds of a `while` have no number, by which its tasks would go round");
+  LevelPlacement at = onPart(0);
+  at.stage = p_.dims_.constant(p_.tasks_++);
+  if (p_.round_)
+    at.stage = p_.dims_.add(at.stage, p_.round_);
+  p_.section_ =
+      Placer::Section{static_cast<size_t>(level - p_.placed_.levels.begin()), at, nullptr};
+  ValueId made = p_.value(*expr.arg);
+  Placement placement = p_.placed_.values[made].placement;
+  placement[p_.section_->level] = at;
+  made = p_.slice(made, placement);
+  p_.section_.reset();
   return made;
 }
 
@@ -178,10 +214,10 @@ void SectionWalk::moveInSection(const Expr &expr, const MovementRecord &movement
     isOver |= p_.tree_.text(name) == own;
   if (!isOver)
     return;
-  p_.sink_.report(
-      DiagId::BadMovement, expr.span,
-      {std::string(movement.name),
-       "a section runs on a single " + own + ", and can only send data to others through a pipe"});
+  p_.sink_.report(DiagId::BadMovement, expr.span,
+                  {std::string(movement.name),
+                   (p_.section_->on ? "a section runs on a single " : "a task runs on a single ") +
+                       own + ", and can only send data to others through a pipe"});
   throw Refused();
 }
 

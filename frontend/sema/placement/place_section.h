@@ -16,6 +16,8 @@ public:
   ValueId onThisPart(const Expr &expr, ValueId id);
   /// `w[s, ..]` in the section of stage `s`, of an array whose first axis counts the stages and is cut over the level.
   std::optional<PlacedValue> ownElement(const IndexExpr &expr);
+  /// `submit(f(x), over: chip)`: on the part whose turn it is.
+  ValueId task(const ConvertExpr &expr);
   void push(const BlockExpr &call);
   /// What was pushed goes to the part of this section.
   ValueId pop(const BlockExpr &call);

@@ -27,7 +27,7 @@ struct LevelPlacement {
   int64_t turn = 0;  ///< of `Cut`: block `i` lies on part `i + turn`, round the end
   uint32_t part = 0; ///< of `Single`
   /// Of `Single` for a stage: the part that has element `stage` of an axis of length `stages` that is cut over the level;
-  /// `part` is that of the last run of the loop over the stages (`codegen/parts`).
+  /// `part` is that of the last run of the loop over the stages (`codegen/parts`). Of a task `stage` is its number, and `stages` none: tasks go round the parts.
   Dim stage = {}, stages = {};
 
   bool isWhole() const { return kind == PlacementKind::Whole; }
@@ -121,6 +121,7 @@ struct PlacedLoop {
 struct PlacedPool {
   const Local *local = nullptr;
   uint64_t memory = 0, disk = 0; ///< bytes; 0: it has no such tier
+  std::optional<size_t> over; ///< the level whose parts have one memory; nothing: each has its own
 };
 
 /// What a page is a function of, from which its key is made: the rows up to its own, and these.
@@ -134,6 +135,10 @@ struct PageSource {
 struct PlacedPage {
   size_t pool = 0;
   ValueId rows = 0, kept = 0;
+  /// Of a pool whose memory is that of several parts: the page goes from the part where it lies to those that need it (`fetched`), and
+  /// from one that has made it to where it will lie (`stored`; nothing where all have it). Both are movements of the arms. That part is known when the
+  /// program runs, and their placements and that of the `Page` get it then.
+  std::optional<ValueId> fetched = std::nullopt, stored = std::nullopt;
   SymbolId counter; ///< the variable of the loop over the pages
   const Expr *keep = nullptr;
   PageSource source = {};
@@ -183,10 +188,11 @@ struct PlacedProgram {
     auto found = std::ranges::find(choices, first, &PlacedChoice::first);
     return found == choices.end() ? nullptr : &*found;
   }
-  /// The choice whose `Missing` or `Page` a value is.
+  /// The choice whose `Missing` or `Page` a value is, or of whose page it is a movement.
   const PlacedChoice *pageAt(ValueId id) const {
     auto found = std::ranges::find_if(choices, [&](const PlacedChoice &choice) {
-      return choice.page && (choice.holds == id || choice.otherwise + 1 == id);
+      return choice.page && (choice.holds == id || choice.otherwise + 1 == id ||
+                             choice.page->fetched == id || choice.page->stored == id);
     });
     return found == choices.end() ? nullptr : &*found;
   }

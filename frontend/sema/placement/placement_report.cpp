@@ -14,7 +14,8 @@ std::string PlacementReports::describe(size_t level, const Placement &all,
     return "a partial " + std::string(folds[static_cast<size_t>(placement.fold)]) + " over the " +
            plural(level);
   if (placement.isSingle() && placement.stage)
-    return "on the " + levels_[level].name + " of `" + dims_.toString(placement.stage) + "` only";
+    return "on the " + levels_[level].name + (placement.stages ? " of `" : " of task `") +
+           dims_.toString(placement.stage) + "` only";
   if (placement.isSingle())
     return "on " + levels_[level].name + " " + std::to_string(placement.part) + " only";
   Dim length = shape[shape.size() - static_cast<size_t>(-placement.axis)];

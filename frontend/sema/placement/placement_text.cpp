@@ -36,7 +36,8 @@ std::string placementText(const DimContext &dims, const PlacedProgram &placed, V
       text += " partial(" + std::string(folds[static_cast<size_t>(at.fold)]) + ") over " + name;
     else if (at.isSingle())
       text += " at " + name + " " +
-              (at.stage ? "of `" + dims.toString(at.stage) + "`" : std::to_string(at.part));
+              (at.stage ? (at.stages ? "of `" : "of task `") + dims.toString(at.stage) + "`"
+                        : std::to_string(at.part));
   }
   return text;
 }

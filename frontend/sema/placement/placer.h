@@ -24,6 +24,7 @@ struct PlacedFrame {
 
 class Placer {
   friend class SectionWalk;
+  friend class PoolWalk;
 
 public:
   Placer(const CheckedProgram &program, const Tree &tree, const CallableDecl &decl,
@@ -85,8 +86,6 @@ private:
   void choice(const IfStmt &stmt, const Statements &rest);
   ValueId choice(const IfExpr &expr);
   ValueId logical(const LogicalExpr &expr);
-  // Pools.
-  ValueId page(const IfExpr &expr, const PageForm &form);
   // Values.
   void bind(const Local &local, ValueId id);
   ValueId add(PlacedValue value);
@@ -130,10 +129,12 @@ private:
   std::map<const Local *, const Expr *>
       given_; ///< what a variable was given last; null: by a choice
   size_t loopDepth_ = 0;
+  Dim round_; ///< counts the rounds of the innermost loop from 0; none outside of loops, and in a `while`
+  int64_t tasks_ = 0; ///< that were submitted so far
   const Local *leaves_ =
       nullptr;               ///< says whether the innermost loop is left; null: nothing leaves it
   std::set<SymbolId> known_; ///< symbols that have a number on all parts
-  /// The part that the statements are for.
+  /// The part that the statements are for, or a task; `on` is null of a task.
   struct Section {
     size_t level = 0;
     LevelPlacement at;

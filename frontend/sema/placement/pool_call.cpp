@@ -1,6 +1,7 @@
 #include "frontend/sema/placement/pool_call.h"
 
 #include "frontend/sema/calls/check_op_call.h"
+#include "frontend/sema/declarations/check_header.h"
 #include "frontend/sema/expressions/check_expr.h"
 #include "frontend/sema/expressions/convert.h"
 #include "frontend/sema/make_node.h"
@@ -36,11 +37,29 @@ static Expr *makeUse(Context &ctx, NodeId node, Expr *arg, PoolUse use) {
   return expr;
 }
 
-/// `pool(f32[2, P, D], memory: 1GiB, disk: 64GiB)`.
+/// `over: host`, of a pool.
+static bool checkOver(Context &ctx, const CallArgument &arg, PoolUse &use) {
+  bool isName = arg.value != kNoNode && ctx.tree.is(arg.value, NodeKind::NameExpr);
+  if (isName && use.over == kNoNode) {
+    checkLevelName(ctx, arg.value);
+    use.over = arg.value;
+    return true;
+  }
+  refuse(ctx, arg.value == kNoNode ? arg.node : arg.value, "`pool`",
+         "its `over` is the name of one level, whose parts have one memory");
+  return false;
+}
+
+/// `pool(f32[2, P, D], memory: 1GiB, over: host, disk: 64GiB)`.
 static Expr *checkMake(Context &ctx, NodeId node, const std::vector<CallArgument> &args) {
   PoolUse use;
   std::vector<CallArgument> page;
   for (const CallArgument &arg : args) {
+    if (arg.name == "over") {
+      if (!checkOver(ctx, arg, use))
+        return errorExpr(ctx, node);
+      continue;
+    }
     uint64_t *size = arg.name == "memory" ? &use.memory : arg.name == "disk" ? &use.disk : nullptr;
     if (!size) {
       page.push_back(arg);
@@ -56,6 +75,9 @@ static Expr *checkMake(Context &ctx, NodeId node, const std::vector<CallArgument
                   "it needs the type of a page, as in `pool(f32[P, D], disk: 1GiB)`");
   if (use.memory == 0 && use.disk == 0)
     return refuse(ctx, node, "`pool`", "it needs space for pages, `memory: 1GiB` or `disk: 64GiB`");
+  if (use.over != kNoNode && use.memory == 0)
+    return refuse(ctx, use.over, "`pool`",
+                  "`over` joins the memories of several parts, and the pool has no `memory`");
   if (!ctx.inProgram() || !isPlaced(ctx.tree, ctx.decl->syntax))
     return refuse(ctx, node, "`pool`",
                   "pools are allowed only in programs whose header places arrays");
