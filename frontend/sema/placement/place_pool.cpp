@@ -140,8 +140,8 @@ ValueId PoolWalk::page(const IfExpr &expr, const PageForm &form) {
   auto known = std::ranges::find(p_.placed_.pools, form.pool, &PlacedPool::local);
   if (p_.outermost_ || known == p_.placed_.pools.end() || !counter)
     refusePool(p_.sink_, p_.spanOf(*expr.condition), "`" + form.pool->name + "`",
-               "pages are used in the order of a loop of the program, `for p in 0..P`, and `p` "
-               "counts it");
+               "pages must be used in a loop of the program, `for p in 0..P`, with its variable "
+               "`p` as their number");
   PlacedPage page;
   page.pool = static_cast<size_t>(known - p_.placed_.pools.begin());
   page.counter = *counter;
