@@ -149,6 +149,15 @@ static bool isForProducts(Value value) {
   });
 }
 
+/// Whether all parts are computed: what is only there already is copied with its neighbours.
+static bool isComputed(ConcatOp op) {
+  return llvm::all_of(op.getXs(), [&](Value part) {
+    Value inner = withoutAxis(part, static_cast<int64_t>(op.getAxis()));
+    Operation *made = (inner ? inner : part).getDefiningOp();
+    return made && isTiled(made);
+  });
+}
+
 /// Parts of parts along the same axis are parts.
 static ConcatOp withPartsOfParts(ConcatOp op) {
   llvm::SmallVector<Value> parts;
@@ -265,7 +274,8 @@ bool EarlyStorage::take() {
 
 /// Gives what is put together for products storage of its own, which it would get anyway, so that its parts are computed there.
 static void storeForProducts(ConcatOp op) {
-  if (!isForProducts(op.getResult()) || isScheduled(op) || EarlyStorage(op).take())
+  if (!isForProducts(op.getResult()) || !isComputed(op) || isScheduled(op) ||
+      EarlyStorage(op).take())
     return;
   OpBuilder builder(op);
   auto type = cast<ArrayType>(op.getType());
