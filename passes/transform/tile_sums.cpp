@@ -18,8 +18,9 @@ namespace ptl::ir {
 /// Where columns are lines of an image, a tile has as many rows of the sum, and lines with about as many columns: what is packed of them
 /// serves all rows, and stays in a second cache.
 static constexpr int64_t kRowsOfLines = 128, kColumnsOfLines = 256;
-/// Where rows are lines of an image, a tile has lines with about as many rows: all of the right operand is packed for each tile.
-static constexpr int64_t kRowsInLines = 448;
+/// Where rows are lines of an image, a tile has lines with about as many rows, since what it has of the right operand is packed for each
+/// tile, and few columns, so that small images are several tiles, too.
+static constexpr int64_t kRowsInLines = 448, kColumnsBesideLines = 64;
 
 namespace {
 /// A part of an axis of the sum, or of the lines that its columns are.
@@ -122,7 +123,8 @@ Part SumTiles::linesOf(Value position, Value step, const char *axis) {
 ParallelOp SumTiles::openTiles() {
   int64_t rows = lines_ ? kRowsOfLines : sizes_.productM;
   Value rowStep = rowLines_ ? linesAtATime(kRowsInLines) : constant(rows);
-  Value step = lines_ ? linesAtATime(kColumnsOfLines) : constant(sizes_.productN);
+  int64_t columns = rowLines_ ? kColumnsBesideLines : sizes_.productN;
+  Value step = lines_ ? linesAtATime(kColumnsOfLines) : constant(columns);
   llvm::SmallVector<Value> upper(leading_), steps(leading_.size(), constant(1));
   upper.append({rowLines_ ? lineCount_ : rows_, lines_ ? lineCount_ : columns_});
   steps.append({rowStep, step});
@@ -131,8 +133,8 @@ ParallelOp SumTiles::openTiles() {
   position_.assign(arguments.begin(), arguments.end() - 2);
   Value first = arguments[leading_.size()], position = arguments.back();
   row_ = rowLines_ ? linesOf(first, rowStep, "0") : part(first, rows_, rowStep, named("0", rows));
-  column_ = lines_ ? linesOf(position, step, "1")
-                   : part(position, columns_, step, named("1", sizes_.productN));
+  column_ =
+      lines_ ? linesOf(position, step, "1") : part(position, columns_, step, named("1", columns));
   return grid;
 }
 
