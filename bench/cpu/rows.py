@@ -140,24 +140,26 @@ def models(ptl, peers):
     for channels, side in ((64, 56), (256, 14)):
         x, w = floats(channels, side, side), floats(channels, channels, 3, 3)
         y, tx, tw = np.empty_like(x), peers.tensor(x[None]), peers.tensor(w)
-        ours = np.ascontiguousarray(w.transpose(2, 3, 0, 1))
+        ours, taps = (np.ascontiguousarray(w.transpose(2, 3, *axes)) for axes in ((0, 1), (1, 0)))
         work = 18 * channels * channels * side * side
 
         def theirs(tx=tx, tw=tw):
             return f.conv2d(tx, tw, padding=1)
 
-        yield Row(f"convolution 3x3, {channels} channels, {side}^2", 1.3, "fma", work,
-                  {"ptl": lambda x=x, w=ours, y=y: ptl.convolution(x, w, y=y), "torch": theirs},
-                  lambda y=y, t=theirs: (y, t()[0].numpy(), 1e-3))  # fmt: skip
+        for name, entry, filters in (("", ptl.convolution, ours), (", Winograd", ptl.convolution_winograd_first, taps)):
+            yield Row(f"convolution 3x3, {channels} channels{name}, {side}^2", 1.3, "fma", work,
+                      {"ptl": lambda e=entry, x=x, w=filters, y=y: e(x, w, y=y), "torch": theirs},
+                      lambda y=y, t=theirs: (y, t()[0].numpy(), 1e-3))  # fmt: skip
         # The same with channels last, which PyTorch is given in that order, too.
-        last, taps = np.ascontiguousarray(x.transpose(1, 2, 0)), np.ascontiguousarray(w.transpose(2, 3, 1, 0))
+        last = np.ascontiguousarray(x.transpose(1, 2, 0))
         padded = np.pad(last, ((1, 1), (1, 1), (0, 0)))
         z, tl = np.empty((side, side, channels), np.float32), tx.to(memory_format=torch.channels_last)
 
         def theirs_last(tx=tl, tw=tw.to(memory_format=torch.channels_last)):
             return f.conv2d(tx, tw, padding=1)
 
-        for name, entry, image in (("", ptl.convolution_last, last), (", tile kernel", ptl.convolution_tile, padded)):
+        for name, entry, image in (("", ptl.convolution_last, last), (", tile kernel", ptl.convolution_tile, padded),
+                                   (", Winograd", ptl.convolution_winograd, last)):  # fmt: skip
             yield Row(f"convolution 3x3, {channels} channels last{name}, {side}^2", 1.3, "fma", work,
                       {"ptl": lambda e=entry, x=image, w=taps, y=z: e(x, w, y=y), "torch": theirs_last},
                       lambda y=z, t=theirs_last: (y, t()[0].permute(1, 2, 0).numpy(), 1e-3))  # fmt: skip

@@ -30,7 +30,12 @@ struct SumEmitter {
 };
 } // namespace
 
-// The right operand in memory, or as columns that lie in lines of their own.
+// An operand in memory, or as rows or columns that lie in lines of their own.
+static Value leftInMemory(const ir::SumLoops &sum) {
+  Value lines = sum.linesOfLeft();
+  return lines ? lines : sum.product->getOperand(0);
+}
+
 static Value rightInMemory(const ir::SumLoops &sum) {
   Value lines = sum.linesOfRight();
   return lines ? lines : sum.product->getOperand(1);
@@ -44,25 +49,32 @@ static bool isContraction(ir::SumLoops &sum, SmallVectorImpl<Value> &arrays) {
   return isProductInto(sum.add, base, product) && product == sum.product &&
          arrayType(sum.product.getA()).getRank() == 2 &&
          arrayType(sum.product.getB()).getRank() == 2 && sum.hasNumberedRounds() &&
-         sum.isPart(sum.product.getA(), arrays) && sum.isPart(rightInMemory(sum), arrays);
+         sum.isPart(leftInMemory(sum), arrays) && sum.isPart(rightInMemory(sum), arrays);
 }
 
 // --- emission ------------------------------------------------------------------------------------
 
 void SumEmitter::round(Value position) {
-  auto matrix = [](const View &view, size_t column) {
-    return MatrixView{view.element, view.data, view.strides[0], view.strides[column]};
+  auto matrix = [](const View &view, size_t row, size_t column) {
+    return MatrixView{view.element, view.data, view.strides[row], view.strides[column]};
   };
   ir::MatmulOp product = sum.product;
-  View a = *viewOf(l, product.getA());
-  ProductRound next{matrix(a, 1), {}, a.extents[1], {}, {}};
+  ProductRound next;
+  if (auto a = viewOf(l, product.getA())) {
+    next.a = matrix(*a, 0, 1);
+    next.k = a->extents[1];
+  } else {
+    View from = *viewOf(l, leftInMemory(sum));
+    next.a = matrix(from, 1, 2);
+    next.k = from.extents[2];
+    next.rows = {from.extents[1], from.strides[0]};
+  }
   if (auto b = viewOf(l, product.getB())) {
-    next.b = matrix(*b, 1);
+    next.b = matrix(*b, 0, 1);
   } else {
     View from = *viewOf(l, rightInMemory(sum));
-    next.b = matrix(from, 2);
-    next.inner = from.extents[2];
-    next.outer = from.strides[1];
+    next.b = matrix(from, 0, 2);
+    next.columns = {from.extents[2], from.strides[1]};
   }
   table.store(l.e, position, next);
 }
@@ -128,12 +140,11 @@ bool lowerSum(Lowering &l, scf::ForOp loop) {
   withScratchScope(l, [&] {
     View memory =
         allocate(l, l.e.b.getI64Type(), {capacityOf(l, *sum), l.index(RoundTable::Words)});
-    SumEmitter emitter{l, *sum, {l.context, memory.data, c.extents[1]}};
+    SumEmitter emitter{l, *sum, {l.context, memory.data, c.extents[0], c.extents[1]}};
     Value count = emitter.rounds(0, l.index(0));
     ir::ArrayType a = arrayType(sum->product.getA()), b = arrayType(sum->product.getB());
     emitter.table.emitSum(l.e, a.getElementType(), b.getElementType(),
-                          {c.element, c.data, c.strides[0], c.strides[1]}, c.extents[0], count,
-                          !fresh);
+                          {c.element, c.data, c.strides[0], c.strides[1]}, count, !fresh);
   });
   l.bindView(loop.getResult(0), c);
   return true;

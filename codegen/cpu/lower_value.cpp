@@ -101,10 +101,16 @@ static bool mustEvaluateNow(Lowering &l, Operation *op) {
 static void settleSource(Lowering &l, Operation *op) {
   if (!isUsedInside(op) || !isa<ir::SliceOp, ir::NewAxisOp, ir::CastOp, ir::TransposeOp>(op))
     return;
-  Value source = op->getOperand(0);
+  Value from = op->getOperand(0), source = from;
+  while (auto reshape = source.getDefiningOp<ir::ReshapeOp>())
+    source = reshape.getX();
   Operation *made = source.getDefiningOp();
-  if (made && hasProducer(made) && !viewOf(l, source))
-    materialise(l, source);
+  if (!made || !hasProducer(made) || viewOf(l, source))
+    return;
+  materialise(l, source);
+  // A reshape of what is in memory is a view, too, and costs no more than a load.
+  if (auto view = viewOf(l, from))
+    l.bindView(from, *view);
 }
 
 void defineValue(Lowering &l, Operation *op) {

@@ -83,8 +83,9 @@ struct DirectBlock {
   SmallVector<Value> rowsOf(const Emit &e, Value data, Type element, Value stride) const;
   SmallVector<Value> step(const Emit &e, ArrayRef<Value> left, Value right, Value k,
                           ValueRange sums) const;
-  SmallVector<Value> along(const Emit &e, Value from, Value stride, Value right, Value steps,
-                           ValueRange sums) const;
+  SmallVector<Value> rowsOf(const Emit &e, const Piece &piece, SmallVectorImpl<Value> &ahead) const;
+  SmallVector<Value> along(const Emit &e, ArrayRef<Value> left, ArrayRef<Value> ahead, Value right,
+                           Value steps, ValueRange sums) const;
   SmallVector<Value> alongPieces(const Emit &e, ValueRange sums) const;
   SmallVector<Value> sums(const Emit &e) const;
   void store(const Emit &e, ValueRange sums) const;
@@ -99,6 +100,34 @@ SmallVector<Value> DirectBlock::rowsOf(const Emit &e, Value data, Type element,
   for (int64_t i = 0; i < size.rows; ++i)
     pointers.push_back(
         elementPointer(e, data, element, e.mul(minimum(e, e.index(i), last), stride)));
+  return pointers;
+}
+
+// The same of a piece, whose rows may lie in lines; those of the next block are added to `ahead`.
+SmallVector<Value> DirectBlock::rowsOf(const Emit &e, const Piece &piece,
+                                       SmallVectorImpl<Value> &ahead) const {
+  Value stride = piece[Piece::ARow], inner = piece[Piece::AInner];
+  auto moved = [&](const Emit &e, Value from, Value count) {
+    return elementPointer(e, from, storageType(p.a), count);
+  };
+  Value line = e.b.createOrFold<arith::DivUIOp>(e.loc, aRow, inner);
+  Value x = e.sub(aRow, e.mul(line, inner)), last = e.sub(rows, e.index(1));
+  // From the last row of a line to the first one of the next.
+  Value turn = e.sub(piece[Piece::AOuter], e.mul(e.sub(inner, e.index(1)), stride));
+  Value row =
+      moved(e, moved(e, piece[Piece::A], e.mul(line, piece[Piece::AOuter])), e.mul(x, stride));
+  SmallVector<Value> pointers;
+  Value kept = row;
+  for (int64_t i = 0; i < 2 * size.rows; ++i) {
+    if (i < size.rows)
+      pointers.push_back(kept = e.select(e.cmpi(CmpIPredicate::sle, e.index(i), last), row, kept));
+    else
+      ahead.push_back(row);
+    x = e.add(x, e.index(1));
+    Value turns = e.cmpi(CmpIPredicate::eq, x, inner);
+    row = moved(e, row, e.select(turns, turn, stride));
+    x = e.select(turns, e.index(0), x);
+  }
   return pointers;
 }
 
@@ -123,13 +152,9 @@ SmallVector<Value> DirectBlock::step(const Emit &e, ArrayRef<Value> left, Value 
   return results;
 }
 
-// Rows that begin at `from`, times rows of B that begin at `right`.
-SmallVector<Value> DirectBlock::along(const Emit &e, Value from, Value stride, Value right,
-                                      Value steps, ValueRange sums) const {
-  SmallVector<Value> left = rowsOf(e, from, storageType(p.a), stride), ahead;
-  for (int64_t i = 0; i < size.rows; ++i)
-    ahead.push_back(
-        elementPointer(e, from, storageType(p.a), e.mul(e.index(size.rows + i), stride)));
+// Rows that begin at `left`, times rows of B that begin at `right`.
+SmallVector<Value> DirectBlock::along(const Emit &e, ArrayRef<Value> left, ArrayRef<Value> ahead,
+                                      Value right, Value steps, ValueRange sums) const {
   Value line = e.index(64 * 8 / p.packed.getIntOrFloatBitWidth());
   // Short rows are a few lines each, which come by themselves.
   line = e.select(atMost(e, steps, kShortRow), steps, line);
@@ -148,23 +173,27 @@ SmallVector<Value> DirectBlock::along(const Emit &e, Value from, Value stride, V
 SmallVector<Value> DirectBlock::alongPieces(const Emit &e, ValueRange sums) const {
   SmallVector<Value> so{b};
   so.append(sums.begin(), sums.end());
-  SmallVector<Value> found = e.loop(
-      e.index(0), depth, e.index(1), so,
-      [&](const Emit &e, Value q, ValueRange so) -> SmallVector<Value> {
-        Piece piece = Piece::load(e, a, q);
-        Value stride = piece[Piece::ARow], steps = countOf(e, piece[Piece::Numbers], p.perLane());
-        Value from = elementPointer(e, piece[Piece::A], storageType(p.a), e.mul(aRow, stride));
-        SmallVector<Value> next{elementPointer(e, so[0], p.packed, e.mul(steps, bStep))};
-        next.append(along(e, from, stride, so[0], steps, so.drop_front()));
-        return next;
-      });
+  SmallVector<Value> found =
+      e.loop(e.index(0), depth, e.index(1), so,
+             [&](const Emit &e, Value q, ValueRange so) -> SmallVector<Value> {
+               Piece piece = Piece::load(e, a, q);
+               Value steps = countOf(e, piece[Piece::Numbers], p.perLane());
+               SmallVector<Value> ahead, left = rowsOf(e, piece, ahead);
+               SmallVector<Value> next{elementPointer(e, so[0], p.packed, e.mul(steps, bStep))};
+               next.append(along(e, left, ahead, so[0], steps, so.drop_front()));
+               return next;
+             });
   return SmallVector<Value>(llvm::drop_begin(found));
 }
 
 SmallVector<Value> DirectBlock::sums(const Emit &e) const {
   SmallVector<Value> zeros(size.rows * size.vectors, e.zero(VectorType::get({p.lanes}, p.sum)));
-  return contraction == Contraction::One ? along(e, a, aRow, b, depth, zeros)
-                                         : alongPieces(e, zeros);
+  if (contraction == Contraction::Pieces)
+    return alongPieces(e, zeros);
+  SmallVector<Value> left = rowsOf(e, a, storageType(p.a), aRow), ahead;
+  for (int64_t i = 0; i < size.rows; ++i)
+    ahead.push_back(elementPointer(e, a, storageType(p.a), e.mul(e.index(size.rows + i), aRow)));
+  return along(e, left, ahead, b, depth, zeros);
 }
 
 void DirectBlock::store(const Emit &e, ValueRange sums) const {

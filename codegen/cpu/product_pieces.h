@@ -7,7 +7,20 @@ namespace ptl::cpu {
 
 /// A product of a sum, or a part of one along the contracted axis, as it stands in memory.
 struct Piece {
-  enum Field : uint8_t { A, ARow, AColumn, B, BRow, BColumn, BOuter, BInner, Numbers, Fields };
+  enum Field : uint8_t {
+    A,
+    ARow,
+    AColumn,
+    AOuter,
+    AInner,
+    B,
+    BRow,
+    BColumn,
+    BOuter,
+    BInner,
+    Numbers,
+    Fields
+  };
   llvm::SmallVector<mlir::Value, Fields> values; ///< by field
 
   static Piece load(const Emit &e, mlir::Value table, mlir::Value position);

@@ -52,11 +52,13 @@ void RoundTable::store(const Emit &e, Value position, const ProductRound &round)
   piece.values = {round.a.data,
                   round.a.rowStride,
                   round.a.columnStride,
+                  round.rows.outer ? round.rows.outer : e.index(0),
+                  round.rows.inner ? round.rows.inner : rows_,
                   round.b.data,
                   round.b.rowStride,
                   round.b.columnStride,
-                  round.outer ? round.outer : e.index(0),
-                  round.inner ? round.inner : columns_,
+                  round.columns.outer ? round.columns.outer : e.index(0),
+                  round.columns.inner ? round.columns.inner : columns_,
                   round.k};
   piece.store(e, memory_, position);
 }
@@ -68,7 +70,7 @@ namespace {
 struct Sum {
   const ProductPlan &p;
   Value context, table, count, c, cRow, m, n, fresh;
-  Value isEven = {};     ///< columns of B are
+  Value isEven = {};     ///< rows of A and columns of B are
   Value readsA = {};     ///< rows of A may be read where they lie
   Value lanes = {};      ///< of all rounds along the contracted axis
   Value pieces = {};     ///< how many there are
@@ -118,8 +120,8 @@ Value Sum::merge(const Emit &e) const {
                                 samePointer(e, next[Piece::B],
                                             moved(e, before[Piece::B], p.b, before[Piece::Numbers],
                                                   before[Piece::BRow])));
-          for (auto field : {Piece::ARow, Piece::AColumn, Piece::BRow, Piece::BColumn,
-                             Piece::BOuter, Piece::BInner})
+          for (auto field : {Piece::ARow, Piece::AColumn, Piece::AOuter, Piece::AInner, Piece::BRow,
+                             Piece::BColumn, Piece::BOuter, Piece::BInner})
             same = e.bitAnd(same, e.cmpi(CmpIPredicate::eq, next[field], before[field]));
           return {same};
         },
@@ -145,7 +147,8 @@ void Sum::inspect(const Emit &e) {
                       [&](const Emit &e, Value r, ValueRange so) -> SmallVector<Value> {
                         Piece round = Piece::load(e, table, r);
                         Value k = round[Piece::Numbers];
-                        Value even = e.cmpi(CmpIPredicate::sge, round[Piece::BInner], n);
+                        Value even = e.bitAnd(e.cmpi(CmpIPredicate::sge, round[Piece::AInner], m),
+                                              e.cmpi(CmpIPredicate::sge, round[Piece::BInner], n));
                         Value reads = e.cmpi(CmpIPredicate::eq, round[Piece::AColumn], 1);
                         if (p.perLane() == 2)
                           // The second number of the last lane of a row would be the first one of another row.
@@ -262,6 +265,27 @@ void packRun(const Emit &e, const ProductPlan &p, const Pieces &pieces, const Pi
          });
 }
 
+// Packs `height` rows of A of a piece from `first` on, as many at a time as are left of a line. What packing writes behind them is
+// written again by those that follow.
+static void packLines(const Emit &e, const ProductPlan &p, func::FuncOp packRows,
+                      const Piece &piece, Value target, Value first, Value height) {
+  Value inner = piece[Piece::AInner];
+  Value line = e.b.createOrFold<arith::DivUIOp>(e.loc, first, inner);
+  Value x = e.sub(first, e.mul(line, inner));
+  Value end = e.add(x, height), pitch = e.index(p.pitch());
+  // Column of the first line, and how many rows have been packed.
+  e.loop(e.index(0), end, inner, {line, x}, [&](const Emit &e, Value start, ValueRange so) {
+    Value from = so[1], count = e.sub(minimum(e, e.add(start, inner), end), e.add(start, from));
+    Value source = moved(e, moved(e, piece[Piece::A], p.a, so[0], piece[Piece::AOuter]), p.a, from,
+                         piece[Piece::ARow]);
+    Value done = e.sub(e.add(start, from), x);
+    callFunction(e, packRows,
+                 {elementPointer(e, target, p.packed, e.mul(done, pitch)), pitch, source,
+                  piece[Piece::ARow], piece[Piece::AColumn], count, piece[Piece::Numbers]});
+    return SmallVector<Value>{e.add(so[0], e.index(1)), e.index(0)};
+  });
+}
+
 void Sum::inBlocks(const Emit &e) const {
   SmallVector<func::FuncOp> blocks;
   for (RegisterBlock block : p.blocks)
@@ -283,11 +307,8 @@ void Sum::inBlocks(const Emit &e) const {
           e.loop(e.index(0), run.count, e.index(1), e.index(0),
                  [&](const Emit &e, Value i, ValueRange lane) -> SmallVector<Value> {
                    Piece piece = Piece::load(e, pieceTable, e.add(run.first, i));
-                   Value source = moved(e, piece[Piece::A], p.a, ic, piece[Piece::ARow]);
-                   callFunction(e, packRows,
-                                {elementPointer(e, packedA, p.packed, lane[0]), e.index(p.pitch()),
-                                 source, piece[Piece::ARow], piece[Piece::AColumn], height,
-                                 piece[Piece::Numbers]});
+                   packLines(e, p, packRows, piece, elementPointer(e, packedA, p.packed, lane[0]),
+                             ic, height);
                    return {e.add(lane[0], countOf(e, piece[Piece::Numbers], p.perLane()))};
                  });
           Value target = elementPointer(e, c, p.c, e.add(e.mul(ic, cRow), jc));
@@ -393,11 +414,11 @@ func::FuncOp sumFunction(const Emit &outer, const ProductPlan &p) {
   });
 }
 
-void RoundTable::emitSum(const Emit &e, Type a, Type b, const MatrixView &c, Value m, Value count,
+void RoundTable::emitSum(const Emit &e, Type a, Type b, const MatrixView &c, Value count,
                          bool accumulate) const {
   Value fresh = e.integer(e.b.getI1Type(), accumulate ? 0 : 1);
   callFunction(e, rootFunction(e, {true, a, b, storageType(c.element)}),
-               {context_, memory_, count, c.data, c.rowStride, m, columns_, fresh});
+               {context_, memory_, count, c.data, c.rowStride, rows_, columns_, fresh});
 }
 
 } // namespace ptl::cpu

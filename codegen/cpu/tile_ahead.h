@@ -1,7 +1,8 @@
 // Tiles and rows are fetched from memory while others are computed.
 //
 // A tile that is gone through several times, as the rows of a softmax, is read from memory by the first pass alone, while the passes
-// behind it only compute. So those of them that compute much ask for the elements of the tile that is next, which the first pass then finds in a cache.
+// behind it only compute. So those of them that compute much, or all where vectors are wide, ask for the elements of the tile that is
+// next, which the first pass then finds in a cache.
 #pragma once
 
 #include "codegen/cpu/lowering.h"

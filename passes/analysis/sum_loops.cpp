@@ -79,15 +79,26 @@ bool SumLoops::isPart(Value operand, llvm::SmallVectorImpl<Value> &arrays) const
          isPart(transpose->getOperand(0), arrays);
 }
 
-Value SumLoops::linesOfRight() const {
-  Value right = product->getOperand(1);
-  auto reshape = right.getDefiningOp<ReshapeOp>();
-  if (!reshape || isFromOutside(right))
+/// What a matrix of the body was before axes were put together, where it has one axis more and `isSame` of its extents and the matrix's.
+static Value
+linesOf(const SumLoops &sum, Value matrix,
+        llvm::function_ref<bool(llvm::ArrayRef<Extent>, llvm::ArrayRef<Extent>)> isSame) {
+  auto reshape = matrix.getDefiningOp<ReshapeOp>();
+  if (!reshape || sum.isFromOutside(matrix))
     return {};
-  llvm::ArrayRef<Extent> from = extentsOf(reshape->getOperand(0).getType()),
-                         to = extentsOf(right.getType());
-  return from.size() == 3 && to.size() == 2 && from.front() == to.front() ? reshape->getOperand(0)
-                                                                          : Value();
+  Value lines = reshape->getOperand(0);
+  llvm::ArrayRef<Extent> from = extentsOf(lines.getType()), to = extentsOf(matrix.getType());
+  return from.size() == 3 && to.size() == 2 && isSame(from, to) ? lines : Value();
+}
+
+Value SumLoops::linesOfLeft() const {
+  return linesOf(*this, product->getOperand(0),
+                 [](auto from, auto to) { return from.back() == to.back(); });
+}
+
+Value SumLoops::linesOfRight() const {
+  return linesOf(*this, product->getOperand(1),
+                 [](auto from, auto to) { return from.front() == to.front(); });
 }
 
 Value SumLoops::lengthBefore(OpBuilder &builder, Value value, int64_t axis) const {

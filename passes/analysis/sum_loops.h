@@ -30,7 +30,9 @@ struct SumLoops {
   /// Whether a round computes nothing for an operand, which is a part of an array from before the loops, or read from memory that they
   /// do not write. Such arrays are added to `arrays`.
   bool isPart(mlir::Value operand, llvm::SmallVectorImpl<mlir::Value> &arrays) const;
-  /// The right operand before its last two axes were put together, if it is such a matrix of an array of three axes; else null.
+  /// The left operand before its first two axes were put together, and the right one before its last two were, if it is such a matrix of
+  /// an array of three axes; else null.
+  mlir::Value linesOfLeft() const;
   mlir::Value linesOfRight() const;
   /// The length of an axis of what the rounds compute as a value from before the loops; null if there is none. The builder may be moved.
   mlir::Value lengthBefore(mlir::OpBuilder &builder, mlir::Value value, int64_t axis) const;

@@ -2,8 +2,10 @@
 
 #include "ir/dialect/ptl_dialect.h"
 #include "passes/analysis/lengths.h"
+#include "passes/analysis/op_kinds.h"
 #include "passes/transform/groups/group_schedule.h"
 #include "passes/transform/groups/root_storage.h"
+#include "passes/transform/whole_storage.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -132,19 +134,194 @@ void PartStores::finish() {
 // More would be much code for little.
 static constexpr unsigned kMostParts = 16;
 
-void storeParts(func::FuncOp function) {
+/// What a schedule speaks of stays one value.
+static bool isScheduled(Operation *op) {
+  return attrs::tile.of(op) || attrs::split.isOn(op) || attrs::fuse.of(op) || attrs::item.of(op);
+}
+
+/// Whether all that becomes of a value are operands of products, which have to stand in memory whole.
+static bool isForProducts(Value value) {
+  return !value.use_empty() && llvm::all_of(value.getUsers(), [&](Operation *user) {
+    if (user->getBlock() != value.getParentBlock())
+      return false;
+    bool looksThrough = isView(user) || isa<ReshapeOp>(user);
+    return looksThrough ? isForProducts(user->getResult(0)) : isa<MatmulOp, DimOp>(user);
+  });
+}
+
+/// Whether all parts are computed: what is only there already is copied with its neighbours.
+static bool isComputed(ConcatOp op) {
+  return llvm::all_of(op.getXs(), [&](Value part) {
+    Value inner = withoutAxis(part, static_cast<int64_t>(op.getAxis()));
+    Operation *made = (inner ? inner : part).getDefiningOp();
+    return made && isTiled(made);
+  });
+}
+
+/// Parts of parts along the same axis are parts.
+static ConcatOp withPartsOfParts(ConcatOp op) {
+  llvm::SmallVector<Value> parts;
+  llvm::SmallVector<Operation *> joined;
+  for (Value part : op.getXs()) {
+    auto inner = part.getDefiningOp<ConcatOp>();
+    if (!inner || inner.getAxis() != op.getAxis() || !part.hasOneUse() || isScheduled(inner)) {
+      parts.push_back(part);
+      continue;
+    }
+    inner = withPartsOfParts(inner);
+    parts.append(inner.getXs().begin(), inner.getXs().end());
+    joined.push_back(inner);
+  }
+  if (joined.empty() || parts.size() > kMostParts)
+    return op;
+  OpBuilder builder(op);
+  auto flat = builder.create<ConcatOp>(op.getLoc(), op.getType(), parts, op.getAxis());
+  takeMarks(flat.getOperation(), op.getOperation());
+  op.replaceAllUsesWith(flat.getResult());
+  op.erase();
+  for (Operation *inner : joined)
+    inner->erase();
+  return flat;
+}
+
+namespace {
+
+/// Storage for what is put together for products, which is there before the first of its parts is made, so that each is stored where it
+/// is made and shares the grid of its neighbours.
+class EarlyStorage {
+public:
+  explicit EarlyStorage(ConcatOp op) : op_(op), axis_(static_cast<int64_t>(op.getAxis())) {
+    first_ = op;
+    for (Value part : op.getXs())
+      if (Operation *made = madeBy(part); made && made->isBeforeInBlock(first_))
+        first_ = made;
+  }
+
+  /// False, with nothing changed, where lengths are not known that early.
+  bool take();
+
+private:
+  /// What makes a part in the block.
+  Operation *madeBy(Value part) const {
+    Operation *made = part.getDefiningOp();
+    return made && made->getBlock() == op_->getBlock() ? made : nullptr;
+  }
+  bool isEarly(Value length) const {
+    Operation *made = length.getDefiningOp();
+    return !made || made->getBlock() != op_->getBlock() || made->isBeforeInBlock(first_);
+  }
+
+  ConcatOp op_;
+  int64_t axis_;
+  Operation *first_; ///< the storage is made in front of it
+};
+
+} // namespace
+
+bool EarlyStorage::take() {
+  auto type = cast<ArrayType>(op_.getType());
+  // Other lengths that are not the same by their names are compared later than parts are made.
+  auto isCounted = [&](Value part) {
+    llvm::SmallVector<Extent> extents(extentsOf(part.getType())), all(type.getExtents());
+    bool isConstant = extents[axis_].isConstant();
+    extents[axis_] = all[axis_];
+    return isConstant && extents == all;
+  };
+  if (!llvm::all_of(op_.getXs(), isCounted))
+    return false;
+  OpBuilder builder(first_);
+  llvm::SmallVector<Value> lengths(static_cast<size_t>(type.getRank())), named;
+  for (auto [axis, length] : llvm::enumerate(lengths)) {
+    const Extent &extent = type.getExtents()[axis];
+    if (extent.isConstant())
+      continue;
+    length = findLength(op_.getXs().front(), static_cast<int64_t>(axis));
+    if (!length || !isEarly(length))
+      return false;
+    named.push_back(length);
+  }
+  Location loc = op_.getLoc();
+  auto constant = [&](int64_t value) {
+    return builder.create<arith::ConstantIndexOp>(loc, value).getResult();
+  };
+  for (auto [axis, length] : llvm::enumerate(lengths))
+    if (!length)
+      length = constant(type.getExtents()[axis].length);
+  Value ref = allocateStorage(builder, loc, type, named);
+  int64_t begin = 0;
+  for (Value part : op_.getXs()) {
+    builder.setInsertionPoint(first_);
+    int64_t count = extentsOf(part.getType())[axis_].length;
+    llvm::SmallVector<Value> offsets(lengths.size(), constant(0)), box(lengths);
+    offsets[axis_] = constant(begin);
+    box[axis_] = constant(count);
+    begin += count;
+    llvm::SmallVector<int64_t> dropped;
+    if (Operation *made = madeBy(part))
+      builder.setInsertionPointAfter(made);
+    if (Value inner = withoutAxis(part, axis_)) {
+      part = inner;
+      dropped.push_back(axis_);
+    }
+    builder.create<StoreOp>(loc, part, ref, offsets, box, ValueRange(), Value(),
+                            builder.getDenseI64ArrayAttr(dropped), IntegerAttr(), StringAttr());
+  }
+  builder.setInsertionPoint(op_);
+  op_.replaceAllUsesWith(loadWhole(builder, loc, ref, type));
+  eraseUnused(op_);
+  return true;
+}
+
+/// Gives what is put together for products storage of its own, which it would get anyway, so that its parts are computed there.
+static void storeForProducts(ConcatOp op) {
+  if (!isForProducts(op.getResult()) || !isComputed(op) || isScheduled(op) ||
+      EarlyStorage(op).take())
+    return;
+  OpBuilder builder(op);
+  auto type = cast<ArrayType>(op.getType());
+  auto along = static_cast<int64_t>(op.getAxis());
+  llvm::SmallVector<Value> named;
+  for (int64_t axis = 0; axis < type.getRank(); ++axis) {
+    if (type.getExtents()[static_cast<size_t>(axis)].isConstant())
+      continue;
+    Value length;
+    for (Value part : op.getXs().take_front(axis == along ? op.getXs().size() : 1)) {
+      Value own = lengthOf(builder, part, axis);
+      length = length ? builder.createOrFold<arith::AddIOp>(op.getLoc(), length, own) : own;
+    }
+    named.push_back(length);
+  }
+  builder.setInsertionPointAfter(op);
+  Value ref = allocateStorage(builder, op.getLoc(), type, named), whole = op.getResult();
+  StoreOp store = storeWhole(builder, op.getLoc(), whole, ref);
+  Value load = loadWhole(builder, op.getLoc(), ref, type);
+  whole.replaceAllUsesExcept(load, store);
+}
+
+/// Arrays outside of grids that are put together of a few parts.
+template <class... Ops> static llvm::SmallVector<Operation *> wholesIn(func::FuncOp function) {
   llvm::SmallVector<Operation *> wholes;
   function.walk([&](Operation *op) {
-    if (isa<ConcatOp, InterleaveOp>(op) && op->getNumOperands() <= kMostParts &&
+    if (isa<Ops...>(op) && op->getNumOperands() <= kMostParts && !isScheduled(op) &&
         !op->getParentOfType<ParallelOp>())
       wholes.push_back(op);
   });
-  for (Operation *whole : wholes) {
+  return wholes;
+}
+
+void storeParts(func::FuncOp function) {
+  // The last ones have the others as parts.
+  llvm::SmallVector<Operation *> nested = wholesIn<ConcatOp>(function);
+  auto isPart = [](Operation *op) {
+    auto outer = op->hasOneUse() ? dyn_cast<ConcatOp>(*op->getUsers().begin()) : ConcatOp();
+    return outer && outer.getAxis() == cast<ConcatOp>(op).getAxis();
+  };
+  llvm::erase_if(nested, isPart);
+  for (Operation *op : nested)
+    storeForProducts(withPartsOfParts(cast<ConcatOp>(op)));
+  for (Operation *whole : wholesIn<ConcatOp, InterleaveOp>(function)) {
     StoreOp into = onlyStore(whole);
-    // What a schedule speaks of stays one value.
-    bool isScheduled = attrs::tile.of(whole) || attrs::split.isOn(whole) || attrs::fuse.of(whole) ||
-                       attrs::item.of(whole);
-    if (!into || isScheduled)
+    if (!into)
       continue;
     PartStores stores(whole, into);
     if (auto concat = dyn_cast<ConcatOp>(whole))

@@ -18,6 +18,9 @@ namespace ptl::ir {
 /// Where columns are lines of an image, a tile has as many rows of the sum, and lines with about as many columns: what is packed of them
 /// serves all rows, and stays in a second cache.
 static constexpr int64_t kRowsOfLines = 128, kColumnsOfLines = 256;
+/// Where rows are lines of an image, a tile has lines with about as many rows, since what it has of the right operand is packed for each
+/// tile, and few columns, so that small images are several tiles, too.
+static constexpr int64_t kRowsInLines = 448, kColumnsBesideLines = 64;
 
 namespace {
 /// A part of an axis of the sum, or of the lines that its columns are.
@@ -40,7 +43,9 @@ private:
     return Extent::named(b_.getStringAttr("s" + std::to_string(number_) + "." + axis), capacity);
   }
   Part part(Value position, Value whole, Value step, const Extent &extent);
-  Value linesAtATime();
+  Value linesAtATime(int64_t most);
+  Part linesOf(Value position, Value step, const char *axis);
+  Value reshaped(Value lines, Operation *like, int64_t axis, const Part &part);
   ParallelOp openTiles();
   Value matrixOf(Value value);
   Value startOfTile();
@@ -53,7 +58,9 @@ private:
   unsigned number_;
   OpBuilder b_;
   Location loc_;
-  Value lines_; ///< the right operand as lines; null if its columns are even
+  Value
+      rowLines_; ///< the left operand as lines; null if its rows are even, or if the columns of the right one are not
+  Value lines_;  ///< the right operand as lines; null if its columns are even
   /// Of the axes of the sum in front of its matrices: how long they are, and where a tile stands.
   llvm::SmallVector<Value> leading_, position_;
   Value rows_, columns_; ///< of the sum
@@ -80,11 +87,14 @@ bool SumTiles::match() {
     return false;
   llvm::SmallVector<Value> arrays;
   lines_ = sum_.linesOfRight();
-  if (!sum_.isPart(left, arrays) || !sum_.isPart(lines_ ? lines_ : right, arrays))
+  rowLines_ = lines_ ? Value() : sum_.linesOfLeft();
+  if (!sum_.isPart(rowLines_ ? rowLines_ : left, arrays) ||
+      !sum_.isPart(lines_ ? lines_ : right, arrays))
     return false;
-  if (lines_) {
-    lineCount_ = sum_.lengthBefore(b_, lines_, 1);
-    lineLength_ = sum_.lengthBefore(b_, lines_, 2);
+  if (Value lines = lines_ ? lines_ : rowLines_) {
+    int64_t axis = lines_ ? 1 : 0;
+    lineCount_ = sum_.lengthBefore(b_, lines, axis);
+    lineLength_ = sum_.lengthBefore(b_, lines, axis + 1);
     if (!lineCount_ || !lineLength_)
       return false;
   }
@@ -97,31 +107,34 @@ Part SumTiles::part(Value position, Value whole, Value step, const Extent &exten
   return {position, b_.createOrFold<arith::MinSIOp>(loc_, rest, step), extent};
 }
 
-Value SumTiles::linesAtATime() {
+Value SumTiles::linesAtATime(int64_t most) {
   Value length = b_.createOrFold<arith::MaxSIOp>(loc_, lineLength_, constant(1));
-  Value lines = b_.createOrFold<arith::DivUIOp>(loc_, constant(kColumnsOfLines), length);
+  Value lines = b_.createOrFold<arith::DivUIOp>(loc_, constant(most), length);
   return b_.createOrFold<arith::MaxSIOp>(loc_, lines, constant(1));
+}
+
+/// The lines of a tile, and the part of the sum's axis that they are.
+Part SumTiles::linesOf(Value position, Value step, const char *axis) {
+  line_ = part(position, lineCount_, step, named("lines"));
+  return {b_.createOrFold<arith::MulIOp>(loc_, position, lineLength_),
+          b_.createOrFold<arith::MulIOp>(loc_, line_.length, lineLength_), named(axis)};
 }
 
 ParallelOp SumTiles::openTiles() {
   int64_t rows = lines_ ? kRowsOfLines : sizes_.productM;
-  Value rowStep = constant(rows), step = lines_ ? linesAtATime() : constant(sizes_.productN);
-  Value along = lines_ ? lineCount_ : columns_;
+  Value rowStep = rowLines_ ? linesAtATime(kRowsInLines) : constant(rows);
+  int64_t columns = rowLines_ ? kColumnsBesideLines : sizes_.productN;
+  Value step = lines_ ? linesAtATime(kColumnsOfLines) : constant(columns);
   llvm::SmallVector<Value> upper(leading_), steps(leading_.size(), constant(1));
-  upper.append({rows_, along});
+  upper.append({rowLines_ ? lineCount_ : rows_, lines_ ? lineCount_ : columns_});
   steps.append({rowStep, step});
   ParallelOp grid = openGrid(b_, loc_, upper, steps, block::withoutName(loc_));
   auto arguments = grid.getBody().getArguments();
   position_.assign(arguments.begin(), arguments.end() - 2);
-  row_ = part(arguments[leading_.size()], rows_, rowStep, named("0", rows));
-  Value position = arguments.back();
-  if (!lines_) {
-    column_ = part(position, columns_, step, named("1", sizes_.productN));
-    return grid;
-  }
-  line_ = part(position, lineCount_, step, named("lines"));
-  column_ = {b_.createOrFold<arith::MulIOp>(loc_, position, lineLength_),
-             b_.createOrFold<arith::MulIOp>(loc_, line_.length, lineLength_), named("1")};
+  Value first = arguments[leading_.size()], position = arguments.back();
+  row_ = rowLines_ ? linesOf(first, rowStep, "0") : part(first, rows_, rowStep, named("0", rows));
+  column_ =
+      lines_ ? linesOf(position, step, "1") : part(position, columns_, step, named("1", columns));
   return grid;
 }
 
@@ -160,7 +173,28 @@ Value SumTiles::startOfTile() {
   return cutAlong(b_, rows, 1, column_.position, column_.length, column_.extent);
 }
 
+/// Lines of a tile as a matrix, of the type of an operand but for the axis that they are put together to.
+Value SumTiles::reshaped(Value lines, Operation *like, int64_t axis, const Part &part) {
+  Type type = withExtent(like->getResult(0).getType(), axis, part.extent);
+  OperationState state(loc_, ReshapeOp::getOperationName());
+  state.addOperands(lines);
+  for (int64_t each = 0; each < 2; ++each) {
+    const Extent &extent = extentsOf(type)[static_cast<size_t>(each)];
+    if (each == axis)
+      state.addOperands(part.length);
+    else if (!extent.isConstant())
+      state.addOperands(lengthOf(b_, lines, each == 0 ? 0 : 2));
+  }
+  state.addTypes(type);
+  return b_.create(state)->getResult(0);
+}
+
 Value SumTiles::leftOfTile(IRMapping &map) {
+  if (rowLines_) {
+    Value lines =
+        cutAlong(b_, map.lookupOrDefault(rowLines_), 0, line_.position, line_.length, line_.extent);
+    return reshaped(lines, sum_.product->getOperand(0).getDefiningOp(), 0, row_);
+  }
   Value left = matrixOf(map.lookupOrDefault(sum_.product->getOperand(0)));
   return cutAlong(b_, left, 0, row_.position, row_.length, row_.extent);
 }
@@ -171,14 +205,7 @@ Value SumTiles::rightOfTile(IRMapping &map) {
                     column_.position, column_.length, column_.extent);
   Value lines =
       cutAlong(b_, map.lookupOrDefault(lines_), 1, line_.position, line_.length, line_.extent);
-  Type type = withExtent(sum_.product->getOperand(1).getType(), 1, column_.extent);
-  OperationState state(loc_, ReshapeOp::getOperationName());
-  state.addOperands(lines);
-  if (!extentsOf(type).front().isConstant())
-    state.addOperands(lengthOf(b_, lines, 0));
-  state.addOperands(column_.length);
-  state.addTypes(type);
-  return b_.create(state)->getResult(0);
+  return reshaped(lines, sum_.product->getOperand(1).getDefiningOp(), 1, column_);
 }
 
 /// The loop once more, for the tile.
@@ -198,7 +225,8 @@ Value SumTiles::loop(size_t depth, Value start, IRMapping &map) {
       map.map(op.getResult(0), cloneWith(b_, &op, {left, rightOfTile(map)}, start.getType()));
     } else if (&op == sum_.add) {
       next = cloneWith(b_, &op, {carried, map.lookup(sum_.product->getResult(0))}, start.getType());
-    } else if (&op != sum_.cast && (op.getResult(0) != sum_.product->getOperand(1) || !lines_)) {
+    } else if (&op != sum_.cast && (op.getResult(0) != sum_.product->getOperand(1) || !lines_) &&
+               (op.getResult(0) != sum_.product->getOperand(0) || !rowLines_)) {
       b_.clone(op, map);
     }
   }

@@ -18,15 +18,15 @@ static int64_t elementBytes(Value array) {
 }
 
 /// Elements that a tile may have along the axes that `map` cuts, so that its part of the value has about the wanted number of bytes.
-Value PartitionEmitter::budgetOf(Value value, const AxisMap &map) {
+Value PartitionEmitter::budgetOf(Value value, const AxisMap &map, int64_t bytes) {
   // Axes that are whole in each tile take their part of the budget first.
   Value whole = constant(1);
   for (size_t i = 0; i < map.size(); ++i)
     if (map[i] == kWhole)
       whole =
           b_.createOrFold<arith::MulIOp>(loc_, whole, lengthOf(b_, value, static_cast<int64_t>(i)));
-  return atLeastOne(b_.createOrFold<arith::DivUIOp>(
-      loc_, constant(sizes_.bytes / elementBytes(value)), atLeastOne(whole)));
+  return atLeastOne(b_.createOrFold<arith::DivUIOp>(loc_, constant(bytes / elementBytes(value)),
+                                                    atLeastOne(whole)));
 }
 
 /// Whether a tile has an axis of the value whole that may be longer than 1.
@@ -46,8 +46,11 @@ Value PartitionEmitter::tileBudget() {
   bool reduces = (record && record->opClass == OpClass::Reduction) || isa<TopkOp>(root);
   Value widest = reduces ? root->getOperand(0) : root->getResult(0);
   AxisMap map = reduces ? group_->operandMap(root, 0) : group_->mapOf(root);
-  Value budget = budgetOf(widest, map);
-  if (hasWholeAxis(widest, map))
+  bool isWhole = hasWholeAxis(widest, map),
+       isReadAgain = isWhole && !reduces && llvm::any_of(group_->members(), isReduction);
+  // Rows that several passes read stay in half of a first cache, beside those that come next.
+  Value budget = budgetOf(widest, map, isReadAgain ? sizes_.bytes / 2 : sizes_.bytes);
+  if (isWhole)
     return budget;
   // What is computed from folded rows says nothing of how long these are.
   llvm::SmallVector<llvm::ArrayRef<Extent>> seen;
@@ -61,7 +64,7 @@ Value PartitionEmitter::tileBudget() {
     // Elements as large as those of the result leave room for as many of them at most.
     bool decides = seen.empty() && elementBytes(folded) >= elementBytes(widest);
     seen.push_back(extents);
-    Value own = budgetOf(folded, group_->operandMap(member, 0));
+    Value own = budgetOf(folded, group_->operandMap(member, 0), sizes_.bytes);
     budget = decides ? own : b_.createOrFold<arith::MinSIOp>(loc_, budget, own);
   }
   return budget;

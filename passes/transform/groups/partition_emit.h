@@ -21,7 +21,7 @@ private:
   void emitCode(llvm::ArrayRef<RootStores> stores) override;
   void emitGroup(llvm::ArrayRef<StoreOp> into) override;
 
-  mlir::Value budgetOf(mlir::Value value, const AxisMap &map);
+  mlir::Value budgetOf(mlir::Value value, const AxisMap &map, int64_t bytes);
   mlir::Value tileBudget();
   mlir::Value atLeastOne(mlir::Value value);
   mlir::Value tileOf(mlir::Value value, const AxisMap &map);

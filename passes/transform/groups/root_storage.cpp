@@ -46,12 +46,12 @@ StoreOp onlyStore(Value result, TakesTiles takes) {
   return store;
 }
 
-/// Whether an operation of the block only computes scalars from what is there at the beginning of a part of the block, so that it may as
-/// well stand there.
+/// Whether an operation of the block only computes scalars from what is there at the beginning of a part of the block, or storage as
+/// long as such, so that it may as well stand there.
 static bool mayMoveUp(Operation *op, llvm::function_ref<bool(Operation *)> isBetween) {
   if (!isBetween(op))
     return true;
-  return isPure(op) && op->getNumRegions() == 0 &&
+  return (isPure(op) || isa<AllocOp>(op)) && op->getNumRegions() == 0 &&
          llvm::none_of(op->getResultTypes(), [](Type type) { return isa<ArrayType>(type); }) &&
          llvm::all_of(op->getOperands(), [&](Value operand) {
            Operation *made = operand.getDefiningOp();
