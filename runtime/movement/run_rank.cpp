@@ -6,7 +6,6 @@
 #include <cstring>
 #include <deque>
 #include <memory>
-#include <set>
 #include <vector>
 
 namespace ptl::movement {
@@ -68,7 +67,7 @@ public:
         return waits->peer;
       steps = steps.subspan(message + sums);
     }
-    for (uint32_t peer : posted_)
+    for (uint32_t peer : sentTo_)
       if (!port_.settle(peer))
         return peer;
     return std::nullopt;
@@ -152,14 +151,16 @@ private:
   void send(Steps message) {
     size_t size = sizeOf(message);
     uint32_t peer = message.front().peer;
+    if (std::ranges::find(sentTo_, peer) == sentTo_.end())
+      sentTo_.push_back(peer);
+    if (message.size() == 1 && size < kLeastPosted)
+      return sendSmall(reading(message.front()), peer, size);
     std::vector<Reading> pieces;
     for (const Step &step : message)
       pieces.push_back(reading(step));
     bool isOneRun = pieces.size() == 1 && pieces.front().isOneRun();
     if (size < kLeastPosted)
-      return port_.send(peer, isOneRun ? std::span(pieces.front().at(), size)
-                                       : packed(pieces, room(size)));
-    posted_.insert(peer);
+      return port_.send(peer, packed(pieces, room(size)));
     if (!std::ranges::all_of(message, [&](const Step &step) { return stays(step); })) {
       held_.push_back(std::make_unique_for_overwrite<uint8_t[]>(size));
       return port_.post(peer, packed(pieces, {held_.back().get(), size}));
@@ -170,6 +171,18 @@ private:
         given_.emplace_back([pieces = std::move(pieces), piece = size_t(0)](
                                 std::span<uint8_t> to) mutable { pack(pieces, piece, to); });
     port_.postBy(peer, size, give);
+  }
+
+  void sendSmall(Reading piece, uint32_t peer, size_t size) {
+    if (piece.isOneRun())
+      return port_.send(peer, {piece.at(), size});
+    std::span<uint8_t> to = room(size);
+    uint8_t *at = to.data();
+    piece.next(size, [&](const uint8_t *from, size_t count) {
+      std::memcpy(at, from, count);
+      at += count;
+    });
+    port_.send(peer, to);
   }
 
   static void pack(std::vector<Reading> &pieces, size_t &piece, std::span<uint8_t> room) {
@@ -291,7 +304,7 @@ private:
   std::vector<uint8_t> message_;
   std::vector<std::unique_ptr<uint8_t[]>> held_; ///< what was posted from copies
   std::deque<GiveBytes> given_;                  ///< what writes messages that were posted
-  std::set<uint32_t> posted_;                    ///< to whom
+  std::vector<uint32_t> sentTo_;
 };
 
 } // namespace

@@ -24,7 +24,8 @@ public:
   /// The same of bytes that do not lie one behind the other: `give`, which stays until `settle` returns
   /// true, writes them where there is room for them.
   virtual void postBy(uint32_t rank, size_t size, const GiveBytes &give);
-  /// Waits until everything that was posted to the rank has been sent; false when the time is over.
+  /// Waits until everything that was posted to the rank has been sent, and other messages need nothing more from this
+  /// one; false when the time is over.
   virtual bool settle(uint32_t) { return true; }
   /// Waits for the next message of the rank; false when the time is over.
   virtual bool receive(uint32_t rank, std::span<uint8_t> bytes) = 0;

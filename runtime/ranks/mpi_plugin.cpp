@@ -47,10 +47,13 @@ constexpr size_t kStaged = 128 << 10;
 /// cache.
 constexpr size_t kPiece = 32 << 10;
 
-/// Those of the ranks of this machine; null if they share nothing.
+/// That of this rank; null if the ranks of this machine share nothing.
 Doorbell *ownBell = nullptr;
+/// Whether each rank of the machine may have a core of its own.
+bool haveCores = false;
 
-/// What a rank does between two looks at what it waits for. It sleeps when nothing has come for a while: until
+/// What a rank does between two looks at what it waits for. At first it gives way only if there are more ranks than
+/// cores: it would wait for all of what other programs do meanwhile. It sleeps when nothing has come for a while: until
 /// another rank of the machine wakes it, or, if it waits for other machines, longer and longer up to a
 /// millisecond. Sleeping at once would take longer than most messages do.
 class Patience {
@@ -61,14 +64,19 @@ public:
   /// False when the seconds are over; they have no end if they are less than 0. `isWoken`: what comes from other ranks
   /// rings the bell of this one.
   bool wait(bool isWoken) {
-    if (++looks_ <= kLooks) {
+    if (++looks_ <= kLooks && !haveCores) {
       ::sched_yield();
       return true;
     }
     auto now = Clock::now();
-    if (looks_ == kLooks + 1)
+    if (!hasBegun_)
       begin_ = now;
+    hasBegun_ = true;
     double waited = std::chrono::duration<double>(now - begin_).count();
+    if (haveCores && waited < kAwake) {
+      rest();
+      return true;
+    }
     if (isWoken)
       sleepUntilWoken();
     else if (waited < kAwake)
@@ -81,11 +89,20 @@ public:
   /// Something has come.
   void startAgain() {
     looks_ = 0;
+    hasBegun_ = false;
     if (std::exchange(listens_, false))
       ownBell->ignore();
   }
 
 private:
+  static void rest() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+  }
+
   /// Listens first: what happens before the next look is seen then, and what happens later wakes.
   void sleepUntilWoken() {
     if (listens_)
@@ -100,7 +117,7 @@ private:
   double seconds_;
   int looks_ = 0, sleep_ = 0;
   uint32_t heard_ = 0;
-  bool listens_ = false;
+  bool listens_ = false, hasBegun_ = false;
   Clock::time_point begin_;
 };
 
@@ -296,6 +313,12 @@ void beginByRing(Neighbour &neighbour, Message message, bool stays) {
   ++queuedMessages;
 }
 
+size_t coresOfProcess() {
+  cpu_set_t cores;
+  return ::sched_getaffinity(0, sizeof cores, &cores) == 0 ? static_cast<size_t>(CPU_COUNT(&cores))
+                                                           : 1;
+}
+
 /// Reads memory of another rank; whether it is there.
 bool fetch(pid_t process, uintptr_t from, void *to, size_t size) {
   iovec here{to, size}, there{reinterpret_cast<void *>(from), size};
@@ -372,6 +395,7 @@ void shareMemory(int32_t rank, int32_t count) {
   }
   tryFetching(here, ranks);
   partSize = std::min(kMostParts, kAllParts / all) / 2;
+  haveCores = all <= coresOfProcess();
   ringCapacity = capacity;
   ownBell = reinterpret_cast<Doorbell *>(memory);
 }
@@ -413,18 +437,18 @@ void postTo(int32_t peer, size_t size, PtlMoveBytes give, void *message) {
   beginByMpi(peer, from, size, std::move(copy));
 }
 
-/// Whether bytes of this rank are still needed by a rank of the machine.
+/// Whether a rank of the machine has all that it was sent, or it is in its ring: what is in the queue goes only while this
+/// rank waits for something.
 bool hasLeft(const Neighbour &neighbour) {
-  auto isPosted = [](const Message &queued) { return !queued.copy; };
-  return std::ranges::none_of(neighbour.queued, isPosted) &&
+  return neighbour.queued.empty() &&
          (neighbour.lent == 0 || neighbour.to.fetched() == neighbour.lent);
 }
 
 int settle(int32_t peer, double seconds) {
-  auto isPosted = [peer](const Sending &sending) { return sending.peer == peer && !sending.bytes; };
+  auto isToPeer = [peer](const Sending &sending) { return sending.peer == peer; };
   for (Patience patience(seconds);;) {
     bool isMoving = goOn();
-    if (hasLeft(neighbours[static_cast<size_t>(peer)]) && std::ranges::none_of(underway, isPosted))
+    if (hasLeft(neighbours[static_cast<size_t>(peer)]) && std::ranges::none_of(underway, isToPeer))
       return 0;
     if (isMoving)
       patience.startAgain();
@@ -527,7 +551,7 @@ int finishAll(double seconds) {
   bool isEntered = false;
   for (Patience patience(seconds);;) {
     goOn();
-    if (underway.empty() && std::ranges::all_of(neighbours, hasLeft) && queuedMessages == 0 &&
+    if (underway.empty() && std::ranges::all_of(neighbours, hasLeft) &&
         !std::exchange(isEntered, true))
       MPI_Ibarrier(MPI_COMM_WORLD, &barrier);
     int isDone = 0;

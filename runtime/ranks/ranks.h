@@ -22,7 +22,8 @@ typedef struct PtlRanks {
   /// Sends bytes without a copy: `give` writes them where there is room for them, now and later. `message` and the
   /// bytes stay unchanged until `settle` has returned 0 for `peer`. Without `give`, `message` are the bytes.
   void (*post)(int32_t peer, size_t size, PtlMoveBytes give, void *message);
-  /// Waits until everything that was posted to `peer` has been sent. Returns 1 when the time is over, else 0.
+  /// Waits until everything that was posted to `peer` has been sent, and what was sent before goes on without calls of
+  /// these functions. Returns 1 when the time is over, else 0.
   int (*settle)(int32_t peer, double seconds);
   /// Receives the next message of `peer`, which `take` reads piece by piece. Without `take`, `message` is where the
   /// bytes belong. Returns 1 when the time is over, else 0.
