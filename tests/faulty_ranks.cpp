@@ -42,9 +42,9 @@ void sendTo(int32_t peer, const void *bytes, size_t size) {
     ranks->send(peer, bytes, size);
 }
 
-void postTo(int32_t peer, const void *bytes, size_t size) {
+void postTo(int32_t peer, size_t size, PtlMoveBytes give, void *message) {
   if (!reach("send", sent))
-    ranks->post(peer, bytes, size);
+    ranks->post(peer, size, give, message);
 }
 
 int settle(int32_t peer, double seconds) {
@@ -53,10 +53,10 @@ int settle(int32_t peer, double seconds) {
   return ranks->settle(peer, seconds);
 }
 
-int receiveFrom(int32_t peer, void *bytes, size_t size, double seconds) {
+int receiveFrom(int32_t peer, size_t size, PtlMoveBytes take, void *message, double seconds) {
   static int times = 0;
   reach("receive", times);
-  return ranks->receive(peer, bytes, size, seconds);
+  return ranks->receive(peer, size, take, message, seconds);
 }
 
 int finishAll(double seconds) {

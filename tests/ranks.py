@@ -16,6 +16,14 @@ QUOTIENT = """pub program quotient[N](a: i32[N] over chip by N, b: i32[N] over c
     y = a / b
 }
 """
+MOVED = """pub program moved[R, C](x: f32[R, C] over chip by C, z: f32[R, C] partial(+) over chip)
+    -> (a: f32[R, C], b: f32[R, C] over chip by R, c: f32[R, C], d: f32[R, C] over chip by C) at host {
+    a = all_gather(x, over: chip)
+    b = all_to_all(x, over: chip, by: R)
+    c = all_reduce(z, over: chip)
+    d = reduce_scatter(z, over: chip, by: C)
+}
+"""
 MPIRUN = ["mpirun", "--oversubscribe", *(["--allow-run-as-root"] if os.geteuid() == 0 else [])]
 
 
@@ -48,6 +56,18 @@ def agrees_with_numpy(tools, folder):
         for name, array in zip(("up1", "down1"), expected):
             expect(np.array_equal(np.load(folder / f"{name}.npy"), array), shape, name)
             os.remove(folder / f"{name}.npy")
+
+
+def moves_large_arrays(tools, folder):
+    """Messages of 160 to 480 KB, which do not go through rings, in one run and in many; those of five parts do."""
+    (folder / "moved.ptl").write_text(MOVED)
+    arrays = numbers(folder, x=(599, 601), z=(599, 601))
+    for count in (3, 5):
+        done = tools.run("run", "moved.ptl", "--entry", "moved", "--shape", f"chip={count}", *arguments(arrays),
+                         *(word for name in "abcd" for word in ("-o", f"{name}={name}.npy")), cwd=folder)
+        expect(done.code == 0, count, done)
+        for name, of in zip("abcd", "xxzz"):
+            expect(np.array_equal(np.load(folder / f"{name}.npy"), arrays[of]), count, name)
 
 
 def mpirun_by_hand(tools, folder):
@@ -104,4 +124,4 @@ def run_tests(kind, build, tests, at_once=None):
 
 
 if __name__ == "__main__":
-    sys.exit(run_tests("ranks", pathlib.Path(sys.argv[1]), [agrees_with_numpy, mpirun_by_hand, printed_once, one_stops, no_standard_input]))
+    sys.exit(run_tests("ranks", pathlib.Path(sys.argv[1]), [agrees_with_numpy, moves_large_arrays, mpirun_by_hand, printed_once, one_stops, no_standard_input]))

@@ -1,7 +1,8 @@
 // Movements as PTL's lists of steps beside MPI's own collectives, on the same ranks in the same run:
-// `mpirun -n 4 ptl_ranks_bench libptl-mpi.so [ROUNDS [all]]`. Prints medians of what the slowest rank takes, in
-// microseconds; both must give the same values. With `all` there is a row for each algorithm, and not only for
-// the one that ranks choose.
+// `mpirun -n 4 ptl_ranks_bench libptl-mpi.so [ROUNDS [all|chosen [MOVEMENT]]]`. Prints medians of what the slowest rank takes, in
+// microseconds, and their ratio; both take turns, and must give the same values. Arrays begin as large pages do, or have
+// small ones if SMALL_PAGES is in the environment. With `all` there is a row for each
+// algorithm, and not only for the one that ranks choose.
 #include "runtime/movement/run_rank.h"
 #include "runtime/ranks/ranks.h"
 
@@ -10,7 +11,9 @@
 #include <cstdlib>
 #include <dlfcn.h>
 #include <functional>
+#include <map>
 #include <mpi.h>
+#include <string>
 #include <sys/mman.h>
 #include <vector>
 
@@ -28,21 +31,29 @@ template <typename T> struct LargePages {
   T *allocate(std::size_t count) {
     // Not at the same place of their pages: reads would wait for writes of other arrays.
     std::size_t skipped = ++arrays_ % 8 * kSkip;
-    std::size_t bytes = (count * sizeof(T) + skipped + kPage - 1) / kPage * kPage;
-    void *memory = std::aligned_alloc(kPage, bytes);
-    if (!memory)
+    std::size_t bytes = (count * sizeof(T) + skipped + 2 * kPage - 1) / kPage * kPage;
+    // Memory that was in use before would stay as it is.
+    void *memory =
+        ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
       std::abort();
-    ::madvise(memory, bytes, MADV_HUGEPAGE);
-    return reinterpret_cast<T *>(static_cast<char *>(memory) + skipped);
+    auto first = (reinterpret_cast<uintptr_t>(memory) + kPage - 1) / kPage * kPage;
+    if (areLarge_)
+      ::madvise(memory, bytes, MADV_HUGEPAGE);
+    all_[first + skipped] = {memory, bytes};
+    return reinterpret_cast<T *>(first + skipped);
   }
   void deallocate(T *memory, std::size_t) {
-    std::free(reinterpret_cast<void *>(reinterpret_cast<uintptr_t>(memory) / kPage * kPage));
+    auto [begin, bytes] = all_.extract(reinterpret_cast<uintptr_t>(memory)).mapped();
+    ::munmap(begin, bytes);
   }
   bool operator==(const LargePages &) const = default;
 
 private:
   static constexpr std::size_t kSkip = 4096 + 704;
   static inline std::size_t arrays_ = 0;
+  static inline bool areLarge_ = !std::getenv("SMALL_PAGES");
+  static inline std::map<uintptr_t, std::pair<void *, std::size_t>> all_;
 };
 using Floats = std::vector<float, LargePages<float>>;
 
@@ -53,11 +64,25 @@ public:
     ranks_.send(static_cast<int32_t>(rank), bytes.data(), bytes.size());
   }
   void post(uint32_t rank, std::span<const uint8_t> bytes) override {
-    ranks_.post(static_cast<int32_t>(rank), bytes.data(), bytes.size());
+    ranks_.post(static_cast<int32_t>(rank), bytes.size(), nullptr,
+                const_cast<uint8_t *>(bytes.data()));
+  }
+  void postBy(uint32_t rank, size_t size, const GiveBytes &give) override {
+    auto next = [](void *message, void *bytes, size_t count) {
+      (*static_cast<const GiveBytes *>(message))({static_cast<uint8_t *>(bytes), count});
+    };
+    ranks_.post(static_cast<int32_t>(rank), size, next, const_cast<GiveBytes *>(&give));
   }
   bool settle(uint32_t rank) override { return ranks_.settle(static_cast<int32_t>(rank), 60) == 0; }
   bool receive(uint32_t rank, std::span<uint8_t> bytes) override {
-    return ranks_.receive(static_cast<int32_t>(rank), bytes.data(), bytes.size(), 60) == 0;
+    return ranks_.receive(static_cast<int32_t>(rank), bytes.size(), nullptr, bytes.data(), 60) == 0;
+  }
+  bool receiveBy(uint32_t rank, size_t size, const TakeBytes &take) override {
+    auto next = [](void *message, void *bytes, size_t count) {
+      (*static_cast<const TakeBytes *>(message))({static_cast<uint8_t *>(bytes), count});
+    };
+    return ranks_.receive(static_cast<int32_t>(rank), size, next, const_cast<TakeBytes *>(&take),
+                          60) == 0;
   }
 
 private:
@@ -82,16 +107,25 @@ class Bench {
 public:
   Bench(const PtlRanks &ranks, int rounds) : ranks_(ranks), port_(ranks), rounds_(rounds) {}
 
-  bool run(const Movement &movement, int64_t side, bool all) {
+  /// Lets the system move the ranks to cores that are free.
+  void settleDown() {
+    for (int i = 0; i < 20000; ++i)
+      MPI_Barrier(MPI_COMM_WORLD);
+  }
+
+  /// Of an array of about `whole` rows and columns.
+  bool run(const Movement &movement, int64_t whole, bool all) {
     auto count = static_cast<uint32_t>(ranks_.count);
-    Request request{movement.kind, {side * count, side * count}, count, 0, 1, 0};
+    whole = std::max<int64_t>(1, whole / count) * count;
+    Request request{movement.kind, {whole, whole}, count, 0, 1, 0};
     if (movement.kind == Kind::ReduceScatter)
       request.toAxis = 0;
     StepList chosen = chooseSteps(request, sizeof(float), Cost());
     bool isSame = run(movement, chosen, all ? '*' : ' ');
     for (Algorithm algorithm : algorithmsFor(request))
-      if (all && algorithm != chosen.algorithm)
-        isSame &= run(movement, makeSteps(request, algorithm), ' ');
+      if (all && (algorithm != chosen.algorithm || algorithm == Algorithm::Chain))
+        for (const StepList &list : variantsOf(request, algorithm))
+          isSame &= run(movement, list, ' ');
     return isSame;
   }
 
@@ -104,13 +138,22 @@ private:
     // Whole numbers, whose sums are exact.
     for (size_t i = 0; i < from.size(); ++i)
       from[i] = static_cast<float>((i * 7 + me) % 13);
-    Floats byMpi = to;
+    // Both write the same memory, or else one would have the better place. The first rounds get what both need.
     std::vector<double> ours, theirs;
-    for (int round = 0; round < rounds_; ++round) {
-      ours.push_back(slowest([&] { bySteps(list, me, from, to); }));
-      theirs.push_back(slowest([&] { movement.byMpi(from, byMpi); }));
+    for (int round = -kWarming; round < rounds_; ++round) {
+      double own = slowest([&] { bySteps(list, me, from, to); });
+      double other = slowest([&] { movement.byMpi(from, to); });
+      if (round < 0)
+        continue;
+      ours.push_back(own);
+      theirs.push_back(other);
     }
-    bool isSame = to == byMpi;
+    std::ranges::fill(to, -1.0f);
+    bySteps(list, me, from, to);
+    Floats moved = to;
+    std::ranges::fill(to, -1.0f);
+    movement.byMpi(from, to);
+    bool isSame = to == moved;
     if (me == 0)
       std::printf("%-15s %10.1f %c%-9s %10.1f %10.1f   %.2f%s\n", movement.name,
                   static_cast<double>(elementCount(wholeBox(request.shape))) * 4 / 1024, mark,
@@ -140,6 +183,7 @@ private:
     return times[times.size() / 2];
   }
 
+  static constexpr int kWarming = 2;
   const PtlRanks &ranks_;
   PluginPort port_;
   int rounds_;
@@ -169,7 +213,8 @@ std::vector<Movement> movementsOf(int count) {
          size_t side = 1;
          while (side * side * parts < from.size())
            ++side;
-         Floats squares(from.size());
+         static Floats squares;
+         squares.resize(from.size());
          for (size_t row = 0; row < side; ++row)
            for (size_t part = 0; part < parts; ++part)
              std::copy_n(&from[(row * parts + part) * side], side,
@@ -193,17 +238,22 @@ int main(int argc, char **argv) {
   auto open = reinterpret_cast<PtlRanksOpen>(library ? ::dlsym(library, PTL_RANKS_OPEN) : nullptr);
   const PtlRanks *ranks = open ? open() : nullptr;
   if (!ranks) {
-    std::fprintf(stderr, "mpirun -n 4 ptl_ranks_bench libptl-mpi.so [ROUNDS [all]]\n");
+    std::fprintf(stderr,
+                 "mpirun -n 4 ptl_ranks_bench libptl-mpi.so [ROUNDS [all|chosen [MOVEMENT]]]\n");
     return 2;
   }
   Bench bench(*ranks, argc > 2 ? std::atoi(argv[2]) : 21);
+  std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
+  bench.settleDown();
   if (ranks->rank == 0)
     std::printf("%d ranks\n%-15s %10s  %-9s %10s %10s   MPI / steps\n", ranks->count, "movement",
                 "KiB whole", "steps", "steps us", "MPI us");
   bool isSame = true;
+  // From 1 KiB to 64 MiB.
   for (const Movement &movement : movementsOf(ranks->count))
-    for (int64_t side : {4, 16, 32, 128, 512, 1024})
-      isSame &= bench.run(movement, side, argc > 3);
+    for (int64_t whole = 16; whole <= 4096 && (argc < 5 || argv[4] == std::string(movement.name));
+         whole *= 2)
+      isSame &= bench.run(movement, whole, argc > 3 && std::string(argv[3]) == "all");
   ranks->finish(60);
   ranks->leave();
   return isSame ? 0 : 1;

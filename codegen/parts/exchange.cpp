@@ -19,9 +19,15 @@ public:
   void post(uint32_t rank, std::span<const uint8_t> bytes) override {
     port_.post(group_.parts[rank], bytes);
   }
+  void postBy(uint32_t rank, size_t size, const movement::GiveBytes &give) override {
+    port_.postBy(group_.parts[rank], size, give);
+  }
   bool settle(uint32_t rank) override { return port_.settle(group_.parts[rank]); }
   bool receive(uint32_t rank, std::span<uint8_t> bytes) override {
     return port_.receive(group_.parts[rank], bytes);
+  }
+  bool receiveBy(uint32_t rank, size_t size, const movement::TakeBytes &take) override {
+    return port_.receiveBy(group_.parts[rank], size, take);
   }
 
 private:

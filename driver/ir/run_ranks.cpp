@@ -86,7 +86,15 @@ void Ranks::send(uint32_t rank, std::span<const uint8_t> bytes) {
 }
 
 void Ranks::post(uint32_t rank, std::span<const uint8_t> bytes) {
-  ranks_->post(static_cast<int32_t>(rank), bytes.data(), bytes.size());
+  ranks_->post(static_cast<int32_t>(rank), bytes.size(), nullptr,
+               const_cast<uint8_t *>(bytes.data()));
+}
+
+void Ranks::postBy(uint32_t rank, size_t size, const movement::GiveBytes &give) {
+  auto next = [](void *message, void *bytes, size_t count) {
+    (*static_cast<const movement::GiveBytes *>(message))({static_cast<uint8_t *>(bytes), count});
+  };
+  ranks_->post(static_cast<int32_t>(rank), size, next, const_cast<movement::GiveBytes *>(&give));
 }
 
 bool Ranks::settle(uint32_t rank) {
@@ -97,9 +105,19 @@ bool Ranks::settle(uint32_t rank) {
 }
 
 bool Ranks::receive(uint32_t rank, std::span<uint8_t> bytes) {
+  return receive(rank, bytes.size(), nullptr, bytes.data());
+}
+
+bool Ranks::receiveBy(uint32_t rank, size_t size, const movement::TakeBytes &take) {
+  auto next = [](void *message, void *bytes, size_t count) {
+    (*static_cast<const movement::TakeBytes *>(message))({static_cast<uint8_t *>(bytes), count});
+  };
+  return receive(rank, size, next, const_cast<movement::TakeBytes *>(&take));
+}
+
+bool Ranks::receive(uint32_t rank, size_t size, PtlMoveBytes take, void *message) {
   lifeline_->does(static_cast<int32_t>(rank));
-  bool hasCome =
-      ranks_->receive(static_cast<int32_t>(rank), bytes.data(), bytes.size(), patience()) == 0;
+  bool hasCome = ranks_->receive(static_cast<int32_t>(rank), size, take, message, patience()) == 0;
   lifeline_->does(ranks::kWorks);
   return hasCome;
 }

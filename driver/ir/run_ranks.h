@@ -29,8 +29,10 @@ public:
   uint32_t count() const { return static_cast<uint32_t>(ranks_->count); }
   void send(uint32_t rank, std::span<const uint8_t> bytes) override;
   void post(uint32_t rank, std::span<const uint8_t> bytes) override;
+  void postBy(uint32_t rank, size_t size, const movement::GiveBytes &give) override;
   bool settle(uint32_t rank) override;
   bool receive(uint32_t rank, std::span<uint8_t> bytes) override;
+  bool receiveBy(uint32_t rank, size_t size, const movement::TakeBytes &take) override;
   /// Notes a file that is removed if the run fails.
   void makes(const std::string &path) { lifeline_->makes(path); }
   /// Ends this rank, after its messages have been printed. After success it waits until every rank has
@@ -41,6 +43,7 @@ public:
 private:
   Ranks(std::unique_ptr<ranks::Lifeline> lifeline, const PtlRanks *ranks, double patience)
       : lifeline_(std::move(lifeline)), ranks_(ranks), patience_(patience) {}
+  bool receive(uint32_t rank, size_t size, PtlMoveBytes take, void *message);
   /// How long to wait for others in seconds: without a limit if the keeper watches all of them.
   double patience() const { return lifeline_->coversAll() ? -1 : patience_; }
   [[noreturn]] void stop(ExitCode code, bool isShared);

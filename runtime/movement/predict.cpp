@@ -58,8 +58,9 @@ private:
       // A rank goes on as soon as the message is handed over; its way out takes one message after
       // the other.
       double begin = std::max(now_[rank], out_[rank]);
-      out_[rank] = begin + bytes * cost_.perByte;
-      channels_[{rank, step.peer}].push_back({begin + cost_.perMessage, bytes * cost_.perByte});
+      double seconds = cost_.secondsOnWay(bytes);
+      out_[rank] = begin + seconds;
+      channels_[{rank, step.peer}].push_back({begin + cost_.perMessage, seconds});
     } else if (step.kind == StepKind::Receive) {
       std::deque<Arrival> &channel = channels_[{step.peer, rank}];
       if (channel.empty())
@@ -69,6 +70,7 @@ private:
       // The same on the way in: messages of several senders arrive one behind the other.
       in_[rank] = std::max(arrival.begin, in_[rank]) + arrival.seconds;
       now_[rank] = std::max(now_[rank], in_[rank]) + packing;
+      now_[rank] += cost_.secondsToReceive(bytes);
       joined_[rank] = 0;
     } else if (step.kind == StepKind::Combine) {
       now_[rank] += bytes * cost_.perByteCombined;
@@ -92,13 +94,16 @@ double predictSeconds(const StepList &list, int64_t elementBytes, const Cost &co
   return Clock(list, elementBytes, cost).run();
 }
 
+/// What is predicted to take less by a smaller share than this may take longer.
+constexpr double kSurely = 0.98;
+
 StepList chooseSteps(const Request &request, int64_t elementBytes, const Cost &cost) {
   StepList best;
   double least = std::numeric_limits<double>::infinity();
   for (Algorithm algorithm : algorithmsFor(request))
     for (StepList &list : variantsOf(request, algorithm)) {
       double seconds = predictSeconds(list, elementBytes, cost);
-      if (seconds < least) {
+      if (seconds < least * kSurely) {
         least = seconds;
         best = std::move(list);
       }

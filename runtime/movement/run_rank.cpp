@@ -1,34 +1,49 @@
 #include "runtime/movement/run_rank.h"
 
-#include "runtime/movement/execute.h"
+#include "runtime/movement/box_cursor.h"
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
 #include <memory>
-#include <set>
 #include <vector>
 
 namespace ptl::movement {
 
+void Port::postBy(uint32_t rank, size_t size, const GiveBytes &give) {
+  auto bytes = std::make_unique_for_overwrite<uint8_t[]>(size);
+  give({bytes.get(), size});
+  send(rank, {bytes.get(), size});
+}
+
+bool Port::receiveBy(uint32_t rank, size_t size, const TakeBytes &take) {
+  auto bytes = std::make_unique_for_overwrite<uint8_t[]>(size);
+  if (!receive(rank, {bytes.get(), size}))
+    return false;
+  take({bytes.get(), size});
+  return true;
+}
+
 namespace {
+
+using Steps = std::span<const Step>;
 
 /// Bytes of a message from which on copying it costs more than waiting until it has left.
 constexpr size_t kLeastPosted = 16384;
+/// What is added at once, so that what several steps read and write stays in a cache.
+constexpr size_t kTile = 64 << 10;
+using Reading = BoxCursor<const uint8_t>;
+using Writing = BoxCursor<uint8_t>;
 
-/// Where the elements of `box` begin in an array that holds `within`, if they lie there one after the
-/// other; nothing else, and nothing for a box without elements.
-std::optional<int64_t> offsetOfRun(const Box &within, const Box &box) {
-  if (elementCount(box) == 0)
-    return std::nullopt;
-  int64_t offset = 0;
-  bool isCut = false; // An axis has had several positions: those behind it are to be whole.
-  for (size_t axis = 0; axis < box.size(); ++axis) {
-    if (isCut && box[axis] != within[axis])
-      return std::nullopt;
-    isCut |= box[axis].length() > 1;
-    offset = offset * within[axis].length() + box[axis].begin - within[axis].begin;
+/// The next bytes of boxes that follow each other: `piece(bytes, size)`.
+template <typename Cursor, typename Piece>
+void nextOf(std::vector<Cursor> &boxes, size_t &box, size_t size, Piece piece) {
+  while (size > 0) {
+    size_t part = std::min(size, boxes[box].rest());
+    boxes[box].next(part, piece);
+    size -= part;
+    box += boxes[box].rest() == 0;
   }
-  return offset;
 }
 
 class RankRun {
@@ -44,50 +59,74 @@ public:
   }
 
   std::optional<uint32_t> run() {
-    std::span<const Step> steps(steps_.steps);
+    Steps steps(steps_.steps);
     while (!steps.empty()) {
-      // Steps that are joined are one message with the one behind them.
-      size_t count = 1;
-      while (steps[count - 1].isJoined)
-        ++count;
-      // Both sides see the same boxes, and so agree on what goes by itself.
-      if (!isPacked(steps.first(count)))
-        count = 1;
-      if (const Step *waits = done(steps.first(count)))
+      size_t message = messageOf(steps);
+      size_t sums = sumsBehind(steps, message);
+      if (const Step *waits = done(steps.first(message), steps.subspan(message, sums)))
         return waits->peer;
-      steps = steps.subspan(count);
+      steps = steps.subspan(message + sums);
     }
-    for (uint32_t peer : posted_)
+    for (uint32_t peer : sentTo_)
       if (!port_.settle(peer))
         return peer;
     return std::nullopt;
   }
 
 private:
-  /// Does a step, or those of one message. The one for which no message came; else null.
-  const Step *done(std::span<const Step> steps) {
-    const Step &step = steps.front();
-    size_t size = 0;
-    for (const Step &piece : steps)
-      size += sizeOf(piece);
-    bool isWhole = steps.size() == 1;
-    if (step.kind == StepKind::Send)
-      isWhole ? send(step, size) : sendPieces(steps, size);
-    else if (step.kind != StepKind::Receive)
-      scatter(step, gathered(step, size, step.from != step.to));
-    else if (!(isWhole ? received(step, size) : receivedPieces(steps, size)))
-      return &step;
-    return nullptr;
+  /// How many of the next steps are one message, or a step that is none. Steps that are joined are one message with
+  /// the one behind them, but if all are large: both sides see the same boxes, and so agree on what goes by itself.
+  size_t messageOf(Steps steps) const {
+    size_t count = 1;
+    while (steps[count - 1].isJoined)
+      ++count;
+    bool isPacked = std::ranges::any_of(
+        steps.first(count), [&](const Step &piece) { return sizeOf(piece) < kLeastPosted; });
+    return isPacked ? count : 1;
   }
 
-  /// Whether the pieces of a message are put together. Large ones are not: copying them costs more than messages.
-  bool isPacked(std::span<const Step> steps) const {
-    return std::ranges::any_of(steps,
-                               [&](const Step &piece) { return sizeOf(piece) < kLeastPosted; });
+  /// How many sums of the same elements follow a message or a sum. They are done piece by piece, all of them while
+  /// a piece is in a cache; elements do not depend on each other.
+  size_t sumsBehind(Steps steps, size_t message) const {
+    const Step &first = steps.front();
+    size_t count = 0;
+    bool isFollowed = message == 1 && sizeOf(first) >= kLeastPosted &&
+                      (first.kind == StepKind::Receive || first.kind == StepKind::Combine);
+    while (isFollowed && message + count < steps.size()) {
+      const Step &next = steps[message + count];
+      isFollowed = next.kind == StepKind::Combine && next.box == first.box;
+      count += isFollowed;
+    }
+    return count;
+  }
+
+  /// Does a step, or those of one message, and the sums behind it. The one for which no message came; else null.
+  const Step *done(Steps message, Steps sums) {
+    const Step &step = message.front();
+    switch (step.kind) {
+    case StepKind::Send:
+      send(message);
+      return nullptr;
+    case StepKind::Copy:
+      copy(step);
+      return nullptr;
+    case StepKind::Combine:
+      combineTiles({&step, 1 + sums.size()});
+      return nullptr;
+    case StepKind::Receive:
+      return (sums.empty() ? received(message) : receivedInto(step, sums)) ? nullptr : &step;
+    }
+    __builtin_unreachable();
   }
 
   size_t sizeOf(const Step &step) const {
     return static_cast<size_t>(elementCount(step.box)) * bytes_;
+  }
+  size_t sizeOf(Steps message) const {
+    size_t size = 0;
+    for (const Step &piece : message)
+      size += sizeOf(piece);
+    return size;
   }
 
   const uint8_t *readable(uint32_t buffer) const {
@@ -98,52 +137,107 @@ private:
   uint8_t *writable(uint32_t buffer) {
     return buffer == kResultBuffer ? result_.data() : scratch_[buffer - kResultBuffer - 1].get();
   }
-
-  /// Small messages are copied by the port. Large ones are not: they go from where they lie, or from
-  /// a copy of their own if they lie in several pieces or are going to be written over.
-  void send(const Step &step, size_t size) {
-    if (size < kLeastPosted)
-      return port_.send(step.peer, gathered(step, size, true));
-    posted_.insert(step.peer);
-    if (offsetOfRun(steps_.buffers[step.from], step.box) && stays(step))
-      return port_.post(step.peer, gathered(step, size, true));
-    held_.push_back(std::make_unique_for_overwrite<uint8_t[]>(size));
-    std::span<uint8_t> room(held_.back().get(), size);
-    gather(step, room);
-    port_.post(step.peer, room);
+  Reading reading(const Step &step) const {
+    return {readable(step.from), steps_.buffers[step.from], step.box, bytes_};
+  }
+  Writing writing(const Step &step) {
+    return {writable(step.to), steps_.buffers[step.to], step.box, bytes_};
   }
 
-  /// All pieces, one behind the other.
-  void sendPieces(std::span<const Step> steps, size_t size) {
-    std::span<uint8_t> room;
-    if (size < kLeastPosted) {
-      room = message(size);
-    } else {
-      held_.push_back(std::make_unique_for_overwrite<uint8_t[]>(size));
-      room = {held_.back().get(), size};
-    }
-    size_t at = 0;
-    for (const Step &piece : steps) {
-      gather(piece, room.subspan(at, sizeOf(piece)));
-      at += sizeOf(piece);
-    }
+  // ---- Messages ------------------------------------------------------------------------------------
+
+  /// Small messages are copied by the port. Large ones are not: they go from where they lie, or from
+  /// a copy of their own if they are going to be written over.
+  void send(Steps message) {
+    size_t size = sizeOf(message);
+    uint32_t peer = message.front().peer;
+    if (std::ranges::find(sentTo_, peer) == sentTo_.end())
+      sentTo_.push_back(peer);
+    if (message.size() == 1 && size < kLeastPosted)
+      return sendSmall(reading(message.front()), peer, size);
+    std::vector<Reading> pieces;
+    for (const Step &step : message)
+      pieces.push_back(reading(step));
+    bool isOneRun = pieces.size() == 1 && pieces.front().isOneRun();
     if (size < kLeastPosted)
-      return port_.send(steps.front().peer, room);
-    posted_.insert(steps.front().peer);
-    port_.post(steps.front().peer, room);
+      return port_.send(peer, packed(pieces, room(size)));
+    if (!std::ranges::all_of(message, [&](const Step &step) { return stays(step); })) {
+      held_.push_back(std::make_unique_for_overwrite<uint8_t[]>(size));
+      return port_.post(peer, packed(pieces, {held_.back().get(), size}));
+    }
+    if (isOneRun)
+      return port_.post(peer, {pieces.front().at(), size});
+    GiveBytes &give =
+        given_.emplace_back([pieces = std::move(pieces), piece = size_t(0)](
+                                std::span<uint8_t> to) mutable { pack(pieces, piece, to); });
+    port_.postBy(peer, size, give);
+  }
+
+  void sendSmall(Reading piece, uint32_t peer, size_t size) {
+    if (piece.isOneRun())
+      return port_.send(peer, {piece.at(), size});
+    std::span<uint8_t> to = room(size);
+    uint8_t *at = to.data();
+    piece.next(size, [&](const uint8_t *from, size_t count) {
+      std::memcpy(at, from, count);
+      at += count;
+    });
+    port_.send(peer, to);
+  }
+
+  static void pack(std::vector<Reading> &pieces, size_t &piece, std::span<uint8_t> room) {
+    uint8_t *to = room.data();
+    nextOf(pieces, piece, room.size(), [&](const uint8_t *from, size_t size) {
+      std::memcpy(to, from, size);
+      to += size;
+    });
+  }
+  static std::span<const uint8_t> packed(std::vector<Reading> &pieces, std::span<uint8_t> room) {
+    size_t piece = 0;
+    pack(pieces, piece, room);
+    return room;
   }
 
   /// Whether a message came, whose pieces are where they belong then.
-  bool receivedPieces(std::span<const Step> steps, size_t size) {
-    std::span<uint8_t> room = message(size);
-    if (!port_.receive(steps.front().peer, room))
+  bool received(Steps message) {
+    size_t size = sizeOf(message), piece = 0;
+    uint32_t peer = message.front().peer;
+    std::vector<Writing> pieces;
+    for (const Step &step : message)
+      pieces.push_back(writing(step));
+    if (pieces.size() == 1 && pieces.front().isOneRun())
+      return port_.receive(peer, {pieces.front().at(), size});
+    auto take = [&](std::span<const uint8_t> bytes) {
+      const uint8_t *from = bytes.data();
+      nextOf(pieces, piece, bytes.size(), [&](uint8_t *to, size_t count) {
+        std::memcpy(to, from, count);
+        from += count;
+      });
+    };
+    if (size >= kLeastPosted)
+      return port_.receiveBy(peer, size, take);
+    if (!port_.receive(peer, room(size)))
       return false;
-    size_t at = 0;
-    for (const Step &piece : steps) {
-      scatter(piece, room.subspan(at, sizeOf(piece)));
-      at += sizeOf(piece);
-    }
+    take(room(size));
     return true;
+  }
+
+  /// Whether a message came, and has been added as the steps behind it say.
+  bool receivedInto(const Step &step, Steps sums) {
+    size_t size = sizeOf(step), come = 0;
+    Writing to = writing(step);
+    Sums tiles = sumsOf(sums);
+    return port_.receiveBy(step.peer, size, [&](std::span<const uint8_t> bytes) {
+      const uint8_t *from = bytes.data();
+      to.next(bytes.size(), [&](uint8_t *part, size_t count) {
+        std::memcpy(part, from, count);
+        from += count;
+      });
+      // The last element may have come in part.
+      size_t before = come / bytes_ * bytes_;
+      come += bytes.size();
+      combineNext(tiles, come / bytes_ * bytes_ - before);
+    });
   }
 
   /// Whether no later step of the list writes what `step` sends.
@@ -157,57 +251,47 @@ private:
                         steps_.steps.end(), writes);
   }
 
-  /// Room for a message, until the next one.
-  std::span<uint8_t> message(size_t size) {
-    if (messageSize_ < size) {
-      message_ = std::make_unique_for_overwrite<uint8_t[]>(size);
-      messageSize_ = size;
-    }
-    return {message_.get(), size};
+  /// Room for a small message, until the next one.
+  std::span<uint8_t> room(size_t size) {
+    message_.resize(std::max(message_.size(), size));
+    return {message_.data(), size};
   }
 
-  /// The elements of a step's box one after the other: where they lie, if they lie so and may be
-  /// read there.
-  std::span<const uint8_t> gathered(const Step &step, size_t size, bool mayStay) {
-    const Box &within = steps_.buffers[step.from];
-    if (std::optional<int64_t> offset = mayStay ? offsetOfRun(within, step.box) : std::nullopt)
-      return {readable(step.from) + static_cast<size_t>(*offset) * bytes_, size};
-    std::span<uint8_t> room = message(size);
-    gather(step, room);
-    return room;
+  // ---- What a rank does by itself --------------------------------------------------------------------
+
+  void copy(const Step &step) {
+    if (step.from == step.to)
+      return;
+    Reading from = reading(step);
+    Writing to = writing(step);
+    walkBoth(to, from, from.rest(),
+             [](uint8_t *a, const uint8_t *b, size_t size) { std::memcpy(a, b, size); });
   }
 
-  void gather(const Step &step, std::span<uint8_t> room) const {
-    uint8_t *to = room.data();
-    forEachRow(steps_.buffers[step.from], step.box, [&](int64_t offset, int64_t length) {
-      size_t row = static_cast<size_t>(length) * bytes_;
-      std::memcpy(to, readable(step.from) + static_cast<size_t>(offset) * bytes_, row);
-      to += row;
-    });
+  struct Sum {
+    Writing to;
+    Reading from;
+    bool fromFirst;
+  };
+  using Sums = std::vector<Sum>;
+  Sums sumsOf(Steps steps) {
+    Sums sums;
+    for (const Step &step : steps)
+      sums.push_back({writing(step), reading(step), step.fromFirst});
+    return sums;
   }
 
-  /// Whether a message came; it is received where it belongs if that is one piece.
-  bool received(const Step &step, size_t size) {
-    if (std::optional<int64_t> offset = offsetOfRun(steps_.buffers[step.to], step.box))
-      return port_.receive(step.peer,
-                           {writable(step.to) + static_cast<size_t>(*offset) * bytes_, size});
-    std::span<uint8_t> room = message(size);
-    if (!port_.receive(step.peer, room))
-      return false;
-    scatter(step, room);
-    return true;
+  /// The next `size` bytes of all sums.
+  void combineNext(Sums &sums, size_t size) {
+    for (Sum &sum : sums)
+      walkBoth(sum.to, sum.from, size, [&](uint8_t *to, const uint8_t *from, size_t part) {
+        combine_(to, from, static_cast<int64_t>(part / bytes_), sum.fromFirst);
+      });
   }
-
-  void scatter(const Step &step, std::span<const uint8_t> message) {
-    const uint8_t *from = message.data();
-    forEachRow(steps_.buffers[step.to], step.box, [&](int64_t offset, int64_t length) {
-      uint8_t *to = writable(step.to) + static_cast<size_t>(offset) * bytes_;
-      if (step.kind == StepKind::Combine)
-        combine_(to, from, length, step.fromFirst);
-      else
-        std::memcpy(to, from, static_cast<size_t>(length) * bytes_);
-      from += static_cast<size_t>(length) * bytes_;
-    });
+  void combineTiles(Steps steps) {
+    Sums sums = sumsOf(steps);
+    while (size_t rest = sums.front().to.rest())
+      combineNext(sums, std::min(rest, kTile / bytes_ * bytes_));
   }
 
   const RankSteps &steps_;
@@ -217,10 +301,10 @@ private:
   std::span<const uint8_t> source_;
   std::span<uint8_t> result_;
   std::vector<std::unique_ptr<uint8_t[]>> scratch_; ///< the buffers behind the first two
-  std::unique_ptr<uint8_t[]> message_;
-  size_t messageSize_ = 0;
+  std::vector<uint8_t> message_;
   std::vector<std::unique_ptr<uint8_t[]>> held_; ///< what was posted from copies
-  std::set<uint32_t> posted_;                    ///< to whom
+  std::deque<GiveBytes> given_;                  ///< what writes messages that were posted
+  std::vector<uint32_t> sentTo_;
 };
 
 } // namespace

@@ -9,6 +9,11 @@
 
 namespace ptl::movement {
 
+/// Writes or reads the next bytes of a message, as many as there is room for, or as have come. They must not call
+/// the port.
+using GiveBytes = std::function<void(std::span<uint8_t> room)>;
+using TakeBytes = std::function<void(std::span<const uint8_t> bytes)>;
+
 /// The connections of a rank to the others. Ranks are numbered as in the list.
 class Port {
 public:
@@ -16,10 +21,16 @@ public:
   virtual void send(uint32_t rank, std::span<const uint8_t> bytes) = 0;
   /// Like `send`, but without a copy: the caller keeps the bytes unchanged until `settle` returns true.
   virtual void post(uint32_t rank, std::span<const uint8_t> bytes) { send(rank, bytes); }
-  /// Waits until everything that was posted to the rank has been sent; false when the time is over.
+  /// The same of bytes that do not lie one behind the other: `give`, which stays until `settle` returns
+  /// true, writes them where there is room for them.
+  virtual void postBy(uint32_t rank, size_t size, const GiveBytes &give);
+  /// Waits until everything that was posted to the rank has been sent, and other messages need nothing more from this
+  /// one; false when the time is over.
   virtual bool settle(uint32_t) { return true; }
   /// Waits for the next message of the rank; false when the time is over.
   virtual bool receive(uint32_t rank, std::span<uint8_t> bytes) = 0;
+  /// The same of `size` bytes that `take` reads as they come.
+  virtual bool receiveBy(uint32_t rank, size_t size, const TakeBytes &take);
 };
 
 /// Computes `to[i] = to[i] + from[i]` for `count` elements; with `fromFirst`, `from[i] + to[i]`.

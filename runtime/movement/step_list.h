@@ -136,15 +136,26 @@ std::vector<StepList> variantsOf(const Request &request, Algorithm algorithm);
 /// Messages of a list; what goes in one is one.
 int64_t messagesOf(const StepList &list);
 
-/// What moving costs: seconds per message until it arrives and of the rank that sends it, per byte that
-/// goes through the port of a rank in one direction, and per byte that is combined. By themselves those of
-/// ranks that share the memory of one machine, to which they are fitted (`bench/ranks`).
+/// What moving costs: seconds per message until it arrives, of the rank that sends it and of the one that receives it,
+/// per byte that goes through the port of a rank in one direction, and per byte that is combined. Large messages are
+/// fetched, which costs something each, and less per byte. By themselves these are the costs of ranks that share the
+/// memory of one machine, to which they are fitted (`bench/ranks`).
 struct Cost {
-  double perMessage = 5e-6, perSend = 2e-6, perByte = 1.0 / 15e9, perByteCombined = 1.0 / 24e9;
+  double perMessage = 2e-6, perSend = 0.7e-6, perReceive = 1e-6, perByte = 2.0 / 25e9,
+         perByteCombined = 1.0 / 14e9;
+  double leastFetched = 128 << 10; ///< bytes of the smallest message that is fetched
+  double perFetch = 4e-6, perByteFetched = 1.0 / 25e9;
+
+  double secondsOnWay(double bytes) const {
+    return bytes * (bytes < leastFetched ? perByte : perByteFetched);
+  }
+  double secondsToReceive(double bytes) const {
+    return perReceive + (bytes < leastFetched ? 0 : perFetch);
+  }
 };
 /// The time at which the last rank is done, if all begin at once.
 double predictSeconds(const StepList &list, int64_t elementBytes, const Cost &cost);
-/// The steps of the algorithm that takes the least predicted time.
+/// The steps of the algorithm that takes the least predicted time; of those that take about as long, the first.
 StepList chooseSteps(const Request &request, int64_t elementBytes, const Cost &cost);
 
 /// What a rank sends, in elements, all messages together; the largest of the ranks.

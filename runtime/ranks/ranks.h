@@ -9,6 +9,9 @@
 extern "C" {
 #endif
 
+/// Writes the next `size` bytes of a message to `bytes`, or reads them from there. It must not call the plug-in.
+typedef void (*PtlMoveBytes)(void *message, void *bytes, size_t size);
+
 /// All functions are called by the same thread. Messages from one rank to another arrive in the order in
 /// which they were sent. A time limit below 0 is none.
 typedef struct PtlRanks {
@@ -16,12 +19,15 @@ typedef struct PtlRanks {
   int32_t rank, count;
   /// Sends a copy of the bytes and does not wait for the receiver.
   void (*send)(int32_t peer, const void *bytes, size_t size);
-  /// Sends the bytes themselves: the caller keeps them unchanged until `settle` has returned 0 for `peer`.
-  void (*post)(int32_t peer, const void *bytes, size_t size);
-  /// Waits until everything that was posted to `peer` has been sent. Returns 1 when the time is over, else 0.
+  /// Sends bytes without a copy: `give` writes them where there is room for them, now and later. `message` and the
+  /// bytes stay unchanged until `settle` has returned 0 for `peer`. Without `give`, `message` are the bytes.
+  void (*post)(int32_t peer, size_t size, PtlMoveBytes give, void *message);
+  /// Waits until everything that was posted to `peer` has been sent, and what was sent before goes on without calls of
+  /// these functions. Returns 1 when the time is over, else 0.
   int (*settle)(int32_t peer, double seconds);
-  /// Receives the next message of `peer`. Returns 1 when the time is over, else 0.
-  int (*receive)(int32_t peer, void *bytes, size_t size, double seconds);
+  /// Receives the next message of `peer`, which `take` reads piece by piece. Without `take`, `message` is where the
+  /// bytes belong. Returns 1 when the time is over, else 0.
+  int (*receive)(int32_t peer, size_t size, PtlMoveBytes take, void *message, double seconds);
   /// Waits until every message has been received and every rank has called this. Returns 1 when the time is
   /// over, else 0.
   int (*finish)(double seconds);
@@ -31,7 +37,7 @@ typedef struct PtlRanks {
   void (*abort)(int code);
 } PtlRanks;
 
-enum { kPtlRanksVersion = 4 };
+enum { kPtlRanksVersion = 5 };
 
 /// The function that a plug-in exports. It returns null if this process is not one of several ranks.
 typedef const PtlRanks *(*PtlRanksOpen)(void);

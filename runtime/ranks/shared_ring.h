@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 namespace ptl::ranks {
 
@@ -13,6 +14,7 @@ namespace ptl::ranks {
 struct RingHead {
   alignas(64) std::atomic<uint64_t> written; ///< bytes, ever
   alignas(64) std::atomic<uint64_t> read;
+  std::atomic<uint64_t> fetched; ///< messages that the reader has fetched from where they lie, ever
 };
 static_assert(std::atomic<uint64_t>::is_always_lock_free);
 
@@ -26,33 +28,62 @@ public:
 
   explicit operator bool() const { return head_ != nullptr; }
 
-  /// Writes as much as there is room for; so many bytes.
-  size_t write(const char *from, size_t size) {
+  std::pair<void *, size_t> memory() const { return {head_, sizeof *head_ + capacity_}; }
+
+  /// For so many bytes there is room.
+  size_t room() {
+    other_ = head_->read.load(std::memory_order_acquire);
+    return static_cast<size_t>(capacity_ -
+                               (head_->written.load(std::memory_order_relaxed) - other_));
+  }
+
+  /// Writes as much as there is room for, up to `size`; so many bytes. `give(to, count)` writes the next ones.
+  template <typename Give> size_t writeBy(size_t size, Give give) {
     uint64_t written = head_->written.load(std::memory_order_relaxed);
     if (capacity_ - (written - other_) < size)
       other_ = head_->read.load(std::memory_order_acquire);
     size = std::min(size, static_cast<size_t>(capacity_ - (written - other_)));
+    if (size == 0)
+      return 0;
     size_t at = static_cast<size_t>(written % capacity_), first = std::min(size, capacity_ - at);
-    std::memcpy(bytes_ + at, from, first);
-    std::memcpy(bytes_, from + first, size - first);
-    if (size > 0)
-      head_->written.store(written + size, std::memory_order_release);
+    give(bytes_ + at, first);
+    if (size > first)
+      give(bytes_, size - first);
+    head_->written.store(written + size, std::memory_order_release);
     return size;
   }
+  size_t write(const char *from, size_t size) {
+    return writeBy(size, [&](char *to, size_t count) {
+      std::memcpy(to, from, count);
+      from += count;
+    });
+  }
 
-  /// Reads as much as there is, up to `size`; so many bytes.
-  size_t read(char *to, size_t size) {
+  /// Reads as much as there is, up to `size`; so many bytes. `take(from, count)` reads the next ones.
+  template <typename Take> size_t readBy(size_t size, Take take) {
     uint64_t read = head_->read.load(std::memory_order_relaxed);
     if (other_ - read < size)
       other_ = head_->written.load(std::memory_order_acquire);
     size = std::min(size, static_cast<size_t>(other_ - read));
+    if (size == 0)
+      return 0;
     size_t at = static_cast<size_t>(read % capacity_), first = std::min(size, capacity_ - at);
-    std::memcpy(to, bytes_ + at, first);
-    std::memcpy(to + first, bytes_, size - first);
-    if (size > 0)
-      head_->read.store(read + size, std::memory_order_release);
+    take(bytes_ + at, first);
+    if (size > first)
+      take(bytes_, size - first);
+    head_->read.store(read + size, std::memory_order_release);
     return size;
   }
+  size_t read(char *to, size_t size) {
+    return readBy(size, [&](const char *from, size_t count) {
+      std::memcpy(to, from, count);
+      to += count;
+    });
+  }
+
+  /// Messages that do not go through the ring: the reader says that it has fetched one, the writer how many it has.
+  void hasFetched() { head_->fetched.fetch_add(1, std::memory_order_release); }
+  uint64_t fetched() const { return head_->fetched.load(std::memory_order_acquire); }
 
 private:
   RingHead *head_ = nullptr;

@@ -1,0 +1,47 @@
+// Wakes a rank of the same machine that sleeps until another one has done something.
+#pragma once
+
+#include <atomic>
+#include <climits>
+#include <cstdint>
+#include <ctime>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace ptl::ranks {
+
+/// In memory that all ranks of a machine see; zeros at first. The rank that sleeps says so with `listen`, looks once
+/// more at what it waits for, and sleeps: what has happened in between ends the sleep at once.
+class Doorbell {
+public:
+  /// From here on `ring` ends the next sleep. What was done before is seen afterwards.
+  uint32_t listen() {
+    uint32_t heard = rung_.load(std::memory_order_acquire);
+    isListening_.store(1, std::memory_order_seq_cst);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    return heard;
+  }
+  /// Sleeps until somebody has rung since `listen` returned `heard`, or some time is over.
+  void sleep(uint32_t heard, long nanoseconds) {
+    timespec limit{nanoseconds / 1'000'000'000, nanoseconds % 1'000'000'000};
+    ::syscall(SYS_futex, &rung_, FUTEX_WAIT, heard, &limit, nullptr, 0);
+  }
+  void ignore() { isListening_.store(0, std::memory_order_relaxed); }
+
+  /// Wakes the rank if it listens, after something that it may wait for has been done.
+  void ring() {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (isListening_.load(std::memory_order_relaxed) == 0 || isListening_.exchange(0) == 0)
+      return;
+    rung_.fetch_add(1, std::memory_order_release);
+    ::syscall(SYS_futex, &rung_, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+  }
+
+private:
+  alignas(64) std::atomic<uint32_t> rung_;
+  std::atomic<uint32_t> isListening_;
+};
+static_assert(std::atomic<uint32_t>::is_always_lock_free);
+
+} // namespace ptl::ranks
