@@ -203,7 +203,7 @@ void sliceByMoves(KernelContext &c, Operation *op, const Tile &source) {
                                            ir::extentsOf(slice.getSource().getType()).back() ==
                                                ir::extentsOf(slice.getResult().getType()).back());
   movement.inRows = !box.dropped[last] && isUnit(box.steps[last]) && wholeRows &&
-                    movesInRows(c, from, box.offsets[last]) && to->tile.form == Form::Whole;
+                    movesInRows(c, from, box.offsets[last], *to) && to->tile.form == Form::Whole;
   // Whole rows of a matrix, moved up or down by a number that is known.
   APInt shift;
   if (box.offsets.size() == 2 && !box.dropped[0] && isUnit(box.steps[0]) &&
@@ -291,7 +291,7 @@ static void lowerInsert(KernelContext &c, Operation *op) {
   bool rows = !value.empty() && !value.back().isOne() && from->tile.form == Form::Whole;
   movement.inRows = rows && !box.dropped[last] && isUnit(box.steps[last]) &&
                     !(indexAxis && static_cast<size_t>(*indexAxis) == last) &&
-                    movesInRows(c, to, box.offsets[last]);
+                    movesInRows(c, to, box.offsets[last], *from);
   move(c, *from, to, movement, loc);
 }
 
@@ -335,8 +335,8 @@ static void lowerConcat(KernelContext &c, Operation *op) {
     // Along other axes a part begins at whole rows, so that only its first column has to stand at a
     // block.
     bool lastAxis = axis + 1 == to->lengths.size();
-    movement.inRows =
-        part.tile.form == Form::Whole && movesInRows(c, *to, lastAxis ? start : constant(c, 0));
+    movement.inRows = part.tile.form == Form::Whole &&
+                      movesInRows(c, *to, lastAxis ? start : constant(c, 0), part);
     move(c, part, *to, movement, op->getLoc());
     start = plus(c, start, part.lengths[axis]);
   }
