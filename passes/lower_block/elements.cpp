@@ -169,6 +169,23 @@ bool takes(const Machine &machine, InstructionId id, llvm::ArrayRef<Type> types)
   return machine.supports(instructionInfo(id).mnemonic, views);
 }
 
+void takeEverySecond(KernelContext &c, Value from, Value to, bool fromSecond) {
+  // The patterns take the first or the second element of each pair.
+  auto pattern = fromSecond ? pto::MaskPattern::P1010 : pto::MaskPattern::P0101;
+  emit(c, c.loc, InstructionId::TGatherMask, {from}, {to},
+       {c.b.getNamedAttr("maskPattern", pto::MaskPatternAttr::get(c.b.getContext(), pattern))});
+}
+
+bool takesEverySecond(const KernelContext &c, const ShapedTile &to) {
+  return to.tile.form == Form::Whole && takes(c, InstructionId::TGatherMask, {to.tile.element});
+}
+
+Value spanOfEverySecond(KernelContext &c, Value count) {
+  Value behind = times(c, count, constant(c, 2));
+  Value span = c.b.createOrFold<arith::SubIOp>(c.loc, behind, constant(c, 1));
+  return c.b.createOrFold<arith::MaxSIOp>(c.loc, span, constant(c, 0));
+}
+
 static void whenInside(KernelContext &c, const Movement &movement, Indices at,
                        llvm::function_ref<void()> body) {
   if (!movement.isInside)
