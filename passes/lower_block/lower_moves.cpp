@@ -185,6 +185,21 @@ static std::optional<int64_t> everySecondFrom(ir::SliceOp slice, const TileBox &
   return first && (*first == 0 || *first == 1) ? first : std::nullopt;
 }
 
+/// Every second element of each row, where an instruction takes them.
+static bool sliceByPattern(KernelContext &c, ir::SliceOp slice, const TileBox &box,
+                           const ShapedTile &from, const ShapedTile &to) {
+  std::optional<int64_t> first = everySecondFrom(slice, box);
+  if (!first || from.tile.form != Form::Whole || !takesEverySecond(c, to))
+    return false;
+  c.loc = slice.getLoc();
+  auto type = cast<pto::TileBufType>(from.tile.buffer.getType());
+  Value span = plus(c, spanOfEverySecond(c, to.lengths.back()), constant(c, *first));
+  Value part = window(c, from.tile.buffer, constant(c, 0), constant(c, 0), type.getRows(),
+                      type.getCols(), from.tile.extents.validRows, span);
+  takeEverySecond(c, part, to.tile.buffer, *first == 1);
+  return true;
+}
+
 /// A part of a tile, with a scalar beyond its edges where the operation has one.
 void sliceByMoves(KernelContext &c, Operation *op, const Tile &source) {
   auto slice = cast<ir::SliceOp>(op);
@@ -220,17 +235,6 @@ void sliceByMoves(KernelContext &c, Operation *op, const Tile &source) {
                                                ir::extentsOf(slice.getResult().getType()).back());
   movement.inRows = !box.dropped[last] && isUnit(box.steps[last]) && wholeRows &&
                     movesInRows(c, from, box.offsets[last], *to) && to->tile.form == Form::Whole;
-  std::optional<int64_t> first = everySecondFrom(slice, box);
-  if (first && from.tile.form == Form::Whole && takesEverySecond(c, *to)) {
-    c.loc = op->getLoc();
-    auto type = cast<pto::TileBufType>(from.tile.buffer.getType());
-    Value span = plus(c, spanOfEverySecond(c, to->lengths.back()), constant(c, *first));
-    return takeEverySecond(c,
-                           window(c, from.tile.buffer, constant(c, 0), constant(c, 0),
-                                  type.getRows(), type.getCols(), from.tile.extents.validRows,
-                                  span),
-                           to->tile.buffer, *first == 1);
-  }
   // Whole rows of a matrix, moved up or down by a number that is known.
   APInt shift;
   if (box.offsets.size() == 2 && !box.dropped[0] && isUnit(box.steps[0]) &&
@@ -254,7 +258,8 @@ void sliceByMoves(KernelContext &c, Operation *op, const Tile &source) {
       return inside ? inside : c.b.create<arith::ConstantIntOp>(c.loc, 1, 1).getResult();
     };
   }
-  move(c, from, *to, movement, op->getLoc());
+  if (!sliceByPattern(c, slice, box, from, *to))
+    move(c, from, *to, movement, op->getLoc());
 }
 
 /// Positions in an operand that broadcasts to a box, from those in the box.
