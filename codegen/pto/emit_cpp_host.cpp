@@ -231,7 +231,7 @@ void emitHostView(Host &host, Operation *op) {
   if (auto axes = dyn_cast<ir::NewAxisOp>(op)) {
     for (int64_t axis : axes.getAxes())
       array.extents.insert(array.extents.begin() + axis, CppExpression{"1"});
-  } else if (isa<ir::ReshapeOp>(op)) {
+  } else if (isa<ir::ReshapeOp, ir::ViewOp>(op)) {
     array.extents = extentsOf(host, op->getResult(0).getType(), op->getOperands().drop_front());
   }
   host.arrays[op->getResult(0)] = std::move(array);
@@ -298,7 +298,7 @@ bool Host::emit(Operation *op) {
         bool isPlain = !box.getOutside() && box.getSteps().empty();
         return emitBox(*this, box, box.getOffsets(), box.getLengths(), box.getDropped(), isPlain);
       })
-      .Case<ir::CastOp, ir::ReshapeOp, ir::NewAxisOp>([&](Operation *view) {
+      .Case<ir::CastOp, ir::ReshapeOp, ir::NewAxisOp, ir::ViewOp>([&](Operation *view) {
         // A view has no code of its own: it describes the same memory with other extents.
         return arrays.count(view->getOperand(0)) && (emitHostView(*this, view), true);
       })

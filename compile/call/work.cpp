@@ -28,9 +28,9 @@ constexpr int64_t kMostSteps = 10'000'000;
 /// The operands that give the lengths of a result or of a box.
 ValueRange lengthOperands(Operation &op) {
   return llvm::TypeSwitch<Operation *, ValueRange>(&op)
-      .Case<ir::LoadOp, ir::SliceOp, ir::StoreOp, ir::AllocOp, ir::ZerosOp, ir::OnesOp, ir::FullOp,
-            ir::IndexOp, ir::ReshapeOp, ir::BroadcastOp, ir::RandomOp, ir::OneHotOp, ir::TopkOp>(
-          [](auto each) { return ValueRange(each.getLengths()); })
+      .Case<ir::LoadOp, ir::SliceOp, ir::StoreOp, ir::AllocOp, ir::ViewOp, ir::ZerosOp, ir::OnesOp,
+            ir::FullOp, ir::IndexOp, ir::ReshapeOp, ir::BroadcastOp, ir::RandomOp, ir::OneHotOp,
+            ir::TopkOp>([](auto each) { return ValueRange(each.getLengths()); })
       .Default([](Operation *) { return ValueRange(); });
 }
 

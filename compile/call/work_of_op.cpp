@@ -17,7 +17,7 @@ static bool isInGrid(Operation *op) { return op->getParentOfType<ir::ParallelOp>
 
 /// Views outside of grids compute nothing, and stand for the array that they show.
 static bool onlyShows(Operation *op) {
-  return !isInGrid(op) && (ir::isView(op) || isa<ir::LoadOp>(op));
+  return !isInGrid(op) && (ir::isView(op) || isa<ir::LoadOp, ir::ViewOp>(op));
 }
 
 int64_t bytesOf(mlir::Type type, llvm::ArrayRef<int64_t> extents) {

@@ -192,7 +192,7 @@ private:
       return op->getOperands().take_front(3);
     if (isa<ir::StoreOp>(op))
       return op->getOperands().drop_front();
-    bool decides = isa<ir::AllocOp, ir::LoadOp, ir::SliceOp, ir::ReshapeOp>(op);
+    bool decides = isa<ir::AllocOp, ir::ViewOp, ir::LoadOp, ir::SliceOp, ir::ReshapeOp>(op);
     return decides ? ValueRange(op->getOperands()) : ValueRange();
   }
 
@@ -216,7 +216,8 @@ private:
     }
     if (isa<ir::LoadOp, ir::SliceOp>(op) && readBox(op))
       return;
-    if (isa<ir::CastOp, ir::ReshapeOp, ir::NewAxisOp>(op) && arrays_.count(op->getOperand(0)))
+    if (isa<ir::CastOp, ir::ReshapeOp, ir::NewAxisOp, ir::ViewOp>(op) &&
+        arrays_.count(op->getOperand(0)))
       return describe(op);
     if (op->getNumOperands() == 1 && arrays_.count(op->getOperand(0)))
       if (Attribute fact = factOf(op)) {
@@ -306,14 +307,13 @@ private:
   void describe(Operation *op) {
     HostArray array = arrays_[op->getOperand(0)];
     array.isReshaped |= !isa<ir::CastOp>(op);
-    llvm::ArrayRef<ir::Extent> extents = ir::extentsOf(op->getResult(0).getType());
     if (auto axes = dyn_cast<ir::NewAxisOp>(op)) {
       for (int64_t axis : axes.getAxes())
         array.extents.insert(array.extents.begin() + axis, 1);
-    } else if (isa<ir::ReshapeOp>(op)) {
+    } else if (isa<ir::ReshapeOp, ir::ViewOp>(op)) {
       array.extents.clear();
       size_t next = 1; // after the array, one operand for each length that is not a number
-      for (const ir::Extent &extent : extents)
+      for (const ir::Extent &extent : ir::extentsOf(op->getResult(0).getType()))
         array.extents.push_back(extent.isConstant() ? extent.length
                                                     : number(op->getOperand(next++)));
     }

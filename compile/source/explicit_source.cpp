@@ -13,6 +13,7 @@
 #include "ir/dialect/source_range.h"
 #include "passes/lower_block/assign_cores.h"
 #include "passes/lower_block/check_places.h"
+#include "passes/transform/output_views.h"
 
 #include <algorithm>
 
@@ -149,7 +150,9 @@ static std::optional<source::SourceResult> print(const CompileContext &context, 
     std::optional<TileModule> tiles = tileForReading(context, std::move(entry));
     if (!tiles)
       return std::nullopt;
-    return source::printTiles(*tiles->module->getOps<mlir::func::FuncOp>().begin(), facts);
+    mlir::func::FuncOp function = *tiles->module->getOps<mlir::func::FuncOp>().begin();
+    ir::storeViews(function);
+    return source::printTiles(function, facts);
   }
   std::optional<ChipProgram> chip = lowerToChip(context, entry, {}, /*inPipes=*/true).program;
   if (!chip)
@@ -157,8 +160,9 @@ static std::optional<source::SourceResult> print(const CompileContext &context, 
   std::vector<mlir::ModuleOp> kernels;
   for (mlir::OwningOpRef<mlir::ModuleOp> &kernel : chip->program.kernels)
     kernels.push_back(*kernel);
-  return source::printBlocks(*chip->program.host->getOps<mlir::func::FuncOp>().begin(), kernels,
-                             facts);
+  mlir::func::FuncOp host = *chip->program.host->getOps<mlir::func::FuncOp>().begin();
+  ir::storeViews(host);
+  return source::printBlocks(host, kernels, facts);
 }
 
 std::optional<ExplicitText> explicitSource(const CompileContext &context,

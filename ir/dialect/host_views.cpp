@@ -12,7 +12,7 @@ using namespace mlir;
 namespace ptl::ir {
 
 static bool describesElements(Operation *op) {
-  return isa<LoadOp, SliceOp, CastOp, ReshapeOp, NewAxisOp>(op);
+  return isa<LoadOp, SliceOp, CastOp, ReshapeOp, NewAxisOp, ViewOp>(op);
 }
 
 Value storageUnder(Value array) {

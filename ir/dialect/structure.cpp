@@ -75,7 +75,7 @@ Value knownLength(Value array, unsigned axis) {
   }
   // What makes an array lists the lengths of those axes that are not constant.
   auto lengths = llvm::TypeSwitch<Operation *, ValueRange>(made)
-                     .Case<AllocOp, IndexOp, ZerosOp, OnesOp, FullOp>(
+                     .Case<AllocOp, ViewOp, IndexOp, ZerosOp, OnesOp, FullOp>(
                          [](auto each) { return ValueRange(each.getLengths()); })
                      .Default([](Operation *) { return ValueRange(); });
   if (lengths.empty())
@@ -113,13 +113,25 @@ OpFoldResult SliceOp::fold(FoldAdaptor) {
   return getSource();
 }
 
-LogicalResult AllocOp::verify() {
+/// Whether storage has a length for each extent that is not a number.
+static LogicalResult verifyLengths(Operation *op, ValueRange lengths) {
   auto isNamed = [](const Extent &extent) { return !extent.isConstant(); };
-  auto named = static_cast<size_t>(llvm::count_if(getResult().getType().getExtents(), isNamed));
-  if (named != getLengths().size())
-    return emitOpError("has ") << getLengths().size() << " lengths for " << named
-                               << " extents that are not numbers";
+  auto named = static_cast<size_t>(llvm::count_if(extentsOf(op->getResult(0).getType()), isNamed));
+  if (named != lengths.size())
+    return op->emitOpError("has ")
+           << lengths.size() << " lengths for " << named << " extents that are not numbers";
   return success();
+}
+
+LogicalResult AllocOp::verify() { return verifyLengths(*this, getLengths()); }
+
+LogicalResult ViewOp::verify() {
+  if (getRef().getType().getElementType() != getResult().getType().getElementType())
+    return emitOpError("may change the shape only");
+  for (Operation *user : getRef().getUsers())
+    if (user != getOperation() && !isa<DimOp>(user))
+      return emitOpError("is of storage that has another user");
+  return verifyLengths(*this, getLengths());
 }
 
 LogicalResult CastOp::verify() {

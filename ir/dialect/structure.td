@@ -30,6 +30,18 @@ def Ptl_AllocOp : Ptl_StructureOp<"alloc", [MemoryEffects<[MemAlloc]>]> {
   let hasVerifier = 1;
 }
 
+def Ptl_ViewOp : Ptl_StructureOp<"view", [Pure]> {
+  let summary = "storage under another shape: the same elements, row-major";
+  let description = [{
+    `lengths` has one operand per extent that is not a number; their product is the number of elements. The storage has no
+    other users, but for those that ask for its lengths, so what is written under one shape need not be known under the other.
+  }];
+  let arguments = (ins Ptl_RefType:$ref, Variadic<Index>:$lengths);
+  let results = (outs Ptl_RefType:$result);
+  let assemblyFormat = "$ref `(` $lengths `)` attr-dict `:` type($ref) `->` type($result)";
+  let hasVerifier = 1;
+}
+
 def Ptl_ConstantOp : Ptl_StructureOp<"constant", [Pure, ConstantLike, AllTypesMatch<["value", "result"]>]> {
   let summary = "an unsigned scalar constant; `arith.constant` has the others";
   let arguments = (ins TypedAttrInterface:$value);

@@ -32,6 +32,11 @@ Result Interpreter::run(func::FuncOp function, std::vector<reference::Value> arg
     }
   }
   runBlock(function.getBody().front());
+  for (const auto &[storage, view] : views_) {
+    std::vector<int64_t> shape = storage->shape;
+    *storage = std::move(*view);
+    storage->shape = std::move(shape);
+  }
   for (const Storage &each : made)
     result_.storage.push_back(std::move(*each));
   return std::move(result_);

@@ -86,6 +86,7 @@ private:
   uint64_t operations_ = 0;
   llvm::DenseMap<mlir::Value, reference::Value> values_;
   llvm::DenseMap<mlir::Value, Storage> storage_;
+  std::vector<std::pair<Storage, Storage>> views_; ///< storage, and itself under another shape
   /// In a grid of both kinds of cores, `values_` are those of `core_`, and these are those of the
   /// other one.
   llvm::DenseMap<mlir::Value, reference::Value> others_;

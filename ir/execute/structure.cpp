@@ -106,6 +106,15 @@ bool Interpreter::runStructure(Operation *op) {
   } else if (auto alloc = dyn_cast<ir::AllocOp>(op)) {
     storage_[alloc.getResult()] = std::make_shared<RefArray>(poisoned(
         kindOf(alloc.getType().getElementType()), shapeOf(alloc.getType(), alloc.getLengths())));
+  } else if (auto view = dyn_cast<ir::ViewOp>(op)) {
+    // Storage under another name is storage of its own until the end, when it is given back: nothing
+    // else may look at it before.
+    RefArray other = *storage_[view.getRef()];
+    other.shape = shapeOf(view.getType(), view.getLengths());
+    if (reference::elementCount(other.shape) != storage_[view.getRef()]->count())
+      return stop(RunStatus::Fault, op, "a view has another number of elements"), true;
+    views_.emplace_back(storage_[view.getRef()],
+                        storage_[view.getResult()] = std::make_shared<RefArray>(std::move(other)));
   } else if (auto load = dyn_cast<ir::LoadOp>(op)) {
     read(load);
   } else if (auto slice = dyn_cast<ir::SliceOp>(op)) {

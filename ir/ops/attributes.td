@@ -35,7 +35,7 @@ defvar Ptl_Attributes = [
     ["ir/build", "passes/lower_block"], ["ir/dialect", "passes/analysis", "passes/transform", "passes/lower_block", "passes/prover", "runtime/sim/load", "codegen/cpu", "codegen/pto", "codegen/source", "compile", "lsp/worker"]>,
   Ptl_Attribute<"output", StrAttr, ["Argument"], ["tensor", "tile"],
     "What the source calls an output; `result`, `result0` … for what a fn returns.",
-    ["ir/build"], ["passes/lower_block", "codegen/cpu", "codegen/pto", "codegen/source", "compile"]>,
+    ["ir/build"], ["passes/transform", "passes/lower_block", "codegen/cpu", "codegen/pto", "codegen/source", "compile"]>,
   Ptl_Attribute<"dim", StrAttr, ["Argument"], ["tensor", "tile"],
     "The dimension whose length the argument is, by the name that types give it.",
     ["ir/build"], ["ir/dialect", "passes/analysis", "passes/transform", "passes/lower_block", "codegen/pto", "codegen/source", "compile"]>,

@@ -125,7 +125,7 @@ static Value lengthFrom(OpBuilder *builder, Value value, int64_t axis) {
     int64_t before = llvm::count_if(expand.getAxes(), [&](int64_t a) { return a < axis; });
     return lengthFrom(builder, expand.getSource(), axis - before);
   }
-  if (auto alloc = dyn_cast<AllocOp>(op))
+  if (isa<AllocOp, ViewOp>(op))
     return lengthByOperand(op, axis);
   const OpRecord *record = recordOf(op);
   if (!record)

@@ -68,7 +68,7 @@ std::pair<Operation *, Operation *> StorageScan::usesOf(Value array, mlir::Block
         first = here;
       if (last->isBeforeInBlock(here))
         last = here;
-      if (isa<ir::CastOp, ir::ReshapeOp, ir::NewAxisOp>(user) ||
+      if (isa<ir::CastOp, ir::ReshapeOp, ir::NewAxisOp, ir::ViewOp>(user) ||
           (isa<ir::LoadOp, ir::SliceOp>(user) && isOnlyName(user)))
         names.insert(user->getResult(0));
     }

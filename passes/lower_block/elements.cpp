@@ -8,6 +8,8 @@
 #include "passes/lower_block/tiles.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -118,12 +120,44 @@ Value window(KernelContext &c, Value buffer, Value row, Value col, int64_t rows,
                                    type.getValidCols() == pto::kDynamic ? validCols : Value());
 }
 
-/// Whether parts of rows that begin at this column may be windows: those begin at whole blocks.
-bool movesInRows(const KernelContext &c, const ShapedTile &shape, Value firstCol) {
-  IntegerAttr first;
-  int64_t bytes = pto::elementBytes(shape.tile.element);
-  return shape.tile.form == Form::Whole && matchPattern(firstCol, m_Constant(&first)) &&
-         first.getInt() * bytes % c.machine.limits.blockBytes == 0;
+/// The largest that a position can be, if it is a multiple of `unit`: a number, what a loop with known bounds counts, or a sum of such.
+static std::optional<int64_t> largestOf(Value position, int64_t unit) {
+  auto known = [&](Value value) -> std::optional<int64_t> {
+    std::optional<int64_t> number = getConstantIntValue(value);
+    return number && *number >= 0 && *number % unit == 0 ? number : std::nullopt;
+  };
+  if (std::optional<int64_t> number = known(position))
+    return number;
+  if (auto sum = position.getDefiningOp<arith::AddIOp>()) {
+    std::optional<int64_t> a = largestOf(sum.getLhs(), unit), b = largestOf(sum.getRhs(), unit);
+    return a && b ? std::optional(*a + *b) : std::nullopt;
+  }
+  auto argument = dyn_cast<BlockArgument>(position);
+  auto loop = argument ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()) : scf::ForOp();
+  if (!loop || loop.getInductionVar() != position)
+    return std::nullopt;
+  std::optional<int64_t> lower = known(loop.getLowerBound()), step = known(loop.getStep()),
+                         upper = getConstantIntValue(loop.getUpperBound());
+  if (!lower || !step || *step == 0 || !upper || *upper <= *lower)
+    return std::nullopt;
+  return *lower + (*upper - 1 - *lower) / *step * *step;
+}
+
+/// Parts of rows that begin at whole blocks may be windows.
+bool movesInRows(const KernelContext &c, const ShapedTile &shape, Value firstCol,
+                 const ShapedTile &other) {
+  if (shape.tile.form != Form::Whole)
+    return false;
+  int64_t bytes = pto::elementBytes(shape.tile.element), block = c.machine.limits.blockBytes;
+  if (std::optional<int64_t> first = getConstantIntValue(firstCol))
+    return *first * bytes % block == 0;
+  // Windows of one width at several columns end inside of the buffer at the last of them.
+  auto colsOf = [](const ShapedTile &of) {
+    return cast<pto::TileBufType>(of.tile.buffer.getType()).getCols();
+  };
+  std::optional<int64_t> last =
+      block % bytes == 0 ? largestOf(firstCol, block / bytes) : std::nullopt;
+  return last && other.tile.form == Form::Whole && *last + colsOf(other) <= colsOf(shape);
 }
 
 bool takes(const Machine &machine, InstructionId id, llvm::ArrayRef<Type> types) {
@@ -133,6 +167,23 @@ bool takes(const Machine &machine, InstructionId id, llvm::ArrayRef<Type> types)
     names.push_back(ir::machineTypeName(type));
   std::vector<std::string_view> views(names.begin(), names.end());
   return machine.supports(instructionInfo(id).mnemonic, views);
+}
+
+void takeEverySecond(KernelContext &c, Value from, Value to, bool fromSecond) {
+  // The patterns take the first or the second element of each pair.
+  auto pattern = fromSecond ? pto::MaskPattern::P1010 : pto::MaskPattern::P0101;
+  emit(c, c.loc, InstructionId::TGatherMask, {from}, {to},
+       {c.b.getNamedAttr("maskPattern", pto::MaskPatternAttr::get(c.b.getContext(), pattern))});
+}
+
+bool takesEverySecond(const KernelContext &c, const ShapedTile &to) {
+  return to.tile.form == Form::Whole && takes(c, InstructionId::TGatherMask, {to.tile.element});
+}
+
+Value spanOfEverySecond(KernelContext &c, Value count) {
+  Value behind = times(c, count, constant(c, 2));
+  Value span = c.b.createOrFold<arith::SubIOp>(c.loc, behind, constant(c, 1));
+  return c.b.createOrFold<arith::MaxSIOp>(c.loc, span, constant(c, 0));
 }
 
 static void whenInside(KernelContext &c, const Movement &movement, Indices at,
@@ -225,8 +276,7 @@ static void moveRows(KernelContext &c, const ShapedTile &from, const ShapedTile 
     whenInside(c, movement, at, [&] {
       Ends ends = movement.ends(at);
       auto firstCol = [&](Indices first) {
-        IntegerAttr number;
-        return matchPattern(first.back(), m_Constant(&number)) ? number.getInt() * perElement : 0;
+        return largestOf(first.back(), 1).value_or(0) * perElement;
       };
       // The window must not be wider than either buffer from its column on.
       int64_t cols =

@@ -24,12 +24,19 @@ void writeElement(KernelContext &c, const ShapedTile &shape, Indices at, Value v
 /// A part of a buffer that begins at this row and column, as a tile.
 Value window(KernelContext &c, Value buffer, Value row, Value col, int64_t rows, int64_t cols,
              Value validRows, Value validCols);
-/// Whether parts of rows that begin at this column may be windows, which have to begin at whole
-/// blocks.
-bool movesInRows(const KernelContext &c, const ShapedTile &shape, Value firstCol);
+/// Whether parts of rows of `shape` that begin at this column may be windows, which have to begin at whole
+/// blocks, for a move to or from `other`.
+bool movesInRows(const KernelContext &c, const ShapedTile &shape, Value firstCol,
+                 const ShapedTile &other);
 /// Moves a box of elements: row by row through windows where possible, otherwise one by one.
 void move(KernelContext &c, const ShapedTile &from, const ShapedTile &to, const Movement &movement,
           Location loc);
+/// Takes every second element of rows, from the first or the second one on, so that there are as many as in `to`; both have the same rows.
+void takeEverySecond(KernelContext &c, mlir::Value from, mlir::Value to, bool fromSecond);
+/// Whether a machine has an instruction for that.
+bool takesEverySecond(const KernelContext &c, const ShapedTile &to);
+/// How many elements of a row reach from the first to the last one of every second one.
+Value spanOfEverySecond(KernelContext &c, Value count);
 /// Whether a machine has this instruction for operands of these element types.
 bool takes(const Machine &machine, InstructionId id, llvm::ArrayRef<Type> types);
 inline bool takes(const KernelContext &c, InstructionId id, llvm::ArrayRef<Type> types) {

@@ -231,8 +231,8 @@ private:
 
 /// Whether the host does this itself: storage, descriptions of it, scalars and control flow.
 static bool isHostWork(Operation *op) {
-  if (isa<ir::LaunchOp, ir::AllocOp, ir::DimOp, ir::LoadOp, ir::SliceOp, ir::CastOp, ir::ReshapeOp,
-          ir::NewAxisOp>(op))
+  if (isa<ir::LaunchOp, ir::AllocOp, ir::ViewOp, ir::DimOp, ir::LoadOp, ir::SliceOp, ir::CastOp,
+          ir::ReshapeOp, ir::NewAxisOp>(op))
     return !llvm::any_of(op->getOperands(), [&](Value operand) { // beyond edges is a kernel's
       auto slice = dyn_cast<ir::SliceOp>(op);
       auto load = dyn_cast<ir::LoadOp>(op);

@@ -13,6 +13,7 @@
 #include "passes/lower_block/tiles.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -179,6 +180,53 @@ static void loadRows(KernelContext &c, const GlobalBox &box, const ShapedTile &t
   });
 }
 
+/// Rows of a piece from which every second element is taken, in bytes.
+static constexpr int64_t kEverySecondBytes = 16384;
+
+/// Every second element: rows are loaded with what lies between, some at a time, and an instruction takes the elements.
+static void loadEverySecond(KernelContext &c, const GlobalBox &box, const ShapedTile &to) {
+  size_t rank = box.axes.size();
+  auto type = cast<pto::TileBufType>(to.tile.buffer.getType());
+  IndexVector outer;
+  for (const GlobalAxis &axis : llvm::ArrayRef(box.axes).drop_back())
+    outer.push_back(axis.length);
+  Value count = box.axes.back().length, span = spanOfEverySecond(c, count);
+  // Rows of one matrix; those of several come one by one.
+  int64_t all = rank == 2 ? type.getRows() : 1, cols = 2 * type.getCols();
+  int64_t rows =
+      std::clamp<int64_t>(kEverySecondBytes / (cols * pto::elementBytes(to.tile.element)), 1, all);
+  while (all % rows != 0)
+    --rows;
+  Tile between;
+  between.element = to.tile.element;
+  between.extents = {rows, cols, constant(c, rows), constant(c, cols)};
+  between.form = Form::Whole;
+  between.buffer = allocateLike(c, between, withoutName(c.loc));
+  auto take = [&](Indices at, Value numRows) {
+    IndexVector first(at.begin(), at.end());
+    first.push_back(constant(c, 0));
+    Value view = matrixView(c, box.pointer, elementAt(c, box, first), numRows, span,
+                            rank > 1 ? box.axes[rank - 2].stride : span, to.tile.element);
+    Value part =
+        window(c, between.buffer, constant(c, 0), constant(c, 0), rows, cols, numRows, span);
+    emit(c, c.loc, InstructionId::TLoad, {view}, {part});
+    takeEverySecond(c, part,
+                    window(c, to.tile.buffer, rowAt(c, to, first), constant(c, 0), rows,
+                           type.getCols(), numRows, count),
+                    false);
+  };
+  if (rank != 2)
+    return forEach(c, outer, [&](Indices at) { take(at, constant(c, 1)); });
+  if (rows == all)
+    return take({constant(c, 0)}, outer[0]);
+  OpBuilder::InsertionGuard guard(c.b);
+  auto loop =
+      c.b.create<scf::ForOp>(withoutName(c.loc), constant(c, 0), outer[0], constant(c, rows));
+  c.b.setInsertionPointToStart(loop.getBody());
+  Value left = c.b.createOrFold<arith::SubIOp>(c.loc, outer[0], loop.getInductionVar());
+  take({loop.getInductionVar()}, minimum(c, left, constant(c, rows)));
+}
+
 static void loadElements(KernelContext &c, const GlobalBox &box, const ShapedTile &to,
                          Value outside) {
   IndexVector lengths;
@@ -314,6 +362,10 @@ void loadBox(KernelContext &c, Operation *op, const BoxOperands &in) {
     // A part that is not there must not hold what was in the buffer before.
     fillWith(c, to->tile, constantOf(c, to->tile.element, 0), c.loc);
   whenPresent(c, present, c.loc, [&] {
+    bool isEverySecond =
+        getConstantIntValue(box->axes.back().stride) == 2 && takesEverySecond(c, *to);
+    if (!outside && isEverySecond)
+      return loadEverySecond(c, *box, *to);
     if (!outside)
       return rows ? loadRows(c, *box, *to) : loadElements(c, *box, *to, {});
     if (!rows)

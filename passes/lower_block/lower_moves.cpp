@@ -13,6 +13,7 @@
 #include "passes/lower_block/tiles.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -169,6 +170,36 @@ template <typename OpT> static TileBox boxIn(OpT op, llvm::function_ref<Value(Va
   return box;
 }
 
+/// The first element of every second one of each row, where a part has all rows of the tile; nothing for other parts.
+static std::optional<int64_t> everySecondFrom(ir::SliceOp slice, const TileBox &box) {
+  llvm::ArrayRef<ir::Extent> from = ir::extentsOf(slice.getSource().getType()),
+                             to = ir::extentsOf(slice.getResult().getType());
+  size_t last = from.size() - 1;
+  if (slice.getOutside() || to.size() != from.size() || from.drop_back() != to.drop_back() ||
+      !box.steps[last] || getConstantIntValue(box.steps[last]) != 2)
+    return std::nullopt;
+  for (size_t axis = 0; axis < last; ++axis)
+    if (!matchPattern(box.offsets[axis], m_Zero()) || !isUnit(box.steps[axis]))
+      return std::nullopt;
+  std::optional<int64_t> first = getConstantIntValue(box.offsets[last]);
+  return first && (*first == 0 || *first == 1) ? first : std::nullopt;
+}
+
+/// Every second element of each row, where an instruction takes them.
+static bool sliceByPattern(KernelContext &c, ir::SliceOp slice, const TileBox &box,
+                           const ShapedTile &from, const ShapedTile &to) {
+  std::optional<int64_t> first = everySecondFrom(slice, box);
+  if (!first || from.tile.form != Form::Whole || !takesEverySecond(c, to))
+    return false;
+  c.loc = slice.getLoc();
+  auto type = cast<pto::TileBufType>(from.tile.buffer.getType());
+  Value span = plus(c, spanOfEverySecond(c, to.lengths.back()), constant(c, *first));
+  Value part = window(c, from.tile.buffer, constant(c, 0), constant(c, 0), type.getRows(),
+                      type.getCols(), from.tile.extents.validRows, span);
+  takeEverySecond(c, part, to.tile.buffer, *first == 1);
+  return true;
+}
+
 /// A part of a tile, with a scalar beyond its edges where the operation has one.
 void sliceByMoves(KernelContext &c, Operation *op, const Tile &source) {
   auto slice = cast<ir::SliceOp>(op);
@@ -203,7 +234,7 @@ void sliceByMoves(KernelContext &c, Operation *op, const Tile &source) {
                                            ir::extentsOf(slice.getSource().getType()).back() ==
                                                ir::extentsOf(slice.getResult().getType()).back());
   movement.inRows = !box.dropped[last] && isUnit(box.steps[last]) && wholeRows &&
-                    movesInRows(c, from, box.offsets[last]) && to->tile.form == Form::Whole;
+                    movesInRows(c, from, box.offsets[last], *to) && to->tile.form == Form::Whole;
   // Whole rows of a matrix, moved up or down by a number that is known.
   APInt shift;
   if (box.offsets.size() == 2 && !box.dropped[0] && isUnit(box.steps[0]) &&
@@ -227,7 +258,8 @@ void sliceByMoves(KernelContext &c, Operation *op, const Tile &source) {
       return inside ? inside : c.b.create<arith::ConstantIntOp>(c.loc, 1, 1).getResult();
     };
   }
-  move(c, from, *to, movement, op->getLoc());
+  if (!sliceByPattern(c, slice, box, from, *to))
+    move(c, from, *to, movement, op->getLoc());
 }
 
 /// Positions in an operand that broadcasts to a box, from those in the box.
@@ -291,7 +323,7 @@ static void lowerInsert(KernelContext &c, Operation *op) {
   bool rows = !value.empty() && !value.back().isOne() && from->tile.form == Form::Whole;
   movement.inRows = rows && !box.dropped[last] && isUnit(box.steps[last]) &&
                     !(indexAxis && static_cast<size_t>(*indexAxis) == last) &&
-                    movesInRows(c, to, box.offsets[last]);
+                    movesInRows(c, to, box.offsets[last], *from);
   move(c, *from, to, movement, loc);
 }
 
@@ -335,8 +367,8 @@ static void lowerConcat(KernelContext &c, Operation *op) {
     // Along other axes a part begins at whole rows, so that only its first column has to stand at a
     // block.
     bool lastAxis = axis + 1 == to->lengths.size();
-    movement.inRows =
-        part.tile.form == Form::Whole && movesInRows(c, *to, lastAxis ? start : constant(c, 0));
+    movement.inRows = part.tile.form == Form::Whole &&
+                      movesInRows(c, *to, lastAxis ? start : constant(c, 0), part);
     move(c, part, *to, movement, op->getLoc());
     start = plus(c, start, part.lengths[axis]);
   }
@@ -369,13 +401,9 @@ static void lowerDeinterleave(KernelContext &c, Operation *op) {
     std::optional<ShapedTile> to = newResult(c, op, odd);
     if (!to)
       return;
-    // The patterns take every second element, the first one or the second one of each pair.
-    bool byPattern = from->tile.form == Form::Whole && to->tile.form == Form::Whole &&
-                     takes(c, InstructionId::TGatherMask, {to->tile.element});
-    if (byPattern) {
-      auto pattern = odd ? pto::MaskPattern::P1010 : pto::MaskPattern::P0101;
-      emit(c, op->getLoc(), InstructionId::TGatherMask, {from->tile.buffer}, {to->tile.buffer},
-           {c.b.getNamedAttr("maskPattern", pto::MaskPatternAttr::get(c.b.getContext(), pattern))});
+    if (from->tile.form == Form::Whole && takesEverySecond(c, *to)) {
+      c.loc = op->getLoc();
+      takeEverySecond(c, from->tile.buffer, to->tile.buffer, odd != 0);
       continue;
     }
     Movement movement;

@@ -56,6 +56,9 @@ void turnShortRows(mlir::func::FuncOp function);
 /// Operands of products whose elements lie apart in memory become arrays of their own.
 void storeScatteredOperands(mlir::func::FuncOp function);
 
+/// `argmax` and `argmin` along few long rows become two folds; where that depends on lengths, a branch decides.
+void searchLongRows(mlir::func::FuncOp function);
+
 /// `argmax` and `argmin` of floats that may be NaN, also of the tiles in grids: a NaN is found apart from the numbers, for which
 /// machines have instructions.
 void searchNumbers(mlir::func::FuncOp function);

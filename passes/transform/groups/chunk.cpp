@@ -9,6 +9,7 @@
 #include "passes/transform/groups/chunk_pieces.h"
 #include "passes/transform/groups/find_groups.h"
 #include "passes/transform/groups/schedule_effects.h"
+#include "passes/transform/output_views.h"
 #include "passes/transform/unroll_steps.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -77,8 +78,11 @@ struct ChunkPass : impl::ChunkBase<ChunkPass> {
       splitContractions(getOperation(), *found);
     }
     unrollSteps(getOperation(), kUnrolledOnChip);
+    if (found)
+      searchLongRows(getOperation());
     searchNumbers(getOperation());
     serialiseAtomics(getOperation());
+    viewOutputs(getOperation());
     forwardStorage(getOperation());
     storeCarried(getOperation());
     forwardStorage(getOperation()); // of what loops carry
