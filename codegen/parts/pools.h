@@ -1,4 +1,4 @@
-// The pools of a run: what the keys of pages are, and which pages all parts have.
+// The pools of a run: the keys of pages, and which pages all parts have.
 #pragma once
 
 #include "codegen/parts/checkpoints.h"
@@ -8,7 +8,7 @@
 
 namespace ptl::parts {
 
-/// How many pages of a pool were found by all parts, and how many were computed.
+/// How many pages of a pool were found on all parts, and how many were computed.
 struct PoolReport {
   std::string pool;
   uint64_t found = 0, computed = 0;
@@ -17,39 +17,41 @@ struct PoolReport {
 struct PoolOptions {
   std::string folder =
       {};              ///< in which each pool with a disk has a folder; empty: pools have no disks
-  bool checks = false; ///< what is found is computed, too, and compared
-  std::string executor = {}; ///< who executes programs, with its version
+  bool checks = false; ///< pages that are found are computed as well, and compared
+  std::string executor = {}; ///< the name of the executor of programs, with its version
   std::function<void(const PoolReport &)> report = [](const PoolReport &) {};
 };
 
-/// The key of a page of a program is made of the program, its machine, the arguments and numbers that the page depends on, and
-/// the rows up to its own. Each part keeps its block under the key and its box. Parts that are ranks make the same calls in
-/// the same order; calls that stop throw what `stop` throws.
+/// The key of a program's page is a hash of the program, its machine, the arguments and numbers
+/// that the page depends on, and the rows up to its own. Each part stores its block under the key
+/// and its box. Parts that are ranks must make the same calls in the same order; calls that stop
+/// the run throw what `stop` throws.
 class Pools {
 public:
   using ValueAt = std::function<const reference::Value &(ValueId, uint32_t part)>;
   using BoxAt = std::function<movement::Box(ValueId, uint32_t part)>;
   using Stop = std::function<void(const std::string &why, Span span)>;
 
-  /// `program`: what the results are a function of beside arguments: its text, and who executes it.
+  /// `program` identifies the function that is computed: the program's text, and its executor.
   Pools(const PlacedProgram &placed, std::string program, const Grid &grid, const Sizes &sizes,
         const PoolOptions &options, OwnPart *own, ValueAt valueAt, BoxAt boxAt, Stop stop);
   ~Pools();
 
-  /// Whether all parts have the page that a choice takes; what they have is kept for `page`.
+  /// Looks up the page that a choice computes. Returns whether all parts have it; what they have is
+  /// then available from `page`.
   bool find(const PlacedChoice &choice);
-  /// What `find` has found on a part.
+  /// What `find` has found for a part.
   reference::Value page(const PlacedChoice &choice, uint32_t part) const;
-  /// Keeps the page that the choice has made.
+  /// Stores the page that the choice has computed.
   void keep(const PlacedChoice &choice);
-  /// Why what was found is not what was computed; empty if it is.
+  /// How a page that was found differs from the one that was computed; empty if they are equal.
   std::string difference(const PlacedChoice &choice) const;
 
 private:
   struct Chain {
-    std::optional<pool::Key> source;                ///< of the arguments, over all parts
-    std::vector<int64_t> numbers;                   ///< that the keys are made with
-    std::vector<uint8_t> rows;                      ///< likewise
+    std::optional<pool::Key> source;                ///< hash of the arguments, over all parts
+    std::vector<int64_t> numbers;                   ///< the numbers that enter the keys
+    std::vector<uint8_t> rows;                      ///< the rows that enter the keys
     std::vector<pool::Key> keys;                    ///< of the pages so far
     std::map<uint32_t, std::vector<uint8_t>> found; ///< by part
   };

@@ -1,5 +1,5 @@
-// Runs the parts of a program as ranks of MPI: `ptlc run --shape chip=4` starts `mpirun` and watches it, and
-// the processes that `mpirun` starts run the same command as ranks.
+// Runs the parts of a program as MPI ranks: `ptlc run --shape chip=4` starts `mpirun` and
+// supervises it, and the processes that `mpirun` starts run the same command as ranks.
 #pragma once
 
 #include "driver/options.h"
@@ -19,7 +19,8 @@ class Ranks : public movement::Port {
 public:
   /// Whether `mpirun` or a similar program started this process as one of several.
   static bool isOne();
-  /// Connects this rank to its keeper and loads the plug-in. Null, and the reason, after a failure.
+  /// Connects this rank to its keeper and loads the MPI plug-in. Null, with the reason, after a
+  /// failure.
   static std::unique_ptr<Ranks> join(double patience, std::string &why);
   /// Runs `mpirun` with `count` processes of this command, and waits until all of them have ended.
   static ranks::Outcome start(uint32_t count, double patience, ranks::Keeper::NameOf nameOf);
@@ -31,17 +32,19 @@ public:
   void post(uint32_t rank, std::span<const uint8_t> bytes) override;
   bool settle(uint32_t rank) override;
   bool receive(uint32_t rank, std::span<uint8_t> bytes) override;
-  /// Notes a file that is removed if the run fails.
+  /// Registers a file that is removed if the run fails.
   void makes(const std::string &path) { lifeline_->makes(path); }
-  /// Ends this rank, after its messages have been printed. After success it waits until every rank has
-  /// called this; then the first rank writes the results by `commit`, whose exit code is that of the run.
-  /// After a failure all ranks end. With `isShared` all ranks have failed alike, and the first one reports it.
+  /// Ends this rank, after its messages have been printed. After success it waits until every rank
+  /// has called this; then the first rank writes the results by `commit`, whose exit code is that
+  /// of the run. After a failure all ranks end. With `isShared` all ranks have failed for the same
+  /// reason, and the first one reports it.
   ExitCode end(ExitCode code, bool isShared, const std::function<ExitCode()> &commit);
 
 private:
   Ranks(std::unique_ptr<ranks::Lifeline> lifeline, const PtlRanks *ranks, double patience)
       : lifeline_(std::move(lifeline)), ranks_(ranks), patience_(patience) {}
-  /// How long to wait for others in seconds: without a limit if the keeper watches all of them.
+  /// How long to wait for other ranks in seconds; negative, without a limit, if the keeper
+  /// supervises all of them.
   double patience() const { return lifeline_->coversAll() ? -1 : patience_; }
   [[noreturn]] void stop(ExitCode code, bool isShared);
 

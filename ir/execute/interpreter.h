@@ -86,13 +86,14 @@ private:
   uint64_t operations_ = 0;
   llvm::DenseMap<mlir::Value, reference::Value> values_;
   llvm::DenseMap<mlir::Value, Storage> storage_;
-  /// In a grid of both kinds of cores, `values_` are those of `core_`, and these are those of the
-  /// other one.
+  /// In a grid of both kinds of cores, `values_` belongs to `core_`, and this map to the other
+  /// core.
   llvm::DenseMap<mlir::Value, reference::Value> others_;
   Core core_ = Vector;
   bool onCores_ = false;
-  std::array<bool, 2> present_{true, true}; ///< cores that go through what is run
-  reference::RefArray scalar_;              ///< an array without axes, which is a scalar as a value
+  std::array<bool, 2> present_{true, true}; ///< the cores that execute the current code
+  /// an array without axes, which stands for a scalar value
+  reference::RefArray scalar_;
 };
 
 } // namespace ptl::execute

@@ -1,4 +1,4 @@
-// For tests of what helps while writing: a source with a mark `$0` where the cursor stands.
+// A helper for tests of completion and the like: a source with a mark `$0` at the cursor.
 #pragma once
 
 #include "lsp/ide/test_options.h"
@@ -26,7 +26,7 @@ struct MarkedSource {
 /// A kernel with the mark inside; a test replaces lines of it.
 inline constexpr std::string_view kAttention = R"(import std.nn
 
-/// Attention of tiles.
+/// Attention by tiles.
 pub kernel attention[S, T, static D](
     q: f32[S, D], k: f32[T, D], v: f32[T, D], scale: f32
 ) -> (o: f32[S, D])

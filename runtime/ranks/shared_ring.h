@@ -1,5 +1,5 @@
-// A stream of bytes from one rank to another through memory that both see. Neither side waits: what has no
-// room, or has not come, is left for later.
+// A stream of bytes from one rank to another through shared memory. Neither side blocks: data that
+// do not fit, or have not arrived, are left for a later call.
 #pragma once
 
 #include <algorithm>
@@ -9,9 +9,9 @@
 
 namespace ptl::ranks {
 
-/// What both sides know; zeros at first. The bytes of the ring lie behind it.
+/// The state that both sides share; initially zero. The bytes of the ring follow it.
 struct RingHead {
-  alignas(64) std::atomic<uint64_t> written; ///< bytes, ever
+  alignas(64) std::atomic<uint64_t> written; ///< total bytes
   alignas(64) std::atomic<uint64_t> read;
 };
 static_assert(std::atomic<uint64_t>::is_always_lock_free);
@@ -26,7 +26,7 @@ public:
 
   explicit operator bool() const { return head_ != nullptr; }
 
-  /// Writes as much as there is room for; so many bytes.
+  /// Writes as many bytes as fit; returns their number.
   size_t write(const char *from, size_t size) {
     uint64_t written = head_->written.load(std::memory_order_relaxed);
     if (capacity_ - (written - other_) < size)
@@ -40,7 +40,7 @@ public:
     return size;
   }
 
-  /// Reads as much as there is, up to `size`; so many bytes.
+  /// Reads as many bytes as are available, up to `size`; returns their number.
   size_t read(char *to, size_t size) {
     uint64_t read = head_->read.load(std::memory_order_relaxed);
     if (other_ - read < size)
@@ -58,7 +58,7 @@ private:
   RingHead *head_ = nullptr;
   char *bytes_ = nullptr;
   size_t capacity_ = 0;
-  uint64_t other_ = 0; ///< what the other side had done when this one last looked
+  uint64_t other_ = 0; ///< the other side's progress when this side last looked
 };
 
 } // namespace ptl::ranks
