@@ -63,8 +63,7 @@ public:
   /// Reports that an operation cannot be expressed, and why.
   void unwritable(mlir::Operation *op, const std::string &why) const { unwritable_(op, why); }
 
-  // ---- Names, and values that have one
-  // -----------------------------------------------------------
+  // ---- Names, and values that have one ----------------------------------------------------------
 
   Names &names() { return names_; }
   /// From now on the value is written as the name.
@@ -115,8 +114,7 @@ public:
   }
   void setBranchAssigning(mlir::Value variable, mlir::Operation *branch);
 
-  // ---- Expressions that are used more than once
-  // --------------------------------------------------
+  // ---- Expressions that are used more than once -------------------------------------------------
 
   /// Counts a use of a position. Returns whether it had been used before.
   bool countPosition(mlir::Operation *op) { return counts_[op]++ > 0; }

@@ -37,8 +37,7 @@ bool deriveSync(mlir::func::FuncOp function, const BlockMachine &machine, SyncRe
 /// Writes `{"function": …, "statistics": …, "edges": […]}`, for tools.
 void writeSyncJson(llvm::StringRef function, const SyncResult &result, llvm::raw_ostream &os);
 
-// ---- the parts of the solver
-// ---------------------------------------------------------------------
+// ---- the parts of the solver --------------------------------------------------------------------
 
 /// The synchronisation of all bodies of a function.
 class FunctionOrder {
