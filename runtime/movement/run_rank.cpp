@@ -12,16 +12,18 @@ namespace ptl::movement {
 
 namespace {
 
-/// Bytes of a message from which on copying it costs more than waiting until it has left.
+/// From this size of a message in bytes on, copying it costs more than waiting until it has been
+/// sent.
 constexpr size_t kLeastPosted = 16384;
 
-/// Where the elements of `box` begin in an array that holds `within`, if they lie there one after the
-/// other; nothing else, and nothing for a box without elements.
+/// The offset of the elements of `box` in an array that holds `within`, if they are contiguous
+/// there;
+/// nullopt if they are not, and for a box without elements.
 std::optional<int64_t> offsetOfRun(const Box &within, const Box &box) {
   if (elementCount(box) == 0)
     return std::nullopt;
   int64_t offset = 0;
-  bool isCut = false; // An axis has had several positions: those behind it are to be whole.
+  bool isCut = false; // An axis had several positions: every axis behind it must be whole.
   for (size_t axis = 0; axis < box.size(); ++axis) {
     if (isCut && box[axis] != within[axis])
       return std::nullopt;
@@ -46,17 +48,20 @@ public:
   std::optional<uint32_t> run() {
     std::span<const Step> steps(steps_.steps);
     while (!steps.empty()) {
-      // Steps that are joined are one message with the one behind them.
+      // Joined steps are one message together with the step behind them. The last step of a list
+      // is never joined (`findMistake` checks it), so the loop ends.
       size_t count = 1;
       while (steps[count - 1].isJoined)
         ++count;
-      // Both sides see the same boxes, and so agree on what goes by itself.
+      // Sender and receiver see the same boxes, and so agree on whether the pieces are one message.
       if (!isPacked(steps.first(count)))
         count = 1;
       if (const Step *waits = done(steps.first(count)))
         return waits->peer;
       steps = steps.subspan(count);
     }
+    // Posted messages are read from the buffers of this object and of the caller, which must
+    // outlive them: a rank has finished only when all of them have left.
     for (uint32_t peer : posted_)
       if (!port_.settle(peer))
         return peer;
@@ -64,7 +69,8 @@ public:
   }
 
 private:
-  /// Does a step, or those of one message. The one for which no message came; else null.
+  /// Executes one step, or the steps of one message. Returns the receive for which no message came,
+  /// else null.
   const Step *done(std::span<const Step> steps) {
     const Step &step = steps.front();
     size_t size = 0;
@@ -74,13 +80,17 @@ private:
     if (step.kind == StepKind::Send)
       isWhole ? send(step, size) : sendPieces(steps, size);
     else if (step.kind != StepKind::Receive)
+      // Within one buffer the two boxes may overlap, which `memcpy` does not allow: it is copied
+      // through the message buffer.
       scatter(step, gathered(step, size, step.from != step.to));
     else if (!(isWhole ? received(step, size) : receivedPieces(steps, size)))
       return &step;
     return nullptr;
   }
 
-  /// Whether the pieces of a message are put together. Large ones are not: copying them costs more than messages.
+  /// Whether the pieces of a message are packed into one. Pieces that are all large are not:
+  /// copying
+  /// them costs more than sending each as a message of its own.
   bool isPacked(std::span<const Step> steps) const {
     return std::ranges::any_of(steps,
                                [&](const Step &piece) { return sizeOf(piece) < kLeastPosted; });
@@ -99,8 +109,8 @@ private:
     return buffer == kResultBuffer ? result_.data() : scratch_[buffer - kResultBuffer - 1].get();
   }
 
-  /// Small messages are copied by the port. Large ones are not: they go from where they lie, or from
-  /// a copy of their own if they lie in several pieces or are going to be written over.
+  /// The port copies a small message. A large one is posted without a copy from where it lies, or
+  /// from a held copy if it is not contiguous or is overwritten later.
   void send(const Step &step, size_t size) {
     if (size < kLeastPosted)
       return port_.send(step.peer, gathered(step, size, true));
@@ -113,7 +123,7 @@ private:
     port_.post(step.peer, room);
   }
 
-  /// All pieces, one behind the other.
+  /// Sends all pieces packed into one message, in their order.
   void sendPieces(std::span<const Step> steps, size_t size) {
     std::span<uint8_t> room;
     if (size < kLeastPosted) {
@@ -133,7 +143,7 @@ private:
     port_.post(steps.front().peer, room);
   }
 
-  /// Whether a message came, whose pieces are where they belong then.
+  /// Receives a packed message and writes its pieces to their boxes. False if no message came.
   bool receivedPieces(std::span<const Step> steps, size_t size) {
     std::span<uint8_t> room = message(size);
     if (!port_.receive(steps.front().peer, room))
@@ -146,7 +156,8 @@ private:
     return true;
   }
 
-  /// Whether no later step of the list writes what `step` sends.
+  /// Whether no later step of the list writes the elements that `step` sends, so that they can be
+  /// posted without a copy. The source is never written.
   bool stays(const Step &step) const {
     auto writes = [&](const Step &later) {
       return later.kind != StepKind::Send && later.to == step.from &&
@@ -157,7 +168,7 @@ private:
                         steps_.steps.end(), writes);
   }
 
-  /// Room for a message, until the next one.
+  /// A buffer for a packed message, valid until the next call.
   std::span<uint8_t> message(size_t size) {
     if (messageSize_ < size) {
       message_ = std::make_unique_for_overwrite<uint8_t[]>(size);
@@ -166,8 +177,8 @@ private:
     return {message_.get(), size};
   }
 
-  /// The elements of a step's box one after the other: where they lie, if they lie so and may be
-  /// read there.
+  /// The elements of a step's box as one run: in place if they are contiguous and `mayStay`, else
+  /// copied into the message buffer.
   std::span<const uint8_t> gathered(const Step &step, size_t size, bool mayStay) {
     const Box &within = steps_.buffers[step.from];
     if (std::optional<int64_t> offset = mayStay ? offsetOfRun(within, step.box) : std::nullopt)
@@ -186,7 +197,8 @@ private:
     });
   }
 
-  /// Whether a message came; it is received where it belongs if that is one piece.
+  /// Receives a message into its box directly if that is contiguous, else through the message
+  /// buffer. False if no message came.
   bool received(const Step &step, size_t size) {
     if (std::optional<int64_t> offset = offsetOfRun(steps_.buffers[step.to], step.box))
       return port_.receive(step.peer,
