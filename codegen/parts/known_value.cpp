@@ -23,6 +23,7 @@ public:
 private:
   std::optional<Value> made(ValueId id) {
     const PlacedValue &value = placed_.values[id];
+    // Data is never known before the run, and a size is a scalar.
     if (!value.shape.empty())
       return std::nullopt;
     switch (value.kind) {
@@ -39,6 +40,7 @@ private:
     case PlacedKind::Chosen:
       return chosen(id);
     case PlacedKind::Missing:
+      // The first `foundPages` pages count as found.
       return Value::boolean(numberOf(question_, loops_, value.positions[0].second) >=
                             question_.foundPages);
     default:
@@ -46,7 +48,7 @@ private:
     }
   }
 
-  /// A parameter that counts as a size.
+  /// A parameter is known if it is a size.
   std::optional<Value> argument(const Local &param) const {
     std::optional<int64_t> size = param.symbol ? question_.size(*param.symbol) : std::nullopt;
     return size ? std::optional(Value::integer(*size)) : std::nullopt;

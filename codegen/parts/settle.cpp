@@ -12,7 +12,8 @@ void settle(PlacedProgram &placed, ValueId begin, ValueId end, const Grid &grid,
       std::optional<int64_t> stage = evaluate(at.stage, number),
                              stages = evaluate(at.stages, number);
       if (!stage || !stages || *stage < 0 || *stages <= *stage)
-        continue; // Not before its loop runs.
+        continue; // The number of the stage is not known before its loop runs.
+      // Stages are dealt to the parts in blocks of equal length, the last one shorter.
       int64_t count = grid.count(level), block = (*stages + count - 1) / count;
       at.part = static_cast<uint32_t>(*stage / block);
     }
