@@ -13,7 +13,8 @@ namespace ptl::cpu {
 struct ProductRound {
   MatrixView a, b;
   mlir::Value k; ///< numbers along the contracted axis
-  /// `outer` is null if columns are evenly spaced: column j is at `j * b.columnStride` from the first.
+  /// `outer` is null if columns are evenly spaced: column j is at `j * b.columnStride` from the
+  /// first.
   mlir::Value inner, outer;
 };
 

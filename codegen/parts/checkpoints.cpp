@@ -88,8 +88,7 @@ static std::string stateDiffers(const std::vector<Variable> &wanted,
 }
 
 /// Why the loop never reaches the iteration that a checkpoint continues with, as far as its bounds
-/// are known;
-/// empty if it does.
+/// are known; empty if it does.
 static std::string iterationDiffers(const PlacedLoop &loop, const Manifest &manifest,
                                     const Sizes &sizes) {
   std::optional<int64_t> lo = numberOf(loop.lo, sizes), step = numberOf(loop.step, sizes),

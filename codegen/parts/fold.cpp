@@ -22,8 +22,7 @@ Scalar folded(Fold fold, ElemKind elem, Scalar left, Scalar right) {
 }
 
 /// Sums of the two most common element types, at memory speed. Addition of two numbers is
-/// commutative,
-/// so `fromFirst` makes no difference, and it is rounded once, as in `folded`.
+/// commutative, so `fromFirst` makes no difference, and it is rounded once, as in `folded`.
 template <typename T> static void addAll(uint8_t *to, const uint8_t *from, int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
     T mine, theirs;

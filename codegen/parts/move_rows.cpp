@@ -86,8 +86,7 @@ private:
   }
 
   /// The routes of the group as each rank knows them, after every rank told all others how many
-  /// rows it has
-  /// for each expert.
+  /// rows it has for each expert.
   std::vector<RowRoutes> routes() {
     std::vector<Bytes> counts(parts_.size());
     std::vector<Interval> experts;

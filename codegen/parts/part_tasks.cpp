@@ -146,9 +146,8 @@ uint32_t PartTasks::pause(Gap &gap, uint32_t task, uint32_t current) {
 }
 
 /// The task of an earlier round that corresponds to one of a later round, counted from the ends of
-/// both
-/// because an inner loop may have simulated more rounds in one of them. Else the last task of the
-/// same part.
+/// both because an inner loop may have simulated more rounds in one of them. Else the last task of
+/// the same part.
 std::optional<uint32_t> PartTasks::likeIn(const Round &round, const Round &of,
                                           uint32_t task) const {
   uint32_t fromEnd = of.end - task;

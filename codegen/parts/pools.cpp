@@ -68,8 +68,7 @@ void Pools::open(size_t number, const PlacedChoice &choice) {
 // ---- What all parts agree on -------------------------------------------------------------------
 
 /// Combines the keys of all parts into one key that every part gets. In a process of its own a part
-/// gives one
-/// key, else `mine` holds those of all parts.
+/// gives one key, else `mine` holds those of all parts.
 Key Pools::over(std::vector<Key> mine) {
   if (own_ && own_->part > 0) {
     Key all = mine.front();
@@ -96,8 +95,7 @@ Key Pools::over(std::vector<Key> mine) {
 }
 
 /// Whether something holds on all parts: their combined key equals the one that they would give if
-/// it held on
-/// each of them.
+/// it held on each of them.
 bool Pools::onAll(bool mine) {
   if (!own_)
     return mine;

@@ -73,8 +73,7 @@ static std::vector<PlannedRound> firstAndLast(int64_t rounds, int64_t simulated)
 }
 
 /// The loop is divided into `count` stretches of equal length, and a window of rounds in the middle
-/// of each
-/// is simulated for all of its rounds.
+/// of each is simulated for all of its rounds.
 static std::vector<PlannedRound> windows(int64_t rounds, int64_t count) {
   std::vector<PlannedRound> plan;
   for (int64_t i = 0; i < count; ++i) {

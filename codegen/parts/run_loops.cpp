@@ -93,8 +93,7 @@ void PartsRun::repeat(const PlacedLoop &loop, const std::vector<Value> &args) {
 }
 
 /// The checkpoints of a loop, after its carried variables have been read from the checkpoint to
-/// continue
-/// from; null if none are saved.
+/// continue from; null if none are saved.
 std::unique_ptr<PartsRun::SavedLoop> PartsRun::resume(const PlacedLoop &loop) {
   Span span = loop.stmt->checkpoint->span;
   int64_t every = number(loop.every, placed_.values[loop.first]);

@@ -59,8 +59,7 @@ void PartsRun::make(ValueId id, const std::vector<Value> &args) {
 }
 
 /// The box of an argument on a part. Of a partial sum the first part of each level has the whole
-/// argument,
-/// and the others have the identity element.
+/// argument, and the others have the identity element.
 Value PartsRun::argument(const PlacedValue &value, uint32_t part, const std::vector<Value> &args) {
   const std::vector<Local *> &params = placed_.decl->params;
   size_t index =

@@ -201,8 +201,7 @@ bool PartsTimer::choose(const PlacedChoice &choice) {
 }
 
 /// How many of the rounds there are up to the one that leaves the loop; nullopt, with a reason, if
-/// data decides
-/// it.
+/// data decides it.
 std::optional<int64_t> PartsTimer::untilLeft(const PlacedLoop &loop, int64_t rounds) {
   if (!loop.leaves)
     return rounds;

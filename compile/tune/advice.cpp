@@ -189,10 +189,8 @@ AdviceKind Adviser::kindOf(const Point &point) {
 }
 
 /// Whether the change leaves the results as they are. Tunables are declared to change no result,
-/// and neither
-/// does a pipeline depth. A tile size in the text may be part of what is computed, for instance
-/// where the
-/// elements of a tile share a scale.
+/// and neither does a pipeline depth. A tile size in the text may be part of what is computed, for
+/// instance where the elements of a tile share a scale.
 bool Adviser::keepsMeaning(const Point &point) {
   bool isWritten = false;
   for (size_t i = 0; i < point.size(); ++i)

@@ -36,8 +36,7 @@ std::string EditTrials::edited(const std::vector<TextEdit> &edits) const {
 }
 
 /// Whether a `where` over tunables excludes the values that a declaration has. A condition that
-/// cannot be
-/// evaluated here excludes nothing.
+/// cannot be evaluated here excludes nothing.
 static bool isExcluded(const CheckedProgram &program, const CallableDecl &decl,
                        const ir::EntryBinding &binding, const std::string &machine) {
   auto valueOf = [&](const Tunable &tunable) {

@@ -23,8 +23,7 @@ struct DrawnArguments {
 } // namespace
 
 /// Lengths of the first dimension, the second, and so on: partial tiles, several whole tiles, and
-/// lengths
-/// that satisfy requirements such as `K % 64 == 0`.
+/// lengths that satisfy requirements such as `K % 64 == 0`.
 static constexpr int64_t kDrawnLengths[][4] = {
     {37, 51, 45, 3}, {150, 139, 161, 2}, {128, 192, 160, 2}, {256, 128, 384, 2}, {16, 32, 48, 4}};
 

@@ -11,8 +11,7 @@ namespace ptl {
 
 static constexpr int64_t kUnrolls[] = {1, 2, 4};
 /// Rows, columns and contracted positions of a step through the operand buffers. Larger steps fit
-/// the operand
-/// buffers of no chip, whatever the element type is.
+/// the operand buffers of no chip, whatever the element type is.
 static constexpr int64_t kSteps[][3] = {
     {64, 64, 64},   {64, 128, 64},   {64, 256, 64},  {128, 64, 64},  {128, 128, 32},
     {128, 128, 64}, {128, 128, 128}, {128, 256, 32}, {128, 256, 64}, {256, 128, 64}};
@@ -254,8 +253,7 @@ void ChoiceReader::addValues() {
 }
 
 /// The numbers of core groups. Fewer groups share the memory's bandwidth among fewer, and with even
-/// shares none waits
-/// for the others.
+/// shares none waits for the others.
 void ChoiceReader::addCores() {
   ScheduleChoice choice;
   choice.key = "cores";

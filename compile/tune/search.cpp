@@ -156,8 +156,7 @@ void Search::outward(const std::function<bool(const TunePoint &)> &visit) {
 }
 
 /// The point, or the first one that has a time on the way to the smallest values, halving all
-/// places: what is
-/// too large for a chip fits with small enough values.
+/// places: what is too large for a chip fits with small enough values.
 std::optional<TunePoint> Search::shrunk(TunePoint point) {
   for (bool isLast = false; !isEnded();) {
     if (timeAt(point))

@@ -400,8 +400,7 @@ static std::string innerText(const DeclSyntax &syntax, NodeId block, size_t less
 }
 
 /// Whether each statement of a loop stores only the part of an array that the loop variable names,
-/// so that
-/// its rounds are independent of each other.
+/// so that its rounds are independent of each other.
 static bool storesOwnParts(const DeclSyntax &syntax, NodeId loop, const std::string &variable) {
   const Tree &tree = syntax.tree;
   bool isOwn = true;

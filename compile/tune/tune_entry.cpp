@@ -64,8 +64,7 @@ std::optional<bool> conditionHolds(const Expr &condition, const DimLookup &dims,
 }
 
 /// The schedule that applies now, chosen as ir/build does: by what is known when compiling, or for
-/// a kernel
-/// when it is called.
+/// a kernel when it is called.
 static const ScheduleDecl *scheduleToday(const TuneQuestion &question) {
   DimLookup statics = [&](SymbolId symbol) -> std::optional<int64_t> {
     for (const DimParam &dim : question.decl.dims)
@@ -114,8 +113,7 @@ EntryTuning::EntryTuning(TuneQuestion question) : question_(std::move(question))
 }
 
 /// Finds kept times under a key of everything they depend on: all sources, the entry, what was
-/// asked for, the
-/// options, and this build, which contains the machines.
+/// asked for, the options, and this build, which contains the machines.
 void EntryTuning::findKept() {
   const CompilerOptions &options = question_.options;
   if (!options.chip || !options.cache || !options.recheck || buildIdentity().empty() ||
@@ -194,8 +192,7 @@ std::string EntryTuning::text(const TunePoint &point) const {
 }
 
 /// The first `where` over tunables that does not hold at a point. A condition that cannot be
-/// evaluated here
-/// excludes nothing.
+/// evaluated here excludes nothing.
 const WhereClause *EntryTuning::excluding(const TunePoint &point) const {
   LocalLookup valueOf = [&](const Local &local) -> std::optional<int64_t> {
     for (size_t i = 0; i < axes_.size(); ++i)
@@ -270,8 +267,7 @@ std::optional<std::pair<double, double>> EntryTuning::confirmed(const TunePoint 
     return *known;
   isWhole_ = true;
   // A simulation gives the same time each time. The clock is asked in turn, so that other work on
-  // the
-  // machine gives neither choice an advantage.
+  // the machine gives neither choice an advantage.
   size_t rounds = question_.options.chip ? 1 : kConfirmations;
   std::optional<double> ofOne, ofOther;
   for (size_t i = 0; i < rounds; ++i)
@@ -296,8 +292,7 @@ static std::string firstError(const DiagnosticSink &sink) {
 }
 
 /// Items that a request cannot set are compiled as a user would do it: the schedule is written into
-/// the text,
-/// which is checked again.
+/// the text, which is checked again.
 TuneOutcome EntryTuning::compiledText(const TunePoint &point) {
   FileId root = question_.program.modules.front()->file;
   SourceManager sources;

@@ -1,6 +1,5 @@
 // // Algorithms of movements in which each rank has a different box for each other one: all-to-all,
-// boxes
-// // and rows.
+// boxes // and rows.
 #include "runtime/movement/writer.h"
 
 #include <map>
@@ -10,8 +9,7 @@ namespace ptl::movement {
 namespace {
 
 /// The rank that gives `to` the elements of a box that several ranks hold: `to` itself if it holds
-/// them,
-/// else one of the owners, chosen by `to` so that the load is spread over them.
+/// them, else one of the owners, chosen by `to` so that the load is spread over them.
 uint32_t giverOf(const Request &request, const Box &box, uint32_t to) {
   if (request.sources[to] == box)
     return to;
@@ -38,8 +36,7 @@ void place(Writer &w) {
 }
 
 /// Each rank sends each other rank its box directly. The own box is copied while the last message
-/// is on
-/// its way.
+/// is on its way.
 void sendDirectly(Writer &w, bool allAtOnce) {
   uint32_t me = w.rank(), left = w.ranks() - 1;
   auto between = [&](uint32_t from, uint32_t to) { return boxBetween(w.request(), from, to); };
@@ -78,10 +75,8 @@ private:
 };
 
 /// Bruck's algorithm: a box whose receiver is `d` ranks further travels the distances that are the
-/// set bits
-/// of `d`, and all boxes that travel one distance are one message. So there are few messages, log2
-/// of the
-/// ranks, but a byte is sent up to that often.
+/// set bits of `d`, and all boxes that travel one distance are one message. So there are few
+/// messages, log2 of the ranks, but a byte is sent up to that often.
 void sendByBits(Writer &w) {
   uint32_t n = w.ranks(), me = w.rank();
   Passing passing(w);
@@ -103,9 +98,8 @@ void sendByBits(Writer &w) {
 }
 
 /// First to the rank at the receiver's place in the own group, and from there to the receiver's
-/// group: a
-/// rank sends as many messages between groups as there are other groups, not as there are other
-/// ranks.
+/// group: a rank sends as many messages between groups as there are other groups, not as there are
+/// other ranks.
 void sendByLevels(Writer &w) {
   TwoLevels levels = twoLevelsOf(w);
   uint32_t me = w.rank(), inner = levels.inner, outer = levels.outer;

@@ -59,8 +59,7 @@ std::string Ways::nameOf(Kind kind, size_t level, uint32_t a, uint32_t b) const 
 }
 
 /// Appends a carrier to a route. `a` and `b` are chips that stand for the parts it belongs to. A
-/// rate of
-/// 0 or less means that the machine has no such carrier.
+/// rate of 0 or less means that the machine has no such carrier.
 void Ways::add(std::vector<Hop> &way, Kind kind, size_t level, uint32_t a, uint32_t b,
                double rate) {
   if (rate <= 0)

@@ -48,8 +48,7 @@ std::vector<Piece> blocksFrom(const Request &request, size_t axis, uint32_t firs
 }
 
 /// Each round a rank sends all its blocks, its own and those behind it, to a rank before it, and so
-/// has
-/// twice as many. Any number of ranks will do: the last round sends only the blocks that are
+/// has twice as many. Any number of ranks will do: the last round sends only the blocks that are
 /// missing.
 void gatherByDoubling(Writer &w, size_t axis, OwnBlock own) {
   uint32_t n = w.ranks(), me = w.rank();
@@ -66,8 +65,7 @@ void gatherByDoubling(Writer &w, size_t axis, OwnBlock own) {
 }
 
 /// First the ranks at one place of all groups gather, while each has only its own block, because
-/// little is
-/// to cross between groups; then the ranks of each group exchange everything they have.
+/// little is to cross between groups; then the ranks of each group exchange everything they have.
 void gatherByLevels(Writer &w, size_t axis) {
   TwoLevels levels = twoLevelsOf(w);
   auto block = [&](uint32_t group, uint32_t place) {

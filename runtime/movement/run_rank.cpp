@@ -17,8 +17,7 @@ namespace {
 constexpr size_t kLeastPosted = 16384;
 
 /// The offset of the elements of `box` in an array that holds `within`, if they are contiguous
-/// there;
-/// nullopt if they are not, and for a box without elements.
+/// there; nullopt if they are not, and for a box without elements.
 std::optional<int64_t> offsetOfRun(const Box &within, const Box &box) {
   if (elementCount(box) == 0)
     return std::nullopt;
@@ -89,8 +88,7 @@ private:
   }
 
   /// Whether the pieces of a message are packed into one. Pieces that are all large are not:
-  /// copying
-  /// them costs more than sending each as a message of its own.
+  /// copying them costs more than sending each as a message of its own.
   bool isPacked(std::span<const Step> steps) const {
     return std::ranges::any_of(steps,
                                [&](const Step &piece) { return sizeOf(piece) < kLeastPosted; });

@@ -58,8 +58,7 @@ uint32_t innerRanks(const Request &request) {
   bool adds = request.kind == Kind::AllReduce || request.kind == Kind::ReduceScatter;
   if (request.together > 1 && request.together < n && n % request.together == 0)
     // In the shared tree of sums an aligned run of ranks is a subtree only if its length is a power
-    // of
-    // two, so sums take the largest power of two that divides `together`.
+    // of two, so sums take the largest power of two that divides `together`.
     inner = adds ? request.together & (~request.together + 1) : request.together;
   if (inner > 1)
     return inner;

@@ -10,10 +10,9 @@ namespace {
 using BoxesOf = std::function<std::vector<Box>(uint32_t number)>;
 
 /// Every rank of a group receives the summands of its own boxes, `boxesOf(its number)`, from all
-/// others
-/// and adds them. The summand of box `i` lies in buffer `from(number, i)`, and the sum of the
-/// rank's own box
-/// `i` is written to buffer `to[i]`. Its own summand is read in place and never written.
+/// others and adds them. The summand of box `i` lies in buffer `from(number, i)`, and the sum of
+/// the rank's own box `i` is written to buffer `to[i]`. Its own summand is read in place and never
+/// written.
 void sumAmong(Writer &w, const Group &group, bool allAtOnce, const BoxesOf &boxesOf,
               const std::function<uint32_t(uint32_t number, size_t box)> &from,
               const std::vector<uint32_t> &to) {
@@ -51,9 +50,8 @@ void sumAmong(Writer &w, const Group &group, bool allAtOnce, const BoxesOf &boxe
       for (uint32_t left = 0; left + distance < n; left += 2 * distance) {
         uint32_t &a = summands[i][left], b = summands[i][left + distance];
         // A combine writes its first operand. The own summand must not be written, so the sum goes
-        // to
-        // the other operand's buffer, with the operands' order turned back by `isOwn`. The leftmost
-        // received summand lies in `to[i]`, and so the root of the tree does.
+        // to the other operand's buffer, with the operands' order turned back by `isOwn`. The
+        // leftmost received summand lies in `to[i]`, and so the root of the tree does.
         bool isOwn = a == from(me, i);
         w.combine(isOwn ? b : a, isOwn ? a : b, own[i], isOwn);
         a = isOwn ? b : a;
@@ -70,9 +68,8 @@ void sumAtOwners(Writer &w, size_t axis, bool allAtOnce) {
 }
 
 /// First the ranks of a group add among themselves, each the blocks of all ranks at its place; then
-/// the
-/// ranks at one place of all groups add these sums. So each block crosses between groups as one sum
-/// instead of as one summand per rank.
+/// the ranks at one place of all groups add these sums. So each block crosses between groups as one
+/// sum instead of as one summand per rank.
 void sumByLevels(Writer &w, const TwoLevels &levels,
                  const std::function<std::vector<Box>(uint32_t place)> &boxesOf,
                  const std::function<Piece(uint32_t group)> &blockAt) {
@@ -86,9 +83,8 @@ void sumByLevels(Writer &w, const TwoLevels &levels,
 }
 
 /// Each round a rank sends half of its remaining blocks to its partner, at distances 1, 2, 4 …, and
-/// so ends
-/// with the sum of one block. Nearest neighbours come first because the shared tree adds them
-/// first.
+/// so ends with the sum of one block. Nearest neighbours come first because the shared tree adds
+/// them first.
 void sumByHalving(Writer &w, size_t axis) {
   uint32_t n = w.ranks(), me = w.rank();
   const Request &request = w.request();
@@ -132,8 +128,7 @@ void sumAtRoot(Writer &w) {
 }
 
 /// The first message is sent from the source in place, and the own summand is added to what was
-/// received
-/// into the result, which saves copying the source.
+/// received into the result, which saves copying the source.
 void sumByDoubling(Writer &w) {
   uint32_t me = w.rank();
   if (w.ranks() == 1)
@@ -151,8 +146,7 @@ void sumByDoubling(Writer &w) {
 }
 
 /// Halving, which sends half of the remaining blocks to the partner each round, and then doubling,
-/// which
-/// returns the sums along the same pairs.
+/// which returns the sums along the same pairs.
 void sumByHalvesAndBack(Writer &w, size_t axis) {
   uint32_t n = w.ranks(), me = w.rank();
   if (n == 1)

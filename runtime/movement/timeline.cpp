@@ -346,10 +346,8 @@ FabricTimeline timelineOf(const Fabric &fabric, const TimedMove &move) {
 }
 
 /// The size of the runs into which the chips fall, in their order, such that neighbours inside a
-/// run
-/// are nearer (their level is further in) than neighbours across a border of runs. The smallest
-/// size is
-/// taken, since it belongs to the innermost level. 0 if no size divides the chips so.
+/// run are nearer (their level is further in) than neighbours across a border of runs. The smallest
+/// size is taken, since it belongs to the innermost level. 0 if no size divides the chips so.
 static uint32_t togetherOn(const Fabric &fabric, const std::vector<uint32_t> &chips) {
   for (uint32_t run = 2; run < chips.size(); ++run) {
     if (chips.size() % run != 0)
