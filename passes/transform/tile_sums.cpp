@@ -15,12 +15,12 @@ using namespace mlir;
 
 namespace ptl::ir {
 
-/// Where columns are lines of an image, a tile has as many rows of the sum, and lines with about as many columns: what is packed of them
-/// serves all rows, and stays in a second cache.
+/// Where columns are lines of an image, a tile has this many rows of the sum, and lines with about
+/// this many columns: the packed lines serve all rows and stay in the second-level cache.
 static constexpr int64_t kRowsOfLines = 128, kColumnsOfLines = 256;
 
 namespace {
-/// A part of an axis of the sum, or of the lines that its columns are.
+/// A part of an axis of the sum, or of the lines that form its columns.
 struct Part {
   Value position, length;
   Extent extent;
@@ -53,8 +53,8 @@ private:
   unsigned number_;
   OpBuilder b_;
   Location loc_;
-  Value lines_; ///< the right operand as lines; null if its columns are even
-  /// Of the axes of the sum in front of its matrices: how long they are, and where a tile stands.
+  Value lines_; ///< the right operand as lines; null if its columns are evenly spaced
+  /// The lengths of the axes of the sum before its matrices, and the tile's position along them.
   llvm::SmallVector<Value> leading_, position_;
   Value rows_, columns_; ///< of the sum
   Value lineCount_, lineLength_;
@@ -66,7 +66,8 @@ static bool isScheduled(Operation *op) {
   return attrs::tile.of(op) || attrs::cores.of(op) || attrs::split.isOn(op) || attrs::fuse.of(op);
 }
 
-/// Whether a value is a matrix, the same for all positions of the axes in front of those of the sum, or one for each of them.
+/// Whether a value is one matrix for all positions of the sum's leading axes, or has one matrix for
+/// each position.
 static bool isMatrixOf(Value value, Value sum) {
   llvm::ArrayRef<Extent> own = extentsOf(value.getType()), all = extentsOf(sum.getType());
   return own.size() == 2 || (own.size() == all.size() && own.drop_back(2) == all.drop_back(2));
@@ -78,6 +79,7 @@ bool SumTiles::match() {
   if (rankOf(whole.getType()) < 2 || !isMatrixOf(left, whole) || !isMatrixOf(right, whole) ||
       isScheduled(sum_.product) || isScheduled(sum_.add) || !sum_.hasNumberedRounds())
     return false;
+  // An iteration must compute nothing for its operands, since each tile repeats the loop.
   llvm::SmallVector<Value> arrays;
   lines_ = sum_.linesOfRight();
   if (!sum_.isPart(left, arrays) || !sum_.isPart(lines_ ? lines_ : right, arrays))
@@ -91,13 +93,14 @@ bool SumTiles::match() {
   return true;
 }
 
-/// The least of what is left from a position on and of the step.
+/// From a position on, `step` elements or as many as are left.
 Part SumTiles::part(Value position, Value whole, Value step, const Extent &extent) {
   Value rest = b_.createOrFold<arith::SubIOp>(loc_, whole, position);
   return {position, b_.createOrFold<arith::MinSIOp>(loc_, rest, step), extent};
 }
 
 Value SumTiles::linesAtATime() {
+  // A length of 0 is taken as 1, because dividing by it is not defined.
   Value length = b_.createOrFold<arith::MaxSIOp>(loc_, lineLength_, constant(1));
   Value lines = b_.createOrFold<arith::DivUIOp>(loc_, constant(kColumnsOfLines), length);
   return b_.createOrFold<arith::MaxSIOp>(loc_, lines, constant(1));
@@ -125,7 +128,7 @@ ParallelOp SumTiles::openTiles() {
   return grid;
 }
 
-/// A matrix as it is; of an array of matrices the one where the tile stands.
+/// A matrix as it is; of an array of matrices the one at the tile's position.
 Value SumTiles::matrixOf(Value value) {
   auto type = cast<ArrayType>(value.getType());
   if (type.getRank() == 2 || position_.empty())
@@ -149,6 +152,7 @@ Value SumTiles::startOfTile() {
   auto whole = cast<ArrayType>(start.getType());
   auto type = ArrayType::get(whole.getContext(), whole.getElementType(),
                              {row_.extent, column_.extent}, Place::Inferred);
+  // Zeros are made for the tile instead of a whole array of them that is then sliced.
   if (auto zeros = start.getDefiningOp<ZerosOp>()) {
     OperationState state(loc_, zeros->getName());
     state.addOperands({row_.length, column_.length});
@@ -181,7 +185,7 @@ Value SumTiles::rightOfTile(IRMapping &map) {
   return b_.create(state)->getResult(0);
 }
 
-/// The loop once more, for the tile.
+/// Repeats the loop for one tile.
 Value SumTiles::loop(size_t depth, Value start, IRMapping &map) {
   scf::ForOp loop = sum_.loops[depth];
   auto own = b_.create<scf::ForOp>(loop.getLoc(), loop.getLowerBound(), loop.getUpperBound(),
@@ -198,6 +202,7 @@ Value SumTiles::loop(size_t depth, Value start, IRMapping &map) {
       map.map(op.getResult(0), cloneWith(b_, &op, {left, rightOfTile(map)}, start.getType()));
     } else if (&op == sum_.add) {
       next = cloneWith(b_, &op, {carried, map.lookup(sum_.product->getResult(0))}, start.getType());
+      // With lines the cast and the whole right operand are not needed in the tile's loop.
     } else if (&op != sum_.cast && (op.getResult(0) != sum_.product->getOperand(1) || !lines_)) {
       b_.clone(op, map);
     }
@@ -215,6 +220,7 @@ void SumTiles::rewrite() {
     leading_.push_back(lengthOf(b_, start, axis));
   rows_ = lengthOf(b_, start, leading);
   columns_ = lengthOf(b_, start, leading + 1);
+  // Tiles are written to storage, which no tile reads, so their order is free.
   Value ref = storageLike(b_, loc_, start);
   {
     OpBuilder::InsertionGuard guard(b_);
@@ -248,7 +254,7 @@ void tileSums(func::FuncOp function, const TileSizes &sizes) {
       return WalkResult::skip();
     if (auto loop = dyn_cast<scf::ForOp>(op)) {
       loops.push_back(loop);
-      // The loops inside are part of it.
+      // The loops inside it are tiled together with it.
       if (SumLoops::of(loop))
         return WalkResult::skip();
     }
