@@ -26,7 +26,7 @@ struct MarkedSource {
 /// A kernel with the mark inside; a test replaces lines of it.
 inline constexpr std::string_view kAttention = R"(import std.nn
 
-/// Attention by tiles.
+/// Attention of tiles.
 pub kernel attention[S, T, static D](
     q: f32[S, D], k: f32[T, D], v: f32[T, D], scale: f32
 ) -> (o: f32[S, D])

@@ -365,7 +365,8 @@ static Type accumulatorOf(OpBuilder &b, Type elem) {
   return bits == 8 ? b.getIntegerType(32) : elem;
 }
 
-/// Reduces in the accumulator's type, means as sums, truth values as numbers: a loop can carry them.
+/// Reduces in the accumulator's type, means as sums, truth values as numbers: a loop can carry
+/// them.
 void Expansion::reduce() {
   Value x = op_->getOperand(0);
   Type elem = elementTypeOf(x.getType());
